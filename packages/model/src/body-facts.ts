@@ -1,0 +1,29 @@
+import type { Json } from './json.ts'
+
+/** What lists, checks and metadata need of a body without reading it; stored beside it. [BODY-15] */
+export interface BodyFacts {
+  /** The title as shown: `name`, else `title`, else `Untitled Document`. */
+  readonly title: string
+  /** The body's integer `createdAt`, when it has one. */
+  readonly createdAt: number | null
+  readonly canvasPageCount: number
+  readonly prosePageCount: number
+  /** Shapes of all pages, and prose pages with content: what suspicious zeroing compares. [LIFE-18] */
+  readonly shapeCount: number
+  readonly filledProsePageCount: number
+  /** `tags`, `lockedBy`, `lockedByName`, `lockedAt`, `lastModifiedBy`, `lastModifiedByName` as the body has them. */
+  readonly carried: { readonly [member: string]: Json }
+}
+
+/** A body that passed the syntax checks: its stored bytes, and what a PUT decision needs besides. Plain data. */
+export interface PreparedBody {
+  /** Compact UTF-8 JSON to store. [BODY-14] */
+  readonly bytes: Uint8Array
+  readonly facts: BodyFacts
+  /** `name` and `title` as given; where both are strings and differ, the writer settles them against the stored title. [BODY-10] */
+  readonly name: string | null
+  readonly title: string | null
+  /** `undefined`: absent, so unchanged. */
+  readonly collectionId: string | null | undefined
+  readonly sharedWith: readonly Json[] | undefined
+}

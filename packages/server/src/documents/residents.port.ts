@@ -1,0 +1,42 @@
+import type { PreparedBody } from '@docrelay/model/body-facts'
+import type { Access } from '../access/access.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+
+/** A PUT as the pure decision `planPut` takes it; plain data, so that it can be sent to the document's worker. */
+export interface PutRequest {
+  readonly ref: DocumentRef
+  readonly access: Access
+  readonly enforcePrivateDocs: boolean
+  readonly body: PreparedBody
+  /** `null`: not given. [REST-16] */
+  readonly expectedVersion: number | null
+  /** From If-Match or If-None-Match: a mismatch is PRECONDITION_FAILED instead of VERSION_CONFLICT. [REST-19] */
+  readonly precondition: 'none' | 'if-match' | 'must-exist' | 'must-not-exist'
+  readonly overrideTombstone: boolean
+}
+
+export type PutOutcome =
+  | { readonly kind: 'written'; readonly head: DocumentHead; readonly created: boolean }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string; readonly details: Readonly<Record<string, unknown>> }
+
+/**
+ * What `documents` needs of live documents. Declared here, implemented by `sync/rooms.ts`, handed over by compose. [architecture §4]
+ * Every promise rejects with RelayError UNAVAILABLE or NOT_PERSISTED when the live side cannot tell.
+ */
+export interface Residents {
+  isResident(ref: DocumentRef): boolean
+  /**
+   * When it resolves, the stored body contains every edit that was applied before the call. Opens the document when it is not resident.
+   * A missing document is no error. [LIFE-11]
+   */
+  settle(ref: DocumentRef): Promise<void>
+  /** Merges a PUT into the live document, broadcasts and stores it in one step. `not-resident`: the caller writes cold. [LIFE-13, LIFE-14] */
+  put(request: PutRequest): Promise<PutOutcome | 'not-resident'>
+  /** Says that another writer stored `version`; a room that did not write it reconciles. Never throws. */
+  bodyChanged(ref: DocumentRef, version: number): void
+  /** Drops the live copy without materialising, unbinds every joined connection. Sent frames are out when it resolves. [LIFE-23, WS-54] */
+  drop(ref: DocumentRef): Promise<readonly string[]>
+  /** Evaluates the rights of every joined connection anew. [WS-54, PERM-2] */
+  sharingChanged(head: DocumentHead): void
+}

@@ -1,0 +1,46 @@
+import type { Principal } from '../auth/principal.ts'
+import type { Access } from '../access/access.ts'
+
+/** What a caller must be for a route to run at all; finer rights are decided by the service. A route without one stops the start. [H2] */
+export type RouteCredential = 'none' | 'bearer' | 'revocation-bearer'
+
+export type BodyPolicy =
+  | { readonly kind: 'none' }
+  /** Parsed JSON of at most `maxBytes`. */
+  | { readonly kind: 'json'; readonly maxBytes: number }
+  /** Raw document JSON up to the document limit; the handler gets the bytes. [REST-7] */
+  | { readonly kind: 'document' }
+
+/** One REST route as data: what to run and what it needs. Handlers contain no auth, no limits, no status mapping. */
+export interface Route {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  /** With `:name` members, e.g. `/api/docs/:id`. Routes under `/api/` are also served under `/api/v1/`. [REST-4] */
+  readonly path: string
+  readonly credential: RouteCredential
+  readonly body: BodyPolicy
+  /** The PERM-3 row in words, rendered into docs/reference/routes.md. */
+  readonly needs: string
+  readonly summary: string
+  handle(request: RouteRequest): Promise<RouteReply>
+}
+
+export interface RouteRequest {
+  readonly requestId: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  header(name: string): string | undefined
+  /** Present exactly when the route's credential is `bearer`. */
+  readonly caller: { readonly principal: Principal; readonly access: Access } | null
+  readonly json: unknown
+  readonly bytes: Uint8Array
+  /** `<scheme>://<host>` of the request, X-Forwarded-Proto honoured. */
+  readonly origin: string
+}
+
+export type RouteReply =
+  | { readonly kind: 'json'; readonly value: unknown; readonly headers?: Readonly<Record<string, string>> }
+  /** JSON that is already serialised. */
+  | { readonly kind: 'json-bytes'; readonly bytes: Uint8Array; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'empty'; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'not-modified'; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'text'; readonly text: string; readonly status?: number; readonly headers?: Readonly<Record<string, string>> }

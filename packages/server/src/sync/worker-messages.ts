@@ -1,0 +1,72 @@
+import type { DocumentRef } from '../documents/document-store.port.ts'
+import type { PutOutcome, PutRequest } from '../documents/residents.port.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+
+/**
+ * Messages between the main thread and a document worker. They travel in arrays, in order, one array per flush.
+ * `room` and `connection` are integers minted by the main thread, never reused in a process. A connection is joined to one room at a time;
+ * `join` counts its joins, so that what belongs to an earlier one can be told apart and dropped.
+ */
+export type ToWorker =
+  /** Loads the document; answered by `opened`. What follows for the room waits until then. */
+  | { readonly kind: 'open'; readonly room: number; readonly ref: DocumentRef; readonly key: number }
+  /** The worker answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
+  | { readonly kind: 'join'; readonly room: number; readonly connection: number; readonly join: number; readonly sub: string; readonly canWrite: boolean }
+  | { readonly kind: 'leave'; readonly room: number; readonly connection: number }
+  /** A right or role changed; counts from the next message on. */
+  | { readonly kind: 'rights'; readonly room: number; readonly connection: number; readonly canWrite: boolean }
+  /** One SYNC message, sub-type first. `ordinal` is 0 when it is not write-bearing. */
+  | { readonly kind: 'sync'; readonly room: number; readonly connection: number; readonly join: number; readonly ordinal: number; readonly payload: Uint8Array }
+  | { readonly kind: 'awareness'; readonly room: number; readonly connection: number; readonly payload: Uint8Array }
+  /** Send this connection a step1 now: a drop for rate or chunks has passed. [WS-29] */
+  | { readonly kind: 'resync'; readonly room: number; readonly connection: number }
+  /** Answered by `done` with the same job number. */
+  | { readonly kind: 'job'; readonly job: number; readonly room: number; readonly task: RoomTask }
+  | { readonly kind: 'drain' }
+
+export type RoomTask =
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'put'; readonly request: PutRequest }
+  | { readonly kind: 'body-changed'; readonly version: number }
+  /** Materialises, compacts and forgets the room; refused (`busy`) when someone joined meanwhile. [LIFE-17] */
+  | { readonly kind: 'evict' }
+  /** Forgets the room without materialising: the document was deleted. */
+  | { readonly kind: 'drop' }
+
+export type FromWorker =
+  | { readonly kind: 'opened'; readonly room: number; readonly outcome: 'opened' | 'gone' | 'unavailable' }
+  /** Updates of one turn of a room, in log order; each goes to every joined connection but its sender (0: the relay itself). */
+  | { readonly kind: 'updates'; readonly room: number; readonly updates: readonly Uint8Array[]; readonly senders: readonly number[] }
+  /** Complete frames for one connection. */
+  | { readonly kind: 'direct'; readonly connection: number; readonly join: number; readonly frames: readonly Uint8Array[] }
+  /** A complete AWARENESS frame for every joined connection but one (0: all). */
+  | { readonly kind: 'awareness'; readonly room: number; readonly frame: Uint8Array; readonly except: number }
+  /** Every write-bearing message up to `ordinal` that main handed over is durable, a proven no-op, or refused before this message. [WS-40] */
+  | { readonly kind: 'settled'; readonly connection: number; readonly join: number; readonly ordinal: number }
+  /** The ERROR goes out before any ack that covers `ordinal` (0: not write-bearing). */
+  | {
+      readonly kind: 'refused'
+      readonly connection: number
+      readonly join: number
+      readonly ordinal: number
+      readonly code: 'ERR_EDIT_FORBIDDEN' | 'ERR_BAD_UPDATE' | 'ERR_BAD_FRAME' | 'ERR_SYNC_GAP' | 'ERR_RATE_LIMIT'
+      readonly text: string
+      readonly violation: boolean
+    }
+  /** An undecodable awareness frame: counts, no reply. */
+  | { readonly kind: 'violation'; readonly connection: number }
+  /** This connection is to be closed (1003 after a watchdog or load-cost refusal). */
+  | { readonly kind: 'expel'; readonly connection: number; readonly code: number; readonly reason: string }
+  /** The log refused the write: writers get ERR_NOT_PERSISTED, the room's sockets close 1012 room-reset, the room is forgotten. [LIFE-6] */
+  | { readonly kind: 'reset'; readonly room: number; readonly writers: readonly { readonly connection: number; readonly ordinal: number }[] }
+  | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
+  /** Twice a second, and on change of residency. */
+  | { readonly kind: 'report'; readonly cacheBytes: number; readonly oldestUnsavedMs: number; readonly counters: Readonly<Record<string, number>>; readonly appendSeconds: readonly number[] }
+
+export type TaskOutcome =
+  | { readonly kind: 'settled'; readonly version: number }
+  | { readonly kind: 'put'; readonly outcome: PutOutcome }
+  | { readonly kind: 'evicted' }
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly code: Extract<ErrorCode, 'UNAVAILABLE' | 'NOT_PERSISTED' | 'INTERNAL'>; readonly message: string }
