@@ -13,11 +13,16 @@ export interface BodyFacts {
   readonly filledProsePageCount: number
   /** `tags`, `lockedBy`, `lockedByName`, `lockedAt`, `lastModifiedBy`, `lastModifiedByName` as the body has them. */
   readonly carried: { readonly [member: string]: Json }
+  /** The client's own `version` member: kept here instead of in the stored bytes, shown only to `[compat] editor_client`. Absent when none was PUT. [CFG-2] */
+  readonly clientVersion?: Json
 }
 
 /** A body that passed the syntax checks: its stored bytes, and what a PUT decision needs besides. Plain data. */
 export interface PreparedBody {
-  /** Compact UTF-8 JSON to store. [BODY-14] */
+  /**
+   * Compact UTF-8 JSON to store: every member as given, `id` included, without the server's own ones (serverVersion, version, ownerId,
+   * ownerName, isRelayDocument, collectionId, sharedWith), which answers add. [BODY-14]
+   */
   readonly bytes: Uint8Array
   readonly facts: BodyFacts
   /** `name` and `title` as given; where both are strings and differ, the writer settles them against the stored title. [BODY-10] */
