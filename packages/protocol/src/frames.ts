@@ -1,0 +1,72 @@
+import type { DocumentMetadata } from './rest.ts'
+import type { WireErrorCode } from './codes.ts'
+
+/** Byte 0 of every frame. Tags 3, 4, 5, 6, 11, 12, 13 are reserved for ever. [WS-8] */
+export const TAG = {
+  sync: 0,
+  awareness: 1,
+  auth: 2,
+  docEvent: 7,
+  error: 8,
+  authResponse: 9,
+  joinDoc: 10,
+  syncChunk: 14,
+  syncChunkAck: 15,
+  heartbeat: 16,
+  syncAck: 17,
+} as const
+
+/** Sub-types of a SYNC frame. [WS-10] */
+export const SYNC = { step1: 0, step2: 1, update: 2 } as const
+
+/** Pieces that existing editor clients cut, whatever `maxMessageSize` is. [WS-35] */
+export const CHUNK_PAYLOAD_BYTES = 262_144
+/** Tag, message id, seq, total. [WS-13] */
+export const CHUNK_HEADER_BYTES = 25
+
+/** The object form of AUTH; the string form is the token alone. [WS-9] */
+export interface AuthFrame {
+  readonly token: string
+  readonly features?: readonly string[]
+}
+
+export interface AuthResponseFrame {
+  readonly success: boolean
+  readonly userId?: string
+  readonly username?: string
+  readonly role?: 'owner' | 'member' | 'viewer'
+  /** max_ws_payload_bytes */
+  readonly maxMessageSize?: number
+  readonly error?: string
+  readonly features?: readonly string[]
+  readonly tokenExpiresAt?: number
+  readonly workspaceId?: string
+  readonly protocol?: string
+}
+
+export interface JoinDocFrame {
+  readonly docId: string
+}
+
+export interface DocEventFrame {
+  readonly eventType: 'created' | 'updated' | 'deleted'
+  readonly docId: string
+  readonly userId: string
+  readonly metadata?: DocumentMetadata
+}
+
+export interface ErrorFrame {
+  readonly error: string
+  readonly code: WireErrorCode
+  readonly requestId: string | null
+  /** Ordinal of a refused write-bearing message; only after feature `ack`. */
+  readonly frame?: number
+}
+
+export interface ChunkFrame {
+  /** 16 bytes. */
+  readonly messageId: Uint8Array
+  readonly seq: number
+  readonly total: number
+  readonly payload: Uint8Array
+}

@@ -1,0 +1,8 @@
+/** Negotiated on connect by the query member `protocolVersion`. Additive changes bump the minor number. [WS-2] */
+export const PROTOCOL_VERSION = 4
+export const PROTOCOL_MINOR = 1
+
+/** True for an absent version, `4`, and `4.<digits>`. [WS-2] */
+export function acceptsProtocolVersion(value: string | null): boolean {
+  return value === null || /^4(\.[0-9]+)?$/.test(value)
+}
