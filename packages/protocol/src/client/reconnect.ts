@@ -1,0 +1,31 @@
+import { retryAfterMs } from '../codes.ts'
+
+/** What a client does after its socket closed. */
+export type Reconnect =
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  /** Only a fresh token can help; ask for one, then try once more. */
+  | { readonly kind: 'renew'; readonly delayMs: number }
+  /** Nothing changes by trying again: tell the application. */
+  | { readonly kind: 'stop' }
+
+const FIRST_MS = 500
+const LONGEST_MS = 30_000
+
+/**
+ * Decides by close code, reason and how often in a row it failed (`failures`, 1 for the first). A server's retry-after is the least delay; all
+ * delays are spread over [half, whole], so that many clients of one restarted relay do not come back at once. [WS-57, WS-58]
+ * 4401 asks for a fresh token as long as the last one was accepted at some time or differs; the caller says so with `mayRenew`.
+ */
+export function planReconnect(
+  close: { code: number; reason: string },
+  failures: number,
+  mayRenew: boolean,
+  random: number,
+): Reconnect {
+  const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 10))
+  const delayMs = Math.round((retryAfterMs(close.reason) ?? 0) + ceiling * (0.5 + random / 2))
+  if (close.code === 4401) return mayRenew ? { kind: 'renew', delayMs } : { kind: 'stop' }
+  if (close.code === 4408) return { kind: 'retry', delayMs }
+  if (close.code >= 4400 && close.code < 4500) return { kind: 'stop' }
+  return { kind: 'retry', delayMs }
+}
