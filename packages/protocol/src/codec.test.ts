@@ -104,7 +104,11 @@ describe('frames', () => {
 
   it('[WS-8] SYNC_ACK carries a varUint ordinal', () => {
     expect([...syncAckFrame(300)]).toEqual([17, 0xac, 0x02])
-    fc.assert(fc.property(fc.maxSafeNat(), (ordinal) => expect(readSyncAck(syncAckFrame(ordinal).subarray(1))).toBe(ordinal)))
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (ordinal) => {
+        expect(readSyncAck(syncAckFrame(ordinal).subarray(1))).toBe(ordinal)
+      }),
+    )
   })
 
   it('[WS-8] a varUint reads back up to 2^53-1, and one beyond that fails', () => {
