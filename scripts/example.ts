@@ -1,0 +1,175 @@
+// `npm run example`: two WebSocket clients type into one sample document at human speed, see each other, and compare with REST at the end.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as Y from 'yjs'
+import { type TypingStep, typingTrace } from '../examples/typing-trace.ts'
+import { RelayClient } from '../packages/protocol/src/client/relay-client.ts'
+import { SyncClient } from '../packages/protocol/src/client/sync-client.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const STATE = process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev')
+const DOCUMENT = 'meeting-minutes'
+const PAGE = 'scratch'
+const SECONDS = Number(process.env['EXAMPLE_SECONDS'] ?? 12)
+/** About 80 words a minute. */
+const KEYS_PER_SECOND = 7
+
+interface Typist {
+  readonly name: string
+  readonly client: SyncClient
+  readonly steps: readonly TypingStep[]
+  /** Time from an edit to `saved`, ms. */
+  readonly ackMs: number[]
+}
+
+async function main(): Promise<void> {
+  const session = await readSession()
+  const words = (await readFile(join(ROOT, 'examples', 'words.txt'), 'utf8')).split(/\s+/).filter((word) => word !== '')
+  const typists = [
+    typist('ann', session, typingTrace({ steps: SECONDS * KEYS_PER_SECOND, seed: 7, words }).steps),
+    typist('ben', session, typingTrace({ steps: SECONDS * KEYS_PER_SECOND, seed: 11, words }).steps),
+  ]
+  for (const { client } of typists) client.connect()
+  await until('both clients to be in sync', () =>
+    typists.every(({ client }) => client.state.synced && client.state.saved === 'saved'),
+  )
+  console.log(`Two clients joined «${DOCUMENT}» at ${session.baseUrl}; each types for ${SECONDS} s.\n`)
+
+  const progress = setInterval(() => report(typists), 2_000)
+  await Promise.all(typists.map(type))
+  clearInterval(progress)
+
+  await until('every edit to be saved', () => typists.every(({ client }) => client.state.saved === 'saved'))
+  await until('the clients to agree', () => same(typists))
+  report(typists)
+  console.log(
+    `\nConverged: both clients hold the same document (${pageText(typists[0] as Typist).length} characters on the page).`,
+  )
+  for (const { name, ackMs } of typists) console.log(`${name}: ${ackMs.length} saves, edit to saved ${summary(ackMs)}`)
+  await compareWithRest(session, typists[0] as Typist)
+  for (const { client } of typists) client.destroy()
+}
+
+async function readSession(): Promise<{ baseUrl: string; tokens: Record<string, string> }> {
+  try {
+    return JSON.parse(await readFile(join(STATE, 'session.json'), 'utf8'))
+  } catch {
+    throw new Error('no running relay found: start it with `npm start` in another terminal first')
+  }
+}
+
+function typist(
+  name: string,
+  session: { baseUrl: string; tokens: Record<string, string> },
+  steps: readonly TypingStep[],
+): Typist {
+  const ackMs: number[] = []
+  let unsavedSince: number | null = null
+  const client = new SyncClient({
+    url: `${session.baseUrl.replace('http', 'ws')}/ws`,
+    docId: DOCUMENT,
+    doc: new Y.Doc(),
+    token: () => session.tokens[name] as string,
+    onState(state) {
+      if (state.saved === 'saving') unsavedSince ??= performance.now()
+      if (state.saved !== 'saved' || unsavedSince === null) return
+      if (state.synced) ackMs.push(performance.now() - unsavedSince)
+      unsavedSince = null
+    },
+    onError: (error) => console.log(`${name}: ${error.error}`),
+  })
+  client.awareness.setLocalState({ user: { name }, cursor: 0 })
+  return { name, client, steps, ackMs }
+}
+
+/** Types into a paragraph of its own, so that the two traces do not interleave; the document is one. */
+async function type({ name, client, steps }: Typist): Promise<void> {
+  const page = client.doc.getXmlFragment(`prose:${PAGE}`)
+  const text = new Y.XmlText()
+  const paragraph = new Y.XmlElement('paragraph')
+  client.doc.transact(() => {
+    paragraph.insert(0, [text])
+    page.insert(page.length, [paragraph])
+  })
+  for (const step of steps) {
+    client.doc.transact(() => {
+      if (step.removed > 0) text.delete(step.position, step.removed)
+      if (step.inserted !== '') text.insert(step.position, step.inserted)
+    })
+    client.awareness.setLocalState({ user: { name }, cursor: step.position })
+    await new Promise((resolve) => setTimeout(resolve, 1_000 / KEYS_PER_SECOND))
+  }
+}
+
+function report(typists: readonly Typist[]): void {
+  const line = typists.map(({ name, client }) => {
+    const others = [...client.awareness.getStates().entries()].filter(([id]) => id !== client.awareness.clientID)
+    const seen = others.map(
+      ([, state]) => `${(state as { user?: { name?: string } }).user?.name} at ${(state as { cursor?: number }).cursor}`,
+    )
+    return `${name}: ${client.state.saved}, sees ${seen.join(', ') || 'nobody'}`
+  })
+  console.log(line.join('   |   '))
+}
+
+function pageText({ client }: Typist): string {
+  return client.doc.getXmlFragment(`prose:${PAGE}`).toString()
+}
+
+function same([first, second]: readonly Typist[]): boolean {
+  if (!first || !second || pageText(first) !== pageText(second)) return false
+  return Buffer.from(Y.encodeStateVector(first.client.doc)).equals(Buffer.from(Y.encodeStateVector(second.client.doc)))
+}
+
+async function compareWithRest(session: { baseUrl: string; tokens: Record<string, string> }, { client }: Typist): Promise<void> {
+  const rest = new RelayClient({
+    baseUrl: session.baseUrl,
+    token: () => session.tokens['cleo'] ?? (session.tokens['ann'] as string),
+  })
+  const asOwner = new RelayClient({ baseUrl: session.baseUrl, token: () => session.tokens['ann'] as string })
+  const body = (await asOwner.getDocument(DOCUMENT)) as {
+    serverVersion: number
+    richTextPages: { id: string; content: string }[]
+  }
+  const content = body.richTextPages.find((page) => page.id === PAGE)?.content ?? ''
+  const live = client.doc
+    .getXmlFragment(`prose:${PAGE}`)
+    .toArray()
+    .map((block) => (block as Y.XmlElement).toArray().join(''))
+  const inRest = live.every((text) => content.includes(escapeText(text)))
+  console.log(
+    `REST sees version ${body.serverVersion}, ${content.length} characters of HTML on the page: ${inRest ? 'the same text' : 'ANOTHER TEXT'}.`,
+  )
+  await rest.getDocument(DOCUMENT).then(
+    () => console.log('The viewer without a share can read it, which is a bug.'),
+    (error: unknown) => console.log(`The viewer without a share is refused: ${error instanceof Error ? error.message : error}`),
+  )
+  if (!inRest) process.exitCode = 1
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function summary(values: readonly number[]): string {
+  if (values.length === 0) return 'never measured'
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number).toFixed(1)
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`
+}
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`waited 20 s in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+main().then(
+  () => process.exit(process.exitCode ?? 0),
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(1)
+  },
+)
