@@ -1,0 +1,55 @@
+import type { Given } from './given.ts'
+import { nearest } from './nearest.ts'
+import { printable, type Problem } from './problem.ts'
+import { CONFIG_KEYS } from './schema.ts'
+
+/** What the environment gives; a secret may instead be in a file, which the caller reads. An empty variable counts as unset. [CFG-3, CFG-4] */
+export interface EnvironmentReading {
+  readonly given: readonly Given[]
+  readonly secretFiles: readonly { readonly given: Given; readonly path: string }[]
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly string[]
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function readEnvironment(env: Environment): EnvironmentReading {
+  const given: Given[] = []
+  const secretFiles: { given: Given; path: string }[] = []
+  const problems: Problem[] = []
+  for (const entry of CONFIG_KEYS) {
+    const name = entry.key.env
+    const value = env[name] ?? ''
+    const path = entry.key.secret === true ? (env[`${name}_FILE`] ?? '') : ''
+    if (value !== '' && path !== '') {
+      problems.push({
+        source: name,
+        subject: entry.label,
+        problem: `both ${name} and ${name}_FILE are set`,
+        got: '<redacted>',
+        allowed: 'one of them',
+      })
+    } else if (value !== '') {
+      given.push({ entry, raw: value, asText: true, source: name, kind: 'environment' })
+    } else if (path !== '') {
+      secretFiles.push({ given: { entry, raw: undefined, asText: true, source: `${name}_FILE`, kind: 'secret-file' }, path })
+    }
+  }
+  return { given, secretFiles, problems, warnings: likelyTypos(env) }
+}
+
+const NAMES: readonly string[] = CONFIG_KEYS.flatMap(({ key }) =>
+  key.secret === true ? [key.env, `${key.env}_FILE`] : [key.env],
+)
+
+/** Other RELAY_ variables are not refused, since orchestrators inject some for a service of that name; a near miss is worth a line. */
+function likelyTypos(env: Environment): readonly string[] {
+  const warnings: string[] = []
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('RELAY_') || NAMES.includes(name)) continue
+    const closest = nearest(name, NAMES)
+    if (closest !== null && closest.distance <= 2)
+      warnings.push(`${printable(name)}: unknown variable, the nearest known one is ${closest.name}`)
+  }
+  return warnings
+}

@@ -1,0 +1,93 @@
+import { MAX_PORT, MAX_TIMER_SECS } from './key-kinds.ts'
+import type { ConfigKey } from './key-kinds.ts'
+
+/** What the service does with documents, and how it reports. */
+export const FEATURE_KEYS = {
+  permissions: {
+    enforce_private_docs: {
+      kind: 'boolean',
+      default: true,
+      env: 'RELAY_ENFORCE_PRIVATE_DOCS',
+      doc: 'Documents are seen by owner and shares only; false opens them to the workspace.',
+    },
+    enforce_private_blobs: {
+      kind: 'boolean',
+      default: false,
+      env: 'RELAY_ENFORCE_PRIVATE_BLOBS',
+      doc: 'Blobs are readable only through a document that the caller may read.',
+    },
+  },
+  recovery: {
+    ring: {
+      kind: 'integer',
+      unit: 'count',
+      default: 20,
+      zero: 'refused',
+      min: 1,
+      max: 1000,
+      env: 'RELAY_RECOVERY_RING',
+      doc: 'Recovery points kept per document.',
+    },
+    interval_secs: {
+      kind: 'integer',
+      unit: 's',
+      default: 600,
+      zero: 'refused',
+      max: MAX_TIMER_SECS,
+      env: 'RELAY_RECOVERY_INTERVAL_SECS',
+      doc: 'Time between recovery points of a document that is being edited.',
+    },
+  },
+  compat: {
+    editor_client: {
+      kind: 'boolean',
+      default: false,
+      env: 'RELAY_COMPAT_EDITOR_CLIENT',
+      doc: 'Answers as shipped editor clients expect: list envelope, their `version` member, keyed form.',
+    },
+  },
+  share: {
+    link_base: {
+      kind: 'text',
+      format: 'link-url',
+      default: null,
+      derived: '<origin>/share',
+      env: 'RELAY_SHARE_LINK_BASE',
+      doc: 'Address that share links open; `#` and the token are added.',
+    },
+  },
+  metrics: {
+    expose: {
+      kind: 'choice',
+      choices: ['local', 'public', 'off'],
+      default: 'local',
+      env: 'RELAY_METRICS_EXPOSE',
+      doc: 'Serves /metrics on a loopback listener, on the main one without credential, or not at all.',
+    },
+    port: {
+      kind: 'integer',
+      unit: 'port',
+      default: 9878,
+      zero: 'free port',
+      max: MAX_PORT,
+      env: 'RELAY_METRICS_PORT',
+      doc: 'Port of the loopback metrics listener.',
+    },
+  },
+  log: {
+    level: {
+      kind: 'choice',
+      choices: ['debug', 'info', 'warn', 'error'],
+      default: 'info',
+      env: 'RELAY_LOG_LEVEL',
+      doc: 'Least severity that is logged.',
+    },
+    format: {
+      kind: 'choice',
+      choices: ['json', 'pretty'],
+      default: 'json',
+      env: 'RELAY_LOG_FORMAT',
+      doc: 'One JSON object per line, or lines for a human reader.',
+    },
+  },
+} as const satisfies Record<string, Record<string, ConfigKey>>
