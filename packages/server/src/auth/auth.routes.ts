@@ -1,0 +1,57 @@
+import { RelayError } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Route } from '../http/route.ts'
+import { readRevocation } from './revocation-entry.ts'
+import type { Revocation } from './revocations.port.ts'
+import type { Revocations } from './revocations.ts'
+
+const MAX_ENTRIES = 10_000
+const MAX_BODY_BYTES = 2 * 1024 * 1024
+
+export interface AuthRoutesOptions {
+  readonly revocations: Pick<Revocations, 'add'>
+  /** Without the secret the route answers 503, so that a caller repeats its push. [REST-29] */
+  readonly pushConfigured: boolean
+  readonly log: Logger
+}
+
+export function authRoutes({ revocations, pushConfigured, log }: AuthRoutesOptions): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/v1/internal/revoke',
+      credential: 'revocation-bearer',
+      body: { kind: 'json', maxBytes: MAX_BODY_BYTES },
+      needs: 'the revocation push bearer',
+      summary: 'Revokes tokens by their jti. 204 means every entry is durable and effective.',
+      async handle(request) {
+        if (!pushConfigured) throw pushNotConfigured()
+        const entries = readRevocations(request.json)
+        await revocations.add(entries)
+        log.info('auth.revocations.pushed', 'Revocations were received.', { audit: true, requestId: request.requestId, count: entries.length })
+        return { kind: 'empty' }
+      },
+    },
+  ]
+}
+
+/** The answer of the internal routes of a relay without a push bearer. [REST-29] */
+export function pushNotConfigured(): RelayError {
+  return new RelayError('UNAVAILABLE', 'No revocation push bearer is configured.', { retryAfterMs: 60_000 })
+}
+
+/** All entries, or an error that names the first bad one. [REST-29] */
+function readRevocations(body: unknown): Revocation[] {
+  const list: unknown = typeof body === 'object' && body !== null ? (body as { revocations?: unknown }).revocations : undefined
+  if (!Array.isArray(list)) throw new RelayError('BAD_REQUEST', '`revocations` must be a list.', { field: 'revocations' })
+  if (list.length > MAX_ENTRIES) {
+    const message = `\`revocations\` has ${list.length} entries; at most ${MAX_ENTRIES} are taken in one call.`
+    throw new RelayError('BAD_REQUEST', message, { field: 'revocations', limit: MAX_ENTRIES, value: list.length })
+  }
+  return list.map((entry, at) => {
+    const revocation = readRevocation(entry)
+    if (revocation) return revocation
+    const field = `revocations[${at}]`
+    throw new RelayError('BAD_REQUEST', `\`${field}\` must have a jti of 1 to 256 bytes and an ISO 8601 \`revoked_at\`.`, { field })
+  })
+}

@@ -1,0 +1,29 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { readBearer } from './bearer.ts'
+
+/** The least length of a shared secret. [AUTH-17] */
+export const MIN_SECRET_CHARACTERS = 16
+
+export type InternalBearerOutcome = 'accepted' | 'refused' | 'not-configured'
+
+/** Judges the `Authorization` value (or values) of a request to an internal route. */
+export type InternalBearer = (authorization: string | readonly string[] | undefined) => InternalBearerOutcome
+
+/**
+ * The credential check of the internal routes. `null` is a relay without the secret, which answers 503. [AUTH-17, REST-29]
+ * Both sides are hashed before they are compared, so that the time taken tells neither length nor content. [V4]
+ * @throws when the secret is shorter than the configuration allows.
+ */
+export function createInternalBearer(secret: string | null): InternalBearer {
+  if (secret === null) return () => 'not-configured'
+  if ([...secret].length < MIN_SECRET_CHARACTERS) throw new Error(`a shared secret has at least ${MIN_SECRET_CHARACTERS} characters`)
+  const expected = sha256(secret)
+  return (authorization) => {
+    const given = readBearer(authorization)
+    return given !== null && timingSafeEqual(sha256(given), expected) ? 'accepted' : 'refused'
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,67 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+
+/** An RSA public key that may verify RS256. */
+export type VerificationKey = KeyObject
+
+export interface UsableKeys {
+  readonly keys: ReadonlyMap<string, VerificationKey>
+  /** Kids (cut to 64 characters) of keys that were left out, for the log. */
+  readonly skipped: readonly string[]
+}
+
+const MIN_MODULUS_BITS = 2048
+/** The cryptographic library verifies nothing larger. */
+const MAX_MODULUS_BITS = 16384
+const MIN_EXPONENT = 65537n
+const MAX_KID_BYTES = 256
+const BASE64URL = /^[A-Za-z0-9_-]+$/
+
+/**
+ * Picks the keys of a JSON Web Key Set that may verify tokens: RSA, for signatures, for RS256, at least 2,048 bits, an odd exponent of at
+ * least 65,537, one kid each. Of two keys with one kid neither is used. Private members are ignored. [AUTH-3, K13]
+ * @returns `null` when `document` is no key set at all.
+ */
+export function usableKeys(document: unknown): UsableKeys | null {
+  if (typeof document !== 'object' || document === null) return null
+  const list: unknown = (document as { keys?: unknown }).keys
+  if (!Array.isArray(list)) return null
+
+  const times = new Map<unknown, number>()
+  for (const jwk of list) times.set(kidOf(jwk), (times.get(kidOf(jwk)) ?? 0) + 1)
+  const keys = new Map<string, VerificationKey>()
+  const skipped: string[] = []
+  for (const jwk of list) {
+    const kid = kidOf(jwk)
+    const key = typeof kid === 'string' && times.get(kid) === 1 ? importKey(jwk as Readonly<Record<string, unknown>>) : null
+    if (key && typeof kid === 'string') keys.set(kid, key)
+    else skipped.push(typeof kid === 'string' ? kid.slice(0, 64) : '(no kid)')
+  }
+  return { keys, skipped }
+}
+
+function kidOf(jwk: unknown): unknown {
+  return typeof jwk === 'object' && jwk !== null ? (jwk as { kid?: unknown }).kid : undefined
+}
+
+function importKey(jwk: Readonly<Record<string, unknown>>): VerificationKey | null {
+  const { kid, kty, use, alg, key_ops: operations, n, e } = jwk
+  if (typeof kid !== 'string' || kid === '' || Buffer.byteLength(kid) > MAX_KID_BYTES || kty !== 'RSA') return null
+  if ((use !== undefined && use !== 'sig') || (alg !== undefined && alg !== 'RS256')) return null
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return null
+  const modulus = readInteger(n)
+  const exponent = readInteger(e)
+  if (modulus === null || exponent === null) return null
+  const bits = modulus.toString(2).length
+  if (bits < MIN_MODULUS_BITS || bits > MAX_MODULUS_BITS || exponent < MIN_EXPONENT || exponent % 2n === 0n) return null
+  try {
+    return createPublicKey({ key: { kty, n: n as string, e: e as string }, format: 'jwk' })
+  } catch {
+    return null
+  }
+}
+
+/** Base64url big-endian; anything longer than the largest modulus is not looked into. */
+function readInteger(value: unknown): bigint | null {
+  if (typeof value !== 'string' || value.length > MAX_MODULUS_BITS / 6 + 4 || !BASE64URL.test(value)) return null
+  return BigInt(`0x0${Buffer.from(value, 'base64url').toString('hex')}`)
+}

@@ -1,0 +1,192 @@
+import { type Clock, systemClock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import { systemTimers, type Timers } from '../kernel/timers.ts'
+import { type UsableKeys, usableKeys, type VerificationKey } from './jwk.ts'
+import { fetchJson as fetchJsonOf } from './operator-fetch.ts'
+
+/** `unavailable`: there never was a key set, or its grace is over; then no kid is known. */
+export type KeyLookup =
+  | { readonly kind: 'known'; readonly key: VerificationKey }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unavailable' }
+
+/** `fresh` 5 minutes from the last success, `grace` until 1 hour, `expired` from then on; `none` before the first success. */
+export type KeySetState = 'none' | 'fresh' | 'grace' | 'expired'
+
+export interface KeySet extends AsyncDisposable {
+  /** Answers from memory. An unknown kid asks for a refresh in the background; the empty kid never does. [AUTH-11] */
+  key(kid: string): KeyLookup
+  /** Resolves when the first fetch has ended or `timeoutMs` have passed, whichever comes first; never rejects. [AUTH-12] */
+  firstFetch(timeoutMs: number): Promise<void>
+  state(): KeySetState
+  /** Seconds since the last success, −1 when there was none. */
+  ageSec(): number
+  keyCount(): number
+  /** Failed refreshes so far. */
+  readonly failures: number
+}
+
+export interface KeySetOptions {
+  readonly url: string
+  readonly log: Logger
+  readonly clock?: Clock
+  readonly timers?: Timers
+  /** Must end by itself within 10 s. The default follows K12. */
+  readonly fetchJson?: (url: string) => Promise<unknown>
+}
+
+const FRESH_MS = 5 * 60_000
+const GRACE_MS = 60 * 60_000
+const REFRESH_AFTER_MS = 4 * 60_000
+/** Between the starts of two fetches, whatever asks for them. */
+const MIN_SPACING_MS = 5_000
+const FETCH_TIMEOUT_MS = 10_000
+const MAX_ANSWER_BYTES = 1024 * 1024
+/** How long a kid that a refresh did not bring asks for no other one. */
+const UNKNOWN_KID_MS = 30_000
+const MAX_UNKNOWN_KIDS = 1_000
+
+/**
+ * Keeps the issuer's public keys in memory and renews them in the background, from minute 4 on and every 5 s while that fails. [AUTH-9, K14]
+ *
+ * No caller ever waits for a fetch. A success replaces the set, so a key the issuer dropped is refused at once; anything but a JSON answer with
+ * at least one usable key is a failure and keeps the last good set. Age is monotonic time since the last success: after 1 hour every lookup
+ * is `unavailable`, known kids included. [AUTH-10, K12, K15]
+ */
+export function openKeySet(options: KeySetOptions): KeySet {
+  return new RefreshedKeySet(options)
+}
+
+class RefreshedKeySet implements KeySet {
+  failures = 0
+  readonly #url: string
+  readonly #log: Logger
+  readonly #clock: Clock
+  readonly #timers: Timers
+  readonly #fetchJson: (url: string) => Promise<unknown>
+  #keys: ReadonlyMap<string, VerificationKey> = new Map()
+  #succeededAtMs: number | null = null
+  #startedAtMs = Number.NEGATIVE_INFINITY
+  #running: Promise<void> | null = null
+  /** A kid turned up while a fetch was running, whose answer may be older than that kid. */
+  #askedMeanwhile = false
+  #cancelTimer: () => void = () => {}
+  #nextAtMs = Number.POSITIVE_INFINITY
+  readonly #unknownKids = new Map<string, number>()
+  #closed = false
+
+  constructor(options: KeySetOptions) {
+    this.#url = options.url
+    this.#log = options.log
+    this.#clock = options.clock ?? systemClock
+    this.#timers = options.timers ?? systemTimers
+    this.#fetchJson = options.fetchJson ?? ((url) => fetchJsonOf(url, { timeoutMs: FETCH_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES }))
+  }
+
+  key(kid: string): KeyLookup {
+    const state = this.state()
+    if (state === 'none' || state === 'expired') return { kind: 'unavailable' }
+    const key = this.#keys.get(kid)
+    if (key) return { kind: 'known', key }
+    if (kid !== '') this.#missed(kid)
+    return { kind: 'unknown' }
+  }
+
+  state(): KeySetState {
+    if (this.#succeededAtMs === null) return 'none'
+    const ageMs = this.#clock.monotonicMs() - this.#succeededAtMs
+    if (ageMs < FRESH_MS) return 'fresh'
+    return ageMs < GRACE_MS ? 'grace' : 'expired'
+  }
+
+  ageSec(): number {
+    return this.#succeededAtMs === null ? -1 : (this.#clock.monotonicMs() - this.#succeededAtMs) / 1000
+  }
+
+  keyCount(): number {
+    return this.#keys.size
+  }
+
+  async firstFetch(timeoutMs: number): Promise<void> {
+    const fetched = this.#refresh()
+    await new Promise<void>((resolve) => {
+      const cancel = this.#timers.after(timeoutMs, resolve)
+      void fetched.then(() => {
+        cancel()
+        resolve()
+      })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#cancelTimer()
+  }
+
+  #missed(kid: string): void {
+    const nowMs = this.#clock.monotonicMs()
+    const lookedForAtMs = this.#unknownKids.get(kid)
+    if (lookedForAtMs !== undefined && nowMs - lookedForAtMs < UNKNOWN_KID_MS) return
+    this.#unknownKids.delete(kid)
+    if (this.#unknownKids.size >= MAX_UNKNOWN_KIDS) this.#forgetOldestUnknownKid()
+    this.#unknownKids.set(kid, nowMs)
+    if (this.#running) this.#askedMeanwhile = true
+    else this.#schedule(this.#startedAtMs + MIN_SPACING_MS)
+  }
+
+  #forgetOldestUnknownKid(): void {
+    for (const kid of this.#unknownKids.keys()) {
+      this.#unknownKids.delete(kid)
+      return
+    }
+  }
+
+  /** Makes sure a refresh starts at `atMs` or earlier. */
+  #schedule(atMs: number): void {
+    if (this.#closed || this.#nextAtMs <= atMs) return
+    this.#cancelTimer()
+    this.#nextAtMs = atMs
+    this.#cancelTimer = this.#timers.after(Math.max(0, atMs - this.#clock.monotonicMs()), () => void this.#refresh())
+  }
+
+  /** One fetch at a time; never rejects. */
+  #refresh(): Promise<void> {
+    if (this.#closed) return Promise.resolve()
+    this.#running ??= this.#fetchOnce()
+    return this.#running
+  }
+
+  async #fetchOnce(): Promise<void> {
+    this.#cancelTimer()
+    this.#nextAtMs = Number.POSITIVE_INFINITY
+    this.#startedAtMs = this.#clock.monotonicMs()
+    this.#askedMeanwhile = false
+    const problem = await this.#replaceKeys()
+    if (problem !== null) {
+      this.failures++
+      this.#log.warn('auth.keys.failed', 'The key set could not be refreshed; the last good one stays.', { problem, state: this.state() })
+    }
+    this.#running = null
+    const soonMs = this.#startedAtMs + MIN_SPACING_MS
+    this.#schedule(problem !== null || this.#askedMeanwhile ? soonMs : this.#clock.monotonicMs() + REFRESH_AFTER_MS)
+  }
+
+  /** @returns what went wrong, or `null`. */
+  async #replaceKeys(): Promise<string | null> {
+    let usable: UsableKeys | null
+    try {
+      usable = usableKeys(await this.#fetchJson(this.#url))
+    } catch (error) {
+      return error instanceof Error ? error.message : 'fetch failed'
+    }
+    if (!usable) return 'the answer is no key set'
+    if (usable.skipped.length > 0) {
+      const kids = usable.skipped.slice(0, 10)
+      this.#log.warn('auth.keys.skipped', 'Some keys of the key set cannot be used.', { count: usable.skipped.length, kids })
+    }
+    if (usable.keys.size === 0) return 'the answer has no usable key'
+    this.#keys = usable.keys
+    this.#succeededAtMs = this.#clock.monotonicMs()
+    return null
+  }
+}

@@ -1,0 +1,102 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+
+export interface FetchLimits {
+  /** To the end of the answer for `fetchJson`, to its first byte for `fetchChunks`. */
+  readonly timeoutMs: number
+  readonly maxBytes: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const MAX_REDIRECTS = 5
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Whether the operator may configure this address: https anywhere, http on loopback only. [AUTH-13, K12] */
+export function isOperatorUrl(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname))
+}
+
+/**
+ * Reads JSON from an address the operator configured (key set): 200 only, redirects to https only, no proxy from the environment, capped in
+ * time and bytes. [K12]
+ * @throws Error with a short message that names no address.
+ */
+export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
+  const signal = AbortSignal.timeout(limits.timeoutMs)
+  try {
+    const response = await open(new URL(url), limits.headers ?? {}, signal, MAX_REDIRECTS)
+    const chunks: Uint8Array[] = []
+    for await (const chunk of capped(response, limits.maxBytes)) chunks.push(chunk)
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
+  } catch (error) {
+    throw plainError(error, signal)
+  }
+}
+
+/** The same for an answer that is read as it arrives. */
+export async function* fetchChunks(url: string, limits: FetchLimits): AsyncGenerator<Uint8Array> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(new Error('timeout')), limits.timeoutMs)
+  try {
+    const response = await open(new URL(url), limits.headers ?? {}, abort.signal, MAX_REDIRECTS)
+    for await (const chunk of capped(response, limits.maxBytes)) {
+      // Every chunk gives the next one as long again, so that a stalled answer ends too.
+      timer.refresh()
+      yield chunk
+    }
+  } catch (error) {
+    throw plainError(error, abort.signal)
+  } finally {
+    clearTimeout(timer)
+    abort.abort()
+  }
+}
+
+async function open(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal, redirects: number): Promise<IncomingMessage> {
+  const response = await send(url, headers, signal)
+  const location = response.headers.location
+  if (response.statusCode === 200) return response
+  response.destroy()
+  if (!location || ![301, 302, 303, 307, 308].includes(response.statusCode ?? 0)) throw new Error(`status ${response.statusCode}`)
+  const target = new URL(location, url)
+  if (target.protocol !== 'https:') throw new Error('redirect to an address that is not https')
+  if (redirects === 0) throw new Error('too many redirects')
+  // A secret meant for one origin is not carried to another.
+  return open(target, target.origin === url.origin ? headers : {}, signal, redirects - 1)
+}
+
+function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage> {
+  if (!isOperatorUrl(url)) throw new Error('address is neither https nor loopback')
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      // A fresh agent: the global one may take a proxy from the environment.
+      agent: false,
+      signal,
+      headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
+    })
+    sent.on('response', resolve)
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+async function* capped(response: IncomingMessage, maxBytes: number): AsyncGenerator<Uint8Array> {
+  const encoding = response.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') throw new Error('encoded answer')
+  let received = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    received += chunk.byteLength
+    if (received > maxBytes) throw new Error(`answer above ${maxBytes} bytes`)
+    yield chunk
+  }
+}
+
+/** Messages go to the log: system errors are told by their code, which names no host. */
+function plainError(error: unknown, signal: AbortSignal): Error {
+  if (signal.aborted) return new Error('timeout')
+  if (error instanceof SyntaxError) return new Error('the answer is not JSON')
+  if (!(error instanceof Error)) return new Error('fetch failed')
+  const { code } = error as NodeJS.ErrnoException
+  return new Error(code ?? error.message)
+}

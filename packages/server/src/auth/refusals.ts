@@ -1,0 +1,27 @@
+import { RelayError } from '../kernel/errors.ts'
+import type { TokenRefusal } from './principal.ts'
+
+/** The error REST and the upgrade answer for a refused token. [AUTH-2, REST-14] */
+export function refusalError(reason: TokenRefusal): RelayError {
+  switch (reason) {
+    case 'token malformed':
+      return new RelayError('TOKEN_MALFORMED', 'The bearer credential is not a JSON Web Token.')
+    case 'token revoked':
+      return new RelayError('TOKEN_REVOKED', 'The token has been revoked.')
+    case 'jwks unavailable':
+      // Clients match these two words to tell a relay without keys from a bad token, and keep the user signed in. [K15]
+      return new RelayError('JWKS_UNAVAILABLE', 'The token cannot be checked now: jwks unavailable.')
+    default:
+      return new RelayError('TOKEN_INVALID', `The token was refused: ${reason}.`, { reason })
+  }
+}
+
+/** No credential, another scheme, or more than one. [AUTH-1] */
+export function unauthenticated(): RelayError {
+  return new RelayError('UNAUTHENTICATED', 'A bearer credential is required in the Authorization header.')
+}
+
+/** `WWW-Authenticate` of a 401; a request that brought a token is told that the token is the problem. [AUTH-1] */
+export function wwwAuthenticate(tokenGiven: boolean): string {
+  return tokenGiven ? 'Bearer error="invalid_token"' : 'Bearer'
+}

@@ -1,0 +1,100 @@
+import { type Clock, systemClock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import { systemTimers, type Timers } from '../kernel/timers.ts'
+import { fetchChunks as fetchChunksOf } from './operator-fetch.ts'
+import { readRevocation, readTimestamp } from './revocation-entry.ts'
+import { readPollAnswer } from './revocation-stream.ts'
+import type { Revocation } from './revocations.port.ts'
+import type { Revocations } from './revocations.ts'
+
+export interface RevocationPollOptions {
+  readonly url: string
+  readonly bearer: string
+  readonly intervalMs: number
+  readonly revocations: Pick<Revocations, 'add' | 'cursor'>
+  readonly log: Logger
+  readonly clock?: Clock
+  readonly timers?: Timers
+  /** Must end by itself. The default follows V3: 10 s to the first byte, 128 MiB, address rules of K12. */
+  readonly fetchChunks?: (url: string, headers: Readonly<Record<string, string>>) => AsyncIterable<Uint8Array>
+}
+
+const FIRST_LOOK_BACK_MS = 24 * 60 * 60_000
+const TIMEOUT_MS = 10_000
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024
+const BATCH = 10_000
+const MAX_CURSOR_CHARS = 64
+
+/**
+ * Asks the control plane for revocations, at once and then every interval. [AUTH-14, V3]
+ *
+ * Entries take effect in batches as they arrive; the cursor is stored with the last of them, in one transaction, and only when the whole
+ * answer was read and `next_since` is a date not before the cursor. So a failed poll may have revoked something, but never skips anything:
+ * the next interval asks from the same cursor again. Entries that cannot be read are logged and left out.
+ */
+export function startRevocationPoll(options: RevocationPollOptions): AsyncDisposable {
+  const { log } = options
+  const timers = options.timers ?? systemTimers
+  let closed = false
+  let cancel: () => void = () => {}
+  let running: Promise<void> = Promise.resolve()
+
+  const poll = async (): Promise<void> => {
+    try {
+      await pollOnce(options)
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : 'poll failed'
+      log.warn('auth.revocations.poll-failed', 'The revocation poll failed; it is repeated at the next interval.', { problem })
+    }
+    if (!closed) cancel = timers.after(options.intervalMs, start)
+  }
+  const start = (): void => {
+    running = poll()
+  }
+  start()
+
+  return {
+    async [Symbol.asyncDispose]() {
+      closed = true
+      cancel()
+      await running
+    },
+  }
+}
+
+async function pollOnce(options: RevocationPollOptions): Promise<void> {
+  const { revocations, log, bearer } = options
+  const clock = options.clock ?? systemClock
+  const fetchChunks =
+    options.fetchChunks ?? ((url, headers) => fetchChunksOf(url, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, headers }))
+  const since = (await revocations.cursor()) ?? new Date(clock.nowMs() - FIRST_LOOK_BACK_MS).toISOString()
+  const url = new URL(options.url)
+  url.searchParams.set('since', since)
+
+  let batch: Revocation[] = []
+  let unreadable = 0
+  let nextSince: unknown
+  for await (const part of readPollAnswer(fetchChunks(url.href, { authorization: `Bearer ${bearer}` }))) {
+    if (part.kind === 'next-since') nextSince = part.value
+    else {
+      const entry = readRevocation(part.value)
+      if (entry) batch.push(entry)
+      else unreadable++
+    }
+    if (batch.length < BATCH) continue
+    await revocations.add(batch, { partial: true })
+    batch = []
+  }
+
+  if (unreadable > 0) log.warn('auth.revocations.unreadable', 'Some polled revocations could not be read.', { count: unreadable })
+  if (isCursorFrom(nextSince, since)) return revocations.add(batch, { cursor: nextSince })
+  await revocations.add(batch, { partial: true })
+  throw new Error('next_since is missing, no date, or before the cursor')
+}
+
+/** The control plane's own text is kept, which may be finer than milliseconds. */
+function isCursorFrom(nextSince: unknown, since: string): nextSince is string {
+  if (typeof nextSince !== 'string' || nextSince.length > MAX_CURSOR_CHARS) return false
+  const next = readTimestamp(nextSince)
+  return next !== null && next >= (readTimestamp(since) ?? 0)
+}

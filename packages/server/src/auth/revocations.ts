@@ -1,0 +1,87 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import { RevocationOrder } from './revocation-order.ts'
+import type { Revocation, RevocationStore } from './revocations.port.ts'
+
+/** The most entries kept, in memory and in the store. [LIM-11] */
+export const MAX_REVOCATIONS = 1_000_000
+
+/** Revoked tokens: durable in the store, answered from memory. */
+export interface Revocations {
+  /** Answers from memory. [AUTH-16] */
+  has(jti: string): boolean
+  /**
+   * When it resolves, the entries (and the cursor, when given) are durable and every later `has` knows them. [REST-29, V2]
+   * It rejects with the store's error, and then nothing new is effective.
+   */
+  add(entries: readonly Revocation[], options?: AddOptions): Promise<void>
+  /** Calls `listener` for each jti that becomes revoked, at once; sockets of that token end by it. [WS-20] @returns a function that stops it. */
+  onRevoked(listener: (jti: string) => void): () => void
+  readonly size: number
+  /** Seconds since a transport was last heard in full, since the start when none was; −1 without a transport. [AUTH-15] */
+  ageSec(): number
+  /** The cursor of the next poll as it was stored. */
+  cursor(): Promise<string | null>
+}
+
+export interface AddOptions {
+  readonly cursor?: string
+  /** More of the same answer follows: the age is not renewed yet. */
+  readonly partial?: boolean
+}
+
+export interface RevocationsOptions {
+  readonly store: RevocationStore
+  readonly clock: Clock
+  readonly log: Logger
+  /** Whether push or polling is configured. */
+  readonly hasTransport: boolean
+  readonly keep?: number
+}
+
+/** Entries made effective in one go; a larger answer lets other work in between. */
+const SLICE = 5_000
+const ALARM_SHARE = 0.9
+
+/** Loads the set; to be awaited before the ports bind. [AUTH-14, V1] */
+export async function openRevocations(options: RevocationsOptions): Promise<Revocations> {
+  const { store, clock, log, hasTransport } = options
+  const keep = options.keep ?? MAX_REVOCATIONS
+  const order = new RevocationOrder(keep)
+  for (const { jti, revokedAtMs } of await store.all()) order.add(jti, revokedAtMs)
+  const listeners = new Set<(jti: string) => void>()
+  let heardAtMs = clock.monotonicMs()
+
+  const makeEffective = (entries: readonly Revocation[]): void => {
+    const before = order.size
+    for (const { jti, revokedAtMs } of entries) {
+      if (!order.add(jti, revokedAtMs)) continue
+      for (const listener of listeners) listener(jti)
+    }
+    const alarm = keep * ALARM_SHARE
+    if (before < alarm && order.size >= alarm) {
+      log.warn('auth.revocations.filling', 'The revocation set is nearly full; the oldest entries go first.', { size: order.size, keep })
+    }
+  }
+
+  return {
+    has: (jti) => order.has(jti),
+    async add(entries, { cursor, partial = false } = {}) {
+      await store.add(entries, cursor === undefined ? { keep } : { keep, cursor })
+      for (let at = 0; at < entries.length; at += SLICE) {
+        if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+        makeEffective(entries.slice(at, at + SLICE))
+      }
+      if (!partial) heardAtMs = clock.monotonicMs()
+    },
+    onRevoked(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    get size() {
+      return order.size
+    },
+    ageSec: () => (hasTransport ? (clock.monotonicMs() - heardAtMs) / 1000 : -1),
+    cursor: () => store.cursor(),
+  }
+}

@@ -1,0 +1,43 @@
+import type { Membership, Principal } from './principal.ts'
+
+/** The workspaces this relay serves; `workspaceId` is the pin, `default` when the configuration leaves it blank. [AUTH-7] */
+export type Tenancy = { readonly mode: 'dedicated'; readonly workspaceId: string } | { readonly mode: 'shared' }
+
+/** `forbidden-plain` is answered with the bare word and no hint of the expected workspace. */
+export type MembershipChoice =
+  | { readonly kind: 'chosen'; readonly membership: Membership }
+  | { readonly kind: 'forbidden-plain' }
+  | { readonly kind: 'forbidden' }
+
+/** The legacy id of a dedicated workspace whose configuration is blank. */
+const DEFAULT_WORKSPACE_ID = 'default'
+
+export function tenancyOf(mode: Tenancy['mode'], workspaceId: string): Tenancy {
+  return mode === 'shared' ? { mode } : { mode, workspaceId: workspaceId === '' ? DEFAULT_WORKSPACE_ID : workspaceId }
+}
+
+/**
+ * Picks the workspace of a request. `namedWorkspace` is `X-Workspace-Id`, or the query member `workspace` of a socket; `undefined` or blank
+ * when the request names none. A dedicated relay refuses a request that names another workspace even when the token has the pin. [AUTH-6]
+ */
+export function chooseMembership(
+  principal: Pick<Principal, 'memberships'>,
+  tenancy: Tenancy,
+  namedWorkspace: string | undefined,
+): MembershipChoice {
+  const named = namedWorkspace === '' ? undefined : namedWorkspace
+  if (tenancy.mode === 'dedicated' && named !== undefined && named !== tenancy.workspaceId) return { kind: 'forbidden-plain' }
+  const wanted = tenancy.mode === 'dedicated' ? tenancy.workspaceId : named
+  const membership = principal.memberships.find((entry) => wanted === undefined || entry.workspaceId === wanted)
+  return membership ? { kind: 'chosen', membership } : noMembership(tenancy)
+}
+
+/** The answer to a good token without any usable entry. */
+export function noMembership(tenancy: Tenancy): { readonly kind: 'forbidden-plain' } | { readonly kind: 'forbidden' } {
+  return { kind: tenancy.mode === 'dedicated' ? 'forbidden-plain' : 'forbidden' }
+}
+
+/** Whether a socket of this membership may be served here; a blank `serverRegion` serves every region. WebSocket only. [AUTH-8] */
+export function regionMatches(serverRegion: string, membership: Pick<Membership, 'region'>): boolean {
+  return serverRegion === '' || membership.region === serverRegion
+}

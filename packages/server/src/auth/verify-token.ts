@@ -1,0 +1,112 @@
+import { createHash, verify } from 'node:crypto'
+import type { Clock } from '../kernel/clock.ts'
+import { type ClaimRules, readClaims } from './claims.ts'
+import { type CompactToken, parseCompactToken } from './compact-token.ts'
+import type { VerificationKey } from './jwk.ts'
+import type { KeyLookup } from './key-set.ts'
+import type { Principal, TokenRefusal, TokenVerifier, Verification } from './principal.ts'
+
+export interface TokenVerifierOptions extends ClaimRules {
+  /** Answers from memory, at once. */
+  readonly keySet: { key(kid: string): KeyLookup }
+  readonly revocations: { has(jti: string): boolean }
+  readonly clock: Clock
+}
+
+interface CachedVerification {
+  readonly principal: Principal
+  readonly kid: string
+  readonly key: VerificationKey
+  readonly untilMs: number
+}
+
+const CACHE_MS = 60_000
+const CACHE_ENTRIES = 10_000
+const MAX_KID_BYTES = 256
+const REQUIRED_CLAIMS = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'wsp'])
+
+/**
+ * Makes the one function that decides whether a bearer is good, the checks in the interface's order. [AUTH-2..AUTH-5, K2-K9]
+ *
+ * A good token is remembered by its SHA-256 for at most 60 s, which saves the signature and the parsing; its key, `exp` and revocation are
+ * looked at every time. [K10, AUTH-16] No token ever causes a connection: an unknown kid only reminds the key set to refresh. [AUTH-11]
+ */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { keySet, revocations, clock } = options
+  const cache = new Map<string, CachedVerification>()
+
+  const settle = (principal: Principal): Verification => {
+    if (principal.expSec <= clock.nowMs() / 1000) return refused('token expired')
+    if (revocations.has(principal.jti)) return refused('token revoked')
+    return principal.memberships.length === 0 ? { kind: 'forbidden' } : { kind: 'verified', principal }
+  }
+
+  const remembered = (hash: string): Principal | null => {
+    const entry = cache.get(hash)
+    if (!entry) return null
+    const found = keySet.key(entry.kid)
+    // A key that the set dropped or replaced no longer vouches for anything, nor does a set past its grace.
+    if (entry.untilMs > clock.monotonicMs() && found.kind === 'known' && found.key === entry.key) return entry.principal
+    cache.delete(hash)
+    return null
+  }
+
+  const verifyNow = (token: string, hash: string): Verification => {
+    const parsed = parseCompactToken(token)
+    if (!parsed) return refused('token malformed')
+    const signer = findSigner(parsed, keySet)
+    if (typeof signer === 'string') return refused(signer)
+    if (!signatureHolds(parsed, signer.key)) return refused('bad signature')
+    const repeated = parsed.claims.repeated
+    if (repeated !== null) return refused(`missing claim ${REQUIRED_CLAIMS.has(repeated) ? repeated : '(repeated member)'}`)
+    const outcome = readClaims(parsed.claims.members, options, clock.nowMs() / 1000)
+    if (outcome.kind === 'refused') return outcome
+    if (cache.size >= CACHE_ENTRIES) forgetOldest(cache)
+    cache.set(hash, { ...signer, principal: outcome.principal, untilMs: clock.monotonicMs() + CACHE_MS })
+    return settle(outcome.principal)
+  }
+
+  return async (token) => {
+    const hash = createHash('sha256').update(token).digest('base64')
+    const principal = remembered(hash)
+    return principal ? settle(principal) : verifyNow(token, hash)
+  }
+}
+
+/** `alg` is fixed here, and headers that would change what is verified are refused; `jwk`, `jku`, `x5u`, `x5c`, `typ` are ignored. [K3, K4] */
+function findSigner(
+  { header: { members, repeated } }: CompactToken,
+  keySet: TokenVerifierOptions['keySet'],
+): { readonly kid: string; readonly key: VerificationKey } | TokenRefusal {
+  const rewritten = ['crit', 'b64', 'zip'].some((name) => Object.hasOwn(members, name))
+  if (members['alg'] !== 'RS256' || rewritten || repeated !== null) return 'unsupported algorithm'
+  const kid = members['kid']
+  const usable = typeof kid === 'string' && kid !== '' && Buffer.byteLength(kid) <= MAX_KID_BYTES
+  // An ill-formed kid can be in no key set: it is asked for by the empty name, which tells whether there are keys but never refreshes them.
+  const found = keySet.key(usable ? kid : '')
+  if (found.kind === 'unavailable') return 'jwks unavailable'
+  return usable && found.kind === 'known' ? { kid, key: found.key } : 'unknown key'
+}
+
+/** RSASSA-PKCS1-v1_5 with SHA-256 over the received bytes, before any claim is read. [K5] */
+function signatureHolds(token: CompactToken, key: VerificationKey): boolean {
+  try {
+    return verify('RSA-SHA256', Buffer.from(token.signed, 'latin1'), key, token.signature)
+  } catch {
+    // The library throws on keys it cannot use, e.g. above its own size limit.
+    return false
+  }
+}
+
+/** A Map keeps insertion order; the oldest tenth goes at once, so that a full cache does not pay at every token. */
+function forgetOldest(cache: Map<string, CachedVerification>): void {
+  let remaining = CACHE_ENTRIES / 10
+  for (const hash of cache.keys()) {
+    if (remaining-- <= 0) return
+    cache.delete(hash)
+  }
+}
+
+function refused(reason: TokenRefusal): Verification {
+  return { kind: 'refused', reason }
+}
