@@ -3,7 +3,11 @@
  * No other file contains an HTTP error status. Rendered into docs/reference/errors.md and pinned in test/pins.
  */
 export const ERRORS = {
-  BAD_REQUEST: { status: 400, details: ['field', 'limit', 'value'], when: 'bad query, header, member or structure not named below' },
+  BAD_REQUEST: {
+    status: 400,
+    details: ['field', 'limit', 'value'],
+    when: 'bad query, header, member or structure not named below',
+  },
   BAD_JSON: { status: 400, details: ['offset'], when: 'the body is not JSON as BODY-8 rules' },
   BAD_BODY: { status: 400, details: ['path'], when: 'the document body breaks BODY-5; `path` is a JSON Pointer' },
   BAD_ID: { status: 400, details: ['field'], when: 'ill-formed document, blob, point, link or collection id' },
@@ -48,9 +52,17 @@ export const ERRORS = {
   FETCH_FAILED: { status: 502, details: ['status', 'reason'], when: 'ingest source failed' },
   BLOB_STORE_ERROR: { status: 502, details: ['status', 'reason'], when: 'object store failed' },
   UNAVAILABLE: { status: 503, details: ['retryAfterMs'], when: 'storage cannot answer, or the relay drains' },
-  NOT_PERSISTED: { status: 503, details: ['retryAfterMs'], when: 'the write could not be confirmed durable; repeating it with expectedVersion is safe' },
+  NOT_PERSISTED: {
+    status: 503,
+    details: ['retryAfterMs'],
+    when: 'the write could not be confirmed durable; repeating it with expectedVersion is safe',
+  },
   STORAGE_QUOTA: { status: 507, details: ['usedBytes', 'addedBytes', 'quotaBytes', 'source'], when: 'growing write over quota' },
-  CONFIG_TOO_LARGE: { status: 507, details: ['sizeBytes', 'maxBytes'], when: 'collections or style profiles above max_config_bytes' },
+  CONFIG_TOO_LARGE: {
+    status: 507,
+    details: ['sizeBytes', 'maxBytes'],
+    when: 'collections or style profiles above max_config_bytes',
+  },
 } as const satisfies Record<string, { status: number; details: readonly string[]; when: string }>
 
 export type ErrorCode = keyof typeof ERRORS

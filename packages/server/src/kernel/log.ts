@@ -1,3 +1,7 @@
+import pino from 'pino'
+import type { Clock } from './clock.ts'
+import { scrubbed, scrubbedFields } from './log-scrub.ts'
+
 /** What a log line may carry beside its message. Values are escaped and cut by the logger; secrets are never passed in. [OPS-5, OPS-6] */
 export interface LogFields {
   readonly requestId?: string
@@ -21,3 +25,46 @@ export interface Logger {
 
 /** For tests and for parts whose log nobody reads. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export interface LoggerOptions {
+  readonly level: LogLevel
+  /** `pretty` is for a person at a terminal; it has no colours. [CFG-12] */
+  readonly format: 'json' | 'pretty'
+  readonly clock: Clock
+  /** Gets each line with its line end. */
+  readonly write: (line: string) => void
+}
+
+const MAX_MESSAGE = 1000
+
+/**
+ * Every line of a running server goes through here: values are escaped and cut at 200 characters, objects are left out, and whatever looks
+ * like a credential is replaced even where a caller should not have passed it. [OPS-5, OPS-6]
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const { clock, format, write } = options
+  const destination = { write: format === 'json' ? write : (line: string) => write(prettyLine(line)) }
+  const sink = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: () => `,"ts":"${new Date(clock.nowMs()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  )
+  const line = (level: LogLevel) => (event: string, msg: string, fields?: LogFields) => {
+    if (!sink.isLevelEnabled(level)) return
+    sink[level]({ event: scrubbed(event, 200), ...scrubbedFields(fields ?? {}) }, scrubbed(msg, MAX_MESSAGE))
+  }
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+/** `12:00:00.000 info  event msg name=value` from a line of JSON. */
+function prettyLine(json: string): string {
+  const { ts, level, event, msg, ...fields } = JSON.parse(json) as Record<string, unknown>
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`)
+  return `${String(ts).slice(11, 23)} ${String(level).padEnd(5)} ${String(event)} ${String(msg)}${rest.join('')}\n`
+}

@@ -23,7 +23,8 @@ export function manualTime(startMs = Date.UTC(2026, 0, 1)): ManualTime {
   let wallOffsetMs = startMs - 1_000
   let monotonicMs = 1_000
   const due = new Set<Due>()
-  const next = (untilMs: number): Due | undefined => [...due].filter((entry) => entry.atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0]
+  const next = (untilMs: number): Due | undefined =>
+    [...due].filter((entry) => entry.atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0]
 
   return {
     clock: { nowMs: () => Math.floor(monotonicMs + wallOffsetMs), monotonicMs: () => monotonicMs },

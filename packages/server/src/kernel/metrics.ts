@@ -1,0 +1,151 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+interface MetricRow {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels: readonly string[]
+  readonly help: string
+  /** Upper bounds in seconds. */
+  readonly buckets?: readonly number[]
+}
+
+const COMMIT_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/**
+ * THE table of metrics. [OPS-4] Rendered into docs/reference/metrics.md and pinned in test/pins.
+ * No label holds a workspace, document, user or token id. [OPS-3]
+ */
+export const METRICS = {
+  relay_build_info: { type: 'gauge', labels: ['version', 'commit'], help: 'Always 1; the labels say what runs.' },
+  relay_ws_connections: {
+    type: 'gauge',
+    labels: ['role'],
+    help: 'Open WebSockets by role: owner, member, viewer, unauthenticated.',
+  },
+  relay_active_editors_total: { type: 'gauge', labels: [], help: 'Editor seats held.' },
+  relay_active_viewers_total: { type: 'gauge', labels: [], help: 'Authenticated sockets of viewers.' },
+  relay_active_docs_total: { type: 'gauge', labels: [], help: 'Documents with a joined connection.' },
+  relay_ws_buffered_bytes: { type: 'gauge', labels: [], help: 'Bytes waiting for all sockets.' },
+  relay_slow_consumer_closes_total: { type: 'counter', labels: [], help: 'Sockets closed with 1013 for reading too slowly.' },
+  relay_ws_closes_total: { type: 'counter', labels: ['code'], help: 'Sockets closed by the server, by close code.' },
+  relay_bad_updates_total: { type: 'counter', labels: [], help: 'Updates refused by the guard.' },
+  relay_sync_gaps_total: { type: 'counter', labels: [], help: 'Updates not applied because one before them is missing.' },
+  relay_log_append_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'Append of an edit until it is durable.',
+    buckets: COMMIT_SECONDS,
+  },
+  relay_persist_lag_seconds: { type: 'gauge', labels: [], help: 'Age of the oldest edit that is not yet in a stored body.' },
+  relay_append_failures_total: { type: 'counter', labels: [], help: 'Appends that the log refused.' },
+  relay_doc_over_cap_snapshots_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Stored bodies above the size ceiling, written from live edits.',
+  },
+  relay_doc_cache_bytes: { type: 'gauge', labels: [], help: 'Estimated bytes of resident documents.' },
+  relay_storage_bytes_total: { type: 'gauge', labels: [], help: 'Metered bytes of all workspaces.' },
+  relay_doc_bytes_total: { type: 'gauge', labels: [], help: 'The part of the metered bytes that documents have.' },
+  relay_unowned_documents: { type: 'gauge', labels: [], help: 'Documents without owner.' },
+  relay_auth_failures_total: { type: 'counter', labels: ['reason'], help: 'Refused tokens by reason.' },
+  relay_jwks_cache_age_seconds: { type: 'gauge', labels: [], help: 'Seconds since the key set was last fetched; -1 never.' },
+  relay_jwks_keys: { type: 'gauge', labels: [], help: 'Usable keys of the key set.' },
+  relay_jwks_refresh_failures_total: { type: 'counter', labels: [], help: 'Fetches of the key set that failed.' },
+  relay_revocation_set_size: { type: 'gauge', labels: [], help: 'Revoked tokens known.' },
+  revocation_set_age_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Seconds since the last poll or push that succeeded; -1 without a transport.',
+  },
+  relay_rate_limit_rejections_total: {
+    type: 'counter',
+    labels: ['surface'],
+    help: 'Refusals by an empty rate bucket, by surface.',
+  },
+  relay_quota_rejections_total: {
+    type: 'counter',
+    labels: ['kind'],
+    help: 'Refusals by a limit: storage, doc_size, blob_size, connections, editors.',
+  },
+  relay_handler_panics_total: { type: 'counter', labels: [], help: 'Unexpected exceptions that were caught.' },
+  http_server_request_duration_seconds: {
+    type: 'histogram',
+    labels: ['route', 'method', 'code'],
+    help: 'Requests by route pattern (`other` when unknown), method and status.',
+    buckets: REQUEST_SECONDS,
+  },
+  nodejs_eventloop_lag_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Longest delay of the main event loop since the last scrape.',
+  },
+  relay_process_rss_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
+  relay_volume_total_bytes: { type: 'gauge', labels: [], help: 'Size of the volume of the data directory.' },
+  relay_volume_used_bytes: { type: 'gauge', labels: [], help: 'Used bytes of that volume.' },
+  relay_volume_available_bytes: { type: 'gauge', labels: [], help: 'Bytes of that volume that the relay may still write.' },
+} as const satisfies Record<string, MetricRow>
+
+type Table = typeof METRICS
+export type MetricName = keyof Table
+type NameOf<T extends MetricRow['type']> = { [N in MetricName]: Table[N]['type'] extends T ? N : never }[MetricName]
+export type CounterName = NameOf<'counter'>
+export type GaugeName = NameOf<'gauge'>
+export type HistogramName = NameOf<'histogram'>
+/** Nothing for a metric without labels, else all of them. */
+type Labels<N extends MetricName> = Table[N]['labels'] extends readonly []
+  ? []
+  : [labels: Readonly<Record<Table[N]['labels'][number], string>>]
+
+export interface Metrics {
+  /** Adds `by`, which is at least 0, to a counter. */
+  add<N extends CounterName>(name: N, by: number, ...labels: Labels<N>): void
+  set<N extends GaugeName>(name: N, value: number, ...labels: Labels<N>): void
+  observe<N extends HistogramName>(name: N, seconds: number, ...labels: Labels<N>): void
+  /** Runs before each scrape, for gauges that are cheap to read and not worth keeping. A failure is swallowed: the scrape shows the last value. */
+  beforeScrape(read: () => void | Promise<void>): void
+  /** Prometheus text format 0.0.4. [OPS-3] */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+/** Metrics of one process, each its own registry: nothing is global. */
+export function createMetrics(build: { readonly version: string; readonly commit: string }): Metrics {
+  const registry = new Registry()
+  const instruments = new Map<string, Counter | Gauge | Histogram>()
+  for (const [name, row] of Object.entries<MetricRow>(METRICS)) instruments.set(name, instrument(registry, name, row))
+  const readers: (() => void | Promise<void>)[] = []
+  const metrics: Metrics = {
+    add: (name, by, ...[labels]) => (instruments.get(name) as Counter).inc(labels ?? {}, by),
+    set: (name, value, ...[labels]) => (instruments.get(name) as Gauge).set(labels ?? {}, value),
+    observe: (name, seconds, ...[labels]) => (instruments.get(name) as Histogram).observe(labels ?? {}, seconds),
+    beforeScrape: (read) => {
+      readers.push(read)
+    },
+    async render() {
+      await Promise.allSettled(readers.map(async (read) => read()))
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    },
+  }
+  metrics.set('relay_build_info', 1, build)
+  return metrics
+}
+
+/** For tests and for parts whose metrics nobody reads. */
+export const silentMetrics: Metrics = {
+  add() {},
+  set() {},
+  observe() {},
+  beforeScrape() {},
+  render: () => Promise.resolve({ contentType: 'text/plain', text: '' }),
+}
+
+function instrument(registry: Registry, name: string, row: MetricRow): Counter | Gauge | Histogram {
+  const shared = { name, help: row.help, labelNames: [...row.labels], registers: [registry] }
+  switch (row.type) {
+    case 'counter':
+      return new Counter(shared)
+    case 'gauge':
+      return new Gauge(shared)
+    case 'histogram':
+      return new Histogram({ ...shared, buckets: [...(row.buckets ?? [])] })
+  }
+}
