@@ -4,9 +4,15 @@ export interface Seats {
    * Takes a connection seat and, for an editor, an editor seat; total connections are checked before editors.
    * Limits of `null` are unlimited. A refusal takes nothing.
    */
-  take(seat: { readonly workspaceId: string; readonly connectionId: string; readonly editor: boolean }, limits: SeatLimits): Promise<SeatOutcome>
+  take(
+    seat: { readonly workspaceId: string; readonly connectionId: string; readonly editor: boolean },
+    limits: SeatLimits,
+  ): Promise<SeatOutcome>
   /** Changes a held seat between editor and viewer; an upgrade may be refused and then changes nothing. [WS-19] */
-  change(seat: { readonly workspaceId: string; readonly connectionId: string; readonly editor: boolean }, limits: SeatLimits): Promise<SeatOutcome>
+  change(
+    seat: { readonly workspaceId: string; readonly connectionId: string; readonly editor: boolean },
+    limits: SeatLimits,
+  ): Promise<SeatOutcome>
   /** Idempotent. */
   release(workspaceId: string, connectionId: string): Promise<void>
   /** Editor seats held now. */

@@ -28,7 +28,11 @@ export function authRoutes({ revocations, pushConfigured, log }: AuthRoutesOptio
         if (!pushConfigured) throw pushNotConfigured()
         const entries = readRevocations(request.json)
         await revocations.add(entries)
-        log.info('auth.revocations.pushed', 'Revocations were received.', { audit: true, requestId: request.requestId, count: entries.length })
+        log.info('auth.revocations.pushed', 'Revocations were received.', {
+          audit: true,
+          requestId: request.requestId,
+          count: entries.length,
+        })
         return { kind: 'empty' }
       },
     },
@@ -52,6 +56,8 @@ function readRevocations(body: unknown): Revocation[] {
     const revocation = readRevocation(entry)
     if (revocation) return revocation
     const field = `revocations[${at}]`
-    throw new RelayError('BAD_REQUEST', `\`${field}\` must have a jti of 1 to 256 bytes and an ISO 8601 \`revoked_at\`.`, { field })
+    throw new RelayError('BAD_REQUEST', `\`${field}\` must have a jti of 1 to 256 bytes and an ISO 8601 \`revoked_at\`.`, {
+      field,
+    })
   })
 }

@@ -80,7 +80,8 @@ class RefreshedKeySet implements KeySet {
     this.#log = options.log
     this.#clock = options.clock ?? systemClock
     this.#timers = options.timers ?? systemTimers
-    this.#fetchJson = options.fetchJson ?? ((url) => fetchJsonOf(url, { timeoutMs: FETCH_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES }))
+    this.#fetchJson =
+      options.fetchJson ?? ((url) => fetchJsonOf(url, { timeoutMs: FETCH_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES }))
   }
 
   key(kid: string): KeyLookup {
@@ -164,7 +165,10 @@ class RefreshedKeySet implements KeySet {
     const problem = await this.#replaceKeys()
     if (problem !== null) {
       this.failures++
-      this.#log.warn('auth.keys.failed', 'The key set could not be refreshed; the last good one stays.', { problem, state: this.state() })
+      this.#log.warn('auth.keys.failed', 'The key set could not be refreshed; the last good one stays.', {
+        problem,
+        state: this.state(),
+      })
     }
     this.#running = null
     const soonMs = this.#startedAtMs + MIN_SPACING_MS

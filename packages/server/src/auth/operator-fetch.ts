@@ -52,7 +52,12 @@ export async function* fetchChunks(url: string, limits: FetchLimits): AsyncGener
   }
 }
 
-async function open(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal, redirects: number): Promise<IncomingMessage> {
+async function open(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  redirects: number,
+): Promise<IncomingMessage> {
   const response = await send(url, headers, signal)
   const location = response.headers.location
   if (response.statusCode === 200) return response

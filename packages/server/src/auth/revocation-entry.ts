@@ -7,7 +7,8 @@ const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,]\d{1,12}
 export function readRevocation(entry: unknown): Revocation | null {
   if (typeof entry !== 'object' || entry === null) return null
   const { jti, revoked_at: revokedAt } = entry as { jti?: unknown; revoked_at?: unknown }
-  if (typeof jti !== 'string' || jti === '' || Buffer.byteLength(jti) > MAX_JTI_BYTES || /\p{Surrogate}|\0/u.test(jti)) return null
+  if (typeof jti !== 'string' || jti === '' || Buffer.byteLength(jti) > MAX_JTI_BYTES || /\p{Surrogate}|\0/u.test(jti))
+    return null
   const revokedAtMs = readTimestamp(revokedAt)
   return revokedAtMs === null ? null : { jti, revokedAtMs }
 }

@@ -62,7 +62,8 @@ export class RevocationOrder {
       const left = 2 * place + 1
       if (left >= this.#jtis.length) break
       const right = left + 1
-      const child = right < this.#jtis.length && this.#before(this.#jtis[right] ?? '', this.#times[right] ?? 0, left) ? right : left
+      const child =
+        right < this.#jtis.length && this.#before(this.#jtis[right] ?? '', this.#times[right] ?? 0, left) ? right : left
       if (this.#before(jti, time, child)) break
       this.#copy(child, place)
       place = child

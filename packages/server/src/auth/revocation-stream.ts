@@ -1,5 +1,7 @@
 /** What a poll answers, part by part: an entry of `revocations` as it arrives, and `next_since` wherever it stands. */
-export type PollPart = { readonly kind: 'entry'; readonly value: unknown } | { readonly kind: 'next-since'; readonly value: unknown }
+export type PollPart =
+  | { readonly kind: 'entry'; readonly value: unknown }
+  | { readonly kind: 'next-since'; readonly value: unknown }
 
 /** No entry and no other member is longer; what is skipped is held no longer than this either. */
 const MAX_UNIT_CHARS = 64 * 1024

@@ -60,7 +60,10 @@ export async function openRevocations(options: RevocationsOptions): Promise<Revo
     }
     const alarm = keep * ALARM_SHARE
     if (before < alarm && order.size >= alarm) {
-      log.warn('auth.revocations.filling', 'The revocation set is nearly full; the oldest entries go first.', { size: order.size, keep })
+      log.warn('auth.revocations.filling', 'The revocation set is nearly full; the oldest entries go first.', {
+        size: order.size,
+        keep,
+      })
     }
   }
 

@@ -12,8 +12,9 @@ export type MembershipChoice =
 /** The legacy id of a dedicated workspace whose configuration is blank. */
 const DEFAULT_WORKSPACE_ID = 'default'
 
-export function tenancyOf(mode: Tenancy['mode'], workspaceId: string): Tenancy {
-  return mode === 'shared' ? { mode } : { mode, workspaceId: workspaceId === '' ? DEFAULT_WORKSPACE_ID : workspaceId }
+/** A blank or missing pin is the legacy id. [AUTH-7] */
+export function tenancyOf(mode: Tenancy['mode'], workspaceId: string | null): Tenancy {
+  return mode === 'shared' ? { mode } : { mode, workspaceId: workspaceId || DEFAULT_WORKSPACE_ID }
 }
 
 /**
