@@ -1,3 +1,5 @@
+import type { DocumentBody } from './body.ts'
+import { shownTitle } from './body-title.ts'
 import type { Json } from './json.ts'
 
 /** What lists, checks and metadata need of a body without reading it; stored beside it. [BODY-15] */
@@ -31,4 +33,33 @@ export interface PreparedBody {
   /** `undefined`: absent, so unchanged. */
   readonly collectionId: string | null | undefined
   readonly sharedWith: readonly Json[] | undefined
+}
+
+const CARRIED = ['tags', 'lockedBy', 'lockedByName', 'lockedAt', 'lastModifiedBy', 'lastModifiedByName']
+
+/** The facts of a body. `clientVersion` is not in the body: a later write of the relay passes on what the last PUT said. [BODY-15] */
+export function bodyFacts(body: DocumentBody, clientVersion?: Json): BodyFacts {
+  const createdAt = body.members.get('createdAt')
+  const carried = CARRIED.filter((name) => body.members.has(name)).map((name) => [name, body.members.get(name) as Json])
+  return {
+    title: shownTitle(body),
+    createdAt: typeof createdAt === 'number' && Number.isInteger(createdAt) ? createdAt : null,
+    canvasPageCount: body.canvas.pages.length,
+    prosePageCount: body.prose.pages.length,
+    shapeCount: body.canvas.pages.reduce((sum, page) => sum + page.shapes.length, 0),
+    filledProsePageCount: body.prose.pages.filter((page) => !isEmptyContent(page.content)).length,
+    carried: Object.fromEntries(carried),
+    ...(clientVersion === undefined ? {} : { clientVersion }),
+  }
+}
+
+/** Whether a prose page holds nothing: no text and no element but empty paragraphs. Atoms and embedded groups are content. [PROSE-9] */
+export function isEmptyContent(html: string): boolean {
+  return /^(\s|<p(\s[^>]*)?>(\s|<br\s*\/?>)*<\/p>)*$/.test(html)
+}
+
+/** Whether a write takes so much away that the state before is kept as a recovery point first. [LIFE-18] */
+export function isSuspiciousZeroing(before: BodyFacts, after: BodyFacts): boolean {
+  if (before.shapeCount > 0 && after.shapeCount === 0) return true
+  return after.filledProsePageCount <= before.filledProsePageCount - 2 && after.filledProsePageCount === 0
 }

@@ -18,6 +18,12 @@ export interface DocumentBody {
   readonly fields: Fields | Opaque | undefined
 }
 
+/**
+ * Names of an object's members in the order they are written back, the ones this model takes out included. Says nothing about which
+ * exist; a name it lacks is written at the end.
+ */
+export type MemberOrder = readonly string[]
+
 /** How a container is written. `absent`: it was not in the input and is given back empty in the form of BODY-3. */
 export type ContainerForm = 'list' | 'keyed' | 'absent'
 
@@ -29,8 +35,9 @@ export interface CanvasContainer {
 
 export interface CanvasPage {
   readonly id: string
-  /** Every member but `shapes` and `shapeOrder`, `id` included when it was written, in input order. */
+  /** Every member but `shapes` and, with keyed shapes, `shapeOrder`; `id` included. In input order. */
   readonly members: JsonObject
+  readonly memberOrder?: MemberOrder
   readonly shapesForm: ContainerForm
   /** Bottom first. */
   readonly shapes: readonly Shape[]
@@ -44,6 +51,7 @@ export interface Shape {
 
 export interface ProseContainer {
   readonly form: ContainerForm
+  readonly memberOrder?: MemberOrder
   /** Members of the keyed container other than `pages` and `pageOrder` (`activePageId` and extras). Empty in list form. */
   readonly members: JsonObject
   /** In page order. */
@@ -54,12 +62,14 @@ export interface ProsePage {
   readonly id: string
   /** Every member but `content`, in input order. */
   readonly members: JsonObject
+  readonly memberOrder?: MemberOrder
   /** HTML exactly as it was PUT until the page is edited live or by a tool, then canonical HTML. [BODY-9] */
   readonly content: string
 }
 
 export interface References {
   readonly kind: 'references'
+  readonly memberOrder?: MemberOrder
   readonly items: ReadonlyMap<string, JsonObject>
   /** Ids in display order, healed as YDOC-4. */
   readonly order: readonly string[]
@@ -71,6 +81,7 @@ export interface References {
 
 export interface Fields {
   readonly kind: 'fields'
+  readonly memberOrder?: MemberOrder
   readonly items: ReadonlyMap<string, JsonObject>
   readonly order: readonly string[]
   readonly members: JsonObject

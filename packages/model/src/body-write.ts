@@ -1,0 +1,104 @@
+import type { CanvasPage, ContainerForm, DocumentBody, Fields, MemberOrder, Opaque, ProseContainer, ProsePage, References } from './body.ts'
+import { groupMembers } from './body-order.ts'
+import type { JsonObject } from './json.ts'
+
+type WrittenForm = Exclude<ContainerForm, 'absent'>
+
+/** Compact UTF-8 JSON of a body as it is stored: both page containers always there, without the server's own members. [BODY-3, BODY-14] */
+export function writeStoredBody(body: DocumentBody): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(writeBody(body))
+}
+
+/** The text of `writeStoredBody`. Each container is written in its own form. [BODY-2] */
+export function writeBody(body: DocumentBody): string {
+  const { canvas, prose } = writtenForms(body)
+  const members = new Map<string, string>()
+  for (const [name, value] of body.members) members.set(name, JSON.stringify(value))
+  const pages = body.canvas.pages
+  members.set('pages', records(canvas, pages, (page) => writeCanvasPage(page, canvas)))
+  if (canvas === 'keyed') members.set('pageOrder', JSON.stringify(pages.map((page) => page.id)))
+  members.set('richTextPages', writeProse(body.prose, prose))
+  if (body.references !== undefined) members.set('references', writeReferences(body.references))
+  if (body.fields !== undefined) members.set('fields', writeFields(body.fields))
+  return inOrder(members, body.memberOrder)
+}
+
+/** The forms in which both page containers are given back: their own, else the other one's, else the list form. [BODY-2, BODY-3] */
+export function writtenForms(body: DocumentBody): { readonly canvas: WrittenForm; readonly prose: WrittenForm } {
+  const own = (form: ContainerForm, other: ContainerForm): WrittenForm => (form !== 'absent' ? form : other !== 'absent' ? other : 'list')
+  return { canvas: own(body.canvas.form, body.prose.form), prose: own(body.prose.form, body.canvas.form) }
+}
+
+function writeCanvasPage(page: CanvasPage, container: WrittenForm): string {
+  const members = textMembers(page.members)
+  if (page.shapesForm === 'absent' && page.shapes.length === 0) return inOrder(members, page.memberOrder)
+  const form = page.shapesForm === 'absent' ? container : page.shapesForm
+  members.set(
+    'shapes',
+    records(form, page.shapes, (shape) => JSON.stringify(shape.value)),
+  )
+  if (form === 'keyed') members.set('shapeOrder', JSON.stringify(rootShapes(page)))
+  return inOrder(members, page.memberOrder)
+}
+
+/** The shapes that `shapeOrder` names: all but the members of groups. [BODY-4] */
+export function rootShapes(page: CanvasPage): readonly string[] {
+  const grouped = groupMembers(new Map(page.shapes.map((shape) => [shape.id, shape.value])))
+  return page.shapes.filter((shape) => !grouped.has(shape.id)).map((shape) => shape.id)
+}
+
+function writeProse(prose: ProseContainer, form: WrittenForm): string {
+  const pages = records(form, prose.pages, writeProsePage)
+  if (form === 'list') return pages
+  const members = textMembers(prose.members)
+  members.set('pages', pages)
+  members.set('pageOrder', JSON.stringify(prose.pages.map((page) => page.id)))
+  return inOrder(members, prose.memberOrder)
+}
+
+function writeProsePage(page: ProsePage): string {
+  const members = textMembers(page.members)
+  const cameWithout = page.memberOrder !== undefined && !page.memberOrder.includes('content')
+  if (page.content !== '' || !cameWithout) members.set('content', JSON.stringify(page.content))
+  return inOrder(members, page.memberOrder)
+}
+
+function writeReferences(references: References | Opaque): string {
+  if (references.kind === 'opaque') return JSON.stringify(references.value)
+  const members = textMembers(references.members)
+  members.set('items', JSON.stringify(Object.fromEntries(references.items)))
+  members.set(references.orderName, JSON.stringify(references.order))
+  return inOrder(members, references.memberOrder)
+}
+
+function writeFields(fields: Fields | Opaque): string {
+  if (fields.kind === 'opaque') return JSON.stringify(fields.value)
+  const members = textMembers(fields.members)
+  members.set('fields', JSON.stringify(Object.fromEntries(fields.items)))
+  members.set('order', JSON.stringify(fields.order))
+  return inOrder(members, fields.memberOrder)
+}
+
+function records<T extends { readonly id: string }>(form: WrittenForm, entries: readonly T[], write: (entry: T) => string): string {
+  if (form === 'list') return `[${entries.map(write).join(',')}]`
+  return `{${entries.map((entry) => `${JSON.stringify(entry.id)}:${write(entry)}`).join(',')}}`
+}
+
+function textMembers(members: JsonObject): Map<string, string> {
+  return new Map(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]))
+}
+
+/** An object from texts of its members: those that `order` names first, then the rest as they come. */
+function inOrder(members: ReadonlyMap<string, string>, order: MemberOrder = []): string {
+  const parts: string[] = []
+  const write = (name: string, text: string): void => void parts.push(`${JSON.stringify(name)}:${text}`)
+  const early = new Set<string>()
+  for (const name of order) {
+    const text = members.get(name)
+    if (text === undefined || early.has(name)) continue
+    early.add(name)
+    write(name, text)
+  }
+  for (const [name, text] of members) if (!early.has(name)) write(name, text)
+  return `{${parts.join(',')}}`
+}

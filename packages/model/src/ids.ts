@@ -1,0 +1,44 @@
+const MAX_ID_BYTES = 256
+
+/** Why a page, shape or reference id or a field name breaks BODY-11, `null` when it does not. */
+export function idFlaw(id: string): string | null {
+  if (id === '') return 'an id is empty'
+  // UTF-8 is at most three bytes per UTF-16 unit, so short ids need no encoding.
+  if (id.length * 3 > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES) return `an id is longer than ${MAX_ID_BYTES} bytes`
+  for (let i = 0; i < id.length; i++) {
+    const unit = id.charCodeAt(i)
+    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return 'an id has a control character'
+  }
+  return null
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/**
+ * An id for an entry that came without one. [BODY-4] Drawn from the entry itself, so that a PUT sent twice after a lost answer names the same
+ * entries and merges with itself. Never one of `taken`.
+ */
+export function derivedId(prefix: 'page-' | 'shape-', content: string, taken: { has(id: string): boolean }): string {
+  const length = prefix === 'page-' ? 12 : 10
+  for (let salt = 0; ; salt++) {
+    let state = fnv1a(`${salt}:${content}`)
+    let id: string = prefix
+    for (let i = 0; i < length; i++) {
+      state = mix(state + i)
+      id += ALPHABET[state % ALPHABET.length]
+    }
+    if (!taken.has(id)) return id
+  }
+}
+
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}
+
+function mix(value: number): number {
+  let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
