@@ -57,8 +57,8 @@ function readShare(raw: unknown): Share | null {
   const entry = raw as Readonly<Record<string, unknown>>
   const userId = [own(entry, 'userId'), own(entry, 'user_id'), own(entry, 'id')].find((value) => typeof value === 'string')
   if (typeof userId !== 'string') return null
-  const permission = PERMISSIONS.get(own(entry, 'permission') ?? own(entry, 'role')) ?? null
-  return { userId, permission, raw }
+  const word = Object.hasOwn(entry, 'permission') ? entry['permission'] : own(entry, 'role')
+  return { userId, permission: PERMISSIONS.get(word) ?? null, raw }
 }
 
 /** `null` is a value, not an absent member: as a permission it is no known word. */
