@@ -57,9 +57,3 @@ export function bodyFacts(body: DocumentBody, clientVersion?: Json): BodyFacts {
 export function isEmptyContent(html: string): boolean {
   return /^(\s|<p(\s[^>]*)?>(\s|<br\s*\/?>)*<\/p>)*$/.test(html)
 }
-
-/** Whether a write takes so much away that the state before is kept as a recovery point first. [LIFE-18] */
-export function isSuspiciousZeroing(before: BodyFacts, after: BodyFacts): boolean {
-  if (before.shapeCount > 0 && after.shapeCount === 0) return true
-  return after.filledProsePageCount <= before.filledProsePageCount - 2 && after.filledProsePageCount === 0
-}

@@ -7,7 +7,12 @@ import { isJsonObject, type JsonObject } from './json.ts'
 export function healOrder(listed: readonly unknown[], records: ReadonlyMap<string, JsonObject>): readonly string[] {
   const seen = new Set<string>()
   for (const id of listed) if (typeof id === 'string' && records.has(id)) seen.add(id)
-  if (seen.size < records.size) for (const id of byAge([...records.keys()].filter((id) => !seen.has(id)), records)) seen.add(id)
+  if (seen.size < records.size)
+    for (const id of byAge(
+      [...records.keys()].filter((id) => !seen.has(id)),
+      records,
+    ))
+      seen.add(id)
   return [...seen]
 }
 
@@ -27,7 +32,12 @@ export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<stri
   }
   for (const id of healed) if (!members.has(id)) put(id)
   // Groups that hold each other have no outermost one; they are shown rather than lost.
-  if (stack.size < shapes.size) for (const id of byAge([...members].filter((id) => !stack.has(id)), shapes)) put(id)
+  if (stack.size < shapes.size)
+    for (const id of byAge(
+      [...members].filter((id) => !stack.has(id)),
+      shapes,
+    ))
+      put(id)
   return [...stack]
 }
 

@@ -1,4 +1,15 @@
-import type { CanvasContainer, CanvasPage, ContainerForm, DocumentBody, Fields, Opaque, ProseContainer, ProsePage, References, Shape } from './body.ts'
+import type {
+  CanvasContainer,
+  CanvasPage,
+  ContainerForm,
+  DocumentBody,
+  Fields,
+  Opaque,
+  ProseContainer,
+  ProsePage,
+  References,
+  Shape,
+} from './body.ts'
 import { healOrder, stackShapes } from './body-order.ts'
 import { derivedId, idFlaw } from './ids.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf, omitMembers, setMember } from './json.ts'
@@ -18,7 +29,9 @@ export const SERVER_MEMBERS: ReadonlySet<string> = new Set([
 export type BodySource = 'put' | 'stored'
 
 /** `path` is a JSON Pointer to what broke the rule. [BODY-5] */
-export type ParsedBody = { readonly ok: true; readonly body: DocumentBody } | { readonly ok: false; readonly path: string; readonly reason: string }
+export type ParsedBody =
+  | { readonly ok: true; readonly body: DocumentBody }
+  | { readonly ok: false; readonly path: string; readonly reason: string }
 
 /**
  * Reads an open JSON document in either form, or both mixed, into one normalised model: orders healed, group members after their group,
@@ -81,9 +94,19 @@ function readBody(value: JsonObject, source: BodySource): DocumentBody {
 function readCanvas(body: JsonObject, source: BodySource): CanvasContainer {
   const pages = memberOf(body, 'pages')
   if (pages === undefined) return { form: 'absent', pages: [] }
-  const read = readRecords({ records: pages, order: memberOf(body, 'pageOrder'), path: '/pages', orderPath: '/pageOrder', prefix: 'page-', source })
+  const read = readRecords({
+    records: pages,
+    order: memberOf(body, 'pageOrder'),
+    path: '/pages',
+    orderPath: '/pageOrder',
+    prefix: 'page-',
+    source,
+  })
   const ids = healOrder(read.listed, read.records)
-  return { form: read.form, pages: ids.map((id) => readCanvasPage(id, read.records.get(id) as JsonObject, read.pathOf(id), source)) }
+  return {
+    form: read.form,
+    pages: ids.map((id) => readCanvasPage(id, read.records.get(id) as JsonObject, read.pathOf(id), source)),
+  }
 }
 
 function readCanvasPage(id: string, value: JsonObject, path: string, source: BodySource): CanvasPage {
@@ -91,7 +114,14 @@ function readCanvasPage(id: string, value: JsonObject, path: string, source: Bod
   const memberOrder = Object.keys(value)
   if (shapes === undefined) return { id, members: value, memberOrder, shapesForm: 'absent', shapes: [] }
   const order = memberOf(value, 'shapeOrder')
-  const read = readRecords({ records: shapes, order, path: `${path}/shapes`, orderPath: `${path}/shapeOrder`, prefix: 'shape-', source })
+  const read = readRecords({
+    records: shapes,
+    order,
+    path: `${path}/shapes`,
+    orderPath: `${path}/shapeOrder`,
+    prefix: 'shape-',
+    source,
+  })
   const ids = stackShapes(read.listed, read.records)
   return {
     id,
@@ -116,7 +146,9 @@ function readProse(value: Json | undefined, source: BodySource): ProseContainer 
     prefix: 'page-',
     source,
   })
-  const pages = healOrder(read.listed, read.records).map((id) => readProsePage(id, read.records.get(id) as JsonObject, read.pathOf(id)))
+  const pages = healOrder(read.listed, read.records).map((id) =>
+    readProsePage(id, read.records.get(id) as JsonObject, read.pathOf(id)),
+  )
   if (!keyed) return { form: 'list', members: {}, pages }
   return { form: 'keyed', members: omitMembers(container, 'pages', 'pageOrder'), memberOrder: Object.keys(container), pages }
 }
@@ -134,7 +166,13 @@ function readReferences(value: Json | undefined, source: BodySource): References
   if (!isJsonObject(items)) return { kind: 'opaque', value }
   const orderName = !Object.hasOwn(value, 'itemOrder') && Object.hasOwn(value, 'order') ? 'order' : 'itemOrder'
   const read = readMap(items, memberOf(value, orderName), '/references/items', `/references/${orderName}`, source)
-  return { kind: 'references', ...read, orderName, members: omitMembers(value, 'items', orderName), memberOrder: Object.keys(value) }
+  return {
+    kind: 'references',
+    ...read,
+    orderName,
+    members: omitMembers(value, 'items', orderName),
+    memberOrder: Object.keys(value),
+  }
 }
 
 function readFields(value: Json | undefined, source: BodySource): Fields | Opaque | undefined {
@@ -179,7 +217,8 @@ interface Records {
 /** Pages or shapes in either form, each with its `id` member set. */
 function readRecords(input: RecordsInput): Records {
   if (Array.isArray(input.records) && input.keyedOnly !== true) return readList(input.records as readonly Json[], input)
-  if (!isJsonObject(input.records)) throw new Flaw(input.path, `${input.path.slice(1)} is neither a list nor an object of entries`)
+  if (!isJsonObject(input.records))
+    throw new Flaw(input.path, `${input.path.slice(1)} is neither a list nor an object of entries`)
   const records = new Map<string, JsonObject>()
   const pathOf = (id: string): string => `${input.path}/${escapePointer(id)}`
   for (const [id, entry] of Object.entries(input.records)) {

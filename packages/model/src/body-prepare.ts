@@ -13,7 +13,9 @@ export interface BodyRefusal {
   readonly details: { readonly [member: string]: string | number }
 }
 
-export type Preparation = { readonly ok: true; readonly prepared: PreparedBody } | { readonly ok: false; readonly refusal: BodyRefusal }
+export type Preparation =
+  | { readonly ok: true; readonly prepared: PreparedBody }
+  | { readonly ok: false; readonly refusal: BodyRefusal }
 
 const MAX_SHARES = 1000
 const MAX_COLLECTION_ID_BYTES = 64
@@ -32,7 +34,8 @@ export function prepareBody(
 ): Preparation {
   const parsed = parseJsonBytes(bytes, limits)
   if (!parsed.ok) {
-    if (parsed.code === 'BAD_JSON') return refuse('BAD_JSON', `The body is not acceptable JSON: ${parsed.reason}.`, { offset: parsed.offset })
+    if (parsed.code === 'BAD_JSON')
+      return refuse('BAD_JSON', `The body is not acceptable JSON: ${parsed.reason}.`, { offset: parsed.offset })
     return refuse('BODY_TOO_LARGE', `The body is too large: ${parsed.reason}.`, { maxBytes: limits.maxBytes })
   }
   return prepareValue(parsed.value, docId, storedTitle)
@@ -53,7 +56,8 @@ export function prepareValue(value: Json, docId: string, storedTitle: string | n
 
   const [name, title] = [textOrNull(memberOf(value, 'name')), textOrNull(memberOf(value, 'title'))]
   const ordered = followPageOrder(parsed.body)
-  const body = name !== null && title !== null && name !== title ? withTitle(ordered, settleTitle(name, title, storedTitle)) : ordered
+  const body =
+    name !== null && title !== null && name !== title ? withTitle(ordered, settleTitle(name, title, storedTitle)) : ordered
   return {
     ok: true,
     prepared: {
@@ -83,7 +87,8 @@ type Beside =
 function besideBody(value: JsonObject): Beside {
   const collectionId = memberOf(value, 'collectionId')
   if (collectionId !== undefined && collectionId !== null) {
-    if (typeof collectionId !== 'string') return { ok: false, path: '/collectionId', reason: 'collectionId is neither a string nor null' }
+    if (typeof collectionId !== 'string')
+      return { ok: false, path: '/collectionId', reason: 'collectionId is neither a string nor null' }
     if (new TextEncoder().encode(collectionId).length > MAX_COLLECTION_ID_BYTES) {
       return { ok: false, path: '/collectionId', reason: `collectionId is longer than ${MAX_COLLECTION_ID_BYTES} bytes` }
     }
@@ -91,7 +96,8 @@ function besideBody(value: JsonObject): Beside {
   const sharedWith = memberOf(value, 'sharedWith')
   if (sharedWith === undefined) return { ok: true, collectionId, sharedWith }
   if (!Array.isArray(sharedWith)) return { ok: false, path: '/sharedWith', reason: 'sharedWith is not a list' }
-  if (sharedWith.length > MAX_SHARES) return { ok: false, path: '/sharedWith', reason: `sharedWith has more than ${MAX_SHARES} entries` }
+  if (sharedWith.length > MAX_SHARES)
+    return { ok: false, path: '/sharedWith', reason: `sharedWith has more than ${MAX_SHARES} entries` }
   return { ok: true, collectionId, sharedWith: sharedWith as readonly Json[] }
 }
 

@@ -1,4 +1,14 @@
-import type { CanvasPage, ContainerForm, DocumentBody, Fields, MemberOrder, Opaque, ProseContainer, ProsePage, References } from './body.ts'
+import type {
+  CanvasPage,
+  ContainerForm,
+  DocumentBody,
+  Fields,
+  MemberOrder,
+  Opaque,
+  ProseContainer,
+  ProsePage,
+  References,
+} from './body.ts'
 import { groupMembers } from './body-order.ts'
 import type { JsonObject } from './json.ts'
 
@@ -15,7 +25,10 @@ export function writeBody(body: DocumentBody): string {
   const members = new Map<string, string>()
   for (const [name, value] of body.members) members.set(name, JSON.stringify(value))
   const pages = body.canvas.pages
-  members.set('pages', records(canvas, pages, (page) => writeCanvasPage(page, canvas)))
+  members.set(
+    'pages',
+    records(canvas, pages, (page) => writeCanvasPage(page, canvas)),
+  )
   if (canvas === 'keyed') members.set('pageOrder', JSON.stringify(pages.map((page) => page.id)))
   members.set('richTextPages', writeProse(body.prose, prose))
   if (body.references !== undefined) members.set('references', writeReferences(body.references))
@@ -25,7 +38,8 @@ export function writeBody(body: DocumentBody): string {
 
 /** The forms in which both page containers are given back: their own, else the other one's, else the list form. [BODY-2, BODY-3] */
 export function writtenForms(body: DocumentBody): { readonly canvas: WrittenForm; readonly prose: WrittenForm } {
-  const own = (form: ContainerForm, other: ContainerForm): WrittenForm => (form !== 'absent' ? form : other !== 'absent' ? other : 'list')
+  const own = (form: ContainerForm, other: ContainerForm): WrittenForm =>
+    form !== 'absent' ? form : other !== 'absent' ? other : 'list'
   return { canvas: own(body.canvas.form, body.prose.form), prose: own(body.prose.form, body.canvas.form) }
 }
 
@@ -79,7 +93,11 @@ function writeFields(fields: Fields | Opaque): string {
   return inOrder(members, fields.memberOrder)
 }
 
-function records<T extends { readonly id: string }>(form: WrittenForm, entries: readonly T[], write: (entry: T) => string): string {
+function records<T extends { readonly id: string }>(
+  form: WrittenForm,
+  entries: readonly T[],
+  write: (entry: T) => string,
+): string {
   if (form === 'list') return `[${entries.map(write).join(',')}]`
   return `{${entries.map((entry) => `${JSON.stringify(entry.id)}:${write(entry)}`).join(',')}}`
 }

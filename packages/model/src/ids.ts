@@ -4,7 +4,8 @@ const MAX_ID_BYTES = 256
 export function idFlaw(id: string): string | null {
   if (id === '') return 'an id is empty'
   // UTF-8 is at most three bytes per UTF-16 unit, so short ids need no encoding.
-  if (id.length * 3 > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES) return `an id is longer than ${MAX_ID_BYTES} bytes`
+  if (id.length * 3 > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES)
+    return `an id is longer than ${MAX_ID_BYTES} bytes`
   for (let i = 0; i < id.length; i++) {
     const unit = id.charCodeAt(i)
     if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return 'an id has a control character'
