@@ -1,11 +1,10 @@
-import type { ConfigKey } from './key-kinds.ts'
 import type { CONFIG_SCHEMA } from './schema.ts'
 
 type Schema = typeof CONFIG_SCHEMA
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S
 
-type ValueOf<K extends ConfigKey> = K extends { kind: 'integer' }
+type ValueOf<K> = K extends { kind: 'integer' }
   ? K extends { zero: 'unlimited' }
     ? number | null
     : number
@@ -20,7 +19,7 @@ type ValueOf<K extends ConfigKey> = K extends { kind: 'integer' }
           : string | null
 
 type Section<S extends keyof Schema> = {
-  readonly [N in keyof Schema[S] & string as Camel<N>]: ValueOf<Schema[S][N] & ConfigKey>
+  readonly [N in keyof Schema[S] & string as Camel<N>]: ValueOf<Schema[S][N]>
 }
 
 /**

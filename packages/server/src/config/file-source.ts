@@ -4,7 +4,7 @@ import { nearest } from './nearest.ts'
 import { printable, type Problem } from './problem.ts'
 import { CONFIG_KEYS } from './schema.ts'
 
-const MAX_FILE_BYTES = 1_048_576
+export const MAX_FILE_BYTES = 1_048_576
 
 export interface FileReading {
   readonly given: readonly Given[]

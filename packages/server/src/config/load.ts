@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { camelCase, type Config } from './config.ts'
 import { CONTRADICTIONS, configWarnings } from './contradictions.ts'
 import { type Environment, readEnvironment } from './environment-source.ts'
-import { type FileReading, readConfigFile } from './file-source.ts'
+import { type FileReading, MAX_FILE_BYTES, readConfigFile } from './file-source.ts'
 import { readAtMost } from './files.ts'
 import type { Given } from './given.ts'
 import { printable, type Problem, shown } from './problem.ts'
@@ -10,7 +10,6 @@ import { CONFIG_KEYS, type KeyEntry } from './schema.ts'
 import { type ConfigValue, integerRange, readValue } from './values.ts'
 
 export const DEFAULT_CONFIG_FILE = 'relay.toml'
-const MAX_READ_BYTES = 1_048_576
 const MAX_SECRET_BYTES = 65_536
 
 export interface LoadRequest {
@@ -61,7 +60,7 @@ export function loadConfig(request: LoadRequest): Loaded {
     ...file.given,
   ]
   const bad = new Set(problems.map((problem) => problem.subject))
-  const settings = CONFIG_KEYS.map((entry) => decide(entry, given, problems, bad))
+  const settings = withDerived(CONFIG_KEYS.map((entry) => decide(entry, given, problems, bad)))
   const config = buildConfig(settings)
   for (const contradiction of CONTRADICTIONS) {
     if (bad.has(contradiction.about) || contradiction.with.some((label) => bad.has(label)) || !contradiction.broken(config))
@@ -121,7 +120,7 @@ function place(setting: Setting): Pick<Problem, 'source' | 'subject' | 'got'> {
 
 function readFile(request: LoadRequest, warnings: string[]): FileReading {
   const name = request.configPath ?? DEFAULT_CONFIG_FILE
-  const content = readAtMost(resolve(request.cwd, name), MAX_READ_BYTES)
+  const content = readAtMost(resolve(request.cwd, name), MAX_FILE_BYTES)
   if (content.kind === 'missing' && request.configPath === undefined) {
     warnings.push(`${DEFAULT_CONFIG_FILE}: not found, environment and defaults are used; \`relay init\` writes one`)
     return { given: [], problems: [] }
@@ -159,7 +158,23 @@ function readSecretFile(given: Given, path: string, cwd: string, problems: Probl
   return { ...given, raw: secret }
 }
 
-/** Settings as the typed value; the only place where an unlimited 0 becomes `null` and derived defaults are filled in. [CFG-8] */
+/** Fills in the defaults that depend on other keys. */
+function withDerived(settings: readonly Setting[]): readonly Setting[] {
+  const value = (label: string): ConfigValue => settings.find(({ entry }) => entry.label === label)?.value ?? null
+  const dataDir = String(value('[storage].data_dir') ?? 'data')
+  const derived: Readonly<Record<string, string | null>> = {
+    '[storage].url': `sqlite:${join(dataDir, 'relay.db')}`,
+    '[blobs].url': `file:${join(dataDir, 'blobs')}`,
+    '[tenancy].workspace_id': value('[tenancy].mode') === 'shared' ? null : 'default',
+  }
+  return settings.map((setting) => {
+    const fallback = derived[setting.entry.label]
+    if (setting.value !== null || fallback === undefined || fallback === null) return setting
+    return { entry: setting.entry, value: fallback, source: 'default', kind: 'default' }
+  })
+}
+
+/** Settings as the typed value; the only place where an unlimited 0 becomes `null`. [CFG-8] */
 function buildConfig(settings: readonly Setting[]): Config {
   const sections: Record<string, Record<string, ConfigValue>> = {}
   for (const { entry, value } of settings) {
@@ -168,17 +183,8 @@ function buildConfig(settings: readonly Setting[]): Config {
     section[camelCase(entry.name)] = unlimited ? null : value
   }
   const { 'tenancy.limits': limits, ...rest } = sections
-  const config = { ...rest, tenancy: { ...rest.tenancy, limits } } as unknown as Config
-  const dataDir = config.storage.dataDir ?? 'data'
-  return {
-    ...config,
-    storage: { ...config.storage, url: config.storage.url ?? `sqlite:${join(dataDir, 'relay.db')}` },
-    blobs: { ...config.blobs, url: config.blobs.url ?? `file:${join(dataDir, 'blobs')}` },
-    tenancy: {
-      ...config.tenancy,
-      workspaceId: config.tenancy.workspaceId ?? (config.tenancy.mode === 'shared' ? null : 'default'),
-    },
-  }
+  // The table that made the settings also made the type.
+  return { ...rest, tenancy: { ...rest['tenancy'], limits } } as unknown as Config
 }
 
 /** The values a key takes, for documents. */

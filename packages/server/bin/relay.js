@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+// Runs the relay on a Node that strips types by itself: this one, or else the one that the repository brings as a package.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+
+if (major > 22 || (major === 22 && minor >= 18)) {
+  const { main } = await import('../src/main.ts')
+  await main()
+} else {
+  const node = bundledNode(here)
+  if (node === null) {
+    process.stderr.write(
+      `relay: Node 22.18 or newer is needed, this is ${process.versions.node}; run \`npm ci\` in the repository to get one\n`,
+    )
+    process.exit(1)
+  }
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
+}
+
+/** @param {string} from */
+function bundledNode(from) {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', '.bin', 'node')
+    if (existsSync(candidate)) return candidate
+    if (dirname(folder) === folder) return null
+  }
+}

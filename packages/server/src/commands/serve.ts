@@ -1,0 +1,69 @@
+import type { RunningRelay, startRelay } from '../compose.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { systemRandom } from '../kernel/ids.ts'
+import { createLogger, type Logger } from '../kernel/log.ts'
+import { type Command, type CommandIo, CONFIG_OPTION, type ExitCode } from './command.ts'
+import { effectiveConfig } from './effective-config.ts'
+
+/** Where `startRelay` comes from; loaded late, so that other commands do not wait for the whole service. */
+export type LoadRelay = () => Promise<{ readonly startRelay: typeof startRelay }>
+
+export function serveCommand(loadRelay: LoadRelay): Command {
+  return {
+    name: 'serve',
+    usage:
+      '[--config <file>] [--host <address>] [--port <n>] [--data-dir <dir>] [--region <code>] [--tenancy=<mode>] [--tenancy-workspace=<id>]',
+    summary: 'runs the service until SIGTERM or SIGINT',
+    options: {
+      ...CONFIG_OPTION,
+      host: { type: 'string' },
+      port: { type: 'string' },
+      'data-dir': { type: 'string' },
+      region: { type: 'string' },
+      tenancy: { type: 'string' },
+      'tenancy-workspace': { type: 'string' },
+    },
+    words: 0,
+    async run(call, io) {
+      const loaded = effectiveConfig(call, io)
+      if (loaded.kind === 'refused') return 2
+      const { config } = loaded
+      const log = createLogger({
+        level: config.log.level,
+        format: config.log.format,
+        clock: systemClock,
+        write: (line) => io.stderr(line),
+      })
+      for (const warning of loaded.warnings) log.warn('config.warning', warning)
+      const stopped = new Promise<void>((resolve) => io.onStopSignal(resolve))
+      let relay: RunningRelay
+      try {
+        const service = await loadRelay()
+        relay = await service.startRelay({ config, log, clock: systemClock, random: systemRandom })
+      } catch (error) {
+        log.error('relay.start_failed', 'The relay could not start.', { error })
+        return 1
+      }
+      announce(relay, io)
+      await stopped
+      return drained(relay, log)
+    },
+  }
+}
+
+/** One line per listener on stdout, e.g. `main http://0.0.0.0:9876`. [CFG-13] */
+function announce(relay: RunningRelay, io: CommandIo): void {
+  for (const { name, url } of relay.listeners) io.stdout(`${name} ${url}\n`)
+}
+
+/** [LIFE-28] */
+async function drained(relay: RunningRelay, log: Logger): Promise<ExitCode> {
+  try {
+    const outcome = await relay.drain()
+    if (outcome === 'clean') return 0
+    log.error('relay.drain_overrun', 'The relay did not finish within shutdown_grace_secs; everything acknowledged is durable.')
+  } catch (error) {
+    log.error('relay.drain_failed', 'The relay did not stop cleanly; everything acknowledged is durable.', { error })
+  }
+  return 1
+}

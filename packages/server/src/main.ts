@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import type { CommandIo } from './commands/command.ts'
+import { runCommandLine } from './commands/command-line.ts'
+
+/** The process as commands see it. */
+function processIo(): CommandIo {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    onStopSignal(callback) {
+      let called = false
+      const once = () => {
+        if (called) return
+        called = true
+        callback()
+      }
+      // The handlers stay: without them a second signal would end the process in the middle of the drain.
+      process.on('SIGTERM', once)
+      process.on('SIGINT', once)
+    },
+  }
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  return manifest.version
+}
+
+/** Runs the command line of this process and ends it with the command's exit code. */
+export async function main(): Promise<void> {
+  const code = await runCommandLine(process.argv.slice(2), processIo(), {
+    version: version(),
+    loadRelay: () => import('./compose.ts'),
+  })
+  // Whatever a command left open must not keep the process; writes to pipes are flushed first.
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)])
+  process.exit(code)
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()))
+}
+
+if (import.meta.main) await main()
