@@ -1,0 +1,317 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
+import type { Database, Fault } from './engine.ts'
+import type { Writer } from './tables.ts'
+
+export interface CommitQueueOptions {
+  readonly database: Database
+  readonly commitDelayMs: number
+  readonly clock: Clock
+  readonly log: Logger
+  /** Several appends, queued one after the other, as one bulk. */
+  readonly appendAll: (writer: Writer, records: readonly AppendRecord[]) => Promise<readonly AppendOutcome[]>
+  /** Called once, when nothing can be confirmed on this handle any more. [D10] */
+  readonly onFatal: (error: Error) => void
+  /** Answers before the commit: for the test that shows the kill test can fail. */
+  readonly ackBeforeCommit: boolean
+}
+
+interface Job {
+  readonly records: number
+  readonly bytes: number
+  readonly queuedAtMs: number
+  readonly work:
+    | { readonly kind: 'append'; readonly list: readonly AppendRecord[] }
+    | { readonly kind: 'run'; run(writer: Writer): Promise<unknown> }
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+type Attempt =
+  | { readonly kind: 'committed' }
+  /** Rolled back before COMMIT was sent. */
+  | { readonly kind: 'undone'; readonly error: Error; readonly fault: Fault }
+  | { readonly kind: 'unknown'; readonly error: Error; readonly fault: Fault }
+
+export const COMMIT_AT_RECORDS = 256
+export const COMMIT_AT_BYTES = 1 << 20
+/** A queue that holds more refuses new work instead of growing without end on a slow disk. */
+export const MAX_QUEUED_BYTES = 64 << 20
+/** What one transaction takes at most, so that a backlog is not one long commit. */
+const MAX_COMMIT_RECORDS = 4096
+const MAX_COMMIT_BYTES = 8 << 20
+/** After a commit this large more records are about to come, so waiting for them pays; a lone writer never waits. */
+const BUSY_COMMIT_RECORDS = 8
+const RACE_RETRIES = 3
+const STORAGE_FAULTS_WINDOW_MS = 60_000
+const APPEND_SAMPLES = 1000
+
+export interface CommitStats {
+  /** Seconds from queueing to durable, of at most the last 1,000 appends since the previous call. */
+  readonly appendSeconds: readonly number[]
+  readonly queuedBytes: number
+  readonly commits: number
+  readonly records: number
+  readonly failures: number
+}
+
+/**
+ * Group commit: one transaction over everything queued, of all documents and ports. [LIFE-4, D6]
+ *
+ * A commit starts `commitDelayMs` after its first record, earlier at 256 records or 1 MiB, and at once when none is running and the last
+ * one was small. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
+ * COMMIT fails, every call of the batch is rejected with NOT_PERSISTED and later ones are tried anew, unless a flush was lost: then none is.
+ */
+export class CommitQueue {
+  readonly #options: CommitQueueOptions
+  #jobs: Job[] = []
+  #records = 0
+  #bytes = 0
+  #running: Promise<void> | null = null
+  #wake: { cancel(): void } | null = null
+  #lastCommit = { startedAtMs: Number.NEGATIVE_INFINITY, records: 0 }
+  #state: 'open' | 'closing' | 'broken' = 'open'
+  #healthy = true
+  #lastStorageFaultMs = Number.NEGATIVE_INFINITY
+  #samples: number[] = []
+  #commits = 0
+  #committedRecords = 0
+  #failures = 0
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = options
+  }
+
+  append(records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> {
+    let bytes = 0
+    for (const record of records) bytes += record.update.byteLength
+    return this.#submit<readonly AppendOutcome[]>({ kind: 'append', list: records }, records.length, bytes)
+  }
+
+  run<T>(bytes: number, run: (writer: Writer) => Promise<T>): Promise<T> {
+    return this.#submit<T>({ kind: 'run', run }, 1, bytes)
+  }
+
+  /** False after a failed commit until one succeeds. [LIFE-6] */
+  get healthy(): boolean {
+    return this.#healthy && this.#state !== 'broken'
+  }
+
+  stats(): CommitStats {
+    const appendSeconds = this.#samples
+    this.#samples = []
+    return {
+      appendSeconds,
+      queuedBytes: this.#bytes,
+      commits: this.#commits,
+      records: this.#committedRecords,
+      failures: this.#failures,
+    }
+  }
+
+  /** Commits what is queued; later calls are refused. */
+  async close(): Promise<void> {
+    if (this.#state === 'open') this.#state = 'closing'
+    while (this.#jobs.length > 0 || this.#running !== null) await (this.#running ?? this.#start())
+  }
+
+  #submit<T>(work: Job['work'], records: number, bytes: number): Promise<T> {
+    if (this.#state !== 'open') {
+      return Promise.reject(
+        new RelayError('UNAVAILABLE', this.#state === 'broken' ? 'the store failed and takes no writes' : 'the store is closing'),
+      )
+    }
+    if (this.#bytes > 0 && this.#bytes + bytes > MAX_QUEUED_BYTES) {
+      return Promise.reject(new RelayError('UNAVAILABLE', `the store has ${this.#bytes} bytes waiting and takes no more`))
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({
+        records,
+        bytes,
+        work,
+        queuedAtMs: this.#options.clock.monotonicMs(),
+        resolve: resolve as Job['resolve'],
+        reject,
+      })
+      this.#records += records
+      this.#bytes += bytes
+      this.#schedule()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#running !== null) return
+    const first = this.#jobs[0]
+    if (first === undefined) return
+    const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
+    const alone = this.#lastCommit.records < BUSY_COMMIT_RECORDS
+    const waitedMs = this.#options.clock.monotonicMs() - Math.min(first.queuedAtMs, this.#lastCommit.startedAtMs)
+    const dueInMs = full || alone ? 0 : this.#options.commitDelayMs - waitedMs
+    if (this.#wake !== null) {
+      if (dueInMs > 0) return
+      this.#wake.cancel()
+    }
+    const start = () => {
+      this.#wake = null
+      void this.#start()
+    }
+    if (dueInMs > 0) {
+      const timer = setTimeout(start, dueInMs)
+      this.#wake = { cancel: () => clearTimeout(timer) }
+    } else {
+      // Not in this very turn: the messages that have already arrived should share the commit.
+      const immediate = setImmediate(start)
+      this.#wake = { cancel: () => clearImmediate(immediate) }
+    }
+  }
+
+  #start(): Promise<void> {
+    this.#wake?.cancel()
+    this.#wake = null
+    this.#running ??= this.#commitNext().finally(() => {
+      this.#running = null
+      this.#schedule()
+    })
+    return this.#running
+  }
+
+  async #commitNext(): Promise<void> {
+    const batch = this.#take()
+    if (batch.length === 0) return
+    this.#lastCommit = { startedAtMs: this.#options.clock.monotonicMs(), records: sum(batch, 'records') }
+    const attempt = await this.#attempt(batch)
+    if (attempt.kind === 'undone' && (attempt.fault === 'operation' || attempt.fault === 'lost-race')) {
+      if (batch.length === 1 && batch[0] !== undefined) return this.#rejectOne(batch[0], attempt.error)
+      for (const job of batch) await this.#alone(job)
+      return
+    }
+    if (attempt.kind !== 'committed') this.#rejectAll(batch, attempt)
+  }
+
+  #take(): Job[] {
+    let records = 0
+    let bytes = 0
+    let count = 0
+    for (const job of this.#jobs) {
+      if (count > 0 && (records + job.records > MAX_COMMIT_RECORDS || bytes + job.bytes > MAX_COMMIT_BYTES)) break
+      records += job.records
+      bytes += job.bytes
+      count++
+    }
+    this.#records -= records
+    this.#bytes -= bytes
+    return this.#jobs.splice(0, count)
+  }
+
+  async #alone(job: Job): Promise<void> {
+    if (this.#state === 'broken') return job.reject(new RelayError('UNAVAILABLE', 'the store failed and takes no writes'))
+    const attempt = await this.#attempt([job])
+    if (attempt.kind === 'committed') return
+    if (attempt.kind === 'undone' && (attempt.fault === 'operation' || attempt.fault === 'lost-race'))
+      return this.#rejectOne(job, attempt.error)
+    this.#rejectAll([job], attempt)
+  }
+
+  /** Runs the batch in one transaction; answers its calls only when that is committed. */
+  async #attempt(batch: readonly Job[]): Promise<Attempt> {
+    for (let retry = 0; ; retry++) {
+      const attempt = await this.#transact(batch)
+      if (attempt.kind !== 'undone' || attempt.fault !== 'lost-race' || retry === RACE_RETRIES) return attempt
+    }
+  }
+
+  async #transact(batch: readonly Job[]): Promise<Attempt> {
+    const { database, clock, ackBeforeCommit } = this.#options
+    let committing = false
+    let results: unknown[]
+    try {
+      const transaction = await database.writer.startTransaction().execute()
+      try {
+        results = await this.#runAll(transaction, batch)
+        if (ackBeforeCommit) settle(batch, results)
+        committing = true
+        await transaction.commit().execute()
+      } catch (error) {
+        // SQLite has undone by itself after some faults; then there is nothing left to undo.
+        await transaction
+          .rollback()
+          .execute()
+          .catch(() => undefined)
+        throw error
+      }
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+      const fault = database.engine.faultOf(error)
+      return committing ? { kind: 'unknown', error, fault } : { kind: 'undone', error, fault }
+    }
+    this.#healthy = true
+    this.#commits++
+    const now = clock.monotonicMs()
+    for (const job of batch) {
+      this.#committedRecords += job.records
+      if (job.work.kind === 'append' && this.#samples.length < APPEND_SAMPLES) this.#samples.push((now - job.queuedAtMs) / 1000)
+    }
+    settle(batch, results)
+    return { kind: 'committed' }
+  }
+
+  async #runAll(writer: Writer, batch: readonly Job[]): Promise<unknown[]> {
+    const results: unknown[] = []
+    for (let i = 0; i < batch.length; ) {
+      const work = batch[i]?.work
+      if (work === undefined) break
+      if (work.kind === 'run') {
+        results.push(await work.run(writer))
+        i++
+        continue
+      }
+      const lists: (readonly AppendRecord[])[] = []
+      for (let next = batch[i]; next?.work.kind === 'append'; next = batch[++i]) lists.push(next.work.list)
+      const outcomes = await this.#options.appendAll(writer, lists.length === 1 ? work.list : lists.flat())
+      let from = 0
+      for (const list of lists) {
+        results.push(outcomes.slice(from, from + list.length))
+        from += list.length
+      }
+    }
+    return results
+  }
+
+  #rejectOne(job: Job, error: Error): void {
+    this.#failures++
+    this.#options.log.error('storage.call-failed', 'a call to the store failed and was undone', { error: error.message })
+    job.reject(new RelayError('INTERNAL', 'the store could not do this call'))
+  }
+
+  #rejectAll(batch: readonly Job[], attempt: Exclude<Attempt, { kind: 'committed' }>): void {
+    const { clock, log, onFatal } = this.#options
+    this.#healthy = false
+    this.#failures += batch.length
+    log.error('storage.commit-failed', 'a commit failed; nothing of it is acknowledged', {
+      error: attempt.error.message,
+      calls: batch.length,
+    })
+    for (const job of batch) job.reject(new RelayError('NOT_PERSISTED', 'the write could not be confirmed durable'))
+    const now = clock.monotonicMs()
+    const again = attempt.fault === 'write-error' && now - this.#lastStorageFaultMs < STORAGE_FAULTS_WINDOW_MS
+    if (attempt.fault === 'write-error') this.#lastStorageFaultMs = now
+    if ((attempt.fault !== 'broken' && !again) || this.#state === 'broken') return
+    this.#state = 'broken'
+    for (const job of this.#jobs.splice(0)) job.reject(new RelayError('UNAVAILABLE', 'the store failed and takes no writes'))
+    this.#records = 0
+    this.#bytes = 0
+    onFatal(attempt.error)
+  }
+}
+
+function settle(batch: readonly Job[], results: readonly unknown[]): void {
+  for (const [i, job] of batch.entries()) job.resolve(results[i])
+}
+
+function sum(batch: readonly Job[], member: 'records' | 'bytes'): number {
+  let total = 0
+  for (const job of batch) total += job[member]
+  return total
+}

@@ -1,0 +1,34 @@
+import type { Logger } from '../../kernel/log.ts'
+import type { Database } from './engine.ts'
+import { migrateStore } from './migrations/migrate.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite, type SqliteOptions } from './sqlite.ts'
+
+/**
+ * Opens the store a `[storage] url` names, checks it and brings it to this program's format.
+ *
+ * @throws Error with a sentence for the operator: unknown scheme, in use, damaged, newer than the program, unreachable. No secret is in it.
+ */
+export async function openDatabase(url: string, options: SqliteOptions, log: Logger): Promise<Database> {
+  const database = await connect(url, options, log)
+  try {
+    await migrateStore(database.writer, database.engine.columnTypes)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function connect(url: string, options: SqliteOptions, log: Logger): Promise<Database> {
+  const scheme = url.slice(0, url.indexOf(':') + 1)
+  switch (scheme) {
+    case 'sqlite:':
+      return openSqlite(url.slice(scheme.length), options)
+    case 'postgres:':
+    case 'postgresql:':
+      return openPostgres(url, (error) => log.warn('storage.connection-lost', error.message))
+    default:
+      throw new Error(`[storage].url: unknown scheme ${JSON.stringify(scheme)} (allowed sqlite:, postgres:)`)
+  }
+}

@@ -1,0 +1,91 @@
+import type { BodyFacts } from '@docrelay/model/body-facts'
+import type { DocumentHead, DocumentRef, DocumentState, Tombstone } from '../../documents/document-store.port.ts'
+import { originalText, storedText } from './stored-text.ts'
+import type { Connection } from './tables.ts'
+
+/** The columns of a head, in one place for every query that answers one. */
+export const HEAD_COLUMNS = [
+  'documents.key as key',
+  'documents.workspace_id as workspace_id',
+  'documents.id as id',
+  'documents.version as version',
+  'documents.owner_id as owner_id',
+  'documents.owner_name as owner_name',
+  'documents.collection_id as collection_id',
+  'documents.shared_with as shared_with',
+  'documents.created_at_ms as created_at_ms',
+  'documents.updated_at_ms as updated_at_ms',
+  'documents.title_changed_at_ms as title_changed_at_ms',
+  'documents.size_bytes as size_bytes',
+  'documents.facts as facts',
+  'log_heads.last_seq as last_seq',
+  'log_heads.covered_seq as covered_seq',
+  'log_heads.body_ahead as body_ahead',
+] as const
+
+export interface HeadRow {
+  readonly key: number
+  readonly workspace_id: string
+  readonly id: string
+  readonly version: number
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly collection_id: string | null
+  readonly shared_with: string
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+  readonly title_changed_at_ms: number
+  readonly size_bytes: number
+  readonly facts: string
+  readonly last_seq: number
+  readonly covered_seq: number
+  readonly body_ahead: number
+}
+
+export function headOf(row: HeadRow): DocumentHead {
+  return {
+    key: row.key,
+    workspaceId: originalText(row.workspace_id),
+    id: row.id,
+    version: row.version,
+    ownerId: originalText(row.owner_id),
+    ownerName: originalText(row.owner_name),
+    collectionId: row.collection_id === null ? null : originalText(row.collection_id),
+    sharedWith: JSON.parse(row.shared_with) as unknown[],
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    titleChangedAtMs: row.title_changed_at_ms,
+    sizeBytes: row.size_bytes,
+    facts: JSON.parse(row.facts) as BodyFacts,
+    lastSeq: row.last_seq,
+    coveredSeq: row.covered_seq,
+    bodyAhead: row.body_ahead === 1,
+  }
+}
+
+export function selectHeads(db: Connection) {
+  return db.selectFrom('documents').innerJoin('log_heads', 'log_heads.key', 'documents.key').select(HEAD_COLUMNS)
+}
+
+/** What is stored under the id, in one statement, so that an id that changes from one state to another is never seen in neither. */
+export async function readState(db: Connection, ref: DocumentRef): Promise<DocumentState> {
+  const workspaceId = storedText(ref.workspaceId)
+  const row = await db
+    .selectFrom(db.selectNoFrom((e) => e.lit(1).as('one')).as('always'))
+    .leftJoin('documents', (join) => join.on('documents.workspace_id', '=', workspaceId).on('documents.id', '=', ref.id))
+    .leftJoin('log_heads', 'log_heads.key', 'documents.key')
+    .leftJoin('tombstones', (join) => join.on('tombstones.workspace_id', '=', workspaceId).on('tombstones.id', '=', ref.id))
+    .select(HEAD_COLUMNS)
+    .select(['tombstones.deleted_at_ms', 'tombstones.last_server_version', 'tombstones.owner_id as deleted_owner_id'])
+    .executeTakeFirst()
+  if (row === undefined) return { kind: 'absent' }
+  if (row.key !== null) return { kind: 'document', head: headOf(row as HeadRow) }
+  if (row.deleted_at_ms === null || row.last_server_version === null || row.deleted_owner_id === null) return { kind: 'absent' }
+  const tombstone: Tombstone = {
+    ...ref,
+    deletedAtMs: row.deleted_at_ms,
+    lastServerVersion: row.last_server_version,
+    ownerId: originalText(row.deleted_owner_id),
+  }
+  return { kind: 'tombstone', tombstone }
+}

@@ -1,0 +1,189 @@
+import type {
+  DocumentHead,
+  DocumentState,
+  DocumentWrite,
+  LiveWrite,
+  WriteExpectation,
+  WriteOutcome,
+} from '../../documents/document-store.port.ts'
+import { bodyChecksum } from './checksum.ts'
+import { readState } from './document-rows.ts'
+import type { Engine } from './engine.ts'
+import { captureRecoveryPoint } from './recovery-capture.ts'
+import { storedText } from './stored-text.ts'
+import type { Connection, Writer } from './tables.ts'
+import { appendTo } from './updates.ts'
+
+type Body = NonNullable<DocumentWrite['set']['body']>
+
+/** Checks everything first and writes last, so that a refused write leaves nothing behind for its neighbours in the commit. */
+export async function writeDocument(writer: Writer, engine: Engine, write: DocumentWrite): Promise<WriteOutcome> {
+  await engine.lockDocument(writer, write.ref)
+  const current = await readState(writer, write.ref)
+  if (!expected(write.expect, current)) return { kind: 'conflict', current }
+  const head = current.kind === 'document' ? current.head : null
+  if (write.log.kind === 'live' && write.log.lastSeq !== (head?.lastSeq ?? 0)) return { kind: 'conflict', current }
+  if (write.log.kind === 'cold' && head !== null && head.lastSeq > head.coveredSeq) return { kind: 'unsettled', current: head }
+  const refusal = await overQuota(writer, engine, write, head)
+  if (refusal !== null) return refusal
+  const version = nextVersion(current, write.bump)
+  if (head === null) {
+    if (write.set.body === undefined) throw new Error(`a document cannot be created without a body: ${write.ref.id}`)
+    const created = await createDocument(writer, write, write.set.body, version)
+    return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
+  }
+  return updateDocument(writer, engine, write, head, version)
+}
+
+function expected(expect: WriteExpectation, current: DocumentState): boolean {
+  switch (expect.kind) {
+    case 'document':
+      return current.kind === 'document' && current.head.key === expect.key && current.head.version === expect.version
+    case 'tombstone':
+      return current.kind === 'tombstone' && current.tombstone.lastServerVersion === expect.lastServerVersion
+    case 'absent':
+      return current.kind === 'absent'
+  }
+}
+
+/** A deleted id goes on counting where it stopped. [REST-18] */
+function nextVersion(current: DocumentState, bump: boolean): number {
+  if (current.kind === 'document') return bump ? current.head.version + 1 : current.head.version
+  return current.kind === 'tombstone' ? current.tombstone.lastServerVersion + 1 : 1
+}
+
+async function overQuota(
+  writer: Writer,
+  engine: Engine,
+  write: DocumentWrite,
+  head: DocumentHead | null,
+): Promise<WriteOutcome | null> {
+  if (write.quotaBytes === null || write.set.body === undefined) return null
+  const addedBytes = write.set.body.bytes.byteLength - (head?.sizeBytes ?? 0)
+  if (addedBytes <= 0) return null
+  await engine.lockWorkspace(writer, write.ref.workspaceId)
+  const usedBytes = await sumBytes(writer, write.ref.workspaceId)
+  return usedBytes + addedBytes > write.quotaBytes ? { kind: 'over-quota', usedBytes, addedBytes } : null
+}
+
+export async function sumBytes(db: Connection, workspaceId: string): Promise<number> {
+  const row = await db
+    .selectFrom('documents')
+    .select((e) => e.fn.sum<number | null>('size_bytes').as('total'))
+    .where('workspace_id', '=', storedText(workspaceId))
+    .executeTakeFirst()
+  return row?.total ?? 0
+}
+
+async function createDocument(writer: Writer, write: DocumentWrite, body: Body, version: number): Promise<WriteOutcome | null> {
+  const { ref, set, nowMs } = write
+  const head: Omit<DocumentHead, 'key'> = {
+    ...ref,
+    version,
+    ownerId: set.ownerId ?? '',
+    ownerName: set.ownerName ?? '',
+    collectionId: set.collectionId ?? null,
+    sharedWith: set.sharedWith ?? [],
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    titleChangedAtMs: set.titleChangedAtMs ?? nowMs,
+    sizeBytes: body.bytes.byteLength,
+    facts: body.facts,
+    lastSeq: 0,
+    coveredSeq: 0,
+    bodyAhead: write.log.kind !== 'live',
+  }
+  const inserted = await writer
+    .insertInto('documents')
+    .values({
+      workspace_id: storedText(head.workspaceId),
+      id: head.id,
+      version,
+      ...columnsOf(head),
+      created_at_ms: nowMs,
+    })
+    // Another process may have made it since the look above.
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doNothing())
+    .returning('key')
+    .executeTakeFirst()
+  if (inserted === undefined) return null
+  const { key } = inserted
+  await writer.deleteFrom('tombstones').where('workspace_id', '=', storedText(ref.workspaceId)).where('id', '=', ref.id).execute()
+  await writer
+    .insertInto('log_heads')
+    .values({ key, last_seq: 0, covered_seq: 0, body_ahead: head.bodyAhead ? 1 : 0 })
+    .execute()
+  await writer
+    .insertInto('bodies')
+    .values({ key, body: body.bytes, crc32: bodyChecksum(key, body.bytes) })
+    .execute()
+  return { kind: 'written', head: { ...head, key } }
+}
+
+async function updateDocument(
+  writer: Writer,
+  engine: Engine,
+  write: DocumentWrite,
+  head: DocumentHead,
+  version: number,
+): Promise<WriteOutcome> {
+  const { set, log } = write
+  const { key } = head
+  if (write.capture !== undefined) await captureRecoveryPoint(writer, head, write.capture.reason, write.nowMs)
+  const changed: DocumentHead = {
+    ...head,
+    version,
+    ownerId: set.ownerId ?? head.ownerId,
+    ownerName: set.ownerName ?? head.ownerName,
+    collectionId: set.collectionId === undefined ? head.collectionId : set.collectionId,
+    sharedWith: set.sharedWith ?? head.sharedWith,
+    updatedAtMs: write.bump ? write.nowMs : head.updatedAtMs,
+    titleChangedAtMs: set.titleChangedAtMs ?? head.titleChangedAtMs,
+    sizeBytes: set.body?.bytes.byteLength ?? head.sizeBytes,
+    facts: set.body?.facts ?? head.facts,
+  }
+  await writer
+    .updateTable('documents')
+    .set({ version, ...columnsOf(changed) })
+    .where('key', '=', key)
+    .execute()
+  if (set.body !== undefined) {
+    await writer
+      .updateTable('bodies')
+      .set({ body: set.body.bytes, crc32: bodyChecksum(key, set.body.bytes) })
+      .where('key', '=', key)
+      .execute()
+  }
+  if (log.kind === 'live') return { kind: 'written', head: await coverLog(writer, engine, changed, log, write.nowMs) }
+  if (log.kind === 'none' || set.body === undefined) return { kind: 'written', head: changed }
+  await writer.updateTable('log_heads').set({ body_ahead: 1 }).where('key', '=', key).execute()
+  return { kind: 'written', head: { ...changed, bodyAhead: true } }
+}
+
+/** Appends what the write brings and marks the body as holding the whole log. */
+async function coverLog(
+  writer: Writer,
+  engine: Engine,
+  head: DocumentHead,
+  log: LiveWrite,
+  nowMs: number,
+): Promise<DocumentHead> {
+  const records = log.append.map(({ actor, update }) => ({ key: head.key, actor, atMs: nowMs, update }))
+  if (records.length > 0) await appendTo(writer, engine, records)
+  const lastSeq = log.lastSeq + records.length
+  await writer.updateTable('log_heads').set({ covered_seq: lastSeq, body_ahead: 0 }).where('key', '=', head.key).execute()
+  return { ...head, lastSeq, coveredSeq: lastSeq, bodyAhead: false }
+}
+
+function columnsOf(head: Omit<DocumentHead, 'key'>) {
+  return {
+    owner_id: storedText(head.ownerId),
+    owner_name: storedText(head.ownerName),
+    collection_id: head.collectionId === null ? null : storedText(head.collectionId),
+    shared_with: JSON.stringify(head.sharedWith),
+    updated_at_ms: head.updatedAtMs,
+    title_changed_at_ms: head.titleChangedAtMs,
+    size_bytes: head.sizeBytes,
+    facts: JSON.stringify(head.facts),
+  }
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { DocumentRef, DocumentStore, Tombstone } from '../../documents/document-store.port.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import { bodyChecksum } from './checksum.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import { HEAD_COLUMNS, headOf, readState, selectHeads } from './document-rows.ts'
+import { sumBytes, writeDocument } from './document-write.ts'
+import type { Database } from './engine.ts'
+import { reading } from './reading.ts'
+import { originalText, storedText } from './stored-text.ts'
+import type { Writer } from './tables.ts'
+
+/** Everything that hangs on a document's key, children first. */
+const PARTS = ['updates', 'snapshots', 'set_aside', 'recovery_points', 'bodies', 'log_heads'] as const
+
+export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue): DocumentStore {
+  return {
+    state: (ref) => reading(() => readState(reader, ref)),
+    read: (ref) =>
+      reading(async () => {
+        const row = await reader
+          .selectFrom('documents')
+          .innerJoin('log_heads', 'log_heads.key', 'documents.key')
+          .innerJoin('bodies', 'bodies.key', 'documents.key')
+          .select(HEAD_COLUMNS)
+          .select(['bodies.body', 'bodies.crc32'])
+          .where('documents.workspace_id', '=', storedText(ref.workspaceId))
+          .where('documents.id', '=', ref.id)
+          .executeTakeFirst()
+        if (row === undefined) return null
+        if (bodyChecksum(row.key, row.body) !== row.crc32) {
+          throw new RelayError('UNAVAILABLE', 'the stored body of this document is damaged')
+        }
+        return { head: headOf(row), body: row.body }
+      }),
+    write: (write) => queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write)),
+    remove: (ref, key, deletedAtMs) =>
+      queue.run(0, async (writer) => {
+        await engine.lockDocument(writer, ref)
+        return removeDocument(writer, ref, key, deletedAtMs)
+      }),
+    list: (workspaceId) =>
+      reading(async () => {
+        const rows = await selectHeads(reader)
+          .where('documents.workspace_id', '=', storedText(workspaceId))
+          .orderBy('documents.updated_at_ms', 'desc')
+          .orderBy('documents.id')
+          .execute()
+        return rows.map(headOf)
+      }),
+    usedBytes: (workspaceId) => reading(() => sumBytes(reader, workspaceId)),
+    purgeTombstones: (beforeMs, limit) =>
+      queue.run(0, async (writer) => {
+        const result = await writer
+          .deleteFrom('tombstones')
+          .where(
+            sql<boolean>`(workspace_id, id) in (select workspace_id, id from tombstones where deleted_at_ms < ${beforeMs} order by deleted_at_ms limit ${limit})`,
+          )
+          .executeTakeFirst()
+        return Number(result.numDeletedRows)
+      }),
+  }
+}
+
+async function removeDocument(writer: Writer, ref: DocumentRef, key: number, deletedAtMs: number) {
+  const row = await writer
+    .selectFrom('documents')
+    .select(['version', 'owner_id'])
+    .where('workspace_id', '=', storedText(ref.workspaceId))
+    .where('id', '=', ref.id)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  if (row === undefined) return { kind: 'gone' } as const
+  for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()
+  await writer.deleteFrom('documents').where('key', '=', key).execute()
+  const stone = { deleted_at_ms: deletedAtMs, last_server_version: row.version, owner_id: row.owner_id }
+  await writer
+    .insertInto('tombstones')
+    .values({ workspace_id: storedText(ref.workspaceId), id: ref.id, ...stone })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doUpdateSet(stone))
+    .execute()
+  const tombstone: Tombstone = { ...ref, deletedAtMs, lastServerVersion: row.version, ownerId: originalText(row.owner_id) }
+  return { kind: 'removed', tombstone } as const
+}
+
+function weightOf(bytes: Uint8Array | undefined): number {
+  return bytes?.byteLength ?? 0
+}

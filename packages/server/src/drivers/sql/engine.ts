@@ -1,0 +1,43 @@
+import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { ColumnTypes } from './migrations/0001-initial.ts'
+import type { Connection, Writer } from './tables.ts'
+
+/**
+ * What an error of the engine means for the transaction it ended.
+ * `operation`: the statement's own fault. `lost-race`: worth another try. `storage`: disk full, server gone: may pass. `write-error`: the disk
+ * refused bytes; a second one soon after ends all writing. `broken`: what was flushed is no longer known; the handle must not confirm
+ * anything again. [D10]
+ */
+export type Fault = 'operation' | 'lost-race' | 'storage' | 'write-error' | 'broken'
+
+/** Records in columns: one array entry per record. */
+export interface UpdateColumns {
+  readonly keys: readonly number[]
+  readonly seqs: readonly number[]
+  readonly actors: readonly string[]
+  readonly timesMs: readonly number[]
+  readonly checksums: readonly number[]
+  readonly updates: readonly Uint8Array[]
+}
+
+/** Where SQLite and PostgreSQL differ; everything else is written once. */
+export interface Engine {
+  readonly columnTypes: ColumnTypes
+  /** Keeps writers of other processes off this document and its log until the transaction ends. */
+  lockDocument(writer: Writer, by: DocumentRef | { readonly key: number }): Promise<void>
+  /** The same for what is summed over a workspace. [BLOB-14] */
+  lockWorkspace(writer: Writer, workspaceId: string): Promise<void>
+  /** Adds `counts[i]` to the log of `keys[i]` (each key once) and answers its new last sequence; a key without log is missing. */
+  advanceLogs(writer: Writer, keys: readonly number[], counts: readonly number[]): Promise<ReadonlyMap<number, number>>
+  insertUpdates(writer: Writer, rows: UpdateColumns): Promise<void>
+  faultOf(error: unknown): Fault
+}
+
+export interface Database {
+  readonly engine: Engine
+  /** Used by one transaction at a time, the group commit. */
+  readonly writer: Connection
+  readonly reader: Connection
+  /** After the last use: flushes what the engine keeps in side files and releases the lock. */
+  close(): Promise<void>
+}

@@ -1,0 +1,75 @@
+import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { Database } from './engine.ts'
+import { reading } from './reading.ts'
+import { originalText, storedText } from './stored-text.ts'
+import type { Writer } from './tables.ts'
+
+const CURSOR = 'revocation-cursor'
+/** Below SQLite's 32,766 parameters of one statement. */
+const ROWS_PER_STATEMENT = 1000
+
+export function sqlRevocations({ reader }: Database, queue: CommitQueue): RevocationStore {
+  return {
+    add: (entries, { cursor, keep }) =>
+      queue.run(entries.length * 64, async (writer) => {
+        for (let from = 0; from < entries.length; from += ROWS_PER_STATEMENT) {
+          await insert(writer, entries.slice(from, from + ROWS_PER_STATEMENT))
+        }
+        if (entries.length > 0) await dropOldest(writer, keep)
+        if (cursor === undefined) return
+        const value = storedText(cursor)
+        await writer
+          .insertInto('store_facts')
+          .values({ name: CURSOR, value })
+          .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+          .execute()
+      }),
+    all: () =>
+      reading(async () => {
+        const rows = await reader
+          .selectFrom('revocations')
+          .select(['jti', 'revoked_at_ms'])
+          .orderBy('revoked_at_ms')
+          .orderBy('jti')
+          .execute()
+        return rows.map((row) => ({ jti: originalText(row.jti), revokedAtMs: row.revoked_at_ms }))
+      }),
+    cursor: () =>
+      reading(async () => {
+        const row = await reader.selectFrom('store_facts').select('value').where('name', '=', CURSOR).executeTakeFirst()
+        return row === undefined ? null : originalText(row.value)
+      }),
+  }
+}
+
+async function insert(writer: Writer, entries: readonly { readonly jti: string; readonly revokedAtMs: number }[]): Promise<void> {
+  const earliest = new Map<string, number>()
+  for (const { jti, revokedAtMs } of entries) {
+    const stored = storedText(jti)
+    earliest.set(stored, Math.min(revokedAtMs, earliest.get(stored) ?? revokedAtMs))
+  }
+  await writer
+    .insertInto('revocations')
+    .values([...earliest].map(([jti, revoked_at_ms]) => ({ jti, revoked_at_ms })))
+    .onConflict((conflict) =>
+      conflict
+        .column('jti')
+        .doUpdateSet((e) => ({ revoked_at_ms: e.ref('excluded.revoked_at_ms') }))
+        .whereRef('excluded.revoked_at_ms', '<', 'revocations.revoked_at_ms'),
+    )
+    .execute()
+}
+
+async function dropOldest(writer: Writer, keep: number): Promise<void> {
+  const row = await writer
+    .selectFrom('revocations')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const excess = row.count - keep
+  if (excess <= 0) return
+  await writer
+    .deleteFrom('revocations')
+    .where('jti', 'in', (e) => e.selectFrom('revocations').select('jti').orderBy('revoked_at_ms').orderBy('jti').limit(excess))
+    .execute()
+}

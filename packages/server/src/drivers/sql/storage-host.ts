@@ -1,0 +1,72 @@
+import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { UpdateLog } from '../../sync/update-log.port.ts'
+import { CommitQueue, type CommitStats } from './commit-queue.ts'
+import { openDatabase } from './database.ts'
+import { sqlDocuments } from './documents.ts'
+import { answers } from './migrations/migrate.ts'
+import { sqlRevocations } from './revocations.ts'
+import type { TestHooks } from './test-hooks.ts'
+import { appendTo, sqlUpdates } from './updates.ts'
+
+export interface StorageHostOptions {
+  /** `sqlite:<path>` or `postgres://…` */
+  readonly url: string
+  readonly commitDelayMs: number
+  readonly log: Logger
+  readonly clock: Clock
+  readonly hooks: TestHooks
+  readonly onFatal: (error: Error) => void
+}
+
+/** The ports on one database, in the thread that runs the SQL. */
+export interface StorageHost extends AsyncDisposable {
+  readonly documents: DocumentStore
+  readonly updates: UpdateLog
+  readonly revocations: RevocationStore
+  /** Resolves when the store can be read and written. After a failed commit it tries one, so that recovery shows. [LIFE-6, OPS-2] */
+  ping(): Promise<void>
+  stats(): CommitStats
+}
+
+/** @throws Error with a sentence for the operator */
+export async function openStorageHost(options: StorageHostOptions): Promise<StorageHost> {
+  const { url, commitDelayMs, log, clock, hooks, onFatal } = options
+  const database = await openDatabase(url, hooks, log)
+  const queue = new CommitQueue({
+    database,
+    commitDelayMs,
+    clock,
+    log,
+    onFatal,
+    ackBeforeCommit: hooks.ackBeforeCommit,
+    appendAll: (writer, records) => appendTo(writer, database.engine, records),
+  })
+  return {
+    documents: sqlDocuments(database, queue),
+    updates: sqlUpdates(database, queue),
+    revocations: sqlRevocations(database, queue),
+    async ping() {
+      if (!queue.healthy) {
+        await queue.run(0, (writer) =>
+          writer
+            .updateTable('store_facts')
+            .set((e) => ({ value: e.ref('value') }))
+            .where('name', '=', 'format')
+            .execute(),
+        )
+      }
+      await answers(database.reader).catch((error: unknown) => {
+        throw new RelayError('UNAVAILABLE', `the store cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      })
+    },
+    stats: () => queue.stats(),
+    async [Symbol.asyncDispose]() {
+      await queue.close()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { StorageHost } from './storage-host.ts'
+import {
+  type AppendReply,
+  type Call,
+  type FromStorage,
+  portable,
+  type Ports,
+  type Reply,
+  type ToStorage,
+  toWireError,
+  unpackAppends,
+} from './storage-wire.ts'
+
+/** Answers the calls that arrive on `port` until it closes. Replies of one commit leave as one message. */
+export function serveStorage(port: MessagePort, host: StorageHost, close: () => Promise<void>): void {
+  const ports: Ports = { ...host, control: { ping: () => host.ping(), stats: async () => host.stats(), close } }
+  const out = new Replies(port)
+  port.on('message', (message: ToStorage) => {
+    for (const item of message) {
+      if (item.kind === 'call') answer(ports, item, out)
+      else
+        for (const { id, records } of unpackAppends(item)) {
+          host.updates.append(records).then(
+            (outcomes) =>
+              out.append({
+                id,
+                seqs: outcomes.map((outcome) => (outcome.kind === 'appended' ? outcome.seq : outcome.kind === 'gone' ? 0 : -1)),
+              }),
+            (error: unknown) => out.reply({ id, ok: false, error: toWireError(error) }),
+          )
+        }
+    }
+  })
+}
+
+function answer(ports: Ports, { id, port, verb, args }: Call, out: Replies): void {
+  const verbs = ports[port] as unknown as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
+  const call = verbs[verb]
+  if (call === undefined) return out.reply({ id, ok: false, error: toWireError(new Error(`no verb ${port}.${verb}`)) })
+  call(...args).then(
+    (value) => out.reply({ id, ok: true, value }),
+    (error: unknown) => out.reply({ id, ok: false, error: toWireError(error) }),
+  )
+}
+
+class Replies {
+  readonly #port: MessagePort
+  #replies: Reply[] = []
+  #appended: AppendReply[] = []
+  #scheduled = false
+
+  constructor(port: MessagePort) {
+    this.#port = port
+  }
+
+  reply(reply: Reply): void {
+    this.#replies.push(reply)
+    this.#schedule()
+  }
+
+  append(reply: AppendReply): void {
+    this.#appended.push(reply)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    // Runs when the promises of the whole commit have been settled.
+    process.nextTick(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#scheduled = false
+    const owned: ArrayBuffer[] = []
+    const replies = this.#replies.map((reply) => (reply.ok ? { ...reply, value: portable(reply.value, owned) } : reply))
+    this.#port.postMessage({ replies, appended: this.#appended } satisfies FromStorage, owned)
+    this.#replies = []
+    this.#appended = []
+  }
+}

@@ -1,0 +1,58 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { openStorageHost, type StorageHost } from './storage-host.ts'
+import { serveStorage } from './storage-server.ts'
+import type { ThreadEvent } from './storage-wire.ts'
+import { testHooks } from './test-hooks.ts'
+
+/** Entry of the thread that alone runs SQL: opens the store, then serves the port it was given and every further one its parent sends. */
+export interface StorageThreadData {
+  readonly url: string
+  readonly commitDelayMs: number
+  readonly port: MessagePort
+}
+
+async function main(parent: MessagePort, { url, commitDelayMs, port }: StorageThreadData): Promise<void> {
+  const tell = (event: ThreadEvent) => parent.postMessage(event)
+  const host = await openStorageHost({
+    url,
+    commitDelayMs,
+    log: forwardingLogger(tell),
+    clock: systemClock,
+    hooks: testHooks(process.env),
+    onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
+  }).catch((error: unknown) => {
+    tell({ kind: 'failed-to-open', message: error instanceof Error ? error.message : String(error) })
+    return null
+  })
+  if (host === null) return parent.close()
+  serve(parent, port, host)
+  tell({ kind: 'ready' })
+}
+
+function serve(parent: MessagePort, first: MessagePort, host: StorageHost): void {
+  const ports: MessagePort[] = []
+  const close = async () => {
+    await host[Symbol.asyncDispose]()
+    // The reply to this very call leaves first.
+    setImmediate(() => {
+      for (const port of ports) port.close()
+      parent.close()
+    })
+  }
+  const add = (port: MessagePort) => {
+    ports.push(port)
+    serveStorage(port, host, close)
+  }
+  add(first)
+  parent.on('message', add)
+}
+
+function forwardingLogger(tell: (event: ThreadEvent) => void): Logger {
+  const at = (level: 'debug' | 'info' | 'warn' | 'error') => (event: string, msg: string, fields?: Record<string, unknown>) =>
+    tell({ kind: 'log', level, event, msg, fields })
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+if (parentPort !== null) await main(parentPort, workerData as StorageThreadData)

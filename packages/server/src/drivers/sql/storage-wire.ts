@@ -1,0 +1,161 @@
+import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { ErrorCode } from '../../kernel/errors.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import type { LogFields } from '../../kernel/log.ts'
+import type { AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
+import type { CommitStats } from './commit-queue.ts'
+
+/** The ports as they cross a MessagePort: a port name, a verb of it, its arguments. */
+export interface Ports {
+  readonly documents: DocumentStore
+  readonly updates: UpdateLog
+  readonly revocations: RevocationStore
+  readonly control: { ping(): Promise<void>; stats(): Promise<CommitStats>; close(): Promise<void> }
+}
+
+export interface Call {
+  readonly kind: 'call'
+  readonly id: number
+  readonly port: keyof Ports
+  readonly verb: string
+  readonly args: readonly unknown[]
+}
+
+/**
+ * Appends of one turn. All updates lie end to end in one buffer, which is handed over instead of copied, and the rest is in columns:
+ * the cost of a message is then nearly the same for one record and for a thousand.
+ */
+export interface PackedAppends {
+  readonly kind: 'appends'
+  readonly ids: readonly number[]
+  /** Records of each call. */
+  readonly counts: readonly number[]
+  readonly keys: Float64Array
+  readonly timesMs: Float64Array
+  readonly lengths: Uint32Array
+  readonly actors: readonly string[]
+  readonly actorOf: Uint32Array
+  readonly catchUps: readonly { readonly record: number; readonly lastSeq: number; readonly version: number }[]
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** In the order of the calls. */
+export type ToStorage = readonly (Call | PackedAppends)[]
+
+export type Reply =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly error: WireError }
+
+/** `seq` per record in call order; 0 is gone, -1 is conflict. */
+export interface AppendReply {
+  readonly id: number
+  readonly seqs: readonly number[]
+}
+
+export interface WireError {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export interface FromStorage {
+  readonly replies: readonly Reply[]
+  readonly appended: readonly AppendReply[]
+}
+
+/** What the thread tells its parent beside the replies. */
+export type ThreadEvent =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed-to-open'; readonly message: string }
+  | {
+      readonly kind: 'log'
+      readonly level: 'debug' | 'info' | 'warn' | 'error'
+      readonly event: string
+      readonly msg: string
+      readonly fields: LogFields | undefined
+    }
+  | { readonly kind: 'fatal'; readonly message: string }
+
+export function toWireError(error: unknown): WireError {
+  if (error instanceof RelayError) return { code: error.code, message: error.message, details: error.details }
+  return { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error), details: {} }
+}
+
+export function fromWireError({ code, message, details }: WireError): RelayError {
+  return new RelayError(code, message, details)
+}
+
+export function packAppends(calls: readonly { readonly id: number; readonly records: readonly AppendRecord[] }[]): PackedAppends {
+  const records = calls.flatMap((call) => call.records)
+  const keys = new Float64Array(records.length)
+  const timesMs = new Float64Array(records.length)
+  const lengths = new Uint32Array(records.length)
+  const actorOf = new Uint32Array(records.length)
+  const actors = new Map<string, number>()
+  const catchUps: { record: number; lastSeq: number; version: number }[] = []
+  let total = 0
+  for (const [i, { key, atMs, actor, update, catchUp }] of records.entries()) {
+    keys[i] = key
+    timesMs[i] = atMs
+    lengths[i] = update.byteLength
+    total += update.byteLength
+    const known = actors.get(actor) ?? actors.size
+    actors.set(actor, known)
+    actorOf[i] = known
+    if (catchUp !== undefined) catchUps.push({ record: i, ...catchUp })
+  }
+  const bytes = new Uint8Array(total)
+  let end = 0
+  for (const { update } of records) {
+    bytes.set(update, end)
+    end += update.byteLength
+  }
+  const ids = calls.map((call) => call.id)
+  const counts = calls.map((call) => call.records.length)
+  return { kind: 'appends', ids, counts, keys, timesMs, lengths, actors: [...actors.keys()], actorOf, catchUps, bytes }
+}
+
+export function unpackAppends(packed: PackedAppends): { readonly id: number; readonly records: readonly AppendRecord[] }[] {
+  const records: AppendRecord[] = []
+  let start = 0
+  for (const [i, length] of packed.lengths.entries()) {
+    const update = packed.bytes.subarray(start, start + length)
+    start += length
+    records.push({
+      key: packed.keys[i] ?? 0,
+      atMs: packed.timesMs[i] ?? 0,
+      actor: packed.actors[packed.actorOf[i] ?? 0] ?? '',
+      update,
+    })
+  }
+  for (const { record, lastSeq, version } of packed.catchUps) {
+    const plain = records[record]
+    if (plain !== undefined) records[record] = { ...plain, catchUp: { lastSeq, version } }
+  }
+  let from = 0
+  return packed.ids.map((id, i) => {
+    const count = packed.counts[i] ?? 0
+    from += count
+    return { id, records: records.slice(from - count, from) }
+  })
+}
+
+/**
+ * A copy whose byte arrays each own their buffer, which is added to `owned` to be handed over: a view on a shared buffer would
+ * otherwise take the whole buffer along.
+ */
+export function portable(value: unknown, owned: ArrayBuffer[]): unknown {
+  if (value instanceof Uint8Array) {
+    const copy = new Uint8Array(value)
+    owned.push(copy.buffer)
+    return copy
+  }
+  if (Array.isArray(value)) return value.map((item) => portable(item, owned))
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(value)) {
+    Object.defineProperty(copy, name, { value: portable(member, owned), enumerable: true, configurable: true, writable: true })
+  }
+  return copy
+}

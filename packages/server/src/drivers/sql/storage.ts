@@ -1,0 +1,115 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { UpdateLog } from '../../sync/update-log.port.ts'
+import type { CommitStats } from './commit-queue.ts'
+import { storageFromPort } from './storage-client.ts'
+import type { StorageThreadData } from './storage-thread.ts'
+import type { Ports, ThreadEvent } from './storage-wire.ts'
+
+export interface StorageOptions {
+  /** `sqlite:<path>` or `postgres://…` */
+  readonly url: string
+  /** How long a commit may wait for more records under load; 0 is not at all. */
+  readonly commitDelayMs: number
+  readonly log: Logger
+}
+
+/** The store, run in a thread of its own. Disposing commits what is queued, writes SQLite's side file back and ends the thread. */
+export interface Storage extends AsyncDisposable {
+  readonly documents: DocumentStore
+  readonly updates: UpdateLog
+  readonly revocations: RevocationStore
+  /** A port for `storageFromPort` in another thread; an append then goes there and back without touching this thread. */
+  workerPort(): MessagePort
+  /** Resolves when the store can be read and written, else rejects with UNAVAILABLE or NOT_PERSISTED. [LIFE-6, OPS-2] */
+  ping(): Promise<void>
+  /** Counters since start; the append samples are those since the previous call. */
+  stats(): Promise<CommitStats>
+  /** Called when nothing can be made durable any more: the process must answer 503 and end. [D10] */
+  onFatal(listener: (error: Error) => void): void
+}
+
+/** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
+export async function openStorage({ url, commitDelayMs, log }: StorageOptions): Promise<Storage> {
+  const { port1, port2 } = new MessageChannel()
+  const data: StorageThreadData = { url, commitDelayMs, port: port2 }
+  const worker = new Worker(new URL('./storage-thread.ts', import.meta.url), {
+    workerData: data,
+    transferList: [port2],
+    name: 'storage',
+  })
+  const fatal = new FatalSignal()
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  await started(worker, log, fatal)
+  const ports = storageFromPort(port1)
+  worker.unref()
+  return {
+    documents: ports.documents,
+    updates: ports.updates,
+    revocations: ports.revocations,
+    workerPort() {
+      const channel = new MessageChannel()
+      worker.postMessage(channel.port2, [channel.port2])
+      return channel.port1
+    },
+    ping: () => ports.control.ping(),
+    stats: () => ports.control.stats(),
+    onFatal: (listener) => fatal.listen(listener),
+    [Symbol.asyncDispose]: () => close(worker, ports, fatal, ended),
+  }
+}
+
+function started(worker: Worker, log: Logger, fatal: FatalSignal): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    worker.on('message', (event: ThreadEvent) => {
+      switch (event.kind) {
+        case 'ready':
+          return resolve()
+        case 'failed-to-open':
+          return reject(new Error(event.message))
+        case 'log':
+          return log[event.level](event.event, event.msg, event.fields)
+        case 'fatal':
+          return fatal.raise(new Error(event.message))
+      }
+    })
+    worker.on('error', (error: Error) => {
+      reject(error)
+      fatal.raise(error)
+    })
+    worker.on('exit', (code) => {
+      reject(new Error(`the storage thread ended with code ${code}`))
+      fatal.raise(new Error(`the storage thread ended with code ${code}`))
+    })
+  })
+}
+
+async function close(worker: Worker, ports: Ports, fatal: FatalSignal, ended: Promise<void>): Promise<void> {
+  fatal.mute()
+  worker.ref()
+  await ports.control.close()
+  await ended
+}
+
+class FatalSignal {
+  #error: Error | null = null
+  #muted = false
+  readonly #listeners: ((error: Error) => void)[] = []
+
+  listen(listener: (error: Error) => void): void {
+    this.#listeners.push(listener)
+    if (this.#error !== null) listener(this.#error)
+  }
+
+  raise(error: Error): void {
+    if (this.#muted || this.#error !== null) return
+    this.#error = error
+    for (const listener of this.#listeners) listener(error)
+  }
+
+  mute(): void {
+    this.#muted = true
+  }
+}

@@ -1,0 +1,54 @@
+import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
+
+/** Texts that foreign systems chose pass `storedText`, as PostgreSQL keeps neither NUL nor lone surrogates. Booleans are 0 and 1. */
+export interface Tables {
+  store_facts: { name: string; value: string }
+  documents: {
+    key: Generated<number>
+    workspace_id: string
+    id: string
+    version: number
+    owner_id: string
+    owner_name: string
+    collection_id: string | null
+    /** JSON array. */
+    shared_with: string
+    created_at_ms: number
+    updated_at_ms: number
+    title_changed_at_ms: number
+    size_bytes: number
+    /** JSON of `BodyFacts`. */
+    facts: string
+  }
+  /** Apart from `documents`, so that appending an edit rewrites some thirty bytes. [LIFE-7] */
+  log_heads: { key: number; last_seq: number; covered_seq: number; body_ahead: number }
+  bodies: { key: number; body: Uint8Array; crc32: number }
+  updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
+  snapshots: { key: number; through_seq: number; crc32: number; state_vector: Uint8Array; bytes: Uint8Array }
+  /** Unreadable log bytes kept for a person to look at. [YDOC-11] */
+  set_aside: {
+    entry: Generated<number>
+    key: number
+    kind: 'update' | 'snapshot'
+    seq: number
+    detail: string
+    bytes: Uint8Array
+  }
+  recovery_points: {
+    point: Generated<number>
+    key: number
+    reason: string
+    created_at_ms: number
+    version: number
+    facts: string
+    crc32: number
+    body: Uint8Array
+  }
+  tombstones: { workspace_id: string; id: string; deleted_at_ms: number; last_server_version: number; owner_id: string }
+  revocations: { jti: string; revoked_at_ms: number }
+}
+
+/** A connection outside or inside a transaction. */
+export type Connection = Kysely<Tables>
+export type Writer = Transaction<Tables>
+export type LogHeadRow = Selectable<Tables['log_heads']>
