@@ -1,0 +1,127 @@
+import { jsonFrame, syncFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+
+/** What a received message is, with the place of the update in it. */
+export interface Incoming {
+  readonly kind: 'step1' | 'step2' | 'update' | 'ack' | 'other'
+  from: number
+  to: number
+  /** For a numbered ack: everything up to here; 0 for an ack of exactly one message. */
+  ordinal: number
+}
+
+/** How one server speaks: the same client behaviour in the words of each. */
+export interface Dialect {
+  path(doc: string): string
+  /** Messages sent right after the socket opened. */
+  hello(doc: string, token: string): Uint8Array[]
+  update(doc: string, update: Uint8Array): Uint8Array
+  /** Whether the server answers the hello with its state, so that a client is in sync when it came. */
+  readonly sendsState: boolean
+  readonly acknowledges: boolean
+  read(
+    bytes: Buffer,
+    from: number,
+    to: number,
+    incoming: { kind: Incoming['kind']; from: number; to: number; ordinal: number },
+  ): void
+}
+
+export const dialects: Record<'relay' | 'hocuspocus' | 'bare', Dialect> = {
+  relay: {
+    path: () => '/ws',
+    hello: (doc, token) => [
+      jsonFrame(TAG.auth, { token, features: ['ack'] }),
+      jsonFrame(TAG.joinDoc, { docId: doc }),
+      syncFrame(0, Uint8Array.of(0)),
+    ],
+    update: (_doc, update) => syncFrame(2, update),
+    sendsState: true,
+    acknowledges: true,
+    read(bytes, from, _to, incoming) {
+      const tag = bytes[from]
+      cursor = from + 1
+      if (tag === TAG.syncAck) {
+        incoming.kind = 'ack'
+        incoming.ordinal = varUint(bytes)
+        return
+      }
+      incoming.kind = 'other'
+      if (tag !== TAG.sync) {
+        if (tag === TAG.error) throw new Error(`the relay answered ${bytes.subarray(from + 1, _to).toString()}`)
+        return
+      }
+      syncMessage(bytes, incoming)
+    },
+  },
+  hocuspocus: {
+    path: () => '/',
+    hello: (doc, token) => {
+      const name = text(doc)
+      return [Uint8Array.of(...name, 2, 0, ...text(token), ...text('4.7.0')), Uint8Array.of(...name, 0, 0, 1, 0)]
+    },
+    update: (doc, update) => Uint8Array.of(...text(doc), 0, 2, ...lengthOf(update.length), ...update),
+    sendsState: true,
+    acknowledges: true,
+    read(bytes, from, _to, incoming) {
+      cursor = from
+      const nameLength = varUint(bytes)
+      cursor += nameLength
+      const type = varUint(bytes)
+      incoming.kind = 'other'
+      if (type === 8) {
+        incoming.kind = 'ack'
+        incoming.ordinal = 0
+      } else if (type === 0 || type === 4) syncMessage(bytes, incoming)
+    },
+  },
+  bare: {
+    path: (doc) => `/${doc}`,
+    hello: () => [],
+    update: (_doc, update) => update,
+    sendsState: false,
+    acknowledges: false,
+    read(_bytes, from, to, incoming) {
+      incoming.kind = 'update'
+      incoming.from = from
+      incoming.to = to
+    },
+  },
+}
+
+let cursor = 0
+
+function syncMessage(bytes: Buffer, incoming: { kind: Incoming['kind']; from: number; to: number }): void {
+  const subType = varUint(bytes)
+  const length = varUint(bytes)
+  incoming.kind = subType === 0 ? 'step1' : subType === 1 ? 'step2' : 'update'
+  incoming.from = cursor
+  incoming.to = cursor + length
+}
+
+function varUint(bytes: Buffer): number {
+  let value = 0
+  let scale = 1
+  for (;;) {
+    const byte = bytes[cursor++] as number
+    value += (byte & 0x7f) * scale
+    if (byte < 0x80) return value
+    scale *= 128
+  }
+}
+
+function lengthOf(value: number): number[] {
+  const bytes: number[] = []
+  let rest = value
+  while (rest >= 128) {
+    bytes.push((rest % 128) | 0x80)
+    rest = Math.floor(rest / 128)
+  }
+  bytes.push(rest)
+  return bytes
+}
+
+function text(value: string): number[] {
+  const bytes = Buffer.from(value)
+  return [...lengthOf(bytes.length), ...bytes]
+}

@@ -1,0 +1,243 @@
+// The load generator, a process of its own. argv[2] is a JSON `Load`; prints one JSON `Measured` on stdout.
+import { readFileSync } from 'node:fs'
+import { dialects, type Dialect } from './dialects.ts'
+import { EditStream, scanUpdate } from './edit-stream.ts'
+import { LatencyHistogram } from './histogram.ts'
+import { frameOf, RawSocket } from './raw-socket.ts'
+
+export interface Load {
+  readonly dialect: keyof typeof dialects
+  readonly port: number
+  /** Process whose CPU is measured. */
+  readonly serverPid: number
+  readonly docs: readonly { readonly id: string; readonly token: string }[]
+  readonly clientsPerDoc: number
+  /** Edits per second of each client, or `saturate`: each keeps `window` of its own edits undelivered. */
+  readonly rate: number | 'saturate'
+  readonly window: number
+  readonly warmUpSec: number
+  readonly measureSec: number
+}
+
+export interface Measured {
+  readonly deliveries: number
+  readonly edits: number
+  readonly frames: number
+  readonly seconds: number
+  readonly serverCpuSec: number
+  readonly generatorCpuSec: number
+  readonly serverRssMb: number
+  readonly deliveryMs: { readonly p50: number; readonly p99: number }
+  readonly ackMs: { readonly p50: number; readonly p99: number } | null
+  /** Edits that some client of the document never got. */
+  readonly missing: number
+}
+
+const RING = 1 << 14
+const FIRST_Y_CLIENT = 1_000
+
+class Client {
+  readonly stream: EditStream
+  readonly socket: RawSocket
+  readonly index: number
+  readonly doc: number
+  readonly sentAt = new Float64Array(RING)
+  /** Own edits that the next client of the document has not got yet. */
+  undelivered = 0
+  /** Characters of others received, openings included. */
+  received = 0
+  dueAt = 0
+  /** Clock of the newest own character that the server acknowledged. */
+  ackedClock = 1
+
+  constructor(index: number, doc: number, socket: RawSocket) {
+    this.index = index
+    this.doc = doc
+    this.socket = socket
+    this.stream = new EditStream(FIRST_Y_CLIENT + index)
+  }
+}
+
+async function run(load: Load): Promise<Measured> {
+  const dialect = dialects[load.dialect]
+  const clients = await openClients(load, dialect)
+  const count = { deliveries: 0, edits: 0, frames: 0 }
+  const delivery = new LatencyHistogram()
+  const ack = new LatencyHistogram()
+  const incoming = { kind: 'other' as 'step1' | 'step2' | 'update' | 'ack' | 'other', from: 0, to: 0, ordinal: 0 }
+  let measuring = false
+
+  for (const client of clients) {
+    client.socket.onClose = (reason) => {
+      throw new Error(`client ${client.index} lost its connection: ${reason}`)
+    }
+    client.socket.onMessage = (bytes, from, to) => {
+      dialect.read(bytes, from, to, incoming)
+      if (incoming.kind === 'ack') {
+        // Ordinal 1 is the opening, which ends at clock 2; ordinal 2 is the first single character.
+        const upTo = incoming.ordinal > 0 ? incoming.ordinal + 1 : client.ackedClock + 1
+        const now = performance.now()
+        for (let clock = client.ackedClock + 1; clock <= upTo; clock++) {
+          const sent = client.sentAt[clock % RING] as number
+          if (measuring && sent > 0) ack.add(now - sent)
+        }
+        client.ackedClock = upTo
+        return
+      }
+      if (incoming.kind !== 'update' && incoming.kind !== 'step2') return
+      if (measuring) count.frames++
+      const now = performance.now()
+      const known = scanUpdate(bytes, incoming.from, incoming.to, (yClient, clock, length) => {
+        const author = clients[yClient - FIRST_Y_CLIENT] as Client
+        // Some servers echo an author's own edit inside a merged update; that is no delivery.
+        if (author === client) return
+        client.received += length
+        if (nextInDoc(load, clients, author) === client) author.undelivered -= length
+        if (!measuring) return
+        count.deliveries += length
+        for (let i = 0; i < length; i++) {
+          const sent = author.sentAt[(clock + i) % RING] as number
+          if (sent > 0) delivery.add(now - sent)
+        }
+      })
+      if (!known) throw new Error('an update of another shape than was sent')
+    }
+  }
+
+  for (const client of clients) client.socket.send(dialect.update(docOf(load, client), client.stream.opening))
+  await sleep(700)
+
+  const edit = (client: Client, edits: number, now: number) => {
+    const frames: Buffer[] = []
+    for (let i = 0; i < edits; i++) {
+      client.sentAt[client.stream.clock % RING] = now
+      frames.push(frameOf(dialect.update(docOf(load, client), client.stream.next())))
+    }
+    client.undelivered += edits
+    if (measuring) count.edits += edits
+    client.socket.sendFrames(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames))
+  }
+  const stop = load.rate === 'saturate' ? saturate(load, clients, edit) : pace(load.rate, clients, edit)
+  await sleep(load.warmUpSec * 1_000)
+  const before = { cpu: cpuSec(load.serverPid), own: process.cpuUsage(), at: performance.now() }
+  measuring = true
+  await sleep(load.measureSec * 1_000)
+  measuring = false
+  const seconds = (performance.now() - before.at) / 1_000
+  const serverCpuSec = cpuSec(load.serverPid) - before.cpu
+  const own = process.cpuUsage(before.own)
+  stop()
+  const serverRssMb = rssMb(load.serverPid)
+  const missing = await settle(load, clients)
+  for (const client of clients) client.socket.close()
+  return {
+    ...count,
+    seconds,
+    serverCpuSec,
+    generatorCpuSec: (own.user + own.system) / 1e6,
+    serverRssMb,
+    deliveryMs: delivery.summary(),
+    ackMs: dialect.acknowledges ? ack.summary() : null,
+    missing,
+  }
+}
+
+async function openClients(load: Load, dialect: Dialect): Promise<Client[]> {
+  const clients: Client[] = []
+  for (const [docIndex, doc] of load.docs.entries()) {
+    for (let i = 0; i < load.clientsPerDoc; i++) {
+      const socket = await RawSocket.open({ host: '127.0.0.1', port: load.port, path: dialect.path(doc.id) })
+      const client = new Client(clients.length, docIndex, socket)
+      clients.push(client)
+      const inSync = new Promise<void>((resolve) => {
+        if (!dialect.sendsState) return resolve()
+        const incoming = { kind: 'other' as 'step1' | 'step2' | 'update' | 'ack' | 'other', from: 0, to: 0, ordinal: 0 }
+        socket.onMessage = (bytes, from, to) => {
+          dialect.read(bytes, from, to, incoming)
+          if (incoming.kind === 'step2') resolve()
+        }
+      })
+      const hello = dialect.hello(doc.id, doc.token)
+      if (hello.length > 0) socket.send(...hello)
+      await inSync
+    }
+  }
+  return clients
+}
+
+function docOf(load: Load, client: Client): string {
+  return (load.docs[client.doc] as { id: string }).id
+}
+
+function nextInDoc(load: Load, clients: readonly Client[], author: Client): Client | undefined {
+  const first = author.doc * load.clientsPerDoc
+  return clients[first + ((author.index - first + 1) % load.clientsPerDoc)]
+}
+
+/** Every client edits at the given rate, each at its own phase. */
+function pace(rate: number, clients: readonly Client[], edit: (client: Client, edits: number, now: number) => void): () => void {
+  const gapMs = 1_000 / rate
+  const start = performance.now()
+  for (const client of clients) client.dueAt = start + gapMs * ((client.index * 0.618_034) % 1)
+  const timer = setInterval(() => {
+    const now = performance.now()
+    for (const client of clients) {
+      if (client.dueAt > now) continue
+      client.dueAt += gapMs
+      edit(client, 1, now)
+    }
+  }, 2)
+  return () => clearInterval(timer)
+}
+
+/** Every client refills its window as soon as half of it was delivered. */
+function saturate(
+  load: Load,
+  clients: readonly Client[],
+  edit: (client: Client, edits: number, now: number) => void,
+): () => void {
+  let running = true
+  const refill = () => {
+    if (!running) return
+    const now = performance.now()
+    for (const client of clients) {
+      const free = load.window - client.undelivered
+      if (free >= load.window / 2) edit(client, free, now)
+    }
+    setImmediate(refill)
+  }
+  refill()
+  return () => {
+    running = false
+  }
+}
+
+/** Waits until nothing arrives any more and answers how many characters did not reach somebody. */
+async function settle(load: Load, clients: readonly Client[]): Promise<number> {
+  let before = -1
+  for (let quiet = 0; quiet < 4; ) {
+    const received = clients.reduce((sum, client) => sum + client.received, 0)
+    quiet = received === before ? quiet + 1 : 0
+    before = received
+    await sleep(500)
+  }
+  let expected = 0
+  for (const author of clients) expected += (author.stream.clock - 2) * (load.clientsPerDoc - 1)
+  return expected - before
+}
+
+/** User and system time of all threads of a process, from the OS. */
+function cpuSec(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') as string[]
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+function rssMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2] as string) as Load)))
