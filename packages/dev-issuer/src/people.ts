@@ -1,0 +1,30 @@
+/** Who may sign in. The `wsp` entries become the claim of that name. */
+export interface Person {
+  readonly id: string
+  readonly name: string
+  readonly wsp: readonly WorkspaceMembership[]
+  readonly orgId?: string
+}
+
+export interface WorkspaceMembership {
+  readonly id: string
+  readonly role: 'owner' | 'member' | 'viewer'
+  readonly region?: string
+  readonly quota_bytes?: number
+  readonly editor_limit?: number
+  readonly max_doc_bytes?: number
+}
+
+/** Three people of one workspace, one of each role. */
+export function tryOutPeople(workspaceId: string): Person[] {
+  return [
+    { id: 'ann', name: 'Ann (owner)', wsp: [{ id: workspaceId, role: 'owner' }] },
+    { id: 'ben', name: 'Ben (member)', wsp: [{ id: workspaceId, role: 'member' }] },
+    { id: 'vic', name: 'Vic (viewer)', wsp: [{ id: workspaceId, role: 'viewer' }] },
+  ]
+}
+
+/** The claims that Docrelay reads beyond the registered ones. */
+export function relayClaims(person: Person): { wsp: readonly WorkspaceMembership[]; org_id?: string } {
+  return { wsp: person.wsp, ...(person.orgId === undefined ? {} : { org_id: person.orgId }) }
+}
