@@ -25,7 +25,17 @@ export interface ProseMark {
   readonly attrs: { readonly [name: string]: string }
 }
 
-export type MarkType = 'link' | 'highlight' | 'textStyle' | 'bold' | 'italic' | 'underline' | 'strike' | 'superscript' | 'subscript' | 'code'
+export type MarkType =
+  | 'link'
+  | 'highlight'
+  | 'textStyle'
+  | 'bold'
+  | 'italic'
+  | 'underline'
+  | 'strike'
+  | 'superscript'
+  | 'subscript'
+  | 'code'
 
 export type NodeType =
   | 'paragraph'

@@ -1,0 +1,35 @@
+import type { Fix } from '../edit.ts'
+
+/** Where a node stands: its index and name under its parent, up to the page. */
+export interface Place {
+  readonly parent: Place | undefined
+  readonly index: number
+  readonly name: string
+}
+
+/** The index/tag trail of a place, as in `0/table/1/tableRow`. */
+function trail(place: Place | undefined): string {
+  const parts: string[] = []
+  for (let at = place; at !== undefined; at = at.parent) parts.push(`${at.index}/${at.name}`)
+  return parts.reverse().join('/')
+}
+
+/**
+ * Collects what a conversion adjusted. A hostile input can need a fix per tag, of which only a few are ever shown, so the list is
+ * bounded; `maxFixes` is far above what one answer carries.
+ */
+export class FixList {
+  readonly list: Fix[] = []
+  readonly #seen = new Set<string>()
+
+  add(action: Fix['action'], reason: string, place: Place | undefined, nodeType: string, field?: string): void {
+    if (this.list.length >= maxFixes) return
+    const path = trail(place)
+    const key = `${action} ${path} ${field ?? ''} ${reason}`
+    if (this.#seen.has(key)) return
+    this.#seen.add(key)
+    this.list.push({ action, reason, ...(field === undefined ? {} : { field }), path, nodeType })
+  }
+}
+
+const maxFixes = 1000

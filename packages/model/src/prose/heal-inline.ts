@@ -1,0 +1,47 @@
+import { equalMarks } from './equal.ts'
+import type { Place } from './fixes.ts'
+import type { HealReport } from './healer.ts'
+import { appendText } from './marks.ts'
+import type { ProseElement, ProseNode } from './node.ts'
+import { nodeSpec } from './schema.ts'
+
+export function isInline(node: ProseNode): boolean {
+  return node.type === 'text' || nodeSpec(node.type).group === 'inline'
+}
+
+/** Inline nodes with runs merged, empty text left out and atoms without children; the list itself when it is so already. [PROSE-H3] */
+export function tidyInline(nodes: readonly ProseNode[], report: (fix: HealReport) => void, parent: Place): readonly ProseNode[] {
+  if (nodes.every((node, i) => isTidy(node, nodes[i - 1]))) return nodes
+  const out: ProseNode[] = []
+  nodes.forEach((node, index) => {
+    if (node.type === 'text') return appendText(out, node.text, node.marks)
+    if (node.content.length === 0) return void out.push(node)
+    report({
+      action: 'stripped_children',
+      reason: `a ${node.type} has no content of its own`,
+      place: { parent, index, name: node.type },
+    })
+    out.push({ ...node, content: [] })
+  })
+  return out
+}
+
+function isTidy(node: ProseNode, before: ProseNode | undefined): boolean {
+  if (node.type !== 'text') return node.content.length === 0
+  return node.text !== '' && (before?.type !== 'text' || !equalMarks(node.marks, before.marks))
+}
+
+/** Everything inline inside a block, at any depth, a space between blocks. */
+export function inlineContent(block: ProseElement): readonly ProseNode[] {
+  const out: ProseNode[] = []
+  for (const child of block.content) {
+    if (isInline(child)) {
+      out.push(child)
+      continue
+    }
+    const inner = inlineContent(child as ProseElement)
+    if (out.length > 0 && inner.length > 0) out.push({ type: 'text', text: ' ', marks: [] })
+    out.push(...inner)
+  }
+  return out
+}

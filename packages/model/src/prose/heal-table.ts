@@ -1,0 +1,173 @@
+import type { Place } from './fixes.ts'
+import { withContent, type HealReport, type Healer } from './healer.ts'
+import { isInline } from './heal-inline.ts'
+import type { ProseAttrs, ProseElement, ProseNode } from './node.ts'
+
+/** Limits of a table after healing. [PROSE-23] */
+export const tableLimits = { columns: 200, rows: 2000, cells: 20_000 } as const
+
+/** Makes a table rectangular; what is not a row stands before it. [PROSE-H15, PROSE-H16, PROSE-H17] */
+export function healTable(
+  healer: Healer,
+  report: (fix: HealReport) => void,
+  table: ProseElement,
+  level: number,
+  place: Place,
+): readonly ProseElement[] {
+  const strays = table.content.filter((child) => child.type !== 'tableRow')
+  let rows = table.content.filter((child) => child.type === 'tableRow')
+  if (strays.length > 0)
+    report({ action: 'rebuilt_table', reason: 'a table holds rows; its other content stands before it', place })
+  const before = strays.length === 0 ? [] : healer.blocks(strays, level, place)
+  if (rows.length > tableLimits.rows) {
+    report({ action: 'clamped', reason: `a table has at most ${tableLimits.rows} rows`, place })
+    rows = rows.slice(0, tableLimits.rows)
+  }
+  const cut = new Set<string>()
+  const shaped = rows.map((row, index) => wrapCells(row as ProseElement, report, { parent: place, index, name: 'tableRow' }))
+  let grid = layOut(shaped, cut)
+  if (grid.cells > tableLimits.cells) {
+    report({ action: 'clamped', reason: `a table has at most ${tableLimits.cells} cells`, place })
+    grid = layOut(shaped.slice(0, rowsThatFit(shaped)), cut)
+  }
+  if (cut.has('columns')) report({ action: 'clamped', reason: `a table has at most ${tableLimits.columns} columns`, place })
+  if (cut.has('shape')) report({ action: 'rebuilt_table', reason: 'the table was not rectangular', place })
+  if (grid.columns === 0) {
+    report({ action: 'dropped_invalid', reason: 'a table needs rows and columns', place })
+    return before
+  }
+  const healed = grid.rows.map((row, index) => fillCells(healer, row, level + 1, { parent: place, index, name: 'tableRow' }))
+  const unchanged = healed.length === table.content.length && healed.every((row, i) => row === table.content[i])
+  return [...before, unchanged ? table : { ...table, content: healed }]
+}
+
+/** Children of a row that are not cells each get one; a run of inline content gets one together. [PROSE-H15] */
+function wrapCells(row: ProseElement, report: (fix: HealReport) => void, place: Place): ProseElement {
+  if (row.content.every(isCell)) return row
+  report({ action: 'rebuilt_table', reason: 'a row holds cells', place })
+  const cells: ProseElement[] = []
+  let inRun = false
+  for (const child of row.content) {
+    const last = cells.at(-1)
+    if (isCell(child)) cells.push(child)
+    else if (inRun && last !== undefined && isInline(child))
+      cells[cells.length - 1] = { ...last, content: [...last.content, child] }
+    else cells.push({ type: 'tableCell', attrs: {}, content: [child] })
+    inRun = isInline(child)
+  }
+  return { ...row, content: cells }
+}
+
+interface Grid {
+  readonly rows: readonly ProseElement[]
+  readonly columns: number
+  readonly cells: number
+}
+
+/** Places every cell, shortens spans that do not fit, and pads short rows. What it had to do goes into `cut`. [PROSE-H16] */
+function layOut(rows: readonly ProseElement[], cut: Set<string>): Grid {
+  // For each column, the first row that no cell above reaches into.
+  const freeFrom: number[] = new Array<number>(tableLimits.columns).fill(0)
+  const placed: { row: ProseElement; cells: ProseElement[]; covered: number }[] = []
+  let columns = 0
+  rows.forEach((row, at) => {
+    const cells: ProseElement[] = []
+    let column = 0
+    for (const child of row.content as readonly ProseElement[]) {
+      while (column < tableLimits.columns && (freeFrom[column] as number) > at) column++
+      if (column >= tableLimits.columns) {
+        cut.add('columns')
+        break
+      }
+      const cell = fit(child, freeFrom, at, column, rows.length, cut)
+      const width = spanOf(cell, 'colspan')
+      freeFrom.fill(at + spanOf(cell, 'rowspan'), column, column + width)
+      column += width
+      cells.push(cell)
+    }
+    const covered = freeFrom.filter((until) => until > at).length
+    columns = Math.max(columns, lastIndexWhere(freeFrom, (until) => until > at) + 1)
+    placed.push({ row, cells, covered })
+  })
+  let count = 0
+  const padded = placed.map(({ row, cells, covered }) => {
+    const missing = columns - covered
+    if (missing > 0) cut.add('shape')
+    count += cells.length + missing
+    const type = cells.length > 0 && cells.every((cell) => cell.type === 'tableHeader') ? 'tableHeader' : 'tableCell'
+    for (let i = 0; i < missing; i++) cells.push({ type, attrs: {}, content: [] })
+    const unchanged = cells.length === row.content.length && cells.every((cell, i) => cell === row.content[i])
+    return unchanged ? row : { ...row, content: cells }
+  })
+  return { rows: padded, columns, cells: count }
+}
+
+/** A cell whose spans end inside the table and at the first column that a cell above reaches into. */
+function fit(
+  cell: ProseElement,
+  freeFrom: readonly number[],
+  row: number,
+  column: number,
+  rowCount: number,
+  cut: Set<string>,
+): ProseElement {
+  const { colspan: writtenColspan = 1, rowspan: writtenRowspan = 1, colwidth, ...others } = cell.attrs
+  const wanted = validSpan(writtenColspan)
+  const rowspan = Math.min(validSpan(writtenRowspan), rowCount - row)
+  let colspan = 1
+  while (colspan < wanted && column + colspan < tableLimits.columns && (freeFrom[column + colspan] as number) <= row) colspan++
+  let widths = Array.isArray(colwidth) ? (colwidth as readonly number[]) : undefined
+  if (widths !== undefined && colspan < wanted && widths.length === wanted) widths = widths.slice(0, colspan)
+  if (widths !== undefined && widths.length !== colspan) widths = undefined
+  if (colspan < wanted && column + colspan >= tableLimits.columns) cut.add('columns')
+  if (colspan === writtenColspan && rowspan === writtenRowspan && widths === colwidth)
+    return isDefaultFree(cell) ? cell : { ...cell, attrs: { ...others } }
+  cut.add('shape')
+  const attrs: ProseAttrs = {
+    ...(colspan === 1 ? {} : { colspan }),
+    ...(rowspan === 1 ? {} : { rowspan }),
+    ...(widths === undefined ? {} : { colwidth: widths }),
+    ...others,
+  }
+  return { ...cell, attrs }
+}
+
+function isDefaultFree(cell: ProseElement): boolean {
+  return cell.attrs['colspan'] !== 1 && cell.attrs['rowspan'] !== 1
+}
+
+function validSpan(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : 1
+}
+
+/** The most leading rows whose cells stay within the limit; the count grows with every row. */
+function rowsThatFit(rows: readonly ProseElement[]): number {
+  let low = 1
+  let high = rows.length
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (layOut(rows.slice(0, middle), new Set()).cells <= tableLimits.cells) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function fillCells(healer: Healer, row: ProseElement, level: number, parent: Place): ProseElement {
+  const cells = (row.content as readonly ProseElement[]).map((cell, index) =>
+    withContent(cell, healer.filled(cell, level + 1, { parent, index, name: cell.type })),
+  )
+  return cells.every((cell, i) => cell === row.content[i]) ? row : { ...row, content: cells }
+}
+
+function isCell(node: ProseNode): node is ProseElement {
+  return node.type === 'tableCell' || node.type === 'tableHeader'
+}
+
+function spanOf(cell: ProseElement, name: 'colspan' | 'rowspan'): number {
+  return validSpan(cell.attrs[name])
+}
+
+function lastIndexWhere(values: readonly number[], test: (value: number) => boolean): number {
+  for (let i = values.length - 1; i >= 0; i--) if (test(values[i] as number)) return i
+  return -1
+}

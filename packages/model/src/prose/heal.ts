@@ -1,0 +1,21 @@
+import type { Fix } from '../edit.ts'
+import type { FixList, Place } from './fixes.ts'
+import { Healer } from './healer.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+
+/**
+ * Makes any nodes a page that satisfies the content model, by the table of heals. [PROSE-22, PROSE-23]
+ *
+ * The nodes may stand anywhere and hold anything, but every attribute has an allowed value (a span of 0 is an invalid one). What is
+ * already right keeps its identity (`===`), at every depth; healing healed content returns it as it is and reports nothing.
+ */
+export function heal(nodes: readonly ProseNode[], fixes: FixList): ProseTree {
+  const blocks = new Healer((fix) => report(fixes, fix)).blocks(nodes, 1, undefined)
+  return blocks.length === 0 ? [emptyParagraph] : blocks
+}
+
+function report(fixes: FixList, fix: { action: Fix['action']; reason: string; place: Place; field?: string }): void {
+  fixes.add(fix.action, fix.reason, fix.place, fix.place.name, fix.field)
+}
+
+const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }

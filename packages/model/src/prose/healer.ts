@@ -1,0 +1,287 @@
+import type { Fix } from '../edit.ts'
+import type { Place } from './fixes.ts'
+import { healTable } from './heal-table.ts'
+import { inlineContent, isInline, tidyInline } from './heal-inline.ts'
+import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
+import { nodeSpec } from './schema.ts'
+
+export interface HealReport {
+  readonly action: Fix['action']
+  readonly reason: string
+  readonly place: Place
+  readonly field?: string
+}
+
+type Blocks = readonly ProseElement[]
+
+/** The deepest level that an element of a page may stand on; top-level blocks stand on level 1. [PROSE-H20] */
+const maxLevel = 64
+
+/** The heals of mcp.md 5.3, one method per kind of container. Each returns the node it was given when there is nothing to heal. */
+export class Healer {
+  readonly #report: (fix: HealReport) => void
+
+  constructor(report: (fix: HealReport) => void) {
+    this.#report = report
+  }
+
+  /** Heals the children of a container of blocks that stand on `level`. `keepCaptions` is for figures, which take their caption out. */
+  blocks(children: readonly ProseNode[], level: number, parent: Place | undefined, keepCaptions = false): Blocks {
+    const out: ProseElement[] = []
+    for (let i = 0; i < children.length; ) {
+      const child = children[i] as ProseNode
+      const place: Place = { parent, index: i, name: child.type }
+      const end = groupEnd(children, i)
+      const group = children.slice(i, end)
+      i = end
+      if (child.type === 'text' || isInline(child)) out.push(...this.#textBlock({ type: 'paragraph', attrs: {}, content: group }, level, place))
+      else if (isItem(child)) out.push(...this.#looseItems(group as Blocks, level, place))
+      else out.push(...this.#block(child, level, place, keepCaptions))
+    }
+    return same(children, out)
+  }
+
+  #block(node: ProseElement, level: number, place: Place, keepCaptions: boolean): Blocks {
+    const { height, group } = nodeSpec(node.type)
+    if (group === 'block' && level + height > maxLevel) return [this.#flatten(node, place)]
+    switch (node.type) {
+      case 'paragraph':
+      case 'heading':
+        return this.#textBlock(node, level, place)
+      case 'figcaption':
+        return keepCaptions ? this.#textBlock(node, level, place) : this.#looseCaption(node, level, place)
+      case 'codeBlock':
+        return [this.#code(node, place)]
+      case 'blockquote':
+      case 'callout':
+        return [withContent(node, this.filled(node, level, place))]
+      case 'bulletList':
+      case 'orderedList':
+      case 'taskList':
+        return this.#list(node, level, place)
+      case 'figure':
+        return this.#figure(node, level, place)
+      case 'gallery':
+        return this.#gallery(node, level, place)
+      case 'table':
+        return healTable(this, this.#report, node, level, place)
+      case 'tableRow':
+      case 'tableCell':
+      case 'tableHeader':
+        this.#report({ action: 'unwrapped', reason: 'a row or cell needs a table; its content is kept', place })
+        return this.blocks(node.content, level, place)
+      case 'image':
+        return this.#image(node, place)
+      default:
+        return [this.#atom(node, place)]
+    }
+  }
+
+  /** The content of a container that must hold at least one block. [PROSE-H10] */
+  filled(node: ProseElement, level: number, place: Place): Blocks {
+    const content = this.blocks(node.content, level + 1, place)
+    return content.length === 0 ? [emptyParagraph] : content
+  }
+
+  #image(node: ProseElement, place: Place): Blocks {
+    if (typeof node.attrs['src'] === 'string' && node.attrs['src'] !== '') return [this.#atom(node, place)]
+    this.#report({ action: 'dropped_invalid', reason: 'an image needs a source', place, field: 'src' })
+    return []
+  }
+
+  #atom(node: ProseElement, place: Place): ProseElement {
+    if (node.content.length === 0) return node
+    this.#report({ action: 'stripped_children', reason: `a ${node.type} has no content of its own`, place })
+    return { ...node, content: [] }
+  }
+
+  #code(node: ProseElement, place: Place): ProseElement {
+    const [only] = node.content
+    if (only === undefined || (node.content.length === 1 && only.type === 'text' && only.marks.length === 0)) return node
+    this.#report({ action: 'stripped_children', reason: 'code is plain text', place })
+    const text = plainText(node.content, '\n', '\n')
+    return { ...node, content: text === '' ? [] : [{ type: 'text', text, marks: [] }] }
+  }
+
+  /** Nesting that has no room left: the text of everything inside, as one paragraph. [PROSE-H20] */
+  #flatten(node: ProseElement, place: Place): ProseElement {
+    this.#report({ action: 'dropped_invalid', reason: `nested deeper than ${maxLevel} levels; its text is kept`, place })
+    const text = plainText(node.content, ' ', ' ').trim()
+    return { type: 'paragraph', attrs: {}, content: text === '' ? [] : [{ type: 'text', text, marks: [] }] }
+  }
+
+  /** A text block, split around the blocks inside it. [PROSE-16, PROSE-H2, PROSE-H19] */
+  #textBlock(node: ProseElement, level: number, place: Place): Blocks {
+    const clamped = this.#levelled(node, place)
+    if (clamped.content.every(isInline)) return [withContent(clamped, tidyInline(clamped.content, this.#report, place))]
+    const out: ProseElement[] = []
+    const isCaption = node.type === 'figcaption'
+    let run: ProseNode[] = []
+    let first: ProseElement | undefined
+    const flush = () => {
+      const content = tidyInline(run, this.#report, place)
+      run = []
+      if (content.length === 0) return
+      const attrs = first === undefined ? clamped.attrs : levelOnly(clamped.attrs)
+      out.push(
+        (first ??= { type: node.type, attrs, content }),
+        ...(first === out.at(-1) ? [] : [{ type: node.type, attrs, content }]),
+      )
+    }
+    node.content.forEach((child, index) => {
+      if (child.type === 'text' || isInline(child)) return void run.push(child)
+      const at: Place = { parent: place, index, name: child.type }
+      if (child.type !== 'image') this.#report({ action: 'unwrapped', reason: `a ${node.type} holds only text`, place: at })
+      if (isCaption && child.type !== 'image') return void run.push(...spaced(run, inlineContent(child)))
+      flush()
+      out.push(...this.blocks([child], level, place))
+    })
+    flush()
+    // A caption whose blocks held no text is still a caption; so is a text block of which nothing else is left.
+    return out.length === 0 ? [{ ...clamped, content: [] }] : out
+  }
+
+  #levelled(node: ProseElement, place: Place): ProseElement {
+    const level = node.attrs['level']
+    if (node.type !== 'heading' || level === undefined || (typeof level === 'number' && level > 1 && level <= 6)) return node
+    const nearest = Math.min(6, Math.max(1, Number(level)))
+    if (nearest !== level) this.#report({ action: 'clamped', reason: 'a heading has level 1 to 6', place, field: 'level' })
+    const { level: _, ...attrs } = node.attrs
+    return { ...node, attrs: nearest === 1 ? attrs : { level: nearest, ...attrs } }
+  }
+
+  #looseCaption(node: ProseElement, level: number, place: Place): Blocks {
+    this.#report({ action: 'unwrapped', reason: 'a caption needs a figure', place })
+    return this.#textBlock({ ...node, type: 'paragraph' }, level, place)
+  }
+
+  #looseItems(items: Blocks, level: number, place: Place): Blocks {
+    this.#report({ action: 'unwrapped', reason: 'an item needs a list', place })
+    const type = items[0]?.type === 'taskItem' ? 'taskList' : 'bulletList'
+    return this.#block({ type, attrs: {}, content: items }, level, place, false)
+  }
+
+  #list(node: ProseElement, level: number, place: Place): Blocks {
+    const kind: NodeType = node.type === 'taskList' ? 'taskItem' : 'listItem'
+    const items = this.#items(node, kind, level, place).map((item, index) =>
+      this.#item(item, level + 1, { parent: place, index, name: item.type }),
+    )
+    if (items.length > 0) return [withContent(node, same(node.content, items))]
+    this.#report({ action: 'dropped_invalid', reason: 'a list needs items', place })
+    return []
+  }
+
+  /** The children of a list as items of its kind, not healed inside. [PROSE-H5, PROSE-H6] */
+  #items(list: ProseElement, kind: NodeType, level: number, parent: Place): ProseElement[] {
+    const items: ProseElement[] = []
+    for (let i = 0; i < list.content.length; ) {
+      const child = list.content[i] as ProseNode
+      const place: Place = { parent, index: i, name: child.type }
+      if (child.type === 'listItem' || child.type === 'taskItem') {
+        i++
+        if (child.type !== kind) this.#report({ action: 'unwrapped', reason: `items of a ${list.type} are of its kind`, place })
+        items.push(child.type === kind ? child : { type: kind, attrs: {}, content: child.content })
+        continue
+      }
+      const end = groupEnd(list.content, i)
+      const group = list.content.slice(i, end)
+      i = end
+      this.#report({ action: 'unwrapped', reason: `a ${list.type} holds items`, place })
+      const last = items.at(-1)
+      if (last !== undefined && isList(child)) items[items.length - 1] = { ...last, content: [...last.content, child] }
+      else if (this.blocks(group, level + 2, parent).length > 0) items.push({ type: kind, attrs: {}, content: group })
+    }
+    return items
+  }
+
+  /** An item starts with a paragraph. [PROSE-H8] */
+  #item(item: ProseElement, level: number, place: Place): ProseElement {
+    const content = this.blocks(item.content, level + 1, place)
+    const [first] = content
+    if (first?.type === 'paragraph') return withContent(item, content)
+    if (first?.type !== 'heading') return { ...item, content: [emptyParagraph, ...content] }
+    this.#report({
+      action: 'unwrapped',
+      reason: 'an item starts with a paragraph',
+      place: { parent: place, index: 0, name: 'heading' },
+    })
+    const { level: _, ...attrs } = first.attrs
+    return { ...item, content: [{ ...first, type: 'paragraph', attrs }, ...content.slice(1)] }
+  }
+
+  #gallery(node: ProseElement, level: number, place: Place): Blocks {
+    const parts = this.blocks(node.content, level + 1, place)
+    const images = parts.filter((part) => part.type === 'image')
+    const rest = parts.filter((part) => part.type !== 'image')
+    if (images.length === 0) return this.#replacedByContent(node, rest, 'a gallery needs images', level, place)
+    if (rest.length > 0) this.#report({ action: 'stripped_children', reason: 'a gallery holds only images', place })
+    return [withContent(node, same(node.content, images)), ...this.blocks(rest, level, place)]
+  }
+
+  #figure(node: ProseElement, level: number, place: Place): Blocks {
+    const parts = this.blocks(node.content, level + 1, place, true)
+    const image = parts.find((part) => part.type === 'image')
+    if (image === undefined) return this.#replacedByContent(node, parts, 'a figure needs an image', level, place)
+    const written = parts.find((part) => part.type === 'figcaption')
+    const caption: ProseElement = written ?? { type: 'figcaption', attrs: {}, content: [] }
+    const rest = parts.filter((part) => part !== image && part !== written)
+    if (rest.length > 0) this.#report({ action: 'stripped_children', reason: 'a figure holds one image and its caption', place })
+    return [withContent(node, same(node.content, [image, caption])), ...this.blocks(rest, level, place)]
+  }
+
+  #replacedByContent(_node: ProseElement, content: Blocks, reason: string, level: number, place: Place): Blocks {
+    this.#report({ action: 'unwrapped', reason: `${reason}; its content is kept`, place })
+    return this.blocks(content, level, place)
+  }
+}
+
+const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
+
+function isItem(node: ProseNode): boolean {
+  return node.type === 'listItem' || node.type === 'taskItem'
+}
+
+function isList(node: ProseNode): boolean {
+  return node.type === 'bulletList' || node.type === 'orderedList' || node.type === 'taskList'
+}
+
+/** The end of what is healed together from `start`: a run of inline nodes, items of one kind in a row, or one block. */
+function groupEnd(nodes: readonly ProseNode[], start: number): number {
+  const first = nodes[start] as ProseNode
+  let end = start + 1
+  const belongs = (node: ProseNode) => (isInline(first) ? isInline(node) : isItem(first) && node.type === first.type)
+  while (end < nodes.length && belongs(nodes[end] as ProseNode)) end++
+  return end
+}
+
+function levelOnly(attrs: ProseAttrs): ProseAttrs {
+  return attrs['level'] === undefined ? {} : { level: attrs['level'] }
+}
+
+function spaced(run: readonly ProseNode[], content: readonly ProseNode[]): readonly ProseNode[] {
+  return run.length === 0 || content.length === 0 ? content : [{ type: 'text', text: ' ', marks: [] }, ...content]
+}
+
+function plainText(nodes: readonly ProseNode[], lineBreak: string, between: string): string {
+  let text = ''
+  for (const node of nodes) {
+    if (node.type === 'text') text += node.text
+    else if (node.type === 'hardBreak') text += lineBreak
+    else if (isInline(node)) text += String(node.attrs[nodeSpec(node.type).label ?? ''] ?? node.attrs['latex'] ?? '')
+    else {
+      const inner = plainText(node.content, lineBreak, between)
+      text += text === '' || inner === '' || text.endsWith(between) ? inner : between + inner
+    }
+  }
+  return text
+}
+
+/** The given list where the healed one is the same, node by node. */
+function same<T extends ProseNode>(given: readonly ProseNode[], healed: readonly T[]): readonly T[] {
+  return given.length === healed.length && healed.every((node, i) => node === given[i]) ? (given as readonly T[]) : healed
+}
+
+/** The node itself where its content is the same list. */
+export function withContent(node: ProseElement, content: readonly ProseNode[]): ProseElement {
+  return content === node.content ? node : { ...node, content }
+}

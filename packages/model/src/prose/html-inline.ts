@@ -1,0 +1,67 @@
+import type { ProseElement, ProseMark, ProseNode } from './node.ts'
+import { appendText } from './marks.ts'
+import { cleanText } from './values.ts'
+
+/**
+ * Gathers one run of inline content. Unless whitespace is kept it collapses as in HTML and is trimmed at the ends of the run and
+ * around hard breaks, but not around atoms. [PROSE-15]
+ */
+export class InlineRun {
+  #nodes: ProseNode[] = []
+  readonly #keepSpace: boolean
+  /** Nothing but dropped whitespace since the start or a hard break. */
+  #atEdge = true
+  /** The last character is a collapsible space. */
+  #spaceLast = false
+
+  constructor(keepSpace: boolean) {
+    this.#keepSpace = keepSpace
+  }
+
+  text(raw: string, marks: readonly ProseMark[], keepSpace: boolean): void {
+    const text = cleanText(raw)
+    if (text === '') return
+    if (this.#keepSpace || keepSpace) {
+      appendText(this.#nodes, text, marks)
+      this.#atEdge = false
+      this.#spaceLast = false
+      return
+    }
+    let collapsed = text.replace(/[ \t\n\f\r]+/g, ' ')
+    if ((this.#atEdge || this.#spaceLast) && collapsed.startsWith(' ')) collapsed = collapsed.slice(1)
+    if (collapsed === '') return
+    appendText(this.#nodes, collapsed, marks)
+    this.#atEdge = false
+    this.#spaceLast = collapsed.endsWith(' ')
+  }
+
+  /** Marks the boundary of an element that a browser puts on lines of its own. */
+  gap(): void {
+    if (!this.#keepSpace) this.text(' ', [], false)
+  }
+
+  atom(node: ProseElement): void {
+    const isBreak = node.type === 'hardBreak'
+    if (isBreak) this.#trimEnd()
+    this.#nodes.push(node)
+    this.#atEdge = isBreak
+    this.#spaceLast = false
+  }
+
+  /** The run so far; the builder is then at the start of the next one. */
+  take(): readonly ProseNode[] {
+    this.#trimEnd()
+    const nodes = this.#nodes
+    this.#nodes = []
+    this.#atEdge = true
+    this.#spaceLast = false
+    return nodes
+  }
+
+  #trimEnd(): void {
+    if (!this.#spaceLast) return
+    this.#spaceLast = false
+    const last = this.#nodes.pop()
+    if (last?.type === 'text') appendText(this.#nodes, last.text.slice(0, -1), last.marks)
+  }
+}

@@ -1,0 +1,252 @@
+import type { FixList, Place } from './fixes.ts'
+import { readHtmlAttrs } from './html-attrs.ts'
+import { attrOf, isElement, textOf, type HtmlElement, type HtmlNode } from './html-dom.ts'
+import { InlineRun } from './html-inline.ts'
+import { blockTags, chromeTags, nodeOfElement, removedTags, silentTags } from './html-tags.ts'
+import { withMark } from './marks.ts'
+import type { NodeType, ProseAttrs, ProseElement, ProseMark, ProseNode } from './node.ts'
+import { markOfTag, nodeSpec, type MarkSpec } from './schema.ts'
+
+/** `call`: HTML written by a caller; `stored`: HTML of a stored body, whose whitespace and ids stand. [PROSE-15, PROSE-46] */
+export type HtmlSource = 'call' | 'stored'
+
+/** Elements below this depth contribute their text only; the model itself ends at 64 levels. [PROSE-H20] */
+const maxDepth = 512
+
+/** Where the children of one element go. */
+interface Sink {
+  readonly out: ProseNode[]
+  readonly run: InlineRun
+  /** A text block takes inline content as it is; elsewhere each run of it becomes a paragraph. [PROSE-16] */
+  readonly isText: boolean
+  readonly place: Place | undefined
+}
+
+/** What surrounds a node: the marks around it and how deep it stands. */
+interface Around {
+  readonly marks: readonly ProseMark[]
+  readonly depth: number
+  /** Inside a task item's own label and wrapper. */
+  readonly chrome: boolean
+  readonly inCode: boolean
+}
+
+/** Maps parsed HTML to nodes by the tables of the schema. The result may still break the content model; healing is next. [PROSE-10] */
+export function readHtml(nodes: readonly HtmlNode[], source: HtmlSource, fixes: FixList): readonly ProseNode[] {
+  const reader = new HtmlReader(source, fixes)
+  return reader.read(nodes, { marks: [], depth: 0, chrome: false, inCode: false })
+}
+
+class HtmlReader {
+  readonly #source: HtmlSource
+  readonly #fixes: FixList
+
+  constructor(source: HtmlSource, fixes: FixList) {
+    this.#source = source
+    this.#fixes = fixes
+  }
+
+  read(nodes: readonly HtmlNode[], around: Around, place?: Place): readonly ProseNode[] {
+    return this.#fill({ out: [], run: new InlineRun(false), isText: false, place }, nodes, around)
+  }
+
+  #fill(sink: Sink, nodes: readonly HtmlNode[], around: Around): readonly ProseNode[] {
+    this.#children(sink, nodes, around)
+    this.#flush(sink)
+    return sink.out
+  }
+
+  #flush(sink: Sink): void {
+    const run = sink.run.take()
+    if (run.length === 0) return
+    if (sink.isText) sink.out.push(...run)
+    else sink.out.push({ type: 'paragraph', attrs: {}, content: run })
+  }
+
+  #children(sink: Sink, nodes: readonly HtmlNode[], around: Around): void {
+    for (const node of nodes) {
+      if (node.nodeName === '#text') sink.run.text((node as { value: string }).value, around.marks, around.inCode)
+      else if (isElement(node)) this.#element(sink, node, around)
+    }
+  }
+
+  #element(sink: Sink, element: HtmlElement, around: Around): void {
+    const tag = element.tagName
+    const place: Place = { parent: sink.place, index: sink.out.length, name: tag }
+    if (removedTags.has(tag) || element.namespaceURI !== htmlNamespace) {
+      this.#fixes.add('dropped_unknown', `${tag} is not allowed`, place, tag)
+      return
+    }
+    if (around.depth >= maxDepth) {
+      this.#fixes.add('dropped_invalid', 'nested too deeply; its text is kept', place, tag)
+      sink.run.text(
+        textOf([element], (inner) => (removedTags.has(inner.tagName) ? '' : undefined)),
+        around.marks,
+        around.inCode,
+      )
+      return
+    }
+    const inner: Around = { ...around, depth: around.depth + 1, chrome: around.chrome && chromeTags.has(tag) && tag !== 'div' }
+    const node = nodeOfElement(element)
+    if (node !== undefined) {
+      this.#node(sink, element, node, inner)
+      return
+    }
+    const mark = markOfTag(tag)
+    if (mark !== undefined) this.#mark(sink, element, mark, inner, place)
+    else this.#transparent(sink, element, silentTags.has(tag) || (around.chrome && chromeTags.has(tag)), inner, place)
+  }
+
+  /** An element that is replaced by its children. [PROSE-11, PROSE-H1] */
+  #transparent(sink: Sink, element: HtmlElement, silent: boolean, inner: Around, place: Place): void {
+    const tag = element.tagName
+    if (!silent) this.#fixes.add('unwrapped', `${tag} is not part of the model; its content is kept`, place, tag)
+    const ownLines = blockTags.has(tag) || silentTags.has(tag)
+    if (ownLines) this.#edge(sink)
+    this.#children(sink, element.childNodes, inner)
+    if (ownLines) this.#edge(sink)
+  }
+
+  #edge(sink: Sink): void {
+    if (sink.isText) sink.run.gap()
+    else this.#flush(sink)
+  }
+
+  #mark(sink: Sink, element: HtmlElement, spec: MarkSpec, inner: Around, place: Place): void {
+    const report = { fixes: this.#fixes, place, nodeType: spec.type }
+    const usable = this.#hasUsableValue(element, spec)
+    // A span that carries no colour is only a wrapper, whatever else is on it.
+    if (spec.type === 'textStyle' && !usable) return this.#children(sink, element.childNodes, inner)
+    if (spec.type === 'link' && attrOf(element, 'href') === undefined)
+      return this.#transparent(sink, element, false, inner, place)
+    const attrs = readHtmlAttrs(element, spec.attr === undefined ? [] : [spec.attr], [], report) as ProseMark['attrs']
+    if (spec.attr?.required === true && !usable) {
+      if (attrOf(element, 'href') === '') this.#fixes.add('dropped_invalid', 'a link needs a target', place, spec.type, 'href')
+      return this.#children(sink, element.childNodes, inner)
+    }
+    const marks = withMark(inner.marks, { type: spec.type, attrs })
+    this.#children(sink, element.childNodes, { ...inner, marks, inCode: inner.inCode || spec.type === 'code' })
+  }
+
+  #hasUsableValue(element: HtmlElement, spec: MarkSpec): boolean {
+    return spec.attr === undefined || readHtmlAttrs(element, [spec.attr], [], undefined)[spec.attr.name] !== undefined
+  }
+
+  #node(sink: Sink, element: HtmlElement, found: { type: NodeType; markers: readonly string[] }, inner: Around): void {
+    const { type } = found
+    const spec = nodeSpec(type)
+    if (spec.group !== 'inline') this.#flush(sink)
+    const place: Place = { parent: sink.place, index: sink.out.length, name: type }
+    let attrs: ProseAttrs = readHtmlAttrs(element, spec.attrs, found.markers, { fixes: this.#fixes, place, nodeType: type })
+    if (this.#source === 'call' && attrs['id'] !== undefined && !callId.test(String(attrs['id']).slice(0, 80)))
+      attrs = without(attrs, 'id')
+    switch (spec.content) {
+      case 'none':
+        return this.#atom(sink, element, type, attrs, inner, place)
+      case 'code':
+        sink.out.push(this.#code(element, attrs, place))
+        return
+      case 'inline': {
+        const level = Number(element.tagName.slice(1))
+        if (type === 'heading' && level > 1) attrs = { level, ...attrs }
+        const content = this.#fill(
+          { out: [], run: new InlineRun(this.#source === 'stored'), isText: true, place },
+          element.childNodes,
+          inner,
+        )
+        sink.out.push({ type, attrs, content })
+        return
+      }
+      default: {
+        if (type === 'taskItem' && attrOf(element, 'data-checked') === '') attrs = { checked: true }
+        const children = type === 'gallery' ? galleryChildren(element) : element.childNodes
+        sink.out.push({ type, attrs, content: this.read(children, { ...inner, chrome: type === 'taskItem' }, place) })
+      }
+    }
+  }
+
+  #atom(sink: Sink, element: HtmlElement, type: NodeType, attrs: ProseAttrs, inner: Around, place: Place): void {
+    const spec = nodeSpec(type)
+    const missing = spec.attrs.find((attr) => attr.key === true && attrs[attr.name] === undefined)
+    if (missing !== undefined && type === 'image') {
+      if (attrOf(element, 'src') === undefined || attrOf(element, 'src') === '') {
+        this.#fixes.add('dropped_invalid', 'an image needs a source', place, type, 'src')
+      }
+      return
+    }
+    if (missing !== undefined) {
+      this.#fixes.add('unwrapped', `a ${type} needs ${missing.html}; its text is kept`, place, type)
+      return this.#children(sink, element.childNodes, inner)
+    }
+    let hasElement = false
+    const text = textOf(element.childNodes, () => {
+      hasElement = true
+      return undefined
+    })
+    if (hasElement || (spec.label === undefined && text.trim() !== '')) {
+      this.#fixes.add('stripped_children', `a ${type} has no content of its own`, place, type)
+    }
+    const label = spec.attrs.find((attr) => attr.name === spec.label)
+    if (label !== undefined && attrOf(element, label.html) === undefined) {
+      const value = label.read(this.#source === 'call' ? text.replace(/[ \t\n\f\r]+/g, ' ').trim() : text)
+      if (value !== undefined) attrs = inOrder(type, { ...attrs, [label.name]: value })
+    }
+    const node: ProseElement = { type, attrs, content: [] }
+    if (spec.group === 'inline') sink.run.atom(node)
+    else sink.out.push(node)
+  }
+
+  /** Code is the text of everything inside. [PROSE-H4] */
+  #code(element: HtmlElement, attrs: ProseAttrs, place: Place): ProseElement {
+    const code = codeChild(element)
+    let hasElement = false
+    const text = textOf((code ?? element).childNodes, (inner) => {
+      hasElement = true
+      return removedTags.has(inner.tagName) ? '' : inner.tagName === 'br' ? '\n' : undefined
+    })
+    if (hasElement) this.#fixes.add('stripped_children', 'code is plain text', place, 'codeBlock')
+    const [spec] = nodeSpec('codeBlock').attrs.filter((attr) => attr.name === 'language')
+    const written =
+      code === undefined
+        ? undefined
+        : attrOf(code, 'class')
+            ?.split(/\s+/)
+            .find((name) => name.startsWith('language-'))
+    const language = written === undefined ? undefined : spec?.read(written.slice(9))
+    if (written !== undefined && written !== 'language-' && language === undefined) {
+      this.#fixes.add('dropped_invalid', 'not a language name', place, 'codeBlock', 'language')
+    }
+    if (code !== undefined) readHtmlAttrs(code, [], ['class'], { fixes: this.#fixes, place, nodeType: 'codeBlock' })
+    const run = new InlineRun(true)
+    run.text(text, [], true)
+    return { type: 'codeBlock', attrs: language === undefined ? attrs : { ...attrs, language }, content: run.take() }
+  }
+}
+
+const htmlNamespace = 'http://www.w3.org/1999/xhtml'
+const callId = /^blk-[A-Za-z0-9_-]{1,64}$/
+
+function without(attrs: ProseAttrs, name: string): ProseAttrs {
+  return Object.fromEntries(Object.entries(attrs).filter(([key]) => key !== name))
+}
+
+/** The attributes in the order of the table, which is the order of every tree. */
+function inOrder(type: NodeType, attrs: ProseAttrs): ProseAttrs {
+  return Object.fromEntries(nodeSpec(type).attrs.flatMap(({ name }) => (attrs[name] === undefined ? [] : [[name, attrs[name]]])))
+}
+
+/** The one `code` element that makes up a `pre`, whitespace around it aside. */
+function codeChild(pre: HtmlElement): HtmlElement | undefined {
+  const inside = pre.childNodes.filter(
+    (node) => node.nodeName !== '#comment' && (isElement(node) || (node as { value?: string }).value?.trim() !== ''),
+  )
+  const [only] = inside
+  return inside.length === 1 && only !== undefined && isElement(only) && only.tagName === 'code' ? only : undefined
+}
+
+/** The gallery's inner `div` is only drawn. [PROSE-11] */
+function galleryChildren(gallery: HtmlElement): readonly HtmlNode[] {
+  return gallery.childNodes.flatMap((node) =>
+    isElement(node) && node.tagName === 'div' && nodeOfElement(node) === undefined ? node.childNodes : [node],
+  )
+}

@@ -1,0 +1,34 @@
+import type { Fix } from '../edit.ts'
+import { FixList } from './fixes.ts'
+import { heal } from './heal.ts'
+import { parseDom } from './html-dom.ts'
+import { readHtml, type HtmlSource } from './html-reader.ts'
+import { writeTree } from './html-writer.ts'
+import type { ProseTree } from './node.ts'
+
+/**
+ * The canonical HTML of a page. The same tree always gives the same bytes. [PROSE-3, PROSE-4, PROSE-5]
+ *
+ * `tree` must satisfy the content model, as every tree of `parseHtml` and of the live reader does.
+ */
+export function serialiseHtml(tree: ProseTree): string {
+  return writeTree(tree)
+}
+
+/**
+ * Reads any HTML as a page that satisfies the content model: parsed as a browser would, mapped by the schema, healed. [PROSE-10 to PROSE-23]
+ *
+ * `call` is HTML that a caller wrote: whitespace collapses and foreign ids are left out. `stored` is a stored page, where whitespace
+ * inside text blocks and ids stand as they are. Canonical HTML comes back byte for byte from `serialiseHtml`. [PROSE-6]
+ *
+ * `fixes` tells what was adjusted, at most 1000 entries, each with the `path` and `nodeType` it concerns; empty for canonical input.
+ * Never throws. The time is linear in the length of the input, which callers limit to 1 MiB. [PROSE-21]
+ */
+export function parseHtml(
+  html: string,
+  options: { readonly source: HtmlSource },
+): { readonly tree: ProseTree; readonly fixes: readonly Fix[] } {
+  const fixes = new FixList()
+  const nodes = readHtml(parseDom(html), options.source, fixes)
+  return { tree: heal(nodes, fixes), fixes: fixes.list }
+}

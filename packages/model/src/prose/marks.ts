@@ -1,0 +1,24 @@
+import { equalMarks } from './equal.ts'
+import type { ProseMark, ProseNode, ProseText } from './node.ts'
+import { markRank } from './schema.ts'
+
+/** The set with `mark` added in the order of the mark table; a mark of the same type gives way to it. */
+export function withMark(marks: readonly ProseMark[], mark: ProseMark): readonly ProseMark[] {
+  const others = marks.filter((other) => other.type !== mark.type)
+  const rank = markRank(mark.type)
+  const at = others.findIndex((other) => markRank(other.type) > rank)
+  return at === -1 ? [...others, mark] : [...others.slice(0, at), mark, ...others.slice(at)]
+}
+
+/** Appends text to a list of inline nodes, merging it into a last run with equal marks; empty text adds nothing. [PROSE-5] */
+export function appendText(nodes: ProseNode[], text: string, marks: readonly ProseMark[]): void {
+  if (text === '') return
+  const last = nodes.at(-1)
+  if (last?.type === 'text' && equalMarks(last.marks, marks))
+    nodes[nodes.length - 1] = { type: 'text', text: last.text + text, marks: last.marks }
+  else nodes.push({ type: 'text', text, marks })
+}
+
+export function isText(node: ProseNode): node is ProseText {
+  return node.type === 'text'
+}
