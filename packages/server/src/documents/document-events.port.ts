@@ -10,4 +10,10 @@ export interface DocumentEvents {
 
 export type DocumentEvent =
   | { readonly kind: 'created' | 'updated'; readonly head: DocumentHead; readonly actor: string }
-  | { readonly kind: 'deleted'; readonly ref: DocumentRef; readonly before: DocumentHead; readonly tombstone: Tombstone; readonly actor: string }
+  | {
+      readonly kind: 'deleted'
+      readonly ref: DocumentRef
+      readonly before: DocumentHead
+      readonly tombstone: Tombstone
+      readonly actor: string
+    }

@@ -113,7 +113,11 @@ export interface DocumentStore {
   read(ref: DocumentRef): Promise<DocumentRecord | null>
   write(write: DocumentWrite): Promise<WriteOutcome>
   /** Removes body, log, snapshots and points and writes the tombstone. Needs the expected key; the version may have moved. [LIFE-23] */
-  remove(ref: DocumentRef, key: number, deletedAtMs: number): Promise<{ readonly kind: 'removed'; readonly tombstone: Tombstone } | { readonly kind: 'gone' }>
+  remove(
+    ref: DocumentRef,
+    key: number,
+    deletedAtMs: number,
+  ): Promise<{ readonly kind: 'removed'; readonly tombstone: Tombstone } | { readonly kind: 'gone' }>
   /** Heads of a workspace, updatedAt descending, then id ascending. [REST-21] */
   list(workspaceId: string): Promise<readonly DocumentHead[]>
   /** Live sum of the stored body sizes. [interface, Limits rule 3] */

@@ -18,7 +18,12 @@ export interface PutRequest {
 
 export type PutOutcome =
   | { readonly kind: 'written'; readonly head: DocumentHead; readonly created: boolean }
-  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string; readonly details: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'refused'
+      readonly code: ErrorCode
+      readonly message: string
+      readonly details: Readonly<Record<string, unknown>>
+    }
 
 /**
  * What `documents` needs of live documents. Declared here, implemented by `sync/rooms.ts`, handed over by compose. [architecture §4]

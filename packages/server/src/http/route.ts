@@ -1,5 +1,6 @@
 import type { Principal } from '../auth/principal.ts'
 import type { Access } from '../access/access.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
 
 /** What a caller must be for a route to run at all; finer rights are decided by the service. A route without one stops the start. [H2] */
 export type RouteCredential = 'none' | 'bearer' | 'revocation-bearer'
@@ -11,6 +12,9 @@ export type BodyPolicy =
   /** Raw document JSON up to the document limit; the handler gets the bytes. [REST-7] */
   | { readonly kind: 'document' }
 
+/** A route without what it runs: what docs and pins list. */
+export type RouteDeclaration = Omit<Route, 'handle'>
+
 /** One REST route as data: what to run and what it needs. Handlers contain no auth, no limits, no status mapping. */
 export interface Route {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
@@ -21,6 +25,10 @@ export interface Route {
   /** The PERM-3 row in words, rendered into docs/reference/routes.md. */
   readonly needs: string
   readonly summary: string
+  /** Answers also while the relay drains. [LIFE-28] */
+  readonly whileDraining?: true
+  /** Judges the decoded path parameters before any body is read; throws RelayError. [REST-15] */
+  checkParams?(params: Readonly<Record<string, string>>): void
   handle(request: RouteRequest): Promise<RouteReply>
 }
 
@@ -43,4 +51,16 @@ export type RouteReply =
   | { readonly kind: 'json-bytes'; readonly bytes: Uint8Array; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'empty'; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'not-modified'; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly kind: 'text'; readonly text: string; readonly status?: number; readonly headers?: Readonly<Record<string, string>> }
+  /** JSON under the status of an error code though it is no error body: /readyz while a check fails. */
+  | {
+      readonly kind: 'status-json'
+      readonly like: ErrorCode
+      readonly value: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | {
+      readonly kind: 'text'
+      readonly text: string
+      readonly status?: number
+      readonly headers?: Readonly<Record<string, string>>
+    }

@@ -1,0 +1,64 @@
+import type { PreparedBody } from '@docrelay/model/body-facts'
+import { RelayError } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/log.ts'
+import { openTaskPool } from '../kernel/task-pool.ts'
+import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
+
+const MIB = 1_048_576
+/** Longer bodies are never looked into on the main thread. [C1, H4] */
+const OFF_MAIN_BYTES = MIB
+const DEADLINE_MS = 10_000
+const THREADS = 2
+
+/** Parses and prepares request bodies, long ones in task threads under a deadline. Every verb throws the RelayError that answers the caller. */
+export interface Bodies extends AsyncDisposable {
+  /** A PUT body as it would be stored, its title settled against `storedTitle` (`null`: a new document). Long `bytes` are moved away. [BODY-2..BODY-14] */
+  prepare(bytes: Uint8Array, docId: string, storedTitle: string | null): Promise<PreparedBody>
+  /** The same body, settled against another stored title. `body` itself when that makes no difference; else long bytes are moved away. [BODY-10] */
+  resettle(body: PreparedBody, storedTitle: string | null): Promise<PreparedBody>
+  /** Any JSON. [BODY-8] */
+  parse(bytes: Uint8Array): Promise<unknown>
+}
+
+/** `maxBytes`: the body limit of document routes. Threads start with the first long body. */
+export function openBodies(options: { readonly maxBytes: number; readonly log: Logger; readonly deadlineMs?: number }): Bodies {
+  const { maxBytes, log } = options
+  const pool = openTaskPool<BodyTask, BodyTaskResult>({ entry: new URL('./body-worker.ts', import.meta.url), size: THREADS })
+
+  async function run(task: BodyTask, input: Uint8Array): Promise<Exclude<BodyTaskResult, { kind: 'refused' }>> {
+    const result = input.byteLength <= OFF_MAIN_BYTES ? runBodyTask(task) : await runOffMain(task, input)
+    if (result.kind === 'refused') throw new RelayError(result.code, result.message, result.details)
+    return result
+  }
+
+  async function runOffMain(task: BodyTask, input: Uint8Array): Promise<BodyTaskResult> {
+    const transfer = [input.buffer as ArrayBuffer]
+    const outcome = await pool.run({ task, transfer, deadlineMs: options.deadlineMs ?? DEADLINE_MS })
+    if (outcome.kind === 'done') return outcome.result
+    if (outcome.kind === 'overdue') throw new RelayError('BODY_TOO_LARGE', 'The body takes too long to read.', { maxBytes })
+    log.error('body.task_failed', 'a body task failed', { detail: outcome.detail })
+    throw new RelayError('UNAVAILABLE', 'The body could not be read now.')
+  }
+
+  return {
+    async prepare(bytes, docId, storedTitle) {
+      const result = await run({ kind: 'prepare', bytes, docId, storedTitle, maxBytes }, bytes)
+      if (result.kind !== 'prepared') throw new Error('a preparation answers a prepared body')
+      return result.body
+    },
+    async resettle(body, storedTitle) {
+      const { name, title } = body
+      if (name === null || title === null || name === title) return body
+      if (body.facts.title === (name === storedTitle ? title : name)) return body
+      const result = await run({ kind: 'resettle', body, storedTitle }, body.bytes)
+      if (result.kind !== 'prepared') throw new Error('a preparation answers a prepared body')
+      return result.body
+    },
+    async parse(bytes) {
+      const result = await run({ kind: 'parse', bytes, maxBytes: 2 * MIB }, bytes)
+      if (result.kind !== 'parsed') throw new Error('a parse answers a value')
+      return result.value
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,61 @@
+import type { PreparedBody } from '@docrelay/model/body-facts'
+import { readStoredBody } from '@docrelay/model/body-parse'
+import { prepareBody } from '@docrelay/model/body-prepare'
+import { settleTitle, withTitle } from '@docrelay/model/body-title'
+import { writeStoredBody } from '@docrelay/model/body-write'
+import type { Json } from '@docrelay/model/json'
+import { jsonLimits, parseJsonBytes } from '@docrelay/model/json-scan'
+import type { ErrorCode } from '../kernel/errors.ts'
+
+/** Work on request bodies that may be too long for the main thread. Plain data in, plain data out. */
+export type BodyTask =
+  /** `maxBytes`: the limit of the route, to which the ceilings on depth and counts are proportional. [H4] */
+  | {
+      readonly kind: 'prepare'
+      readonly bytes: Uint8Array
+      readonly docId: string
+      readonly storedTitle: string | null
+      readonly maxBytes: number
+    }
+  /** Settles name and title again, against a stored title that changed meanwhile. [BODY-10] */
+  | { readonly kind: 'resettle'; readonly body: PreparedBody; readonly storedTitle: string | null }
+  | { readonly kind: 'parse'; readonly bytes: Uint8Array; readonly maxBytes: number }
+
+export type BodyTaskResult =
+  | { readonly kind: 'prepared'; readonly body: PreparedBody }
+  | { readonly kind: 'parsed'; readonly value: Json }
+  | {
+      readonly kind: 'refused'
+      readonly code: ErrorCode
+      readonly message: string
+      readonly details: Readonly<Record<string, unknown>>
+    }
+
+/** Pure; linear in the bytes. */
+export function runBodyTask(task: BodyTask): BodyTaskResult {
+  switch (task.kind) {
+    case 'prepare': {
+      const preparation = prepareBody(task.bytes, task.docId, task.storedTitle, jsonLimits(task.maxBytes))
+      return preparation.ok ? { kind: 'prepared', body: preparation.prepared } : { kind: 'refused', ...preparation.refusal }
+    }
+    case 'resettle':
+      return { kind: 'prepared', body: resettled(task.body, task.storedTitle) }
+    case 'parse': {
+      const parsed = parseJsonBytes(task.bytes, jsonLimits(task.maxBytes))
+      if (parsed.ok) return { kind: 'parsed', value: parsed.value }
+      const details = parsed.code === 'BAD_JSON' ? { offset: parsed.offset } : { maxBytes: task.maxBytes }
+      return { kind: 'refused', code: parsed.code, message: `The body is not acceptable JSON: ${parsed.reason}.`, details }
+    }
+  }
+}
+
+function resettled(body: PreparedBody, storedTitle: string | null): PreparedBody {
+  const { name, title } = body
+  if (name === null || title === null) return body
+  const settled = settleTitle(name, title, storedTitle)
+  return {
+    ...body,
+    bytes: writeStoredBody(withTitle(readStoredBody(body.bytes), settled)),
+    facts: { ...body.facts, title: settled },
+  }
+}

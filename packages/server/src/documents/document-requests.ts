@@ -1,0 +1,105 @@
+import { RelayError } from '../kernel/errors.ts'
+import { decodeCursor, type ListQuery } from './listing.ts'
+import type { PutRequest } from './residents.port.ts'
+
+const MAX_LIST_LIMIT = 500
+const MAX_QUERY_CHARACTERS = 200
+const MAX_USER_ID_BYTES = 256
+const MAX_USER_NAME_BYTES = 1024
+const MAX_COLLECTION_ID_BYTES = 64
+
+/** What a list request narrows to; unknown query members are ignored. Throws BAD_REQUEST on a bad known one. [REST-8, REST-21] */
+export function readListQuery(query: URLSearchParams): ListQuery {
+  const limit = readInteger(query.get('limit'), 'limit', { from: 1, to: MAX_LIST_LIMIT })
+  const cursor = query.get('cursor')
+  const after = cursor === null ? null : decodeCursor(cursor)
+  if (cursor !== null && after === null) throw badRequest('cursor', 'The query member cursor is not one that this relay gave.')
+  const titlePart = query.get('q')
+  if (titlePart !== null && [...titlePart].length > MAX_QUERY_CHARACTERS) {
+    throw badRequest('q', `The query member q has at most ${MAX_QUERY_CHARACTERS} characters.`, { limit: MAX_QUERY_CHARACTERS })
+  }
+  const collectionId = query.get('collectionId')
+  return { limit, after, titlePart, collectionId: collectionId === null ? undefined : collectionId === '' ? null : collectionId }
+}
+
+/** Version and override conditions of a PUT, from query and headers. [REST-8, REST-16, REST-18, REST-19] */
+export function readPreconditions(
+  query: URLSearchParams,
+  header: (name: string) => string | undefined,
+): Pick<PutRequest, 'expectedVersion' | 'precondition' | 'overrideTombstone'> {
+  const expected = readInteger(query.get('expectedVersion'), 'expectedVersion', { from: 0, to: Number.MAX_SAFE_INTEGER })
+  const overrideTombstone = readBoolean(query.get('overrideTombstone'), 'overrideTombstone')
+  const ifMatch = header('if-match')
+  const ifNoneMatch = header('if-none-match')
+  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== '*')
+    throw badRequest('If-None-Match', 'If-None-Match on PUT is * or absent.')
+  if (ifNoneMatch !== undefined && ifMatch !== undefined)
+    throw badRequest('If-Match', 'If-Match and If-None-Match exclude each other.')
+  if (ifNoneMatch !== undefined) return { expectedVersion: expected, precondition: 'must-not-exist', overrideTombstone }
+  if (ifMatch === undefined) return { expectedVersion: expected, precondition: 'none', overrideTombstone }
+  if (ifMatch.trim() === '*') return { expectedVersion: expected, precondition: 'must-exist', overrideTombstone }
+  const matched = readVersionTag(ifMatch)
+  if (expected !== null && expected !== matched)
+    throw badRequest('If-Match', 'If-Match and expectedVersion name different versions.')
+  return { expectedVersion: matched, precondition: 'if-match', overrideTombstone }
+}
+
+/** The body of a transfer, in either spelling. [REST-23] */
+export function readTransfer(json: unknown): { readonly sub: string; readonly name: string | null } {
+  const body = readObject(json)
+  const field = body.to_user_id !== undefined ? 'to_user_id' : 'newOwnerId'
+  const sub = body[field]
+  if (typeof sub !== 'string' || sub === '' || Buffer.byteLength(sub) > MAX_USER_ID_BYTES) {
+    throw badRequest(field, `The member ${field} is a user id of 1 to ${MAX_USER_ID_BYTES} bytes.`, { limit: MAX_USER_ID_BYTES })
+  }
+  const name = field === 'newOwnerId' ? (body.newOwnerName ?? null) : null
+  if (name !== null && (typeof name !== 'string' || Buffer.byteLength(name) > MAX_USER_NAME_BYTES)) {
+    throw badRequest('newOwnerName', `The member newOwnerName is text of at most ${MAX_USER_NAME_BYTES} bytes.`, {
+      limit: MAX_USER_NAME_BYTES,
+    })
+  }
+  return { sub, name }
+}
+
+/** The body of a membership change: an id, or null for none. [REST-24, BODY-10] */
+export function readCollectionChange(json: unknown): string | null {
+  const { collectionId } = readObject(json)
+  if (collectionId === null) return null
+  if (typeof collectionId === 'string' && Buffer.byteLength(collectionId) <= MAX_COLLECTION_ID_BYTES) return collectionId
+  throw badRequest('collectionId', `The member collectionId is null or text of at most ${MAX_COLLECTION_ID_BYTES} bytes.`, {
+    limit: MAX_COLLECTION_ID_BYTES,
+  })
+}
+
+/** Own members only: a JSON object may have a member named like one of Object's. */
+function readObject(json: unknown): Readonly<Record<string, unknown>> {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw badRequest('body', 'The body is a JSON object.')
+  return Object.assign(Object.create(null) as Record<string, unknown>, json)
+}
+
+function readInteger(text: string | null, field: string, range: { readonly from: number; readonly to: number }): number | null {
+  if (text === null) return null
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= range.from && value <= range.to) return value
+  throw badRequest(field, `The query member ${field} is a decimal integer from ${range.from} to ${range.to}.`, {
+    value: text.slice(0, 64),
+  })
+}
+
+function readBoolean(text: string | null, field: string): boolean {
+  if (text === null || text === 'false' || text === '0') return false
+  if (text === 'true' || text === '1') return true
+  throw badRequest(field, `The query member ${field} is true, false, 1 or 0.`, { value: text.slice(0, 64) })
+}
+
+/** `"7"`, or `"7-v"` as the level view is told. */
+function readVersionTag(header: string): number {
+  const match = /^\s*"(\d{1,16})(?:-v)?"\s*$/.exec(header.slice(0, 64))
+  const version = match ? Number(match[1]) : Number.NaN
+  if (Number.isSafeInteger(version)) return version
+  throw badRequest('If-Match', 'If-Match is * or one quoted version.')
+}
+
+function badRequest(field: string, message: string, details: Readonly<Record<string, unknown>> = {}): RelayError {
+  return new RelayError('BAD_REQUEST', message, { field, ...details })
+}

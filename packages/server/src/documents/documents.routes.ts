@@ -1,0 +1,164 @@
+import type { Caller } from '../http/caller.ts'
+import type { Route, RouteDeclaration, RouteReply, RouteRequest } from '../http/route.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { checkDocumentId } from './document-id.ts'
+import { readListQuery, readPreconditions, readTransfer, readCollectionChange } from './document-requests.ts'
+import type { Documents } from './documents.ts'
+import { encodeCursor, type ListedPage } from './listing.ts'
+import { documentMetadata } from './metadata.ts'
+import { bodyEtag, presentBody } from './present.ts'
+
+const MIB = 1_048_576
+const JSON_BODY = { kind: 'json', maxBytes: 2 * MIB } as const
+const NO_BODY = { kind: 'none' } as const
+const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
+const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
+
+/** The document routes without what they run. [interface, Endpoints] */
+export const DOCUMENT_ROUTES = {
+  list: {
+    method: 'GET',
+    path: '/api/docs',
+    credential: 'bearer',
+    body: NO_BODY,
+    needs: 'view, per document',
+    summary: 'Documents the caller may read, newest change first.',
+  },
+  get: {
+    method: 'GET',
+    path: '/api/docs/:id',
+    credential: 'bearer',
+    body: NO_BODY,
+    needs: 'view',
+    summary: 'The document body.',
+    checkParams,
+  },
+  put: {
+    method: 'PUT',
+    path: '/api/docs/:id',
+    credential: 'bearer',
+    body: { kind: 'document' },
+    needs: 'edit; to create: role owner or member',
+    summary: 'Creates or replaces a document.',
+    checkParams,
+  },
+  remove: {
+    method: 'DELETE',
+    path: '/api/docs/:id',
+    credential: 'bearer',
+    body: NO_BODY,
+    needs: 'owner',
+    summary: 'Deletes a document; its id stays taken by a tombstone.',
+    checkParams,
+  },
+  transfer: {
+    method: 'POST',
+    path: '/api/docs/:id/transfer',
+    credential: 'bearer',
+    body: JSON_BODY,
+    needs: 'owner',
+    summary: 'Gives a document another owner.',
+    checkParams,
+  },
+  collection: {
+    method: 'PUT',
+    path: '/api/docs/:id/collection',
+    credential: 'bearer',
+    body: JSON_BODY,
+    needs: 'edit',
+    summary: 'Puts a document into a collection, or into none.',
+    checkParams,
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+export interface DocumentRoutesDeps {
+  readonly documents: Documents
+  /** The answers existing editor clients expect. [CFG-2] */
+  readonly editorClient: boolean
+}
+
+/** The document routes over the service. */
+export function documentRoutes({ documents, editorClient }: DocumentRoutesDeps): readonly Route[] {
+  return [
+    {
+      ...DOCUMENT_ROUTES.list,
+      async handle(request) {
+        const query = readListQuery(request.query)
+        const page = await documents.list(callerOf(request).access, query)
+        const items = page.items.map(({ head, reader }) => documentMetadata(head, reader))
+        return {
+          kind: 'json',
+          value: editorClient ? { documents: items } : items,
+          headers: { ...CONTENT_HEADERS, ...nextLink(request.query, page) },
+        }
+      },
+    },
+    { ...DOCUMENT_ROUTES.get, handle: (request) => getDocument(request, documents, editorClient) },
+    { ...DOCUMENT_ROUTES.put, handle: (request) => putDocument(request, documents) },
+    {
+      ...DOCUMENT_ROUTES.remove,
+      async handle(request) {
+        await documents.remove(callerOf(request).access, idOf(request))
+        return { kind: 'empty' }
+      },
+    },
+    {
+      ...DOCUMENT_ROUTES.transfer,
+      async handle(request) {
+        await documents.transfer(callerOf(request).access, idOf(request), readTransfer(request.json))
+        return { kind: 'empty' }
+      },
+    },
+    {
+      ...DOCUMENT_ROUTES.collection,
+      async handle(request) {
+        await documents.setCollection(callerOf(request).access, idOf(request), readCollectionChange(request.json))
+        return { kind: 'empty' }
+      },
+    },
+  ]
+}
+
+async function getDocument(request: RouteRequest, documents: Documents, editorClient: boolean): Promise<RouteReply> {
+  const { access } = callerOf(request)
+  const known = request.header('if-none-match')
+  if (known !== undefined) {
+    const { head, reader } = await documents.head(access, idOf(request))
+    const etag = bodyEtag(head, reader)
+    if (namesEtag(known, etag)) return { kind: 'not-modified', headers: { ...CONTENT_HEADERS, ETag: etag } }
+  }
+  const { record, reader } = await documents.get(access, idOf(request))
+  const headers = { ...CONTENT_HEADERS, ETag: bodyEtag(record.head, reader) }
+  return { kind: 'json-bytes', bytes: presentBody(record, reader, { editorClient }), headers }
+}
+
+async function putDocument(request: RouteRequest, documents: Documents): Promise<RouteReply> {
+  const { access } = callerOf(request)
+  const input = { id: idOf(request), bytes: request.bytes, ...readPreconditions(request.query, request.header) }
+  const { head, reader } = await documents.put(access, input)
+  const saved = { ...documentMetadata(head, reader), success: true, newVersion: head.version }
+  return { kind: 'json', value: saved, headers: { ...CONTENT_HEADERS, ETag: bodyEtag(head, reader) } }
+}
+
+/** `Link` to what the limit cut off, with every other query member kept. [REST-21] */
+function nextLink(query: URLSearchParams, page: ListedPage): Record<string, string> {
+  if (page.next === null) return {}
+  const next = new URLSearchParams(query)
+  next.set('cursor', encodeCursor(page.next))
+  return { Link: `</api/docs?${next}>; rel="next"` }
+}
+
+/** Whether an If-None-Match names this ETag; weak ones compare equal, as a read allows. */
+function namesEtag(header: string, etag: string): boolean {
+  if (header.trim() === '*') return true
+  return header.split(',').some((entry) => entry.trim().replace(/^W\//, '') === etag)
+}
+
+function idOf(request: RouteRequest): string {
+  return request.params.id ?? ''
+}
+
+function callerOf(request: RouteRequest): Caller {
+  if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
+  return request.caller
+}

@@ -1,0 +1,73 @@
+import type { DocumentHead } from './document-store.port.ts'
+import type { Reader } from './metadata.ts'
+
+/** What a list is narrowed to; `null` members do not narrow. [REST-21] */
+export interface ListQuery {
+  readonly limit: number | null
+  readonly after: ListPosition | null
+  /** Part of the title, in any case. */
+  readonly titlePart: string | null
+  /** `undefined`: any; `null`: unassigned. */
+  readonly collectionId: string | null | undefined
+}
+
+/** The place of a document in the order of lists. */
+export interface ListPosition {
+  readonly updatedAtMs: number
+  readonly id: string
+}
+
+export interface ListedPage {
+  readonly items: readonly { readonly head: DocumentHead; readonly reader: Reader }[]
+  /** Where the next page begins, `null` when the list was not cut. */
+  readonly next: ListPosition | null
+}
+
+/**
+ * One page of what a reader may see of `heads`, which are in list order: last change first, then id. A position names a place in the order
+ * and not a count, so that pages neither repeat nor skip a document that did not change. [REST-21, PERM-8]
+ */
+export function pageOf(
+  heads: readonly DocumentHead[],
+  query: ListQuery,
+  readerOf: (head: DocumentHead) => Reader | null,
+): ListedPage {
+  const titlePart = query.titlePart?.toLowerCase() ?? ''
+  const items: { head: DocumentHead; reader: Reader }[] = []
+  for (const head of heads) {
+    if (query.after !== null && !comesAfter(head, query.after)) continue
+    if (query.collectionId !== undefined && head.collectionId !== query.collectionId) continue
+    if (titlePart !== '' && !head.facts.title.toLowerCase().includes(titlePart)) continue
+    const reader = readerOf(head)
+    if (reader === null) continue
+    if (query.limit !== null && items.length === query.limit) return { items, next: positionOf(items) }
+    items.push({ head, reader })
+  }
+  return { items, next: null }
+}
+
+function comesAfter(head: DocumentHead, place: ListPosition): boolean {
+  return head.updatedAtMs < place.updatedAtMs || (head.updatedAtMs === place.updatedAtMs && head.id > place.id)
+}
+
+function positionOf(items: readonly { readonly head: DocumentHead }[]): ListPosition | null {
+  const last = items.at(-1)
+  return last === undefined ? null : { updatedAtMs: last.head.updatedAtMs, id: last.head.id }
+}
+
+/** Opaque to callers. */
+export function encodeCursor({ updatedAtMs, id }: ListPosition): string {
+  return Buffer.from(JSON.stringify([updatedAtMs, id])).toString('base64url')
+}
+
+/** `null` when it is none of ours. */
+export function decodeCursor(cursor: string): ListPosition | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (!Array.isArray(value)) return null
+    const [updatedAtMs, id] = value as unknown[]
+    return Number.isSafeInteger(updatedAtMs) && typeof id === 'string' ? { updatedAtMs: updatedAtMs as number, id } : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,167 @@
+import type { BodyFacts } from '@docrelay/model/body-facts'
+import { type Access, decideLevel, type Level, mayCreate, mayOverrideTombstone, reaches, refuse } from '../access/access.ts'
+import { readShares } from '../access/shares.ts'
+import type { ErrorCode, RelayError } from '../kernel/errors.ts'
+import type {
+  DocumentHead,
+  DocumentState,
+  DocumentWrite,
+  Tombstone,
+  WriteExpectation,
+  WriteOutcome,
+} from './document-store.port.ts'
+import type { PutOutcome, PutRequest } from './residents.port.ts'
+
+export type PutRefusal = Extract<PutOutcome, { kind: 'refused' }>
+
+/** What an accepted PUT does to a document; the writer adds time, body bytes and the log part. */
+export interface PlannedPut {
+  readonly kind: 'planned'
+  readonly created: boolean
+  readonly expect: WriteExpectation
+  readonly set: Pick<DocumentWrite['set'], 'ownerId' | 'ownerName' | 'collectionId' | 'sharedWith'>
+  /** The title differs from the stored one; always so for a new document. [YDOC-7] */
+  readonly titleChanged: boolean
+  /** Present when the write is a suspicious zeroing of what is stored. [LIFE-18] */
+  readonly capture?: { readonly reason: 'zeroing' }
+  readonly quotaBytes: number | null
+}
+
+/**
+ * Decides a PUT against what is stored, in the order that answers first: tombstone and override right, level, version, max_doc_bytes.
+ * Quota is left to the write, whose transaction knows the sum. [REST-15, REST-16, REST-18, REST-19, PERM-5, PERM-6]
+ *
+ * The answer holds for exactly `state`: its `expect` makes a write that lost a race a conflict, to be planned again.
+ */
+export function planPut(state: DocumentState, request: PutRequest): PutRefusal | PlannedPut {
+  return (
+    refuseRight(state, request) ??
+    refuseVersion(state, request) ??
+    refuseSize(request.body.bytes.byteLength, request.access) ??
+    plan(state, request)
+  )
+}
+
+/** The refusal of a write whose growth its transaction found over quota. [LIFE-16, interface Limits rule 4] */
+export function quotaRefusal(outcome: Extract<WriteOutcome, { kind: 'over-quota' }>, access: Access): PutRefusal {
+  const { usedBytes, addedBytes } = outcome
+  const { quotaBytes, quotaSource: source } = access.limits
+  return refusal(
+    'STORAGE_QUOTA',
+    `The save adds ${addedBytes} bytes to ${usedBytes} stored ones; the quota is ${quotaBytes} bytes.`,
+    {
+      usedBytes,
+      addedBytes,
+      quotaBytes,
+      source,
+    },
+  )
+}
+
+/** Suspicious zeroing: all shapes vanish, or two or more prose pages lose their content, in one write. [LIFE-18] */
+export function zeroes(before: BodyFacts, after: BodyFacts): boolean {
+  return (before.shapeCount > 0 && after.shapeCount === 0) || before.filledProsePageCount - after.filledProsePageCount >= 2
+}
+
+/** The level of a caller on a stored document. [PERM-1] */
+export function documentLevel(access: Access, head: DocumentHead, enforcePrivateDocs: boolean): Level {
+  return decideLevel(access, { ownerId: head.ownerId, shares: readShares(head.sharedWith) }, enforcePrivateDocs)
+}
+
+function refuseRight(state: DocumentState, request: PutRequest): PutRefusal | null {
+  const { access, enforcePrivateDocs } = request
+  const asked = { role: access.role, needed: 'edit', docId: request.ref.id } as const
+  switch (state.kind) {
+    case 'absent':
+      return mayCreate(access.role) ? null : asRefusal(refuse({ ...asked, level: 'view' }))
+    case 'tombstone': {
+      const { ownerId } = state.tombstone
+      if (!request.overrideTombstone) return tombstoned(state.tombstone)
+      if (mayOverrideTombstone(access, ownerId)) return null
+      // Nothing but the recorded owner is left of the document, so the level is decided by it alone.
+      const level = decideLevel(access, { ownerId, shares: [] }, enforcePrivateDocs)
+      return asRefusal(refuse({ ...asked, needed: 'owner', level }))
+    }
+    case 'document': {
+      const level = documentLevel(access, state.head, enforcePrivateDocs)
+      return reaches(level, 'edit') ? null : asRefusal(refuse({ ...asked, level }))
+    }
+  }
+}
+
+/** An id that does not exist counts as version 0; over a tombstone 0 and the last version both match. [REST-16, REST-18] */
+function refuseVersion(state: DocumentState, request: PutRequest): PutRefusal | null {
+  const { precondition, expectedVersion } = request
+  const exists = state.kind === 'document'
+  const currentVersion =
+    state.kind === 'document' ? state.head.version : state.kind === 'tombstone' ? state.tombstone.lastServerVersion : 0
+  if (precondition === 'must-exist' && !exists)
+    return refusal('PRECONDITION_FAILED', 'The document does not exist.', { currentVersion })
+  if (precondition === 'must-not-exist' && exists)
+    return refusal('PRECONDITION_FAILED', 'The document exists already.', { currentVersion })
+  if (expectedVersion === null || expectedVersion === currentVersion || (!exists && expectedVersion === 0)) return null
+  const code = precondition === 'if-match' ? 'PRECONDITION_FAILED' : 'VERSION_CONFLICT'
+  return refusal(code, `The stored version is ${currentVersion}, not ${expectedVersion}.`, { currentVersion })
+}
+
+/** The ceiling of the writing caller against the size as it would be stored. [LIFE-16, BODY-14] */
+export function refuseSize(sizeBytes: number, access: Access): PutRefusal | null {
+  const { maxDocBytes: maxBytes, maxDocBytesSource: source } = access.limits
+  if (maxBytes === null || sizeBytes <= maxBytes) return null
+  return refusal('DOC_TOO_LARGE', `The document has ${sizeBytes} bytes and max_doc_bytes is ${maxBytes}.`, {
+    sizeBytes,
+    maxBytes,
+    source,
+  })
+}
+
+function plan(state: DocumentState, request: PutRequest): PlannedPut {
+  const { body, access } = request
+  const { collectionId, sharedWith } = body
+  const quotaBytes = access.limits.quotaBytes
+  const sharing = { ...(collectionId !== undefined && { collectionId }), ...(sharedWith !== undefined && { sharedWith }) }
+  switch (state.kind) {
+    case 'absent': {
+      const set = { ownerId: access.sub, ownerName: access.sub, ...sharing }
+      return { kind: 'planned', created: true, expect: { kind: 'absent' }, set, titleChanged: true, quotaBytes }
+    }
+    case 'tombstone': {
+      const { ownerId: recorded, lastServerVersion } = state.tombstone
+      const ownerId = access.role === 'owner' ? recorded : access.sub
+      const set = { ownerId, ownerName: ownerId, ...sharing }
+      return {
+        kind: 'planned',
+        created: true,
+        expect: { kind: 'tombstone', lastServerVersion },
+        set,
+        titleChanged: true,
+        quotaBytes,
+      }
+    }
+    case 'document': {
+      const { head } = state
+      const isOwner = documentLevel(access, head, request.enforcePrivateDocs) === 'owner'
+      return {
+        kind: 'planned',
+        created: false,
+        expect: { kind: 'document', key: head.key, version: head.version },
+        set: { ...(collectionId !== undefined && { collectionId }), ...(isOwner && sharedWith !== undefined && { sharedWith }) },
+        titleChanged: head.facts.title !== body.facts.title,
+        ...(zeroes(head.facts, body.facts) && { capture: { reason: 'zeroing' } as const }),
+        quotaBytes,
+      }
+    }
+  }
+}
+
+function tombstoned({ deletedAtMs, lastServerVersion }: Tombstone): PutRefusal {
+  return refusal('TOMBSTONED', 'The document was deleted.', { deletedAt: deletedAtMs, lastServerVersion })
+}
+
+function asRefusal(error: RelayError): PutRefusal {
+  return refusal(error.code, error.message, error.details)
+}
+
+function refusal(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>>): PutRefusal {
+  return { kind: 'refused', code, message, details }
+}

@@ -1,0 +1,127 @@
+import type { PreparedBody } from '@docrelay/model/body-facts'
+import type { Access } from '../access/access.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { DocumentHead, DocumentState, DocumentWrite } from './document-store.port.ts'
+import type { Reader } from './metadata.ts'
+import { documentLevel, type PlannedPut, planPut, quotaRefusal } from './put-plan.ts'
+import type { PutOutcome, PutRequest } from './residents.port.ts'
+import { auditFields, contended, type DocumentsDeps, MAX_ATTEMPTS } from './writing.ts'
+
+/** A PUT as the route read it. */
+export interface PutInput extends Pick<PutRequest, 'expectedVersion' | 'precondition' | 'overrideTombstone'> {
+  readonly id: string
+  /** The body as it was sent; it is not to be used afterwards. */
+  readonly bytes: Uint8Array
+}
+
+export interface PutResult {
+  readonly head: DocumentHead
+  readonly created: boolean
+  readonly reader: Reader
+}
+
+/**
+ * Stores a PUT: through the live document when there is one, else by a compare-and-set that is planned anew when it loses. [REST-15, LIFE-13]
+ * Throws the refusal as RelayError. The event leaves once the write is durable. [LIFE-2, WS-53]
+ */
+export async function putDocument(access: Access, input: PutInput, deps: DocumentsDeps): Promise<PutResult> {
+  const ref = { workspaceId: access.workspaceId, id: input.id }
+  const before = await deps.store.state(ref)
+  const { expectedVersion, precondition, overrideTombstone } = input
+  const body = await deps.bodies.prepare(input.bytes, input.id, titleOf(before))
+  const request: PutRequest = {
+    ref,
+    access,
+    enforcePrivateDocs: deps.enforcePrivateDocs,
+    body,
+    expectedVersion,
+    precondition,
+    overrideTombstone,
+  }
+  const outcome = await store(request, before, deps)
+  if (outcome.kind === 'refused') {
+    if (outcome.code === 'STORAGE_QUOTA') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'storage' })
+    if (outcome.code === 'DOC_TOO_LARGE') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
+    throw new RelayError(outcome.code, outcome.message, outcome.details)
+  }
+  announce(outcome, before, access, deps)
+  return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
+}
+
+/** `state` is what was read last; each lost race reads it again. */
+async function store(first: PutRequest, before: DocumentState, deps: DocumentsDeps): Promise<PutOutcome> {
+  let request = first
+  let state = before
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (deps.residents.isResident(request.ref)) {
+      const outcome = await deps.residents.put(request)
+      if (outcome !== 'not-resident') return outcome
+      state = await deps.store.state(request.ref)
+    }
+    const plan = planPut(state, request)
+    if (plan.kind === 'refused') return plan
+    const outcome = await deps.store.write(coldWrite(request, plan, deps.clock.nowMs()))
+    switch (outcome.kind) {
+      case 'written':
+        deps.residents.bodyChanged(request.ref, outcome.head.version)
+        return { kind: 'written', head: outcome.head, created: plan.created }
+      case 'over-quota':
+        return quotaRefusal(outcome, request.access)
+      case 'unsettled':
+        await deps.residents.settle(request.ref)
+        state = await deps.store.state(request.ref)
+        break
+      case 'conflict':
+        state = outcome.current
+        break
+    }
+    request = { ...request, body: await resettled(request.body, state, deps) }
+  }
+  throw contended()
+}
+
+function coldWrite(request: PutRequest, plan: PlannedPut, nowMs: number): DocumentWrite {
+  const { bytes, facts } = request.body
+  return {
+    ref: request.ref,
+    expect: plan.expect,
+    set: { ...plan.set, ...(plan.titleChanged && { titleChangedAtMs: nowMs }), body: { bytes, facts } },
+    bump: true,
+    nowMs,
+    quotaBytes: plan.quotaBytes,
+    log: { kind: 'cold' },
+    ...(plan.capture && { capture: plan.capture }),
+  }
+}
+
+function resettled(body: PreparedBody, state: DocumentState, deps: DocumentsDeps): Promise<PreparedBody> {
+  return deps.bodies.resettle(body, titleOf(state))
+}
+
+function titleOf(state: DocumentState): string | null {
+  return state.kind === 'document' ? state.head.facts.title : null
+}
+
+/** Tells clients, live joins and the audit log of a durable PUT. [WS-52, WS-54, OPS-7] */
+function announce(
+  outcome: Extract<PutOutcome, { kind: 'written' }>,
+  before: DocumentState,
+  access: Access,
+  deps: DocumentsDeps,
+): void {
+  const { head, created } = outcome
+  deps.events.publish({ kind: created ? 'created' : 'updated', head, actor: access.sub })
+  const sharesBefore = before.kind === 'document' ? before.head.sharedWith : []
+  const shared = JSON.stringify(sharesBefore) !== JSON.stringify(head.sharedWith)
+  if (shared && !created) deps.residents.sharingChanged(head)
+  const fields = { ...auditFields(access, head.id), version: head.version }
+  if (created && before.kind === 'tombstone') deps.log.info('document.override', 'a deleted document was put back', fields)
+  else if (created) deps.log.info('document.created', 'a document was created', fields)
+  if (shared) deps.log.info('document.shared', 'the share list of a document changed', fields)
+}
+
+/** The caller after its own write: it may have ended its own share, and is still told of what it wrote. */
+function writerOf(access: Access, head: DocumentHead, deps: DocumentsDeps): Reader {
+  const level = documentLevel(access, head, deps.enforcePrivateDocs)
+  return { sub: access.sub, level: level === 'none' ? 'view' : level }
+}

@@ -1,0 +1,33 @@
+import type { Access } from '../access/access.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Bodies } from './bodies.ts'
+import type { DocumentEvents } from './document-events.port.ts'
+import type { DocumentStore } from './document-store.port.ts'
+import type { Residents } from './residents.port.ts'
+
+/** How often a write is planned anew after losing a race before the caller is told to come back. */
+export const MAX_ATTEMPTS = 5
+
+export interface DocumentsDeps {
+  readonly store: DocumentStore
+  readonly residents: Residents
+  readonly events: DocumentEvents
+  readonly bodies: Bodies
+  readonly enforcePrivateDocs: boolean
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'add'>
+}
+
+/** Every attempt lost its race; nothing was written. */
+export function contended(): RelayError {
+  return new RelayError('UNAVAILABLE', 'The document is being changed by many writers at once.')
+}
+
+/** Who did what to which document. [OPS-7] */
+export function auditFields(access: Access, docId: string): { audit: true; workspace: string; sub: string; docId: string } {
+  return { audit: true, workspace: access.workspaceId, sub: access.sub, docId }
+}

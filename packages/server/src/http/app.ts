@@ -1,0 +1,274 @@
+import type { HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import type { InternalBearer } from '../auth/internal-bearer.ts'
+import { unauthenticated } from '../auth/refusals.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { newId, type Random } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { type BodyBudget, createBodyBudget } from './body-budget.ts'
+import { type Caller, type CallerDeps, readCaller } from './caller.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
+import { type BodyLimit, checkDeclaredLength, checkJsonType, readBody } from './request-body.ts'
+import { asRelayError, type CommonHeaders, errorResponse, preflightResponse, replyResponse } from './respond.ts'
+import type { Route, RouteRequest } from './route.ts'
+import { groupRoutes, type RouteGroup, rawParams } from './routing.ts'
+import { createSourceLimit, type SourceLimit } from './source-limit.ts'
+
+const MIB = 1_048_576
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
+const HOST = /^[A-Za-z0-9.:[\]-]{1,255}$/
+
+export interface AppDeps extends Omit<CallerDeps, 'refused'> {
+  readonly routes: readonly Route[]
+  readonly internalBearer: InternalBearer
+  /** `['*']` or a list of origins. [REST-11] */
+  readonly corsOrigins: readonly string[]
+  /** The configured max_doc_bytes, `null` when unlimited; sets the body limit of document routes. [REST-7] */
+  readonly maxDocBytes: number | null
+  /** True from the first SIGTERM on. [REST-13, LIFE-28] */
+  readonly isDraining: () => boolean
+  /** Strict JSON as BODY-8; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
+  readonly parseJson: (bytes: Uint8Array) => Promise<unknown>
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'add' | 'observe'>
+}
+
+/** What one request carries from its first line to its last. */
+interface Frame {
+  readonly requestId: string
+  readonly common: CommonHeaders
+  route: string
+  caller: Caller | null
+}
+
+type AppEnv = { Bindings: Partial<HttpBindings>; Variables: { frame: Frame } }
+type AppContext = Context<AppEnv>
+export type App = Hono<AppEnv>
+
+interface Shell {
+  readonly deps: AppDeps
+  readonly budget: BodyBudget
+  readonly sources: SourceLimit
+  readonly documentBodyBytes: number
+}
+
+/**
+ * The REST surface: one table of routes, one order of checks, one place for errors. [architecture §8, H2]
+ * Throws when a route lacks a policy or two routes are the same one, so that a forgotten check stops the start. [X15]
+ */
+export function createApp(deps: AppDeps): App {
+  const groups = groupRoutes(deps.routes)
+  const documentBodyBytes = Math.max(128 * MIB, Math.floor((deps.maxDocBytes ?? 0) * 1.25))
+  const shell: Shell = { deps, budget: createBodyBudget(documentBodyBytes), sources: createSourceLimit(), documentBodyBytes }
+  // The path stays as it was sent: parameters are decoded once, strictly, by `rawParams`.
+  const app: App = new Hono<AppEnv>({ getPath: (request) => pathOf(request.url) })
+
+  app.use('*', async (c, next) => {
+    const startedMs = deps.clock.monotonicMs()
+    const frame = openFrame(c, deps)
+    c.set('frame', frame)
+    await next()
+    finish(c, frame, deps.clock.monotonicMs() - startedMs, deps)
+  })
+  for (const group of groups) app.all(group.pattern, (c) => serve(c, group, shell))
+  app.notFound((c) => {
+    const unknown = new RelayError('NOT_FOUND', 'There is no such route.', { resource: 'route' })
+    return fail(c, deps.isDraining() ? drainingError() : unknown, deps)
+  })
+  app.onError((thrown, c) => fail(c, thrown, deps))
+  return app
+}
+
+/** Answers a request that ended in an exception, expected or not; nothing else stops because of it. [OPS-8] */
+function fail(c: AppContext, thrown: Error, deps: AppDeps): Response {
+  const error = asRelayError(thrown)
+  const { requestId, common } = c.get('frame')
+  if (error.code === 'INTERNAL') {
+    deps.metrics.add('relay_handler_panics_total', 1)
+    deps.log.error('http.unexpected', 'a request failed unexpectedly', { requestId, code: error.code, stack: thrown.stack })
+  }
+  noteRefusal(c, error, deps)
+  return errorResponse(error, { requestId, common })
+}
+
+/** Runs one request against its route, in the order policy, auth, declared length, content type, body, handler. [H2] */
+async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Response> {
+  const { deps } = shell
+  const frame = c.get('frame')
+  frame.route = group.pattern
+  checkHost(c)
+  const { method } = c.req
+  if (method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
+    return preflightResponse(frame.common, preflightHeaders(group.methods, c.req.header('access-control-request-headers')))
+  }
+  const route = group.routes.get(method === 'HEAD' ? 'GET' : method)
+  if (route === undefined) {
+    throw new RelayError('METHOD_NOT_ALLOWED', `The method ${method} is not allowed here.`, { allow: group.methods.join(', ') })
+  }
+  if (deps.isDraining() && route.whileDraining !== true) throw drainingError()
+  const leaveSource = shell.sources.enter(c.env.incoming?.socket.remoteAddress)
+  try {
+    frame.caller = await authenticate(c, route, deps)
+  } finally {
+    leaveSource()
+  }
+  const params = rawParams(group.pattern, c.req.path)
+  route.checkParams?.(params)
+  const account = shell.budget.open(frame.caller?.access.workspaceId ?? '')
+  try {
+    const body = await receive(c, route, shell, account)
+    const request = routeRequest(c, frame, params, body)
+    return replyResponse(await route.handle(request), frame.common)
+  } finally {
+    account.release()
+  }
+}
+
+async function authenticate(c: AppContext, route: Route, deps: AppDeps): Promise<Caller | null> {
+  switch (route.credential) {
+    case 'none':
+      return null
+    case 'bearer':
+      return readCaller(c.req.header('authorization'), c.req.header('x-workspace-id'), {
+        ...deps,
+        refused: (reason) => deps.metrics.add('relay_auth_failures_total', 1, { reason }),
+      })
+    case 'revocation-bearer': {
+      const outcome = deps.internalBearer(c.req.header('authorization'))
+      if (outcome === 'refused') throw unauthenticated()
+      if (outcome === 'not-configured') throw new RelayError('UNAVAILABLE', 'The internal routes are not configured.')
+      return null
+    }
+  }
+}
+
+async function receive(
+  c: AppContext,
+  route: Route,
+  shell: Shell,
+  account: ReturnType<BodyBudget['open']>,
+): Promise<{ readonly bytes: Uint8Array; readonly json: unknown }> {
+  const policy = route.body
+  if (policy.kind === 'none') return { bytes: new Uint8Array(0), json: undefined }
+  const limit =
+    policy.kind === 'json' ? jsonLimit(policy.maxBytes) : documentLimit(shell.documentBodyBytes, c.get('frame').caller)
+  const declared = c.req.header('content-length')
+  checkDeclaredLength(declared, limit)
+  checkJsonType(c.req.header('content-type'))
+  const bytes = await readBody({ body: c.req.raw.body, declared }, limit, account)
+  return policy.kind === 'json' ? { bytes, json: await shell.deps.parseJson(bytes) } : { bytes, json: undefined }
+}
+
+function jsonLimit(maxBytes: number): BodyLimit {
+  return {
+    maxBytes,
+    tooLarge: () => new RelayError('BODY_TOO_LARGE', `The request body exceeds ${maxBytes} bytes.`, { maxBytes }),
+  }
+}
+
+/** While the caller has a document ceiling, a body that the request limit cuts is told of that ceiling. [REST-14 DOC_TOO_LARGE] */
+function documentLimit(maxBytes: number, caller: Caller | null): BodyLimit {
+  const ceiling = caller?.access.limits.maxDocBytes ?? null
+  if (caller === null || ceiling === null) return jsonLimit(maxBytes)
+  return {
+    maxBytes,
+    tooLarge: (sizeBytes) =>
+      new RelayError('DOC_TOO_LARGE', `The document of at least ${sizeBytes} bytes exceeds ${ceiling} bytes.`, {
+        sizeBytes,
+        maxBytes: ceiling,
+        source: caller.access.limits.maxDocBytesSource,
+      }),
+  }
+}
+
+function routeRequest(
+  c: AppContext,
+  frame: Frame,
+  params: Readonly<Record<string, string>>,
+  body: { readonly bytes: Uint8Array; readonly json: unknown },
+): RouteRequest {
+  return {
+    requestId: frame.requestId,
+    params,
+    query: new URL(c.req.url).searchParams,
+    header: (name) => c.req.header(name),
+    caller: frame.caller,
+    json: body.json,
+    bytes: body.bytes,
+    get origin() {
+      return originOf(c)
+    },
+  }
+}
+
+function openFrame(c: AppContext, deps: AppDeps): Frame {
+  const given = c.req.header('x-request-id')
+  const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req-', 16, deps.random)
+  return { requestId, common: commonHeaders(requestId, deps.corsOrigins, c.req.header('origin')), route: 'other', caller: null }
+}
+
+/** Headers of every response. [REST-9, REST-10, REST-11] */
+export function commonHeaders(requestId: string, corsOrigins: readonly string[], origin: string | undefined): CommonHeaders {
+  return { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...corsHeaders(corsOrigins, origin) }
+}
+
+/** A host that could not stand in a URL of ours is refused before anything echoes it. [X25] */
+function checkHost(c: AppContext): void {
+  const host = c.req.header('host')
+  if (host !== undefined && !HOST.test(host))
+    throw new RelayError('BAD_REQUEST', 'The Host header is not a host name.', { field: 'Host' })
+}
+
+function originOf(c: AppContext): string {
+  const forwarded = c.req.header('x-forwarded-proto')
+  const scheme = forwarded === 'https' || forwarded === 'http' ? forwarded : 'http'
+  return `${scheme}://${c.req.header('host') ?? 'localhost'}`
+}
+
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const path = start === -1 ? '/' : url.slice(start)
+  const end = path.search(/[?#]/)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+function drainingError(): RelayError {
+  return new RelayError('UNAVAILABLE', 'The relay is shutting down.')
+}
+
+/** Refused rights are audited: who, where, what came of it. [OPS-7] */
+function noteRefusal(c: AppContext, error: RelayError, deps: AppDeps): void {
+  if (error.code !== 'VIEW_FORBIDDEN' && error.code !== 'EDIT_FORBIDDEN' && error.code !== 'OWNER_REQUIRED') return
+  const { requestId, caller, route } = c.get('frame')
+  deps.log.warn('access.refused', 'a caller lacks the right to do this', {
+    audit: true,
+    requestId,
+    code: error.code,
+    action: `${c.req.method} ${route}`,
+    ...(caller && { workspace: caller.access.workspaceId, sub: caller.access.sub }),
+    ...(typeof error.details.docId === 'string' && { docId: error.details.docId }),
+  })
+}
+
+function finish(c: AppContext, frame: Frame, durationMs: number, deps: AppDeps): void {
+  const { method } = c.req
+  const { status } = c.res
+  deps.metrics.observe('http_server_request_duration_seconds', durationMs / 1000, {
+    route: frame.route,
+    method,
+    code: String(status),
+  })
+  const level = frame.caller === null ? 'debug' : 'info'
+  deps.log[level]('http.request', 'a request was answered', {
+    requestId: frame.requestId,
+    route: frame.route,
+    method,
+    status,
+    durationMs: Math.round(durationMs * 10) / 10,
+    ...(frame.caller && { workspace: frame.caller.access.workspaceId, sub: frame.caller.access.sub }),
+  })
+}

@@ -1,0 +1,54 @@
+import type { Access } from '../access/access.ts'
+import type { ResolvedLimits } from '../access/limits.ts'
+import { readBearer } from '../auth/bearer.ts'
+import type { Membership, Principal, TokenVerifier } from '../auth/principal.ts'
+import { refusalError, unauthenticated } from '../auth/refusals.ts'
+import { chooseMembership, noMembership, type Tenancy } from '../auth/tenancy.ts'
+import { RelayError } from '../kernel/errors.ts'
+
+/** Who makes a request, and in which workspace. */
+export interface Caller {
+  readonly principal: Principal
+  readonly access: Access
+}
+
+export interface CallerDeps {
+  readonly verify: TokenVerifier
+  readonly tenancy: Tenancy
+  /** Claims and configuration merged. [LIM-1] */
+  readonly limitsOf: (claims: Membership['claims']) => ResolvedLimits
+  /** Counts a refused credential by its reason. [OPS-4] */
+  readonly refused: (reason: string) => void
+}
+
+/**
+ * Turns a bearer into the caller of one workspace, the interface's steps in order. [AUTH-1, AUTH-2, AUTH-6]
+ * Throws the error that the surface answers: 400 for what is no token, 401 for a bad one, 403 when the workspace is not the caller's.
+ */
+export async function readCaller(
+  authorization: string | undefined,
+  namedWorkspace: string | undefined,
+  deps: CallerDeps,
+): Promise<Caller> {
+  const token = readBearer(authorization)
+  if (token === null) throw unauthenticated()
+  const verification = await deps.verify(token)
+  if (verification.kind === 'refused') {
+    deps.refused(verification.reason)
+    throw refusalError(verification.reason)
+  }
+  const choice =
+    verification.kind === 'verified'
+      ? chooseMembership(verification.principal, deps.tenancy, namedWorkspace)
+      : noMembership(deps.tenancy)
+  if (choice.kind === 'forbidden-plain') throw new RelayError('FORBIDDEN_PLAIN', 'forbidden')
+  if (choice.kind === 'forbidden' || verification.kind !== 'verified') {
+    throw new RelayError('FORBIDDEN', 'The token has no usable membership of the named workspace.')
+  }
+  const { membership } = choice
+  const limits = deps.limitsOf(membership.claims)
+  return {
+    principal: verification.principal,
+    access: { sub: verification.principal.sub, workspaceId: membership.workspaceId, role: membership.role, limits },
+  }
+}

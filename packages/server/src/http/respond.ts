@@ -1,0 +1,105 @@
+import { wwwAuthenticate } from '../auth/refusals.ts'
+import { ERRORS, type ErrorCode, RelayError } from '../kernel/errors.ts'
+import type { RouteReply } from './route.ts'
+
+/** Headers that every response of one request carries, made before anything can fail. */
+export type CommonHeaders = Readonly<Record<string, string>>
+
+/** What an error body needs to know of the request it answers. */
+export interface ErrorContext {
+  readonly requestId: string
+  readonly common: CommonHeaders
+}
+
+const OK = 200
+const NO_CONTENT = 204
+const NOT_MODIFIED = 304
+const DEFAULT_RETRY_MS = 1000
+
+/** A successful reply as bytes. 200 with content, 204 without; never 201 or an empty 200. [REST-1] */
+export function replyResponse(reply: RouteReply, common: CommonHeaders): Response {
+  const headers = { ...common, ...reply.headers }
+  switch (reply.kind) {
+    case 'json':
+      return new Response(JSON.stringify(reply.value), {
+        status: OK,
+        headers: { ...headers, 'Content-Type': 'application/json' },
+      })
+    case 'json-bytes':
+      return new Response(reply.bytes as Uint8Array<ArrayBuffer>, {
+        status: OK,
+        headers: { ...headers, 'Content-Type': 'application/json' },
+      })
+    case 'text':
+      return new Response(reply.text, { status: reply.status ?? OK, headers: { 'Content-Type': 'text/plain', ...headers } })
+    case 'status-json':
+      return new Response(JSON.stringify(reply.value), {
+        status: ERRORS[reply.like].status,
+        headers: { ...headers, 'Content-Type': 'application/json' },
+      })
+    case 'empty':
+      return new Response(null, { status: NO_CONTENT, headers })
+    case 'not-modified':
+      return new Response(null, { status: NOT_MODIFIED, headers })
+  }
+}
+
+/** 204 with the methods of a route. [REST-11] */
+export function preflightResponse(common: CommonHeaders, headers: Readonly<Record<string, string>>): Response {
+  return new Response(null, { status: NO_CONTENT, headers: { ...common, ...headers } })
+}
+
+/** What any thrown value is to the outside: a RelayError as it is, everything else INTERNAL without its text. [REST-2, OPS-8] */
+export function asRelayError(thrown: unknown): RelayError {
+  return thrown instanceof RelayError ? thrown : new RelayError('INTERNAL', 'The relay failed unexpectedly.')
+}
+
+/** The one place where an error becomes REST bytes. [REST-2] */
+export function errorResponse(error: RelayError, context: ErrorContext): Response {
+  const { status, headers, body } = errorParts(error, context)
+  return new Response(body, { status, headers })
+}
+
+/** The same for a connection whose request could not be parsed, so that there is no Response to write. */
+export function rawErrorResponse(error: RelayError, context: ErrorContext): string {
+  const { status, headers, body } = errorParts(error, context)
+  const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${error.code}`, ...lines, '', body].join('\r\n')
+}
+
+function errorParts(error: RelayError, context: ErrorContext): { status: number; headers: Record<string, string>; body: string } {
+  const row = ERRORS[error.code]
+  if (error.code === 'FORBIDDEN_PLAIN') {
+    return { status: row.status, headers: { ...context.common, 'Content-Type': 'text/plain' }, body: 'forbidden' }
+  }
+  const details = errorDetails(error, context.requestId)
+  return {
+    status: row.status,
+    headers: { ...context.common, ...errorHeaders(error.code, details), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ error: error.message, errorCode: error.code, ...details }),
+  }
+}
+
+/** Only the members that the table lists reach a caller. */
+function errorDetails(error: RelayError, requestId: string): Record<string, unknown> {
+  const details: Record<string, unknown> = {}
+  for (const name of ERRORS[error.code].details as readonly string[]) {
+    if (error.details[name] !== undefined) details[name] = error.details[name]
+    else if (name === 'requestId') details[name] = requestId
+    else if (name === 'retryAfterMs') details[name] = DEFAULT_RETRY_MS
+  }
+  return details
+}
+
+function errorHeaders(code: ErrorCode, details: Readonly<Record<string, unknown>>): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (ERRORS[code].status === ERRORS.UNAUTHENTICATED.status)
+    headers['WWW-Authenticate'] = wwwAuthenticate(code !== 'UNAUTHENTICATED')
+  if (typeof details.retryAfterMs === 'number')
+    headers['Retry-After'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
+  if (code === 'METHOD_NOT_ALLOWED') headers.Allow = String(details.allow)
+  // The rest of a refused body is not read.
+  if (code === 'BODY_TOO_LARGE' || code === 'DOC_TOO_LARGE' || code === 'BLOB_TOO_LARGE') headers.Connection = 'close'
+  return headers
+}

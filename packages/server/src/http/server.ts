@@ -1,0 +1,107 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import { RelayError } from '../kernel/errors.ts'
+import { newId, type Random } from '../kernel/ids.ts'
+import type { App } from './app.ts'
+import { commonHeaders } from './app.ts'
+import { errorResponse, rawErrorResponse } from './respond.ts'
+
+export interface HttpServerOptions {
+  readonly app: Pick<App, 'fetch'>
+  /** Gets every upgrade request of the listener; without one they are refused by closing. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  readonly corsOrigins: readonly string[]
+  readonly random: Random
+}
+
+export interface HttpServer {
+  /** Binds; port 0 takes a free one. Resolves with the bound address, rejects when it is taken. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo>
+  /** Resolves when every request that is in progress now has been answered. The listener stays open: health still answers. [LIFE-28] */
+  finishRequests(): Promise<void>
+  /** Stops listening and cuts what is left. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Limits of the listener; the defaults of node differ. [H1, REST-7] */
+const SETTINGS = {
+  maxHeaderSize: 32 * 1024,
+  headersTimeout: 15_000,
+  requestTimeout: 600_000,
+  keepAliveTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  requireHostHeader: true,
+  insecureHTTPParser: false,
+}
+const MAX_HEADERS = 100
+const MAX_CONNECTIONS = 10_000
+/** Nothing read or written for so long ends a connection; upgraded sockets are no longer held to it. */
+const STALL_MS = 60_000
+
+/** A listener for the REST app. Nothing is bound until `listen`. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const errorContext = () => {
+    const requestId = newId('req-', 16, options.random)
+    return { requestId, common: commonHeaders(requestId, options.corsOrigins, undefined) }
+  }
+  const listener = getRequestListener((request, env) => options.app.fetch(request, env), {
+    // Reached only by a request target or host that is no URL: everything later is answered by the app.
+    errorHandler: () => errorResponse(unreadable(), errorContext()),
+  })
+  const server = createServer(SETTINGS)
+  server.maxHeadersCount = MAX_HEADERS
+  server.maxConnections = MAX_CONNECTIONS
+  server.timeout = STALL_MS
+  const inProgress = new Set<Promise<unknown>>()
+
+  server.on('request', (incoming, outgoing) => {
+    const closed = new Promise((resolve) => outgoing.once('close', resolve))
+    inProgress.add(closed)
+    void closed.then(() => inProgress.delete(closed))
+    void listener(incoming, outgoing)
+  })
+  server.on('upgrade', (request, socket, head) => {
+    if (options.onUpgrade) options.onUpgrade(request, socket, head)
+    else socket.destroy()
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    else socket.end(rawErrorResponse(parserError(error.code), errorContext()))
+  })
+
+  return {
+    listen: (address) => listening(server, address),
+    async finishRequests() {
+      await Promise.all(inProgress)
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function unreadable(): RelayError {
+  return new RelayError('BAD_REQUEST', 'The request line or Host header is not valid.', { field: 'Host' })
+}
+
+function parserError(code: string | undefined): RelayError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new RelayError('HEADERS_TOO_LARGE', `The header block exceeds ${SETTINGS.maxHeaderSize} bytes.`)
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new RelayError('BAD_REQUEST', 'The request did not arrive in time.', { field: 'request' })
+  return new RelayError('BAD_REQUEST', 'The request is not valid HTTP.', { field: 'request' })
+}
+
+function listening(server: Server, address: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address.port, address.host, () => {
+      server.off('error', reject)
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}

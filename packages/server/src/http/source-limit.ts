@@ -1,0 +1,27 @@
+import { RelayError } from '../kernel/errors.ts'
+
+const MAX_UNAUTHENTICATED = 512
+
+/** Bounds the requests of one address that are not yet authenticated. [H1] */
+export interface SourceLimit {
+  /** Counts a request in; the answer counts it out. Throws UNAVAILABLE at the bound. An unknown address is not counted. */
+  enter(address: string | undefined): () => void
+}
+
+export function createSourceLimit(): SourceLimit {
+  const byAddress = new Map<string, number>()
+  return {
+    enter(address) {
+      if (address === undefined) return () => undefined
+      const count = byAddress.get(address) ?? 0
+      if (count >= MAX_UNAUTHENTICATED)
+        throw new RelayError('UNAVAILABLE', 'Too many requests of this address wait to be authenticated.')
+      byAddress.set(address, count + 1)
+      return () => {
+        const left = (byAddress.get(address) ?? 1) - 1
+        if (left === 0) byAddress.delete(address)
+        else byAddress.set(address, left)
+      }
+    },
+  }
+}

@@ -1,0 +1,241 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ConfiguredLimits, resolveLimits } from '../../access/limits.ts'
+import { createInternalBearer } from '../../auth/internal-bearer.ts'
+import { openKeySet } from '../../auth/key-set.ts'
+import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
+import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
+import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { openBodies } from '../../documents/bodies.ts'
+import type { DocumentEvent } from '../../documents/document-events.port.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import { createDocuments, type Documents } from '../../documents/documents.ts'
+import { documentRoutes } from '../../documents/documents.routes.ts'
+import type { Residents } from '../../documents/residents.port.ts'
+import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import type { LogFields, Logger } from '../../kernel/log.ts'
+import { createMetrics, type Metrics } from '../../kernel/metrics.ts'
+import { type Check, type CheckName, CHECKS, createReadiness } from '../../operation/health.ts'
+import { healthRoutes } from '../../operation/health.routes.ts'
+import { metricsRoutes } from '../../operation/metrics.routes.ts'
+import { createApp } from '../app.ts'
+import type { Route } from '../route.ts'
+import { createHttpServer, type HttpServer } from '../server.ts'
+
+export interface RestRelayOptions {
+  readonly tenancy?: Tenancy
+  readonly limits?: Partial<ConfiguredLimits>
+  readonly enforcePrivateDocs?: boolean
+  readonly editorClient?: boolean
+  readonly corsOrigins?: readonly string[]
+  readonly routes?: readonly Route[]
+  readonly checks?: Partial<Record<CheckName, Check>>
+  /** Wraps the real store, to watch calls or to let one fail. */
+  readonly store?: (real: DocumentStore) => DocumentStore
+  readonly residents?: Residents
+}
+
+export interface LogLine extends LogFields {
+  readonly level: string
+  readonly event: string
+  readonly msg: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+/** What a call sends besides method and path. `as` makes a token. */
+export interface CallOptions {
+  readonly as?: TokenOptions
+  readonly token?: string
+  readonly body?: unknown
+  readonly raw?: string | Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The REST surface over real HTTP on loopback, a real SQLite store and real tokens; nothing is live in it. */
+export interface RestRelay extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly directory: string
+  readonly issuer: TestIssuer
+  readonly storage: Storage
+  readonly documents: Documents
+  readonly metrics: Metrics
+  readonly server: HttpServer
+  readonly events: DocumentEvent[]
+  readonly logLines: LogLine[]
+  draining: boolean
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  /** Sends text as it is and gives what comes back until the connection ends or is quiet. */
+  socket(text: string | Uint8Array): Promise<string>
+}
+
+/** Residents of a relay where nobody has a document open. */
+export const noResidents: Residents = {
+  isResident: () => false,
+  settle: () => Promise.resolve(),
+  put: () => Promise.resolve('not-resident' as const),
+  bodyChanged() {},
+  drop: () => Promise.resolve([]),
+  sharingChanged() {},
+}
+
+export async function startRestRelay(options: RestRelayOptions = {}): Promise<RestRelay> {
+  const directory = await mkdtemp(join(tmpdir(), 'relay-rest-'))
+  const logLines: LogLine[] = []
+  const log = recordingLogger(logLines)
+  const issuer = await startTestIssuer()
+  const keySet = openKeySet({ url: issuer.jwksUrl, log })
+  await keySet.firstFetch(5_000)
+  const storage = await openStorage({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log })
+  const verify = createTokenVerifier({
+    issuer: issuer.issuer,
+    audience: issuer.audience,
+    resource: null,
+    keySet,
+    revocations: { has: (jti) => jti === 'revoked' },
+    clock: systemClock,
+  })
+  const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
+  const events: DocumentEvent[] = []
+  const limits = { storageQuotaBytes: null, maxEditorsPerWorkspace: null, maxDocBytes: null, ...options.limits }
+  const bodies = openBodies({ maxBytes: 128 * 1024 * 1024, log })
+  const documents = createDocuments({
+    store: options.store?.(storage.documents) ?? storage.documents,
+    residents: options.residents ?? noResidents,
+    events: { publish: (event) => void events.push(event) },
+    bodies,
+    enforcePrivateDocs: options.enforcePrivateDocs ?? true,
+    clock: systemClock,
+    log,
+    metrics,
+  })
+  const ok: Check = () => ({ ok: true })
+  const checks = { ...(Object.fromEntries(CHECKS.map((name) => [name, ok])) as Record<CheckName, Check>), ...options.checks }
+  const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 1 }
+  const state = { draining: false }
+  const corsOrigins = options.corsOrigins ?? ['*']
+  const app = createApp({
+    routes: [
+      ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
+      ...healthRoutes({ readiness: createReadiness(checks, systemClock), version }),
+      ...metricsRoutes(metrics),
+      ...(options.routes ?? []),
+    ],
+    verify,
+    tenancy: options.tenancy ?? tenancyOf('shared', ''),
+    limitsOf: (claims) => resolveLimits(claims, limits),
+    internalBearer: createInternalBearer('a-secret-of-sixteen'),
+    corsOrigins,
+    maxDocBytes: limits.maxDocBytes,
+    isDraining: () => state.draining,
+    parseJson: bodies.parse,
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    metrics,
+  })
+  const server = createHttpServer({ app, corsOrigins, random: systemRandom })
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    directory,
+    issuer,
+    storage,
+    documents,
+    metrics,
+    server,
+    events,
+    logLines,
+    get draining() {
+      return state.draining
+    },
+    set draining(draining) {
+      state.draining = draining
+    },
+    call: (method, path, call) => send(port, issuer, method, path, call),
+    socket: (text) => sendRaw(port, text),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await bodies[Symbol.asyncDispose]()
+      await storage[Symbol.asyncDispose]()
+      await keySet[Symbol.asyncDispose]()
+      await issuer.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** node's own client: unlike fetch it sends paths and headers exactly as given. */
+function send(port: number, issuer: TestIssuer, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { as, token, body, raw } = options
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const headers: Record<string, string> = { ...options.headers }
+  const bearer = token ?? (as && issuer.token(as))
+  if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`
+  if (body !== undefined) headers['content-type'] ??= 'application/json'
+  if (payload !== undefined && headers['transfer-encoding'] === undefined)
+    headers['content-length'] ??= String(Buffer.byteLength(payload))
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ port, host: '127.0.0.1', method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const answerHeaders = new Headers()
+        for (let i = 0; i < response.rawHeaders.length; i += 2) {
+          answerHeaders.append(response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string)
+        }
+        resolve({ status: response.statusCode ?? 0, headers: answerHeaders, text, json: parsed(text) })
+      })
+    })
+    request.on('error', reject)
+    request.end(payload)
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function sendRaw(port: number, text: string | Uint8Array): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let received = ''
+    const end = (): void => {
+      socket.destroy()
+      resolve(received)
+    }
+    socket.setTimeout(300, end)
+    socket.on('data', (data) => {
+      received += data.toString('latin1')
+    })
+    socket.on('close', end)
+    socket.on('error', end)
+    socket.write(text)
+  })
+}
+
+function recordingLogger(lines: LogLine[]): Logger {
+  const at = (level: string) => (event: string, msg: string, fields?: LogFields) =>
+    void lines.push({ ...fields, level, event, msg })
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}

@@ -1,0 +1,103 @@
+import { type Transferable, Worker } from 'node:worker_threads'
+
+/** A task as the worker of a pool gets it; `transfer` moves buffers instead of copying them. */
+export interface TaskCall<Task> {
+  readonly task: Task
+  readonly transfer?: readonly Transferable[]
+  /** Wall time from hand-over to answer. A task that is over it is ended together with its worker. [C4] */
+  readonly deadlineMs: number
+}
+
+/** `overdue`: the deadline passed. `failed`: the worker ended or the task threw; the detail is for logs, not for callers. */
+export type TaskOutcome<Result> =
+  | { readonly kind: 'done'; readonly result: Result }
+  | { readonly kind: 'overdue' }
+  | { readonly kind: 'failed'; readonly detail: string }
+
+/** Threads for stateless work that is too long for the main one. `run` never rejects. */
+export interface TaskPool<Task, Result> {
+  run(call: TaskCall<Task>): Promise<TaskOutcome<Result>>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+interface Waiting<Task, Result> {
+  readonly call: TaskCall<Task>
+  readonly settle: (outcome: TaskOutcome<Result>) => void
+}
+
+interface Thread<Task, Result> {
+  readonly worker: Worker
+  running: { readonly waiting: Waiting<Task, Result>; readonly timer: NodeJS.Timeout } | null
+}
+
+/**
+ * Opens a pool of at most `size` threads that run `entry`, a module that calls `serveTasks`. Threads start when they are needed, take one
+ * task at a time in the order of the calls, and are replaced after a deadline or a crash.
+ */
+export function openTaskPool<Task, Result>(options: {
+  readonly entry: URL
+  readonly size: number
+  readonly heapMiB?: number
+}): TaskPool<Task, Result> {
+  const threads = new Set<Thread<Task, Result>>()
+  const queue: Waiting<Task, Result>[] = []
+  let closed = false
+
+  function settleRunning(thread: Thread<Task, Result>, outcome: TaskOutcome<Result>): void {
+    const running = thread.running
+    thread.running = null
+    if (running === null) return
+    clearTimeout(running.timer)
+    running.waiting.settle(outcome)
+  }
+
+  function endThread(thread: Thread<Task, Result>, outcome: TaskOutcome<Result>): void {
+    threads.delete(thread)
+    void thread.worker.terminate()
+    settleRunning(thread, outcome)
+    startWaiting()
+  }
+
+  function openThread(): Thread<Task, Result> {
+    const resourceLimits = options.heapMiB === undefined ? {} : { maxOldGenerationSizeMb: options.heapMiB }
+    const worker = new Worker(options.entry, { resourceLimits })
+    const thread: Thread<Task, Result> = { worker, running: null }
+    worker.on('message', (answer: TaskOutcome<Result>) => {
+      settleRunning(thread, answer)
+      startWaiting()
+    })
+    worker.on('error', (error) =>
+      endThread(thread, { kind: 'failed', detail: error instanceof Error ? error.message : String(error) }),
+    )
+    worker.on('exit', () => endThread(thread, { kind: 'failed', detail: 'the worker ended' }))
+    worker.unref()
+    threads.add(thread)
+    return thread
+  }
+
+  function startWaiting(): void {
+    while (queue.length > 0 && !closed) {
+      const idle = [...threads].find((thread) => thread.running === null) ?? (threads.size < options.size ? openThread() : null)
+      if (idle === null) return
+      const waiting = queue.shift() as Waiting<Task, Result>
+      const timer = setTimeout(() => endThread(idle, { kind: 'overdue' }), waiting.call.deadlineMs)
+      idle.running = { waiting, timer }
+      idle.worker.postMessage(waiting.call.task, waiting.call.transfer ?? [])
+    }
+  }
+
+  return {
+    run(call) {
+      if (closed) return Promise.resolve({ kind: 'failed', detail: 'the pool is closed' })
+      return new Promise((settle) => {
+        queue.push({ call, settle })
+        startWaiting()
+      })
+    },
+    async [Symbol.asyncDispose]() {
+      closed = true
+      for (const waiting of queue.splice(0)) waiting.settle({ kind: 'failed', detail: 'the pool is closed' })
+      await Promise.all([...threads].map((thread) => thread.worker.terminate()))
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Route, RouteDeclaration } from '../http/route.ts'
+
+/** On the main listener when metrics are public, on a loopback listener of its own when they are local. [OPS-3] */
+export const METRICS_ROUTES = {
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    credential: 'none',
+    body: { kind: 'none' },
+    needs: 'none',
+    summary: 'Metrics in Prometheus text format.',
+    whileDraining: true,
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+export function metricsRoutes(metrics: Pick<Metrics, 'render'>): readonly Route[] {
+  return [
+    {
+      ...METRICS_ROUTES.metrics,
+      async handle() {
+        const { contentType, text } = await metrics.render()
+        return { kind: 'text', text, headers: { 'Content-Type': contentType } }
+      },
+    },
+  ]
+}
