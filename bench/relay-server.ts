@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startTestIssuer } from '@docrelay/server/auth/testing/test-issuer'
+import { freePort, type RunningServer, stopChild } from './servers.ts'
+import { PAGE } from './edit-stream.ts'
+
+export interface RunningRelay extends RunningServer {
+  /** One token per document, each of a workspace of its own. */
+  readonly tokens: readonly string[]
+  readonly baseUrl: string
+}
+
+/**
+ * Starts the relay as an operator would, as its own process with the embedded store and durable acks, and creates the documents. `raised` lifts
+ * the per-workspace rates and connection caps that a single busy workspace would meet; everything else stays at its default.
+ */
+export async function startRelayServer(options: {
+  readonly docs: readonly string[]
+  readonly limits: 'default' | 'raised'
+  readonly dataDir?: string
+  readonly env?: Readonly<Record<string, string>>
+}): Promise<RunningRelay> {
+  const issuer = await startTestIssuer()
+  const folder = options.dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
+  const port = await freePort()
+  const raised = { RELAY_WRITES_PER_SEC: '0', RELAY_WRITES_BURST: '80', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100000' }
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../packages/server/src/main.ts'), 'serve'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      RELAY_HOST: '127.0.0.1',
+      RELAY_PORT: String(port),
+      RELAY_MCP_ENABLED: 'false',
+      RELAY_METRICS_EXPOSE: 'off',
+      RELAY_DATA_DIR: join(folder, 'data'),
+      RELAY_JWT_ISSUER: issuer.issuer,
+      RELAY_JWT_JWKS_URL: issuer.jwksUrl,
+      RELAY_TENANCY_MODE: 'shared',
+      RELAY_LOG_LEVEL: 'warn',
+      ...(options.limits === 'raised' ? raised : {}),
+      ...options.env,
+    },
+  })
+  const baseUrl = `http://127.0.0.1:${port}`
+  for (let tries = 0; !(await fetch(`${baseUrl}/readyz`).catch(() => null))?.ok; tries++) {
+    if (tries > 200 || child.exitCode !== null) throw new Error('the relay did not become ready')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const tokens = options.docs.map((_, i) => issuer.token({ workspace: `bench-${i}`, role: 'owner' }))
+  for (const [i, id] of options.docs.entries()) await createDocument(baseUrl, id, tokens[i] as string)
+  return {
+    pid: child.pid as number,
+    port,
+    baseUrl,
+    tokens,
+    async stop() {
+      await stopChild(child, options.dataDir ? undefined : folder)
+      await issuer.close()
+    },
+  }
+}
+
+async function createDocument(baseUrl: string, id: string, token: string): Promise<void> {
+  const body = { id, name: id, pages: [], richTextPages: [{ id: PAGE, name: 'Page', content: '<p></p>' }] }
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${baseUrl}/api/docs/${id}?expectedVersion=0`, {
+    method: 'PUT',
+    headers,
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok && answer.status !== 409) throw new Error(`PUT of ${id} answered ${answer.status}: ${await answer.text()}`)
+}
