@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Load, Measured } from './generator.ts'
-import { startRelayServer } from './relay-server.ts'
-import { startPeer } from './servers.ts'
+import { type RunningRelay, startRelayServer } from './relay-server.ts'
+import { type RunningServer, startPeer } from './servers.ts'
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3)
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8)
@@ -26,7 +26,7 @@ const SCENARIOS: Record<string, Scenario> = {
 
 async function measure(target: Target, scenario: Scenario): Promise<Measured> {
   const ids = Array.from({ length: scenario.docs }, (_, i) => `bench-${i}`)
-  const server =
+  const server: RunningServer | RunningRelay =
     target === 'relay'
       ? await startRelayServer({ docs: ids, limits: scenario.defaults ? 'default' : 'raised' })
       : await startPeer(target === 'bare' ? 'bare-ws.ts' : 'hocuspocus.ts')
