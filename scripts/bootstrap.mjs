@@ -1,0 +1,82 @@
+// Runs on the machine's own Node, 18 or newer, without dependencies: installs what is missing, then starts scripts/<name>.ts on the Node
+// that the repository brings as a package. On platforms without that package the machine's Node must be able to strip types.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const STAMP = join(ROOT, 'node_modules', '.docrelay-lock')
+const SCRIPTS = ['start', 'test', 'example']
+const [script = '', ...rest] = process.argv.slice(2)
+
+if (!SCRIPTS.includes(script)) {
+  console.error(`usage: node scripts/bootstrap.mjs ${SCRIPTS.join('|')}`)
+  process.exit(2)
+}
+install()
+run(findNode(), [join(ROOT, 'scripts', `${script}.ts`), ...rest])
+
+/** Installs when there are no packages yet, or those of another lockfile. */
+function install() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .digest('hex')
+  if (existsSync(join(ROOT, 'node_modules', 'vitest')) && stamped(lock)) return
+  console.error('Installing packages (npm ci) …')
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const done = spawnSync(npm, ['ci', '--no-audit', '--no-fund'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: withoutNpmSettings(),
+  })
+  if (done.status !== 0) {
+    console.error('npm ci failed; its messages above say why')
+    process.exit(1)
+  }
+  writeFileSync(STAMP, lock)
+}
+
+/** Without a stamp the packages came from a plain `npm ci`; npm's own copy of the lockfile tells whether they are current. */
+function stamped(lock) {
+  if (existsSync(STAMP)) return readFileSync(STAMP, 'utf8') === lock
+  const copy = join(ROOT, 'node_modules', '.package-lock.json')
+  if (!existsSync(copy)) return false
+  const wanted = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages
+  const present = JSON.parse(readFileSync(copy, 'utf8')).packages
+  const current = Object.entries(present).every(
+    ([path, entry]) => wanted[path] !== undefined && wanted[path].version === entry.version,
+  )
+  if (current) writeFileSync(STAMP, lock)
+  return current
+}
+
+/** The settings of the npm that runs this script are not meant for the one that installs. */
+function withoutNpmSettings() {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|command|execpath)/.test(name)),
+  )
+}
+
+function findNode() {
+  const bundled = join(ROOT, 'node_modules', '.bin', 'node')
+  if (existsSync(bundled) && spawnSync(bundled, ['--version']).status === 0) return bundled
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 22 || (major === 22 && minor >= 18)) return process.execPath
+  console.error(`There is no Node package for ${process.platform} ${process.arch}, and this Node is ${process.versions.node}.`)
+  console.error('Install Node 24 (22.18 at least) from https://nodejs.org and try again.')
+  process.exit(1)
+}
+
+function run(node, args) {
+  const path = `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`
+  const child = spawn(node, args, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, PATH: path } })
+  // The terminal sends Ctrl-C to both; the script decides when it ends.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
+  child.on('error', (error) => {
+    console.error(error.message)
+    process.exit(1)
+  })
+}

@@ -1,0 +1,25 @@
+// Refuses imports that layers.js does not list, permissions that nothing uses, and names and clocks that the repository does not want.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkFile, checkTable, type Layer, type SourceFile, stalePermissions } from './layer-rules.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+async function sources(): Promise<readonly SourceFile[]> {
+  const files: SourceFile[] = []
+  for (const name of await readdir(join(ROOT, 'packages'))) {
+    const base = `packages/${name}/src`
+    const entries = await readdir(join(ROOT, base), { recursive: true }).catch(() => [])
+    for (const entry of entries.sort()) {
+      if (entry.endsWith('.ts')) files.push({ path: `${base}/${entry}`, text: await readFile(join(ROOT, base, entry), 'utf8') })
+    }
+  }
+  return files
+}
+
+// Plain JavaScript, so that a linter may read it too.
+const { layers } = (await import(new URL('../layers.js', import.meta.url).href)) as { readonly layers: readonly Layer[] }
+const files = await sources()
+const problems = [...checkTable(layers), ...files.flatMap((file) => checkFile(file, layers)), ...stalePermissions(files, layers)]
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1

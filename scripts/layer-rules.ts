@@ -1,0 +1,173 @@
+import { dirname, join } from 'node:path/posix'
+
+/** One row of layers.js. */
+export interface Layer {
+  /** A folder, a file, or the beginning of file names, relative to the repository. The longest match counts. */
+  readonly part: string
+  /** Parts it may import from. */
+  readonly ours: readonly string[]
+  /** Parts of which it may import `*.port.ts` files alone. */
+  readonly ports?: readonly string[]
+  readonly libraries: readonly string[]
+  readonly node: boolean
+}
+
+export interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+const FORBIDDEN_FOLDERS = ['utils', 'helpers', 'common']
+const FORBIDDEN_FILES = ['index.ts', 'types.ts']
+const MAX_DEPTH = 3
+const DRIVERS = 'packages/server/src/drivers'
+const COMPOSITION = /^packages\/server\/src\/compose(-[a-z-]+)?\.ts$/
+/** Where the real clock and randomness are taken from: the server's and the client's. */
+const CLOCK_FILES = [
+  'packages/server/src/kernel/clock.ts',
+  'packages/server/src/kernel/ids.ts',
+  'packages/protocol/src/client/environment.ts',
+]
+const CLOCKS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
+  { pattern: /\bDate\.now\b/, name: 'Date.now' },
+  { pattern: /\bMath\.random\b/, name: 'Math.random' },
+  { pattern: /\bperformance\.now\b/, name: 'performance.now' },
+  { pattern: /\bnew Date\(\s*\)/, name: 'new Date()' },
+]
+
+/** Tests, contract suites and what only they use are not held to the table, only to names and depth. */
+export function isTestFile(path: string): boolean {
+  return /\.(test|contract)\.ts$/.test(path) || /\/(test|testing)\//.test(path)
+}
+
+export function layerOf(path: string, layers: readonly Layer[]): Layer | null {
+  let best: Layer | null = null
+  for (const layer of layers) {
+    const rest = path.startsWith(layer.part) ? path.slice(layer.part.length) : null
+    const fits = rest !== null && (rest === '' || /^[/.-]/.test(rest))
+    if (fits && layer.part.length > (best?.part.length ?? -1)) best = layer
+  }
+  return best
+}
+
+/** Everything wrong with one file, one line each. */
+export function checkFile(file: SourceFile, layers: readonly Layer[]): readonly string[] {
+  const problems = checkName(file.path)
+  if (isTestFile(file.path)) return problems
+  const layer = layerOf(file.path, layers)
+  if (layer === null) return [...problems, `${file.path}: stands in no part of layers.js`]
+  for (const { specifier, target } of importsOf(file)) {
+    const refusal = refusedImport(file.path, specifier, target, layer, layers)
+    if (refusal !== null) problems.push(`${file.path}: ${refusal}`)
+  }
+  const code = withoutComments(file.text)
+  if (!CLOCK_FILES.includes(file.path)) {
+    for (const { pattern, name } of CLOCKS)
+      if (pattern.test(code)) problems.push(`${file.path}: uses ${name}; time and randomness are parameters`)
+  }
+  return problems
+}
+
+function checkName(path: string): string[] {
+  const folders = path.slice(path.indexOf('/src/') + '/src/'.length).split('/')
+  const name = folders.pop() ?? ''
+  const problems: string[] = []
+  if (FORBIDDEN_FILES.includes(name)) problems.push(`${path}: a file named ${name} says nothing`)
+  for (const folder of folders)
+    if (FORBIDDEN_FOLDERS.includes(folder)) problems.push(`${path}: a folder named ${folder} says nothing`)
+  if (folders.length > MAX_DEPTH) problems.push(`${path}: more than ${MAX_DEPTH} folders below src`)
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*\.ts$/.test(name)) problems.push(`${path}: not a kebab-case name`)
+  return problems
+}
+
+function refusedImport(
+  path: string,
+  specifier: string,
+  target: string | null,
+  layer: Layer,
+  layers: readonly Layer[],
+): string | null {
+  if (target === null) {
+    if (specifier.startsWith('node:')) return layer.node ? null : `may not import ${specifier}`
+    return layer.libraries.includes(libraryOf(specifier)) ? null : `may not import ${specifier}`
+  }
+  if (isTestFile(target)) return `imports test code: ${target}`
+  if (target.startsWith(`${DRIVERS}/`) && !path.startsWith(`${DRIVERS}/`) && !COMPOSITION.test(path))
+    return `only compose imports drivers: ${target}`
+  const part = layerOf(target, layers)?.part
+  if (part === undefined || part === layer.part || layer.ours.includes(part)) return null
+  if (target.endsWith('.port.ts') && layer.ports?.includes(part) === true) return null
+  return `may not import ${target}`
+}
+
+/** Rows that name parts nobody has, or one part twice. */
+export function checkTable(layers: readonly Layer[]): readonly string[] {
+  const parts = layers.map((layer) => layer.part)
+  const twice = parts.filter((part, index) => parts.indexOf(part) !== index).map((part) => `layers.js: ${part} stands twice`)
+  const unknown = layers.flatMap((layer) =>
+    [...layer.ours, ...(layer.ports ?? [])]
+      .filter((name) => !parts.includes(name))
+      .map((name) => `layers.js: ${layer.part} names ${name}, which is no part`),
+  )
+  return [...twice, ...unknown]
+}
+
+/** Permissions that no file uses: they would let a wrong import in unseen. */
+export function stalePermissions(files: readonly SourceFile[], layers: readonly Layer[]): readonly string[] {
+  const used = new Map<Layer, Set<string>>()
+  const seen = new Set<Layer>()
+  for (const file of files) {
+    const layer = layerOf(file.path, layers)
+    if (layer === null || isTestFile(file.path)) continue
+    seen.add(layer)
+    const names = used.get(layer) ?? new Set()
+    used.set(layer, names)
+    for (const { specifier, target } of importsOf(file)) {
+      if (target === null) names.add(specifier.startsWith('node:') ? 'node' : libraryOf(specifier))
+      else {
+        const part = layerOf(target, layers)?.part
+        const byPort = part !== undefined && layer.ports?.includes(part) === true && target.endsWith('.port.ts')
+        if (part !== undefined) names.add(byPort ? `port ${part}` : part)
+      }
+    }
+  }
+  return layers.flatMap((layer) => {
+    if (!seen.has(layer)) return [`layers.js: ${layer.part} has no files`]
+    const names = used.get(layer) ?? new Set()
+    const granted = [
+      ...layer.ours,
+      ...(layer.ports ?? []).map((part) => `port ${part}`),
+      ...layer.libraries,
+      ...(layer.node ? ['node'] : []),
+    ]
+    return granted.filter((name) => !names.has(name)).map((name) => `layers.js: ${layer.part} does not use ${name}`)
+  })
+}
+
+/** Static and dynamic imports; `target` is the file within the repository, `null` for a library or a module of Node. */
+export function importsOf(file: SourceFile): readonly { readonly specifier: string; readonly target: string | null }[] {
+  const code = withoutComments(file.text)
+  const found = [
+    ...code.matchAll(/(?:^|\n)\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/g),
+    ...code.matchAll(/(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g),
+    ...code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g),
+  ]
+  return found.map((match) => {
+    const specifier = match[1] ?? ''
+    if (specifier.startsWith('.')) return { specifier, target: join(dirname(file.path), specifier) }
+    const own = /^@docrelay\/([a-z-]+)\/(.+)$/.exec(specifier)
+    return { specifier, target: own === null ? null : `packages/${own[1]}/src/${own[2]}.ts` }
+  })
+}
+
+function libraryOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Comments blanked; a comment sign inside a string of one line is left alone when a quote stands before it. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[\s;{}(),])\/\/[^\n]*/g, '$1')
+}

@@ -1,0 +1,54 @@
+/** What vitest's JSON reporter writes, as far as it is read here. */
+export interface VitestReport {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly message?: string
+    readonly assertionResults: readonly {
+      readonly fullName: string
+      readonly status: string
+      readonly failureMessages?: readonly string[] | null
+    }[]
+  }[]
+}
+
+export interface Summary {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly failures: readonly { readonly name: string; readonly message: string }[]
+  readonly skips: readonly { readonly name: string; readonly reason: string }[]
+}
+
+/**
+ * Counts every test once and every check as one. A file that could not be loaded counts as one failure.
+ * A skipped test says why at the end of its name, as in `… (skipped: needs PostgreSQL)`, or in `context.skip('…')`.
+ */
+export function summarise(
+  report: VitestReport | null,
+  skipReasons: Readonly<Record<string, string>>,
+  checks: readonly boolean[],
+): Summary {
+  let passed = checks.filter((ok) => ok).length
+  const failedChecks = checks.length - passed
+  const failures: { name: string; message: string }[] = []
+  const skips: { name: string; reason: string }[] = []
+  for (const file of report?.testResults ?? []) {
+    let failedHere = 0
+    for (const test of file.assertionResults) {
+      if (test.status === 'passed') passed++
+      else if (test.status === 'failed') {
+        failedHere++
+        failures.push({ name: `${file.name}: ${test.fullName}`, message: (test.failureMessages ?? []).join('\n') })
+      } else skips.push({ name: test.fullName, reason: skipReason(test.fullName, skipReasons[test.fullName]) })
+    }
+    if (file.status === 'failed' && failedHere === 0)
+      failures.push({ name: file.name, message: file.message ?? 'the file could not be run' })
+  }
+  return { passed, failed: failedChecks + failures.length, skipped: skips.length, failures, skips }
+}
+
+function skipReason(name: string, given: string | undefined): string {
+  if (given !== undefined && given !== '') return given
+  return /\(skipped: (.+)\)$/.exec(name)?.[1] ?? 'no reason given'
+}

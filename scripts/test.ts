@@ -1,0 +1,130 @@
+// `npm test`: everything CI runs. Ends with one line `N passed, N failed, N skipped`; a step that is no test suite counts as one.
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { summarise, type VitestReport } from './test-report.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const BIN = join(ROOT, 'node_modules', '.bin')
+
+interface Step {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+const node = (name: string, ...args: string[]): Step => ({ name, command: process.execPath, args })
+
+const CHECKS: readonly Step[] = [
+  node('types', 'scripts/check-types.mjs'),
+  { name: 'lint', command: join(BIN, 'oxlint'), args: ['--type-aware', 'packages', 'scripts', 'bench'] },
+  node('layers', 'scripts/check-layers.ts'),
+  { name: 'format', command: join(BIN, 'biome'), args: ['format', '.'] },
+  { name: 'unused', command: join(BIN, 'knip'), args: [] },
+  node('docs', 'scripts/generate-docs.ts', '--check'),
+  node('rules', 'scripts/rules.ts', '--check'),
+]
+
+interface Outcome {
+  readonly step: Step
+  readonly code: number
+  readonly output: string
+  readonly seconds: number
+}
+
+function runStep(step: Step, env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
+  const startedAt = performance.now()
+  return new Promise((resolve) => {
+    const child = spawn(step.command, step.args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env })
+    let output = ''
+    const take = (chunk: Buffer) => {
+      output += chunk.toString()
+    }
+    child.stdout.on('data', take)
+    child.stderr.on('data', take)
+    const end = (code: number) => resolve({ step, code, output, seconds: (performance.now() - startedAt) / 1000 })
+    child.on('error', (error) => {
+      output += error.message
+      end(1)
+    })
+    child.on('close', (code) => end(code ?? 1))
+  })
+}
+
+async function runChecks(): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const step of CHECKS) {
+    const outcome = await runStep(step)
+    report(outcome)
+    outcomes.push(outcome)
+  }
+  return outcomes
+}
+
+function report({ step, code, output, seconds }: Outcome): void {
+  console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${step.name} (${seconds.toFixed(1)} s)`)
+  if (code !== 0) console.log(indented(output))
+}
+
+function indented(text: string): string {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `     ${line}`)
+    .join('\n')
+}
+
+interface Suites {
+  readonly outcome: Outcome
+  readonly report: VitestReport | null
+  readonly skipReasons: Readonly<Record<string, string>>
+}
+
+async function runSuites(filters: readonly string[]): Promise<Suites> {
+  const folder = await mkdtemp(join(tmpdir(), 'docrelay-test-'))
+  try {
+    const reportFile = join(folder, 'report.json')
+    const skipFile = join(folder, 'skips.json')
+    const reporters = ['--reporter=json', `--outputFile=${reportFile}`, '--reporter=./scripts/skip-reasons.ts']
+    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...filters]
+    const outcome = await runStep(
+      { name: 'tests', command: process.execPath, args },
+      { ...process.env, DOCRELAY_SKIP_REASONS: skipFile },
+    )
+    return {
+      outcome,
+      report: (await readJson<VitestReport>(reportFile)) ?? null,
+      skipReasons: (await readJson<Record<string, string>>(skipFile)) ?? {},
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function readJson<T>(file: string): Promise<T | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
+}
+
+async function main(): Promise<number> {
+  const filters = process.argv.slice(2)
+  // One lane for the checks, one for the suites: the machine that this must finish on has two cores.
+  const [checks, suites] = await Promise.all([filters.length === 0 ? runChecks() : [], runSuites(filters)])
+  const summary = summarise(
+    suites.report,
+    suites.skipReasons,
+    checks.map(({ code }) => code === 0),
+  )
+  for (const failure of summary.failures) console.log(`FAIL ${failure.name}\n${indented(failure.message)}`)
+  for (const skip of summary.skips) console.log(`skip ${skip.name}: ${skip.reason}`)
+  console.log(`${suites.outcome.code === 0 ? 'ok  ' : 'FAIL'} tests (${suites.outcome.seconds.toFixed(1)} s)`)
+  // The runner may fail without a failing test, e.g. on an unhandled rejection; then its own words are all there is.
+  const unexplained = suites.outcome.code !== 0 && summary.failures.length === 0
+  if (unexplained) console.log(indented(suites.outcome.output.slice(-8000)))
+  const failed = summary.failed + (unexplained ? 1 : 0)
+  console.log(`${summary.passed} passed, ${failed} failed, ${summary.skipped} skipped`)
+  return failed === 0 ? 0 : 1
+}
+
+process.exitCode = await main()
