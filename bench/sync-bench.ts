@@ -26,7 +26,7 @@ const SCENARIOS: Record<string, Scenario> = {
 
 async function measure(target: Target, scenario: Scenario): Promise<Measured> {
   const ids = Array.from({ length: scenario.docs }, (_, i) => `bench-${i}`)
-  const server: RunningServer | RunningRelay =
+  const server: RunningServer =
     target === 'relay'
       ? await startRelayServer({ docs: ids, limits: scenario.defaults ? 'default' : 'raised' })
       : await startPeer(target === 'bare' ? 'bare-ws.ts' : 'hocuspocus.ts')
@@ -35,7 +35,7 @@ async function measure(target: Target, scenario: Scenario): Promise<Measured> {
       dialect: target,
       port: server.port,
       serverPid: server.pid,
-      docs: ids.map((id, i) => ({ id, token: 'tokens' in server ? (server.tokens[i] as string) : 'none' })),
+      docs: ids.map((id, i) => ({ id, token: (server as Partial<RunningRelay>).tokens?.[i] ?? 'none' })),
       clientsPerDoc: scenario.clientsPerDoc,
       rate: scenario.rate,
       window: scenario.window,

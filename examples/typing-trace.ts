@@ -41,7 +41,7 @@ export function typingTrace(options: {
       const word = options.words[Math.floor(random() * options.words.length)] as string
       for (const character of word) type(character)
       // A slip: a few characters go again at once and are typed anew.
-      if (random() < 0.28) {
+      if (random() < 0.5) {
         const slipped = 1 + Math.floor(random() * Math.min(5, word.length))
         backspace(slipped)
         for (const character of word.slice(word.length - slipped)) type(character)
