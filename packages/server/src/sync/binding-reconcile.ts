@@ -1,0 +1,186 @@
+import type { CanvasContainer, CanvasPage, DocumentBody, ProseContainer } from '@docrelay/model/body'
+import { EMPTY_BODY } from '@docrelay/model/body-parse'
+import { healOrder } from '@docrelay/model/body-order'
+import { equalJson, isJsonObject, type Json, type JsonObject } from '@docrelay/model/json'
+import type * as Y from 'yjs'
+import { mergeOrder, writeOrder } from './binding-order.ts'
+import { project, readArray } from './binding-project.ts'
+import { reconcileContent } from './binding-prose.ts'
+import {
+  CANVAS_PAGES,
+  canvasEntries,
+  containerRecords,
+  FIELDS,
+  isUntouched,
+  METADATA,
+  metadataOf,
+  NO_RECORDS,
+  PROSE_PAGES,
+  proseEntries,
+  proseRoot,
+  type Records,
+  REFERENCES,
+  type RecordRoots,
+  shapeRecords,
+  shapeRoots,
+} from './binding-roots.ts'
+import { seed } from './binding-seed.ts'
+import { readValue, wireValue } from './binding-values.ts'
+
+/** One reconciliation: the document, and the roots that were filled with all of `after` at its start. */
+interface Work {
+  readonly ydoc: Y.Doc
+  readonly seeded: ReadonlySet<string>
+}
+
+/**
+ * Applies the differences between two bodies to the live document, and nothing else. [LIFE-13, LIFE-14, YDOC-2, YDOC-3]
+ *
+ * `before` is a body that the caller has seen and `after` what it wants; the live document may be ahead of `before`, and what others did in
+ * the meantime stays. Pages, shapes, references and fields are matched by id, prose by block. Of a part that is the same object in both
+ * bodies nothing more is read, so whoever makes `after` keeps the parts that it did not change. What has no counterpart in the live document
+ * (wire.md §3) is ignored: the caller projects over `after` to keep it.
+ *
+ * One Yjs transaction with this `origin`, no transaction event when nothing differs, and never a pause between reading and writing.
+ * A change of title or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
+ *
+ * Alone it is exact: `project(ydoc, after)` equals `after`. A record that has vanished since `before` is not brought back: the deletion of
+ * another wins over a change here. A root that never held anything takes all of `after`, whatever `before` says. [YDOC-9]
+ */
+export function reconcile(
+  ydoc: Y.Doc,
+  before: DocumentBody,
+  after: DocumentBody,
+  origin: unknown,
+  titleChangedAtMs?: number,
+): void {
+  ydoc.transact(() => {
+    const work: Work = { ydoc, seeded: seed(ydoc, after, origin, titleChangedAtMs) }
+    reconcileMetadata(work, before, after, titleChangedAtMs)
+    reconcileCanvas(work, before.canvas, after.canvas)
+    reconcileProse(work, before.prose, after.prose)
+    if (before.references !== after.references) {
+      reconcileRecords(work, REFERENCES, containerRecords(before.references), containerRecords(after.references))
+    }
+    if (before.fields !== after.fields)
+      reconcileRecords(work, FIELDS, containerRecords(before.fields), containerRecords(after.fields))
+  }, origin)
+}
+
+function reconcileMetadata(
+  { ydoc, seeded }: Work,
+  before: DocumentBody,
+  after: DocumentBody,
+  titleChangedAtMs: number | undefined,
+): void {
+  const known: ReadonlyMap<string, Json> = seeded.has(METADATA)
+    ? metadataOf(after)
+    : isUntouched(ydoc, METADATA)
+      ? new Map()
+      : metadataOf(before)
+  const wanted: ReadonlyMap<string, Json> = metadataOf(after)
+  const changed = ['title', 'tags', 'citationStyle'].filter((name) => !equalJson(known.get(name), wanted.get(name)))
+  if (changed.length === 0) return
+  const metadata = ydoc.getMap(METADATA)
+  for (const name of changed) setEntry(metadata, name, wanted.get(name))
+  if (titleChangedAtMs !== undefined && (changed.includes('title') || changed.includes('tags'))) {
+    setEntry(metadata, 'updatedAt', titleChangedAtMs)
+  }
+}
+
+function reconcileCanvas(work: Work, before: CanvasContainer, after: CanvasContainer): void {
+  if (before.pages === after.pages) return
+  const known = new Map(before.pages.map((page) => [page.id, page]))
+  const live = reconcilePages(work, CANVAS_PAGES, canvasEntries(before.pages), canvasEntries(after.pages))
+  for (const page of after.pages) {
+    const old = known.get(page.id)
+    if (old === page || !live.has(page.id)) continue
+    const seen = old ?? (live.get(page.id) === 'new' ? leftShapes(work.ydoc, page.id) : undefined)
+    if (seen?.shapes === page.shapes) continue
+    reconcileRecords(work, shapeRoots(page.id), seen === undefined ? NO_RECORDS : shapeRecords(seen), shapeRecords(page))
+  }
+}
+
+/** Shapes that an earlier page of this id left behind. [YDOC-5] */
+function leftShapes(ydoc: Y.Doc, id: string): CanvasPage {
+  const page: CanvasPage = { id, members: { id }, shapesForm: 'list', shapes: [] }
+  const left = project(ydoc, { ...EMPTY_BODY, canvas: { form: 'list', pages: [page] } })
+  return left.canvas.pages.find((found) => found.id === id) ?? page
+}
+
+function reconcileProse(work: Work, before: ProseContainer, after: ProseContainer): void {
+  if (before.pages === after.pages) return
+  const known = new Map(before.pages.map((page) => [page.id, page]))
+  const live = reconcilePages(work, PROSE_PAGES, proseEntries(before.pages), proseEntries(after.pages))
+  for (const page of after.pages) {
+    const old = known.get(page.id)
+    if (old === page || !live.has(page.id)) continue
+    if (work.seeded.has(proseRoot(page.id))) continue
+    reconcileContent(work.ydoc, page.id, old?.content ?? (live.get(page.id) === 'new' ? null : ''), page.content)
+  }
+}
+
+/**
+ * Reconciles a page list and answers which pages of it are live now: `new` ones this edit listed, `old` ones were there. While nobody
+ * filled the live list the stored one stands; its first change therefore writes the whole list. [YDOC-5]
+ */
+function reconcilePages(work: Work, roots: RecordRoots, before: Records, after: Records): ReadonlyMap<string, 'new' | 'old'> {
+  const map = work.ydoc.getMap(roots.map)
+  const listed = new Set(map.keys())
+  const standing = listed.size === 0
+  if (!standing || !sameRecords(before, after)) reconcileRecords(work, roots, standing ? NO_RECORDS : before, after)
+  const live = new Map<string, 'new' | 'old'>()
+  for (const id of after.items.keys()) {
+    if (standing ? before.items.has(id) : listed.has(id)) live.set(id, 'old')
+    else if (map.has(id)) live.set(id, 'new')
+  }
+  return live
+}
+
+function sameRecords(a: Records, b: Records): boolean {
+  return sameIds(a.order, b.order) && [...b.items].every(([id, item]) => equalJson(a.items.get(id), item))
+}
+
+/** The differences between two sets of records, applied to their map and, when ids or places differ, to their order. [YDOC-3] */
+function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Records, after: Records): void {
+  if (seeded.has(roots.map)) return
+  const before = isUntouched(ydoc, roots.map) ? NO_RECORDS : given
+  const map = ydoc.getMap(roots.map)
+  const reordered = !sameIds(before.order, after.order)
+  const live = reordered ? liveOrder(ydoc, roots) : []
+  for (const [id, value] of after.items) {
+    const old = before.items.get(id)
+    if (old === value || equalJson(old, value)) continue
+    // Changed here, deleted by someone else: the deletion wins.
+    if (old !== undefined && !map.has(id)) continue
+    setEntry(map, id, value)
+  }
+  const removed = new Set([...before.items.keys()].filter((id) => !after.items.has(id)))
+  for (const id of removed) setEntry(map, id, undefined)
+  if (!reordered) return
+  const target = mergeOrder(live, before.order, after.order, (id) => map.has(id))
+  writeOrder(ydoc.getArray(roots.order), target, removed)
+}
+
+function liveOrder(ydoc: Y.Doc, roots: RecordRoots): readonly string[] {
+  const records = new Map<string, JsonObject>()
+  for (const [id, value] of ydoc.getMap(roots.map).entries()) {
+    const json = readValue(value)
+    if (isJsonObject(json)) records.set(id, json)
+  }
+  return healOrder(readArray(ydoc, roots.order), records)
+}
+
+/** Sets or, with `undefined`, deletes an entry, unless it is so already. */
+export function setEntry(map: Y.Map<unknown>, name: string, value: Json | undefined): void {
+  if (value === undefined) {
+    if (map.has(name)) map.delete(name)
+    return
+  }
+  const wire = wireValue(value)
+  if (!map.has(name) || !equalJson(readValue(map.get(name)), wire)) map.set(name, wire)
+}
+
+function sameIds(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((id, i) => id === b[i]))
+}

@@ -1,0 +1,76 @@
+import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from '@docrelay/model/json'
+import * as Y from 'yjs'
+
+/**
+ * A value found in the live document as JSON: itself when it is JSON already, else converted without touching it. `undefined` where there is
+ * none. A nested Y type reads as its content, a number that JSON lacks as `null`, bytes as a list of numbers. [YDOC-2]
+ */
+export function readValue(value: unknown): Json | undefined {
+  if (isJson(value)) return value
+  switch (typeof value) {
+    case 'bigint':
+      return Number(value)
+    case 'number':
+      return null
+    case 'object':
+      return readObject(value as object)
+    default:
+      return undefined
+  }
+}
+
+function isJson(value: unknown): value is Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return false
+  if (Array.isArray(value)) return value.every(isJson)
+  return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isJson)
+}
+
+function readObject(value: object): Json {
+  if (value instanceof Y.Map) return fromEntries(value.entries())
+  if (value instanceof Y.Array) return value.toArray().map((item) => readValue(item) ?? null)
+  if (value instanceof Y.AbstractType) return String(value)
+  if (value instanceof Uint8Array) return [...value]
+  if (Array.isArray(value)) return value.map((item) => readValue(item) ?? null)
+  return fromEntries(Object.entries(value))
+}
+
+function fromEntries(entries: Iterable<[string, unknown]>): JsonObject {
+  const read: [string, Json][] = []
+  for (const [name, value] of entries) {
+    const json = readValue(value)
+    if (json !== undefined) read.push([name, json])
+  }
+  return Object.fromEntries(read)
+}
+
+/**
+ * The value as it may be put into the live document: without members named `__proto__`, which peers cannot decode without reaching a
+ * prototype. The same object when it has none. They stay in the stored body: see `keepHidden`. [BODY-8]
+ */
+export function wireValue<T extends Json>(value: T): T
+export function wireValue(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = value.map((item) => wireValue(item as Json))
+    return items.every((item, i) => item === value[i]) ? value : items
+  }
+  const entries = Object.entries(value as JsonObject)
+  const kept = entries.filter(([name]) => name !== '__proto__').map(([name, member]): [string, Json] => [name, wireValue(member)])
+  const clean = kept.length === entries.length && kept.every(([name, member]) => member === (value as JsonObject)[name])
+  return clean ? value : Object.fromEntries(kept)
+}
+
+/** `live` with the members that `wireValue` left out of `base`, wherever the live value still has the object they were in. [BODY-7] */
+export function keepHidden(base: Json | undefined, live: Json): Json {
+  if (base === undefined || typeof base !== 'object' || base === null || wireValue(base) === base) return live
+  if (Array.isArray(base))
+    return Array.isArray(live) ? live.map((item, i) => keepHidden(base[i] as Json | undefined, item as Json)) : live
+  if (!isJsonObject(live) || !isJsonObject(base)) return live
+  const merged: JsonObject = Object.fromEntries(
+    Object.entries(live).map(([name, member]) => [name, keepHidden(memberOf(base, name), member)]),
+  )
+  const hidden = memberOf(base, '__proto__')
+  return hidden === undefined ? merged : setMember(merged, '__proto__', hidden)
+}
