@@ -1,0 +1,35 @@
+/** Bytes of SYNC messages a workspace may bring at once, and per second. [W4] */
+const CAPACITY_BYTES = 1024 * 1024 * 1024
+const REFILL_BYTES_PER_SEC = 2 * 1024 * 1024
+
+/** One byte bucket per workspace; a full bucket is forgotten. */
+export class ByteBuckets {
+  readonly #spent = new Map<string, { bytes: number; atMs: number }>()
+  readonly #capacityBytes: number
+
+  constructor(capacityBytes = CAPACITY_BYTES) {
+    this.#capacityBytes = capacityBytes
+  }
+
+  /** 0 when taken, else the ms until so many bytes are free. */
+  take(workspaceId: string, bytes: number, nowMs: number): number {
+    const bucket = this.#spent.get(workspaceId)
+    if (bucket === undefined) {
+      this.#spent.set(workspaceId, { bytes, atMs: nowMs })
+      return 0
+    }
+    bucket.bytes = Math.max(0, bucket.bytes - ((nowMs - bucket.atMs) * REFILL_BYTES_PER_SEC) / 1000)
+    bucket.atMs = nowMs
+    if (bucket.bytes + bytes > this.#capacityBytes) {
+      return Math.ceil(((bucket.bytes + bytes - this.#capacityBytes) * 1000) / REFILL_BYTES_PER_SEC)
+    }
+    bucket.bytes += bytes
+    return 0
+  }
+
+  sweep(nowMs: number): void {
+    for (const [workspaceId, bucket] of this.#spent) {
+      if (bucket.bytes <= ((nowMs - bucket.atMs) * REFILL_BYTES_PER_SEC) / 1000) this.#spent.delete(workspaceId)
+    }
+  }
+}

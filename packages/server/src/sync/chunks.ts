@@ -1,0 +1,99 @@
+import type { ChunkFrame } from '@docrelay/protocol/frames'
+
+/** Limits of one connection. [WS-36] */
+export const CHUNK_LIMITS = { messages: 4, total: 64, bytes: 16 * 1024 * 1024, idleMs: 10_000 } as const
+/** Bytes of unfinished messages in the whole process. [W5] */
+export const CHUNK_PROCESS_BYTES = 256 * 1024 * 1024
+/** Refused ids whose remaining pieces are still recognised. */
+const REFUSED_KEPT = 16
+
+/** Counts what all connections hold; shared by them. */
+export interface ChunkBudget {
+  usedBytes: number
+  readonly maxBytes: number
+}
+
+interface Unfinished {
+  readonly total: number
+  readonly pieces: (Uint8Array | undefined)[]
+  missing: number
+  bytes: number
+}
+
+/** Unfinished chunked messages of one binding. */
+export interface ChunkBox {
+  readonly unfinished: Map<string, Unfinished>
+  readonly refused: string[]
+  bytes: number
+  /** Monotonic; the newest piece that was new. */
+  progressMs: number
+}
+
+export type ChunkOutcome =
+  | { readonly kind: 'waiting' }
+  /** A repeated piece, or a piece of a message that was refused. */
+  | { readonly kind: 'ignored' }
+  | { readonly kind: 'complete'; readonly frame: Uint8Array }
+  /** Beyond a limit: refused once. `fault`: the client's own (a violation) or the process's. [WS-36, W5] */
+  | { readonly kind: 'refused'; readonly fault: 'client' | 'process' }
+
+export function newChunkBox(): ChunkBox {
+  return { unfinished: new Map(), refused: [], bytes: 0, progressMs: 0 }
+}
+
+/** Takes one piece in. Pieces are copied, so that the buffer they came in is not kept alive by a part of it. */
+export function addChunk(box: ChunkBox, budget: ChunkBudget, chunk: ChunkFrame, nowMs: number): ChunkOutcome {
+  const id = Buffer.from(chunk.messageId).toString('latin1')
+  if (box.refused.includes(id)) return { kind: 'ignored' }
+  const known = box.unfinished.get(id)
+  if (known && known.total !== chunk.total) forget(box, budget, id)
+  if (chunk.total < 1 || chunk.total > CHUNK_LIMITS.total || chunk.seq >= chunk.total) return refuse(box, budget, id, 'client')
+
+  let message = box.unfinished.get(id)
+  if (!message) {
+    if (box.unfinished.size >= CHUNK_LIMITS.messages) return refuse(box, budget, id, 'client')
+    message = { total: chunk.total, pieces: new Array(chunk.total), missing: chunk.total, bytes: 0 }
+    box.unfinished.set(id, message)
+  }
+  if (message.pieces[chunk.seq] !== undefined) return { kind: 'ignored' }
+  if (box.bytes + chunk.payload.length > CHUNK_LIMITS.bytes) return refuse(box, budget, id, 'client')
+  if (budget.usedBytes + chunk.payload.length > budget.maxBytes) return refuse(box, budget, id, 'process')
+
+  const piece = new Uint8Array(chunk.payload)
+  message.pieces[chunk.seq] = piece
+  message.missing--
+  message.bytes += piece.length
+  box.bytes += piece.length
+  budget.usedBytes += piece.length
+  box.progressMs = nowMs
+  if (message.missing > 0) return { kind: 'waiting' }
+  forget(box, budget, id)
+  return { kind: 'complete', frame: Buffer.concat(message.pieces as Uint8Array[], message.bytes) }
+}
+
+/** Whether something is unfinished and nothing came for too long. */
+export function chunksExpired(box: ChunkBox, nowMs: number): boolean {
+  return box.unfinished.size > 0 && nowMs - box.progressMs >= CHUNK_LIMITS.idleMs
+}
+
+/** Drops everything unfinished: expiry, another document, the end. */
+export function clearChunks(box: ChunkBox, budget: ChunkBudget): void {
+  budget.usedBytes -= box.bytes
+  box.bytes = 0
+  box.unfinished.clear()
+}
+
+function refuse(box: ChunkBox, budget: ChunkBudget, id: string, fault: 'client' | 'process'): ChunkOutcome {
+  forget(box, budget, id)
+  box.refused.push(id)
+  if (box.refused.length > REFUSED_KEPT) box.refused.shift()
+  return { kind: 'refused', fault }
+}
+
+function forget(box: ChunkBox, budget: ChunkBudget, id: string): void {
+  const message = box.unfinished.get(id)
+  if (!message) return
+  box.bytes -= message.bytes
+  budget.usedBytes -= message.bytes
+  box.unfinished.delete(id)
+}

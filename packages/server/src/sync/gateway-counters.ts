@@ -1,0 +1,28 @@
+/** What the gateway counts since its start; compose turns it into metrics. [OPS-4] */
+export interface GatewayCounters {
+  /** Closes by the server, by code. */
+  readonly closes: Map<number, number>
+  slowConsumerCloses: number
+  /** By the text of WS-60. */
+  readonly authFailures: Map<string, number>
+  readonly rateLimited: { ws: number; join: number }
+  readonly capRejections: { connections: number; editors: number }
+  appendFailures: number
+  panics: number
+}
+
+export function newGatewayCounters(): GatewayCounters {
+  return {
+    closes: new Map(),
+    slowConsumerCloses: 0,
+    authFailures: new Map(),
+    rateLimited: { ws: 0, join: 0 },
+    capRejections: { connections: 0, editors: 0 },
+    appendFailures: 0,
+    panics: 0,
+  }
+}
+
+export function countIn<K>(counts: Map<K, number>, name: K): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+}

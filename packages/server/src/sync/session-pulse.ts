@@ -1,0 +1,93 @@
+import { chunksExpired, clearChunks } from './chunks.ts'
+import { bindingOf, type Connection, identityOf, PAUSE } from './connection.ts'
+import { tokenEnd } from './session-auth.ts'
+import type { SessionContext } from './session-context.ts'
+
+/** One beat for all connections instead of a timer for each. */
+const BEAT_MS = 250
+const PING_EVERY_MS = 30_000
+const SILENT_MS = 60_000
+
+export interface PulseDeps extends SessionContext {
+  connections(): Iterable<Connection>
+  readonly maxMessagesPerSec: number
+  resume(connection: Connection, reason: number): void
+  gone(connection: Connection): void
+}
+
+/** What is due by time: AUTH deadlines, token ends, pings, silence, unfinished chunks, reading rates. */
+export class Pulse {
+  /** Monotonic time of the last beat: good enough for signs of life. */
+  nowMs: number
+  readonly #deps: PulseDeps
+  #cancel: () => void
+
+  constructor(deps: PulseDeps) {
+    this.#deps = deps
+    this.nowMs = deps.clock.monotonicMs()
+    this.#cancel = deps.timers.after(BEAT_MS, () => this.#beat())
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  #beat(): void {
+    this.#cancel = this.#deps.timers.after(BEAT_MS, () => this.#beat())
+    this.nowMs = this.#deps.clock.monotonicMs()
+    const wallMs = this.#deps.clock.nowMs()
+    for (const connection of this.#deps.connections()) this.#check(connection, wallMs)
+    this.#deps.byteBuckets.sweep(this.nowMs)
+  }
+
+  #check(connection: Connection, wallMs: number): void {
+    const { state } = connection
+    if (state.kind === 'closed') return
+    // A token check under way is finished first. [WS-7]
+    if (state.kind === 'unauthenticated' && !connection.busy && this.nowMs >= state.deadlineMs) {
+      this.#deps.close(connection, 4408, 'auth-timeout')
+      return
+    }
+    const ended = tokenEnd(this.#deps, connection, wallMs)
+    if (ended !== null) {
+      this.#deps.close(connection, 4401, ended)
+      return
+    }
+    this.#reading(connection)
+    this.#life(connection)
+    this.#chunks(connection)
+  }
+
+  #reading(connection: Connection): void {
+    if (connection.windowFrames === 0) return
+    const { maxMessagesPerSec } = this.#deps
+    const drained = (maxMessagesPerSec * BEAT_MS) / 1000
+    connection.windowFrames = drained === Number.POSITIVE_INFINITY ? 0 : Math.max(0, connection.windowFrames - drained)
+    if (connection.windowFrames <= maxMessagesPerSec / 2) this.#deps.resume(connection, PAUSE.rate)
+  }
+
+  /** [WS-50] */
+  #life(connection: Connection): void {
+    // What is not read cannot be heard.
+    if (connection.paused !== 0) connection.heardMs = this.nowMs
+    if (this.nowMs - connection.heardMs >= SILENT_MS) {
+      this.#deps.gone(connection)
+      connection.wire.terminate()
+    } else if (this.nowMs - connection.pingedMs >= PING_EVERY_MS) {
+      connection.pingedMs = this.nowMs
+      connection.wire.ping()
+    }
+  }
+
+  /** With `ack` both sides must count alike, so the connection ends; without it what was lost is asked for. [WS-36, WS-39] */
+  #chunks(connection: Connection): void {
+    const binding = bindingOf(connection)
+    if (binding === null || binding.chunks === null || !chunksExpired(binding.chunks, this.nowMs)) return
+    if (identityOf(connection)?.ack === true) {
+      this.#deps.close(connection, 1009, 'chunk-expired')
+      return
+    }
+    clearChunks(binding.chunks, this.#deps.chunkBudget)
+    this.#deps.requestResync(connection, 0)
+  }
+}

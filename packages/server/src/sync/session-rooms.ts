@@ -1,0 +1,89 @@
+import { settleThrough } from './ack-tracker.ts'
+import { type Binding, type Connection, identityOf, PAUSE } from './connection.ts'
+import type { Fanout } from './fanout.ts'
+import type { Room } from './room-table.ts'
+import type { ConnectionMessage, RoomSink } from './rooms.ts'
+import { applyLevel } from './session-auth.ts'
+import type { SessionContext } from './session-context.ts'
+import { acknowledge, UNSETTLED_BYTES } from './session-sync.ts'
+
+/** A worker that refused for want of processor time asks for the content itself. */
+export interface RoomSinkDeps {
+  readonly fanout: Fanout
+  connection(id: number): Connection | undefined
+  resume(connection: Connection, reason: number): void
+}
+
+/** What rooms say, brought to the connections. */
+export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): RoomSink {
+  return {
+    updates: (room, updates, senders) => deps.fanout.updates(room.members, updates, senders),
+    awareness: (room, frame, except) => deps.fanout.awareness(room.members, frame, except),
+    connection: (message) => toConnection(context, deps, message),
+    ended: (room, why, writers) => endRoom(context, deps, room, why, writers),
+    deleted: (room, connection) => unbindDeleted(context, room, connection),
+    sharingChanged(room) {
+      for (const connection of [...room.members]) applyLevel(context, connection)
+    },
+    flush: (connection) => context.outbox.flush(connection),
+  }
+}
+
+function toConnection(context: SessionContext, deps: RoomSinkDeps, message: ConnectionMessage): void {
+  const connection = deps.connection(message.connection)
+  if (connection === undefined) return
+  if (message.kind === 'violation') return context.violation(connection)
+  if (message.kind === 'expel') return context.close(connection, 1003, 'protocol')
+  const { state } = connection
+  // What belongs to an earlier binding is not this client's business any more.
+  if (state.kind !== 'joined' || state.binding.join !== message.join) return
+  const { binding, identity } = state
+  switch (message.kind) {
+    case 'direct':
+      for (const frame of message.frames) context.outbox.send(connection, frame)
+      return
+    case 'settled':
+      settleThrough(binding.acks, message.ordinal)
+      if (binding.acks.keptBytes <= UNSETTLED_BYTES / 2) deps.resume(connection, PAUSE.unsettled)
+      return acknowledge(context, connection, binding, identity)
+    case 'refused':
+      context.sendError(connection, message.code, message.text, message.ordinal)
+      if (message.code === 'ERR_RATE_LIMIT') context.counters.rateLimited.ws++
+      if (message.violation) context.violation(connection)
+  }
+}
+
+/** The room is no more: writers learn what was lost, everyone comes back by a reconnect. [LIFE-6] */
+function endRoom(
+  context: SessionContext,
+  deps: RoomSinkDeps,
+  room: Room,
+  why: 'reset' | 'unavailable',
+  writers: readonly { readonly connection: number; readonly ordinal: number }[],
+): void {
+  if (why === 'reset') context.counters.appendFailures++
+  for (const { connection: id, ordinal } of writers) {
+    const connection = deps.connection(id)
+    if (connection !== undefined && bindingIn(connection, room) !== null) {
+      context.sendError(connection, 'ERR_NOT_PERSISTED', 'the edit could not be stored', ordinal)
+    }
+  }
+  for (const connection of [...room.members]) {
+    if (why === 'unavailable') context.sendError(connection, 'ERR_UNAVAILABLE', 'the document cannot be loaded now')
+    context.close(connection, 1012, why === 'reset' ? 'room-reset' : 'unavailable')
+  }
+}
+
+/** The DOC_EVENT deleted that follows says it to the client. [WS-54] */
+function unbindDeleted(context: SessionContext, room: Room, connection: Connection): void {
+  const identity = identityOf(connection)
+  const binding = bindingIn(connection, room)
+  if (identity === null || binding === null) return
+  const { received } = binding.acks
+  context.unbind(connection)
+  connection.state = { kind: 'authenticated', identity, ended: { room, code: 'ERR_DELETED', received, eventDue: true } }
+}
+
+function bindingIn(connection: Connection, room: Room): Binding | null {
+  return connection.state.kind === 'joined' && connection.state.binding.room === room ? connection.state.binding : null
+}

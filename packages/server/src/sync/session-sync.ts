@@ -1,0 +1,155 @@
+import { chunkAckFrame, readChunk } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
+import { addChunk, newChunkBox } from './chunks.ts'
+import { type Binding, type Connection, canWrite, type Identity, PAUSE } from './connection.ts'
+import { type SessionContext, writeBucketKey } from './session-context.ts'
+import { syncKind, takeOwn } from './session-rules.ts'
+
+/** Unsettled bytes of one connection above which its reading stops until the log has caught up. */
+export const UNSETTLED_BYTES = 8 * 1024 * 1024
+
+/** Handles one SYNC message, sub-type first, in the order of the rule. [WS-27] */
+export function handleSync(context: SessionContext, connection: Connection, message: Uint8Array): void {
+  const { state } = connection
+  const kind = syncKind(message)
+  if (state.kind !== 'joined') {
+    const writes = kind === 'step2' || kind === 'update'
+    if (state.kind === 'authenticated' && state.ended !== null && writes) {
+      context.sendError(connection, state.ended.code, 'you are not joined to this document any more', ++state.ended.received)
+    }
+    return
+  }
+  const { binding, identity } = state
+  if (kind === 'malformed') {
+    context.sendError(connection, 'ERR_BAD_FRAME', 'a SYNC message begins with sub-type 0, 1 or 2')
+    context.violation(connection)
+    return
+  }
+  const ordinal = kind === 'step1' ? 0 : countOrdinal(binding.acks)
+  if (!takeToken(context, connection, identity, binding, kind, message.length)) {
+    context.counters.rateLimited.ws++
+    refuse(context, connection, binding, identity, 'ERR_RATE_LIMIT', '', ordinal)
+    return
+  }
+  if (kind === 'update' && !canWrite(binding.level)) {
+    refuse(context, connection, binding, identity, 'ERR_EDIT_FORBIDDEN', 'this document is read-only for you', ordinal)
+    return
+  }
+  handOver(context, connection, binding, ordinal, message)
+}
+
+/** Handles one AWARENESS message; it takes no write token. [WS-43, WS-48] */
+export function handleAwareness(context: SessionContext, connection: Connection, message: Uint8Array): void {
+  if (connection.state.kind !== 'joined') return
+  const { room } = connection.state.binding
+  context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: compact(message) })
+}
+
+/** Handles one piece; the whole message is handled when its last piece is here. [WS-35..WS-37] */
+export function handleChunk(context: SessionContext, connection: Connection, message: Uint8Array): void {
+  if (connection.state.kind !== 'joined') return
+  const { binding, identity } = connection.state
+  const chunk = readChunk(message)
+  if (chunk === null) {
+    context.sendError(connection, 'ERR_BAD_FRAME', 'a SYNC_CHUNK is shorter than its header')
+    context.violation(connection)
+    return
+  }
+  binding.chunks ??= newChunkBox()
+  const outcome = addChunk(binding.chunks, context.chunkBudget, chunk, context.clock.monotonicMs())
+  switch (outcome.kind) {
+    case 'waiting':
+    case 'ignored':
+      return
+    case 'refused': {
+      refuse(context, connection, binding, identity, 'ERR_MESSAGE_TOO_LARGE', '', countOrdinal(binding.acks))
+      if (outcome.fault === 'client') context.violation(connection)
+      else context.requestResync(connection, 1_000)
+      return
+    }
+    case 'complete': {
+      const id = new Uint8Array(chunk.messageId)
+      if (outcome.frame[0] === TAG.sync) handleSync(context, connection, outcome.frame.subarray(1))
+      else {
+        context.sendError(connection, 'ERR_BAD_FRAME', 'a chunked message is one whole SYNC frame')
+        context.violation(connection)
+      }
+      context.outbox.send(connection, chunkAckFrame(id))
+    }
+  }
+}
+
+/** Acknowledges what has become settled. [WS-40, WS-41] */
+export function acknowledge(context: SessionContext, connection: Connection, binding: Binding, identity: Identity): void {
+  if (!identity.ack) return
+  const ordinal = takeAck(binding.acks)
+  if (ordinal > 0) context.outbox.acknowledge(connection, ordinal)
+}
+
+/** Takes what a message costs: nothing, a token of the connection's own bucket, or one of the workspace's. [WS-28, W4] */
+function takeToken(
+  context: SessionContext,
+  connection: Connection,
+  identity: Identity,
+  binding: Binding,
+  kind: 'step1' | 'step2' | 'update',
+  bytes: number,
+): boolean {
+  const nowMs = context.clock.monotonicMs()
+  const { workspaceId } = identity.access
+  const bytesWaitMs = context.byteBuckets.take(workspaceId, bytes, nowMs)
+  if (bytesWaitMs > 0) return resyncLater(context, connection, binding, kind, bytesWaitMs)
+  if (kind === 'step1' && binding.stepOneFree) {
+    binding.stepOneFree = false
+    return true
+  }
+  if (kind === 'step2' && binding.stepTwoPaid) {
+    binding.stepTwoPaid = false
+    return true
+  }
+  if (!canWrite(binding.level)) {
+    const { bucket, taken } = takeOwn(connection.viewBucket, context.settings.writes, nowMs)
+    connection.viewBucket = bucket
+    return taken
+  }
+  const take = context.rateLimiter.take(writeBucketKey(workspaceId), context.settings.writes)
+  return take.taken || resyncLater(context, connection, binding, kind, take.retryAfterMs)
+}
+
+/** What was dropped of a writer comes back with the step2 that answers a later step1. [WS-29] */
+function resyncLater(context: SessionContext, connection: Connection, binding: Binding, kind: string, afterMs: number): false {
+  if (kind !== 'step1' && canWrite(binding.level)) context.requestResync(connection, afterMs)
+  return false
+}
+
+/** Refuses one message; the acknowledgement that covers it follows its ERROR. */
+function refuse(
+  context: SessionContext,
+  connection: Connection,
+  binding: Binding,
+  identity: Identity,
+  code: 'ERR_RATE_LIMIT' | 'ERR_EDIT_FORBIDDEN' | 'ERR_MESSAGE_TOO_LARGE',
+  text: string,
+  ordinal: number,
+): void {
+  context.sendError(connection, code, text, ordinal)
+  if (ordinal > 0) acknowledge(context, connection, binding, identity)
+}
+
+function handOver(context: SessionContext, connection: Connection, binding: Binding, ordinal: number, message: Uint8Array): void {
+  const { room, join, acks } = binding
+  const payload = compact(message)
+  if (ordinal > 0) {
+    keepFrame(acks, { ordinal, payload, order: context.nextOrder() })
+    if (acks.keptBytes > UNSETTLED_BYTES) context.pause(connection, PAUSE.unsettled)
+  }
+  context.rooms.post(room, { kind: 'sync', room: room.number, connection: connection.id, join, ordinal, payload })
+}
+
+/** Bytes of their own: a view would take the whole buffer it was read into along to the worker, and keep it alive here. */
+function compact(message: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(message.length)
+  copy.set(message)
+  return copy
+}

@@ -1,0 +1,307 @@
+import { HEARTBEAT_FRAME, jsonFrame } from '@docrelay/protocol/codec'
+import { type CloseCode, type CloseWord, closeReason, type WireErrorCode, wireErrorText } from '@docrelay/protocol/codes'
+import { type ErrorFrame, TAG } from '@docrelay/protocol/frames'
+import { ByteBuckets } from './byte-buckets.ts'
+import { CHUNK_PROCESS_BYTES, type ChunkBudget, clearChunks } from './chunks.ts'
+import { Connection, identityOf, PAUSE, type Wire } from './connection.ts'
+import { Fanout } from './fanout.ts'
+import { countIn, type GatewayCounters, newGatewayCounters } from './gateway-counters.ts'
+import { Outbox } from './outbox.ts'
+import { Resyncs } from './resyncs.ts'
+import { authenticate, handleAuth, type PinnedToken, releaseSeat, tokenEnd } from './session-auth.ts'
+import type { SessionContext, SessionDeps } from './session-context.ts'
+import { handleJoin } from './session-join.ts'
+import { Pulse } from './session-pulse.ts'
+import { createRoomSink } from './session-rooms.ts'
+import { frameKind, isTooLarge, noteViolation, QUEUE_FRAMES, QUEUE_PAYLOADS } from './session-rules.ts'
+import { handleAwareness, handleChunk, handleSync } from './session-sync.ts'
+
+/** Retry-after of closes that a client should come back from, in ms. [WS-57] */
+const RETRY_FROM_MS = 250
+const RETRY_TO_MS = 5_000
+
+/**
+ * Every connection of this process and what happens with its frames: strictly in order, each with its asynchronous work finished before the
+ * next is looked at. [WS-11]
+ */
+export class Sessions implements AsyncDisposable {
+  readonly counters: GatewayCounters = newGatewayCounters()
+  readonly outbox: Outbox
+  readonly #deps: SessionDeps
+  readonly #context: SessionContext
+  readonly #connections = new Map<number, Connection>()
+  readonly #workspaces = new Map<string, Set<Connection>>()
+  readonly #resyncs: Resyncs
+  readonly #pulse: Pulse
+  readonly #chunkBudget: ChunkBudget = { usedBytes: 0, maxBytes: CHUNK_PROCESS_BYTES }
+  readonly #maxMessagesPerSec: number
+  #nextId = 1
+  #order = 0
+  #unauthenticated = 0
+
+  constructor(deps: SessionDeps) {
+    this.#deps = deps
+    const close = (connection: Connection, code: CloseCode, word: CloseWord): void => this.close(connection, code, word)
+    this.outbox = new Outbox({ maxBytes: deps.settings.wsBufferBytes, close })
+    const byteBuckets = new ByteBuckets()
+    this.#context = {
+      ...deps,
+      outbox: this.outbox,
+      counters: this.counters,
+      chunkBudget: this.#chunkBudget,
+      byteBuckets,
+      nextOrder: () => ++this.#order,
+      close,
+      sendError: (connection, code, text, ordinal = 0) => this.#sendError(connection, code, text, ordinal),
+      violation: (connection) => this.#violation(connection),
+      unbind: (connection) => this.#unbind(connection),
+      pause: (connection, reason) => pause(connection, reason),
+      requestResync: (connection, afterMs) => this.#resyncs.request(connection, afterMs),
+      authenticated: (connection, workspaceId) => this.#authenticated(connection, workspaceId),
+    }
+    this.#resyncs = new Resyncs(this.#context)
+    this.#maxMessagesPerSec = maxMessagesPerSec(deps.settings.writes.ratePerSec)
+    this.#pulse = new Pulse({
+      ...this.#context,
+      connections: () => this.#connections.values(),
+      maxMessagesPerSec: this.#maxMessagesPerSec,
+      resume: (connection, reason) => this.#resume(connection, reason),
+      gone: (connection) => this.gone(connection),
+    })
+    deps.rooms.attach(
+      createRoomSink(this.#context, {
+        fanout: new Fanout(this.outbox),
+        connection: (id) => this.#connections.get(id),
+        resume: (connection, reason) => this.#resume(connection, reason),
+      }),
+    )
+  }
+
+  /** Sockets without a successful AUTH. [WS-6] */
+  get unauthenticated(): number {
+    return this.#unauthenticated
+  }
+
+  all(): IterableIterator<Connection> {
+    return this.#connections.values()
+  }
+
+  /** Authenticated connections of one workspace. */
+  ofWorkspace(workspaceId: string): ReadonlySet<Connection> | undefined {
+    return this.#workspaces.get(workspaceId)
+  }
+
+  /** A socket was opened; with `pinned` it is authenticated before its first frame is looked at. [WS-5] */
+  open(wire: Wire, namedWorkspace: string | undefined, pinned: PinnedToken | null): Connection {
+    const { clock, settings } = this.#deps
+    const connection = new Connection(this.#nextId++, wire, namedWorkspace, clock.monotonicMs(), settings.authTimeoutMs)
+    this.#connections.set(connection.id, connection)
+    this.#unauthenticated++
+    if (pinned !== null)
+      this.#work(connection, authenticate(this.#context, connection, pinned, { objectForm: false, ack: false }))
+    return connection
+  }
+
+  /** A message has come. */
+  receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
+    if (connection.state.kind === 'closed') return
+    this.heard(connection)
+    if (isTooLarge(data, this.#deps.settings.maxPayloadBytes)) return this.close(connection, 1009, 'frame-too-large')
+    const kind = frameKind(data, isBinary)
+    // An echo may overtake token checks and loads, so that it never waits for them. [WS-49]
+    if (kind === 'heartbeat') return this.outbox.send(connection, HEARTBEAT_FRAME)
+    if (kind === 'violation') return this.#violation(connection)
+    if (kind === 'ignored') return
+    if (connection.busy) this.#enqueue(connection, data)
+    else this.#dispatch(connection, data)
+  }
+
+  /** A sign of life: any message or control frame. [WS-50, W4] */
+  heard(connection: Connection): void {
+    connection.heardMs = this.#pulse.nowMs
+    if (++connection.windowFrames > this.#maxMessagesPerSec) pause(connection, PAUSE.rate)
+  }
+
+  close(connection: Connection, code: CloseCode, word: CloseWord): void {
+    if (connection.state.kind === 'closed') return
+    this.outbox.flush(connection)
+    this.#end(connection)
+    countIn(this.counters.closes, code)
+    if (code === 1013) this.counters.slowConsumerCloses++
+    const retries = code === 1012 || code === 1013
+    const reason = closeReason(word, retries ? this.#deps.random.integer(RETRY_FROM_MS, RETRY_TO_MS + 1) : undefined)
+    // A close handshake needs the peer's answer, so the socket must be read again.
+    if (connection.paused !== 0) connection.wire.resume()
+    connection.wire.close(code, reason)
+  }
+
+  /** The socket has ended. */
+  gone(connection: Connection): void {
+    this.#end(connection)
+    this.#connections.delete(connection.id)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#pulse.stop()
+    this.#resyncs.stop()
+    for (const connection of [...this.#connections.values()]) {
+      this.close(connection, 1012, 'restarting')
+      connection.wire.terminate()
+    }
+  }
+
+  #dispatch(connection: Connection, data: Uint8Array): void {
+    const ended = tokenEnd(this.#deps, connection, this.#deps.clock.nowMs())
+    if (ended !== null) return this.close(connection, 4401, ended)
+    try {
+      const work = this.#handle(connection, data)
+      if (work !== null) this.#work(connection, work)
+    } catch (error) {
+      this.#panic(connection, error)
+    }
+  }
+
+  /** The work of one frame, `null` when it is done already. */
+  #handle(connection: Connection, data: Uint8Array): Promise<void> | null {
+    const message = data.subarray(1)
+    switch (data[0]) {
+      case TAG.sync:
+        handleSync(this.#context, connection, message)
+        return null
+      case TAG.awareness:
+        handleAwareness(this.#context, connection, message)
+        return null
+      case TAG.syncChunk:
+        handleChunk(this.#context, connection, message)
+        return null
+      case TAG.joinDoc:
+        return handleJoin(this.#context, connection, message)
+      case TAG.auth:
+        return handleAuth(this.#context, connection, message)
+      default:
+        return null
+    }
+  }
+
+  /** Holds back the frames behind `work` until it is done. */
+  #work(connection: Connection, work: Promise<void>): void {
+    connection.busy = true
+    work
+      .catch((error: unknown) => this.#panic(connection, error))
+      .then(() => {
+        connection.busy = false
+        this.#drainQueue(connection)
+      })
+      .catch((error: unknown) => this.#panic(connection, error))
+  }
+
+  #enqueue(connection: Connection, data: Uint8Array): void {
+    connection.queue ??= []
+    connection.queue.push(data)
+    connection.queuedBytes += data.length
+    const full =
+      connection.queue.length >= QUEUE_FRAMES || connection.queuedBytes >= QUEUE_PAYLOADS * this.#deps.settings.maxPayloadBytes
+    if (full) pause(connection, PAUSE.queue)
+  }
+
+  #drainQueue(connection: Connection): void {
+    while (!connection.busy && connection.state.kind !== 'closed') {
+      const data = connection.queue?.shift()
+      if (data === undefined) {
+        connection.queue = null
+        break
+      }
+      connection.queuedBytes -= data.length
+      this.#dispatch(connection, data)
+    }
+    if (connection.queue === null) this.#resume(connection, PAUSE.queue)
+  }
+
+  #resume(connection: Connection, reason: number): void {
+    if ((connection.paused & reason) === 0) return
+    connection.paused &= ~reason
+    if (connection.paused === 0 && connection.state.kind !== 'closed') connection.wire.resume()
+  }
+
+  #sendError(connection: Connection, code: WireErrorCode, text: string, ordinal: number): void {
+    const ack = identityOf(connection)?.ack ?? false
+    if (code === 'ERR_SYNC_GAP' && !ack) return
+    const frame: ErrorFrame = {
+      error: wireErrorText(code, text),
+      code,
+      requestId: null,
+      ...(ack && ordinal > 0 && { frame: ordinal }),
+    }
+    this.outbox.send(connection, jsonFrame(TAG.error, frame))
+  }
+
+  #violation(connection: Connection): void {
+    const { times, close } = noteViolation(connection.violations, this.#deps.clock.monotonicMs())
+    connection.violations = times
+    if (close) this.close(connection, 1003, 'protocol')
+  }
+
+  #unbind(connection: Connection): void {
+    const { state } = connection
+    if (state.kind !== 'joined') {
+      if (state.kind === 'authenticated' && state.ended !== null) connection.state = { ...state, ended: null }
+      return
+    }
+    this.#leave(connection)
+    connection.state = { kind: 'authenticated', identity: state.identity, ended: null }
+  }
+
+  #leave(connection: Connection): void {
+    if (connection.state.kind !== 'joined') return
+    const { binding } = connection.state
+    if (binding.chunks !== null) clearChunks(binding.chunks, this.#chunkBudget)
+    this.#deps.rooms.leave(binding.room, connection)
+    this.outbox.forgetHeld(connection)
+    connection.ackDue = 0
+    connection.resync = null
+    this.#resume(connection, PAUSE.unsettled)
+  }
+
+  #authenticated(connection: Connection, workspaceId: string): void {
+    this.#unauthenticated--
+    const members = this.#workspaces.get(workspaceId)
+    if (members) members.add(connection)
+    else this.#workspaces.set(workspaceId, new Set([connection]))
+  }
+
+  /** Frees everything a connection holds but its socket; none of its frames is accepted from here on. */
+  #end(connection: Connection): void {
+    if (connection.state.kind === 'closed') return
+    this.#leave(connection)
+    if (connection.state.kind === 'unauthenticated') this.#unauthenticated--
+    connection.state = { kind: 'closed' }
+    connection.queue = null
+    this.outbox.forget(connection)
+    const { seat } = connection
+    if (seat === null) return
+    connection.seat = null
+    const members = this.#workspaces.get(seat)
+    members?.delete(connection)
+    if (members?.size === 0) this.#workspaces.delete(seat)
+    releaseSeat(this.#deps, connection, seat)
+  }
+
+  /** An exception in one frame ends its connection and nothing else. [OPS-8] */
+  #panic(connection: Connection, error: unknown): void {
+    this.counters.panics++
+    this.#deps.log.error('ws.panic', 'A frame could not be handled.', {
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    })
+    this.close(connection, 1012, 'unavailable')
+  }
+}
+
+/** Messages of any kind per second above which reading pauses; a workspace without a write limit has none here either. [W4] */
+function maxMessagesPerSec(writesPerSec: number | null): number {
+  return writesPerSec === null ? Number.POSITIVE_INFINITY : Math.max(200, 4 * writesPerSec)
+}
+
+function pause(connection: Connection, reason: number): void {
+  if (connection.paused === 0) connection.wire.pause()
+  connection.paused |= reason
+}
