@@ -35,7 +35,7 @@ export function serveCommand(loadRelay: LoadRelay): Command {
         write: (line) => io.stderr(line),
       })
       for (const warning of loaded.warnings) log.warn('config.warning', warning)
-      const stopped = new Promise<void>((resolve) => io.onStopSignal(resolve))
+      const stopped = new Promise<undefined>((resolve) => io.onStopSignal(() => resolve(undefined)))
       let relay: RunningRelay
       try {
         const service = await loadRelay()
@@ -45,8 +45,13 @@ export function serveCommand(loadRelay: LoadRelay): Command {
         return 1
       }
       announce(relay, io)
-      await stopped
-      return drained(relay, log)
+      const broken = await Promise.race([stopped, relay.failed])
+      if (broken === undefined) return drained(relay, log)
+      // Nothing can be made durable any more, so there is nothing to drain for.
+      log.error('relay.failed', 'The relay cannot store anything any more and ends; everything acknowledged is durable.', {
+        error: broken,
+      })
+      return 1
     },
   }
 }

@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RunningRelay } from '../compose.ts'
+import type { Config } from '../config/config.ts'
+import { runCommandLine } from './command-line.ts'
+
+const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks' }
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'relay-cli-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+interface Run {
+  code: number
+  out: string
+  err: string
+}
+
+interface RunOptions {
+  env?: Record<string, string>
+  /** What serve starts, and how it drains. */
+  start?: (config: Config) => Promise<RunningRelay>
+}
+
+/** Runs a command in this process; serve is told to stop at once. */
+async function run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+  let out = ''
+  let err = ''
+  const io = {
+    env: options.env ?? AUTH,
+    cwd,
+    stdout: (text: string) => void (out += text),
+    stderr: (text: string) => void (err += text),
+    onStopSignal: (callback: () => void) => void setImmediate(callback),
+  }
+  const start = options.start ?? (() => Promise.reject(new Error('nothing may be started here')))
+  const code = await runCommandLine(args, io, {
+    version: '1.2.3',
+    loadRelay: () => Promise.resolve({ startRelay: ({ config }) => start(config) }),
+  })
+  return { code, out, err }
+}
+
+const relay = (drain: RunningRelay['drain']) => () =>
+  Promise.resolve({ listeners: [{ name: 'main', url: 'http://0.0.0.0:9876' }], drain })
+
+describe('commands', () => {
+  it('[CFG-11] init writes every key and refuses to overwrite without --force', async () => {
+    expect((await run(['init'])).code).toBe(0)
+    const file = join(cwd, 'relay.toml')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readFileSync(file, 'utf8')).toContain('[tenancy.limits]\n')
+    writeFileSync(file, '# mine')
+    expect(await run(['init'])).toMatchObject({ code: 1, out: '' })
+    expect(readFileSync(file, 'utf8')).toBe('# mine')
+    expect((await run(['init', '--force'])).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).not.toBe('# mine')
+    expect((await run(['init', '--config', 'other.toml'])).code).toBe(0)
+    expect(existsSync(join(cwd, 'other.toml'))).toBe(true)
+    expect((await run(['init', '--config', 'no/such/folder.toml'])).code).toBe(1)
+  })
+
+  it('[CFG-11] a written file passes config check once the issuer is set', async () => {
+    await run(['init'])
+    expect(await run(['config', 'check'], { env: {} })).toMatchObject({ code: 2, out: '' })
+    expect(await run(['config', 'check'])).toEqual({ code: 0, out: 'configuration ok\n', err: '' })
+  })
+
+  it('[CFG-11] config print shows values with their sources, as text and as JSON', async () => {
+    const env = { ...AUTH, RELAY_PORT: '1234', RELAY_REVOCATION_BEARER: 'planted-secret' }
+    const text = await run(['config', 'print'], { env })
+    expect(text.out).toContain('port = 1234 # RELAY_PORT\n')
+    expect(text.out).toContain('url = "sqlite:data/relay.db" # default\n')
+    const json = await run(['config', 'print', '--json'], { env })
+    expect(JSON.parse(json.out)).toMatchObject({
+      server: { port: { value: 1234, source: 'RELAY_PORT' } },
+      auth: { revocation_push_bearer: { value: '<redacted>', source: 'RELAY_REVOCATION_BEARER' } },
+    })
+    expect(JSON.stringify([text, json])).not.toContain('planted-secret')
+  })
+
+  it('[CFG-11] help and --version answer on stdout', async () => {
+    expect(await run(['--version'])).toEqual({ code: 0, out: 'relay 1.2.3\n', err: '' })
+    const overview = await run(['help'])
+    for (const name of ['init', 'serve', 'config check', 'config print', 'backup', 'restore', 'verify', 'migrate'])
+      expect(overview.out).toContain(`  ${name} `)
+    expect(overview).toMatchObject({ code: 0, err: '' })
+    expect((await run(['--help'])).out).toBe(overview.out)
+    expect((await run(['help', 'serve'])).out).toMatch(/^relay serve .*--tenancy-workspace/)
+    expect((await run(['config', 'print', '--help'])).out).toMatch(/^relay config print /)
+    expect((await run(['help', 'config'])).out.match(/^relay config/gm)).toHaveLength(2)
+  })
+
+  it.each(['backup x', 'restore x', 'verify', 'migrate --plan'])(
+    '[CFG-11] %s says that it is not available yet',
+    async (line) => {
+      const done = await run(line.split(' '))
+      expect([done.code, done.out]).toEqual([1, ''])
+      expect(done.err).toContain('not available yet')
+      expect(readdirSync(cwd)).toEqual([])
+    },
+  )
+
+  it('[CFG-11] the options of serve override file and environment', async () => {
+    let seen: Config | null = null
+    const start = (config: Config) => {
+      seen = config
+      return relay(() => Promise.resolve('clean'))()
+    }
+    const args = [
+      'serve',
+      '--host',
+      '::1',
+      '--port',
+      '0',
+      '--data-dir',
+      'd',
+      '--region',
+      'eu',
+      '--tenancy=dedicated',
+      '--tenancy-workspace=w',
+    ]
+    expect((await run(args, { start, env: { ...AUTH, RELAY_PORT: '1', RELAY_REGION: 'us' } })).code).toBe(0)
+    expect(seen).toMatchObject({
+      server: { host: '::1', port: 0, region: 'eu' },
+      storage: { url: 'sqlite:d/relay.db' },
+      tenancy: { mode: 'dedicated', workspaceId: 'w' },
+    })
+  })
+})
+
+describe('exit codes and streams', () => {
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['frobnicate']],
+    ['half a command', ['config']],
+    ['an unknown option', ['serve', '--prt', '1']],
+    ['an option without its value', ['serve', '--port']],
+    ['a word too many', ['config', 'check', 'now']],
+    ['help for nothing known', ['help', 'frobnicate']],
+    ['a value that is no port', ['serve', '--port', 'x']],
+    ['a missing file', ['serve', '--config', 'none.toml']],
+  ])('[CFG-12] %s is 2, and stdout stays empty', async (_, args) => {
+    const done = await run(args)
+    expect([done.code, done.out]).toEqual([2, ''])
+    expect(done.err).not.toBe('')
+  })
+
+  it('[CFG-5] [CFG-13] with a bad configuration nothing is started or written', async () => {
+    const done = await run(['serve'], { env: { RELAY_PORT: 'x' } })
+    expect(done.code).toBe(2)
+    expect(done.err.match(/^default: \[auth\]\..*not set/gm)).toHaveLength(2)
+    expect(done.err).toContain('RELAY_PORT: [server].port: ')
+    expect(readdirSync(cwd)).toEqual([])
+  })
+
+  it('[CFG-13] serve prints its listeners on stdout and logs JSON on stderr', async () => {
+    const done = await run(['serve'], { start: relay(() => Promise.resolve('clean')) })
+    expect([done.code, done.out]).toEqual([0, 'main http://0.0.0.0:9876\n'])
+    for (const line of done.err.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ event: 'config.warning' })
+  })
+
+  it('[LIFE-28] a clean drain is 0, an overrun or a failure is 1', async () => {
+    expect((await run(['serve'], { start: relay(() => Promise.resolve('overrun')) })).code).toBe(1)
+    expect((await run(['serve'], { start: relay(() => Promise.reject(new Error('x'))) })).code).toBe(1)
+    expect((await run(['serve'], { start: () => Promise.reject(new Error('port in use')) })).code).toBe(1)
+  })
+})
+
+describe('a relay that breaks', () => {
+  it('[LIFE-28] ends with 1 when nothing can be stored any more, without draining', async () => {
+    const start = relay(() => Promise.reject(new Error('drained')), Promise.resolve(new Error('disk gone')))
+    const done = await run(['serve'], { start })
+    expect(done.code).toBe(1)
+    expect(done.err).toContain('"event":"relay.failed"')
+    expect(done.err).not.toContain('drained')
+  })
+})
+
+describe('the process', () => {
+  /** The real program, with the real streams and exit code. */
+  function program(args: readonly string[], env: Record<string, string>): Promise<Run> {
+    const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, [main, ...args], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } })
+      const run: Run = { code: -1, out: '', err: '' }
+      child.stdout.on('data', (chunk: Buffer) => void (run.out += chunk.toString()))
+      child.stderr.on('data', (chunk: Buffer) => void (run.err += chunk.toString()))
+      child.on('close', (code) => resolve({ ...run, code: code ?? -1 }))
+    })
+  }
+
+  it('[CFG-12] ends with the code of its command and without colours', async () => {
+    const [version, bad] = await Promise.all([program(['--version'], {}), program(['config', 'check'], { FORCE_COLOR: '1' })])
+    expect(version).toMatchObject({ code: 0, err: '' })
+    expect(version.out).toMatch(/^relay \d+\.\d+\.\d+\n$/)
+    expect(bad).toMatchObject({ code: 2, out: '' })
+    expect(bad.err).not.toContain('\u001b')
+    expect(readdirSync(cwd)).toEqual([])
+  })
+})

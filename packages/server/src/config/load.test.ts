@@ -1,0 +1,341 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Loaded, loadConfig } from './load.ts'
+import { problemLine } from './problem.ts'
+import { initialFile, printedSettings, settingsJson } from './render.ts'
+import { CONFIG_KEYS } from './schema.ts'
+
+const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks' }
+const SECRET = 'planted-secret-value'
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'relay-config-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+interface Given {
+  file?: string
+  mode?: number
+  env?: Record<string, string>
+  options?: Record<string, string>
+  configPath?: string
+}
+
+/** Loads with the auth triple set, so that only what a test is about can be wrong. */
+function load({ file, mode, env, options, configPath }: Given): Loaded {
+  if (file !== undefined) writeFileSync(join(cwd, 'relay.toml'), file, { mode: mode ?? 0o600 })
+  return loadConfig({ options: options ?? {}, env: { ...AUTH, ...env }, configPath, cwd })
+}
+
+function loaded(given: Given) {
+  const result = load(given)
+  if (result.kind === 'refused') throw new Error(result.problems.map(problemLine).join('\n'))
+  return result
+}
+
+function lines(given: Given): readonly string[] {
+  const result = load(given)
+  return result.kind === 'refused' ? result.problems.map(problemLine) : []
+}
+
+describe('precedence', () => {
+  it('[CFG-3] command line wins over environment, environment over file, file over default', () => {
+    const file = '[server]\nport = 1111\nhost = "from-file"\nregion = "file"\n'
+    const { config, settings } = loaded({
+      file,
+      env: { RELAY_PORT: '2222', RELAY_HOST: 'from-env' },
+      options: { '--port': '3333' },
+    })
+    expect([config.server.port, config.server.host, config.server.region, config.server.authTimeoutSecs]).toEqual([
+      3333,
+      'from-env',
+      'file',
+      10,
+    ])
+    const sources = Object.fromEntries(
+      settings.filter(({ entry }) => entry.section === 'server').map(({ entry, source }) => [entry.name, source]),
+    )
+    expect(sources).toMatchObject({ port: '--port', host: 'RELAY_HOST', region: 'relay.toml', auth_timeout_secs: 'default' })
+  })
+
+  it('[CFG-3] a missing default file is a warning, a missing named one an error', () => {
+    expect(loaded({}).warnings).toEqual([expect.stringMatching(/^relay\.toml: not found/)])
+    expect(lines({ configPath: 'other.toml' })).toEqual(['other.toml: file not found (got nothing, allowed a readable file)'])
+  })
+
+  it('[CFG-3] an empty environment variable counts as unset', () => {
+    expect(loaded({ env: { RELAY_PORT: '', RELAY_REGION: '', RELAY_BUS_URL_FILE: '' } }).config.server.port).toBe(9876)
+  })
+
+  it.each([
+    ['1', true],
+    ['true', true],
+    ['yes', true],
+    ['on', true],
+    ['ON', true],
+    ['0', false],
+    ['false', false],
+    ['no', false],
+    ['off', false],
+  ])('[CFG-3] the boolean %s is %s', (word, value) => {
+    expect(loaded({ env: { RELAY_ENFORCE_PRIVATE_BLOBS: word } }).config.permissions.enforcePrivateBlobs).toBe(value)
+  })
+
+  it('[CFG-3] another word is no boolean', () => {
+    expect(lines({ env: { RELAY_MCP_ENABLED: 'maybe' } })).toEqual([
+      'RELAY_MCP_ENABLED: [mcp].enabled: not a boolean (got maybe, allowed 1, true, yes, on, 0, false, no, off)',
+    ])
+  })
+
+  it('[CFG-3] lists are comma-separated in the environment and arrays in the file', () => {
+    const env = loaded({ env: { RELAY_BLOB_INGEST_ALLOWED_HOSTS: 'a.example, *.b.example,' } })
+    expect(env.config.tenancy.limits.blobIngestAllowedHosts).toEqual(['a.example', '*.b.example'])
+    expect(loaded({ file: '[server]\ncors_origins = ["https://a.example"]' }).config.server.corsOrigins).toEqual([
+      'https://a.example',
+    ])
+    expect(loaded({ file: '[server]\ncors_origins = []' }).config.server.corsOrigins).toEqual([])
+  })
+
+  it('[CFG-1] the file is relay.toml, variables start with RELAY_, the audience is service-relay', () => {
+    expect(CONFIG_KEYS.every(({ key }) => key.env.startsWith('RELAY_'))).toBe(true)
+    expect(loaded({ file: '[server]\nport = 1' }).settings.find(({ entry }) => entry.name === 'port')?.source).toBe('relay.toml')
+    expect(loaded({}).config.auth.audience).toBe('service-relay')
+  })
+})
+
+describe('secrets', () => {
+  it('[CFG-4] every secret is also read from the file that its variable names', () => {
+    for (const { key, section, name } of CONFIG_KEYS.filter(({ key }) => key.secret === true)) {
+      const value = name === 'url' ? (section === 'bus' ? 'memory:' : 'sqlite:x.db') : SECRET
+      writeFileSync(join(cwd, 'secret'), `${value}\n`, { mode: 0o600 })
+      const polling: Record<string, string> =
+        name === 'revocation_polling_bearer' ? { RELAY_REVOCATION_POLLING_URL: 'https://p.example' } : {}
+      const { settings } = loaded({ env: { [`${key.env}_FILE`]: 'secret', ...polling } })
+      const setting = settings.find(({ entry }) => entry.key === key)
+      expect([setting?.value, setting?.source]).toEqual([value, `${key.env}_FILE`])
+    }
+  })
+
+  it('[CFG-4] a variable and its file together are an error, and neither is shown', () => {
+    writeFileSync(join(cwd, 'secret'), SECRET)
+    const [line, ...rest] = lines({ env: { RELAY_REVOCATION_BEARER: SECRET, RELAY_REVOCATION_BEARER_FILE: 'secret' } })
+    expect(rest).toEqual([])
+    expect(line).toMatch(/^RELAY_REVOCATION_BEARER: \[auth\]\.revocation_push_bearer: both .* are set/)
+    expect(line).not.toContain(SECRET)
+  })
+
+  it.each([
+    ['missing', undefined, 'file not found'],
+    ['empty', '', 'file is empty'],
+    ['huge', 'x'.repeat(70_000), 'file above 65536 bytes'],
+  ])('[CFG-4] a %s secret file is an error', (_, content, problem) => {
+    if (content !== undefined) writeFileSync(join(cwd, 'secret'), content)
+    expect(lines({ env: { RELAY_REVOCATION_BEARER_FILE: 'secret' } })).toEqual([expect.stringContaining(problem)])
+  })
+
+  it('[CFG-4] no secret is in error texts, wherever and however wrong it was given', () => {
+    const files = [
+      `[auth]\nrevocation_push_bearer = ["${SECRET}"]`,
+      `[auth]\nrevocation_push_bearr = "${SECRET}"`,
+      `[storage]\nurl = "mysql://u:${SECRET}@h/d"`,
+      `[bus]\nurl = "redis//${SECRET}"`,
+      `[auth]\nrevocation_push_bearer = ${SECRET}`,
+      `[auth]\nrevocation_push_bearer = "${SECRET}`,
+      `[auth]\njwks_url = "ftp://u:${SECRET}@h/"`,
+      `[auth]\nrevocation_polling_bearer = "${SECRET}"`,
+    ]
+    for (const file of files) {
+      const found = lines({ file })
+      expect(found.length).toBeGreaterThan(0)
+      expect(found.join('\n')).not.toContain(SECRET)
+    }
+  })
+
+  it('[CFG-4] printed settings show secrets as <redacted>, and no credentials inside other URLs', () => {
+    const { settings } = loaded({
+      env: {
+        RELAY_REVOCATION_BEARER: SECRET,
+        RELAY_STORAGE_URL: `postgres://u:${SECRET}@h/d`,
+        RELAY_BUS_URL: `redis://:${SECRET}@h`,
+        RELAY_S3_SECRET_ACCESS_KEY: SECRET,
+        RELAY_DOCS_URL: `https://u:${SECRET}@docs.example/`,
+      },
+    })
+    const text = printedSettings(settings)
+    expect(text + settingsJson(settings)).not.toContain(SECRET)
+    expect(text).toContain('revocation_push_bearer = "<redacted>" # RELAY_REVOCATION_BEARER')
+    expect(text).toContain('docs_url = "https://<redacted>@docs.example/"')
+  })
+})
+
+describe('problems', () => {
+  it('[CFG-5] all problems come at once, one line each, in the ruled form', () => {
+    const found = lines({
+      file: '[server]\nport = "x"\nprot = 1\n\n[sever]\nhost = "h"\n\n[log]\nlevel = "loud"\n',
+      env: { RELAY_COMMIT_DELAY_MS: '51', RELAY_JWT_ISSUER: '' },
+      options: { '--tenancy': 'both' },
+    })
+    expect(found).toEqual([
+      'relay.toml: [server].prot: unknown key, the nearest known one is [server].port (got prot, allowed [server].port)',
+      'relay.toml: [sever]: unknown section, the nearest known one is [server] (got sever, allowed [server])',
+      'relay.toml: [server].port: not an integer (got x, allowed 1 to 65535, 0 = free port)',
+      'RELAY_COMMIT_DELAY_MS: [storage].commit_delay_ms: out of range (got 51, allowed 1 to 50, 0 = at once)',
+      'default: [auth].issuer: not set (got nothing, allowed a value here or in RELAY_JWT_ISSUER)',
+      '--tenancy: [tenancy].mode: not one of the choices (got both, allowed dedicated, shared)',
+      'relay.toml: [log].level: not one of the choices (got loud, allowed debug, info, warn, error)',
+    ])
+  })
+
+  it('[CFG-5] a key in the wrong table is found where it belongs', () => {
+    expect(lines({ file: '[tenancy]\nmax_doc_bytes = 1\n' })[0]).toContain(
+      'the nearest known one is [tenancy.limits].max_doc_bytes',
+    )
+    expect(lines({ file: 'port = 1\n' })[0]).toMatch(
+      /^relay\.toml: \[port\]: unknown section, the nearest known one is \[server\]\.port/,
+    )
+  })
+
+  it('[CFG-5] a bad value counts even where another source overrides it', () => {
+    expect(lines({ file: '[server]\nport = 70000\n', env: { RELAY_PORT: '1' } })).toEqual([
+      'relay.toml: [server].port: out of range (got 70000, allowed 1 to 65535, 0 = free port)',
+    ])
+  })
+
+  it('[CFG-5] hostile names and values stay on one short line', () => {
+    const found = lines({ file: `[server]\n"a\\nb\\u001b[31m" = 1\nregion = "x\\r\\ny"\nhost = "${'h'.repeat(5000)}\\u0007"\n` })
+    expect(found).toHaveLength(3)
+    for (const line of found) {
+      expect(line).not.toMatch(/\p{Cc}/u)
+      expect(line.length).toBeLessThan(500)
+    }
+  })
+
+  it('[CFG-5] a near miss in the environment is a warning, other RELAY_ variables are nothing', () => {
+    const { warnings } = loaded({ env: { RELAY_PROT: '1', RELAY_SERVICE_HOST_OF_ORCHESTRATOR: 'x' } })
+    expect(warnings.filter((line) => line.startsWith('RELAY_'))).toEqual([
+      'RELAY_PROT: unknown variable, the nearest known one is RELAY_PORT',
+    ])
+  })
+})
+
+describe('warnings', () => {
+  it('[CFG-7] world-readable files with secrets', () => {
+    writeFileSync(join(cwd, 'secret'), SECRET)
+    chmodSync(join(cwd, 'secret'), 0o644)
+    const file = '[auth]\nrevocation_push_bearer = "s"\n'
+    expect(loaded({ env: { RELAY_S3_SECRET_ACCESS_KEY_FILE: 'secret' } }).warnings).toContainEqual(
+      expect.stringContaining('readable by everybody'),
+    )
+    expect(loaded({ file, mode: 0o644 }).warnings).toContainEqual(expect.stringMatching(/^relay\.toml: holds a secret/))
+    chmodSync(join(cwd, 'relay.toml'), 0o600)
+    expect(loaded({}).warnings).toEqual([])
+  })
+
+  it('[CFG-7] what is allowed but probably not meant', () => {
+    const warned = (env: Record<string, string>, file = '') => loaded({ env, file }).warnings.map((line) => line.split(':')[0])
+    expect(warned({ RELAY_TENANCY_MODE: 'shared' })).toEqual(['[tenancy].mode'])
+    expect(warned({ RELAY_TENANCY_MODE: 'shared', RELAY_REVOCATION_BEARER: 'x' })).toEqual([])
+    expect(warned({ RELAY_MAX_WS_PAYLOAD_BYTES: '262143' })).toEqual(['[tenancy.limits].max_ws_payload_bytes'])
+    expect(warned({ RELAY_STORAGE_URL: 'postgres://h/d', RELAY_BUS_URL: 'redis://h' })).toEqual(['[blobs].url'])
+    expect(warned({ RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: '1' })).toEqual([])
+    expect(warned({ RELAY_COMPAT_EDITOR_CLIENT: '1' }, '[server]\ncors_origins = []')).toEqual(['[compat].editor_client'])
+    expect(warned({ RELAY_COMPAT_EDITOR_CLIENT: '1' })).toEqual([])
+  })
+})
+
+describe('the typed configuration', () => {
+  it('[CFG-8] 0 means unlimited for rates, quota, editors, document size and cache, and is null there', () => {
+    const names = [
+      'WRITES_PER_SEC',
+      'READS_PER_SEC',
+      'STORAGE_QUOTA_BYTES',
+      'MAX_EDITORS_PER_WORKSPACE',
+      'MAX_DOC_BYTES',
+      'DOC_CACHE_MAX_BYTES',
+    ]
+    const { config } = loaded({ env: Object.fromEntries(names.map((name) => [`RELAY_${name}`, '0'])) })
+    const { limits } = config.tenancy
+    expect([
+      limits.writesPerSec,
+      limits.readsPerSec,
+      limits.storageQuotaBytes,
+      limits.maxEditorsPerWorkspace,
+      limits.maxDocBytes,
+    ]).toEqual(Array(5).fill(null))
+    expect(config.storage.docCacheMaxBytes).toBeNull()
+    expect(loaded({ env: { RELAY_MAX_DOC_BYTES: '7' } }).config.tenancy.limits.maxDocBytes).toBe(7)
+  })
+
+  it('[CFG-8] 0 is a free port, at once for four keys, and refused elsewhere', () => {
+    const zero = CONFIG_KEYS.filter(({ key }) => key.kind === 'integer').map((entry) => {
+      const rates = { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
+      return [entry.name, load({ env: { ...rates, [entry.key.env]: '0' } }).kind] as const
+    })
+    expect(zero.filter(([, kind]) => kind === 'refused').map(([name]) => name)).toEqual([
+      'auth_timeout_secs',
+      'max_unauthenticated_sockets',
+      'ws_buffer_bytes',
+      'presign_ttl_secs',
+      'revocation_polling_interval_seconds',
+      'blob_url_ttl_secs',
+      'max_ws_connections_per_workspace',
+      'max_ws_payload_bytes',
+      'max_blob_bytes',
+      'max_concurrent_blob_uploads',
+      'max_config_bytes',
+      'ring',
+      'interval_secs',
+    ])
+  })
+
+  it('[CFG-8] integers are decimal, not negative and at most 2^53-1', () => {
+    for (const bad of ['-1', '1.5', '1e3', '0x10', ' ', '9007199254740992', '99999999999999999999', '१']) {
+      expect(lines({ env: { RELAY_WS_BUFFER_BYTES: bad } })).toHaveLength(1)
+    }
+    expect(loaded({ env: { RELAY_WS_BUFFER_BYTES: '9007199254740991' } }).config.server.wsBufferBytes).toBe(9007199254740991)
+    for (const bad of [
+      '-1',
+      '1.5',
+      '1e400',
+      'nan',
+      'inf',
+      '9007199254740992',
+      '99999999999999999999',
+      'true',
+      '"1"',
+      '[1]',
+      '2026-01-01',
+    ]) {
+      expect(lines({ file: `[server]\nws_buffer_bytes = ${bad}\n` })).toHaveLength(1)
+    }
+  })
+
+  it('[CFG-10] derived defaults follow data_dir and tenancy', () => {
+    const dedicated = loaded({ env: { RELAY_DATA_DIR: '/var/relay' } }).config
+    expect([dedicated.storage.url, dedicated.blobs.url, dedicated.tenancy.workspaceId]).toEqual([
+      'sqlite:/var/relay/relay.db',
+      'file:/var/relay/blobs',
+      'default',
+    ])
+    expect(loaded({ env: { RELAY_TENANCY_MODE: 'shared' } }).config.tenancy.workspaceId).toBeNull()
+    expect(loaded({ env: { RELAY_TENANCY_WORKSPACE: 'w1' } }).config.tenancy.workspaceId).toBe('w1')
+  })
+
+  it('[CFG-9] the file of relay init has every key, and says exactly the defaults', () => {
+    const file = initialFile()
+    const fromFile = loaded({ file })
+    const fromDefaults = loadConfig({ options: {}, env: AUTH, configPath: undefined, cwd: join(cwd, 'nowhere') })
+    expect(fromDefaults.kind === 'loaded' && fromFile.config).toEqual(fromDefaults.kind === 'loaded' && fromDefaults.config)
+    const sections = file.split(/^\[/m).slice(1)
+    expect(
+      sections.flatMap((text) => [...text.matchAll(/^([a-z_]+) = /gm)].map((match) => `[${text.split(']')[0]}].${match[1]}`)),
+    ).toEqual(CONFIG_KEYS.map(({ label }) => label))
+  })
+
+  it('[CFG-2] compat editor_client is off by default', () => {
+    expect(loaded({}).config.compat.editorClient).toBe(false)
+  })
+})
