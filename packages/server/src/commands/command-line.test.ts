@@ -46,8 +46,11 @@ async function run(args: readonly string[], options: RunOptions = {}): Promise<R
   return { code, out, err }
 }
 
-const relay = (drain: RunningRelay['drain']) => () =>
-  Promise.resolve({ listeners: [{ name: 'main', url: 'http://0.0.0.0:9876' }], drain })
+const never = new Promise<Error>(() => {})
+const relay =
+  (drain: RunningRelay['drain'], failed = never) =>
+  (): Promise<RunningRelay> =>
+    Promise.resolve({ listeners: [{ name: 'main', url: 'http://0.0.0.0:9876' }], failed, drain })
 
 describe('commands', () => {
   it('[CFG-11] init writes every key and refuses to overwrite without --force', async () => {
