@@ -18,7 +18,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/
 
 /**
  * Picks the keys of a JSON Web Key Set that may verify tokens: RSA, for signatures, for RS256, at least 2,048 bits, an odd exponent of at
- * least 65,537, one kid each. Of two keys with one kid neither is used. Private members are ignored. [AUTH-3, K13]
+ * least 65,537, with a kid. Of two such keys with one kid neither is used. Private members are ignored. [AUTH-3, K13]
  * @returns `null` when `document` is no key set at all.
  */
 export function usableKeys(document: unknown): UsableKeys | null {
@@ -26,24 +26,28 @@ export function usableKeys(document: unknown): UsableKeys | null {
   const list: unknown = (document as { keys?: unknown }).keys
   if (!Array.isArray(list)) return null
 
-  const times = new Map<unknown, number>()
-  for (const jwk of list) times.set(kidOf(jwk), (times.get(kidOf(jwk)) ?? 0) + 1)
   const keys = new Map<string, VerificationKey>()
+  const ambiguous = new Set<string>()
   const skipped: string[] = []
-  for (const jwk of list) {
-    const kid = kidOf(jwk)
-    const key = typeof kid === 'string' && times.get(kid) === 1 ? importKey(jwk as Readonly<Record<string, unknown>>) : null
-    if (key && typeof kid === 'string') keys.set(kid, key)
-    else skipped.push(typeof kid === 'string' ? kid.slice(0, 64) : '(no kid)')
+  for (const jwk of list as readonly unknown[]) {
+    const usable = typeof jwk === 'object' && jwk !== null ? importKey(jwk as Readonly<Record<string, unknown>>) : null
+    if (!usable) skipped.push(nameOf(jwk))
+    else if (keys.has(usable.kid)) ambiguous.add(usable.kid)
+    else keys.set(usable.kid, usable.key)
+  }
+  for (const kid of ambiguous) {
+    keys.delete(kid)
+    skipped.push(kid.slice(0, 64))
   }
   return { keys, skipped }
 }
 
-function kidOf(jwk: unknown): unknown {
-  return typeof jwk === 'object' && jwk !== null ? (jwk as { kid?: unknown }).kid : undefined
+function nameOf(jwk: unknown): string {
+  const kid = typeof jwk === 'object' && jwk !== null ? (jwk as { kid?: unknown }).kid : undefined
+  return typeof kid === 'string' ? kid.slice(0, 64) : '(no kid)'
 }
 
-function importKey(jwk: Readonly<Record<string, unknown>>): VerificationKey | null {
+function importKey(jwk: Readonly<Record<string, unknown>>): { readonly kid: string; readonly key: VerificationKey } | null {
   const { kid, kty, use, alg, key_ops: operations, n, e } = jwk
   if (typeof kid !== 'string' || kid === '' || Buffer.byteLength(kid) > MAX_KID_BYTES || kty !== 'RSA') return null
   if ((use !== undefined && use !== 'sig') || (alg !== undefined && alg !== 'RS256')) return null
@@ -54,7 +58,7 @@ function importKey(jwk: Readonly<Record<string, unknown>>): VerificationKey | nu
   const bits = modulus.toString(2).length
   if (bits < MIN_MODULUS_BITS || bits > MAX_MODULUS_BITS || exponent < MIN_EXPONENT || exponent % 2n === 0n) return null
   try {
-    return createPublicKey({ key: { kty, n: n as string, e: e as string }, format: 'jwk' })
+    return { kid, key: createPublicKey({ key: { kty, n: n as string, e: e as string }, format: 'jwk' }) }
   } catch {
     return null
   }
