@@ -60,6 +60,8 @@ export type FromWorker =
   /** The log refused the write: writers get ERR_NOT_PERSISTED, the room's sockets close 1012 room-reset, the room is forgotten. [LIFE-6] */
   | { readonly kind: 'reset'; readonly room: number; readonly writers: readonly { readonly connection: number; readonly ordinal: number }[] }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
+  /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
+  | { readonly kind: 'drained' }
   /** Twice a second, and on change of residency. */
   | { readonly kind: 'report'; readonly cacheBytes: number; readonly oldestUnsavedMs: number; readonly counters: Readonly<Record<string, number>>; readonly appendSeconds: readonly number[] }
 

@@ -1,0 +1,100 @@
+import { Presence, readAwareness, writeAwareness } from './awareness.ts'
+import { awarenessFrame } from './room-frames.ts'
+import type { RoomHost } from './room-host.ts'
+import type { Member } from './room-members.ts'
+
+const PER_SECOND = 30
+const BURST = 60
+const EXPIRY_CHECK_MS = 5_000
+
+interface Pace {
+  tokens: number
+  atMs: number
+  /** Client ids whose newest state waits for a slot. */
+  readonly late: Set<number>
+  timer: NodeJS.Timeout | null
+}
+
+/** The presence of one room on its wires: frames in, frames out, at the pace of WS-48. [WS-42..WS-48] */
+export class RoomAwareness {
+  private readonly presence = new Presence()
+  private readonly paces = new Map<number, Pace>()
+  private readonly host: RoomHost
+  private readonly room: number
+  private expiry: NodeJS.Timeout | null = null
+
+  constructor(host: RoomHost, room: number) {
+    this.host = host
+    this.room = room
+  }
+
+  receive(member: Member, payload: Uint8Array): void {
+    const entries = readAwareness(payload)
+    if (entries === null) {
+      this.host.emit({ kind: 'violation', connection: member.connection })
+      return
+    }
+    const now = this.host.clock.monotonicMs()
+    const changed = this.presence.take(member, entries, now)
+    this.expiry ??= this.host.after(EXPIRY_CHECK_MS, () => this.expire())
+    if (changed.length === 0) return
+    const pace = this.pace(member.connection, now)
+    if (pace.timer === null && pace.tokens >= 1) {
+      pace.tokens--
+      this.send(changed, member.connection)
+      return
+    }
+    for (const { client } of changed) pace.late.add(client)
+    pace.timer ??= this.host.after(1000 / PER_SECOND, () => this.catchUp(member.connection, pace))
+  }
+
+  private pace(connection: number, now: number): Pace {
+    let pace = this.paces.get(connection)
+    if (pace === undefined) {
+      pace = { tokens: BURST, atMs: now, late: new Set(), timer: null }
+      this.paces.set(connection, pace)
+    }
+    pace.tokens = Math.min(BURST, pace.tokens + ((now - pace.atMs) * PER_SECOND) / 1000)
+    pace.atMs = now
+    return pace
+  }
+
+  private catchUp(connection: number, pace: Pace): void {
+    pace.timer = null
+    this.pace(connection, this.host.clock.monotonicMs())
+    pace.tokens = Math.max(0, pace.tokens - 1)
+    const newest = this.presence.newest(pace.late)
+    pace.late.clear()
+    this.send(newest, connection)
+  }
+
+  /** Everyone's state as an awareness update, `null` when nobody shows one. [WS-45] */
+  snapshot(): Uint8Array | null {
+    const present = this.presence.present(this.host.clock.monotonicMs())
+    return present.length === 0 ? null : writeAwareness(present)
+  }
+
+  /** Null states for what the connection still shows. [WS-46] */
+  leave(connection: number): void {
+    const pace = this.paces.get(connection)
+    if (pace?.timer) clearTimeout(pace.timer)
+    this.paces.delete(connection)
+    this.send(this.presence.leave(connection), connection)
+  }
+
+  private expire(): void {
+    this.expiry = null
+    this.send(this.presence.expire(this.host.clock.monotonicMs()), 0)
+    if (!this.presence.isEmpty) this.expiry = this.host.after(EXPIRY_CHECK_MS, () => this.expire())
+  }
+
+  private send(states: Parameters<typeof writeAwareness>[0], except: number): void {
+    if (states.length === 0) return
+    this.host.emit({ kind: 'awareness', room: this.room, frame: awarenessFrame(writeAwareness(states)), except })
+  }
+
+  close(): void {
+    if (this.expiry !== null) clearTimeout(this.expiry)
+    for (const { timer } of this.paces.values()) if (timer !== null) clearTimeout(timer)
+  }
+}

@@ -1,0 +1,204 @@
+import { readUint, uintLength, writeUint } from './room-frames.ts'
+
+/** One client id's state as the room last relayed it. */
+interface Entry {
+  connection: number
+  readonly sub: string
+  /** Clock of the last state sent to others. [WS-47] */
+  clock: number
+  /** Newest clock that its owner has sent. */
+  heard: number
+  /** UTF-8 JSON; `null` once it was taken away. */
+  state: Uint8Array | null
+  renewedAtMs: number
+}
+
+/** An incoming state. */
+export interface StateEntry {
+  readonly client: number
+  readonly clock: number
+  readonly json: Uint8Array
+}
+
+/** A state to send to others, under the room's own clock. */
+export interface OutgoingState {
+  readonly client: number
+  readonly clock: number
+  readonly state: Uint8Array | null
+}
+
+const MAX_IDS = 4
+const MAX_STATE_BYTES = 16 * 1024
+const MAX_STATES = 512
+const MAX_ROOM_BYTES = 1024 * 1024
+const MAX_DEPTH = 32
+const KEEP_MS = 30_000
+const NULL = new Uint8Array([0x6e, 0x75, 0x6c, 0x6c])
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Takes an awareness update apart; `null` when it is not exactly one whose states are objects or null. [WS-42] */
+export function readAwareness(bytes: Uint8Array): readonly StateEntry[] | null {
+  const count = readUint(bytes, 0)
+  if (count === null || count.value * 3 > bytes.length) return null
+  const entries: StateEntry[] = []
+  let at = count.next
+  for (let i = 0; i < count.value; i++) {
+    const client = readUint(bytes, at)
+    const clock = client && readUint(bytes, client.next)
+    const length = clock && readUint(bytes, clock.next)
+    if (!client || !clock || !length || length.next + length.value > bytes.length) return null
+    at = length.next + length.value
+    const json = bytes.subarray(length.next, at)
+    if (!isState(json)) return null
+    entries.push({ client: client.value, clock: clock.value, json })
+  }
+  return at === bytes.length ? entries : null
+}
+
+/** Whether bytes are the JSON of an object or null, nested at most 32 deep and without a name that would reach a prototype. */
+function isState(json: Uint8Array): boolean {
+  if (isNull(json)) return true
+  try {
+    const value: unknown = JSON.parse(utf8.decode(json))
+    return value === null || (typeof value === 'object' && !Array.isArray(value) && isShallow(value, MAX_DEPTH))
+  } catch {
+    return false
+  }
+}
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depth === 0) return false
+  return Object.entries(value).every(([name, member]) => name !== '__proto__' && isShallow(member, depth - 1))
+}
+
+function isNull(json: Uint8Array): boolean {
+  return json.length === 4 && json.every((byte, i) => byte === NULL[i])
+}
+
+/** An awareness update of these states. */
+export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
+  let size = uintLength(states.length)
+  for (const { client, clock, state } of states) {
+    const { length } = state ?? NULL
+    size += uintLength(client) + uintLength(clock) + uintLength(length) + length
+  }
+  const bytes = new Uint8Array(size)
+  let at = writeUint(bytes, 0, states.length)
+  for (const { client, clock, state } of states) {
+    const json = state ?? NULL
+    at = writeUint(bytes, at, client)
+    at = writeUint(bytes, at, clock)
+    at = writeUint(bytes, at, json.length)
+    bytes.set(json, at)
+    at += json.length
+  }
+  return bytes
+}
+
+/**
+ * Who is present in one room: the states connections set for the client ids they introduced. Never stored, never logged, and no right depends on
+ * it. [WS-42..WS-47, G11] Times are monotonic and given by the caller; nothing is sent from here.
+ */
+export class Presence {
+  private readonly entries = new Map<number, Entry>()
+  private bytes = 0
+
+  /** Takes the entries in that the sender may set; answers what others must be told. Entries beyond a limit are left out. */
+  take(sender: { readonly connection: number; readonly sub: string }, incoming: readonly StateEntry[], nowMs: number): OutgoingState[] {
+    const changed = new Map<number, OutgoingState>()
+    for (const entry of incoming) {
+      const outgoing = this.takeOne(sender, entry, nowMs)
+      if (outgoing !== null) changed.set(outgoing.client, outgoing)
+    }
+    return [...changed.values()]
+  }
+
+  private takeOne(sender: { readonly connection: number; readonly sub: string }, given: StateEntry, nowMs: number): OutgoingState | null {
+    const state = isNull(given.json) ? null : given.json
+    if (given.json.length > MAX_STATE_BYTES) return null
+    const known = this.entries.get(given.client)
+    if (known === undefined) {
+      if (state === null || this.entries.size >= MAX_STATES || this.owned(sender.connection) >= MAX_IDS) return null
+      return this.set(given.client, { connection: sender.connection, sub: sender.sub, clock: 0, heard: 0, state: null, renewedAtMs: nowMs }, given, state)
+    }
+    if (known.connection !== sender.connection) {
+      if (known.sub !== sender.sub || (known.state !== null && sender.connection < known.connection)) return null
+      if (this.owned(sender.connection) >= MAX_IDS) return null
+      known.connection = sender.connection
+    } else if (given.clock < known.heard || (given.clock === known.heard && !(state === null && known.state !== null))) {
+      // An old clock says nothing new, but its sender is alive.
+      known.renewedAtMs = nowMs
+      return null
+    }
+    known.renewedAtMs = nowMs
+    return this.set(given.client, known, given, state)
+  }
+
+  private set(client: number, entry: Entry, given: StateEntry, state: Uint8Array | null): OutgoingState | null {
+    const bytes = this.bytes - (entry.state?.length ?? 0) + (state?.length ?? 0)
+    if (bytes > MAX_ROOM_BYTES) return null
+    this.bytes = bytes
+    entry.heard = given.clock
+    entry.clock = Math.min(Math.max(entry.clock + 1, given.clock), MAX_CLOCK)
+    entry.state = state === null ? null : state.slice()
+    this.entries.set(client, entry)
+    return { client, clock: entry.clock, state: entry.state }
+  }
+
+  private owned(connection: number): number {
+    let count = 0
+    for (const entry of this.entries.values()) if (entry.connection === connection) count++
+    return count
+  }
+
+  /** A connection ended or left: null states for what it still shows. Its clocks are kept, so that a return is seen as newer. [WS-46] */
+  leave(connection: number): OutgoingState[] {
+    return this.clear((entry) => entry.connection === connection)
+  }
+
+  /** States that were not renewed within 30 s. [WS-45] */
+  expire(nowMs: number): OutgoingState[] {
+    const cleared = this.clear((entry) => nowMs - entry.renewedAtMs > KEEP_MS)
+    for (const [client, entry] of this.entries) if (entry.state === null && nowMs - entry.renewedAtMs > FORGET_MS) this.entries.delete(client)
+    return cleared
+  }
+
+  private clear(ends: (entry: Entry) => boolean): OutgoingState[] {
+    const cleared: OutgoingState[] = []
+    for (const [client, entry] of this.entries) {
+      if (entry.state === null || !ends(entry)) continue
+      this.bytes -= entry.state.length
+      entry.state = null
+      entry.clock = Math.min(entry.clock + 1, MAX_CLOCK)
+      cleared.push({ client, clock: entry.clock, state: null })
+    }
+    return cleared
+  }
+
+  /** Everyone's present state, for one who joins. [WS-45] */
+  present(nowMs: number): OutgoingState[] {
+    const states: OutgoingState[] = []
+    for (const [client, { clock, state, renewedAtMs }] of this.entries) {
+      if (state !== null && nowMs - renewedAtMs <= KEEP_MS) states.push({ client, clock, state })
+    }
+    return states
+  }
+
+  /** The newest state of some ids, for a slot that was late. [WS-48] */
+  newest(clients: Iterable<number>): OutgoingState[] {
+    const states: OutgoingState[] = []
+    for (const client of clients) {
+      const entry = this.entries.get(client)
+      if (entry !== undefined) states.push({ client, clock: entry.clock, state: entry.state })
+    }
+    return states
+  }
+
+  get isEmpty(): boolean {
+    return this.bytes === 0
+  }
+}
+
+const MAX_CLOCK = 2 ** 32 - 1
+const FORGET_MS = 10 * 60_000

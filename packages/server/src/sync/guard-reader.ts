@@ -1,0 +1,233 @@
+/** Thrown by the reader and caught by `inspectUpdate`: the bytes break `rule`. Never leaves the guard. */
+export class BadBytes {
+  readonly rule: GuardRule
+
+  constructor(rule: GuardRule) {
+    this.rule = rule
+  }
+}
+
+/** Names of refusals, for counters and log lines. G numbers are the update guard's rules. */
+export type GuardRule =
+  | 'truncated'
+  | 'trailing'
+  | 'too-large'
+  | 'count'
+  | 'clock'
+  | 'kind'
+  | 'length'
+  | 'string'
+  | 'json'
+  | 'depth'
+  | 'proto'
+  | 'nesting'
+  | 'root-name'
+  | 'root-count'
+  | 'root-type'
+  | 'origin'
+  | 'duplicate'
+  | 'room-full'
+
+const MAX_JSON_DEPTH = 128
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Bounded reader over untrusted bytes. Allocates nothing that a declared count asks for: every count is held against the bytes that are left. [G2, G4]
+ */
+export class GuardReader {
+  bytes: Uint8Array = new Uint8Array(0)
+  pos = 0
+  end = 0
+
+  reset(bytes: Uint8Array): void {
+    this.bytes = bytes
+    this.pos = 0
+    this.end = bytes.length
+  }
+
+  byte(): number {
+    if (this.pos >= this.end) throw new BadBytes('truncated')
+    return this.bytes[this.pos++] as number
+  }
+
+  /** At most 2^53 - 1. */
+  uint(): number {
+    const first = this.byte()
+    if (first < 0x80) return first
+    let value = first & 0x7f
+    let factor = 128
+    for (;;) {
+      const next = this.byte()
+      value += (next & 0x7f) * factor
+      if (value > Number.MAX_SAFE_INTEGER) throw new BadBytes('count')
+      if (next < 0x80) return value
+      factor *= 128
+      if (factor > Number.MAX_SAFE_INTEGER) throw new BadBytes('count')
+    }
+  }
+
+  /** A count of things that take at least `minBytes` each. */
+  count(minBytes: number): number {
+    const value = this.uint()
+    if (value * minBytes > this.end - this.pos) throw new BadBytes('count')
+    return value
+  }
+
+  /** Position after a length-prefixed run of bytes, which starts at the returned offset. */
+  run(): number {
+    const length = this.uint()
+    if (length > this.end - this.pos) throw new BadBytes('truncated')
+    const start = this.pos
+    this.pos += length
+    return start
+  }
+
+  /** Skips a string and answers its length in UTF-16 units; not well-formed UTF-8 is refused. */
+  stringUnits(): number {
+    const start = this.run()
+    for (let i = start; i < this.pos; i++) {
+      if ((this.bytes[i] as number) >= 0x80) return this.decode(start).length
+    }
+    return this.pos - start
+  }
+
+  string(): string {
+    return this.decode(this.run())
+  }
+
+  private decode(start: number): string {
+    try {
+      return utf8.decode(this.bytes.subarray(start, this.pos))
+    } catch {
+      throw new BadBytes('string')
+    }
+  }
+
+  /** A JSON text in a string, as Embed, Format and JSON content carry it. [G6] */
+  json(allowUndefined: boolean): void {
+    const start = this.run()
+    const length = this.pos - start
+    const first = this.bytes[start]
+    // The marks and attributes of honest typing: null, true, false, {} and short plain strings need no parse.
+    if (length === 4 && first === 0x6e && this.same(start, 'null')) return
+    if (length === 4 && first === 0x74 && this.same(start, 'true')) return
+    if (length === 2 && first === 0x7b && this.bytes[start + 1] === 0x7d) return
+    if (allowUndefined && length === 9 && this.same(start, 'undefined')) return
+    const text = this.decode(start)
+    if (jsonTextDepth(text) > MAX_JSON_DEPTH) throw new BadBytes('depth')
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      throw new BadBytes('json')
+    }
+    checkJson(value)
+  }
+
+  private same(start: number, word: string): boolean {
+    for (let i = 0; i < word.length; i++) if (this.bytes[start + i] !== word.charCodeAt(i)) return false
+    return true
+  }
+
+  /** One lib0 `Any` value. [G6] */
+  any(depth: number): void {
+    const tag = this.byte()
+    switch (tag) {
+      case 127:
+      case 126:
+      case 121:
+      case 120:
+        return
+      case 125:
+        this.varInt()
+        return
+      case 124:
+        this.skip(4)
+        return
+      case 123:
+        this.skip(8)
+        return
+      case 119:
+        this.stringUnits()
+        return
+      case 118:
+        this.anyObject(depth)
+        return
+      case 117: {
+        if (depth >= MAX_JSON_DEPTH) throw new BadBytes('depth')
+        const count = this.count(1)
+        for (let i = 0; i < count; i++) this.any(depth + 1)
+        return
+      }
+      case 116:
+        this.run()
+        return
+      default:
+        // 122 is a 64-bit integer: no JSON value, and nothing in a document may hold one.
+        throw new BadBytes('kind')
+    }
+  }
+
+  private anyObject(depth: number): void {
+    if (depth >= MAX_JSON_DEPTH) throw new BadBytes('depth')
+    const count = this.count(2)
+    for (let i = 0; i < count; i++) {
+      this.key()
+      this.any(depth + 1)
+    }
+  }
+
+  /** Skips a member name. `__proto__` would replace a prototype when lib0 builds the object. [G6] */
+  key(): void {
+    const start = this.pos
+    this.stringUnits()
+    if (this.pos - start === 10 && this.same(start + 1, '__proto__')) throw new BadBytes('proto')
+  }
+
+  private varInt(): void {
+    let seen = 0
+    while (this.byte() >= 0x80) if (++seen > 8) throw new BadBytes('count')
+  }
+
+  private skip(count: number): void {
+    if (count > this.end - this.pos) throw new BadBytes('truncated')
+    this.pos += count
+  }
+}
+
+/** Deepest nesting of brackets outside strings. */
+function jsonTextDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (inString) {
+      if (unit === 0x5c) i++
+      else if (unit === 0x22) inString = false
+    } else if (unit === 0x22) inString = true
+    else if (unit === 0x5b || unit === 0x7b) deepest = Math.max(deepest, ++depth)
+    else if (unit === 0x5d || unit === 0x7d) depth--
+  }
+  return deepest
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+/** Depth is known to be bounded here. */
+function checkJson(value: unknown): void {
+  if (typeof value === 'string') {
+    if (LONE_SURROGATE.test(value)) throw new BadBytes('string')
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const entry of value) checkJson(entry)
+    return
+  }
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__') throw new BadBytes('proto')
+    if (LONE_SURROGATE.test(name)) throw new BadBytes('string')
+    checkJson((value as Record<string, unknown>)[name])
+  }
+}

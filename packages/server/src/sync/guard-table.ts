@@ -1,0 +1,247 @@
+import { BadBytes, GuardReader } from './guard-reader.ts'
+
+export const MAX_UPDATE_BYTES = 16 * 1024 * 1024
+const MAX_STRUCTS = 1_000_000
+const MAX_RANGES = 1_000_000
+const MAX_CLIENTS = 65_536
+const MAX_CLOCK = 2 ** 32
+const MAX_ROOT_NAME_BYTES = 512
+
+/** Content kinds of Yjs v1, the low five bits of a struct's first byte. */
+export const GC = 0
+export const DELETED = 1
+export const JSON_CONTENT = 2
+export const BINARY = 3
+export const STRING = 4
+export const EMBED = 5
+export const FORMAT = 6
+export const TYPE = 7
+export const ANY = 8
+export const SKIP = 10
+
+const NONE = -1
+
+/** Columns per struct in `cells`. */
+export const CLOCK = 0
+export const LENGTH = 1
+export const KIND = 2
+export const ORIGIN_CLIENT = 3
+export const ORIGIN_CLOCK = 4
+export const RIGHT_CLIENT = 5
+export const RIGHT_CLOCK = 6
+/** -1: no parent written; -2 - n: root name n; else the client of the parent item. */
+export const PARENT_CLIENT = 7
+export const PARENT_CLOCK = 8
+/** 1: an entry of a map or an attribute, 0: an element of a list. Only meaningful with a written parent. */
+export const SUB = 9
+/** Type ref of a TYPE struct. */
+export const TYPE_REF = 10
+/** Byte offset of the struct in the update. */
+export const OFFSET = 11
+/** Filled by the placing pass: nesting depth of the type a struct sits in. */
+export const DEPTH = 12
+/** Filled by the placing pass: 1 when the struct sits directly in a prose fragment. */
+export const IN_FRAGMENT = 13
+export const COLUMNS = 14
+
+const SMALL_ROWS = 256
+const KEEP_ROWS = 16_384
+
+/**
+ * The structs and delete ranges of one update as numbers, filled by a bounded walk over the bytes. [G1..G6, WS-34]
+ * One table serves a worker for all its updates: reading a small one allocates next to nothing.
+ */
+export class UpdateTable {
+  cells = new Float64Array(SMALL_ROWS * COLUMNS)
+  structCount = 0
+  /** Per client block: client, first row, rows, first clock, end clock. */
+  readonly blockClient: number[] = []
+  readonly blockRow: number[] = []
+  readonly blockEnd: number[] = []
+  /** Byte offset of each block. */
+  readonly blockAt: number[] = []
+  readonly roots: string[] = []
+  /** client, clock, length, three numbers per range. */
+  readonly ranges: number[] = []
+  /** Byte offset of the delete set. */
+  deleteSetAt = 0
+  private readonly reader = new GuardReader()
+
+  /** Row after the last of block `block`. */
+  rowEnd(block: number): number {
+    return block + 1 < this.blockRow.length ? (this.blockRow[block + 1] as number) : this.structCount
+  }
+
+  read(bytes: Uint8Array, maxBytes: number = MAX_UPDATE_BYTES): void {
+    if (bytes.length > maxBytes) throw new BadBytes('too-large')
+    this.reset()
+    const reader = this.reader
+    reader.reset(bytes)
+    const blocks = reader.count(3)
+    if (blocks > MAX_CLIENTS) throw new BadBytes('count')
+    for (let i = 0; i < blocks; i++) this.readBlock()
+    this.deleteSetAt = reader.pos
+    this.readDeleteSet()
+    if (reader.pos !== reader.end) throw new BadBytes('trailing')
+    reader.reset(EMPTY)
+  }
+
+  private reset(): void {
+    this.structCount = 0
+    this.blockClient.length = 0
+    this.blockRow.length = 0
+    this.blockEnd.length = 0
+    this.blockAt.length = 0
+    this.roots.length = 0
+    this.ranges.length = 0
+    if (this.cells.length > KEEP_ROWS * COLUMNS) this.cells = new Float64Array(SMALL_ROWS * COLUMNS)
+  }
+
+  private readBlock(): void {
+    const reader = this.reader
+    this.blockAt.push(reader.pos)
+    const count = reader.count(1)
+    if (this.structCount + count > MAX_STRUCTS) throw new BadBytes('count')
+    const client = reader.uint()
+    let clock = reader.uint()
+    this.blockClient.push(client)
+    this.blockRow.push(this.structCount)
+    for (let i = 0; i < count; i++) {
+      const length = this.readStruct(clock)
+      if (length < 1) throw new BadBytes('length')
+      clock += length
+      if (clock >= MAX_CLOCK) throw new BadBytes('clock')
+    }
+    if (clock >= MAX_CLOCK) throw new BadBytes('clock')
+    this.blockEnd.push(clock)
+  }
+
+  private readStruct(clock: number): number {
+    const reader = this.reader
+    const at = this.structCount * COLUMNS
+    if (at >= this.cells.length) this.grow()
+    const cells = this.cells
+    cells[at + OFFSET] = reader.pos
+    const info = reader.byte()
+    const kind = info & 31
+    cells[at + CLOCK] = clock
+    cells[at + KIND] = kind
+    cells[at + ORIGIN_CLIENT] = NONE
+    cells[at + RIGHT_CLIENT] = NONE
+    cells[at + PARENT_CLIENT] = NONE
+    cells[at + SUB] = 0
+    cells[at + TYPE_REF] = NONE
+    this.structCount++
+    let length: number
+    if (kind === GC || kind === SKIP) {
+      if (info !== kind) throw new BadBytes('kind')
+      length = reader.uint()
+    } else {
+      if (kind > ANY) throw new BadBytes('kind')
+      this.readPlace(at, info)
+      length = this.readContent(at, kind)
+    }
+    cells[at + LENGTH] = length
+    return length
+  }
+
+  private readPlace(at: number, info: number): void {
+    const reader = this.reader
+    const cells = this.cells
+    if (info & 0x80) {
+      cells[at + ORIGIN_CLIENT] = reader.uint()
+      cells[at + ORIGIN_CLOCK] = reader.uint()
+    }
+    if (info & 0x40) {
+      cells[at + RIGHT_CLIENT] = reader.uint()
+      cells[at + RIGHT_CLOCK] = reader.uint()
+    }
+    if (info & 0xc0) return
+    const parentKind = reader.uint()
+    if (parentKind === 1) {
+      cells[at + PARENT_CLIENT] = -2 - this.rootNumber()
+    } else if (parentKind === 0) {
+      cells[at + PARENT_CLIENT] = reader.uint()
+      cells[at + PARENT_CLOCK] = reader.uint()
+    } else {
+      throw new BadBytes('kind')
+    }
+    if (info & 0x20) {
+      cells[at + SUB] = 1
+      reader.key()
+    }
+  }
+
+  private rootNumber(): number {
+    const before = this.reader.pos
+    const name = this.reader.string()
+    if (this.reader.pos - before > MAX_ROOT_NAME_BYTES + 2) throw new BadBytes('root-name')
+    if (this.roots.length > 0 && this.roots[this.roots.length - 1] === name) return this.roots.length - 1
+    this.roots.push(name)
+    return this.roots.length - 1
+  }
+
+  private readContent(at: number, kind: number): number {
+    const reader = this.reader
+    switch (kind) {
+      case DELETED:
+        return reader.uint()
+      case JSON_CONTENT: {
+        const count = reader.count(1)
+        for (let i = 0; i < count; i++) reader.json(true)
+        return count
+      }
+      case BINARY:
+        reader.run()
+        return 1
+      case STRING:
+        return reader.stringUnits()
+      case EMBED:
+        reader.json(false)
+        return 1
+      case FORMAT:
+        reader.key()
+        reader.json(false)
+        return 1
+      case TYPE: {
+        const ref = reader.uint()
+        if (ref > 6) throw new BadBytes('kind')
+        if (ref === 3 || ref === 5) reader.key()
+        this.cells[at + TYPE_REF] = ref
+        return 1
+      }
+      default: {
+        const count = reader.count(1)
+        for (let i = 0; i < count; i++) reader.any(0)
+        return count
+      }
+    }
+  }
+
+  private readDeleteSet(): void {
+    const reader = this.reader
+    const clients = reader.count(2)
+    if (clients > MAX_CLIENTS) throw new BadBytes('count')
+    const ranges = this.ranges
+    for (let i = 0; i < clients; i++) {
+      const client = reader.uint()
+      const count = reader.count(2)
+      if (ranges.length / 3 + count > MAX_RANGES) throw new BadBytes('count')
+      for (let j = 0; j < count; j++) {
+        const clock = reader.uint()
+        const length = reader.uint()
+        if (length < 1) throw new BadBytes('length')
+        if (clock + length >= MAX_CLOCK) throw new BadBytes('clock')
+        ranges.push(client, clock, length)
+      }
+    }
+  }
+
+  private grow(): void {
+    const wider = new Float64Array(this.cells.length * 2)
+    wider.set(this.cells)
+    this.cells = wider
+  }
+}
+
+const EMPTY = new Uint8Array(0)

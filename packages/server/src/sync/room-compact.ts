@@ -1,0 +1,26 @@
+import * as Y from 'yjs'
+import type { Room } from './room.ts'
+import { fullState } from './room-content.ts'
+
+/**
+ * Stores the live state as the document's snapshot and trims its log, after the snapshot was decoded once elsewhere. [LIFE-7, D8]
+ * Loses nothing when interrupted; a snapshot that does not hold is reported and not stored.
+ */
+export async function compactRoom(room: Room): Promise<void> {
+  const { log, host } = room
+  if (!room.isReady) return
+  const live = room.live()
+  const throughSeq = log.emitted
+  const { tailRecords, tailBytes } = log
+  const update = fullState({ kind: 'live', live }, throughSeq)
+  const stateVector = Y.encodeStateVector(live.doc)
+  const [isDurable, isGood] = await Promise.all([log.reach(throughSeq), host.scratch.verify(update, stateVector)])
+  if (!isDurable || !room.isReady) return
+  if (!isGood) {
+    host.count('snapshots_refused')
+    host.log.error('document.snapshot_refused', 'A snapshot does not decode to the live state and is not stored.', { docId: room.ref.id, throughSeq })
+    return
+  }
+  const outcome = await host.updates.compact(room.key, { update, stateVector, throughSeq })
+  if (outcome === 'stored') log.compacted(log.tailRecords - tailRecords, log.tailBytes - tailBytes)
+}

@@ -1,0 +1,105 @@
+import * as Y from 'yjs'
+import { hasPending, type LiveContent } from './room-content.ts'
+import type { RoomHost } from './room-host.ts'
+import type { Member } from './room-members.ts'
+
+/** A write-bearing message that waits for its room's next turn. */
+export interface Write {
+  readonly ordinal: number
+  readonly update: Uint8Array
+  /** A step2, whose gaps are the client's own. */
+  readonly isStep2: boolean
+}
+
+export type Refusal = 'ERR_EDIT_FORBIDDEN' | 'ERR_BAD_UPDATE' | 'ERR_BAD_FRAME' | 'ERR_SYNC_GAP' | 'ERR_RATE_LIMIT'
+
+/** What the room does with the outcome of a turn. */
+export interface TurnOwner {
+  readonly host: RoomHost
+  readonly id: number
+  readonly workspaceId: string
+  refuse(member: Member, ordinal: number, code: Refusal, text: string): void
+  /** A write depends on content that the room lacks. [WS-32] */
+  gap(member: Member, ownPending: boolean): void
+  /** A write was dropped for processor time; ask for it again after `waitMs`. [G9] */
+  dropped(member: Member, waitMs: number): void
+  /** The document is no longer to be trusted. [C10] */
+  broken(member: Member, error: unknown): void
+}
+
+/**
+ * Applies the gathered writes of one connection in one transaction, each behind the guard. [WS-27, WS-31, G1..G9]
+ * What the document emits leaves through its own update event; a refused write has not touched it. False when the document broke.
+ */
+export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member, writes: readonly Write[]): boolean {
+  const { host } = owner
+  const startedAt = host.clock.monotonicMs()
+  const waitMs = host.cpu.waitMs(member.connection, startedAt)
+  if (waitMs > 0) {
+    for (const write of writes) owner.refuse(member, write.ordinal, 'ERR_RATE_LIMIT', '')
+    owner.dropped(member, waitMs)
+    return true
+  }
+  try {
+    if (writes.length === 1) applyWrite(owner, live, member, writes[0] as Write)
+    else live.doc.transact(() => writes.forEach((write) => applyWrite(owner, live, member, write)), member)
+    if (hasPending(live.doc)) throw new Error('an accepted update left content pending')
+  } catch (error) {
+    owner.broken(member, error)
+    return false
+  } finally {
+    host.watch.end()
+  }
+  const endedAt = host.clock.monotonicMs()
+  host.cpu.charge(member.connection, endedAt - startedAt, endedAt)
+  return true
+}
+
+function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write): void {
+  const { host } = owner
+  const { update, ordinal } = write
+  host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: update.length })
+  const inspection = host.guard.inspect(update, live)
+  switch (inspection.kind) {
+    case 'bad':
+      host.count(`guard_${inspection.rule}`)
+      host.log.debug('sync.refused', 'An update was refused.', { rule: inspection.rule, bytes: update.length, sub: member.sub })
+      owner.refuse(member, ordinal, 'ERR_BAD_UPDATE', `the update breaks the rule "${inspection.rule}"`)
+      return
+    case 'gap':
+      owner.refuse(member, ordinal, 'ERR_SYNC_GAP', 'the update depends on content the relay does not hold')
+      owner.gap(member, write.isStep2 && inspection.skips)
+      return
+    case 'ok':
+      if (inspection.noop) return
+      if (inspection.newClients > 0 && !host.clientIds.take(owner.workspaceId, inspection.newClients, host.clock.monotonicMs())) {
+        owner.refuse(member, ordinal, 'ERR_RATE_LIMIT', '')
+        owner.dropped(member, 5_000)
+        return
+      }
+      Y.applyUpdate(live.doc, update, member)
+      live.structCount += inspection.structs
+  }
+}
+
+/**
+ * How long a room's next edits are gathered: not at all while it is quiet, then growing with its load. A lone edit leaves at once.
+ * The load is a decaying count of writes over about a tenth of a second.
+ */
+export class EditWindow {
+  private load = 0
+  private atMs = 0
+  private readonly widestMs: number
+
+  constructor(widestMs: number) {
+    this.widestMs = widestMs
+  }
+
+  /** Notes `writes` that leave now; answers the window to open behind them. */
+  next(writes: number, nowMs: number): number {
+    this.load = this.load * Math.exp((this.atMs - nowMs) / 100) + writes
+    this.atMs = nowMs
+    const perSecond = this.load * 10
+    return Math.min(this.widestMs, Math.max(0, Math.floor((perSecond - 50) / 20)))
+  }
+}

@@ -1,0 +1,273 @@
+import { typeRoots } from './guard-roots.ts'
+import { fullState, type LiveContent, type RoomContent, step2Frames, vectorOf } from './room-content.ts'
+import { applyWrites, EditWindow, type Refusal, type TurnOwner, type Write } from './room-edits.ts'
+import { readStateVector, readSyncMessage, STEP1, STEP2, syncFrame, UPDATE } from './room-frames.ts'
+import type { RoomHost } from './room-host.ts'
+import type { RoomLog } from './room-log.ts'
+import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
+import type { ToWorker } from './worker-messages.ts'
+
+const RESYNC_EVERY_MS = 1_000
+const FULL_STATE_EVERY_MS = 10_000
+/** WS-29 asks again after at most 5 s. */
+const LONGEST_DROP_MS = 5_000
+
+/** What syncing needs of its room. */
+export interface SyncRoom {
+  readonly host: RoomHost
+  readonly id: number
+  readonly workspaceId: string
+  readonly members: ReadonlyMap<number, Member>
+  readonly log: RoomLog
+  content(): RoomContent
+  /** The live document, built at its first use. */
+  live(): LiveContent
+  /** An edit was emitted; the body is behind. */
+  edited(sub: string, update: Uint8Array): void
+  /** Throws the room away: its sockets come back with everything they have. [LIFE-6] */
+  reset(): void
+}
+
+/**
+ * SYNC messages of one loaded document: step1 and step2, edits behind the guard in gathered turns, resync after gaps and drops, and which
+ * ordinals are settled. [WS-23..WS-41]
+ */
+export class RoomSync implements TurnOwner {
+  readonly host: RoomHost
+  readonly id: number
+  readonly workspaceId: string
+  private readonly room: SyncRoom
+  private readonly window: EditWindow
+  private turn = new Map<Member, Write[]>()
+  private windowTimer: NodeJS.Timeout | null = null
+  private paused = false
+  private out: Uint8Array[] = []
+  private senders: number[] = []
+  private readonly acking = new Set<Member>()
+  private roots = 0
+
+  constructor(room: SyncRoom) {
+    this.room = room
+    this.host = room.host
+    this.id = room.id
+    this.workspaceId = room.workspaceId
+    this.window = new EditWindow(room.host.options.windowMs)
+  }
+
+  /** Follows what the live document emits: it is what is logged and handed out. [D3] */
+  listen(live: LiveContent): void {
+    this.roots = live.doc.share.size
+    live.doc.on('update', (update: Uint8Array, origin: unknown) => this.emitted(live, update, origin))
+  }
+
+  receive(member: Member, message: Extract<ToWorker, { kind: 'sync' }>): void {
+    const read = readSyncMessage(message.payload)
+    if (read === null) {
+      const isWrite = message.payload[0] === STEP2 || message.payload[0] === UPDATE
+      this.refuse(member, message.ordinal, isWrite ? 'ERR_BAD_UPDATE' : 'ERR_BAD_FRAME', 'the SYNC message cannot be decoded')
+      this.settleAfter(member, message.ordinal)
+      return
+    }
+    if (read.type === STEP1) {
+      this.answerStep1(member, read.data)
+      return
+    }
+    const write: Write = { ordinal: message.ordinal, update: read.data, isStep2: read.type === STEP2 }
+    if (member.canWrite) this.gather(member, write)
+    else this.viewerWrite(member, write)
+  }
+
+  /** A write at level view: only a step2 that adds nothing passes. [WS-27, WS-30] */
+  private viewerWrite(member: Member, write: Write): void {
+    this.flushTurn()
+    if (!(write.isStep2 && this.addsNothing(write.update))) {
+      this.refuse(member, write.ordinal, 'ERR_EDIT_FORBIDDEN', 'you may read this document, not write it')
+    }
+    this.settleAfter(member, write.ordinal)
+  }
+
+  private addsNothing(update: Uint8Array): boolean {
+    if (isEmptyUpdate(update)) return true
+    const inspection = this.host.guard.inspect(update, this.room.live())
+    return inspection.kind === 'ok' && inspection.noop
+  }
+
+  private gather(member: Member, write: Write): void {
+    const writes = this.turn.get(member)
+    if (writes === undefined) this.turn.set(member, [write])
+    else writes.push(write)
+    if (this.windowTimer === null && !this.paused) this.host.atTurnEnd(this)
+  }
+
+  /** Applies what was gathered, hands out what the document emitted, and opens the next window. */
+  flushTurn(): void {
+    if (this.turn.size === 0 || this.paused) return
+    const { turn } = this
+    this.turn = new Map()
+    let writes = 0
+    for (const [member, gathered] of turn) {
+      writes += gathered.length
+      const changes = gathered.some(({ update }) => !isEmptyUpdate(update))
+      if (changes && !applyWrites(this, this.room.live(), member, gathered)) return
+      this.settleAfter(member, (gathered[gathered.length - 1] as Write).ordinal)
+    }
+    this.handOut()
+    this.openWindow(writes)
+  }
+
+  private openWindow(writes: number): void {
+    if (this.windowTimer !== null) clearTimeout(this.windowTimer)
+    const windowMs = this.window.next(writes, this.host.clock.monotonicMs())
+    this.windowTimer = windowMs === 0 ? null : this.host.after(windowMs, () => this.windowEnded())
+  }
+
+  private windowEnded(): void {
+    this.windowTimer = null
+    this.flushTurn()
+  }
+
+  /** Keeps edits gathered and emitted updates in, while a write decides whether the live document stays. */
+  pause(): void {
+    this.flushTurn()
+    this.paused = true
+  }
+
+  resume(): void {
+    this.paused = false
+    this.handOut()
+    this.flushTurn()
+  }
+
+  /** Forgets what a document emitted that is thrown away. */
+  takeBack(): void {
+    this.out = []
+    this.senders = []
+  }
+
+  private emitted(live: LiveContent, update: Uint8Array, origin: unknown): void {
+    const member = typeof origin === 'object' && origin !== null ? (origin as Member) : null
+    this.out.push(update)
+    this.senders.push(member?.connection ?? 0)
+    const sub = member?.sub ?? 'system'
+    this.room.log.emit(update, sub, this.host.clock.nowMs())
+    if (live.doc.share.size !== this.roots) {
+      typeRoots(live.doc)
+      this.roots = live.doc.share.size
+    }
+    this.room.edited(sub, update)
+  }
+
+  /** Broadcast may precede the commit; nothing else does. [LIFE-2] */
+  handOut(): void {
+    if (this.out.length === 0 || this.paused) return
+    this.host.emit({ kind: 'updates', room: this.id, updates: this.out, senders: this.senders })
+    this.out = []
+    this.senders = []
+  }
+
+  private answerStep1(member: Member, encoded: Uint8Array): void {
+    const vector = readStateVector(encoded)
+    if (vector === null) {
+      this.refuse(member, 0, 'ERR_BAD_FRAME', 'the state vector cannot be decoded')
+      return
+    }
+    this.flushTurn()
+    this.direct(member, step2Frames(this.room.content(), vector, encoded, this.room.log.emitted))
+  }
+
+  sendStep1(member: Member): void {
+    this.direct(member, [syncFrame(STEP1, vectorOf(this.room.content()))])
+  }
+
+  direct(member: Member, frames: readonly Uint8Array[]): void {
+    this.host.emit({ kind: 'direct', connection: member.connection, join: member.join, frames })
+  }
+
+  refuse(member: Member, ordinal: number, code: Refusal, text: string): void {
+    const violation = code === 'ERR_BAD_UPDATE' || code === 'ERR_BAD_FRAME'
+    this.host.emit({ kind: 'refused', connection: member.connection, join: member.join, ordinal, code, text, violation })
+  }
+
+  /** Asks for what is missing; a client whose own content is pending first gets the whole state, which clears it. [WS-32, 3.4] */
+  gap(member: Member, ownPending: boolean): void {
+    this.host.count('sync_gaps')
+    const now = this.host.clock.monotonicMs()
+    if (ownPending && now - member.fullStateAtMs >= FULL_STATE_EVERY_MS) {
+      member.fullStateAtMs = now
+      this.direct(member, [syncFrame(UPDATE, fullState(this.room.content(), this.room.log.emitted))])
+    }
+    this.resyncIn(member, Math.max(0, member.resyncAtMs + RESYNC_EVERY_MS - now))
+  }
+
+  dropped(member: Member, waitMs: number): void {
+    this.host.count('sync_dropped')
+    this.resyncIn(member, Math.min(waitMs, LONGEST_DROP_MS))
+  }
+
+  private resyncIn(member: Member, delayMs: number): void {
+    if (member.resyncTimer !== null) return
+    if (delayMs <= 0) {
+      this.resync(member)
+      return
+    }
+    member.resyncTimer = this.host.after(delayMs, () => {
+      member.resyncTimer = null
+      if (this.room.members.get(member.connection) === member) this.resync(member)
+    })
+  }
+
+  private resync(member: Member): void {
+    member.resyncAtMs = this.host.clock.monotonicMs()
+    this.sendStep1(member)
+  }
+
+  broken(member: Member, error: unknown): void {
+    this.host.count('rooms_broken')
+    this.host.log.error('room.broken', 'Applying an accepted update failed; the room reloads from its log.', { sub: member.sub, error: String(error) })
+    this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, reason: 'protocol' })
+    this.room.reset()
+  }
+
+  /** Everything up to `ordinal` is handled, and true once what the room emitted so far is durable. [WS-40] */
+  private settleAfter(member: Member, ordinal: number): void {
+    if (ordinal === 0) return
+    awaitOrdinal(member, ordinal, this.room.log.emitted)
+    this.acking.add(member)
+    this.settle(member)
+  }
+
+  private settle(member: Member): void {
+    const ordinal = settleOrdinals(member, this.room.log.durable)
+    if (ordinal > 0) this.host.emit({ kind: 'settled', connection: member.connection, join: member.join, ordinal })
+    if (member.waiting.length === 0) this.acking.delete(member)
+  }
+
+  /** The log is durable further than before. */
+  logMoved(): void {
+    for (const member of this.acking) this.settle(member)
+  }
+
+  /** Who waits for an ack, and up to which ordinal; gathered writes included. */
+  unsettled(): { connection: number; ordinal: number }[] {
+    const waiting = new Map<number, number>()
+    for (const member of this.acking) waiting.set(member.connection, member.waiting[member.waiting.length - 2] as number)
+    for (const [member, writes] of this.turn) waiting.set(member.connection, (writes[writes.length - 1] as Write).ordinal)
+    return [...waiting].map(([connection, ordinal]) => ({ connection, ordinal }))
+  }
+
+  forget(member: Member): void {
+    this.acking.delete(member)
+    if (member.resyncTimer !== null) clearTimeout(member.resyncTimer)
+  }
+
+  close(): void {
+    if (this.windowTimer !== null) clearTimeout(this.windowTimer)
+    for (const member of this.room.members.values()) this.forget(member)
+  }
+}
+
+/** What a client sends as its step2 when it has nothing to say. */
+function isEmptyUpdate(update: Uint8Array): boolean {
+  return update.length === 2 && update[0] === 0 && update[1] === 0
+}
+

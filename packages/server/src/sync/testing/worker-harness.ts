@@ -1,0 +1,251 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { prepareValue } from '@docrelay/model/body-prepare'
+import type { Json } from '@docrelay/model/json'
+import * as Y from 'yjs'
+import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { DocumentWorker, type DocumentWorkerOptions } from '../document-worker.ts'
+import { readUint, STEP1, STEP2, syncFrame, UPDATE } from '../room-frames.ts'
+import type { UpdateLog } from '../update-log.port.ts'
+import type { FromWorker, RoomTask, TaskOutcome } from '../worker-messages.ts'
+
+/** Real SQLite in a directory of its own. */
+export async function openTestStorage(): Promise<Storage & { readonly url: string }> {
+  const directory = mkdtempSync(join(tmpdir(), 'docrelay-worker-'))
+  const url = `sqlite:${join(directory, 'relay.db')}`
+  const storage = await openStorage({ url, commitDelayMs: 0, log: silentLogger })
+  return {
+    ...storage,
+    url,
+    async [Symbol.asyncDispose]() {
+      await storage[Symbol.asyncDispose]()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+let documents = 0
+
+/** Stores a document as a first PUT does. */
+export async function createDocument(store: DocumentStore, body: { readonly [member: string]: Json } = {}): Promise<DocumentHead> {
+  const ref: DocumentRef = { workspaceId: 'ws', id: `doc-${++documents}` }
+  const prepared = prepareValue({ id: ref.id, name: 'Test', ...body }, ref.id, null)
+  if (!('body' in prepared)) throw new Error(`the test body is refused: ${JSON.stringify(prepared)}`)
+  const { bytes, facts } = prepared.body
+  const written = await store.write({
+    ref,
+    expect: { kind: 'absent' },
+    set: { ownerId: 'ann', ownerName: 'ann', titleChangedAtMs: 1, body: { bytes, facts } },
+    bump: true,
+    nowMs: Date.now(),
+    quotaBytes: null,
+    log: { kind: 'cold' },
+  })
+  if (written.kind !== 'written') throw new Error('the test document was not written')
+  return written.head
+}
+
+/** A connection with a real Y.Doc behind it, which does what editors do: step1 at join, step2 to a step1, every own update as one message. */
+export class TestClient {
+  readonly doc = new Y.Doc()
+  readonly connection: number
+  join = 0
+  room = 0
+  ordinal = 0
+  settled = 0
+  synced = false
+  canWrite = true
+  readonly refusals: Extract<FromWorker, { kind: 'refused' }>[] = []
+  /** Sub-types of the SYNC frames that arrived. */
+  readonly received: number[] = []
+  readonly presence: Uint8Array[] = []
+  expelled: number | null = null
+  violations = 0
+  answersStep1 = true
+  private readonly worker: TestWorker
+
+  constructor(worker: TestWorker, connection: number) {
+    this.worker = worker
+    this.connection = connection
+    this.doc.on('update', (update: Uint8Array, origin: unknown) => {
+      if (origin !== this && this.room !== 0) this.write(UPDATE, update)
+    })
+  }
+
+  joinRoom(room: number, given: { readonly sub?: string; readonly canWrite?: boolean } = {}): void {
+    this.room = room
+    this.join++
+    this.ordinal = 0
+    this.settled = 0
+    this.synced = false
+    this.canWrite = given.canWrite ?? true
+    this.worker.joined.get(room)?.add(this) ?? this.worker.joined.set(room, new Set([this]))
+    const sub = given.sub ?? `user-${this.connection}`
+    this.worker.host.receive([{ kind: 'join', room, connection: this.connection, join: this.join, sub, canWrite: this.canWrite }])
+    this.send(0, syncFrame(STEP1, Y.encodeStateVector(this.doc)).subarray(1))
+  }
+
+  leave(): void {
+    this.worker.joined.get(this.room)?.delete(this)
+    this.worker.host.receive([{ kind: 'leave', room: this.room, connection: this.connection }])
+    this.room = 0
+  }
+
+  /** A write-bearing message with any bytes. */
+  write(type: number, update: Uint8Array): number {
+    this.ordinal++
+    this.send(this.ordinal, syncFrame(type, update).subarray(1))
+    return this.ordinal
+  }
+
+  send(ordinal: number, payload: Uint8Array): void {
+    const { room, connection, join } = this
+    this.worker.host.receive([{ kind: 'sync', room, connection, join, ordinal, payload: payload.slice() }])
+  }
+
+  sendPresence(payload: Uint8Array): void {
+    this.worker.host.receive([{ kind: 'awareness', room: this.room, connection: this.connection, payload }])
+  }
+
+  frame(frame: Uint8Array): void {
+    if (frame[0] === 1) {
+      this.presence.push(frame)
+      return
+    }
+    const type = frame[1] as number
+    this.received.push(type)
+    const length = readUint(frame, 2)
+    if (length === null || length.value !== frame.length - length.next) throw new Error('the worker sent an incomplete frame')
+    const data = frame.subarray(length.next)
+    if (type === STEP1) {
+      if (this.answersStep1) this.write(STEP2, Y.encodeStateAsUpdate(this.doc, data))
+      return
+    }
+    if (type === STEP2) this.synced = true
+    this.update(data)
+  }
+
+  update(update: Uint8Array): void {
+    Y.applyUpdate(this.doc, update, this)
+  }
+
+  text(root = 'prose:p1'): string {
+    return this.doc.getXmlFragment(root).toString()
+  }
+}
+
+/** A document worker in this thread, and what the main thread keeps of it. */
+export class TestWorker {
+  readonly host: DocumentWorker
+  readonly joined = new Map<number, Set<TestClient>>()
+  readonly clients = new Map<number, TestClient>()
+  readonly messages: FromWorker[] = []
+  private rooms = 0
+  private connections = 0
+  private jobs = 0
+  private readonly opening = new Map<number, (outcome: string) => void>()
+  private readonly running = new Map<number, (outcome: TaskOutcome) => void>()
+
+  constructor(
+    stores: { readonly documents: DocumentStore; readonly updates: UpdateLog },
+    options: Partial<Pick<DocumentWorkerOptions, 'rooms' | 'clock' | 'watch' | 'log'>> = {},
+  ) {
+    this.host = new DocumentWorker({
+      documents: stores.documents,
+      updates: stores.updates,
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLogger,
+      ...options,
+      // As through a port: later, and never into the running turn.
+      post: (messages) => void setImmediate(() => messages.forEach((message) => this.deliver(message))),
+    })
+  }
+
+  client(): TestClient {
+    const client = new TestClient(this, ++this.connections)
+    this.clients.set(client.connection, client)
+    return client
+  }
+
+  /** Opens a document and answers its room number, or why not. */
+  async open(head: DocumentHead): Promise<number> {
+    const room = ++this.rooms
+    const outcome = await this.tryOpen(room, head)
+    if (outcome !== 'opened') throw new Error(`the room did not open: ${outcome}`)
+    return room
+  }
+
+  tryOpen(room: number, head: DocumentHead): Promise<string> {
+    const opened = new Promise<string>((resolve) => this.opening.set(room, resolve))
+    const ref = { workspaceId: head.workspaceId, id: head.id }
+    this.host.receive([{ kind: 'open', room, ref, key: head.key }])
+    return opened
+  }
+
+  job(room: number, task: RoomTask): Promise<TaskOutcome> {
+    const job = ++this.jobs
+    const done = new Promise<TaskOutcome>((resolve) => this.running.set(job, resolve))
+    this.host.receive([{ kind: 'job', job, room, task }])
+    return done
+  }
+
+  private deliver(message: FromWorker): void {
+    this.messages.push(message)
+    switch (message.kind) {
+      case 'opened':
+        this.opening.get(message.room)?.(message.outcome)
+        return
+      case 'done':
+        this.running.get(message.job)?.(message.outcome)
+        return
+      case 'updates':
+        for (const client of this.joined.get(message.room) ?? []) {
+          message.updates.forEach((update, i) => message.senders[i] !== client.connection && client.update(update))
+        }
+        return
+      case 'awareness':
+        for (const client of this.joined.get(message.room) ?? []) if (client.connection !== message.except) client.frame(message.frame)
+        return
+      case 'reset':
+        for (const client of this.joined.get(message.room) ?? []) client.room = 0
+        this.joined.delete(message.room)
+        return
+      default:
+        this.deliverDirect(message)
+    }
+  }
+
+  private deliverDirect(message: FromWorker): void {
+    if (!('connection' in message)) return
+    const client = this.clients.get(message.connection)
+    if (client === undefined || ('join' in message && message.join !== client.join)) return
+    if (message.kind === 'direct') for (const frame of message.frames) client.frame(frame)
+    else if (message.kind === 'settled') client.settled = message.ordinal
+    else if (message.kind === 'refused') client.refusals.push(message)
+    else if (message.kind === 'expel') client.expelled = message.code
+    else client.violations++
+  }
+
+  of<K extends FromWorker['kind']>(kind: K): Extract<FromWorker, { kind: K }>[] {
+    return this.messages.filter((message): message is Extract<FromWorker, { kind: K }> => message.kind === kind)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.host[Symbol.asyncDispose]()
+  }
+}
+
+/** Resolves once `holds`, fails after `withinMs`. */
+export async function until(holds: () => boolean, withinMs = 3_000): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
