@@ -19,3 +19,8 @@ function report(fixes: FixList, fix: { action: Fix['action']; reason: string; pl
 }
 
 const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
+
+/** The blocks that nodes found in a live page are shown as; nothing is reported, and no paragraph stands for nothing. [PROSE-24] */
+export function healShown(nodes: readonly ProseNode[]): readonly ProseElement[] {
+  return new Healer(() => {}).blocks(nodes, 1, undefined)
+}

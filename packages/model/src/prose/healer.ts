@@ -34,7 +34,8 @@ export class Healer {
       const end = groupEnd(children, i)
       const group = children.slice(i, end)
       i = end
-      if (child.type === 'text' || isInline(child)) out.push(...this.#textBlock({ type: 'paragraph', attrs: {}, content: group }, level, place))
+      if (child.type === 'text' || isInline(child))
+        out.push(...this.#textBlock({ type: 'paragraph', attrs: {}, content: group }, level, place))
       else if (isItem(child)) out.push(...this.#looseItems(group as Blocks, level, place))
       else out.push(...this.#block(child, level, place, keepCaptions))
     }

@@ -1,0 +1,183 @@
+import { healShown } from '@docrelay/model/prose/heal'
+import { appendText, withMark } from '@docrelay/model/prose/marks'
+import type { ProseAttrs, ProseElement, ProseMark, ProseNode } from '@docrelay/model/prose/node'
+import { findMarkSpec, findNodeSpec, type AttrSpec, type NodeSpec } from '@docrelay/model/prose/schema'
+import { equalValues } from '@docrelay/model/prose/equal'
+import { cleanText, type AttrValue } from '@docrelay/model/prose/values'
+import * as Y from 'yjs'
+
+/**
+ * What reading a fragment found out and can be used again. One cache may serve all fragments of a document.
+ *
+ * The caller tells which types a transaction touched with `forgetTouched`; a block that was not touched is then the same object
+ * (`===`) in every reading, so a reading costs the size of the change.
+ */
+export interface ProseCache {
+  readonly blocks: WeakMap<Y.XmlElement, readonly ProseElement[]>
+  /** The live element behind a node that stands in the page exactly as it was read. */
+  readonly origins: WeakMap<ProseElement, Y.XmlElement>
+}
+
+export function createProseCache(): ProseCache {
+  return { blocks: new WeakMap(), origins: new WeakMap() }
+}
+
+/** Forgets the cached blocks that a transaction changed anything in. Call it for every transaction, before the next reading. */
+export function forgetTouched(cache: ProseCache, transaction: Y.Transaction): void {
+  for (const type of transaction.changed.keys()) {
+    for (let at: Y.AbstractType<unknown> | null = type as Y.AbstractType<unknown>; at !== null; at = at.parent) {
+      if (at instanceof Y.XmlElement) cache.blocks.delete(at)
+    }
+  }
+}
+
+/** Children of a fragment that are read together, and the blocks they are shown as. */
+export interface Unit {
+  readonly start: number
+  readonly count: number
+  readonly nodes: readonly ProseElement[]
+}
+
+/** Below this depth of live elements only text is read; the model itself ends at 64 levels. */
+const maxDepth = 512
+
+/** The page as units: every block of the model is one, whatever else stands at the top is grouped with its like. */
+export function readUnits(fragment: Y.XmlFragment, cache: ProseCache): readonly Unit[] {
+  const children = fragment.toArray()
+  const units: Unit[] = []
+  for (let i = 0; i < children.length; ) {
+    const start = i
+    const child = children[i++]
+    if (isBlock(child)) {
+      let nodes = cache.blocks.get(child)
+      if (nodes === undefined) {
+        nodes = healShown(readChild(child, cache, 1))
+        cache.blocks.set(child, nodes)
+      }
+      units.push({ start, count: 1, nodes })
+      continue
+    }
+    while (i < children.length && !isBlock(children[i])) i++
+    const loose: ProseNode[] = []
+    for (const other of children.slice(start, i)) append(loose, readChild(other, cache, 1))
+    units.push({ start, count: i - start, nodes: healShown(loose) })
+  }
+  return units
+}
+
+function isBlock(child: unknown): child is Y.XmlElement {
+  return child instanceof Y.XmlElement && findNodeSpec(child.nodeName)?.group === 'block'
+}
+
+/** A live child as nodes of the model, not healed: one for an element of the model, the content of any other. [PROSE-8] */
+export function readChild(child: unknown, cache: ProseCache, depth: number): readonly ProseNode[] {
+  if (child instanceof Y.XmlText) return readText(child)
+  if (!(child instanceof Y.XmlElement)) return []
+  if (depth > maxDepth) return [{ type: 'text', text: deepText(child), marks: [] }]
+  const spec = findNodeSpec(child.nodeName)
+  if (spec === undefined) return readContent(child, cache, depth).nodes
+  if (spec.content === 'none') return [readAtom(child, spec, cache)]
+  const { nodes, exact } = readContent(child, cache, depth)
+  const node: ProseElement = { type: spec.type, attrs: readAttrs(child, spec), content: nodes }
+  if (exact) cache.origins.set(node, child)
+  return [node]
+}
+
+/** `exact`: each element of the content stands for one live child, in order. */
+function readContent(element: Y.XmlElement, cache: ProseCache, depth: number): { nodes: ProseNode[]; exact: boolean } {
+  const nodes: ProseNode[] = []
+  let exact = depth < maxDepth
+  for (const child of element.toArray()) {
+    const isKnown = child instanceof Y.XmlElement && findNodeSpec(child.nodeName) !== undefined
+    if (!isKnown && !(child instanceof Y.XmlText)) exact = false
+    append(nodes, readChild(child, cache, depth + 1))
+  }
+  return { nodes, exact }
+}
+
+function append(nodes: ProseNode[], more: readonly ProseNode[]): void {
+  for (const node of more) {
+    if (node.type === 'text') appendText(nodes, node.text, node.marks)
+    else nodes.push(node)
+  }
+}
+
+function readAtom(element: Y.XmlElement, spec: NodeSpec, cache: ProseCache): ProseNode {
+  const attrs = readAttrs(element, spec)
+  if (spec.type === 'fileRef' && attrs['blobRef'] === undefined)
+    return { type: 'text', text: String(attrs['fileName'] ?? ''), marks: [] }
+  const node: ProseElement = { type: spec.type, attrs, content: [] }
+  cache.origins.set(node, element)
+  return node
+}
+
+/** Attributes in canonical form: allowed values only, defaults left out, keys as text. */
+export function readAttrs(element: Y.XmlElement, spec: NodeSpec): ProseAttrs {
+  const attrs: { [name: string]: AttrValue } = {}
+  for (const attr of spec.attrs) {
+    const value = readAttr(element.getAttribute(attr.name), attr)
+    if (value !== undefined) attrs[attr.name] = value
+    else if (attr.key === true && attr.read('') === '') attrs[attr.name] = ''
+  }
+  return attrs
+}
+
+function readAttr(raw: unknown, spec: AttrSpec): AttrValue | undefined {
+  if (raw === undefined || raw === null) return undefined
+  const value = spec.read(raw)
+  return equalValues(value, spec.default) ? undefined : value
+}
+
+function readText(text: Y.XmlText): readonly ProseNode[] {
+  const nodes: ProseNode[] = []
+  for (const op of text.toDelta() as readonly TextOp[]) {
+    if (typeof op.insert === 'string') appendText(nodes, cleanText(op.insert), readMarks(op.attributes))
+  }
+  return nodes
+}
+
+/** One entry of a Y.XmlText's delta; `insert` is an object for content that is not text. */
+export interface TextOp {
+  readonly insert: unknown
+  readonly attributes?: { readonly [key: string]: unknown }
+}
+
+/** The marks of formatting attributes, those outside the model left out. [PROSE-8] */
+export function readMarks(attributes: TextOp['attributes']): readonly ProseMark[] {
+  if (attributes === undefined) return noMarks
+  let marks: readonly ProseMark[] = noMarks
+  for (const [key, value] of Object.entries(attributes)) {
+    const spec = findMarkSpec(markName(key))
+    if (spec === undefined || value === null || value === undefined || value === false) continue
+    const attrs: { [name: string]: string } = {}
+    if (spec.attr !== undefined) {
+      const raw = typeof value === 'object' ? (value as { [name: string]: unknown })[spec.attr.name] : undefined
+      const usable = raw === undefined || raw === null ? undefined : spec.attr.read(raw)
+      if (typeof usable === 'string') attrs[spec.attr.name] = usable
+      else if (spec.attr.required) continue
+    }
+    marks = withMark(marks, { type: spec.type, attrs })
+  }
+  return marks
+}
+
+const noMarks: readonly ProseMark[] = []
+
+/** The mark that a formatting key names: editors add a hash to marks that may overlap. */
+export function markName(key: string): string {
+  return /^(.{1,64})--[a-zA-Z0-9+/=]{8}$/.exec(key.slice(0, 80))?.[1] ?? key
+}
+
+/** All text below an element, at any depth. */
+function deepText(element: Y.XmlElement): string {
+  let text = ''
+  const stack: unknown[] = [element]
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    if (at instanceof Y.XmlText)
+      text += readText(at)
+        .map((node) => (node.type === 'text' ? node.text : ''))
+        .join('')
+    else if (at instanceof Y.XmlElement) stack.push(...at.toArray().reverse())
+  }
+  return text
+}

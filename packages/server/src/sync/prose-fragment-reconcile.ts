@@ -1,0 +1,118 @@
+import { equalAttrs, equalTrees, equalValues, isEmptyPage } from '@docrelay/model/prose/equal'
+import type { ProseElement, ProseTree } from '@docrelay/model/prose/node'
+import { nodeSpec } from '@docrelay/model/prose/schema'
+import type * as Y from 'yjs'
+import { mergeInline } from './prose-fragment-inline.ts'
+import { planBlocks, type Plan } from './prose-fragment-plan.ts'
+import { readUnits, type ProseCache, type Unit } from './prose-fragment-read.ts'
+import { writeInline } from './prose-fragment-text.ts'
+import { changeAttr, createElements } from './prose-fragment-write.ts'
+
+/** See `reconcileFragment`. */
+export function reconcileUnits(fragment: Y.XmlFragment, before: ProseTree, after: ProseTree, cache: ProseCache): void {
+  if (equalTrees(before, after)) return
+  const units = readUnits(fragment, cache)
+  const live = units.flatMap((unit) => unit.nodes)
+  // Two empty pages are the same page, whether an empty paragraph stands for it or nothing does.
+  const from = isEmptyPage(before) && isEmptyPage(live) ? live : before
+  const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live)
+  if (plan === undefined) return
+  const changed = applyPlan(fragment, units, plan, cache)
+  for (const element of changed) cache.blocks.delete(element)
+  repair(fragment, new Set(changed), cache)
+}
+
+/** Applies a plan to the children of one live parent, from the end so that positions stay valid. Gives the children changed in place. */
+function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, cache: ProseCache): readonly Y.XmlElement[] {
+  const changed: Y.XmlElement[] = []
+  let first = units.reduce((sum, unit) => sum + unit.nodes.length, 0)
+  for (const unit of units.toReversed()) {
+    first -= unit.nodes.length
+    const [node] = unit.nodes
+    const element = node !== undefined && unit.nodes.length === 1 ? cache.origins.get(node) : undefined
+    if (node === undefined) continue
+    if (element === undefined) {
+      rewriteUnit(parent, unit, first, plan)
+      continue
+    }
+    const inserted = plan.inserted.get(first)
+    if (inserted !== undefined) parent.insert(unit.start + unit.count, createElements(inserted))
+    const change = plan.changed.get(first)
+    if (plan.removed.has(first)) parent.delete(unit.start, unit.count)
+    else if (change !== undefined) {
+      changeElement(element, node, change.before, change.after, cache)
+      changed.push(element)
+    }
+  }
+  const atStart = plan.inserted.get(-1)
+  if (atStart !== undefined) parent.insert(0, createElements(atStart))
+  return changed
+}
+
+/** Live content that the model shows otherwise than it is: it is written as shown when something in it changes. [PROSE-24] */
+function rewriteUnit(parent: Y.XmlFragment, unit: Unit, first: number, plan: Plan): void {
+  const last = first + unit.nodes.length - 1
+  let differs = false
+  const nodes: ProseElement[] = []
+  unit.nodes.forEach((node, i) => {
+    const index = first + i
+    const change = plan.changed.get(index)
+    const inserted = plan.inserted.get(index) ?? []
+    if (plan.removed.has(index) || change !== undefined || (inserted.length > 0 && index !== last)) differs = true
+    if (!plan.removed.has(index)) nodes.push(change?.after ?? node)
+    nodes.push(...inserted)
+  })
+  if (!differs) {
+    const inserted = plan.inserted.get(last)
+    if (inserted !== undefined) parent.insert(unit.start + unit.count, createElements(inserted))
+    return
+  }
+  parent.delete(unit.start, unit.count)
+  parent.insert(unit.start, createElements(nodes))
+}
+
+/** Takes over the change of one block into its live element, which `live` was read from. */
+function changeElement(
+  element: Y.XmlElement,
+  live: ProseElement,
+  before: ProseElement,
+  after: ProseElement,
+  cache: ProseCache,
+): void {
+  const spec = nodeSpec(after.type)
+  if (!equalAttrs(before.attrs, after.attrs)) {
+    for (const attr of spec.attrs) {
+      const value = after.attrs[attr.name]
+      if (!equalValues(before.attrs[attr.name], value)) changeAttr(element, attr, value)
+    }
+  }
+  if (spec.content === 'none' || before.content === after.content) return
+  if (spec.content === 'inline' || spec.content === 'code') {
+    const content = mergeInline(before.content, after.content, live.content)
+    if (content !== live.content) writeInline(element, content)
+    return
+  }
+  const nodes = live.content as readonly ProseElement[]
+  const plan = planBlocks(before.content as readonly ProseElement[], after.content as readonly ProseElement[], nodes)
+  if (plan === undefined) return
+  applyPlan(
+    element,
+    nodes.map((node, start) => ({ start, count: 1, nodes: [node] })),
+    plan,
+    cache,
+  )
+}
+
+/** Blocks whose merged content breaks the model, as a list that both sides took items from, are written as they are shown. [YDOC-13] */
+function repair(fragment: Y.XmlFragment, changed: ReadonlySet<Y.XmlElement>, cache: ProseCache): void {
+  if (changed.size === 0) return
+  const children = fragment.toArray()
+  for (const unit of readUnits(fragment, cache).toReversed()) {
+    const child = children[unit.start]
+    const [node] = unit.nodes
+    if (unit.count !== 1 || !changed.has(child as Y.XmlElement)) continue
+    if (unit.nodes.length === 1 && node !== undefined && cache.origins.get(node) === child) continue
+    fragment.delete(unit.start, 1)
+    if (unit.nodes.length > 0) fragment.insert(unit.start, createElements(unit.nodes))
+  }
+}
