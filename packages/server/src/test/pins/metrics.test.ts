@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { METRICS } from '../../kernel/metrics.ts'
+
+const PINNED = `
+gauge relay_build_info{version,commit}
+gauge relay_ws_connections{role}
+gauge relay_active_editors_total
+gauge relay_active_viewers_total
+gauge relay_active_docs_total
+gauge relay_ws_buffered_bytes
+counter relay_slow_consumer_closes_total
+counter relay_ws_closes_total{code}
+counter relay_bad_updates_total
+counter relay_sync_gaps_total
+histogram relay_log_append_seconds
+gauge relay_persist_lag_seconds
+counter relay_append_failures_total
+counter relay_doc_over_cap_snapshots_total
+gauge relay_doc_cache_bytes
+gauge relay_storage_bytes_total
+gauge relay_doc_bytes_total
+gauge relay_unowned_documents
+counter relay_auth_failures_total{reason}
+gauge relay_jwks_cache_age_seconds
+gauge relay_jwks_keys
+counter relay_jwks_refresh_failures_total
+gauge relay_revocation_set_size
+gauge revocation_set_age_seconds
+counter relay_rate_limit_rejections_total{surface}
+counter relay_quota_rejections_total{kind}
+counter relay_handler_panics_total
+histogram http_server_request_duration_seconds{route,method,code}
+gauge nodejs_eventloop_lag_seconds
+gauge relay_process_rss_bytes
+gauge relay_volume_total_bytes
+gauge relay_volume_used_bytes
+gauge relay_volume_available_bytes
+`
+
+it('[OPS-4] the metrics, their types and labels', () => {
+  const rows = Object.entries(METRICS).map(
+    ([name, row]) => `${row.type} ${name}${row.labels.length > 0 ? `{${row.labels.join(',')}}` : ''}`,
+  )
+  expect(rows).toEqual(PINNED.trim().split('\n'))
+})
