@@ -243,7 +243,7 @@ export class CommitQueue {
       }
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-      const fault = database.engine.faultOf(error)
+      const fault = error instanceof RelayError ? 'operation' : database.engine.faultOf(error)
       return committing ? { kind: 'unknown', error, fault } : { kind: 'undone', error, fault }
     }
     this.#healthy = true
@@ -282,7 +282,7 @@ export class CommitQueue {
   #rejectOne(job: Job, error: Error): void {
     this.#failures++
     this.#options.log.error('storage.call-failed', 'a call to the store failed and was undone', { error: error.message })
-    job.reject(new RelayError('INTERNAL', 'the store could not do this call'))
+    job.reject(error instanceof RelayError ? error : new RelayError('INTERNAL', 'the store could not do this call'))
   }
 
   #rejectAll(batch: readonly Job[], attempt: Exclude<Attempt, { kind: 'committed' }>): void {

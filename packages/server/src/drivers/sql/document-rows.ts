@@ -82,7 +82,8 @@ export async function readState(db: Connection, ref: DocumentRef): Promise<Docum
   if (row.key !== null) return { kind: 'document', head: headOf(row as HeadRow) }
   if (row.deleted_at_ms === null || row.last_server_version === null || row.deleted_owner_id === null) return { kind: 'absent' }
   const tombstone: Tombstone = {
-    ...ref,
+    workspaceId: ref.workspaceId,
+    id: ref.id,
     deletedAtMs: row.deleted_at_ms,
     lastServerVersion: row.last_server_version,
     ownerId: originalText(row.deleted_owner_id),

@@ -6,6 +6,7 @@ import type {
   WriteExpectation,
   WriteOutcome,
 } from '../../documents/document-store.port.ts'
+import { RelayError } from '../../kernel/errors.ts'
 import { bodyChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
@@ -28,7 +29,8 @@ export async function writeDocument(writer: Writer, engine: Engine, write: Docum
   if (refusal !== null) return refusal
   const version = nextVersion(current, write.bump)
   if (head === null) {
-    if (write.set.body === undefined) throw new Error(`a document cannot be created without a body: ${write.ref.id}`)
+    if (write.set.body === undefined)
+      throw new RelayError('INTERNAL', `a document cannot be created without a body: ${write.ref.id}`)
     const created = await createDocument(writer, write, write.set.body, version)
     return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
   }
@@ -78,7 +80,8 @@ export async function sumBytes(db: Connection, workspaceId: string): Promise<num
 async function createDocument(writer: Writer, write: DocumentWrite, body: Body, version: number): Promise<WriteOutcome | null> {
   const { ref, set, nowMs } = write
   const head: Omit<DocumentHead, 'key'> = {
-    ...ref,
+    workspaceId: ref.workspaceId,
+    id: ref.id,
     version,
     ownerId: set.ownerId ?? '',
     ownerName: set.ownerName ?? '',

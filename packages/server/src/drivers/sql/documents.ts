@@ -79,7 +79,13 @@ async function removeDocument(writer: Writer, ref: DocumentRef, key: number, del
     .values({ workspace_id: storedText(ref.workspaceId), id: ref.id, ...stone })
     .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doUpdateSet(stone))
     .execute()
-  const tombstone: Tombstone = { ...ref, deletedAtMs, lastServerVersion: row.version, ownerId: originalText(row.owner_id) }
+  const tombstone: Tombstone = {
+    workspaceId: ref.workspaceId,
+    id: ref.id,
+    deletedAtMs,
+    lastServerVersion: row.version,
+    ownerId: originalText(row.owner_id),
+  }
   return { kind: 'removed', tombstone } as const
 }
 

@@ -4,6 +4,7 @@ import type { Database, Engine, Fault } from './engine.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables } from './tables.ts'
 
+const BYTEA = 17
 const INT8 = 20
 const NUMERIC = 1700
 const POOL_SIZE = 4
@@ -15,7 +16,7 @@ export async function openPostgres(url: string, onConnectionLost: (error: Error)
     connectionString: url,
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    types: { getTypeParser: (oid, format) => (oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format)) },
+    types: { getTypeParser: parserOf },
   })
   pool.on('error', onConnectionLost)
   pool.on('connect', (client) => {
@@ -35,6 +36,13 @@ export async function openPostgres(url: string, onConnectionLost: (error: Error)
     throw error
   }
   return { engine: postgresEngine, writer: db, reader: db, close: () => db.destroy() }
+}
+
+/** Integers as numbers, bytes as plain arrays that own their buffer. */
+function parserOf(oid: number, format?: 'text' | 'binary') {
+  const standard = pg.types.getTypeParser(oid, format)
+  if (oid === INT8 || oid === NUMERIC) return Number
+  return oid === BYTEA ? (text: string) => new Uint8Array(standard(text) as Buffer) : standard
 }
 
 const postgresEngine: Engine = {

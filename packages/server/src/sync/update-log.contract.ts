@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { change, creation, type OpenDocumentStore, update, written } from '../documents/document-store.contract.ts'
+import type { AppendRecord, LogRecord } from './update-log.port.ts'
+
+/** Registers what every driver of `UpdateLog` keeps to. */
+export function describeUpdateLogContract(name: string, open: () => Promise<OpenDocumentStore>): void {
+  describe(`UpdateLog: ${name}`, () => {
+    let store: OpenDocumentStore
+    const newDocument = async () => written(await store.documents.write(creation({ workspaceId: randomUUID(), id: 'doc' })))
+    const record = (key: number, ...bytes: number[]): AppendRecord => ({ key, actor: 'ada', atMs: 5, update: update(...bytes) })
+    const seqsOf = (records: readonly LogRecord[]) => records.map(({ seq }) => seq)
+    const loaded = async (key: number) => {
+      const log = await store.updates.load(key)
+      if (log.kind !== 'loaded') throw new Error(`not loaded: ${JSON.stringify(log)}`)
+      return log
+    }
+
+    beforeAll(async () => {
+      store = await open()
+    })
+    afterAll(() => store[Symbol.asyncDispose]())
+
+    it('[LIFE-1] [LIFE-3] appended records are there after a restart, with actor, time and bytes', async () => {
+      const { key } = await newDocument()
+      const records = [
+        { key, actor: 'ada', atMs: 10, update: update(1, 2, 3) },
+        { key, actor: 'odd \0 \ud800 \\', atMs: 1_763_000_000_123, update: update() },
+        { key, actor: '\\', atMs: 0, update: new Uint8Array(300_000).fill(7) },
+      ]
+      expect(await store.updates.append(records)).toEqual([1, 2, 3].map((seq) => ({ kind: 'appended', seq })))
+      await store.reopen()
+      const expected = records.map(({ actor, atMs, update: bytes }, i) => ({ seq: i + 1, actor, atMs, update: bytes }))
+      expect(await loaded(key)).toEqual({ kind: 'loaded', snapshot: null, records: expected })
+      expect(await store.updates.append([record(key, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
+    })
+
+    it('[LIFE-5] every document has its own sequence without gaps, in the order of the calls', async () => {
+      const keys = await Promise.all(Array.from({ length: 4 }, async () => (await newDocument()).key))
+      const calls = Array.from({ length: 60 }, (_, i) =>
+        keys.slice(0, 1 + (i % 4)).flatMap((key) => [record(key, i, 0), record(key, i, 1)]),
+      )
+      const outcomes = await Promise.all(calls.map((records) => store.updates.append(records)))
+      for (const key of keys) {
+        const mine = calls.flatMap((records, call) =>
+          records.flatMap((r, i) => (r.key === key ? [{ r, outcome: outcomes[call]?.[i] }] : [])),
+        )
+        expect(mine.map(({ outcome }) => outcome)).toEqual(mine.map((_, i) => ({ kind: 'appended', seq: i + 1 })))
+        expect((await loaded(key)).records.map((r) => r.update)).toEqual(mine.map(({ r }) => r.update))
+      }
+    })
+
+    it('[LIFE-8] a deleted document among others is told so and the others are appended', async () => {
+      const [gone, kept] = [await newDocument(), await newDocument()]
+      await store.documents.remove(gone, gone.key, 1)
+      const outcomes = await store.updates.append([
+        record(gone.key, 1),
+        record(kept.key, 2),
+        record(gone.key, 3),
+        record(kept.key, 4),
+      ])
+      expect(outcomes).toEqual([{ kind: 'gone' }, { kind: 'appended', seq: 1 }, { kind: 'gone' }, { kind: 'appended', seq: 2 }])
+      expect(await store.updates.append([])).toEqual([])
+    })
+
+    it('[LIFE-11] an append puts the log ahead of the body', async () => {
+      const document = await newDocument()
+      await store.updates.append([record(document.key, 1)])
+      const state = await store.documents.state(document)
+      expect(state).toEqual({ kind: 'document', head: { ...document, lastSeq: 1, coveredSeq: 0, bodyAhead: true } })
+    })
+
+    it('[LIFE-15] [YDOC-8] of two rooms that catch up with one cold write exactly one appends it', async () => {
+      const document = await newDocument()
+      const catchUp = { lastSeq: 0, version: 1 }
+      const both = await Promise.all([1, 2].map((n) => store.updates.append([{ ...record(document.key, n), catchUp }])))
+      expect(both.flat()).toEqual([{ kind: 'appended', seq: 1 }, { kind: 'conflict' }])
+      expect(await store.documents.state(document)).toMatchObject({ head: { lastSeq: 1, bodyAhead: false } })
+      expect((await loaded(document.key)).records).toHaveLength(1)
+    })
+
+    it('[LIFE-15] a catch-up loses against a newer version and keeps its place among other records', async () => {
+      const document = await newDocument()
+      const { key } = document
+      written(await store.documents.write(change(document, '{"b":1}')))
+      const late = { ...record(key, 1), catchUp: { lastSeq: 0, version: 1 } }
+      const good = { ...record(key, 3), catchUp: { lastSeq: 0, version: 2 } }
+      expect(await store.updates.append([late, good, record(key, 4)])).toEqual([
+        { kind: 'conflict' },
+        { kind: 'appended', seq: 1 },
+        { kind: 'appended', seq: 2 },
+      ])
+      expect((await loaded(key)).records.map((r) => r.update)).toEqual([update(3), update(4)])
+      await store.documents.remove(document, key, 1)
+      expect(await store.updates.append([{ ...record(key, 5), catchUp: { lastSeq: 2, version: 2 } }])).toEqual([{ kind: 'gone' }])
+    })
+
+    it('[LIFE-25] what follows a sequence can be read', async () => {
+      const { key } = await newDocument()
+      await store.updates.append([record(key, 1), record(key, 2), record(key, 3)])
+      expect(seqsOf(await store.updates.after(key, 0))).toEqual([1, 2, 3])
+      expect(await store.updates.after(key, 2)).toEqual([{ seq: 3, actor: 'ada', atMs: 5, update: update(3) }])
+      expect(await store.updates.after(key, 3)).toEqual([])
+      expect(await store.updates.after(-1, 0)).toEqual([])
+      expect(await store.updates.load(-1)).toEqual({ kind: 'gone' })
+    })
+
+    describe('compaction', () => {
+      const snapshot = (throughSeq: number) => ({
+        update: update(200, throughSeq),
+        stateVector: update(100, throughSeq),
+        throughSeq,
+      })
+
+      it('[LIFE-7] a snapshot takes the place of what it holds; the previous one and its rows stay', async () => {
+        const { key } = await newDocument()
+        await store.updates.append([1, 2, 3].map((n) => record(key, n)))
+        expect(await store.updates.compact(key, snapshot(2))).toBe('stored')
+        expect(await store.updates.load(key)).toEqual({
+          kind: 'loaded',
+          snapshot: snapshot(2),
+          records: [expect.objectContaining({ seq: 3 })],
+        })
+        expect(seqsOf(await store.updates.after(key, 0))).toEqual([1, 2, 3])
+        await store.updates.append([record(key, 4)])
+        expect(await store.updates.compact(key, snapshot(4))).toBe('stored')
+        expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot: snapshot(4), records: [] })
+        expect(seqsOf(await store.updates.after(key, 0))).toEqual([3, 4])
+        await store.reopen()
+        expect(await store.updates.append([record(key, 5)])).toEqual([{ kind: 'appended', seq: 5 }])
+        expect((await loaded(key)).records).toEqual([expect.objectContaining({ seq: 5 })])
+      })
+
+      it('[LIFE-7] an older or equal snapshot changes nothing, one beyond the log is refused', async () => {
+        const { key } = await newDocument()
+        await store.updates.append([1, 2, 3].map((n) => record(key, n)))
+        await store.updates.compact(key, snapshot(2))
+        expect(await store.updates.compact(key, snapshot(2))).toBe('stale')
+        expect(await store.updates.compact(key, snapshot(1))).toBe('stale')
+        await expect(store.updates.compact(key, snapshot(4))).rejects.toMatchObject({ code: 'INTERNAL' })
+        expect((await loaded(key)).snapshot).toEqual(snapshot(2))
+      })
+    })
+
+    it('[YDOC-11] a rebuilt log starts anew behind the old one', async () => {
+      const document = await newDocument()
+      const { key } = document
+      await store.updates.append([record(key, 1), record(key, 2)])
+      expect(await store.updates.rebuild(key, update(50), update(51), 'undecodable')).toBe('rebuilt')
+      const snapshot = { update: update(50), stateVector: update(51), throughSeq: 3 }
+      expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot, records: [] })
+      expect(await store.documents.state(document)).toMatchObject({ head: { lastSeq: 3, coveredSeq: 3, bodyAhead: false } })
+      expect(await store.updates.append([record(key, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
+      expect(await store.documents.remove(document, key, 5)).toMatchObject({ kind: 'removed' })
+    })
+  })
+}
