@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { summarise, type VitestReport } from './test-report.ts'
+
+const file = (name: string, status: string, tests: VitestReport['testResults'][number]['assertionResults'], message = '') => ({
+  name,
+  status,
+  message,
+  assertionResults: tests,
+})
+
+describe('the last line of npm test', () => {
+  it('counts each test and each check once', () => {
+    const report: VitestReport = {
+      testResults: [
+        file('a.test.ts', 'failed', [
+          { fullName: 'one', status: 'passed' },
+          { fullName: 'two', status: 'failed', failureMessages: ['expected 1 to be 2'] },
+          { fullName: 'three', status: 'skipped' },
+          { fullName: 'four (skipped: no PostgreSQL)', status: 'pending' },
+          { fullName: 'five', status: 'todo' },
+        ]),
+      ],
+    }
+    expect(summarise(report, { three: 'needs root' }, [true, true, false])).toEqual({
+      passed: 3,
+      failed: 2,
+      skipped: 3,
+      failures: [{ name: 'a.test.ts: two', message: 'expected 1 to be 2' }],
+      skips: [
+        { name: 'three', reason: 'needs root' },
+        { name: 'four (skipped: no PostgreSQL)', reason: 'no PostgreSQL' },
+        { name: 'five', reason: 'no reason given' },
+      ],
+    })
+  })
+
+  it('counts a file that cannot be loaded as one failure', () => {
+    const report = { testResults: [file('broken.test.ts', 'failed', [], 'SyntaxError')] }
+    expect(summarise(report, {}, [])).toMatchObject({
+      passed: 0,
+      failed: 1,
+      failures: [{ name: 'broken.test.ts', message: 'SyntaxError' }],
+    })
+  })
+
+  it('is only the checks when the runner wrote nothing', () => {
+    expect(summarise(null, {}, [true, false])).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
+  })
+})
