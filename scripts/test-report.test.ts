@@ -8,6 +8,8 @@ const file = (name: string, status: string, tests: VitestReport['testResults'][n
   assertionResults: tests,
 })
 
+const NONE = { skips: {}, unhandled: [] }
+
 describe('the last line of npm test', () => {
   it('counts each test and each check once', () => {
     const report: VitestReport = {
@@ -21,7 +23,7 @@ describe('the last line of npm test', () => {
         ]),
       ],
     }
-    expect(summarise(report, { three: 'needs root' }, [true, true, false])).toEqual({
+    expect(summarise(report, { skips: { three: 'needs root' }, unhandled: [] }, [true, true, false])).toEqual({
       passed: 3,
       failed: 2,
       skipped: 3,
@@ -36,14 +38,19 @@ describe('the last line of npm test', () => {
 
   it('counts a file that cannot be loaded as one failure', () => {
     const report = { testResults: [file('broken.test.ts', 'failed', [], 'SyntaxError')] }
-    expect(summarise(report, {}, [])).toMatchObject({
+    expect(summarise(report, NONE, [])).toMatchObject({
       passed: 0,
       failed: 1,
       failures: [{ name: 'broken.test.ts', message: 'SyntaxError' }],
     })
   })
 
+  it('counts an error outside tests as a failure', () => {
+    const report = { testResults: [file('a.test.ts', 'passed', [{ fullName: 'one', status: 'passed' }])] }
+    expect(summarise(report, { skips: {}, unhandled: ['Error: leaked'] }, [])).toMatchObject({ passed: 1, failed: 1 })
+  })
+
   it('is only the checks when the runner wrote nothing', () => {
-    expect(summarise(null, {}, [true, false])).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
+    expect(summarise(null, NONE, [true, false])).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
   })
 })

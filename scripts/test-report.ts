@@ -12,6 +12,14 @@ export interface VitestReport {
   }[]
 }
 
+/** What scripts/run-notes.ts adds to it. */
+export interface RunNotes {
+  /** Why a test was skipped, by its full name. */
+  readonly skips: Readonly<Record<string, string>>
+  /** Errors that no test caught; each is a failure. */
+  readonly unhandled: readonly string[]
+}
+
 export interface Summary {
   readonly passed: number
   readonly failed: number
@@ -40,11 +48,12 @@ export function summarise(
       else if (test.status === 'failed') {
         failedHere++
         failures.push({ name: `${file.name}: ${test.fullName}`, message: (test.failureMessages ?? []).join('\n') })
-      } else skips.push({ name: test.fullName, reason: skipReason(test.fullName, skipReasons[test.fullName]) })
+      } else skips.push({ name: test.fullName, reason: skipReason(test.fullName, notes.skips[test.fullName]) })
     }
     if (file.status === 'failed' && failedHere === 0)
       failures.push({ name: file.name, message: file.message ?? 'the file could not be run' })
   }
+  for (const error of notes.unhandled) failures.push({ name: 'an error outside tests', message: error })
   return { passed, failed: failedChecks + failures.length, skipped: skips.length, failures, skips }
 }
 

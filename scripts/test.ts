@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { summarise, type VitestReport } from './test-report.ts'
+import { type RunNotes, summarise, type VitestReport } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const BIN = join(ROOT, 'node_modules', '.bin')
@@ -33,10 +33,14 @@ interface Outcome {
   readonly seconds: number
 }
 
-function runStep(step: Step, env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
+function runStep(step: Step, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   const startedAt = performance.now()
   return new Promise((resolve) => {
-    const child = spawn(step.command, step.args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env })
+    const child = spawn(step.command, step.args, {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NO_COLOR: '1', ...env },
+    })
     let output = ''
     const take = (chunk: Buffer) => {
       output += chunk.toString()
@@ -78,25 +82,19 @@ function indented(text: string): string {
 interface Suites {
   readonly outcome: Outcome
   readonly report: VitestReport | null
-  readonly skipReasons: Readonly<Record<string, string>>
+  readonly notes: RunNotes
 }
 
 async function runSuites(filters: readonly string[]): Promise<Suites> {
   const folder = await mkdtemp(join(tmpdir(), 'docrelay-test-'))
   try {
     const reportFile = join(folder, 'report.json')
-    const skipFile = join(folder, 'skips.json')
-    const reporters = ['--reporter=json', `--outputFile=${reportFile}`, '--reporter=./scripts/skip-reasons.ts']
+    const notesFile = join(folder, 'notes.json')
+    const reporters = ['--reporter=json', `--outputFile=${reportFile}`, '--reporter=./scripts/run-notes.ts']
     const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...filters]
-    const outcome = await runStep(
-      { name: 'tests', command: process.execPath, args },
-      { ...process.env, DOCRELAY_SKIP_REASONS: skipFile },
-    )
-    return {
-      outcome,
-      report: (await readJson<VitestReport>(reportFile)) ?? null,
-      skipReasons: (await readJson<Record<string, string>>(skipFile)) ?? {},
-    }
+    const outcome = await runStep({ name: 'tests', command: process.execPath, args }, { DOCRELAY_RUN_NOTES: notesFile })
+    const notes = (await readJson<RunNotes>(notesFile)) ?? { skips: {}, unhandled: [] }
+    return { outcome, report: (await readJson<VitestReport>(reportFile)) ?? null, notes }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -113,7 +111,7 @@ async function main(): Promise<number> {
   const [checks, suites] = await Promise.all([filters.length === 0 ? runChecks() : [], runSuites(filters)])
   const summary = summarise(
     suites.report,
-    suites.skipReasons,
+    suites.notes,
     checks.map(({ code }) => code === 0),
   )
   for (const failure of summary.failures) console.log(`FAIL ${failure.name}\n${indented(failure.message)}`)
