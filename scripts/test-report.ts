@@ -32,11 +32,7 @@ export interface Summary {
  * Counts every test once and every check as one. A file that could not be loaded counts as one failure.
  * A skipped test says why at the end of its name, as in `… (skipped: needs PostgreSQL)`, or in `context.skip('…')`.
  */
-export function summarise(
-  report: VitestReport | null,
-  skipReasons: Readonly<Record<string, string>>,
-  checks: readonly boolean[],
-): Summary {
+export function summarise(report: VitestReport | null, notes: RunNotes, checks: readonly boolean[]): Summary {
   let passed = checks.filter((ok) => ok).length
   const failedChecks = checks.length - passed
   const failures: { name: string; message: string }[] = []
