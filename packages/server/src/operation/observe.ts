@@ -1,0 +1,89 @@
+import type { KeySet } from '../auth/key-set.ts'
+import type { Revocations } from '../auth/revocations.ts'
+import type { CounterName, Metrics } from '../kernel/metrics.ts'
+import type { Gateway } from '../sync/gateway.ts'
+import type { Rooms } from '../sync/rooms.ts'
+
+/** Publishes running totals as counters: what was added since the last reading, also after a total began anew. */
+class Totals {
+  readonly #metrics: Metrics
+  readonly #before = new Map<string, number>()
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics
+  }
+
+  /** `source` tells totals of one counter apart. */
+  since(source: string, total: number): number {
+    const before = this.#before.get(source) ?? 0
+    this.#before.set(source, total)
+    return total >= before ? total - before : total
+  }
+
+  add(name: Parameters<Metrics['add']>[0] & PlainCounter, total: number, source: string = name): void {
+    this.#metrics.add(name, this.since(source, total))
+  }
+}
+
+type PlainCounter = Exclude<
+  CounterName,
+  'relay_ws_closes_total' | 'relay_auth_failures_total' | 'relay_rate_limit_rejections_total' | 'relay_quota_rejections_total'
+>
+
+export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Revocations): void {
+  const totals = new Totals(metrics)
+  metrics.beforeScrape(() => {
+    metrics.set('relay_jwks_cache_age_seconds', keySet.ageSec())
+    metrics.set('relay_jwks_keys', keySet.keyCount())
+    totals.add('relay_jwks_refresh_failures_total', keySet.failures)
+    metrics.set('relay_revocation_set_size', revocations.size)
+    metrics.set('revocation_set_age_seconds', revocations.ageSec())
+  })
+}
+
+/** `appendSeconds` answers the samples since the previous call. */
+export function observeStorage(metrics: Metrics, stats: () => Promise<{ readonly appendSeconds: readonly number[] }>): void {
+  metrics.beforeScrape(async () => {
+    for (const seconds of (await stats()).appendSeconds) metrics.observe('relay_log_append_seconds', seconds)
+  })
+}
+
+export function observeLive(metrics: Metrics, gateway: Gateway, rooms: Rooms): void {
+  const totals = new Totals(metrics)
+  metrics.beforeScrape(() => {
+    const { connections, editors, viewers, bufferedBytes, counters } = gateway.metrics()
+    for (const [role, count] of Object.entries(connections)) metrics.set('relay_ws_connections', count, { role })
+    metrics.set('relay_active_editors_total', editors)
+    metrics.set('relay_active_viewers_total', viewers)
+    metrics.set('relay_active_docs_total', rooms.activeDocuments())
+    metrics.set('relay_ws_buffered_bytes', bufferedBytes)
+    totals.add('relay_slow_consumer_closes_total', counters.slowConsumerCloses)
+    totals.add('relay_append_failures_total', counters.appendFailures)
+    totals.add('relay_handler_panics_total', counters.panics)
+    for (const [code, total] of counters.closes)
+      metrics.add('relay_ws_closes_total', totals.since(`close ${code}`, total), { code: String(code) })
+    for (const [reason, total] of counters.authFailures)
+      metrics.add('relay_auth_failures_total', totals.since(`auth ${reason}`, total), { reason })
+    for (const surface of ['ws', 'join'] as const)
+      metrics.add('relay_rate_limit_rejections_total', totals.since(surface, counters.rateLimited[surface]), { surface })
+    for (const kind of ['connections', 'editors'] as const)
+      metrics.add('relay_quota_rejections_total', totals.since(kind, counters.capRejections[kind]), { kind })
+    observeWorkers(metrics, totals, rooms)
+  })
+}
+
+function observeWorkers(metrics: Metrics, totals: Totals, rooms: Rooms): void {
+  let cacheBytes = 0
+  let oldestUnsavedMs = 0
+  for (const [worker, report] of rooms.reports()) {
+    cacheBytes += report.cacheBytes
+    oldestUnsavedMs = Math.max(oldestUnsavedMs, report.oldestUnsavedMs)
+    const counted = report.counters
+    totals.add('relay_sync_gaps_total', counted['sync_gaps'] ?? 0, `gaps ${worker}`)
+    totals.add('relay_doc_over_cap_snapshots_total', counted['doc_over_cap_snapshots'] ?? 0, `over cap ${worker}`)
+    const refused = Object.entries(counted).reduce((sum, [name, count]) => (name.startsWith('guard_') ? sum + count : sum), 0)
+    totals.add('relay_bad_updates_total', refused, `bad updates ${worker}`)
+  }
+  metrics.set('relay_doc_cache_bytes', cacheBytes)
+  metrics.set('relay_persist_lag_seconds', oldestUnsavedMs / 1000)
+}
