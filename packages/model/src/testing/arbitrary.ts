@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import type { DocumentBody } from '../body.ts'
+import { parseBody } from '../body-parse.ts'
+import type { Json, JsonObject } from '../json.ts'
+
+/** Member names, those that have tripped object copies before included. */
+export const memberName = fc.oneof(
+  fc.constantFrom('label', 'note', '__proto__', 'constructor', 'toString', 'length', '7', '10', '', 'ä/~"\\'),
+  fc.string({ unit: 'grapheme', maxLength: 6 }),
+)
+
+/** An object from entries; of repeated names the last counts, `__proto__` is a name like any other. */
+export function jsonObject(value: fc.Arbitrary<Json>, maxMembers = 4): fc.Arbitrary<JsonObject> {
+  return fc.array(fc.tuple(memberName, value), { maxLength: maxMembers }).map((entries) => Object.fromEntries(entries))
+}
+
+const scalar: fc.Arbitrary<Json> = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+)
+
+/** Any JSON value, a few levels deep. */
+export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    scalar,
+    fc.array(tie('value'), { maxLength: 3 }),
+    jsonObject(tie('value'), 3) as fc.Arbitrary<Json>,
+  ),
+})).value
+
+/** Extra members: none that the model or the relay names. */
+export const extras: fc.Arbitrary<JsonObject> = jsonObject(json, 3).map((members) =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [`x-${name}`, value])),
+)
+
+/** Extra members that may also be called `__proto__` or `constructor`. */
+export const wildExtras: fc.Arbitrary<JsonObject> = jsonObject(json, 2).map((members) =>
+  Object.fromEntries(
+    Object.entries(members).filter(([name]) => name === '__proto__' || name === 'constructor' || name === 'ä/~"\\'),
+  ),
+)
+
+/** Few ids, so that two drawn bodies share some of them. */
+export const recordId = fc.constantFrom('a', 'b', 'c', 'd', 'e', '10', '2', '__proto__', 'ü/~')
+
+const block = fc.oneof(
+  fc.constantFrom(
+    '<p>one</p>',
+    '<p>two words</p>',
+    '<p id="blk-1">first</p>',
+    '<p id="blk-2">second <strong>bold</strong> end</p>',
+    '<h2 id="blk-3">Heading</h2>',
+    '<ul><li><p>item</p></li></ul>',
+    '<p><b>not canonical</b></p>',
+    '<hr>',
+  ),
+  fc.integer({ min: 0, max: 99 }).map((n) => `<p>free text ${n}</p>`),
+)
+
+/** Stored HTML of a page, canonical or not. */
+export const html = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom('', '<p></p>', 'loose text') },
+  { weight: 4, arbitrary: fc.array(block, { maxLength: 6 }).map((blocks) => blocks.join('')) },
+)
+
+interface Drawn {
+  readonly id: string
+  readonly value: JsonObject
+}
+
+function drawn(value: fc.Arbitrary<JsonObject>, maxLength: number): fc.Arbitrary<readonly Drawn[]> {
+  return fc.uniqueArray(
+    fc.tuple(recordId, value).map(([id, members]): Drawn => ({ id, value: { id, ...members } })),
+    { maxLength, selector: (record) => record.id },
+  )
+}
+
+const shape = fc.tuple(fc.constantFrom('rectangle', 'text', 'odd'), fc.integer({ min: 0, max: 5 }), extras, wildExtras)
+const shapeValue = shape.map(([type, x, more, wild]): JsonObject => ({ type, x, ...more, ...wild }))
+
+function keyedOf(records: readonly Drawn[]): { records: JsonObject; order: string[] } {
+  return { records: Object.fromEntries(records.map(({ id, value }) => [id, value])), order: records.map(({ id }) => id) }
+}
+
+const canvasPage: fc.Arbitrary<JsonObject> = fc
+  .tuple(drawn(shapeValue, 4), fc.boolean(), extras, fc.string({ maxLength: 5 }))
+  .map(([shapes, keyed, more, name]): JsonObject => {
+    if (!keyed) return { name, shapes: shapes.map(({ value }) => value), ...more }
+    const { records, order } = keyedOf(shapes)
+    return { name, ...more, shapes: records, shapeOrder: order }
+  })
+
+const prosePage: fc.Arbitrary<JsonObject> = fc
+  .tuple(html, extras, fc.option(fc.constantFrom('red', 'blue'), { nil: undefined }))
+  .map(([content, more, color]): JsonObject => ({ name: 'P', ...(color === undefined ? {} : { color }), content, ...more }))
+
+const entries = fc.tuple(drawn(extras, 4), extras)
+
+/**
+ * A document body in the list form, the keyed form or any mix, with nothing in it to heal: reading and writing it changes nothing. Without
+ * the members that the relay keeps beside the body.
+ */
+export const bodyValue: fc.Arbitrary<JsonObject> = fc
+  .record({
+    title: fc.dictionary(fc.constantFrom('name', 'title'), fc.constantFrom('A', 'B', ''), { noNullPrototype: true }),
+    canvas: fc.tuple(drawn(canvasPage, 3), fc.boolean()),
+    prose: fc.tuple(drawn(prosePage, 3), fc.boolean(), extras),
+    references: fc.option(fc.tuple(entries, fc.constantFrom('itemOrder', 'order'), fc.constantFrom('apa', 'mla', 'own')), {
+      nil: undefined,
+    }),
+    fields: fc.option(entries, { nil: undefined }),
+    tags: fc.option(fc.array(fc.constantFrom('t', 'u')), { nil: undefined }),
+    more: extras,
+    wild: wildExtras,
+  })
+  .map((body): JsonObject => {
+    const pages = keyedOf(body.canvas[0])
+    const prose = keyedOf(body.prose[0])
+    const texts = body.references?.[0]
+    return {
+      ...body.title,
+      ...(body.canvas[1]
+        ? { pages: pages.records, pageOrder: pages.order }
+        : { pages: body.canvas[0].map(({ value }) => value) }),
+      ...body.more,
+      richTextPages: body.prose[1]
+        ? { ...body.prose[2], pages: prose.records, pageOrder: prose.order }
+        : body.prose[0].map(({ value }) => value),
+      ...(texts === undefined || body.references === undefined
+        ? {}
+        : {
+            references: {
+              items: keyedOf(texts[0]).records,
+              [body.references[1]]: keyedOf(texts[0]).order,
+              style: body.references[2],
+              ...texts[1],
+            },
+          }),
+      ...(body.fields === undefined
+        ? {}
+        : { fields: { fields: keyedOf(body.fields[0]).records, order: keyedOf(body.fields[0]).order, ...body.fields[1] } }),
+      ...(body.tags === undefined ? {} : { tags: body.tags }),
+      ...body.wild,
+    }
+  })
+
+/** `bodyValue` as the model reads it. */
+export const documentBody: fc.Arbitrary<DocumentBody> = bodyValue.map(bodyOf)
+
+export function bodyOf(value: Json): DocumentBody {
+  const parsed = parseBody(value)
+  if (!parsed.ok) throw new Error(`${parsed.path}: ${parsed.reason}`)
+  return parsed.body
+}
