@@ -105,7 +105,11 @@ export class Presence {
   private bytes = 0
 
   /** Takes the entries in that the sender may set; answers what others must be told. Entries beyond a limit are left out. */
-  take(sender: { readonly connection: number; readonly sub: string }, incoming: readonly StateEntry[], nowMs: number): OutgoingState[] {
+  take(
+    sender: { readonly connection: number; readonly sub: string },
+    incoming: readonly StateEntry[],
+    nowMs: number,
+  ): OutgoingState[] {
     const changed = new Map<number, OutgoingState>()
     for (const entry of incoming) {
       const outgoing = this.takeOne(sender, entry, nowMs)
@@ -114,13 +118,22 @@ export class Presence {
     return [...changed.values()]
   }
 
-  private takeOne(sender: { readonly connection: number; readonly sub: string }, given: StateEntry, nowMs: number): OutgoingState | null {
+  private takeOne(
+    sender: { readonly connection: number; readonly sub: string },
+    given: StateEntry,
+    nowMs: number,
+  ): OutgoingState | null {
     const state = isNull(given.json) ? null : given.json
     if (given.json.length > MAX_STATE_BYTES) return null
     const known = this.entries.get(given.client)
     if (known === undefined) {
       if (state === null || this.entries.size >= MAX_STATES || this.owned(sender.connection) >= MAX_IDS) return null
-      return this.set(given.client, { connection: sender.connection, sub: sender.sub, clock: 0, heard: 0, state: null, renewedAtMs: nowMs }, given, state)
+      return this.set(
+        given.client,
+        { connection: sender.connection, sub: sender.sub, clock: 0, heard: 0, state: null, renewedAtMs: nowMs },
+        given,
+        state,
+      )
     }
     if (known.connection !== sender.connection) {
       if (known.sub !== sender.sub || (known.state !== null && sender.connection < known.connection)) return null
@@ -160,7 +173,8 @@ export class Presence {
   /** States that were not renewed within 30 s. [WS-45] */
   expire(nowMs: number): OutgoingState[] {
     const cleared = this.clear((entry) => nowMs - entry.renewedAtMs > KEEP_MS)
-    for (const [client, entry] of this.entries) if (entry.state === null && nowMs - entry.renewedAtMs > FORGET_MS) this.entries.delete(client)
+    for (const [client, entry] of this.entries)
+      if (entry.state === null && nowMs - entry.renewedAtMs > FORGET_MS) this.entries.delete(client)
     return cleared
   }
 

@@ -4,7 +4,16 @@ import type { Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import { UpdateGuard } from './guard.ts'
 import { Room } from './room.ts'
-import { ClientIdBudget, CpuBudget, LoadSlots, noWatch, ROOM_OPTIONS, type RoomHost, type RoomOptions, type Watch } from './room-host.ts'
+import {
+  ClientIdBudget,
+  CpuBudget,
+  LoadSlots,
+  noWatch,
+  ROOM_OPTIONS,
+  type RoomHost,
+  type RoomOptions,
+  type Watch,
+} from './room-host.ts'
 import { AppendQueue } from './room-log.ts'
 import { openScratchPool } from './room-scratch.ts'
 import type { UpdateLog } from './update-log.port.ts'

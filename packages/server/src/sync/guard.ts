@@ -181,7 +181,9 @@ export class UpdateGuard {
       if (kind !== GC) {
         const client = blockClient[block] as number
         const unmet =
-          this.unmet(at + ORIGIN_CLIENT, client, clock) ?? this.unmet(at + RIGHT_CLIENT, client, clock) ?? this.unmet(at + PARENT_CLIENT, client, clock)
+          this.unmet(at + ORIGIN_CLIENT, client, clock) ??
+          this.unmet(at + RIGHT_CLIENT, client, clock) ??
+          this.unmet(at + PARENT_CLIENT, client, clock)
         if (unmet !== null) return unmet
         this.place(at, kind)
       }
@@ -256,13 +258,15 @@ export class UpdateGuard {
   }
 
   private adds(): boolean {
-    for (let block = 0; block < this.reached.length; block++) if ((this.reached[block] as number) > (this.before[block] as number)) return true
+    for (let block = 0; block < this.reached.length; block++)
+      if ((this.reached[block] as number) > (this.before[block] as number)) return true
     return false
   }
 
   private newClients(): number {
     let count = 0
-    for (let block = 0; block < this.reached.length; block++) if (this.before[block] === 0 && (this.reached[block] as number) > 0) count++
+    for (let block = 0; block < this.reached.length; block++)
+      if (this.before[block] === 0 && (this.reached[block] as number) > 0) count++
     return count
   }
 

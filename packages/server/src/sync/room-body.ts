@@ -16,7 +16,12 @@ export interface Materialised {
 }
 
 /** Compares a projected body with the stored one and stamps a changed one with its last writer. [LIFE-12, LIFE-18, BODY-10] */
-export function materialised(base: { body: DocumentBody; facts: BodyFacts }, projected: DocumentBody, nowMs: number, writer: string): Materialised {
+export function materialised(
+  base: { body: DocumentBody; facts: BodyFacts },
+  projected: DocumentBody,
+  nowMs: number,
+  writer: string,
+): Materialised {
   const changed = projected !== base.body && !sameBytes(writeStoredBody(projected), writeStoredBody(base.body))
   if (!changed) return { body: base.body, bytes: NOTHING, facts: base.facts, changed, zeroing: false }
   const body = stampBody(projected, nowMs, writer)

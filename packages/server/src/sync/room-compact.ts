@@ -18,7 +18,10 @@ export async function compactRoom(room: Room): Promise<void> {
   if (!isDurable || !room.isReady) return
   if (!isGood) {
     host.count('snapshots_refused')
-    host.log.error('document.snapshot_refused', 'A snapshot does not decode to the live state and is not stored.', { docId: room.ref.id, throughSeq })
+    host.log.error('document.snapshot_refused', 'A snapshot does not decode to the live state and is not stored.', {
+      docId: room.ref.id,
+      throughSeq,
+    })
     return
   }
   const outcome = await host.updates.compact(room.key, { update, stateVector, throughSeq })

@@ -66,12 +66,22 @@ export function fullState(content: RoomContent, sequence: number): Uint8Array {
 }
 
 /** The frames that answer a step1: `update` messages for what is too large for one message, then exactly one step2. [WS-25, WS-26] */
-export function step2Frames(content: RoomContent, vector: ReadonlyMap<number, number>, encoded: Uint8Array, sequence: number): Uint8Array[] {
+export function step2Frames(
+  content: RoomContent,
+  vector: ReadonlyMap<number, number>,
+  encoded: Uint8Array,
+  sequence: number,
+): Uint8Array[] {
   const parts = splitUpdate(missingFrom(content, vector, encoded, sequence))
   return parts.map((part, i) => syncFrame(i === parts.length - 1 ? STEP2 : UPDATE, part))
 }
 
-function missingFrom(content: RoomContent, vector: ReadonlyMap<number, number>, encoded: Uint8Array, sequence: number): Uint8Array {
+function missingFrom(
+  content: RoomContent,
+  vector: ReadonlyMap<number, number>,
+  encoded: Uint8Array,
+  sequence: number,
+): Uint8Array {
   if (vector.size === 0) return fullState(content, sequence)
   return content.kind === 'bytes' ? Y.diffUpdate(content.update, encoded) : Y.encodeStateAsUpdate(content.live.doc, encoded)
 }

@@ -41,7 +41,13 @@ export const ROOM_OPTIONS: RoomOptions = {
 
 /** Says to the watchdog what is running, so that an endless operation can be told from a busy thread. [C5] */
 export interface Watch {
-  begin(what: { readonly room: number; readonly connection: number; readonly join: number; readonly ordinal: number; readonly bytes: number }): void
+  begin(what: {
+    readonly room: number
+    readonly connection: number
+    readonly join: number
+    readonly ordinal: number
+    readonly bytes: number
+  }): void
   end(): void
 }
 
@@ -106,7 +112,8 @@ export class CpuBudget {
 
   /** Forgets connections that owe nothing any more. */
   sweep(nowMs: number): void {
-    for (const [connection, entry] of this.spent) if (entry.debtMs <= (nowMs - entry.atMs) * this.perMs) this.spent.delete(connection)
+    for (const [connection, entry] of this.spent)
+      if (entry.debtMs <= (nowMs - entry.atMs) * this.perMs) this.spent.delete(connection)
   }
 }
 

@@ -32,7 +32,10 @@ const ATTEMPTS = 5
  * process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when that contains every
  * logged change; otherwise nothing is touched and the document is `unavailable`.
  */
-export async function loadRoom(host: RoomHost, { ref, key }: { readonly ref: DocumentRef; readonly key: number }): Promise<LoadOutcome> {
+export async function loadRoom(
+  host: RoomHost,
+  { ref, key }: { readonly ref: DocumentRef; readonly key: number },
+): Promise<LoadOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const outcome = await tryLoad(host, ref, key)
     if (outcome !== 'again') return outcome
@@ -54,7 +57,11 @@ async function tryLoad(host: RoomHost, ref: DocumentRef, key: number): Promise<L
   }
 }
 
-async function fromLog(host: RoomHost, record: DocumentRecord, log: Extract<LoadedLog, { kind: 'loaded' }>): Promise<LoadOutcome | 'again'> {
+async function fromLog(
+  host: RoomHost,
+  record: DocumentRecord,
+  log: Extract<LoadedLog, { kind: 'loaded' }>,
+): Promise<LoadOutcome | 'again'> {
   const { head } = record
   const lastSeq = log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
@@ -64,7 +71,10 @@ async function fromLog(host: RoomHost, record: DocumentRecord, log: Extract<Load
   }
   let live: LiveContent
   try {
-    live = buildLive([...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)], host.random)
+    live = buildLive(
+      [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)],
+      host.random,
+    )
   } catch (error) {
     return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
   }
@@ -89,7 +99,12 @@ function relayUpdate(live: LiveContent, work: () => void): Uint8Array | null {
 }
 
 /** Makes durable what the log lacked, unless someone else wrote first. */
-async function storeCatchUp(host: RoomHost, record: DocumentRecord, loaded: LoadedRoom, update: Uint8Array | null): Promise<LoadOutcome | 'again'> {
+async function storeCatchUp(
+  host: RoomHost,
+  record: DocumentRecord,
+  loaded: LoadedRoom,
+  update: Uint8Array | null,
+): Promise<LoadOutcome | 'again'> {
   const { head } = record
   if (update === null) return head.bodyAhead ? markCaughtUp(host, loaded) : loaded
   const { lastSeq, tailRecords, tailBytes } = loaded

@@ -28,7 +28,14 @@ export class RoomLog {
   private readonly queue: AppendQueue
   private readonly owner: RoomLogOwner
 
-  constructor(given: { key: number; lastSeq: number; tailRecords: number; tailBytes: number; queue: AppendQueue; owner: RoomLogOwner }) {
+  constructor(given: {
+    key: number
+    lastSeq: number
+    tailRecords: number
+    tailBytes: number
+    queue: AppendQueue
+    owner: RoomLogOwner
+  }) {
     this.key = given.key
     this.emitted = given.lastSeq
     this.durable = given.lastSeq

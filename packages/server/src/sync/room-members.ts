@@ -13,7 +13,13 @@ export interface Member {
 }
 
 export function newMember(given: Pick<Member, 'connection' | 'join' | 'sub' | 'canWrite'>): Member {
-  return { ...given, waiting: [], resyncAtMs: Number.NEGATIVE_INFINITY, fullStateAtMs: Number.NEGATIVE_INFINITY, resyncTimer: null }
+  return {
+    ...given,
+    waiting: [],
+    resyncAtMs: Number.NEGATIVE_INFINITY,
+    fullStateAtMs: Number.NEGATIVE_INFINITY,
+    resyncTimer: null,
+  }
 }
 
 /** Notes that everything up to `ordinal` has been handled and is true once the log is durable through `sequence`. [WS-40] */

@@ -31,7 +31,13 @@ export async function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequ
   return { kind: 'failed', code: 'UNAVAILABLE', message: 'the document changed during every attempt to store the PUT' }
 }
 
-async function applyPut(room: Room, saver: RoomSaver, base: Base, plan: PlannedPut, request: PutRequest): Promise<TaskOutcome | 'again'> {
+async function applyPut(
+  room: Room,
+  saver: RoomSaver,
+  base: Base,
+  plan: PlannedPut,
+  request: PutRequest,
+): Promise<TaskOutcome | 'again'> {
   const { host, log, sync } = room
   host.turn(() => sync.pause())
   let taken: ReturnType<typeof log.takeHeld> = []
@@ -112,4 +118,8 @@ function overQuota(refused: { readonly usedBytes: number; readonly addedBytes: n
   }
 }
 
-const LOST: TaskOutcome = { kind: 'failed', code: 'NOT_PERSISTED', message: 'the live document was reset before the change was stored' }
+const LOST: TaskOutcome = {
+  kind: 'failed',
+  code: 'NOT_PERSISTED',
+  message: 'the live document was reset before the change was stored',
+}

@@ -3,7 +3,7 @@ import { readStoredBody } from '@docrelay/model/body-parse'
 import type * as Y from 'yjs'
 import type { DocumentHead, DocumentRecord, DocumentState, WriteOutcome } from '../documents/document-store.port.ts'
 import { RelayError, unreachable } from '../kernel/errors.ts'
-import { reconcile, refuseStaleTitle } from './binding.ts'
+import { refuseStaleTitle } from './binding.ts'
 import { ProjectionCache } from './binding-cache.ts'
 import { project } from './binding-project.ts'
 import type { Room } from './room.ts'
@@ -130,7 +130,11 @@ export class RoomSaver {
       if (error instanceof RelayError && (error.code === 'UNAVAILABLE' || error.code === 'NOT_PERSISTED')) {
         return { kind: 'failed', code: error.code, message: error.message }
       }
-      this.room.host.log.error('room.job_failed', 'A job on a live document failed.', { docId: this.room.ref.id, job: task.kind, error: String(error) })
+      this.room.host.log.error('room.job_failed', 'A job on a live document failed.', {
+        docId: this.room.ref.id,
+        job: task.kind,
+        error: String(error),
+      })
       return { kind: 'failed', code: 'INTERNAL', message: 'the job failed' }
     }
   }
@@ -222,7 +226,12 @@ export class RoomSaver {
     const sequence = log.emitted
     const firstEditMs = this.firstEditMs
     this.firstEditMs = null
-    const made = materialised({ body: base.body, facts: base.head.facts }, this.project(base.body), host.clock.nowMs(), this.lastWriter)
+    const made = materialised(
+      { body: base.body, facts: base.head.facts },
+      this.project(base.body),
+      host.clock.nowMs(),
+      this.lastWriter,
+    )
     try {
       const outcome = await host.documents.write({
         ref: room.ref,
@@ -241,7 +250,10 @@ export class RoomSaver {
       this.undo(firstEditMs, held)
       // Whether the records are stored is not known: only the log can tell.
       if (held.length > 0 && error instanceof RelayError && error.code === 'NOT_PERSISTED') log.fail('failed', error)
-      host.log.warn('room.save_failed', 'A live document could not be materialised.', { docId: room.ref.id, error: String(error) })
+      host.log.warn('room.save_failed', 'A live document could not be materialised.', {
+        docId: room.ref.id,
+        error: String(error),
+      })
       return room.isReady ? 'behind' : 'lost'
     } finally {
       host.turn(() => {
@@ -272,7 +284,11 @@ export class RoomSaver {
     const now = host.clock.monotonicMs()
     if (now - this.overCapLoggedMs < HOUR_MS) return
     this.overCapLoggedMs = now
-    host.log.warn('document.over_cap', 'A live document is above max_doc_bytes.', { workspace: ref.workspaceId, docId: ref.id, sizeBytes })
+    host.log.warn('document.over_cap', 'A live document is above max_doc_bytes.', {
+      workspace: ref.workspaceId,
+      docId: ref.id,
+      sizeBytes,
+    })
   }
 
   /** After the live document was replaced: what was known of it no longer holds. */

@@ -21,7 +21,11 @@ const HEAP_MIB = 1024
 
 /** A pool of one thread, started when it is first needed. A trial has 2 s and 1 s per MiB. [C4, G10] */
 export function openScratchPool(): ScratchPool {
-  const pool = openTaskPool<ScratchTask, boolean>({ entry: new URL('./room-scratch-thread.ts', import.meta.url), size: 1, heapMiB: HEAP_MIB })
+  const pool = openTaskPool<ScratchTask, boolean>({
+    entry: new URL('./room-scratch-thread.ts', import.meta.url),
+    size: 1,
+    heapMiB: HEAP_MIB,
+  })
   const run = async (task: ScratchTask, bytes: number): Promise<boolean> => {
     const outcome = await pool.run({ task, deadlineMs: 2_000 + (1_000 * bytes) / MIB })
     return outcome.kind === 'done' && outcome.result

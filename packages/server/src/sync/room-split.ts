@@ -36,7 +36,9 @@ export function splitUpdate(update: Uint8Array, wholeBytes: number = WHOLE_BYTES
     ;(parts[parts.length - 1] as Slice[]).push(slice)
     filled += bytes
   }
-  return parts.map((part, i) => encodePart(update, part, i === parts.length - 1 ? update.subarray(table.deleteSetAt) : NO_DELETIONS))
+  return parts.map((part, i) =>
+    encodePart(update, part, i === parts.length - 1 ? update.subarray(table.deleteSetAt) : NO_DELETIONS),
+  )
 }
 
 const NO_DELETIONS = new Uint8Array([0])
@@ -51,7 +53,13 @@ function* slices(table: UpdateTable, partBytes: number): Generator<Slice> {
       const start = cells[first * COLUMNS + OFFSET] as number
       const end = row + 1 < rowEnd ? (cells[(row + 1) * COLUMNS + OFFSET] as number) : blockEnd
       if (row + 1 < rowEnd && end - start < partBytes / 4) continue
-      yield { client: table.blockClient[block] as number, clock: cells[first * COLUMNS + CLOCK] as number, structs: row + 1 - first, start, end }
+      yield {
+        client: table.blockClient[block] as number,
+        clock: cells[first * COLUMNS + CLOCK] as number,
+        structs: row + 1 - first,
+        start,
+        end,
+      }
       first = row + 1
     }
   }
@@ -81,7 +89,8 @@ function joinNeighbours(part: readonly Slice[]): Slice[] {
   const joined: Slice[] = []
   for (const slice of part) {
     const last = joined[joined.length - 1]
-    if (last !== undefined && last.client === slice.client) joined[joined.length - 1] = { ...last, structs: last.structs + slice.structs, end: slice.end }
+    if (last !== undefined && last.client === slice.client)
+      joined[joined.length - 1] = { ...last, structs: last.structs + slice.structs, end: slice.end }
     else joined.push(slice)
   }
   return joined

@@ -223,7 +223,10 @@ export class RoomSync implements TurnOwner {
 
   broken(member: Member, error: unknown): void {
     this.host.count('rooms_broken')
-    this.host.log.error('room.broken', 'Applying an accepted update failed; the room reloads from its log.', { sub: member.sub, error: String(error) })
+    this.host.log.error('room.broken', 'Applying an accepted update failed; the room reloads from its log.', {
+      sub: member.sub,
+      error: String(error),
+    })
     this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, reason: 'protocol' })
     this.room.reset()
   }
@@ -270,4 +273,3 @@ export class RoomSync implements TurnOwner {
 function isEmptyUpdate(update: Uint8Array): boolean {
   return update.length === 2 && update[0] === 0 && update[1] === 0
 }
-

@@ -23,9 +23,16 @@ interface Ready {
 }
 
 /** `loading` keeps what arrives; `closed` answers nothing but jobs, as its worker has forgotten it. */
-type Phase = { readonly kind: 'loading'; readonly waiting: RoomMessage[] } | Ready | { readonly kind: 'closed'; readonly outcome: TaskOutcome }
+type Phase =
+  | { readonly kind: 'loading'; readonly waiting: RoomMessage[] }
+  | Ready
+  | { readonly kind: 'closed'; readonly outcome: TaskOutcome }
 
-const RESET: TaskOutcome = { kind: 'failed', code: 'NOT_PERSISTED', message: 'the live document was reset before the change was stored' }
+const RESET: TaskOutcome = {
+  kind: 'failed',
+  code: 'NOT_PERSISTED',
+  message: 'the live document was reset before the change was stored',
+}
 const UNAVAILABLE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the document cannot be loaded' }
 
 /**
@@ -66,7 +73,11 @@ export class Room implements SyncRoom, RoomLogOwner {
     try {
       return await this.host.loads.run(() => loadRoom(this.host, this))
     } catch (error) {
-      this.host.log.warn('room.load_failed', 'A document could not be loaded.', { workspace: this.workspaceId, docId: this.ref.id, error: String(error) })
+      this.host.log.warn('room.load_failed', 'A document could not be loaded.', {
+        workspace: this.workspaceId,
+        docId: this.ref.id,
+        error: String(error),
+      })
       return { kind: 'unavailable', detail: String(error) }
     }
   }
@@ -157,7 +168,9 @@ export class Room implements SyncRoom, RoomLogOwner {
   private handle(ready: Ready, message: RoomMessage): void {
     if (message.kind === 'join') return this.join(ready, message)
     if (message.kind === 'job') {
-      void ready.saver.run(message.task).then((outcome) => this.host.turn(() => this.host.emit({ kind: 'done', job: message.job, outcome })))
+      void ready.saver
+        .run(message.task)
+        .then((outcome) => this.host.turn(() => this.host.emit({ kind: 'done', job: message.job, outcome })))
       return
     }
     const member = this.members.get(message.connection)
@@ -214,7 +227,11 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   logFailed(reason: 'failed' | 'gone' | 'conflict', error: unknown): void {
-    this.host.log.error('room.append_failed', 'Edits of a document could not be stored.', { docId: this.ref.id, reason, error: String(error) })
+    this.host.log.error('room.append_failed', 'Edits of a document could not be stored.', {
+      docId: this.ref.id,
+      reason,
+      error: String(error),
+    })
     this.host.turn(() => (reason === 'gone' ? this.close({ kind: 'gone' }) : this.reset()))
   }
 

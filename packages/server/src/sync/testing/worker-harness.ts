@@ -32,11 +32,14 @@ export async function openTestStorage(): Promise<Storage & { readonly url: strin
 let documents = 0
 
 /** Stores a document as a first PUT does. */
-export async function createDocument(store: DocumentStore, body: { readonly [member: string]: Json } = {}): Promise<DocumentHead> {
+export async function createDocument(
+  store: DocumentStore,
+  body: { readonly [member: string]: Json } = {},
+): Promise<DocumentHead> {
   const ref: DocumentRef = { workspaceId: 'ws', id: `doc-${++documents}` }
-  const prepared = prepareValue({ id: ref.id, name: 'Test', ...body }, ref.id, null)
-  if (!('body' in prepared)) throw new Error(`the test body is refused: ${JSON.stringify(prepared)}`)
-  const { bytes, facts } = prepared.body
+  const preparation = prepareValue({ id: ref.id, name: 'Test', ...body }, ref.id, null)
+  if (!preparation.ok) throw new Error(`the test body is refused: ${preparation.refusal.message}`)
+  const { bytes, facts } = preparation.prepared
   const written = await store.write({
     ref,
     expect: { kind: 'absent' },
@@ -210,7 +213,8 @@ export class TestWorker {
         }
         return
       case 'awareness':
-        for (const client of this.joined.get(message.room) ?? []) if (client.connection !== message.except) client.frame(message.frame)
+        for (const client of this.joined.get(message.room) ?? [])
+          if (client.connection !== message.except) client.frame(message.frame)
         return
       case 'reset':
         for (const client of this.joined.get(message.room) ?? []) client.room = 0

@@ -1,0 +1,40 @@
+import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { storageFromPort } from './drivers/sql/storage-client.ts'
+import { systemClock } from './kernel/clock.ts'
+import { systemRandom } from './kernel/ids.ts'
+import type { LogFields, Logger } from './kernel/log.ts'
+import { packFromWorker } from './sync/document-batch.ts'
+import { DocumentWorker } from './sync/document-worker.ts'
+import type { WorkerLine, WorkerStart } from './sync/document-workers.ts'
+import { sharedWatch } from './sync/watchdog.ts'
+import type { ToWorker } from './sync/worker-messages.ts'
+
+/** Entry of a document worker thread: the storage thread's port on one side, the main thread's on the other. */
+function startWorker(port: NonNullable<typeof parentPort>, start: WorkerStart): void {
+  const { documents, updates } = storageFromPort(start.storage)
+  const worker = new DocumentWorker({
+    documents,
+    updates,
+    clock: systemClock,
+    random: systemRandom,
+    log: portLogger((line) => port.postMessage(line)),
+    watch: sharedWatch(start.memory),
+    rooms: start.rooms,
+    post: (messages) => {
+      const packed = packFromWorker(messages)
+      port.postMessage(packed.messages, packed.transfer)
+    },
+  })
+  port.on('message', (batch: readonly ToWorker[]) => worker.receive(batch))
+}
+
+/** Lines go to the main thread, which writes them. */
+function portLogger(send: (line: WorkerLine) => void): Logger {
+  const at =
+    (level: WorkerLine['level']) =>
+    (event: string, msg: string, fields: LogFields = {}) =>
+      send({ level, event, msg, fields })
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+if (!isMainThread && parentPort !== null) startWorker(parentPort, workerData as WorkerStart)

@@ -1,0 +1,244 @@
+import { setImmediate } from 'node:timers'
+import { type MessagePort, Worker } from 'node:worker_threads'
+import type { DocumentRef } from '../documents/document-store.port.ts'
+import type { Logger } from '../kernel/log.ts'
+import { packToWorker } from './document-batch.ts'
+import { Quarantine } from './document-quarantine.ts'
+import type { RoomOptions } from './room-host.ts'
+import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
+import type { FromWorker, ToWorker } from './worker-messages.ts'
+
+export interface DocumentWorkersOptions {
+  readonly rooms?: Partial<RoomOptions>
+  /** Heap of one worker; beyond it the worker ends as a stuck one does. [C8] */
+  readonly heapMiB?: number
+}
+
+/** What the entry of a worker thread is given. */
+export interface WorkerStart {
+  readonly storage: MessagePort
+  readonly memory: SharedArrayBuffer
+  readonly rooms: Partial<RoomOptions>
+}
+
+/** What a worker thread sends: messages of one turn, or a log line. */
+export type WorkerLine = {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly event: string
+  readonly msg: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** The document workers as the main thread sees them. [C2, C5, C6] */
+export interface DocumentWorkers extends AsyncDisposable {
+  readonly count: number
+  /** The worker that should take the next room; a document that ended workers before is kept apart from all others. */
+  leastLoaded(ref?: DocumentRef): number
+  /** Sent with everything else of this turn, in order. Lost when the worker ends; `onEnded` says so. */
+  post(worker: number, message: ToWorker): void
+  onMessage(listener: (worker: number, message: FromWorker) => void): void
+  /**
+   * The worker ran out of time or memory, or crashed; a new one has taken its number and everything posted before is lost. `running` is what it
+   * was at, `null` when nothing: what it ran cannot be in the log, as append follows apply. [C6]
+   */
+  onEnded(listener: (worker: number, running: Running | null) => void): void
+}
+
+const LOOK_MS = 250
+const HEAP_MIB = 1024
+const DRAIN_MS = 10_000
+const EARLY_MS = 1_000
+const LONGEST_PAUSE_MS = 5_000
+const ENTRY = new URL('../compose-worker.ts', import.meta.url)
+
+interface Slot {
+  thread: Worker | null
+  watchdog: Watchdog
+  queue: ToWorker[]
+  /** Rooms it holds, and messages lately. */
+  rooms: Set<number>
+  busy: number
+  startedMs: number
+  failedStarts: number
+  onDrained: (() => void) | null
+}
+
+/**
+ * Starts `count` workers and one more, in which documents that ended a worker are kept for a while. A worker that is stuck or ends is replaced
+ * at once, later and later when it cannot even start.
+ */
+export function openDocumentWorkers(given: {
+  readonly count: number
+  readonly storagePort: () => MessagePort
+  readonly log: Logger
+  readonly options: DocumentWorkersOptions
+}): DocumentWorkers {
+  return new Workers(given)
+}
+
+class Workers implements DocumentWorkers {
+  readonly count: number
+  private readonly given: Parameters<typeof openDocumentWorkers>[0]
+  private readonly slots: Slot[] = []
+  private readonly quarantine = new Quarantine(() => performance.now())
+  private readonly documents = new Map<number, DocumentRef>()
+  private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
+  private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
+  private readonly look: NodeJS.Timeout
+  private flushing = false
+  private closed = false
+
+  constructor(given: Parameters<typeof openDocumentWorkers>[0]) {
+    this.given = given
+    this.count = given.count
+    for (let worker = 0; worker <= given.count; worker++) {
+      this.slots.push(emptySlot())
+      // The last one starts when a document is first sent to it.
+      if (worker < given.count) this.start(worker)
+    }
+    this.look = setInterval(() => this.watch(), LOOK_MS).unref()
+  }
+
+  private start(worker: number): void {
+    if (this.closed) return
+    const slot = this.slots[worker] as Slot
+    const memory = watchedMemory()
+    const storage = this.given.storagePort()
+    const { rooms = {}, heapMiB = HEAP_MIB } = this.given.options
+    const workerData: WorkerStart = { storage, memory, rooms }
+    const resourceLimits = { maxOldGenerationSizeMb: heapMiB }
+    const thread = new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name: `documents-${worker}` })
+    slot.thread = thread
+    slot.watchdog = new Watchdog(memory)
+    slot.startedMs = performance.now()
+    thread.on('message', (message: readonly FromWorker[] | WorkerLine) => this.received(worker, message))
+    thread.on('error', (error) =>
+      this.given.log.error('worker.error', 'A document worker failed.', { worker, error: String(error) }),
+    )
+    thread.on('exit', () => this.ended(worker, thread))
+    thread.unref()
+    this.flush(worker)
+  }
+
+  private received(worker: number, message: readonly FromWorker[] | WorkerLine): void {
+    if ('level' in message) {
+      this.given.log[message.level](message.event, message.msg, { ...message.fields, worker })
+      return
+    }
+    const slot = this.slots[worker] as Slot
+    for (const one of message) {
+      if (one.kind === 'opened') slot.failedStarts = 0
+      if (one.kind === 'drained') slot.onDrained?.()
+      for (const listener of this.messageListeners) listener(worker, one)
+    }
+  }
+
+  private watch(): void {
+    const now = performance.now()
+    this.slots.forEach((slot, worker) => {
+      slot.busy /= 2
+      const stuck = slot.thread === null ? null : slot.watchdog.overdue(now)
+      if (stuck === null) return
+      this.given.log.error('worker.stuck', 'A document worker did not come back in time and is ended.', {
+        worker,
+        room: stuck.room,
+        bytes: stuck.bytes,
+      })
+      void slot.thread?.terminate()
+    })
+  }
+
+  private ended(worker: number, thread: Worker): void {
+    const slot = this.slots[worker] as Slot
+    if (slot.thread !== thread || this.closed) return
+    const running = slot.watchdog.running()
+    slot.thread = null
+    slot.queue = []
+    slot.onDrained?.()
+    const document = running === null ? undefined : this.documents.get(running.room)
+    if (document !== undefined) this.quarantine.note(document)
+    const early = performance.now() - slot.startedMs < EARLY_MS && running === null
+    slot.failedStarts = early ? slot.failedStarts + 1 : 0
+    if (early) setTimeout(() => this.start(worker), Math.min(LONGEST_PAUSE_MS, 50 * 2 ** slot.failedStarts)).unref()
+    else this.start(worker)
+    for (const listener of this.endListeners) listener(worker, running)
+  }
+
+  leastLoaded(ref?: DocumentRef): number {
+    if (ref !== undefined && this.quarantine.holds(ref)) return this.count
+    let best = 0
+    for (let worker = 1; worker < this.count; worker++) if (this.load(worker) < this.load(best)) best = worker
+    return best
+  }
+
+  private load(worker: number): number {
+    const slot = this.slots[worker] as Slot
+    return slot.rooms.size + slot.busy
+  }
+
+  post(worker: number, message: ToWorker): void {
+    const slot = this.slots[worker] as Slot
+    this.note(slot, message)
+    slot.queue.push(message)
+    slot.busy++
+    if (slot.thread === null && worker === this.count && slot.failedStarts === 0) this.start(worker)
+    if (this.flushing) return
+    this.flushing = true
+    // After everything that the sockets brought in this round of the event loop.
+    setImmediate(() => {
+      this.flushing = false
+      for (let i = 0; i < this.slots.length; i++) this.flush(i)
+    })
+  }
+
+  private note(slot: Slot, message: ToWorker): void {
+    if (message.kind === 'open') {
+      slot.rooms.add(message.room)
+      this.documents.set(message.room, message.ref)
+    } else if (message.kind === 'job' && (message.task.kind === 'evict' || message.task.kind === 'drop')) {
+      slot.rooms.delete(message.room)
+    }
+  }
+
+  private flush(worker: number): void {
+    const slot = this.slots[worker] as Slot
+    if (slot.thread === null || slot.queue.length === 0) return
+    const { messages, transfer } = packToWorker(slot.queue)
+    slot.queue = []
+    slot.thread.postMessage(messages, transfer)
+  }
+
+  onMessage(listener: (worker: number, message: FromWorker) => void): void {
+    this.messageListeners.push(listener)
+  }
+
+  onEnded(listener: (worker: number, running: Running | null) => void): void {
+    this.endListeners.push(listener)
+  }
+
+  /** Lets every worker materialise and compact what it holds, then ends it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.slots.map((slot, worker) => this.drain(slot, worker)))
+    this.closed = true
+    clearInterval(this.look)
+    await Promise.all(this.slots.map((slot) => slot.thread?.terminate()))
+  }
+
+  private drain(slot: Slot, worker: number): Promise<void> {
+    if (slot.thread === null) return Promise.resolve()
+    slot.thread.ref()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, DRAIN_MS)
+      slot.onDrained = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      this.post(worker, { kind: 'drain' })
+    })
+  }
+}
+
+function emptySlot(): Slot {
+  const watchdog = new Watchdog(watchedMemory())
+  return { thread: null, watchdog, queue: [], rooms: new Set(), busy: 0, startedMs: 0, failedStarts: 0, onDrained: null }
+}

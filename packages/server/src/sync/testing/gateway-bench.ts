@@ -1,0 +1,203 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { TAG } from '@docrelay/protocol/frames'
+import { type ClientOptions, WebSocket } from 'ws'
+import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
+import { openKeySet } from '../../auth/key-set.ts'
+import { createTokenVerifier } from '../../auth/verify-token.ts'
+import type { DocumentHead, DocumentRef, DocumentState } from '../../documents/document-store.port.ts'
+import type { DocumentEvents } from '../../documents/document-events.port.ts'
+import { memoryRateLimiter, memorySeats } from '../../drivers/memory-limits.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { systemTimers } from '../../kernel/timers.ts'
+import { createDocumentEvents } from '../events.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+import { openRooms, type Rooms, type RoomsDeps, type WorkerPool } from '../rooms.ts'
+import type { GatewaySettings, SessionDeps } from '../session-context.ts'
+import { ScriptedWorkers } from './scripted-workers.ts'
+import { TestClient } from './test-client.ts'
+
+export interface BenchOptions {
+  readonly settings?: Partial<GatewaySettings>
+  readonly deps?: Partial<SessionDeps>
+  readonly rooms?: Partial<RoomsDeps>
+  readonly workers?: WorkerPool
+}
+
+/** Heads by document; what the gateway asks of storage. */
+export class TestStore {
+  readonly states = new Map<string, DocumentState>()
+  /** Replaces every answer. */
+  answer: ((ref: DocumentRef) => Promise<DocumentState>) | null = null
+
+  async state(ref: DocumentRef): Promise<DocumentState> {
+    if (this.answer !== null) return this.answer(ref)
+    return this.states.get(`${ref.workspaceId}/${ref.id}`) ?? { kind: 'absent' }
+  }
+
+  put(head: DocumentHead): DocumentHead {
+    this.states.set(`${head.workspaceId}/${head.id}`, { kind: 'document', head })
+    return head
+  }
+
+  bury(ref: DocumentRef): void {
+    const tombstone = { ...ref, deletedAtMs: 1, lastServerVersion: 1, ownerId: 'ann' }
+    this.states.set(`${ref.workspaceId}/${ref.id}`, { kind: 'tombstone', tombstone })
+  }
+}
+
+let nextKey = 1
+
+export function headOf(id: string, given: Partial<DocumentHead> = {}): DocumentHead {
+  const facts = {
+    title: id,
+    createdAt: null,
+    canvasPageCount: 0,
+    prosePageCount: 0,
+    shapeCount: 0,
+    filledProsePageCount: 0,
+    carried: {},
+  }
+  const log = { lastSeq: 0, coveredSeq: 0, bodyAhead: false }
+  const times = { createdAtMs: 1, updatedAtMs: 1, titleChangedAtMs: 0 }
+  const owner = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [] }
+  return { workspaceId: 'default', id, key: nextKey++, version: 1, ...owner, ...times, sizeBytes: 2, facts, ...log, ...given }
+}
+
+export interface Bench extends AsyncDisposable {
+  readonly gateway: Gateway
+  readonly rooms: Rooms
+  readonly events: DocumentEvents
+  readonly workers: ScriptedWorkers
+  readonly store: TestStore
+  readonly issuer: TestIssuer
+  readonly revoked: Set<string>
+  readonly port: number
+  /** Opens a socket; `query` begins with `?`. */
+  open(query?: string, options?: ClientOptions, protocols?: string[]): Promise<TestClient>
+  /** The HTTP answer instead of 101. */
+  refused(
+    query?: string,
+    options?: ClientOptions,
+  ): Promise<{ readonly status: number; readonly headers: IncomingMessage['headers']; readonly body: string }>
+  /** An open socket whose AUTH succeeded. */
+  authed(token?: TokenOptions, features?: readonly string[]): Promise<TestClient>
+  /** An authenticated socket that joined and got its step1. */
+  joined(docId: string, token?: TokenOptions, features?: readonly string[]): Promise<TestClient>
+}
+
+const SETTINGS: GatewaySettings = {
+  tenancy: { mode: 'dedicated', workspaceId: 'default' },
+  region: '',
+  corsOrigins: ['*'],
+  authTimeoutMs: 10_000,
+  maxUnauthenticatedSockets: 256,
+  wsBufferBytes: 8 * 1024 * 1024,
+  maxPayloadBytes: 262_144,
+  maxConnectionsPerWorkspace: 25,
+  configuredLimits: { storageQuotaBytes: null, maxEditorsPerWorkspace: null, maxDocBytes: null },
+  writes: { ratePerSec: 40, burst: 80 },
+  enforcePrivateDocs: true,
+  nodeId: 'n1',
+}
+
+/** A gateway on a real HTTP server with real tokens; only the workers and the store are small stand-ins. */
+export async function startBench(options: BenchOptions = {}): Promise<Bench> {
+  const issuer = await startTestIssuer()
+  const clock = options.deps?.clock ?? systemClock
+  const timers = options.deps?.timers ?? systemTimers
+  const keySet = openKeySet({ url: issuer.jwksUrl, log: silentLogger })
+  await keySet.firstFetch(5_000)
+  const revoked = new Set<string>()
+  const claimRules = { issuer: issuer.issuer, audience: issuer.audience, resource: null }
+  const verifyToken = createTokenVerifier({ ...claimRules, keySet, revocations: revoked, clock })
+  const store = new TestStore()
+  const workers = options.workers ?? new ScriptedWorkers()
+  const rooms = openRooms({ workers, store, clock, timers, log: silentLogger, ...options.rooms })
+  const settings = { ...SETTINGS, ...options.settings }
+  const limits = { seats: memorySeats(), rateLimiter: memoryRateLimiter(clock) }
+  const kernel = { clock, timers, random: systemRandom, log: silentLogger }
+  const gateway = createGateway({
+    settings,
+    verifyToken,
+    isRevoked: (jti) => revoked.has(jti),
+    ...limits,
+    store,
+    rooms,
+    ...kernel,
+    ...options.deps,
+  })
+  const { sessions } = gateway
+  const events = createDocumentEvents({
+    ofWorkspace: (id) => sessions.ofWorkspace(id),
+    outbox: sessions.outbox,
+    enforcePrivateDocs: settings.enforcePrivateDocs,
+  })
+  const server = createServer()
+  server.on('upgrade', gateway.handleUpgrade)
+  const port = await listen(server)
+  const clients: TestClient[] = []
+  const connect = (query: string, clientOptions: ClientOptions, protocols: string[] = []): WebSocket =>
+    new WebSocket(`ws://127.0.0.1:${port}/ws${query}`, protocols, { perMessageDeflate: true, ...clientOptions })
+
+  const bench: Bench = {
+    gateway,
+    rooms,
+    events,
+    workers: workers as ScriptedWorkers,
+    store,
+    issuer,
+    revoked,
+    port,
+    async open(query = '', clientOptions = {}, protocols = []) {
+      const socket = connect(query, clientOptions, protocols)
+      const client = new TestClient(socket)
+      clients.push(client)
+      await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+      return client
+    },
+    refused: (query = '', clientOptions = {}) => refusal(connect(query, clientOptions)),
+    async authed(token = {}, features) {
+      const client = await bench.open()
+      client.auth(issuer.token(token), features)
+      const response = await client.nextJson(TAG.authResponse)
+      if (response['success'] !== true) throw new Error(`AUTH failed: ${String(response['error'])}`)
+      return client
+    },
+    async joined(docId, token = {}, features) {
+      const client = await bench.authed(token, features)
+      client.join(docId)
+      await client.next(TAG.sync)
+      return client
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.socket.terminate()
+      await gateway[Symbol.asyncDispose]()
+      await rooms[Symbol.asyncDispose]()
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+      await keySet[Symbol.asyncDispose]()
+      await issuer.close()
+    },
+  }
+  return bench
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+function refusal(socket: WebSocket): ReturnType<Bench['refused']> {
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => reject(new Error('the upgrade was accepted')))
+    socket.on('error', () => {})
+    socket.once('unexpected-response', (_request, response) => {
+      let body = ''
+      response.on('data', (part: Buffer) => (body += part.toString()))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }))
+    })
+  })
+}

@@ -1,0 +1,82 @@
+import { readSync, syncFrame } from '@docrelay/protocol/codec'
+import type { EndedRun } from '../room-recovery.ts'
+import type { WorkerPool } from '../rooms.ts'
+import type { FromWorker, TaskOutcome, ToWorker } from '../worker-messages.ts'
+
+/**
+ * Document workers that do only what a test of the main thread needs: loads succeed, a JOIN is answered with a step1, a step1 with a step2,
+ * and every write is broadcast and settled as it came. A test changes that by the members below or emits messages itself.
+ */
+export class ScriptedWorkers implements WorkerPool {
+  readonly posted: ToWorker[] = []
+  openOutcome: 'opened' | 'gone' | 'unavailable' | 'hang' = 'opened'
+  settles = true
+  broadcasts = true
+  readonly jobs = new Map<string, TaskOutcome | 'hang'>([
+    ['evict', { kind: 'evicted' }],
+    ['drop', { kind: 'evicted' }],
+    ['settle', { kind: 'settled', version: 1 }],
+    ['body-changed', { kind: 'settled', version: 1 }],
+  ])
+  #listener: (worker: number, message: FromWorker) => void = () => {}
+  #ended: (worker: number, running: EndedRun | null) => void = () => {}
+
+  leastLoaded(): number {
+    return 0
+  }
+
+  onMessage(listener: (worker: number, message: FromWorker) => void): void {
+    this.#listener = listener
+  }
+
+  onEnded(listener: (worker: number, running: EndedRun | null) => void): void {
+    this.#ended = listener
+  }
+
+  emit(message: FromWorker): void {
+    this.#listener(0, message)
+  }
+
+  end(running: EndedRun | null): void {
+    this.#ended(0, running)
+  }
+
+  post(_worker: number, message: ToWorker): void {
+    this.posted.push(structuredClone(message))
+    setImmediate(() => this.#answer(message))
+  }
+
+  of<K extends ToWorker['kind']>(kind: K): Extract<ToWorker, { kind: K }>[] {
+    return this.posted.filter((message): message is Extract<ToWorker, { kind: K }> => message.kind === kind)
+  }
+
+  #answer(message: ToWorker): void {
+    switch (message.kind) {
+      case 'open':
+        if (this.openOutcome !== 'hang') this.emit({ kind: 'opened', room: message.room, outcome: this.openOutcome })
+        return
+      case 'join':
+        return this.emit({
+          kind: 'direct',
+          connection: message.connection,
+          join: message.join,
+          frames: [syncFrame(0, Uint8Array.of(0))],
+        })
+      case 'sync':
+        return this.#sync(message)
+      case 'job': {
+        const outcome = this.jobs.get(message.task.kind)
+        if (outcome !== undefined && outcome !== 'hang') this.emit({ kind: 'done', job: message.job, outcome })
+      }
+    }
+  }
+
+  #sync(message: Extract<ToWorker, { kind: 'sync' }>): void {
+    const read = readSync(message.payload)
+    if (read === null) return
+    const { room, connection, join, ordinal } = message
+    if (read.subType === 0) return this.emit({ kind: 'direct', connection, join, frames: [syncFrame(1, Uint8Array.of(0, 0))] })
+    if (this.broadcasts) this.emit({ kind: 'updates', room, updates: [read.payload], senders: [connection] })
+    if (this.settles) this.emit({ kind: 'settled', connection, join, ordinal })
+  }
+}

@@ -1,0 +1,83 @@
+import { jsonFrame, readJson } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { WebSocket } from 'ws'
+
+export interface Closed {
+  readonly code: number
+  readonly reason: string
+}
+
+const WAIT_MS = 5_000
+
+/** A raw client: sends bytes, keeps every frame it gets, and waits for the next of a kind. */
+export class TestClient {
+  readonly socket: WebSocket
+  readonly frames: Buffer[] = []
+  readonly closed: Promise<Closed>
+  pings = 0
+  #taken = 0
+  #wake: (() => void)[] = []
+
+  constructor(socket: WebSocket) {
+    this.socket = socket
+    socket.on('message', (data: Buffer) => {
+      this.frames.push(data)
+      for (const wake of this.#wake.splice(0)) wake()
+    })
+    socket.on('ping', () => this.pings++)
+    socket.on('error', () => {})
+    this.closed = new Promise((resolve) => socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })))
+  }
+
+  send(...parts: (Uint8Array | number)[]): void {
+    this.socket.send(Buffer.concat(parts.map((part) => (typeof part === 'number' ? Uint8Array.of(part) : part))))
+  }
+
+  auth(token: string, features?: readonly string[]): void {
+    this.send(jsonFrame(TAG.auth, features ? { token, features } : token))
+  }
+
+  join(docId: string): void {
+    this.send(jsonFrame(TAG.joinDoc, { docId }))
+  }
+
+  /** The next frame with this tag that was not taken yet; frames of other tags before it are passed over. */
+  async next(tag: number, waitMs = WAIT_MS): Promise<Buffer> {
+    const timeout = AbortSignal.timeout(waitMs)
+    for (;;) {
+      while (this.#taken < this.frames.length) {
+        const frame = this.frames[this.#taken++]
+        if (frame?.[0] === tag) return frame
+      }
+      if (timeout.aborted) throw new Error(`no frame with tag ${tag} within ${waitMs} ms; got ${this.tags().join(',')}`)
+      await new Promise<void>((resolve) => {
+        const wake = (): void => resolve()
+        this.#wake.push(wake)
+        timeout.addEventListener('abort', wake, { once: true })
+      })
+    }
+  }
+
+  async nextJson(tag: number): Promise<Record<string, unknown>> {
+    return readJson((await this.next(tag)).subarray(1)) as Record<string, unknown>
+  }
+
+  /** Resolves when everything sent before has been looked at: an echo comes in the order of arrival. */
+  async settled(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 15))
+    this.send(TAG.heartbeat)
+    await this.next(TAG.heartbeat)
+  }
+
+  tags(): number[] {
+    return this.frames.map((frame) => frame[0] ?? -1)
+  }
+
+  of(tag: number): Buffer[] {
+    return this.frames.filter((frame) => frame[0] === tag)
+  }
+
+  jsonOf(tag: number): Record<string, unknown>[] {
+    return this.of(tag).map((frame) => readJson(frame.subarray(1)) as Record<string, unknown>)
+  }
+}
