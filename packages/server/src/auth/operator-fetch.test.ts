@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fetchChunks, fetchJson, isOperatorUrl } from './operator-fetch.ts'
+
+let server: Server
+let url: string
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+let requests: IncomingMessage[]
+
+beforeEach(async () => {
+  requests = []
+  server = createServer((request, response) => {
+    requests.push(request)
+    answer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`
+})
+afterEach(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+const LIMITS = { timeoutMs: 300, maxBytes: 1_000 }
+
+describe('an address the operator configured', () => {
+  it.each([
+    ['https://issuer.example/jwks', true],
+    ['http://localhost:8080/jwks', true],
+    ['http://127.0.0.1/jwks', true],
+    ['http://[::1]:9/jwks', true],
+    ['http://issuer.example/jwks', false],
+    ['http://127.0.0.2/jwks', false],
+    ['http://localhost.example/jwks', false],
+    ['http://10.0.0.1/jwks', false],
+    ['ftp://localhost/jwks', false],
+    ['file:///etc/passwd', false],
+  ])('[AUTH-13] %s: %s', (address, allowed) => {
+    expect(isOperatorUrl(new URL(address))).toBe(allowed)
+  })
+
+  it('[AUTH-13] http elsewhere is not even asked', async () => {
+    await expect(fetchJson('http://issuer.example/jwks', LIMITS)).rejects.toThrow('neither https nor loopback')
+  })
+
+  it('[AUTH-9] reads JSON of 200', async () => {
+    answer = (_, response) => response.end('{"keys":[1]}')
+    expect(await fetchJson(url, LIMITS)).toEqual({ keys: [1] })
+    expect(requests[0]?.headers['accept-encoding']).toBe('identity')
+  })
+
+  it.each([
+    ['status 500', (response: ServerResponse) => response.writeHead(500).end('{}'), 'status 500'],
+    ['status 204', (response: ServerResponse) => response.writeHead(204).end(), 'status 204'],
+    ['HTML', (response: ServerResponse) => response.end('<html>'), 'not JSON'],
+    ['a connection that breaks', (response: ServerResponse) => response.destroy(), 'ECONNRESET'],
+    [
+      'an answer that is cut',
+      (response: ServerResponse) => response.writeHead(200, { 'content-length': '50' }).end('{"a":'),
+      /./,
+    ],
+    ['no answer', () => {}, 'timeout'],
+    ['an answer that drips', (response: ServerResponse) => drip(response), 'timeout'],
+    [
+      'more bytes than allowed',
+      (response: ServerResponse) => response.end(JSON.stringify('x'.repeat(1_000))),
+      'above 1000 bytes',
+    ],
+    [
+      'a lying length',
+      (response: ServerResponse) => response.writeHead(200).end(JSON.stringify('x'.repeat(100_000))),
+      'above 1000 bytes',
+    ],
+    [
+      'gzip that was not asked for',
+      (response: ServerResponse) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}')),
+      'encoded answer',
+    ],
+    ['a redirect to http', (response: ServerResponse) => response.writeHead(302, { location: '/other' }).end(), 'not https'],
+    ['a redirect without address', (response: ServerResponse) => response.writeHead(302).end(), 'status 302'],
+    [
+      'a redirect to https where nobody answers',
+      (response: ServerResponse) => response.writeHead(307, { location: 'https://127.0.0.1:1/' }).end(),
+      'ECONNREFUSED',
+    ],
+  ])('[AUTH-9] %s is a failure', async (_, respond, message) => {
+    answer = (__, response) => void respond(response)
+    await expect(fetchJson(url, LIMITS)).rejects.toThrow(message)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('[AUTH-14] chunks arrive as they are sent, and the time limit is to each of them', async () => {
+    answer = (_, response) => {
+      response.write('a')
+      setTimeout(() => response.write('b'), 150)
+      setTimeout(() => response.end('c'), 300)
+    }
+    let text = ''
+    for await (const chunk of fetchChunks(url, { timeoutMs: 250, maxBytes: 10, headers: { authorization: 'Bearer x' } }))
+      text += Buffer.from(chunk).toString()
+    expect([text, requests[0]?.headers.authorization]).toEqual(['abc', 'Bearer x'])
+  })
+
+  it('[AUTH-14] a stalled or silent answer ends', async () => {
+    for (const start of ['', 'a']) {
+      answer = (_, response) => void (start === '' ? undefined : response.write(start))
+      const read = async (): Promise<void> => {
+        for await (const _ of fetchChunks(url, { timeoutMs: 100, maxBytes: 10 }));
+      }
+      await expect(read()).rejects.toThrow('timeout')
+    }
+  })
+})
+
+function drip(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(' '), 50)
+  response.on('close', () => clearInterval(timer))
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { ERRORS } from '../kernel/errors.ts'
+import type { TokenRefusal } from './principal.ts'
+import { refusalError, unauthenticated, wwwAuthenticate } from './refusals.ts'
+
+describe('the answer to a refused token', () => {
+  const rows: readonly (readonly [TokenRefusal, string, number])[] = [
+    ['token malformed', 'TOKEN_MALFORMED', 400],
+    ['unsupported algorithm', 'TOKEN_INVALID', 401],
+    ['unknown key', 'TOKEN_INVALID', 401],
+    ['bad signature', 'TOKEN_INVALID', 401],
+    ['issuer mismatch', 'TOKEN_INVALID', 401],
+    ['audience mismatch', 'TOKEN_INVALID', 401],
+    ['token expired', 'TOKEN_INVALID', 401],
+    ['token issued in the future', 'TOKEN_INVALID', 401],
+    ['missing claim jti', 'TOKEN_INVALID', 401],
+    ['token revoked', 'TOKEN_REVOKED', 401],
+    ['jwks unavailable', 'JWKS_UNAVAILABLE', 401],
+  ]
+
+  it.each(rows)('[REST-14] [WS-60] %s is %s', (reason, code, status) => {
+    const error = refusalError(reason)
+    expect([error.code, ERRORS[error.code].status]).toEqual([code, status])
+    expect(error.details).toEqual(code === 'TOKEN_INVALID' ? { reason } : {})
+    expect(error.message).toMatch(/^[A-Z].*\.$/)
+  })
+
+  it('[AUTH-10] [REST-14] the message of JWKS_UNAVAILABLE contains the words clients look for', () => {
+    expect(refusalError('jwks unavailable').message).toContain('jwks unavailable')
+  })
+
+  it('[AUTH-1] a missing credential is UNAUTHENTICATED, and the challenge blames only a token that was given', () => {
+    expect(unauthenticated().code).toBe('UNAUTHENTICATED')
+    expect([wwwAuthenticate(false), wwwAuthenticate(true)]).toEqual(['Bearer', 'Bearer error="invalid_token"'])
+  })
+})
