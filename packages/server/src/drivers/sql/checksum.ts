@@ -17,3 +17,23 @@ export function snapshotChecksum(key: number, throughSeq: number, stateVector: U
 export function bodyChecksum(key: number, body: Uint8Array): number {
   return rowChecksum(`${key}`, body)
 }
+
+/** Over what a document's row says, as its columns hold it. */
+export function headChecksum(row: {
+  readonly workspace_id: string
+  readonly id: string
+  readonly version: number
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly collection_id: string | null
+  readonly shared_with: string
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+  readonly title_changed_at_ms: number
+  readonly size_bytes: number
+  readonly facts: string
+}): number {
+  const dates = [row.created_at_ms, row.updated_at_ms, row.title_changed_at_ms]
+  const texts = [row.workspace_id, row.id, row.owner_id, row.owner_name, row.collection_id, row.shared_with, row.facts]
+  return crc32(JSON.stringify([row.version, row.size_bytes, dates, texts]))
+}

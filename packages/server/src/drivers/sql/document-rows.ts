@@ -1,5 +1,7 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
 import type { DocumentHead, DocumentRef, DocumentState, Tombstone } from '../../documents/document-store.port.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import { headChecksum } from './checksum.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
@@ -18,6 +20,7 @@ export const HEAD_COLUMNS = [
   'documents.title_changed_at_ms as title_changed_at_ms',
   'documents.size_bytes as size_bytes',
   'documents.facts as facts',
+  'documents.crc32 as crc32',
   'log_heads.last_seq as last_seq',
   'log_heads.covered_seq as covered_seq',
   'log_heads.body_ahead as body_ahead',
@@ -37,12 +40,24 @@ export interface HeadRow {
   readonly title_changed_at_ms: number
   readonly size_bytes: number
   readonly facts: string
-  readonly last_seq: number
-  readonly covered_seq: number
-  readonly body_ahead: number
+  readonly crc32: number
+  readonly last_seq: number | null
+  readonly covered_seq: number | null
+  readonly body_ahead: number | null
 }
 
+/** Whoever meets it answers 503 for this document alone. [LIFE-5] */
+export class DamagedDocumentError extends RelayError {
+  constructor(detail: string) {
+    super('UNAVAILABLE', `this document is damaged in the store: ${detail}`)
+    this.name = 'DamagedDocumentError'
+  }
+}
+
+/** @throws DamagedDocumentError */
 export function headOf(row: HeadRow): DocumentHead {
+  if (row.last_seq === null || row.covered_seq === null) throw new DamagedDocumentError('its log has no head')
+  if (headChecksum(row) !== row.crc32) throw new DamagedDocumentError('its row does not have its checksum')
   return {
     key: row.key,
     workspaceId: originalText(row.workspace_id),
@@ -63,8 +78,9 @@ export function headOf(row: HeadRow): DocumentHead {
   }
 }
 
+/** Left joins: a part that is missing is damage, not an unknown id. */
 export function selectHeads(db: Connection) {
-  return db.selectFrom('documents').innerJoin('log_heads', 'log_heads.key', 'documents.key').select(HEAD_COLUMNS)
+  return db.selectFrom('documents').leftJoin('log_heads', 'log_heads.key', 'documents.key').select(HEAD_COLUMNS)
 }
 
 /** What is stored under the id, in one statement, so that an id that changes from one state to another is never seen in neither. */

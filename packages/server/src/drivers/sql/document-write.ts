@@ -7,7 +7,7 @@ import type {
   WriteOutcome,
 } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import { bodyChecksum } from './checksum.ts'
+import { bodyChecksum, headChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
 import { captureRecoveryPoint } from './recovery-capture.ts'
@@ -98,13 +98,7 @@ async function createDocument(writer: Writer, write: DocumentWrite, body: Body, 
   }
   const inserted = await writer
     .insertInto('documents')
-    .values({
-      workspace_id: storedText(head.workspaceId),
-      id: head.id,
-      version,
-      ...columnsOf(head),
-      created_at_ms: nowMs,
-    })
+    .values(columnsOf(head))
     // Another process may have made it since the look above.
     .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doNothing())
     .returning('key')
@@ -145,11 +139,7 @@ async function updateDocument(
     sizeBytes: set.body?.bytes.byteLength ?? head.sizeBytes,
     facts: set.body?.facts ?? head.facts,
   }
-  await writer
-    .updateTable('documents')
-    .set({ version, ...columnsOf(changed) })
-    .where('key', '=', key)
-    .execute()
+  await writer.updateTable('documents').set(columnsOf(changed)).where('key', '=', key).execute()
   if (set.body !== undefined) {
     await writer
       .updateTable('bodies')
@@ -179,14 +169,19 @@ async function coverLog(
 }
 
 function columnsOf(head: Omit<DocumentHead, 'key'>) {
-  return {
+  const columns = {
+    workspace_id: storedText(head.workspaceId),
+    id: head.id,
+    version: head.version,
     owner_id: storedText(head.ownerId),
     owner_name: storedText(head.ownerName),
     collection_id: head.collectionId === null ? null : storedText(head.collectionId),
     shared_with: JSON.stringify(head.sharedWith),
+    created_at_ms: head.createdAtMs,
     updated_at_ms: head.updatedAtMs,
     title_changed_at_ms: head.titleChangedAtMs,
     size_bytes: head.sizeBytes,
     facts: JSON.stringify(head.facts),
   }
+  return { ...columns, crc32: headChecksum(columns) }
 }

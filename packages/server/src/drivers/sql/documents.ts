@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { DocumentRef, DocumentStore, Tombstone } from '../../documents/document-store.port.ts'
-import { RelayError } from '../../kernel/errors.ts'
+import type { DocumentHead, DocumentRef, DocumentStore, Tombstone } from '../../documents/document-store.port.ts'
+import type { Logger } from '../../kernel/log.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import { HEAD_COLUMNS, headOf, readState, selectHeads } from './document-rows.ts'
+import { DamagedDocumentError, type HeadRow, headOf, readState, selectHeads } from './document-rows.ts'
 import { sumBytes, writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
 import { reading } from './reading.ts'
@@ -13,23 +13,20 @@ import type { Writer } from './tables.ts'
 /** Everything that hangs on a document's key, children first. */
 const PARTS = ['updates', 'snapshots', 'set_aside', 'recovery_points', 'bodies', 'log_heads'] as const
 
-export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue): DocumentStore {
+export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, log: Logger): DocumentStore {
   return {
     state: (ref) => reading(() => readState(reader, ref)),
     read: (ref) =>
       reading(async () => {
-        const row = await reader
-          .selectFrom('documents')
-          .innerJoin('log_heads', 'log_heads.key', 'documents.key')
-          .innerJoin('bodies', 'bodies.key', 'documents.key')
-          .select(HEAD_COLUMNS)
-          .select(['bodies.body', 'bodies.crc32'])
+        const row = await selectHeads(reader)
+          .leftJoin('bodies', 'bodies.key', 'documents.key')
+          .select(['bodies.body', 'bodies.crc32 as body_crc32'])
           .where('documents.workspace_id', '=', storedText(ref.workspaceId))
           .where('documents.id', '=', ref.id)
           .executeTakeFirst()
         if (row === undefined) return null
-        if (bodyChecksum(row.key, row.body) !== row.crc32) {
-          throw new RelayError('UNAVAILABLE', 'the stored body of this document is damaged')
+        if (row.body === null || bodyChecksum(row.key, row.body) !== row.body_crc32) {
+          throw new DamagedDocumentError('its body does not have its checksum')
         }
         return { head: headOf(row), body: row.body }
       }),
@@ -46,7 +43,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue): 
           .orderBy('documents.updated_at_ms', 'desc')
           .orderBy('documents.id')
           .execute()
-        return rows.map(headOf)
+        return rows.flatMap((row) => readableHead(row, log))
       }),
     usedBytes: (workspaceId) => reading(() => sumBytes(reader, workspaceId)),
     purgeTombstones: (beforeMs, limit) =>
@@ -59,6 +56,19 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue): 
           .executeTakeFirst()
         return Number(result.numDeletedRows)
       }),
+  }
+}
+
+/** One damaged document does not take the list of its workspace along. */
+function readableHead(row: HeadRow, log: Logger): DocumentHead[] {
+  try {
+    return [headOf(row)]
+  } catch (error) {
+    log.error('storage.document-damaged', 'a document is left out of a list: its row cannot be trusted', {
+      error: String(error),
+      key: row.key,
+    })
+    return []
   }
 }
 

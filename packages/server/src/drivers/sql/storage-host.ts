@@ -46,7 +46,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   return {
-    documents: sqlDocuments(database, queue),
+    documents: sqlDocuments(database, queue, log),
     updates: sqlUpdates(database, queue),
     revocations: sqlRevocations(database, queue),
     async ping() {

@@ -19,6 +19,7 @@ export interface Tables {
     size_bytes: number
     /** JSON of `BodyFacts`. */
     facts: string
+    crc32: number
   }
   /** Apart from `documents`, so that appending an edit rewrites some thirty bytes. [LIFE-7] */
   log_heads: { key: number; last_seq: number; covered_seq: number; body_ahead: number }

@@ -17,7 +17,7 @@ export async function up(db: Kysely<unknown>, { identity, text, blob }: ColumnTy
       key ${identity}, workspace_id ${text} not null, id ${text} not null, version ${integer} not null,
       owner_id ${text} not null, owner_name ${text} not null, collection_id ${text}, shared_with ${text} not null,
       created_at_ms ${integer} not null, updated_at_ms ${integer} not null, title_changed_at_ms ${integer} not null,
-      size_bytes ${integer} not null, facts ${text} not null, unique (workspace_id, id))`,
+      size_bytes ${integer} not null, facts ${text} not null, crc32 ${integer} not null, unique (workspace_id, id))`,
     sql`create index documents_by_size on documents (workspace_id, size_bytes)`,
     sql`create table log_heads (
       key ${integer} primary key references documents (key), last_seq ${integer} not null, covered_seq ${integer} not null,

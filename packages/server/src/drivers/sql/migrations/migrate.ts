@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type Migration, Migrator } from 'kysely/migration'
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
 import type { Tables } from '../tables.ts'
 import * as initial from './0001-initial.ts'
 import type { ColumnTypes } from './0001-initial.ts'
@@ -29,6 +29,7 @@ export class StoreTooNewError extends Error {
 export async function migrateStore(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
   const found = await storedFormat(db)
   if (found !== null && found > STORE_FORMAT) throw new StoreTooNewError(found)
+  if (await extendedByNewer(db)) return
   const migrations: Record<string, Migration> = {}
   for (const [name, { up }] of Object.entries(MIGRATIONS)) migrations[name] = { up: (connection) => up(connection, types) }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
@@ -42,6 +43,14 @@ export async function migrateStore(db: Kysely<Tables>, types: ColumnTypes): Prom
     .execute()
 }
 
+/** A newer program of the same format has added to the store; this one works beside it and leaves the steps alone. */
+async function extendedByNewer(db: Kysely<Tables>): Promise<boolean> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return false
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db)
+  return rows.some(({ name }) => !(name in MIGRATIONS))
+}
+
 async function storedFormat(db: Kysely<Tables>): Promise<number | null> {
   const tables = await db.introspection.getTables()
   if (!tables.some((table) => table.name === 'store_facts')) return null
@@ -52,7 +61,7 @@ async function storedFormat(db: Kysely<Tables>): Promise<number | null> {
   return format
 }
 
-/** True when the program can read and write: what a readiness probe asks. */
+/** Rejects when the store cannot be read: what a readiness probe asks. */
 export async function answers(db: Kysely<Tables>): Promise<void> {
   await sql`select 1 from store_facts where name = 'format'`.execute(db)
 }
