@@ -41,7 +41,11 @@ export function createDocuments(deps: DocumentsDeps): Documents {
 
   async function list(access: Access, query: ListQuery): Promise<ListedPage> {
     const heads = await store.list(access.workspaceId)
-    return pageOf(heads, query, (head) => readerOf(access, head, deps))
+    const live = heads.filter((head) => residents.isResident(head) && readerOf(access, head, deps) !== null)
+    // A document whose live side does not answer is listed as it is stored: it must not fail the others. [LIFE-8]
+    await Promise.allSettled(live.map((head) => residents.settle(head)))
+    const current = live.length === 0 ? heads : await store.list(access.workspaceId)
+    return pageOf(current, query, (head) => readerOf(access, head, deps))
   }
 
   async function head(access: Access, id: string): Promise<Readable> {

@@ -47,7 +47,10 @@ export function pageOf(
 }
 
 function comesAfter(head: DocumentHead, place: ListPosition): boolean {
-  return head.updatedAtMs < place.updatedAtMs || (head.updatedAtMs === place.updatedAtMs && head.id > place.id)
+  return (
+    head.updatedAtMs < place.updatedAtMs ||
+    (head.updatedAtMs === place.updatedAtMs && Buffer.compare(Buffer.from(head.id), Buffer.from(place.id)) > 0)
+  )
 }
 
 function positionOf(items: readonly { readonly head: DocumentHead }[]): ListPosition | null {

@@ -44,7 +44,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Documen
     if (outcome.code === 'DOC_TOO_LARGE') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
     throw new RelayError(outcome.code, outcome.message, outcome.details)
   }
-  announce(outcome, before, access, deps)
+  announce(outcome, before, request, deps)
   return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
 }
 
@@ -105,19 +105,21 @@ function titleOf(state: DocumentState): string | null {
 /** Tells clients, live joins and the audit log of a durable PUT. [WS-52, WS-54, OPS-7] */
 function announce(
   outcome: Extract<PutOutcome, { kind: 'written' }>,
-  before: DocumentState,
-  access: Access,
+  state: DocumentState,
+  request: PutRequest,
   deps: DocumentsDeps,
 ): void {
   const { head, created } = outcome
+  const { access } = request
   deps.events.publish({ kind: created ? 'created' : 'updated', head, actor: access.sub })
-  const sharesBefore = before.kind === 'document' ? before.head.sharedWith : []
-  const shared = JSON.stringify(sharesBefore) !== JSON.stringify(head.sharedWith)
-  if (shared && !created) deps.residents.sharingChanged(head)
+  const before = state.kind === 'document' ? state.head.sharedWith : []
+  // Told whenever a list came along: compared with a stale one, a list that another writer changed and this one restored would look unchanged.
+  if (!created && request.body.sharedWith !== undefined) deps.residents.sharingChanged(head)
   const fields = { ...auditFields(access, head.id), version: head.version }
-  if (created && before.kind === 'tombstone') deps.log.info('document.override', 'a deleted document was put back', fields)
+  if (created && state.kind === 'tombstone') deps.log.info('document.override', 'a deleted document was put back', fields)
   else if (created) deps.log.info('document.created', 'a document was created', fields)
-  if (shared) deps.log.info('document.shared', 'the share list of a document changed', fields)
+  if (JSON.stringify(before) !== JSON.stringify(head.sharedWith))
+    deps.log.info('document.shared', 'the share list of a document changed', fields)
 }
 
 /** The caller after its own write: it may have ended its own share, and is still told of what it wrote. */

@@ -10,13 +10,12 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { type Caller, type CallerDeps, readCaller } from './caller.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
-import { type BodyLimit, checkDeclaredLength, checkJsonType, readBody } from './request-body.ts'
+import { type BodyLimit, checkDeclaredLength, checkJsonType, documentBodyLimit, readBody } from './request-body.ts'
 import { asRelayError, type CommonHeaders, errorResponse, preflightResponse, replyResponse } from './respond.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { groupRoutes, type RouteGroup, rawParams } from './routing.ts'
 import { createSourceLimit, type SourceLimit } from './source-limit.ts'
 
-const MIB = 1_048_576
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 const HOST = /^[A-Za-z0-9.:[\]-]{1,255}$/
 
@@ -62,7 +61,7 @@ interface Shell {
  */
 export function createApp(deps: AppDeps): App {
   const groups = groupRoutes(deps.routes)
-  const documentBodyBytes = Math.max(128 * MIB, Math.floor((deps.maxDocBytes ?? 0) * 1.25))
+  const documentBodyBytes = documentBodyLimit(deps.maxDocBytes)
   const shell: Shell = { deps, budget: createBodyBudget(documentBodyBytes), sources: createSourceLimit(), documentBodyBytes }
   // The path stays as it was sent: parameters are decoded once, strictly, by `rawParams`.
   const app: App = new Hono<AppEnv>({ getPath: (request) => pathOf(request.url) })
@@ -194,7 +193,9 @@ function routeRequest(
   return {
     requestId: frame.requestId,
     params,
-    query: new URL(c.req.url).searchParams,
+    get query() {
+      return new URL(c.req.url).searchParams
+    },
     header: (name) => c.req.header(name),
     caller: frame.caller,
     json: body.json,
@@ -216,11 +217,14 @@ export function commonHeaders(requestId: string, corsOrigins: readonly string[],
   return { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...corsHeaders(corsOrigins, origin) }
 }
 
-/** A host that could not stand in a URL of ours is refused before anything echoes it. [X25] */
+/** A host that could not stand in a URL of ours is refused before anything echoes it, as are two and, from HTTP/1.1 on, none. [X25, X40] */
 function checkHost(c: AppContext): void {
+  const { incoming } = c.env
+  const hosts = incoming?.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length ?? 1
   const host = c.req.header('host')
-  if (host !== undefined && !HOST.test(host))
-    throw new RelayError('BAD_REQUEST', 'The Host header is not a host name.', { field: 'Host' })
+  if (hosts > 1 || (host === undefined ? incoming?.httpVersion !== '1.0' : !HOST.test(host))) {
+    throw new RelayError('BAD_REQUEST', 'The request needs one Host header with a host name.', { field: 'Host' })
+  }
 }
 
 function originOf(c: AppContext): string {

@@ -12,6 +12,11 @@ export interface BodyLimit {
   readonly tooLarge: (sizeBytes: number) => RelayError
 }
 
+/** What document routes take: 128 MiB, or a quarter more than the configured ceiling (`null`: none) where that is higher. [REST-7, H3] */
+export function documentBodyLimit(maxDocBytes: number | null): number {
+  return Math.max(128 * MIB, Math.floor((maxDocBytes ?? 0) * 1.25))
+}
+
 /** Refuses a declared length above the limit before a byte is read. [H2, H3] */
 export function checkDeclaredLength(declared: string | undefined, limit: BodyLimit): void {
   const length = declaredLength(declared)

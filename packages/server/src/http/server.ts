@@ -32,7 +32,8 @@ const SETTINGS = {
   requestTimeout: 600_000,
   keepAliveTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
-  requireHostHeader: true,
+  // The app refuses a request without Host itself, with a body as every other error. [REST-2]
+  requireHostHeader: false,
   insecureHTTPParser: false,
 }
 const MAX_HEADERS = 100
@@ -47,6 +48,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return { requestId, common: commonHeaders(requestId, options.corsOrigins, undefined) }
   }
   const listener = getRequestListener((request, env) => options.app.fetch(request, env), {
+    hostname: 'localhost',
     // Reached only by a request target or host that is no URL: everything later is answered by the app.
     errorHandler: () => errorResponse(unreadable(), errorContext()),
   })

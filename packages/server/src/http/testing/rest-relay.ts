@@ -50,8 +50,10 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  readonly json: any
+  /** Empty when the answer is no JSON object. */
+  readonly json: Readonly<Record<string, unknown>>
+  /** The entries when the answer is a JSON list. */
+  readonly list: readonly Readonly<Record<string, unknown>>[]
 }
 
 /** What a call sends besides method and path. `as` makes a token. */
@@ -200,7 +202,10 @@ function send(port: number, issuer: TestIssuer, method: string, path: string, op
         for (let i = 0; i < response.rawHeaders.length; i += 2) {
           answerHeaders.append(response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string)
         }
-        resolve({ status: response.statusCode ?? 0, headers: answerHeaders, text, json: parsed(text) })
+        const value = parsed(text)
+        const list = Array.isArray(value) ? (value as Answer['list']) : []
+        const json = typeof value === 'object' && value !== null ? (value as Answer['json']) : {}
+        resolve({ status: response.statusCode ?? 0, headers: answerHeaders, text, json, list })
       })
     })
     request.on('error', reject)
@@ -216,7 +221,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function sendRaw(port: number, text: string | Uint8Array): Promise<string> {
+/** Sends text as it is and gives what comes back until the connection ends or is quiet. */
+export function sendRaw(port: number, text: string | Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let received = ''
@@ -224,7 +230,7 @@ function sendRaw(port: number, text: string | Uint8Array): Promise<string> {
       socket.destroy()
       resolve(received)
     }
-    socket.setTimeout(300, end)
+    socket.setTimeout(150, end)
     socket.on('data', (data) => {
       received += data.toString('latin1')
     })

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHttpServer } from './server.ts'
+import { systemRandom } from '../kernel/ids.ts'
+import { type RestRelay, sendRaw, startRestRelay } from './testing/rest-relay.ts'
+
+let relay: RestRelay
+let token: string
+beforeAll(async () => {
+  relay = await startRestRelay()
+  token = relay.issuer.token({ sub: 'ann', role: 'member' })
+})
+afterAll(() => relay[Symbol.asyncDispose]())
+
+const auth = (): string => `Authorization: Bearer ${token}\r\n`
+const statuses = (received: string): string[] => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => match[1] as string)
+
+/** Everything that must hold whatever was sent. */
+async function stillHonest(): Promise<void> {
+  expect((await relay.call('GET', '/health')).text).toBe('ok')
+}
+
+describe('raw requests', () => {
+  const put = (path: string, headers: string, body: string): string =>
+    `PUT ${path} HTTP/1.1\r\nHost: h\r\n${auth()}${headers}\r\n${body}`
+  const cases: readonly [name: string, request: () => string, expected: readonly string[]][] = [
+    [
+      'both Content-Length and chunked',
+      () => put('/api/docs/s1', 'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n{}'),
+      ['400'],
+    ],
+    ['two different Content-Lengths', () => put('/api/docs/s2', 'Content-Length: 2\r\nContent-Length: 3\r\n', '{} '), ['400']],
+    ['a negative Content-Length', () => put('/api/docs/s3', 'Content-Length: -2\r\n', '{}'), ['400']],
+    ['a Content-Length with a sign', () => put('/api/docs/s4', 'Content-Length: +2\r\n', '{}'), ['400']],
+    ['a Content-Length in hex', () => put('/api/docs/s5', 'Content-Length: 0x2\r\n', '{}'), ['400']],
+    ['an obsolete line folding', () => put('/api/docs/s6', 'Content-Length: 2\r\nX-A: b\r\n c\r\n', '{}'), ['200', '400']],
+    ['a space before the colon', () => put('/api/docs/s7', 'Content-Length : 2\r\n', '{}'), ['400']],
+    ['bare line feeds', () => `GET /api/docs HTTP/1.1\nHost: h\n${auth().replace('\r', '')}\n`, ['400']],
+    ['a bad chunk size', () => put('/api/docs/s8', 'Transfer-Encoding: chunked\r\n', 'zz\r\n{}\r\n0\r\n\r\n'), ['400', '']],
+    [
+      'an unknown transfer coding',
+      () => put('/api/docs/s9', 'Transfer-Encoding: xchunked\r\n', '2\r\n{}\r\n0\r\n\r\n'),
+      ['400', '501'],
+    ],
+    ['two Hosts', () => `GET /api/docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n${auth()}\r\n`, ['400']],
+    ['no Host', () => `GET /api/docs HTTP/1.1\r\n${auth()}\r\n`, ['400']],
+    ['an empty Host', () => `GET /api/docs HTTP/1.1\r\nHost:\r\n${auth()}\r\n`, ['400']],
+    ['a Host with userinfo', () => `GET /api/docs HTTP/1.1\r\nHost: a@b\r\n${auth()}\r\n`, ['400']],
+    ['no request line', () => 'nonsense\r\n\r\n', ['400']],
+    ['an unknown method', () => 'BREW /api/docs HTTP/1.1\r\nHost: h\r\n\r\n', ['400']],
+    ['TRACE', () => 'TRACE /api/docs HTTP/1.1\r\nHost: h\r\n\r\n', ['405']],
+    ['CONNECT', () => 'CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n', ['', '400']],
+    ['HTTP/2 over a plain connection', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ['400', '']],
+    ['a NUL in a header', () => 'GET /api/docs HTTP/1.1\r\nHost: h\r\nX-A: a\0b\r\n\r\n', ['400']],
+    ['a target in absolute form', () => `GET http://h/health HTTP/1.1\r\nHost: h\r\n\r\n`, ['200']],
+    ['a target without a slash', () => 'GET health HTTP/1.1\r\nHost: h\r\n\r\n', ['400']],
+    ['the asterisk', () => 'GET * HTTP/1.1\r\nHost: h\r\n\r\n', ['400']],
+    ['a backslash in the path', () => `GET /api\\docs HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['a control character in the path', () => `GET /api/\x01docs HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['dot segments', () => `GET /api/docs/../docs/x HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['404']],
+    ['encoded dot segments', () => `GET /api/docs/%2e%2e/docs HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['404', '200']],
+    ['an encoded slash', () => `GET /api/docs/a%2Fb HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['an encoded NUL', () => `GET /api/docs/a%00 HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['overlong UTF-8', () => `GET /api/docs/%c0%af HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['half an escape', () => `GET /api/docs/%e HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['a Range, which documents do not have', () => `GET /health HTTP/1.1\r\nHost: h\r\nRange: bytes=0-0\r\n\r\n`, ['200']],
+  ]
+
+  it.each(cases)('[F-9] [X40] %s', async (_, request, expected) => {
+    const received = await relay.socket(request())
+    expect(expected).toContain(statuses(received)[0] ?? '')
+    expect(statuses(received).length).toBeLessThanOrEqual(1)
+    await stillHonest()
+  })
+
+  it('[REST-7] [H1] a header block above 32 KiB is 431 with an error body', async () => {
+    const received = await relay.socket(`GET /health HTTP/1.1\r\nHost: h\r\nX-Long: ${'a'.repeat(33 * 1024)}\r\n\r\n`)
+    expect(statuses(received)).toEqual(['431'])
+    expect(received).toContain('"errorCode":"HEADERS_TOO_LARGE"')
+    expect(received).toMatch(/X-Content-Type-Options: nosniff/i)
+    expect(statuses(await relay.socket(`GET /health HTTP/1.1\r\nHost: h\r\nX-Long: ${'a'.repeat(31 * 1024)}\r\n\r\n`))).toEqual([
+      '200',
+    ])
+  })
+
+  it('[REST-2] [REST-9] what cannot be parsed gets a JSON error with a request id too', async () => {
+    const received = await relay.socket('nonsense\r\n\r\n')
+    expect(received).toMatch(/^HTTP\/1\.1 400 /)
+    expect(received).toMatch(/X-Request-Id: req-/)
+    expect(JSON.parse(received.slice(received.indexOf('\r\n\r\n')))).toMatchObject({ errorCode: 'BAD_REQUEST', field: 'request' })
+  })
+
+  it('[F-9] pipelined requests are answered in order', async () => {
+    const received = await relay.socket(
+      'GET /health HTTP/1.1\r\nHost: h\r\n\r\nGET /nowhere HTTP/1.1\r\nHost: h\r\n\r\nGET /livez HTTP/1.1\r\nHost: h\r\n\r\n',
+    )
+    expect(statuses(received)).toEqual(['200', '404', '200'])
+  })
+
+  it('[F-9] [REST-7] chunk extensions and trailers are no part of the body', async () => {
+    const body = '2;name=value\r\n{}\r\n0\r\nX-Trailer: x\r\n\r\n'
+    const received = await relay.socket(put('/api/docs/chunked', 'Transfer-Encoding: chunked\r\nConnection: close\r\n', body))
+    expect(statuses(received)).toEqual(['200'])
+  })
+
+  it('[F-9] a client that leaves in the middle of a body leaves nothing behind', async () => {
+    await relay.socket(put('/api/docs/early', 'Content-Length: 100\r\n', '{"name":'))
+    expect((await relay.call('GET', '/api/docs/early', { token })).status).toBe(404)
+    expect(relay.logLines.filter((line) => line.event === 'http.unexpected')).toEqual([])
+    await stillHonest()
+  })
+
+  it('[F-9] an upgrade request without anyone to take it is closed', async () => {
+    expect(await relay.socket('GET /ws HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toBe('')
+    await stillHonest()
+  })
+})
+
+describe('listener', () => {
+  const app = { fetch: () => new Response('unused') }
+
+  it('[H1] an upgrade request is handed over raw', async () => {
+    const seen: (string | undefined)[] = []
+    await using server = createHttpServer({
+      app,
+      onUpgrade(request, socket) {
+        seen.push(request.url)
+        socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+      },
+      corsOrigins: ['*'],
+      random: systemRandom,
+    })
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+    const received = await sendRaw(
+      port,
+      'GET /ws?workspace=w HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    )
+    expect(statuses(received)).toEqual(['403'])
+    expect(seen).toEqual(['/ws?workspace=w'])
+  })
+
+  it('[H1] a port that is taken rejects listen', async () => {
+    await using server = createHttpServer({ app, corsOrigins: ['*'], random: systemRandom })
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+    await using other = createHttpServer({ app, corsOrigins: ['*'], random: systemRandom })
+    await expect(other.listen({ host: '127.0.0.1', port })).rejects.toThrow('EADDRINUSE')
+  })
+})
