@@ -12,7 +12,7 @@ import type {
 import { healOrder, stackShapes } from '@docrelay/model/body-order'
 import { withMembers, withTitle } from '@docrelay/model/body-title'
 import { writtenForms } from '@docrelay/model/body-write'
-import { equalJson, isJsonObject, type Json, type JsonObject, memberOf, omitMembers, setMember } from '@docrelay/model/json'
+import { isJsonObject, type Json, type JsonObject, memberOf, omitMembers, setMember } from '@docrelay/model/json'
 import * as Y from 'yjs'
 import type { ProjectionCache } from './binding-cache.ts'
 import { projectContent } from './binding-prose.ts'
@@ -31,7 +31,7 @@ import {
   type RecordRoots,
   shapeRoots,
 } from './binding-roots.ts'
-import { keepHidden, readValue, wireValue } from './binding-values.ts'
+import { isWireOf, keepHidden, readValue } from './binding-values.ts'
 
 /** One projection: where it reads, and what it may remember. */
 interface Reading {
@@ -66,7 +66,7 @@ function projectMetadata(ydoc: Y.Doc, base: DocumentBody): DocumentBody {
   const title = readValue(metadata.get('title'))
   const tags = readValue(metadata.get('tags'))
   const titled = typeof title === 'string' && title !== known.get('title') ? withTitle(base, title) : base
-  if (!Array.isArray(tags) || equalJson(tags, known.get('tags'))) return titled
+  if (!Array.isArray(tags) || isWireOf(tags, known.get('tags'))) return titled
   return withMembers(titled, new Map([['tags', keepHidden(base.members.get('tags'), tags)]]))
 }
 
@@ -90,7 +90,7 @@ function canvasMembers(id: string, value: Json, base: JsonObject | undefined): J
   if (!isJsonObject(value)) return undefined
   const live = withId(omitMembers(value, 'shapes', 'shapeOrder'), id)
   if (base === undefined) return live
-  if (equalJson(live, canvasEntry(base))) return base
+  if (isWireOf(live, canvasEntry(base))) return base
   const kept = keepHidden(base, live) as JsonObject
   const bodyOnly = memberOf(base, 'shapeOrder')
   return bodyOnly === undefined ? kept : setMember(kept, 'shapeOrder', bodyOnly)
@@ -118,7 +118,7 @@ function projectShapes(reading: Reading, pageId: string, base: readonly Shape[],
 }
 
 function projectShape(id: string, value: Json, base: Shape | undefined): Shape | undefined {
-  if (base !== undefined && (base.value === value || equalJson(value, wireValue(base.value)))) return base
+  if (base !== undefined && isWireOf(value, base.value)) return base
   return isJsonObject(value) ? { id, value: withId(keepHidden(base?.value, value) as JsonObject, id) } : undefined
 }
 
@@ -141,7 +141,7 @@ function proseMembers(id: string, value: Json, base: JsonObject | undefined): Js
   const live = withId(omitMembers(value, 'content'), id)
   if (base === undefined) return live
   const shown = Object.hasOwn(base, 'order') ? live : omitMembers(live, 'order')
-  return equalJson(shown, proseEntry(base)) ? base : (keepHidden(base, shown) as JsonObject)
+  return isWireOf(shown, proseEntry(base)) ? base : (keepHidden(base, shown) as JsonObject)
 }
 
 function projectReferences(reading: Reading, base: DocumentBody['references']): DocumentBody['references'] {
@@ -189,7 +189,7 @@ function projectContainer<T extends References | Fields>(
 function projectEntry(value: Json, base: JsonObject | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
   if (base === undefined) return value
-  return equalJson(value, wireValue(base)) ? base : (keepHidden(base, value) as JsonObject)
+  return isWireOf(value, base) ? base : (keepHidden(base, value) as JsonObject)
 }
 
 function inOldOrder(

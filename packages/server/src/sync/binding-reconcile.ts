@@ -25,7 +25,7 @@ import {
   shapeRoots,
 } from './binding-roots.ts'
 import { seed } from './binding-seed.ts'
-import { readValue, wireValue } from './binding-values.ts'
+import { isWireOf, readValue, wireValue } from './binding-values.ts'
 
 /** One reconciliation: the document, and the roots that were filled with all of `after` at its start. */
 interface Work {
@@ -177,8 +177,7 @@ export function setEntry(map: Y.Map<unknown>, name: string, value: Json | undefi
     if (map.has(name)) map.delete(name)
     return
   }
-  const wire = wireValue(value)
-  if (!map.has(name) || !equalJson(readValue(map.get(name)), wire)) map.set(name, wire)
+  if (!map.has(name) || !isWireOf(readValue(map.get(name)), value)) map.set(name, wireValue(value))
 }
 
 function sameIds(a: readonly string[], b: readonly string[]): boolean {

@@ -3,7 +3,6 @@ import { storedTitle } from '@docrelay/model/body-title'
 import { rootShapes } from '@docrelay/model/body-write'
 import { type Json, type JsonObject, memberOf, omitMembers } from '@docrelay/model/json'
 import type * as Y from 'yjs'
-import { wireValue } from './binding-values.ts'
 
 /** A map of records and the array that orders them. [YDOC-1] */
 export interface RecordRoots {
@@ -52,7 +51,7 @@ export function canvasEntries(pages: readonly CanvasPage[]): Records {
 }
 
 export function canvasEntry(members: JsonObject): JsonObject {
-  return wireValue(omitMembers(members, 'shapes', 'shapeOrder'))
+  return omitMembers(members, 'shapes', 'shapeOrder')
 }
 
 /** Entries of prose pages; editors read `order` there, so one that the body does not have is given its place. [YDOC-1] */
@@ -65,7 +64,7 @@ export function proseEntries(pages: readonly ProsePage[]): Records {
 }
 
 export function proseEntry(members: JsonObject): JsonObject {
-  return wireValue(omitMembers(members, 'content'))
+  return omitMembers(members, 'content')
 }
 
 /** Shapes of a page; the order names no members of groups. [CANVAS-17] */
@@ -86,7 +85,7 @@ export function metadataOf(body: DocumentBody): ReadonlyMap<'title' | 'tags' | '
   const title = storedTitle(body)
   if (title !== undefined) found.set('title', title)
   const tags = body.members.get('tags')
-  if (Array.isArray(tags)) found.set('tags', wireValue(tags as readonly Json[]))
+  if (Array.isArray(tags)) found.set('tags', tags as readonly Json[])
   const style = body.references?.kind === 'references' ? memberOf(body.references.members, 'style') : undefined
   if (isCitationStyle(style)) found.set('citationStyle', style)
   return found

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from '@docrelay/model/json'
+import { equalJson, isJsonObject, type Json, type JsonObject, memberOf, omitMembers, setMember } from '@docrelay/model/json'
 import * as Y from 'yjs'
 
 /**
@@ -47,29 +47,48 @@ function fromEntries(entries: Iterable<[string, unknown]>): JsonObject {
 
 /**
  * The value as it may be put into the live document: without members named `__proto__`, which peers cannot decode without reaching a
- * prototype. The same object when it has none. They stay in the stored body: see `keepHidden`. [BODY-8]
+ * prototype, and without an outermost `constructor`, by which Yjs tells what it is given. The same object when it has none. What is left out
+ * stays in the stored body: see `keepHidden`. [BODY-7, BODY-8]
  */
 export function wireValue<T extends Json>(value: T): T
 export function wireValue(value: Json): Json {
+  return isJsonObject(value) ? withoutProto(omitMembers(value, 'constructor')) : withoutProto(value)
+}
+
+function withoutProto(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    const items = value.map((item) => wireValue(item as Json))
+    const items = value.map((item) => withoutProto(item as Json))
     return items.every((item, i) => item === value[i]) ? value : items
   }
   const entries = Object.entries(value as JsonObject)
-  const kept = entries.filter(([name]) => name !== '__proto__').map(([name, member]): [string, Json] => [name, wireValue(member)])
+  const kept = entries
+    .filter(([name]) => name !== '__proto__')
+    .map(([name, member]): [string, Json] => [name, withoutProto(member)])
   const clean = kept.length === entries.length && kept.every(([name, member]) => member === (value as JsonObject)[name])
   return clean ? value : Object.fromEntries(kept)
 }
 
+/** Whether a live value is what writing `base` would put there. */
+export function isWireOf(live: Json | undefined, base: Json | undefined): boolean {
+  return live === base || equalJson(live, base) || (base !== undefined && equalJson(live, wireValue(base)))
+}
+
 /** `live` with the members that `wireValue` left out of `base`, wherever the live value still has the object they were in. [BODY-7] */
 export function keepHidden(base: Json | undefined, live: Json): Json {
-  if (base === undefined || typeof base !== 'object' || base === null || wireValue(base) === base) return live
+  if (base === undefined || wireValue(base) === base) return live
+  const kept = keepProto(base, live)
+  if (!isJsonObject(base) || !isJsonObject(kept) || Object.hasOwn(kept, 'constructor')) return kept
+  const hidden = memberOf(base, 'constructor')
+  return hidden === undefined ? kept : setMember(kept, 'constructor', hidden)
+}
+
+function keepProto(base: Json | undefined, live: Json): Json {
   if (Array.isArray(base))
-    return Array.isArray(live) ? live.map((item, i) => keepHidden(base[i] as Json | undefined, item as Json)) : live
+    return Array.isArray(live) ? live.map((item, i) => keepProto(base[i] as Json | undefined, item as Json)) : live
   if (!isJsonObject(live) || !isJsonObject(base)) return live
   const merged: JsonObject = Object.fromEntries(
-    Object.entries(live).map(([name, member]) => [name, keepHidden(memberOf(base, name), member)]),
+    Object.entries(live).map(([name, member]) => [name, keepProto(memberOf(base, name), member)]),
   )
   const hidden = memberOf(base, '__proto__')
   return hidden === undefined ? merged : setMember(merged, '__proto__', hidden)

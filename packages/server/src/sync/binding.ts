@@ -1,11 +1,11 @@
 import type { DocumentBody } from '@docrelay/model/body'
 import { EMPTY_BODY } from '@docrelay/model/body-parse'
-import { equalJson, type Json } from '@docrelay/model/json'
+import type { Json } from '@docrelay/model/json'
 import type * as Y from 'yjs'
 import { project } from './binding-project.ts'
 import { reconcile, setEntry } from './binding-reconcile.ts'
 import { isUntouched, METADATA, metadataOf } from './binding-roots.ts'
-import { readValue } from './binding-values.ts'
+import { isWireOf, readValue } from './binding-values.ts'
 
 /** What the rest of `sync` uses of the binding between bodies and live documents. */
 export { ProjectionCache } from './binding-cache.ts'
@@ -19,7 +19,10 @@ export { seed } from './binding-seed.ts'
  * its state, never by a fresh one. [YDOC-8, YDOC-9, LIFE-15] Only for a body that contains every logged change; it would undo those that it lacks.
  */
 export function catchUp(ydoc: Y.Doc, stored: DocumentBody, origin: unknown, titleChangedAtMs?: number): void {
-  reconcile(ydoc, project(ydoc, EMPTY_BODY), stored, origin, titleChangedAtMs)
+  const { references } = stored
+  // A style alone makes no references, so there must be some for the live style to be read.
+  const blank = references?.kind === 'references' ? { ...references, items: new Map(), order: [], members: {} } : undefined
+  reconcile(ydoc, project(ydoc, { ...EMPTY_BODY, references: blank }), stored, origin, titleChangedAtMs)
 }
 
 /**
@@ -32,7 +35,7 @@ export function refuseStaleTitle(ydoc: Y.Doc, stored: DocumentBody, titleChanged
   const updatedAt = readValue(metadata.get('updatedAt'))
   if (typeof updatedAt !== 'number' || updatedAt >= titleChangedAtMs) return false
   const wanted: ReadonlyMap<string, Json> = metadataOf(stored)
-  const stale = ['title', 'tags'].filter((name) => !equalJson(readValue(metadata.get(name)), wanted.get(name)))
+  const stale = ['title', 'tags'].filter((name) => !isWireOf(readValue(metadata.get(name)), wanted.get(name)))
   if (stale.length === 0) return false
   ydoc.transact(() => {
     for (const name of stale) setEntry(metadata, name, wanted.get(name))
