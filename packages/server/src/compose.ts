@@ -70,7 +70,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const base: Base = {
     ...options,
     release,
-    metrics: createMetrics(release),
+    metrics: createMetrics({ version: release.version, commit: release.commit }),
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
   }

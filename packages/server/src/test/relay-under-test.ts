@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { RelayClient } from '@docrelay/protocol/client/relay-client'
+import { SyncClient, type SyncClientOptions } from '@docrelay/protocol/client/sync-client'
+import * as Y from 'yjs'
+import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
+
+/** The relay as an operator runs it, in a process of its own, with a real issuer; data survives `kill` and `restart`. */
+export interface RelayUnderTest extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly wsUrl: string
+  readonly dataDir: string
+  readonly issuer: TestIssuer
+  readonly pid: number
+  /** Lines of stderr so far: the log. */
+  readonly logLines: readonly string[]
+  token(options?: TokenOptions): string
+  rest(options?: TokenOptions): RelayClient
+  /** A connected client; destroyed with the relay. */
+  sync(docId: string, options?: TokenOptions, more?: Partial<SyncClientOptions>): SyncClient
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number>
+  /** Starts again on the same data and port. */
+  restart(): Promise<void>
+}
+
+export async function startRelayUnderTest(
+  options: { readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<RelayUnderTest> {
+  const issuer = await startTestIssuer()
+  const folder = mkdtempSync(join(tmpdir(), 'docrelay-test-'))
+  const dataDir = join(folder, 'data')
+  const logLines: string[] = []
+  const clients: SyncClient[] = []
+  const environment = (port: number) => ({
+    PATH: process.env['PATH'],
+    RELAY_HOST: '127.0.0.1',
+    RELAY_PORT: String(port),
+    RELAY_DATA_DIR: dataDir,
+    RELAY_MCP_ENABLED: 'false',
+    RELAY_METRICS_EXPOSE: 'public',
+    RELAY_JWT_ISSUER: issuer.issuer,
+    RELAY_JWT_JWKS_URL: issuer.jwksUrl,
+    RELAY_REVOCATION_BEARER: 'revocation-secret-for-tests',
+    ...options.env,
+  })
+  let running = await launch(environment(0), folder, logLines)
+  const baseUrl = running.baseUrl
+  const port = Number(new URL(baseUrl).port)
+  const wsUrl = `${baseUrl.replace('http', 'ws')}/ws`
+
+  const relay: RelayUnderTest = {
+    baseUrl,
+    wsUrl,
+    dataDir,
+    issuer,
+    logLines,
+    get pid() {
+      return running.child.pid as number
+    },
+    token: (claims) => issuer.token(claims),
+    rest: (claims) => new RelayClient({ baseUrl, token: () => issuer.token(claims) }),
+    sync(docId, claims, more) {
+      const client = new SyncClient({ url: wsUrl, docId, doc: new Y.Doc(), token: () => issuer.token(claims), ...more })
+      clients.push(client)
+      client.connect()
+      return client
+    },
+    async kill() {
+      running.child.kill('SIGKILL')
+      await running.ended
+    },
+    async stop() {
+      running.child.kill('SIGTERM')
+      return running.ended
+    },
+    async restart() {
+      running = await launch(environment(port), folder, logLines)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.destroy()
+      running.child.kill('SIGKILL')
+      await running.ended
+      await issuer.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  return relay
+}
+
+interface Running {
+  readonly child: ChildProcess
+  readonly baseUrl: string
+  readonly ended: Promise<number>
+}
+
+/** Resolves when the relay has printed its main listener, which is when its ports are bound. */
+async function launch(env: NodeJS.ProcessEnv, cwd: string, logLines: string[]): Promise<Running> {
+  const main = join(import.meta.dirname, '../main.ts')
+  const child = spawn(process.execPath, [main, 'serve'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
+  createInterface({ input: child.stderr }).on('line', (line) => logLines.push(line))
+  const bound = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('main ')) resolve(line.slice(5))
+    })
+  })
+  const failed = ended.then((code) => {
+    throw new Error(`the relay ended with ${code} before it was bound: ${logLines.slice(-5).join('\n')}`)
+  })
+  const baseUrl = await Promise.race([bound, failed])
+  return { child, baseUrl, ended }
+}
+
+/** Waits until `holds`; fails with `what` after `timeoutMs`. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Waits until a client is in sync and everything it wrote is durable. */
+export function saved(...clients: readonly SyncClient[]): Promise<void> {
+  return until('clients to be saved', () => clients.every((client) => client.state.synced && client.state.saved === 'saved'))
+}
