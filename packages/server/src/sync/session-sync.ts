@@ -1,4 +1,4 @@
-import { chunkAckFrame, readChunk } from '@docrelay/protocol/codec'
+import { chunkAckFrame, readAwareness, readChunk } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, newChunkBox } from './chunks.ts'
@@ -43,7 +43,9 @@ export function handleSync(context: SessionContext, connection: Connection, mess
 export function handleAwareness(context: SessionContext, connection: Connection, message: Uint8Array): void {
   if (connection.state.kind !== 'joined') return
   const { room } = connection.state.binding
-  context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: compact(message) })
+  const update = readAwareness(message)
+  if (update === null) return context.violation(connection)
+  context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: compact(update) })
 }
 
 /** Handles one piece; the whole message is handled when its last piece is here. [WS-35..WS-37] */

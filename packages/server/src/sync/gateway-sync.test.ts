@@ -1,0 +1,432 @@
+import { syncFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memoryRateLimiter } from '../drivers/memory-limits.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { type Bench, headOf, startBench } from './testing/gateway-bench.ts'
+
+const UPDATE = Uint8Array.of(0, 0)
+const EDIT = syncFrame(2, UPDATE)
+const ALL = { settings: { writes: { ratePerSec: null, burst: 0 }, maxConnectionsPerWorkspace: null } }
+
+describe('JOIN_DOC', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(ALL)
+    bench.store.put(headOf('doc'))
+    bench.store.put(headOf('other'))
+    bench.store.put(headOf('private', { ownerId: 'someone' }))
+    bench.store.put(headOf('shared', { ownerId: 'someone', sharedWith: [{ userId: 'bob', permission: 'view' }] }))
+    bench.store.bury({ workspaceId: 'default', id: 'dead' })
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it.each([
+    ['dead', 'ERR_DELETED', 'ERR_DELETED'],
+    ['missing', 'ERR_UNKNOWN_DOC', 'ERR_UNKNOWN_DOC'],
+    ['../up', 'ERR_UNKNOWN_DOC', 'ERR_UNKNOWN_DOC'],
+    ['', 'ERR_UNKNOWN_DOC', 'ERR_UNKNOWN_DOC'],
+    ['private', 'ERR_VIEW_FORBIDDEN', expect.stringMatching(/^ERR_VIEW_FORBIDDEN: /)],
+  ])('[WS-21] [PERM-1] %j answers %s and the socket stays', async (docId, code, error) => {
+    const client = await bench.authed({ sub: 'bob', role: 'member' })
+    client.join(docId)
+    expect(await client.nextJson(TAG.error)).toEqual({ error, code, requestId: null })
+    await client.settled()
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+  })
+
+  it('[WS-21] a failed JOIN_DOC leaves the earlier document', async () => {
+    const client = await bench.joined('doc')
+    client.join('missing')
+    await client.next(TAG.error)
+    expect(bench.workers.of('leave').length).toBeGreaterThan(0)
+    const syncs = bench.workers.of('sync').length
+    client.send(EDIT)
+    await client.settled()
+    expect(bench.workers.of('sync').length).toBe(syncs)
+    expect(client.of(TAG.error)).toHaveLength(1)
+  })
+
+  it('[WS-22] [C9] storage that cannot answer is ERR_UNAVAILABLE and 1012, never an absent document', async () => {
+    await using faulty = await startBench()
+    faulty.store.answer = () => Promise.reject(new RelayError('UNAVAILABLE', 'storage is away'))
+    const client = await faulty.authed()
+    client.join('doc')
+    expect(await client.nextJson(TAG.error)).toMatchObject({
+      code: 'ERR_UNAVAILABLE',
+      error: expect.stringMatching(/^ERR_UNAVAILABLE: /),
+    })
+    expect(await client.closed).toEqual({ code: 1012, reason: expect.stringMatching(/^unavailable;retry-after=\d+$/) })
+  })
+
+  it('[WS-22] a document that cannot be loaded is ERR_UNAVAILABLE and 1012', async () => {
+    await using faulty = await startBench()
+    faulty.store.put(headOf('doc'))
+    faulty.workers.openOutcome = 'unavailable'
+    const client = await faulty.authed()
+    client.join('doc')
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNAVAILABLE' })
+    expect(await client.closed).toMatchObject({ code: 1012 })
+  })
+
+  it('[WS-21] a document deleted between look-up and load is looked up again', async () => {
+    await using racing = await startBench()
+    const head = headOf('doc')
+    racing.store.put(head)
+    racing.workers.openOutcome = 'gone'
+    const client = await racing.authed()
+    const { state } = racing.store
+    racing.store.state = async (ref) => {
+      const found = await state.call(racing.store, ref)
+      racing.store.bury(head)
+      return found
+    }
+    client.join('doc')
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_DELETED' })
+  })
+
+  it('[WS-23] a JOIN has no reply of its own: the first frame is the step1 of the server', async () => {
+    const client = await bench.authed()
+    client.join('doc')
+    await client.next(TAG.sync)
+    expect(client.tags()).toEqual([TAG.authResponse, TAG.sync])
+    expect(bench.workers.of('join').at(-1)).toMatchObject({ sub: 'ann', canWrite: true })
+  })
+
+  it('[PERM-1] a view share joins without the right to write', async () => {
+    await bench.joined('shared', { sub: 'bob', role: 'member' })
+    expect(bench.workers.of('join').at(-1)).toMatchObject({ sub: 'bob', canWrite: false })
+  })
+
+  it('[WS-24] a second JOIN_DOC leaves the first room, restarts ordinals and drops chunks', async () => {
+    const client = await bench.joined('doc', {}, ['ack'])
+    client.send(EDIT)
+    expect([...(await client.next(TAG.syncAck))]).toEqual([TAG.syncAck, 1])
+    client.send(...chunk(1, 0, 2, Buffer.alloc(10)))
+    await client.settled()
+    client.join('other')
+    await client.next(TAG.sync)
+    client.send(EDIT)
+    expect([...(await client.next(TAG.syncAck))]).toEqual([TAG.syncAck, 1])
+    client.send(...chunk(1, 1, 2, Buffer.alloc(10)))
+    await client.settled()
+    expect(client.of(TAG.syncChunkAck)).toEqual([])
+    const join = bench.workers.of('join').at(-1)
+    expect(bench.workers.of('leave').at(-1)?.connection).toBe(join?.connection)
+    expect(join?.join).toBe(2)
+  })
+
+  it('[WS-24] above 20 JOIN_DOC at once a connection gets ERR_RATE_LIMIT and keeps its binding', async () => {
+    const client = await bench.joined('doc')
+    for (let at = 0; at < 22; at++) client.join('doc')
+    const error = await client.nextJson(TAG.error)
+    expect(error).toEqual({ error: 'ERR_RATE_LIMIT', code: 'ERR_RATE_LIMIT', requestId: null })
+    await client.settled()
+    const syncs = bench.workers.of('sync').length
+    client.send(EDIT)
+    await client.settled()
+    expect(bench.workers.of('sync').length).toBe(syncs + 1)
+  })
+})
+
+describe('SYNC', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(ALL)
+    bench.store.put(headOf('doc'))
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-27] without a document SYNC is dropped silently', async () => {
+    const client = await bench.authed()
+    client.send(EDIT)
+    client.send(TAG.sync, 9)
+    await client.settled()
+    expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
+  })
+
+  it('[WS-31] an update goes to every other connection of the room, in one frame of sub-type 2, and not to its sender', async () => {
+    bench.store.put(headOf('room'))
+    const sender = await bench.joined('room')
+    const others = await Promise.all([bench.joined('room'), bench.joined('room')])
+    const outside = await bench.joined('doc')
+    const payload = Uint8Array.of(1, 2, 3, 4, 5)
+    sender.send(syncFrame(2, payload))
+    for (const other of others) expect([...(await other.next(TAG.sync))]).toEqual([...syncFrame(2, payload)])
+    await sender.settled()
+    await outside.settled()
+    expect(sender.of(TAG.sync)).toHaveLength(1)
+    expect(outside.of(TAG.sync)).toHaveLength(1)
+  })
+
+  it('[WS-30] [WS-27] at level view an update is refused here, a step2 is left to the room', async () => {
+    const client = await bench.joined('doc', { role: 'viewer' }, ['ack'])
+    const syncs = bench.workers.of('sync').length
+    client.send(EDIT)
+    expect(await client.nextJson(TAG.error)).toEqual({
+      error: expect.stringMatching(/^ERR_EDIT_FORBIDDEN: /),
+      code: 'ERR_EDIT_FORBIDDEN',
+      requestId: null,
+      frame: 1,
+    })
+    expect(bench.workers.of('sync').length).toBe(syncs)
+    client.send(syncFrame(1, UPDATE))
+    await client.settled()
+    expect(bench.workers.of('sync').at(-1)).toMatchObject({ ordinal: 2 })
+  })
+
+  it('[WS-8] [WS-42] an AWARENESS frame that is not exactly one message is a violation; a good one goes to the room unwrapped', async () => {
+    const client = await bench.joined('doc')
+    client.send(TAG.awareness, 1, 0)
+    await client.settled()
+    expect([...(bench.workers.of('awareness').at(-1)?.payload ?? [])]).toEqual([0])
+    for (let at = 0; at < 3; at++) client.send(TAG.awareness, 9, 0)
+    expect(await client.closed).toMatchObject({ code: 1003 })
+  })
+
+  it('[WS-48] AWARENESS takes no write token', async () => {
+    await using tight = await startBench({ settings: { writes: { ratePerSec: 1, burst: 1 } } })
+    tight.store.put(headOf('doc'))
+    const client = await tight.joined('doc')
+    for (let at = 0; at < 10; at++) client.send(TAG.awareness, 1, 0)
+    await client.settled()
+    expect(client.of(TAG.error)).toEqual([])
+    expect(tight.workers.of('awareness')).toHaveLength(10)
+  })
+})
+
+describe('SYNC_ACK', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(ALL)
+    bench.store.put(headOf('doc'))
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-38] without the feature no SYNC_ACK, no frame and no ERR_SYNC_GAP is sent', async () => {
+    const client = await bench.joined('doc', { sub: 'bob' })
+    client.send(EDIT)
+    await client.settled()
+    const { connection, join } = lastSync(bench)
+    bench.workers.emit({ kind: 'refused', connection, join, ordinal: 1, code: 'ERR_SYNC_GAP', text: 'gap', violation: false })
+    bench.workers.emit({ kind: 'refused', connection, join, ordinal: 1, code: 'ERR_BAD_UPDATE', text: 'bad', violation: false })
+    await client.settled()
+    expect(client.of(TAG.syncAck)).toEqual([])
+    expect(client.jsonOf(TAG.error)).toEqual([{ error: 'ERR_BAD_UPDATE: bad', code: 'ERR_BAD_UPDATE', requestId: null }])
+  })
+
+  it('[WS-39] [WS-40] [WS-41] acks wait for the oldest unsettled message, follow its ERROR, and are coalesced', async () => {
+    bench.workers.settles = false
+    const client = await bench.joined('doc', {}, ['ack'])
+    for (let at = 0; at < 3; at++) client.send(EDIT)
+    await client.settled()
+    expect(client.of(TAG.syncAck)).toEqual([])
+    const { connection, join, ordinal } = lastSync(bench)
+    expect(ordinal).toBe(3)
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
+    bench.workers.emit({ kind: 'refused', connection, join, ordinal: 2, code: 'ERR_BAD_UPDATE', text: 'bad', violation: true })
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 2 })
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
+    await client.settled()
+    expect(client.of(TAG.syncAck).map((frame) => frame[1])).toEqual([2])
+    expect(client.tags().indexOf(TAG.error)).toBeLessThan(client.tags().indexOf(TAG.syncAck))
+    expect(client.jsonOf(TAG.error)[0]).toMatchObject({ code: 'ERR_BAD_UPDATE', frame: 2 })
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 3 })
+    expect((await client.next(TAG.syncAck))[1]).toBe(3)
+    bench.workers.settles = true
+  })
+
+  it('[WS-40] what belongs to an earlier JOIN is dropped', async () => {
+    bench.workers.settles = false
+    const client = await bench.joined('doc', {}, ['ack'])
+    client.send(EDIT)
+    await client.settled()
+    const { connection, join } = lastSync(bench)
+    client.join('doc')
+    await client.next(TAG.sync)
+    client.send(EDIT)
+    await client.settled()
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
+    await client.settled()
+    expect(client.of(TAG.syncAck)).toEqual([])
+    bench.workers.settles = true
+  })
+
+  it('[WS-56] violations told by the room count, expel closes with 1003', async () => {
+    const client = await bench.joined('doc')
+    const connection = bench.workers.of('join').at(-1)?.connection ?? 0
+    for (let at = 0; at < 3; at++) bench.workers.emit({ kind: 'violation', connection })
+    expect(await client.closed).toMatchObject({ code: 1003 })
+    const second = await bench.joined('doc')
+    bench.workers.emit({
+      kind: 'expel',
+      connection: bench.workers.of('join').at(-1)?.connection ?? 0,
+      code: 1003,
+      reason: 'protocol',
+    })
+    expect(await second.closed).toEqual({ code: 1003, reason: 'protocol' })
+  })
+})
+
+describe('write buckets', () => {
+  it('[WS-28] each SYNC message takes a token of the workspace; the first step1 after a JOIN is free', async () => {
+    await using bench = await startBench({ settings: { writes: { ratePerSec: 1, burst: 3 } } })
+    bench.store.put(headOf('doc'))
+    const first = await bench.joined('doc', {}, ['ack'])
+    const second = await bench.joined('doc', {}, ['ack'])
+    first.send(syncFrame(0, Uint8Array.of(0)))
+    second.send(syncFrame(0, Uint8Array.of(0)))
+    for (const client of [first, second, first]) {
+      client.send(EDIT)
+      await client.settled()
+    }
+    expect([...first.of(TAG.error), ...second.of(TAG.error)]).toEqual([])
+    second.send(EDIT)
+    expect(await second.nextJson(TAG.error)).toEqual({
+      error: 'ERR_RATE_LIMIT',
+      code: 'ERR_RATE_LIMIT',
+      requestId: null,
+      frame: 2,
+    })
+    // The refused one is acknowledged as handled, behind its ERROR.
+    expect((await second.next(TAG.syncAck))[1]).toBe(2)
+    expect(bench.gateway.metrics().counters.rateLimited.ws).toBe(1)
+  })
+
+  it('[WS-28] a connection at level view has a bucket of its own', async () => {
+    await using bench = await startBench({ settings: { writes: { ratePerSec: 0.1, burst: 2 } } })
+    bench.store.put(headOf('doc', { sharedWith: [{ userId: 'eve', permission: 'view' }] }))
+    const editor = await bench.joined('doc')
+    const viewer = await bench.joined('doc', { sub: 'eve', role: 'viewer' })
+    for (let at = 0; at < 3; at++) viewer.send(syncFrame(1, UPDATE))
+    expect(await viewer.nextJson(TAG.error)).toMatchObject({ code: 'ERR_RATE_LIMIT' })
+    editor.send(EDIT)
+    editor.send(EDIT)
+    await editor.settled()
+    expect(editor.of(TAG.error)).toEqual([])
+  })
+
+  it('[WS-29] after a drop a resync is sent when a token is free, and its step2 takes that token', async () => {
+    await using bench = await startBench({ settings: { writes: { ratePerSec: 5, burst: 1 } } })
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    client.send(EDIT)
+    client.send(EDIT)
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_RATE_LIMIT' })
+    const dropped = performance.now()
+    while (bench.workers.of('resync').length === 0 && performance.now() - dropped < 3_000)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(performance.now() - dropped).toBeGreaterThan(100)
+    expect(performance.now() - dropped).toBeLessThan(1_000)
+    client.send(syncFrame(1, UPDATE))
+    await client.settled()
+    expect(client.of(TAG.error)).toHaveLength(1)
+    expect(bench.workers.of('sync')).toHaveLength(2)
+  })
+
+  it('[WS-29] while others take every token the resync comes after 5 s at the latest', async () => {
+    const limiter = memoryRateLimiter(systemClock)
+    let empty = false
+    const rateLimiter: typeof limiter = {
+      take: (key, bucket) => (empty ? { taken: false, retryAfterMs: 10 } : limiter.take(key, bucket)),
+    }
+    await using bench = await startBench({ deps: { rateLimiter } })
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    empty = true
+    client.send(EDIT)
+    await client.next(TAG.error)
+    const dropped = performance.now()
+    while (bench.workers.of('resync').length === 0 && performance.now() - dropped < 6_000)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(performance.now() - dropped).toBeGreaterThan(4_500)
+    expect(performance.now() - dropped).toBeLessThan(5_400)
+    client.send(syncFrame(1, UPDATE))
+    await client.settled()
+    expect(bench.workers.of('sync')).toHaveLength(1)
+  })
+})
+
+describe('SYNC_CHUNK', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(ALL)
+    bench.store.put(headOf('doc'))
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-35] [WS-37] [WS-39] pieces in any order become one SYNC frame with one ordinal, acknowledged once it was handled', async () => {
+    const client = await bench.joined('doc', {}, ['ack'])
+    const whole = Buffer.from(syncFrame(2, Buffer.alloc(500_000, 7)))
+    const pieces = [whole.subarray(0, 262_144), whole.subarray(262_144)]
+    client.send(...chunk(5, 1, 2, pieces[1] ?? whole))
+    client.send(EDIT)
+    client.send(...chunk(5, 0, 2, pieces[0] ?? whole))
+    expect([...(await client.next(TAG.syncChunkAck))]).toEqual([TAG.syncChunkAck, ...new Array(16).fill(5)])
+    await client.settled()
+    const syncs = bench.workers.of('sync').slice(-2)
+    expect(syncs.map(({ ordinal, payload }) => [ordinal, payload.length])).toEqual([
+      [1, 4],
+      [2, whole.length - 1],
+    ])
+  })
+
+  it('[WS-35] pieces before JOIN_DOC are ignored', async () => {
+    const client = await bench.authed()
+    client.send(...chunk(1, 0, 1, EDIT))
+    await client.settled()
+    expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
+  })
+
+  it('[WS-36] [WS-39] a message beyond a limit is refused once, counts as write-bearing and as a violation', async () => {
+    const client = await bench.joined('doc', {}, ['ack'])
+    client.send(...chunk(1, 0, 65, EDIT))
+    client.send(...chunk(1, 1, 65, EDIT))
+    expect(await client.nextJson(TAG.error)).toEqual({
+      error: 'ERR_MESSAGE_TOO_LARGE',
+      code: 'ERR_MESSAGE_TOO_LARGE',
+      requestId: null,
+      frame: 1,
+    })
+    client.send(EDIT)
+    expect((await client.next(TAG.syncAck))[1]).toBeGreaterThan(0)
+    await client.settled()
+    expect(client.of(TAG.error)).toHaveLength(1)
+    expect(bench.workers.of('sync').at(-1)?.ordinal).toBe(2)
+    client.send(...chunk(2, 3, 2, EDIT))
+    client.send(...chunk(3, 0, 0, EDIT))
+    expect(await client.closed).toMatchObject({ code: 1003 })
+  })
+
+  it('[WS-37] a refused chunked message is acknowledged as handled too', async () => {
+    const client = await bench.joined('doc', { role: 'viewer' })
+    client.send(...chunk(4, 0, 1, EDIT))
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN' })
+    await client.next(TAG.syncChunkAck)
+  })
+
+  it('[WS-28] a reassembled message takes one token', async () => {
+    await using tight = await startBench({ settings: { writes: { ratePerSec: 0.1, burst: 1 } } })
+    tight.store.put(headOf('doc'))
+    const client = await tight.joined('doc')
+    client.send(...chunk(1, 0, 2, EDIT.subarray(0, 2)))
+    client.send(...chunk(1, 1, 2, EDIT.subarray(2)))
+    client.send(...chunk(2, 0, 1, EDIT))
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_RATE_LIMIT' })
+    expect(tight.workers.of('sync')).toHaveLength(1)
+  })
+})
+
+function chunk(id: number, seq: number, total: number, payload: Uint8Array): (Uint8Array | number)[] {
+  const header = Buffer.alloc(24, id)
+  header.writeUInt32BE(seq, 16)
+  header.writeUInt32BE(total, 20)
+  return [TAG.syncChunk, header, payload]
+}
+
+function lastSync(bench: Bench): { connection: number; join: number; ordinal: number } {
+  const sync = bench.workers.of('sync').at(-1)
+  if (!sync) throw new Error('nothing was handed over')
+  return sync
+}
