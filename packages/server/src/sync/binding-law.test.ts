@@ -143,8 +143,8 @@ describe('laws of the binding', () => {
   it('[LIFE-9] a projection with a memory says what one without says, and keeps what did not change', () => {
     fc.assert(
       fc.property(fc.array(documentBody, { minLength: 2, maxLength: 5 }), fc.boolean(), (bodies, fresh) => {
-        const cache = new ProjectionCache()
         const ydoc = live(bodies[0] as DocumentBody)
+        const cache = new ProjectionCache(ydoc)
         let stored = bodies[0] as DocumentBody
         for (const next of bodies) {
           reconcile(ydoc, project(ydoc, stored), next, 'relay')
