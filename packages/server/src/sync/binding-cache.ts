@@ -21,21 +21,30 @@ interface RecordPart {
  * whole when it changes. [YDOC-2] Dispose it with the document.
  */
 export class ProjectionCache {
-  private readonly ydoc: Y.Doc
+  private ydoc: Y.Doc | null = null
   private readonly stamps = new Map<string, number>()
   private readonly parts = new Map<string, Part>()
-  private readonly records = new WeakMap<object, RecordPart>()
-  readonly prose: ProseCache = createProseCache()
-  private readonly html = new WeakMap<object, string>()
+  private records = new WeakMap<object, RecordPart>()
+  prose: ProseCache = createProseCache()
+  private html = new WeakMap<object, string>()
   private readonly canonicals = new Map<string, { readonly content: string; readonly html: string }>()
 
-  constructor(ydoc: Y.Doc) {
+  /** Listens to the document that is projected; what was remembered of another one is forgotten. */
+  attach(ydoc: Y.Doc): void {
+    if (this.ydoc === ydoc) return
+    this[Symbol.dispose]()
     this.ydoc = ydoc
     ydoc.on('afterTransaction', this.mark)
   }
 
   [Symbol.dispose](): void {
-    this.ydoc.off('afterTransaction', this.mark)
+    this.ydoc?.off('afterTransaction', this.mark)
+    this.ydoc = null
+    this.parts.clear()
+    this.canonicals.clear()
+    this.records = new WeakMap()
+    this.html = new WeakMap()
+    this.prose = createProseCache()
   }
 
   /** `compute(base)`, or what it answered before. `roots` are all roots that it reads. */

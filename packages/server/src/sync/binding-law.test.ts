@@ -144,7 +144,7 @@ describe('laws of the binding', () => {
     fc.assert(
       fc.property(fc.array(documentBody, { minLength: 2, maxLength: 5 }), fc.boolean(), (bodies, fresh) => {
         const ydoc = live(bodies[0] as DocumentBody)
-        const cache = new ProjectionCache(ydoc)
+        const cache = new ProjectionCache()
         let stored = bodies[0] as DocumentBody
         for (const next of bodies) {
           reconcile(ydoc, project(ydoc, stored), next, 'relay')

@@ -43,9 +43,11 @@ interface Reading {
  * The body that the live document says, over `base`: what has no counterpart in the live document, the written forms, and the prose strings of
  * pages that were not changed live are those of `base`. [LIFE-9, BODY-9, YDOC-4..YDOC-6]
  *
- * With a `cache` made for this document the cost is that of the change since the last projection. Every part that equals its part of `base` is that very object, and the whole is `base` when nothing differs. Never writes. [YDOC-4]
+ * Every part that equals its part of `base` is that very object, and the whole is `base` when nothing differs. With a `cache` that is kept
+ * from one projection to the next the cost is that of the change. Never writes. [YDOC-4]
  */
 export function project(ydoc: Y.Doc, base: DocumentBody, cache: ProjectionCache | null = null): DocumentBody {
+  cache?.attach(ydoc)
   const reading = { ydoc, cache }
   const body: DocumentBody = {
     ...projectMetadata(ydoc, base),
