@@ -1,0 +1,191 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openStorage, type Storage } from '../drivers/sql/storage.ts'
+import { type Logger, silentLogger } from '../kernel/log.ts'
+import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
+import { fetchChunks } from './operator-fetch.ts'
+import { startRevocationPoll } from './revocation-poll.ts'
+import { openRevocations, type Revocations } from './revocations.ts'
+
+const NOW_MS = Date.UTC(2026, 5, 2, 12)
+const BEARER = 'the-polling-secret-1'
+const INTERVAL_MS = 60_000
+
+let directory: string
+let storage: Storage
+let time: ManualTime
+let revocations: Revocations
+let server: Server
+let url: string
+let requests: { since: string | null; authorization: string | undefined }[]
+let respond: (response: ServerResponse, request: IncomingMessage) => void
+let polling: AsyncDisposable
+let warnings: string[]
+let polled: () => void
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'poll-'))
+  storage = await openStorage({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log: silentLogger })
+  time = manualTime(NOW_MS)
+  revocations = await openRevocations({ store: storage.revocations, clock: time.clock, log: silentLogger, hasTransport: true })
+  requests = []
+  warnings = []
+  server = createServer((request, response) => {
+    const since = new URL(request.url ?? '', 'http://x').searchParams.get('since')
+    requests.push({ since, authorization: request.headers.authorization })
+    respond(response, request)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/revocations?tenant=7`
+})
+afterEach(async () => {
+  await polling[Symbol.asyncDispose]()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await storage[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true })
+})
+
+/** Starts polling; resolves after the first poll has ended. */
+async function start(timeoutMs = 1_000): Promise<void> {
+  const log: Logger = { ...silentLogger, warn: (event) => warnings.push(event) }
+  const ended = nextPoll()
+  const timers = {
+    after: (delayMs: number, run: () => void) => {
+      polled()
+      return time.timers.after(delayMs, run)
+    },
+  }
+  polling = startRevocationPoll({
+    ...{ url, bearer: BEARER, intervalMs: INTERVAL_MS, revocations, log, clock: time.clock, timers },
+    fetchChunks: (address, headers) => fetchChunks(address, { timeoutMs, maxBytes: 128 * 1024 * 1024, headers }),
+  })
+  await ended
+}
+
+function nextPoll(): Promise<void> {
+  return new Promise((resolve) => {
+    polled = resolve
+  })
+}
+
+async function interval(): Promise<void> {
+  const ended = nextPoll()
+  await time.advance(INTERVAL_MS)
+  await ended
+}
+
+const entry = (jti: string, revokedAt = '2026-06-02T11:00:00Z') => ({ jti, revoked_at: revokedAt })
+const answer = (value: unknown) => (response: ServerResponse) => void response.end(JSON.stringify(value))
+
+describe('polling for revocations', () => {
+  it('[AUTH-14] [A-8] starts at now - 24 h, applies the entries, and goes on from next_since', async () => {
+    respond = answer({ revocations: [entry('a'), entry('b')], next_since: '2026-06-02T11:00:00.123456Z' })
+    await start()
+    expect([revocations.has('a'), revocations.has('b'), await revocations.cursor()]).toEqual([
+      true,
+      true,
+      '2026-06-02T11:00:00.123456Z',
+    ])
+    respond = answer({ next_since: '2026-06-02T11:30:00Z', revocations: [] })
+    await interval()
+    await interval()
+    expect(requests).toEqual([
+      { since: '2026-06-01T12:00:00.000Z', authorization: `Bearer ${BEARER}` },
+      { since: '2026-06-02T11:00:00.123456Z', authorization: `Bearer ${BEARER}` },
+      { since: '2026-06-02T11:30:00Z', authorization: `Bearer ${BEARER}` },
+    ])
+    expect(revocations.ageSec()).toBe(0)
+  })
+
+  it('[AUTH-14] the cursor survives a restart', async () => {
+    respond = answer({ revocations: [], next_since: '2026-06-02T10:00:00Z' })
+    await start()
+    await polling[Symbol.asyncDispose]()
+    await start()
+    expect(requests.map(({ since }) => since)).toEqual(['2026-06-01T12:00:00.000Z', '2026-06-02T10:00:00Z'])
+  })
+
+  it('[A-8] entries that come again or out of order change nothing', async () => {
+    respond = answer({
+      revocations: [entry('b'), entry('a', '2026-06-01T00:00:00Z'), entry('b')],
+      next_since: '2026-06-02T11:00:00Z',
+    })
+    await start()
+    await interval()
+    expect([revocations.size, (await storage.revocations.all()).map(({ jti }) => jti)]).toEqual([2, ['a', 'b']])
+  })
+
+  const failures: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+    ['500', (response) => response.writeHead(500).end('{"revocations":[],"next_since":"2026-06-02T11:00:00Z"}')],
+    ['no answer', () => {}],
+    ['HTML', (response) => response.end('<html>')],
+    ['a connection that breaks', (response) => response.destroy()],
+    ['next_since missing', answer({ revocations: [] })],
+    ['next_since no date', answer({ revocations: [], next_since: 'tomorrow' })],
+    ['next_since a number', answer({ revocations: [], next_since: 1_780_000_000 })],
+    ['next_since before the cursor', answer({ revocations: [], next_since: '2026-06-01T11:59:59.999Z' })],
+    ['revocations missing', answer({ next_since: '2026-06-02T11:00:00Z' })],
+  ]
+  it.each(failures)('[AUTH-14] [AUTH-15] [A-8] %s: since stays, the age grows, the next interval asks again', async (_, fail) => {
+    respond = fail
+    await time.advance(5_000)
+    const from = '2026-06-01T12:00:05.000Z'
+    await start(100)
+    expect([await revocations.cursor(), revocations.ageSec(), warnings]).toEqual([null, 5, ['auth.revocations.poll-failed']])
+    await revocations.add([], { cursor: from, partial: true })
+    await interval()
+    expect([await revocations.cursor(), revocations.ageSec()]).toEqual([from, 65])
+    respond = answer({ revocations: [entry('late')], next_since: '2026-06-02T11:00:00Z' })
+    await interval()
+    expect([revocations.has('late'), revocations.ageSec(), requests.at(-1)?.since]).toEqual([true, 0, from])
+  })
+
+  it('[AUTH-14] entries before a bad next_since count, but the cursor stays', async () => {
+    respond = answer({ revocations: [entry('a')] })
+    await start()
+    expect([revocations.has('a'), await revocations.cursor()]).toEqual([true, null])
+  })
+
+  it('[AUTH-14] an entry that cannot be read does not keep the others out', async () => {
+    respond = answer({
+      revocations: [entry('a'), { jti: 7 }, entry('b', 'never'), entry('c')],
+      next_since: '2026-06-02T11:00:00Z',
+    })
+    await start()
+    expect([revocations.has('a'), revocations.has('c'), revocations.size, warnings]).toEqual([
+      true,
+      true,
+      2,
+      ['auth.revocations.unreadable'],
+    ])
+  })
+
+  it('[A-8] an answer of 100 MB is read in parts: entries count, the cursor moves, nothing waits longer than 250 ms', async () => {
+    const padding = 'x'.repeat(50_000)
+    respond = (response) => void writeLarge(response, padding)
+    let longest = 0
+    let last = performance.now()
+    const watch = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 5)
+    await start(10_000)
+    clearInterval(watch)
+    expect([revocations.size, await revocations.cursor()]).toEqual([2_000, '2026-06-02T11:00:00Z'])
+    expect(longest).toBeLessThan(250)
+  })
+})
+
+async function writeLarge(response: ServerResponse, padding: string): Promise<void> {
+  response.write('{"revocations":[')
+  for (let i = 0; i < 2_000; i++) {
+    const text = `${i === 0 ? '' : ','}${JSON.stringify({ ...entry(`j${i}`), padding })}`
+    if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve))
+  }
+  response.end('],"next_since":"2026-06-02T11:00:00Z"}')
+}
