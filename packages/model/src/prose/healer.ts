@@ -118,16 +118,13 @@ export class Healer {
     const out: ProseElement[] = []
     const isCaption = node.type === 'figcaption'
     let run: ProseNode[] = []
-    let first: ProseElement | undefined
+    let attrs = clamped.attrs
     const flush = () => {
       const content = tidyInline(run, this.#report, place)
       run = []
-      if (content.length === 0) return
-      const attrs = first === undefined ? clamped.attrs : levelOnly(clamped.attrs)
-      out.push(
-        (first ??= { type: node.type, attrs, content }),
-        ...(first === out.at(-1) ? [] : [{ type: node.type, attrs, content }]),
-      )
+      if (content.every(isBlank)) return
+      out.push({ type: node.type, attrs, content })
+      attrs = levelOnly(clamped.attrs)
     }
     node.content.forEach((child, index) => {
       if (child.type === 'text' || isInline(child)) return void run.push(child)
@@ -253,6 +250,11 @@ function groupEnd(nodes: readonly ProseNode[], start: number): number {
   const belongs = (node: ProseNode) => (isInline(first) ? isInline(node) : isItem(first) && node.type === first.type)
   while (end < nodes.length && belongs(nodes[end] as ProseNode)) end++
   return end
+}
+
+/** White space that is left of a text block beside what was lifted out of it. */
+function isBlank(node: ProseNode): boolean {
+  return node.type === 'text' && /^[ \t\n\f\r]*$/.test(node.text)
 }
 
 function levelOnly(attrs: ProseAttrs): ProseAttrs {

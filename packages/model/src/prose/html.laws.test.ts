@@ -1,0 +1,63 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { equalTrees } from './equal.ts'
+import { FixList } from './fixes.ts'
+import { heal } from './heal.ts'
+import { parseHtml, serialiseHtml } from './html.ts'
+import { anyTree, looseNodes } from './testing/arbitrary.ts'
+import { violations } from './testing/content-model.ts'
+
+describe('laws of prose HTML', () => {
+  it('[PROSE-2] generated pages satisfy the model, so that the laws below say something', () => {
+    fc.assert(
+      fc.property(anyTree, (tree) => {
+        expect(violations(tree)).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('[PROSE-1] [PROSE-6] a page written and read back is equal, without fixes, and writes the same bytes', () => {
+    fc.assert(
+      fc.property(anyTree, (tree) => {
+        const html = serialiseHtml(tree)
+        const back = parseHtml(html, { source: 'stored' })
+        expect(back.fixes).toEqual([])
+        if (!equalTrees(back.tree, tree)) expect(back.tree).toEqual(tree)
+        expect(serialiseHtml(back.tree)).toBe(html)
+      }),
+      { numRuns: 600 },
+    )
+  })
+
+  it('[PROSE-22] healed nodes satisfy the model, whatever they were', () => {
+    fc.assert(
+      fc.property(looseNodes, (nodes) => {
+        expect(violations(heal(nodes, new FixList()))).toEqual([])
+      }),
+      { numRuns: 600 },
+    )
+  })
+
+  it('[PROSE-23] healing healed content gives the same object and reports nothing', () => {
+    fc.assert(
+      fc.property(looseNodes, (nodes) => {
+        const healed = heal(nodes, new FixList())
+        const fixes = new FixList()
+        expect(heal(healed, fixes)).toBe(healed)
+        expect(fixes.list).toEqual([])
+      }),
+      { numRuns: 600 },
+    )
+  })
+
+  it('[PROSE-6] what was healed is byte-stable too', () => {
+    fc.assert(
+      fc.property(looseNodes, (nodes) => {
+        const html = serialiseHtml(heal(nodes, new FixList()))
+        expect(serialiseHtml(parseHtml(html, { source: 'stored' }).tree)).toBe(html)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
