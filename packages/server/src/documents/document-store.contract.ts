@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { BodyFacts } from '@docrelay/model/body-facts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UpdateLog } from '../sync/update-log.port.ts'
-import type { DocumentHead, DocumentRef, DocumentStore, DocumentWrite, WriteOutcome } from './document-store.port.ts'
+import type { DocumentHead, DocumentRef, DocumentStore } from './document-store.port.ts'
+import { bodyOf, change, creation, noFacts, textOf, update, written } from './testing/document-writes.ts'
 
 export interface OpenDocumentStore extends AsyncDisposable {
   readonly documents: DocumentStore
@@ -10,52 +10,6 @@ export interface OpenDocumentStore extends AsyncDisposable {
   /** Closes everything and opens it again, as a restart does. */
   reopen(): Promise<void>
 }
-
-export const noFacts: BodyFacts = {
-  title: 'Untitled Document',
-  createdAt: null,
-  canvasPageCount: 0,
-  prosePageCount: 0,
-  shapeCount: 0,
-  filledProsePageCount: 0,
-  carried: {},
-}
-
-export const bodyOf = (text: string, facts: Partial<BodyFacts> = {}) => ({
-  bytes: new TextEncoder().encode(text),
-  facts: { ...noFacts, ...facts },
-})
-
-export const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
-
-export const creation = (ref: DocumentRef, text = '{}', more: Partial<DocumentWrite> = {}): DocumentWrite => ({
-  ref,
-  expect: { kind: 'absent' },
-  set: { ownerId: 'ada', ownerName: 'Ada', titleChangedAtMs: 1000, body: bodyOf(text) },
-  bump: true,
-  nowMs: 1000,
-  quotaBytes: null,
-  log: { kind: 'cold' },
-  ...more,
-})
-
-export const change = (head: DocumentHead, text: string, more: Partial<DocumentWrite> = {}): DocumentWrite => ({
-  ref: { workspaceId: head.workspaceId, id: head.id },
-  expect: { kind: 'document', key: head.key, version: head.version },
-  set: { body: bodyOf(text) },
-  bump: true,
-  nowMs: head.updatedAtMs + 1000,
-  quotaBytes: null,
-  log: { kind: 'cold' },
-  ...more,
-})
-
-export function written(outcome: WriteOutcome): DocumentHead {
-  if (outcome.kind !== 'written') throw new Error(`not written: ${JSON.stringify(outcome)}`)
-  return outcome.head
-}
-
-export const update = (...bytes: number[]) => Uint8Array.from(bytes)
 
 /** Registers what every driver of `DocumentStore` keeps to. */
 export function describeDocumentStoreContract(name: string, open: () => Promise<OpenDocumentStore>): void {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { change, creation, type OpenDocumentStore, update, written } from '../documents/document-store.contract.ts'
+import type { OpenDocumentStore } from '../documents/document-store.contract.ts'
+import { change, creation, update, written } from '../documents/testing/document-writes.ts'
 import type { AppendRecord, LogRecord } from './update-log.port.ts'
 
 /** Registers what every driver of `UpdateLog` keeps to. */

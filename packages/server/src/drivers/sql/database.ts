@@ -1,7 +1,6 @@
 import type { Logger } from '../../kernel/log.ts'
 import type { Database } from './engine.ts'
 import { migrateStore } from './migrations/migrate.ts'
-import { openPostgres } from './postgres.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 /**
@@ -26,8 +25,11 @@ async function connect(url: string, options: SqliteOptions, log: Logger): Promis
     case 'sqlite:':
       return openSqlite(url.slice(scheme.length), options)
     case 'postgres:':
-    case 'postgresql:':
+    case 'postgresql:': {
+      // Not loaded by those who run on one file.
+      const { openPostgres } = await import('./postgres.ts')
       return openPostgres(url, (error) => log.warn('storage.connection-lost', error.message))
+    }
     default:
       throw new Error(`[storage].url: unknown scheme ${JSON.stringify(scheme)} (allowed sqlite:, postgres:)`)
   }

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { afterEach, describe, expect, it } from 'vitest'
+import { change, creation, update, written } from '../../documents/testing/document-writes.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { COMMIT_AT_BYTES, COMMIT_AT_RECORDS, CommitQueue } from './commit-queue.ts'
+import { openDatabase } from './database.ts'
+import { sqlDocuments } from './documents.ts'
+import type { Database, Fault } from './engine.ts'
+import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
+import { temporaryStore } from './testing/store-under-test.ts'
+import { appendTo, sqlUpdates } from './updates.ts'
+
+const LONG_MS = 300
+
+interface Bench {
+  readonly database: Database
+  readonly queue: CommitQueue
+  readonly fatal: Error[]
+  append(key: number, actor?: string, bytes?: Uint8Array): Promise<unknown>
+  appendMany(key: number, count: number): Promise<unknown>
+  newDocument(): Promise<number>
+  stored(key: number): Promise<number>
+}
+
+const cleanups: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function openBench(
+  url: string,
+  more: { commitDelayMs?: number; faultOf?: (error: unknown) => Fault } = {},
+): Promise<Bench> {
+  const real = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
+  const database = { ...real, engine: { ...real.engine, ...(more.faultOf === undefined ? {} : { faultOf: more.faultOf }) } }
+  const fatal: Error[] = []
+  const queue = new CommitQueue({
+    database,
+    commitDelayMs: more.commitDelayMs ?? 4,
+    clock: systemClock,
+    log: silentLogger,
+    onFatal: (error) => fatal.push(error),
+    ackBeforeCommit: false,
+    appendAll: (writer, records) => appendTo(writer, database.engine, records),
+  })
+  cleanups.push(async () => {
+    await queue.close()
+    await real.close()
+  })
+  const documents = sqlDocuments(database, queue, silentLogger)
+  const updates = sqlUpdates(database, queue)
+  const record = (key: number, actor = 'ada', bytes: Uint8Array = update(1)) => ({ key, actor, atMs: 1, update: bytes })
+  return {
+    database,
+    queue,
+    fatal,
+    append: (key, actor, bytes) => updates.append([record(key, actor, bytes)]),
+    appendMany: (key, count) => updates.append(Array.from({ length: count }, () => record(key))),
+    newDocument: async () => written(await documents.write(creation({ workspaceId: randomUUID(), id: 'doc' }))).key,
+    async stored(key) {
+      const log = await updates.load(key)
+      return log.kind === 'loaded' ? log.records.length : -1
+    },
+  }
+}
+
+function sqliteUrl(): string {
+  const { url, remove } = temporaryStore()
+  cleanups.push(remove)
+  return url
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+describe('group commit', () => {
+  it('[LIFE-4] what many documents queue in one turn is one commit', async () => {
+    const bench = await openBench(sqliteUrl())
+    const keys = await Promise.all(Array.from({ length: 20 }, () => bench.newDocument()))
+    const before = bench.queue.stats().commits
+    await Promise.all(keys.map((key) => bench.append(key)))
+    const after = bench.queue.stats()
+    expect(after.commits - before).toBe(1)
+    expect(after.appendSeconds).toHaveLength(20)
+    expect(Math.min(...after.appendSeconds)).toBeGreaterThan(0)
+  })
+
+  it('[LIFE-4] a lone record does not wait for the delay, also not after other lone records', async () => {
+    const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS })
+    const key = await bench.newDocument()
+    const took = await timed(async () => {
+      for (let i = 0; i < 3; i++) await bench.append(key)
+    })
+    expect(took).toBeLessThan(LONG_MS)
+  })
+
+  it('[LIFE-4] under load a commit waits for more, at most the delay', async () => {
+    const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS })
+    const key = await bench.newDocument()
+    await bench.appendMany(key, 50)
+    const before = bench.queue.stats().commits
+    const took = await timed(async () => {
+      const first = bench.append(key)
+      await sleep(LONG_MS / 4)
+      await Promise.all([first, bench.append(key)])
+    })
+    expect(bench.queue.stats().commits - before).toBe(1)
+    expect(took).toBeGreaterThan(LONG_MS / 2)
+    expect(took).toBeLessThan(LONG_MS * 2)
+  })
+
+  it.each([
+    ['256 records', async (bench: Bench, key: number) => bench.appendMany(key, COMMIT_AT_RECORDS)],
+    ['1 MiB', async (bench: Bench, key: number) => bench.append(key, 'ada', new Uint8Array(COMMIT_AT_BYTES))],
+  ])('[LIFE-4] %s end the wait', async (_, fill) => {
+    const bench = await openBench(sqliteUrl(), { commitDelayMs: 5000 })
+    const key = await bench.newDocument()
+    await bench.appendMany(key, 50)
+    const took = await timed(() => Promise.all([bench.append(key), fill(bench, key)]))
+    expect(took).toBeLessThan(2500)
+  })
+
+  it('[LIFE-28] closing commits what is queued and refuses what comes later', async () => {
+    const { url, remove } = temporaryStore()
+    cleanups.push(remove)
+    const bench = await openBench(url, { commitDelayMs: 5000 })
+    const key = await bench.newDocument()
+    await bench.appendMany(key, 50)
+    const last = bench.append(key)
+    await bench.queue.close()
+    expect(await last).toEqual([{ kind: 'appended', seq: 51 }])
+    await expect(bench.append(key)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
+})
+
+/** Appends by `bad-record` fail at their statement, those by `bad-commit` only when the transaction commits. */
+const SABOTAGE = {
+  SQLite: [
+    'create table sabotage (key integer references documents (key) deferrable initially deferred)',
+    "create trigger bad_record before insert on updates when new.actor = 'bad-record' begin select raise(abort, 'sabotaged'); end",
+    "create trigger bad_commit after insert on updates when new.actor = 'bad-commit' begin insert into sabotage values (-1); end",
+  ],
+  PostgreSQL: [
+    'create table sabotage (key bigint references documents (key) deferrable initially deferred)',
+    `create function sabotage_record() returns trigger language plpgsql as $$ begin
+       if new.actor = 'bad-record' then raise exception 'sabotaged'; end if;
+       if new.actor = 'bad-commit' then insert into sabotage values (-1); end if;
+       return new; end $$`,
+    'create trigger bad_record before insert on updates for each row execute function sabotage_record()',
+  ],
+}
+const REPAIR = { SQLite: 'drop trigger bad_commit', PostgreSQL: 'drop trigger bad_record on updates' }
+
+const postgres = await openPostgresUnderTest()
+if (typeof postgres !== 'string') await postgres[Symbol.asyncDispose]()
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
+  async function sabotaged(more: Parameters<typeof openBench>[1] = {}): Promise<Bench> {
+    const bench = await openBench(name === 'SQLite' ? sqliteUrl() : await postgresUrl(), more)
+    for (const statement of SABOTAGE[name]) await sql.raw(statement).execute(bench.database.writer)
+    return bench
+  }
+  const skipped = name === 'PostgreSQL' && typeof postgres === 'string'
+
+  it.skipIf(skipped)('[LIFE-8] a call that fails does not take along those it shared the commit with', async () => {
+    const bench = await sabotaged()
+    const [one, two, bad] = [await bench.newDocument(), await bench.newDocument(), await bench.newDocument()]
+    const results = await Promise.allSettled([
+      bench.append(one),
+      bench.append(bad, 'bad-record'),
+      bench.append(two),
+      bench.append(bad),
+    ])
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(results[1]).toMatchObject({ reason: { code: 'INTERNAL' } })
+    expect(await Promise.all([one, two, bad].map(bench.stored))).toEqual([1, 1, 1])
+    expect(bench.queue.healthy).toBe(true)
+  })
+
+  it.skipIf(skipped)('[LIFE-6] a commit that fails confirms nobody, and later commits work', async () => {
+    const bench = await sabotaged()
+    const [one, two] = [await bench.newDocument(), await bench.newDocument()]
+    const results = await Promise.allSettled([bench.append(one), bench.append(two, 'bad-commit'), bench.appendMany(one, 3)])
+    expect(results).toMatchObject(Array(3).fill({ status: 'rejected', reason: { code: 'NOT_PERSISTED' } }))
+    expect(await Promise.all([one, two].map(bench.stored))).toEqual([0, 0])
+    expect([bench.queue.healthy, bench.fatal]).toEqual([false, []])
+    await sql.raw(REPAIR[name]).execute(bench.database.writer)
+    expect(await bench.append(one)).toEqual([{ kind: 'appended', seq: 1 }])
+    expect(bench.queue.healthy).toBe(true)
+    expect(bench.queue.stats().failures).toBe(3)
+  })
+
+  it.skipIf(skipped)('[LIFE-1] after a lost flush nothing is confirmed any more, what is queued included', async () => {
+    const bench = await sabotaged({ faultOf: () => 'broken' })
+    const key = await bench.newDocument()
+    const behind = sleep(0).then(() => bench.append(key))
+    expect(await Promise.allSettled([bench.append(key, 'bad-commit'), behind])).toMatchObject([
+      { status: 'rejected', reason: { code: 'NOT_PERSISTED' } },
+      { status: 'rejected' },
+    ])
+    expect(bench.fatal).toHaveLength(1)
+    await expect(bench.append(key)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect([await bench.stored(key), bench.queue.healthy]).toEqual([0, false])
+  })
+
+  it.skipIf(skipped)('[LIFE-6] a disk that refuses bytes twice within a minute ends writing', async () => {
+    const bench = await sabotaged({ faultOf: () => 'write-error' })
+    const key = await bench.newDocument()
+    await expect(bench.append(key, 'bad-commit')).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+    expect(await bench.append(key)).toEqual([{ kind: 'appended', seq: 1 }])
+    expect(bench.fatal).toHaveLength(0)
+    await expect(bench.append(key, 'bad-commit')).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+    expect(bench.fatal).toHaveLength(1)
+    await expect(bench.append(key)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
+})
+
+async function postgresUrl(): Promise<string> {
+  const server = await openPostgresUnderTest()
+  if (typeof server === 'string') throw new Error(server)
+  cleanups.push(async () => server[Symbol.asyncDispose]())
+  return server.url
+}
+
+it('[LIFE-6] a full disk refuses writes, keeps answering reads, and takes writes again when there is room', async () => {
+  const bench = await openBench(sqliteUrl())
+  const documents = sqlDocuments(bench.database, bench.queue, silentLogger)
+  const ref = { workspaceId: 'w', id: 'doc-full' }
+  const head = written(await documents.write(creation(ref)))
+  const limit = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(bench.database.writer)
+  await limit(1)
+  await expect(documents.write(change(head, 'x'.repeat(500_000)))).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+  await expect(bench.append(head.key, 'ada', new Uint8Array(500_000))).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+  expect(bench.queue.healthy).toBe(false)
+  expect(await documents.state(ref)).toEqual({ kind: 'document', head })
+  await limit(1_000_000)
+  expect(written(await documents.write(change(head, 'x'.repeat(500_000)))).version).toBe(2)
+  expect([bench.queue.healthy, bench.fatal]).toEqual([true, []])
+})
