@@ -300,7 +300,7 @@ describe('content types', () => {
   it('[REST-7] [H3] a JSON route takes 2 MiB, declared or chunked, and closes above', async () => {
     await put('limited', {})
     const big = JSON.stringify({ to_user_id: 'ann', pad: 'x'.repeat(2 * 1024 * 1024) })
-    for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    for (const headers of [{}, { 'transfer-encoding': 'chunked' }] as Record<string, string>[]) {
       const answer = await relay.call('POST', '/api/docs/limited/transfer', {
         as: ann,
         raw: big,

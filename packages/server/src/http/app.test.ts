@@ -303,25 +303,31 @@ describe('draining', () => {
   })
 
   it('[LIFE-28] requests in progress finish before finishRequests resolves', async () => {
-    const started = Promise.withResolvers<void>()
-    const mayFinish = Promise.withResolvers<void>()
+    let start = (): void => undefined
+    let finish = (): void => undefined
+    const started = new Promise<void>((resolve) => {
+      start = resolve
+    })
+    const mayFinish = new Promise<void>((resolve) => {
+      finish = resolve
+    })
     const waiting: Route = {
       ...open,
       path: '/wait',
       async handle() {
-        started.resolve()
-        await mayFinish.promise
+        start()
+        await mayFinish
         return { kind: 'empty' }
       },
     }
     await using slow = await startRestRelay({ routes: [waiting] })
     const answer = slow.call('GET', '/wait')
-    await started.promise
+    await started
     let done = false
     const finished = slow.server.finishRequests().then(() => (done = true))
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(done).toBe(false)
-    mayFinish.resolve()
+    finish()
     expect((await answer).status).toBe(204)
     await finished
     expect(done).toBe(true)

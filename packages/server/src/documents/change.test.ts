@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RestRelay, noResidents, startRestRelay } from '../http/testing/rest-relay.ts'
+
+let relay: RestRelay
+const live: string[] = []
+beforeAll(async () => {
+  relay = await startRestRelay({
+    residents: {
+      ...noResidents,
+      bodyChanged: (ref, version) => void live.push(`changed ${ref.id} ${version}`),
+      sharingChanged: (head) => void live.push(`sharing ${head.id} ${head.ownerId}`),
+      drop: async (ref) => {
+        live.push(`drop ${ref.id}`)
+        if (ref.id === 'stuck') throw new Error('the worker is gone')
+        return []
+      },
+    },
+  })
+})
+afterAll(() => relay[Symbol.asyncDispose]())
+
+const ann = { sub: 'ann', role: 'member' }
+const put = (id: string, body: unknown = {}) => relay.call('PUT', `/api/docs/${id}`, { as: ann, body })
+const get = (id: string, as = ann) => relay.call('GET', `/api/docs/${id}`, { as })
+const transfer = (id: string, body: unknown) => relay.call('POST', `/api/docs/${id}/transfer`, { as: ann, body })
+const assign = (id: string, body: unknown) => relay.call('PUT', `/api/docs/${id}/collection`, { as: ann, body })
+
+describe('DELETE', () => {
+  it('[REST-22] [LIFE-23] answers 204, leaves a tombstone, and is 404 from then on', async () => {
+    await put('doomed')
+    await put('doomed')
+    const before = Date.now()
+    const answer = await relay.call('DELETE', '/api/docs/doomed', { as: ann })
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    const state = await relay.storage.documents.state({ workspaceId: 'default', id: 'doomed' })
+    expect(state).toMatchObject({ kind: 'tombstone', tombstone: { lastServerVersion: 2, ownerId: 'ann' } })
+    expect(state.kind === 'tombstone' && state.tombstone.deletedAtMs >= before).toBe(true)
+    expect((await relay.call('DELETE', '/api/docs/doomed', { as: ann })).status).toBe(404)
+    expect((await relay.call('DELETE', '/api/docs/never', { as: ann })).status).toBe(404)
+    expect((await get('doomed')).status).toBe(404)
+    expect((await relay.call('GET', '/api/docs', { as: ann })).list.some((entry) => entry.id === 'doomed')).toBe(false)
+  })
+
+  it('[LIFE-23] [WS-52] [OPS-7] drops the live copy, tells with the head of before, and is audited', async () => {
+    await put('told', { name: 'T' })
+    await relay.call('DELETE', '/api/docs/told', { as: ann })
+    expect(live).toContain('drop told')
+    expect(relay.events.at(-1)).toMatchObject({
+      kind: 'deleted',
+      actor: 'ann',
+      before: { id: 'told', facts: { title: 'T' } },
+      tombstone: { lastServerVersion: 1 },
+    })
+    expect(relay.logLines.find((line) => line.event === 'document.deleted' && line.docId === 'told')).toMatchObject({
+      audit: true,
+      sub: 'ann',
+    })
+  })
+
+  it('[LIFE-23] a live side that fails does not turn a durable deletion into an error', async () => {
+    await put('stuck')
+    expect((await relay.call('DELETE', '/api/docs/stuck', { as: ann })).status).toBe(204)
+    expect(relay.events.at(-1)).toMatchObject({ kind: 'deleted', ref: { id: 'stuck' } })
+  })
+
+  it('[R-3] [LIFE-23] after the answer to a DELETE among PUTs nothing revives the document', async () => {
+    for (let round = 0; round < 8; round++) {
+      const id = `race-${round}`
+      await put(id)
+      const puts = Promise.all(Array.from({ length: 6 }, (_, i) => put(id, { name: `n${i}` })))
+      const deleted = await relay.call('DELETE', `/api/docs/${id}`, { as: ann })
+      expect(deleted.status).toBe(204)
+      expect((await put(id)).status).toBe(410)
+      for (const answer of await puts) expect([200, 410]).toContain(answer.status)
+      expect((await get(id)).status).toBe(404)
+    }
+  })
+
+  it('[R-3] of two DELETEs one is answered 204 and the other 404, with one event', async () => {
+    await put('twice')
+    const statuses = (await Promise.all([1, 2].map(() => relay.call('DELETE', '/api/docs/twice', { as: ann })))).map(
+      (answer) => answer.status,
+    )
+    expect(statuses.sort()).toEqual([204, 404])
+    expect(relay.events.filter((event) => event.kind === 'deleted' && event.ref.id === 'twice')).toHaveLength(1)
+  })
+
+  it('[LIFE-24] once its tombstone is purged an id is unknown and may be created by anyone', async () => {
+    await put('purged')
+    await relay.call('DELETE', '/api/docs/purged', { as: ann })
+    await relay.storage.documents.purgeTombstones(Date.now() + 1, 1000)
+    const answer = await relay.call('PUT', '/api/docs/purged', { as: { sub: 'bob', role: 'member' }, body: {} })
+    expect([answer.status, answer.json.newVersion, answer.json.ownerId]).toEqual([200, 1, 'bob'])
+  })
+})
+
+describe('transfer', () => {
+  it('[REST-23] the new owner leaves the share list and the former one becomes an edit share', async () => {
+    const cid = { userId: 'cid', permission: 'view', note: 'kept' }
+    await put('given', { sharedWith: [{ user_id: 'bob', role: 'view' }, cid] })
+    const answer = await transfer('given', { to_user_id: 'bob' })
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    const { json } = await get('given')
+    expect(json).toMatchObject({ ownerId: 'bob', ownerName: 'bob', serverVersion: 2 })
+    expect(json.sharedWith).toEqual([cid, { userId: 'ann', userName: 'ann', permission: 'edit', sharedAt: expect.any(Number) }])
+    expect(live).toContain('sharing given bob')
+    expect(live).toContain('changed given 2')
+    expect(relay.events.at(-1)).toMatchObject({ kind: 'updated', head: { id: 'given', ownerId: 'bob' } })
+    expect((await transfer('given', { to_user_id: 'ann' })).json.errorCode).toBe('OWNER_REQUIRED')
+  })
+
+  it('[REST-23] the other spelling names the owner too; to the present owner nothing changes', async () => {
+    await put('named')
+    expect((await transfer('named', { newOwnerId: 'ann', newOwnerName: 'Ann' })).status).toBe(204)
+    expect((await get('named')).json).toMatchObject({ ownerName: 'ann', serverVersion: 1 })
+    const events = relay.events.length
+    await transfer('named', { newOwnerId: 'bob', newOwnerName: 'Bob B.' })
+    expect((await get('named')).json).toMatchObject({ ownerId: 'bob', ownerName: 'Bob B.', serverVersion: 2 })
+    expect(relay.events.length).toBe(events + 1)
+  })
+
+  it.each([
+    [{}],
+    [[]],
+    ['text'],
+    [{ to_user_id: '' }],
+    [{ to_user_id: 7 }],
+    [{ to_user_id: 'x'.repeat(257) }],
+    [{ newOwnerId: 'x', newOwnerName: 7 }],
+  ])('[REST-23] %j is 400 BAD_REQUEST', async (body) => {
+    await put('strict')
+    const answer = await transfer('strict', body)
+    expect([answer.status, answer.json.errorCode]).toEqual([400, 'BAD_REQUEST'])
+    expect((await get('strict')).json.ownerId).toBe('ann')
+  })
+
+  it('[REST-23] two transfers at once leave one of the two owners, never a mixture', async () => {
+    await put('contested')
+    await Promise.all([transfer('contested', { to_user_id: 'bob' }), transfer('contested', { to_user_id: 'cid' })])
+    const { json } = await get('contested')
+    expect(['bob', 'cid']).toContain(json.ownerId)
+    expect(json.serverVersion).toBe(2)
+  })
+})
+
+describe('collection', () => {
+  it('[REST-24] assigns and clears, adds 1 exactly when membership changed', async () => {
+    await put('member')
+    expect((await assign('member', { collectionId: 'never-registered' })).status).toBe(204)
+    expect((await get('member')).json).toMatchObject({ collectionId: 'never-registered', serverVersion: 2 })
+    const events = relay.events.length
+    expect((await assign('member', { collectionId: 'never-registered' })).status).toBe(204)
+    expect([(await get('member')).json.serverVersion, relay.events.length]).toEqual([2, events])
+    expect((await assign('member', { collectionId: null })).status).toBe(204)
+    expect((await get('member')).json).toMatchObject({ collectionId: null, serverVersion: 3 })
+    expect(relay.events.at(-1)).toMatchObject({ kind: 'updated', head: { id: 'member', collectionId: null } })
+  })
+
+  it.each([[{}], [{ collectionId: 7 }], [{ collectionId: 'x'.repeat(65) }], [null], [[]]])(
+    '[REST-24] [BODY-10] %j is 400',
+    async (body) => {
+      await put('member')
+      expect((await assign('member', body)).json.errorCode).toBe('BAD_REQUEST')
+    },
+  )
+
+  it('[REST-24] changes that race with PUTs are all kept', async () => {
+    await put('busy')
+    const answers = await Promise.all([
+      assign('busy', { collectionId: 'c' }),
+      put('busy', { name: 'n' }),
+      put('busy', { name: 'n' }),
+    ])
+    expect(answers.map((answer) => answer.status)).toEqual([204, 200, 200])
+    expect((await get('busy')).json).toMatchObject({ collectionId: 'c', name: 'n', serverVersion: 4 })
+  })
+})

@@ -1,0 +1,106 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
+import { silentLogger } from '../kernel/log.ts'
+import { openBodies } from './bodies.ts'
+
+const MIB = 1024 * 1024
+/** The bound for shared machines; unshared ones stay below 100 ms. */
+const MAX_PAUSE_MS = 250
+
+let relay: RestRelay
+beforeAll(async () => {
+  relay = await startRestRelay()
+})
+afterAll(() => relay[Symbol.asyncDispose]())
+
+const ann = { sub: 'ann', role: 'member' }
+
+/** A canvas of honest shapes with at least `bytes` bytes of JSON. */
+function bigBody(bytes: number): Uint8Array {
+  const shape = (i: number) => `{"id":"s${i}","type":"rectangle","x":${i},"y":${i},"w":100,"h":60,"text":"${'word '.repeat(30)}"}`
+  const count = Math.ceil(bytes / shape(100_000).length)
+  return Buffer.from(
+    `{"name":"big","pages":[{"id":"p1","name":"C","shapes":[${Array.from({ length: count }, (_, i) => shape(i)).join(',')}]}]}`,
+  )
+}
+
+/** The longest time in which the event loop did nothing else while `work` ran. */
+async function longestPauseMs<T>(work: () => Promise<T>): Promise<{ result: T; pauseMs: number }> {
+  const monitor = monitorEventLoopDelay({ resolution: 5 })
+  monitor.enable()
+  const result = await work()
+  monitor.disable()
+  return { result, pauseMs: monitor.max / 1e6 }
+}
+
+/** Sends in pieces, so that what is measured is the relay and not one huge write of the client in the same process. */
+function putLarge(path: string, bytes: Uint8Array) {
+  return relay.call('PUT', path, { as: ann, raw: bytes, headers: { 'content-type': 'application/json' } })
+}
+
+describe('large bodies', () => {
+  it('[S14] [C1] a 20 MB PUT and its GET do not hold the event loop', async () => {
+    const body = bigBody(20 * MIB)
+    await putLarge('/api/docs/warm', bigBody(2 * MIB))
+    const put = await longestPauseMs(() => putLarge('/api/docs/big', body))
+    expect([put.result.status, put.result.json.newVersion]).toEqual([200, 1])
+    expect(put.pauseMs).toBeLessThan(MAX_PAUSE_MS)
+    const head = await longestPauseMs(() => relay.call('HEAD', '/api/docs/big', { as: ann }))
+    expect(head.result.status).toBe(200)
+    expect(head.pauseMs).toBeLessThan(MAX_PAUSE_MS)
+    const stored = await relay.storage.documents.read({ workspaceId: 'default', id: 'big' })
+    expect(stored?.head.sizeBytes).toBe(put.result.json.sizeBytes)
+  })
+
+  it('[S14] [H4] 32 MiB of {}, are refused without a pause', async () => {
+    const body = Buffer.from(`[${'{},'.repeat((32 * MIB) / 3)}{}]`)
+    const { result, pauseMs } = await longestPauseMs(() => putLarge('/api/docs/dense', body))
+    expect([result.status, result.json.errorCode]).toEqual([413, 'BODY_TOO_LARGE'])
+    expect(pauseMs).toBeLessThan(MAX_PAUSE_MS)
+  })
+
+  it('[H3] [REST-7] a document above 128 MiB is refused before it is sent', async () => {
+    const declared = { 'content-type': 'application/json', 'content-length': String(128 * MIB + 1) }
+    const received = await relay.socket(
+      `PUT /api/docs/huge HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${relay.issuer.token(ann)}\r\nContent-Type: application/json\r\nContent-Length: ${declared['content-length']}\r\n\r\n`,
+    )
+    expect(received).toMatch(/^HTTP\/1\.1 413 /)
+    expect(received).toContain('"errorCode":"BODY_TOO_LARGE"')
+    const capped = relay.issuer.token({ sub: 'ann', wsp: [{ id: 'default', role: 'member', max_doc_bytes: 5000 }] })
+    const told = await relay.socket(
+      `PUT /api/docs/huge HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${capped}\r\nContent-Length: ${128 * MIB + 1}\r\n\r\n`,
+    )
+    expect(told).toContain(`"errorCode":"DOC_TOO_LARGE","sizeBytes":${128 * MIB + 1},"maxBytes":5000,"source":"claim"`)
+  })
+
+  it('[BODY-8] [BODY-10] long bodies are judged by the same rules as short ones', async () => {
+    const pad = 'x'.repeat(2 * MIB)
+    const put = (raw: string) => putLarge('/api/docs/strict-large', Buffer.from(raw))
+    expect((await put(`{"a":1e400,"pad":"${pad}"}`)).json.errorCode).toBe('BAD_JSON')
+    expect((await put(`{"id":"other","pad":"${pad}"}`)).json.errorCode).toBe('ID_MISMATCH')
+    expect((await put(`{"pages":7,"pad":"${pad}"}`)).json).toMatchObject({ errorCode: 'BAD_BODY', path: '/pages' })
+    expect((await put(`{"name":"A","title":"B","pad":"${pad}"}`)).json.title).toBe('A')
+    expect((await put(`{"name":"A","title":"C","pad":"${pad}"}`)).json.title).toBe('C')
+  })
+})
+
+describe('bodies', () => {
+  it('[C4] a task over its deadline is refused and its worker replaced', async () => {
+    await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger, deadlineMs: 1 })
+    await expect(bodies.prepare(bigBody(4 * MIB), 'd', null)).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' })
+  })
+
+  it('[BODY-10] a body settled against a title that changed meanwhile is settled again, long or short', async () => {
+    await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger })
+    for (const pad of ['', 'x'.repeat(2 * MIB)]) {
+      const raw = Buffer.from(JSON.stringify({ name: 'A', title: 'B', pad }))
+      const first = await bodies.prepare(new Uint8Array(raw), 'd', 'A')
+      expect(first.facts.title).toBe('B')
+      const again = await bodies.resettle(first, 'B')
+      expect(again.facts.title).toBe('A')
+      expect(JSON.parse(Buffer.from(again.bytes).toString())).toMatchObject({ id: 'd', name: 'A', title: 'A' })
+      expect(await bodies.resettle(again, 'B')).toBe(again)
+    }
+  })
+})

@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTaskPool } from './task-pool.ts'
+
+type Task = { readonly do: 'echo' | 'spin' | 'throw' | 'exit' | 'thread'; readonly value?: Uint8Array | number }
+
+let directory: string
+let entry: URL
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'task-pool-'))
+  const worker = new URL('./task-worker.ts', import.meta.url).href
+  const source = `import { serveTasks } from '${worker}'
+import { threadId } from 'node:worker_threads'
+serveTasks((task) => {
+  switch (task.do) {
+    case 'echo': return { result: task.value }
+    case 'thread': return { result: threadId }
+    case 'throw': throw new Error('bad task')
+    case 'exit': process.exit(3)
+    case 'spin': for (;;);
+  }
+})`
+  await writeFile(join(directory, 'worker.mjs'), source)
+  entry = pathToFileURL(join(directory, 'worker.mjs'))
+})
+afterAll(() => rm(directory, { recursive: true }))
+
+const DEADLINE_MS = 20_000
+
+describe('task pool', () => {
+  it('[C4] answers every task, more of them than threads, and moves what is transferred', async () => {
+    await using pool = openTaskPool<Task, unknown>({ entry, size: 2 })
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, value) => pool.run({ task: { do: 'echo', value }, deadlineMs: DEADLINE_MS })),
+    )
+    expect(outcomes).toEqual(Array.from({ length: 10 }, (_, result) => ({ kind: 'done', result })))
+    const bytes = new Uint8Array(new ArrayBuffer(1000)).fill(7)
+    const moved = pool.run({ task: { do: 'echo', value: bytes }, transfer: [bytes.buffer], deadlineMs: DEADLINE_MS })
+    expect(bytes.byteLength).toBe(0)
+    expect(await moved).toEqual({ kind: 'done', result: new Uint8Array(1000).fill(7) })
+  })
+
+  it('[C4] a task over its deadline ends with its worker, and the next one gets a new worker', async () => {
+    await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
+    const before = await pool.run({ task: { do: 'thread' }, deadlineMs: DEADLINE_MS })
+    expect(await pool.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
+    const after = await pool.run({ task: { do: 'thread' }, deadlineMs: DEADLINE_MS })
+    expect(after.kind).toBe('done')
+    expect(after).not.toEqual(before)
+  })
+
+  it('[OPS-8] a task that throws or ends its worker fails alone', async () => {
+    await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
+    expect(await pool.run({ task: { do: 'throw' }, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'failed', detail: 'bad task' })
+    expect((await pool.run({ task: { do: 'exit' }, deadlineMs: DEADLINE_MS })).kind).toBe('failed')
+    expect(await pool.run({ task: { do: 'echo', value: 1 }, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'done', result: 1 })
+  })
+
+  it('[C4] a closed pool answers what waits and takes nothing more', async () => {
+    const pool = openTaskPool<Task, unknown>({ entry, size: 1 })
+    const running = pool.run({ task: { do: 'spin' }, deadlineMs: DEADLINE_MS })
+    const waiting = pool.run({ task: { do: 'echo' }, deadlineMs: DEADLINE_MS })
+    await pool[Symbol.asyncDispose]()
+    expect([(await running).kind, (await waiting).kind]).toEqual(['failed', 'failed'])
+    expect((await pool.run({ task: { do: 'echo' }, deadlineMs: DEADLINE_MS })).kind).toBe('failed')
+  })
+})
