@@ -1,4 +1,4 @@
-// The load generator, a process of its own. argv[2] is a JSON `Load`; prints one JSON `Measured` on stdout.
+// The load generator, a process of its own. Reads one JSON `Load` from stdin, prints one JSON `Measured` on stdout.
 import { readFileSync } from 'node:fs'
 import { dialects, type Dialect } from './dialects.ts'
 import { EditStream, scanUpdate } from './edit-stream.ts'
@@ -240,4 +240,4 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2] as string) as Load)))
+if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(readFileSync(0, 'utf8')) as Load)))

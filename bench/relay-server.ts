@@ -39,7 +39,7 @@ export async function startRelayServer(options: {
       RELAY_JWT_ISSUER: issuer.issuer,
       RELAY_JWT_JWKS_URL: issuer.jwksUrl,
       RELAY_TENANCY_MODE: 'shared',
-      RELAY_LOG_LEVEL: 'warn',
+      RELAY_LOG_LEVEL: 'error',
       ...(options.limits === 'raised' ? raised : {}),
       ...options.env,
     },

@@ -1,6 +1,6 @@
 // `npm run bench:sync`: the relay (durable acks on) beside its peers, in interleaved rounds; prints the table that bench/README.md publishes.
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import type { Load, Measured } from './generator.ts'
 import { type RunningRelay, startRelayServer } from './relay-server.ts'
 import { type RunningServer, startPeer } from './servers.ts'
@@ -42,11 +42,9 @@ async function measure(target: Target, scenario: Scenario): Promise<Measured> {
       warmUpSec: 2,
       measureSec: SECONDS,
     }
-    const run = promisify(execFile)
-    const { stdout } = await run(process.execPath, [`${import.meta.dirname}/generator.ts`, JSON.stringify(load)], {
-      maxBuffer: 1 << 24,
-    })
-    return JSON.parse(stdout) as Measured
+    const generator = spawn(process.execPath, [`${import.meta.dirname}/generator.ts`], { stdio: ['pipe', 'pipe', 'inherit'] })
+    generator.stdin.end(JSON.stringify(load))
+    return JSON.parse(await text(generator.stdout)) as Measured
   } finally {
     await server.stop()
   }
