@@ -24,8 +24,8 @@ export function shown(entry: KeyEntry, value: unknown): string {
   return shownFreely(value)
 }
 
-export function shownFreely(value: unknown): string {
-  const text = typeof value === 'string' ? value : typeof value === 'bigint' ? String(value) : asJson(value)
+function shownFreely(value: unknown): string {
+  const text = typeof value === 'string' ? value : typeof value === 'bigint' ? String(value) : asWord(value)
   return printable(text.replace(/\/\/[^/@\s]{0,2000}@/g, '//<redacted>@'))
 }
 
@@ -38,10 +38,9 @@ export function printable(text: string, most = 80): string {
   )
 }
 
-function asJson(value: unknown): string {
-  if (typeof value === 'number') return String(value)
+function asWord(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'a list'
   if (value instanceof Date) return 'a date'
-  if (typeof value === 'object') return 'a table'
-  return String(value)
+  return 'a table'
 }
