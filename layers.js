@@ -29,7 +29,7 @@ export const layers = [
   // The one file that knows the WebSocket library.
   {
     part: server('sync/gateway.ts'),
-    ours: [protocol, server('kernel'), server('auth'), server('sync')],
+    ours: [server('auth'), server('sync')],
     libraries: ['ws'],
     node: true,
   },

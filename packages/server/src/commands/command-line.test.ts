@@ -206,4 +206,35 @@ describe('the process', () => {
     expect(bad.err).not.toContain('\u001b')
     expect(readdirSync(cwd)).toEqual([])
   })
+
+  it('[CFG-13] [LIFE-28] [OPS-5] serve announces itself, logs JSON alone, creates only its stores, and stops at the first signal', async () => {
+    const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      ...AUTH,
+      RELAY_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks',
+      RELAY_HOST: '127.0.0.1',
+      RELAY_PORT: '0',
+      RELAY_METRICS_PORT: '0',
+    }
+    const child = spawn(process.execPath, [main, 'serve'], { cwd, env })
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+    const text = { out: '', err: '' }
+    child.stderr.on('data', (chunk: Buffer) => void (text.err += chunk.toString()))
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        text.out += chunk.toString()
+        if (text.out.includes('main ')) resolve()
+      })
+      void ended.then(() => resolve())
+    })
+    const url = /^main (http:\/\/127\.0\.0\.1:\d+)$/m.exec(text.out)?.[1]
+    const health = url === undefined ? text.err : await (await fetch(`${url}/health`)).text()
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) child.kill(signal)
+    expect([health, await ended]).toEqual(['ok', 0])
+    for (const line of text.err.trim().split('\n'))
+      expect(JSON.parse(line)).toMatchObject({ ts: expect.any(String), level: expect.any(String) })
+    expect(readdirSync(cwd)).toEqual(['data'])
+    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('relay.db'))).toEqual([])
+  }, 30_000)
 })
