@@ -81,7 +81,7 @@ describe('kill -9 while edits are appended and bodies saved', () => {
   it('[LIFE-2] this test can fail: a store that answers before its commit loses what it confirmed', {
     timeout: 60_000,
   }, async () => {
-    const { lost } = await killRounds(2, { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
+    const { lost } = await killRounds(3, { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
     expect(lost).toBeGreaterThan(0)
   })
 })
