@@ -1,17 +1,17 @@
 export interface Rule {
   readonly id: string
-  readonly scope: 'now' | 'later'
+  readonly scope: 'now' | 'later' | 'also'
   /** The heading it stands under, without the scope. */
   readonly group: string
 }
 
-/** Reads docs/reference/rules.txt: ids under headings `# now: …` and `# later: …`. */
+/** Reads docs/reference/rules.txt: ids under headings `# now: …`, `# later: …` and `# also: …`. */
 export function readRuleList(text: string): readonly Rule[] {
   const rules: Rule[] = []
   let heading: Pick<Rule, 'scope' | 'group'> | null = null
   for (const line of text.split('\n')) {
-    const found = /^# (now|later): (.+)$/.exec(line)
-    if (found) heading = { scope: found[1] === 'now' ? 'now' : 'later', group: found[2] ?? '' }
+    const found = /^# (now|later|also): (.+)$/.exec(line)
+    if (found) heading = { scope: found[1] as Rule['scope'], group: found[2] ?? '' }
     else if (/^[A-Z]+-\d+$/.test(line)) {
       if (heading === null) throw new Error(`${line} stands under no heading`)
       rules.push({ id: line, ...heading })
