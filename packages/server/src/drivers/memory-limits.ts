@@ -11,8 +11,13 @@ interface Level {
 
 const SWEEP_AT_LEAST = 1_024
 
+export interface MemoryRateLimiter extends RateLimiter {
+  /** Buckets that are not full, and those not yet found to be full again. */
+  remembered(): number
+}
+
 /** Token buckets of one process, on the monotonic clock. A full bucket is as good as none: such ones are forgotten as keys pile up. */
-export function memoryRateLimiter(clock: Clock): RateLimiter {
+export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
   const levels = new Map<string, Level>()
   let sweepAtSize = SWEEP_AT_LEAST
 
@@ -22,6 +27,7 @@ export function memoryRateLimiter(clock: Clock): RateLimiter {
   }
 
   return {
+    remembered: () => levels.size,
     take(key: string, { ratePerSec, burst }: Bucket) {
       if (ratePerSec === null) return { taken: true }
       const nowMs = clock.monotonicMs()

@@ -1,0 +1,209 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ERRORS } from '../kernel/errors.ts'
+import { decideLevel, type Level, mayCreate, mayOverrideTombstone, reaches, refuse } from './access.ts'
+import type { Role } from '../auth/principal.ts'
+import { readShares, visibleShares } from './shares.ts'
+
+type Word = 'view' | 'edit' | 'owner'
+
+/** Caller `me`; the document belongs to `owner` unless it is said to be mine, or nobody's. */
+interface Situation {
+  readonly role: Role
+  readonly ownerId?: string
+  readonly share?: Word
+  readonly enforced?: boolean
+}
+
+function levelOf({ role, ownerId = 'owner', share, enforced = true }: Situation): Level {
+  const shares = readShares(share === undefined ? [] : [{ userId: 'me', permission: share }])
+  return decideLevel({ sub: 'me', role }, { ownerId, shares }, enforced)
+}
+
+/** Columns of PERM-3; a column that stands for several situations is checked for each of them. */
+const COLUMNS: Readonly<Record<string, readonly Situation[]>> = {
+  'doc owner': [
+    { role: 'member', ownerId: 'me' },
+    { role: 'member', share: 'owner' },
+  ],
+  'edit share': [{ role: 'member', share: 'edit' }],
+  'view share': [{ role: 'member', share: 'view' }],
+  'ws owner': [{ role: 'owner' }, { role: 'owner', share: 'view' }, { role: 'owner', enforced: false }],
+  'member, no share': [{ role: 'member' }],
+  'viewer role, owner or any share': [
+    { role: 'viewer', ownerId: 'me' },
+    { role: 'viewer', share: 'owner' },
+    { role: 'viewer', share: 'edit' },
+    { role: 'viewer', share: 'view' },
+  ],
+  'viewer role, no share': [{ role: 'viewer' }],
+  'member, enforcement off': [{ role: 'member', enforced: false }],
+}
+
+const Y = true
+const N = false
+/** Rows of PERM-3 that depend on the document, in the order of the columns. */
+const ROWS: readonly (readonly [string, (level: Level) => boolean, readonly boolean[]])[] = [
+  ['list, GET, ydoc, preview, recovery, JOIN, DOC_EVENT', (level) => reaches(level, 'view'), [Y, Y, Y, Y, N, Y, N, Y]],
+  ['PUT, set collection, capture, SYNC, MCP edits', (level) => reaches(level, 'edit'), [Y, Y, N, Y, N, N, N, Y]],
+  ['DELETE, share, links, transfer, restore, sharedWith', (level) => reaches(level, 'owner'), [Y, N, N, Y, N, N, N, N]],
+]
+
+describe('the permission table', () => {
+  const columns = Object.keys(COLUMNS)
+  const cells = ROWS.flatMap(([operation, allows, expected]) =>
+    columns.map((column, i) => [operation, column, allows, expected[i] ?? N] as const),
+  )
+
+  it.each(cells)('[PERM-1] [PERM-3] %s: %s', (_, column, allows, expected) => {
+    for (const situation of COLUMNS[column] ?? [])
+      expect({ situation, allowed: allows(levelOf(situation)) }).toEqual({ situation, allowed: expected })
+  })
+
+  const overrides: readonly (readonly [string, Role, string, boolean])[] = [
+    ['doc owner', 'member', 'me', Y],
+    ['edit share', 'member', 'owner', N],
+    ['view share', 'member', 'owner', N],
+    ['ws owner', 'owner', 'owner', Y],
+    ['member, no share', 'member', 'owner', N],
+    ['viewer role, recorded owner', 'viewer', 'me', N],
+    ['viewer role, no share', 'viewer', 'owner', N],
+    ['member, enforcement off', 'member', 'owner', N],
+    ['member, nobody recorded', 'member', '', N],
+  ]
+  it.each(overrides)('[PERM-3] overrideTombstone: %s', (_, role, recordedOwnerId, allowed) => {
+    expect(mayOverrideTombstone({ sub: 'me', role }, recordedOwnerId)).toBe(allowed)
+  })
+
+  it.each([
+    ['owner', Y],
+    ['member', Y],
+    ['viewer', N],
+  ] as const)('[PERM-3] create, collections, style profiles, blobs: role %s', (role, allowed) => {
+    expect(mayCreate(role)).toBe(allowed)
+  })
+})
+
+describe('the level of a caller', () => {
+  it.each([
+    ['nobody owns it, member', { role: 'member', ownerId: '' }, 'edit'],
+    ['nobody owns it, viewer', { role: 'viewer', ownerId: '' }, 'none'],
+    ['nobody owns it, ws owner', { role: 'owner', ownerId: '' }, 'owner'],
+    ['enforcement off, viewer', { role: 'viewer', enforced: false }, 'view'],
+    ['enforcement off, member with owner share', { role: 'member', share: 'owner', enforced: false }, 'owner'],
+    ['a view share does not lower what enforcement off gives', { role: 'member', share: 'view', enforced: false }, 'edit'],
+  ] as const)('[PERM-1] %s', (_, situation, level) => {
+    expect(levelOf(situation)).toBe(level)
+  })
+
+  it('[PERM-1] several entries of one user add up to the highest; others and unknown words give nothing', () => {
+    const shares = readShares([
+      { userId: 'me', permission: 'view' },
+      { userId: 'me', permission: 'edit' },
+      { userId: 'x', permission: 'owner' },
+      { userId: 'me', permission: 'admin' },
+    ])
+    expect(decideLevel({ sub: 'me', role: 'member' }, { ownerId: 'owner', shares }, true)).toBe('edit')
+    expect(decideLevel({ sub: 'you', role: 'member' }, { ownerId: 'owner', shares }, true)).toBe('none')
+  })
+
+  it('[PERM-2] belongs to one caller and one document: nothing but the two is looked at', () => {
+    const mine = { ownerId: 'me', shares: [] }
+    const theirs = { ownerId: 'you', shares: [] }
+    const caller = { sub: 'me', role: 'member' } as const
+    expect([mine, theirs, mine].map((sharing) => decideLevel(caller, sharing, true))).toEqual(['owner', 'none', 'owner'])
+    expect(decideLevel({ ...caller, role: 'viewer' }, mine, true)).toBe('view')
+  })
+
+  it('[PERM-6] an entry for the owner has no effect', () => {
+    const shares = readShares([{ userId: 'me', permission: 'view' }])
+    expect(decideLevel({ sub: 'me', role: 'member' }, { ownerId: 'me', shares }, true)).toBe('owner')
+  })
+
+  it('[PERM-1] the workspace role viewer never gets above view, whatever else holds', () => {
+    const any = fc.record({ userId: fc.constantFrom('me', 'you'), permission: fc.constantFrom('view', 'edit', 'owner', 'x') })
+    fc.assert(
+      fc.property(fc.array(any), fc.constantFrom('me', 'you', ''), fc.boolean(), (list, ownerId, enforced) => {
+        const level = decideLevel({ sub: 'me', role: 'viewer' }, { ownerId, shares: readShares(list) }, enforced)
+        expect(['none', 'view']).toContain(level)
+      }),
+    )
+  })
+})
+
+describe('a refused right', () => {
+  const rows: readonly (readonly [Role, Level, Word, boolean, string, string])[] = [
+    ['member', 'none', 'view', false, 'VIEW_FORBIDDEN', 'ERR_VIEW_FORBIDDEN: '],
+    ['member', 'none', 'edit', false, 'VIEW_FORBIDDEN', 'ERR_VIEW_FORBIDDEN: '],
+    ['member', 'none', 'owner', true, 'VIEW_FORBIDDEN', 'ERR_VIEW_FORBIDDEN: '],
+    ['viewer', 'none', 'view', false, 'VIEW_FORBIDDEN', 'ERR_VIEW_FORBIDDEN: '],
+    ['member', 'view', 'edit', false, 'EDIT_FORBIDDEN', 'ERR_EDIT_FORBIDDEN: '],
+    ['viewer', 'view', 'edit', false, 'EDIT_FORBIDDEN', 'ERR_EDIT_FORBIDDEN: '],
+    ['member', 'view', 'owner', false, 'OWNER_REQUIRED', 'ERR_EDIT_FORBIDDEN: '],
+    ['member', 'edit', 'owner', false, 'OWNER_REQUIRED', 'ERR_EDIT_FORBIDDEN: '],
+    ['member', 'edit', 'owner', true, 'OWNER_REQUIRED', 'ERR_DELETE_FORBIDDEN: '],
+    ['viewer', 'view', 'owner', false, 'EDIT_FORBIDDEN', 'ERR_EDIT_FORBIDDEN: '],
+    ['viewer', 'view', 'owner', true, 'EDIT_FORBIDDEN', 'ERR_EDIT_FORBIDDEN: '],
+  ]
+  it.each(rows)(
+    '[PERM-4] [REST-3] [REST-14] role %s, level %s, needs %s, deletes %s: %s',
+    (role, level, needed, deletes, code, prefix) => {
+      const error = refuse({ role, level, needed, deletes, docId: 'd1' })
+      expect([error.code, ERRORS[error.code].status, error.message.startsWith(prefix)]).toEqual([code, 403, true])
+      expect(error.details).toEqual({ docId: 'd1', role, access: level })
+    },
+  )
+
+  it('[REST-14] without a document the details have no docId', () => {
+    expect(refuse({ role: 'viewer', level: 'view', needed: 'edit' }).details).toEqual({ role: 'viewer', access: 'view' })
+  })
+})
+
+describe('share lists', () => {
+  const readings: readonly (readonly [unknown, string | undefined, string | null | undefined])[] = [
+    ['ann', 'ann', 'view'],
+    [{ userId: 'ann' }, 'ann', 'view'],
+    [{ user_id: 'ann', role: 'editor' }, 'ann', 'edit'],
+    [{ id: 'ann', permission: 'write' }, 'ann', 'edit'],
+    [{ userId: 'ann', user_id: 'ben', id: 'cat' }, 'ann', 'view'],
+    [{ userId: 7, user_id: 'ben' }, 'ben', 'view'],
+    [{ userId: 'ann', permission: 'view', role: 'owner' }, 'ann', 'view'],
+    [{ userId: 'ann', permission: 'viewer' }, 'ann', 'view'],
+    [{ userId: 'ann', permission: 'read' }, 'ann', 'view'],
+    [{ userId: 'ann', permission: 'edit' }, 'ann', 'edit'],
+    [{ userId: 'ann', permission: 'owner' }, 'ann', 'owner'],
+    [{ userId: 'ann', permission: 'admin' }, 'ann', null],
+    [{ userId: 'ann', permission: 'Edit' }, 'ann', null],
+    [{ userId: 'ann', permission: '' }, 'ann', null],
+    [{ userId: 'ann', permission: null }, 'ann', null],
+    [{ userId: 'ann', permission: ['edit'] }, 'ann', null],
+    [{ userId: 'ann', permission: 'toString' }, 'ann', null],
+    [JSON.parse('{"__proto__":{"permission":"owner"},"userId":"ann"}'), 'ann', 'view'],
+    [{ name: 'ann' }, undefined, undefined],
+    [null, undefined, undefined],
+    [7, undefined, undefined],
+    [['ann'], undefined, undefined],
+  ]
+  it.each(readings)('[BODY-13] %j is user %s with %s', (raw, userId, permission) => {
+    expect(readShares([raw])).toEqual(userId === undefined ? [] : [{ userId, permission, raw }])
+  })
+
+  it('[BODY-13] entries are kept as given', () => {
+    const raw = { user_id: 'ann', role: 'editor', note: [1] }
+    expect(readShares([raw])[0]?.raw).toBe(raw)
+  })
+
+  const list = ['me', { userId: 'you', permission: 'edit' }, { id: 'me', role: 'editor' }, { odd: true }]
+  it.each([
+    ['owner', list],
+    ['edit', list],
+    ['view', ['me', { id: 'me', role: 'editor' }]],
+    ['none', []],
+  ] as const)('[PERM-7] at level %s', (level, visible) => {
+    expect(visibleShares(level, 'me', list)).toEqual(visible)
+  })
+
+  it('[PERM-7] a reader who is not in the list sees nobody', () => {
+    expect(visibleShares('view', 'stranger', list)).toEqual([])
+  })
+})
