@@ -12,7 +12,7 @@ export async function compactRoom(room: Room): Promise<void> {
   const live = room.live()
   const throughSeq = log.emitted
   const { tailRecords, tailBytes } = log
-  const update = fullState({ kind: 'live', live }, throughSeq)
+  const update = room.watched(() => fullState({ kind: 'live', live }, throughSeq))
   const stateVector = Y.encodeStateVector(live.doc)
   const [isDurable, isGood] = await Promise.all([log.reach(throughSeq), host.scratch.verify(update, stateVector)])
   if (!isDurable || !room.isReady) return

@@ -19,6 +19,8 @@ export interface LiveContent extends RoomView {
   structCount: number
   /** Whole state by the sequence it was encoded at. [G12] */
   full: { readonly sequence: number; readonly update: Uint8Array } | null
+  /** Time of the last decode from scratch, and what slow updates since may have added to it. [G9] */
+  loadCostMs: number
 }
 
 const ANY_CLIENT_ID = 2 ** 32
@@ -32,7 +34,7 @@ export function buildLive(updates: readonly Uint8Array[], random: Random): LiveC
   if (hasPending(doc)) throw new Error('the stored updates leave content pending')
   typeRoots(doc)
   doc.clientID = freshClientId(doc, random)
-  return { doc, structCount: countStructs(doc), full: null }
+  return { doc, structCount: countStructs(doc), full: null, loadCostMs: 0 }
 }
 
 /** A random client id that the document does not contain, and not 0. [YDOC-12] */
@@ -51,6 +53,21 @@ export function countStructs(doc: Y.Doc): number {
   let count = 0
   for (const structs of doc.store.clients.values()) count += structs.length
   return count
+}
+
+const STRUCT_BYTES = 160
+const ENCODED_STRUCT_BYTES = 30
+
+/** About how much memory the content takes. */
+export function memoryOf(content: RoomContent): number {
+  return content.kind === 'bytes' ? content.update.length : content.live.structCount * STRUCT_BYTES
+}
+
+/** About how long the content is as an update. */
+export function lengthOf(content: RoomContent): number {
+  return content.kind === 'bytes'
+    ? content.update.length
+    : (content.live.full?.update.length ?? content.live.structCount * ENCODED_STRUCT_BYTES)
 }
 
 export function vectorOf(content: RoomContent): Uint8Array {

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
-import { hasPending, type LiveContent } from './room-content.ts'
-import type { RoomHost } from './room-host.ts'
+import { buildLive, hasPending, type LiveContent } from './room-content.ts'
+import { type RoomHost, watched } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
 /** A write-bearing message that waits for its room's next turn. */
@@ -52,7 +52,31 @@ export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member,
   }
   const endedAt = host.clock.monotonicMs()
   host.cpu.charge(member.connection, endedAt - startedAt, endedAt)
-  return true
+  if (endedAt - startedAt <= SLOW_MS) return true
+  const fault = growLoadCost(owner, live, endedAt - startedAt)
+  if (fault !== null) owner.broken(member, fault)
+  return fault === null
+}
+
+const SLOW_MS = 20
+const LOAD_COST_MS = 1_000
+const LOAD_COST_MS_PER_MIB = 500
+const MIB = 1024 * 1024
+
+/**
+ * Adds a slow turn to what the room costs to load; beyond the limit a decode from scratch measures anew. Steps that are each within their time
+ * must not add up to a document that no load admits. [G9]
+ */
+function growLoadCost({ host, id }: TurnOwner, live: LiveContent, slowMs: number): string | null {
+  live.loadCostMs += slowMs
+  if (live.loadCostMs <= LOAD_COST_MS) return null
+  const state = Y.encodeStateAsUpdate(live.doc)
+  const limitMs = LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * state.length) / MIB
+  if (live.loadCostMs <= limitMs) return null
+  const startedAt = host.clock.monotonicMs()
+  watched(host, id, state.length, () => buildLive([state], host.random).doc.destroy())
+  live.loadCostMs = host.clock.monotonicMs() - startedAt
+  return live.loadCostMs > limitMs ? `loading the document would take ${Math.round(live.loadCostMs)} ms` : null
 }
 
 function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write): void {

@@ -53,6 +53,16 @@ export interface Watch {
 
 export const noWatch: Watch = { begin() {}, end() {} }
 
+/** Runs work on a whole document of about `bytes` under the watchdog. [C5] */
+export function watched<T>(host: Pick<RoomHost, 'watch'>, room: number, bytes: number, work: () => T): T {
+  host.watch.begin({ room, connection: 0, join: 0, ordinal: 0, bytes })
+  try {
+    return work()
+  } finally {
+    host.watch.end()
+  }
+}
+
 /** What a worker gives to its rooms. */
 export interface RoomHost {
   readonly documents: DocumentStore

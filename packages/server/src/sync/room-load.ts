@@ -5,7 +5,7 @@ import { catchUp } from './binding.ts'
 import { removeDoubledProse } from './binding-doubled.ts'
 import { seed } from './binding-seed.ts'
 import { buildLive, type LiveContent, type RoomContent } from './room-content.ts'
-import type { RoomHost } from './room-host.ts'
+import { type RoomHost, watched } from './room-host.ts'
 import type { LoadedLog } from './update-log.port.ts'
 
 /** A document as it is right after loading: everything in `content` is durable. */
@@ -16,6 +16,13 @@ export interface LoadedRoom {
   readonly lastSeq: number
   readonly tailRecords: number
   readonly tailBytes: number
+}
+
+/** What is loaded, and under which number the watchdog knows it. */
+export interface LoadingRoom {
+  readonly id: number
+  readonly ref: DocumentRef
+  readonly key: number
 }
 
 export type LoadOutcome = LoadedRoom | { readonly kind: 'gone' } | { readonly kind: 'unavailable'; readonly detail: string }
@@ -32,18 +39,15 @@ const ATTEMPTS = 5
  * process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when that contains every
  * logged change; otherwise nothing is touched and the document is `unavailable`.
  */
-export async function loadRoom(
-  host: RoomHost,
-  { ref, key }: { readonly ref: DocumentRef; readonly key: number },
-): Promise<LoadOutcome> {
+export async function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const outcome = await tryLoad(host, ref, key)
+    const outcome = await tryLoad(host, given)
     if (outcome !== 'again') return outcome
   }
   return { kind: 'unavailable', detail: 'the document changed during every attempt to load it' }
 }
 
-async function tryLoad(host: RoomHost, ref: DocumentRef, key: number): Promise<LoadOutcome | 'again'> {
+async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom): Promise<LoadOutcome | 'again'> {
   const record = await host.documents.read(ref)
   if (record === null || record.head.key !== key) return { kind: 'gone' }
   const log = await host.updates.load(key)
@@ -53,12 +57,13 @@ async function tryLoad(host: RoomHost, ref: DocumentRef, key: number): Promise<L
     case 'damaged':
       return rebuild(host, record, log.detail)
     case 'loaded':
-      return fromLog(host, record, log)
+      return fromLog(host, id, record, log)
   }
 }
 
 async function fromLog(
   host: RoomHost,
+  room: number,
   record: DocumentRecord,
   log: Extract<LoadedLog, { kind: 'loaded' }>,
 ): Promise<LoadOutcome | 'again'> {
@@ -70,18 +75,21 @@ async function fromLog(
     return { ...loaded, content: { kind: 'bytes', update: log.snapshot.update, vector: log.snapshot.stateVector } }
   }
   let live: LiveContent
+  const updates = [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)]
+  const bytes = updates.reduce((sum, update) => sum + update.length, 0)
   try {
-    live = buildLive(
-      [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)],
-      host.random,
-    )
+    const startedAt = host.clock.monotonicMs()
+    live = watched(host, room, bytes, () => buildLive(updates, host.random))
+    live.loadCostMs = host.clock.monotonicMs() - startedAt
   } catch (error) {
     return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
   }
-  const missing = relayUpdate(live, () => {
-    removeDoubledProse(live.doc, RELAY)
-    if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
-  })
+  const missing = watched(host, room, bytes + head.sizeBytes, () =>
+    relayUpdate(live, () => {
+      removeDoubledProse(live.doc, RELAY)
+      if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
+    }),
+  )
   return storeCatchUp(host, record, { ...loaded, content: { kind: 'live', live } }, missing)
 }
 

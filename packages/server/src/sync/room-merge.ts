@@ -1,7 +1,7 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import type { DocumentRecord } from '../documents/document-store.port.ts'
 import { RelayError } from '../kernel/errors.ts'
-import { reconcile } from './binding.ts'
+import { reconcile } from './binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-load.ts'
 import type { RoomSaver } from './room-save.ts'
@@ -20,7 +20,8 @@ export async function mergeColdWrite(room: Room, saver: RoomSaver, record: Docum
     const before = log.emitted
     const { doc } = room.live()
     log.catchingUp = { lastSeq: before, version: head.version }
-    host.turn(() => reconcile(doc, saver.base?.body ?? saver.project(body), body, RELAY, head.titleChangedAtMs))
+    const seen = saver.base?.body ?? saver.project(body)
+    host.turn(() => room.watched(() => reconcile(doc, seen, body, RELAY, head.titleChangedAtMs), head.sizeBytes))
     log.catchingUp = null
     if (log.emitted === before) {
       const outcome = await host.documents.write({

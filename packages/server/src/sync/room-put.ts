@@ -3,7 +3,7 @@ import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeStoredBody } from '@docrelay/model/body-write'
 import { type PlannedPut, planPut, refuseSize } from '../documents/put-plan.ts'
 import type { PutRequest } from '../documents/residents.port.ts'
-import { reconcile } from './binding.ts'
+import { reconcile } from './binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-load.ts'
 import type { Base, RoomSaver } from './room-save.ts'
@@ -48,7 +48,7 @@ async function applyPut(
     const after = readStoredBody(request.body.bytes)
     const { doc } = room.live()
     const nowMs = host.clock.nowMs()
-    reconcile(doc, base.body, after, RELAY, plan.titleChanged ? nowMs : undefined)
+    room.watched(() => reconcile(doc, base.body, after, RELAY, plan.titleChanged ? nowMs : undefined), request.body.bytes.length)
     taken = log.takeHeld()
     const body = saver.project(after)
     const bytes = writeStoredBody(body)

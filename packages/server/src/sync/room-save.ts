@@ -1,6 +1,5 @@
 import type { DocumentBody } from '@docrelay/model/body'
 import { readStoredBody } from '@docrelay/model/body-parse'
-import type * as Y from 'yjs'
 import type { DocumentHead, DocumentRecord, DocumentState, WriteOutcome } from '../documents/document-store.port.ts'
 import { RelayError, unreachable } from '../kernel/errors.ts'
 import { refuseStaleTitle } from './binding.ts'
@@ -37,7 +36,7 @@ export class RoomSaver {
   covered: number
   /** Sub of the last edit not yet in the body. */
   lastWriter = 'system'
-  private cache: { readonly doc: Y.Doc; readonly cache: ProjectionCache } | null = null
+  private readonly cache = new ProjectionCache()
   private readonly room: Room
   private firstEditMs: number | null = null
   private lastEditMs = 0
@@ -299,11 +298,7 @@ export class RoomSaver {
   /** The body that the live document says over `base`. */
   project(base: DocumentBody): DocumentBody {
     const { doc } = this.room.live()
-    if (this.cache?.doc !== doc) {
-      this.cache?.cache[Symbol.dispose]()
-      this.cache = { doc, cache: new ProjectionCache(doc) }
-    }
-    return project(doc, base, this.cache.cache)
+    return this.room.watched(() => project(doc, base, this.cache))
   }
 
   async knownBase(): Promise<Base | null> {
@@ -335,6 +330,7 @@ export class RoomSaver {
 
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer)
+    this.cache[Symbol.dispose]()
   }
 }
 

@@ -2,7 +2,7 @@ import { typeRoots } from './guard-roots.ts'
 import { fullState, type LiveContent, type RoomContent, step2Frames, vectorOf } from './room-content.ts'
 import { applyWrites, EditWindow, type Refusal, type TurnOwner, type Write } from './room-edits.ts'
 import { readStateVector, readSyncMessage, STEP1, STEP2, syncFrame, UPDATE } from './room-frames.ts'
-import type { RoomHost } from './room-host.ts'
+import { type RoomHost, watched } from './room-host.ts'
 import type { RoomLog } from './room-log.ts'
 import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
 import type { ToWorker } from './worker-messages.ts'
@@ -41,6 +41,10 @@ export class RoomSync implements TurnOwner {
   private turn = new Map<Member, Write[]>()
   private windowTimer: NodeJS.Timeout | null = null
   private paused = false
+  /** What the turn being applied has emitted; logged and handed out once the document is known to be sound. */
+  private staged: { update: Uint8Array; origin: unknown }[] | null = null
+  /** Writes of connections whose large message is being tried on a copy. [G10] */
+  private readonly trials = new Map<Member, { readonly tried: Write; readonly waiting: Write[] }>()
   private out: Uint8Array[] = []
   private senders: number[] = []
   private readonly acking = new Set<Member>()
@@ -93,10 +97,49 @@ export class RoomSync implements TurnOwner {
   }
 
   private gather(member: Member, write: Write): void {
+    const trial = this.trials.get(member)
+    if (trial !== undefined) {
+      trial.waiting.push(write)
+      return
+    }
+    if (write.update.length > this.host.options.trialBytes && this.needsTrial(write.update)) {
+      this.flushTurn()
+      void this.tryWrite(member, write)
+      return
+    }
+    this.enqueue(member, write)
+  }
+
+  private enqueue(member: Member, write: Write): void {
     const writes = this.turn.get(member)
     if (writes === undefined) this.turn.set(member, [write])
     else writes.push(write)
     if (this.windowTimer === null && !this.paused) this.host.atTurnEnd(this)
+  }
+
+  private needsTrial(update: Uint8Array): boolean {
+    this.flushTurn()
+    const inspection = watched(this.host, this.id, update.length, () => this.host.guard.inspect(update, this.room.live()))
+    return inspection.kind === 'ok' && !inspection.noop
+  }
+
+  /** Applies a large message to a copy elsewhere first; what its sender sends meanwhile waits behind it. [G10] */
+  private async tryWrite(member: Member, write: Write): Promise<void> {
+    const trial = { tried: write, waiting: [] as Write[] }
+    this.trials.set(member, trial)
+    const passed = await this.host.scratch.trial(fullState(this.room.content(), this.room.log.emitted), write.update)
+    this.host.turn(() => {
+      if (this.trials.get(member) !== trial) return
+      this.trials.delete(member)
+      if (passed) this.enqueue(member, write)
+      else {
+        this.host.count('trials_failed')
+        this.refuse(member, write.ordinal, 'ERR_BAD_UPDATE', 'the update cannot be applied in time')
+        this.settleAfter(member, write.ordinal)
+        this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, reason: 'protocol' })
+      }
+      for (const next of trial.waiting) this.gather(member, next)
+    })
   }
 
   /** Applies what was gathered, hands out what the document emitted, and opens the next window. */
@@ -107,12 +150,25 @@ export class RoomSync implements TurnOwner {
     let writes = 0
     for (const [member, gathered] of turn) {
       writes += gathered.length
-      const changes = gathered.some(({ update }) => !isEmptyUpdate(update))
-      if (changes && !applyWrites(this, this.room.live(), member, gathered)) return
-      this.settleAfter(member, (gathered[gathered.length - 1] as Write).ordinal)
+      if (!this.applyNow(member, gathered)) return
     }
     this.handOut()
     this.openWindow(writes)
+  }
+
+  /** False when the document broke and the room is gone. */
+  private applyNow(member: Member, writes: readonly Write[]): boolean {
+    if (writes.some(({ update }) => !isEmptyUpdate(update))) {
+      const live = this.room.live()
+      this.staged = []
+      const sound = applyWrites(this, live, member, writes)
+      const { staged } = this
+      this.staged = null
+      if (!sound) return false
+      for (const { update, origin } of staged) this.commit(live, update, origin)
+    }
+    this.settleAfter(member, (writes[writes.length - 1] as Write).ordinal)
+    return true
   }
 
   private openWindow(writes: number): void {
@@ -145,6 +201,11 @@ export class RoomSync implements TurnOwner {
   }
 
   private emitted(live: LiveContent, update: Uint8Array, origin: unknown): void {
+    if (this.staged === null) this.commit(live, update, origin)
+    else this.staged.push({ update, origin })
+  }
+
+  private commit(live: LiveContent, update: Uint8Array, origin: unknown): void {
     const member = typeof origin === 'object' && origin !== null ? (origin as Member) : null
     this.out.push(update)
     this.senders.push(member?.connection ?? 0)
@@ -254,12 +315,15 @@ export class RoomSync implements TurnOwner {
   unsettled(): { connection: number; ordinal: number }[] {
     const waiting = new Map<number, number>()
     for (const member of this.acking) waiting.set(member.connection, member.waiting[member.waiting.length - 2] as number)
+    for (const [member, { tried, waiting: behind }] of this.trials)
+      waiting.set(member.connection, (behind.at(-1) ?? tried).ordinal)
     for (const [member, writes] of this.turn) waiting.set(member.connection, (writes[writes.length - 1] as Write).ordinal)
     return [...waiting].map(([connection, ordinal]) => ({ connection, ordinal }))
   }
 
   forget(member: Member): void {
     this.acking.delete(member)
+    this.trials.delete(member)
     if (member.resyncTimer !== null) clearTimeout(member.resyncTimer)
   }
 

@@ -1,9 +1,9 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
 import { unreachable } from '../kernel/errors.ts'
 import { RoomAwareness } from './awareness-room.ts'
-import { buildLive, type LiveContent, type RoomContent } from './room-content.ts'
+import { buildLive, type LiveContent, lengthOf, memoryOf, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from './room-frames.ts'
-import type { RoomHost } from './room-host.ts'
+import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadRoom } from './room-load.ts'
 import { RoomLog, type RoomLogOwner } from './room-log.ts'
 import { type Member, newMember } from './room-members.ts'
@@ -125,9 +125,15 @@ export class Room implements SyncRoom, RoomLogOwner {
   live(): LiveContent {
     const { ready } = this
     if (ready.content.kind === 'live') return ready.content.live
-    const live = buildLive([ready.content.update], this.host.random)
+    const { update } = ready.content
+    const live = watched(this.host, this.id, update.length, () => buildLive([update], this.host.random))
     this.replaceLive(live)
     return live
+  }
+
+  /** Runs work on the whole document under the watchdog. [C5] */
+  watched<T>(work: () => T, extraBytes = 0): T {
+    return watched(this.host, this.id, lengthOf(this.content()) + extraBytes, work)
   }
 
   /** Puts another live document in the place of the content. */
@@ -271,9 +277,6 @@ export class Room implements SyncRoom, RoomLogOwner {
   /** About how much memory the document takes. */
   bytes(): number {
     if (this.phase.kind !== 'ready') return 0
-    const { content } = this.phase
-    return content.kind === 'bytes' ? content.update.length : content.live.structCount * STRUCT_BYTES
+    return memoryOf(this.phase.content)
   }
 }
-
-const STRUCT_BYTES = 160

@@ -11,12 +11,26 @@ export type ToWorker =
   /** Loads the document; answered by `opened`. What follows for the room waits until then. */
   | { readonly kind: 'open'; readonly room: number; readonly ref: DocumentRef; readonly key: number }
   /** The worker answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
-  | { readonly kind: 'join'; readonly room: number; readonly connection: number; readonly join: number; readonly sub: string; readonly canWrite: boolean }
+  | {
+      readonly kind: 'join'
+      readonly room: number
+      readonly connection: number
+      readonly join: number
+      readonly sub: string
+      readonly canWrite: boolean
+    }
   | { readonly kind: 'leave'; readonly room: number; readonly connection: number }
   /** A right or role changed; counts from the next message on. */
   | { readonly kind: 'rights'; readonly room: number; readonly connection: number; readonly canWrite: boolean }
   /** One SYNC message, sub-type first. `ordinal` is 0 when it is not write-bearing. */
-  | { readonly kind: 'sync'; readonly room: number; readonly connection: number; readonly join: number; readonly ordinal: number; readonly payload: Uint8Array }
+  | {
+      readonly kind: 'sync'
+      readonly room: number
+      readonly connection: number
+      readonly join: number
+      readonly ordinal: number
+      readonly payload: Uint8Array
+    }
   | { readonly kind: 'awareness'; readonly room: number; readonly connection: number; readonly payload: Uint8Array }
   /** Send this connection a step1 now: a drop for rate or chunks has passed. [WS-29] */
   | { readonly kind: 'resync'; readonly room: number; readonly connection: number }
@@ -36,7 +50,12 @@ export type RoomTask =
 export type FromWorker =
   | { readonly kind: 'opened'; readonly room: number; readonly outcome: 'opened' | 'gone' | 'unavailable' }
   /** Updates of one turn of a room, in log order; each goes to every joined connection but its sender (0: the relay itself). */
-  | { readonly kind: 'updates'; readonly room: number; readonly updates: readonly Uint8Array[]; readonly senders: readonly number[] }
+  | {
+      readonly kind: 'updates'
+      readonly room: number
+      readonly updates: readonly Uint8Array[]
+      readonly senders: readonly number[]
+    }
   /** Complete frames for one connection. */
   | { readonly kind: 'direct'; readonly connection: number; readonly join: number; readonly frames: readonly Uint8Array[] }
   /** A complete AWARENESS frame for every joined connection but one (0: all). */
@@ -58,12 +77,22 @@ export type FromWorker =
   /** This connection is to be closed (1003 after a watchdog or load-cost refusal). */
   | { readonly kind: 'expel'; readonly connection: number; readonly code: number; readonly reason: string }
   /** The log refused the write: writers get ERR_NOT_PERSISTED, the room's sockets close 1012 room-reset, the room is forgotten. [LIFE-6] */
-  | { readonly kind: 'reset'; readonly room: number; readonly writers: readonly { readonly connection: number; readonly ordinal: number }[] }
+  | {
+      readonly kind: 'reset'
+      readonly room: number
+      readonly writers: readonly { readonly connection: number; readonly ordinal: number }[]
+    }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }
   /** Twice a second, and on change of residency. */
-  | { readonly kind: 'report'; readonly cacheBytes: number; readonly oldestUnsavedMs: number; readonly counters: Readonly<Record<string, number>>; readonly appendSeconds: readonly number[] }
+  | {
+      readonly kind: 'report'
+      readonly cacheBytes: number
+      readonly oldestUnsavedMs: number
+      readonly counters: Readonly<Record<string, number>>
+      readonly appendSeconds: readonly number[]
+    }
 
 export type TaskOutcome =
   | { readonly kind: 'settled'; readonly version: number }
@@ -71,4 +100,8 @@ export type TaskOutcome =
   | { readonly kind: 'evicted' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'failed'; readonly code: Extract<ErrorCode, 'UNAVAILABLE' | 'NOT_PERSISTED' | 'INTERNAL'>; readonly message: string }
+  | {
+      readonly kind: 'failed'
+      readonly code: Extract<ErrorCode, 'UNAVAILABLE' | 'NOT_PERSISTED' | 'INTERNAL'>
+      readonly message: string
+    }

@@ -43,16 +43,12 @@ export class UpdateWriter {
     return this.blocks(1).rawBlock(client, clock, count, struct)
   }
 
-  /** Ends the update with a delete set: client, clock, length. */
+  /** Ends the update with the delete set of one client: client, clock, length. */
   deletes(ranges: readonly (readonly [number, number, number])[]): Uint8Array {
-    const clients = new Map<number, (readonly [number, number, number])[]>()
-    for (const range of ranges) clients.set(range[0], [...(clients.size < 2 ? (clients.get(range[0]) ?? []) : []), range])
-    if (clients.size <= 1 && ranges.length > 0) {
-      this.uint(1).uint(ranges[0]?.[0] as number).uint(ranges.length)
-      for (const [, clock, length] of ranges) this.uint(clock).uint(length)
-      return this.bytes()
-    }
-    this.uint(0)
+    const [first] = ranges
+    if (first === undefined) return this.uint(0).bytes()
+    this.uint(1).uint(first[0]).uint(ranges.length)
+    for (const [, clock, length] of ranges) this.uint(clock).uint(length)
     return this.bytes()
   }
 
@@ -131,11 +127,14 @@ export function nested(kind: 'any' | 'embed' | 'json' | 'format', depth: number)
 }
 
 /** What three editors do to one document, by seed: their updates in an order in which each can be applied, and the state at the end. */
-export function honestHistory(seed: number, edits: number): { readonly updates: readonly Uint8Array[]; readonly state: Uint8Array } {
+export function honestHistory(
+  seed: number,
+  edits: number,
+): { readonly updates: readonly Uint8Array[]; readonly state: Uint8Array } {
   let state = seed * 2654435761
   const random = (below: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state % below
+    return (state >>> 9) % below
   }
   const updates: Uint8Array[] = []
   const docs = [11, 12, 13].map((id) => {
@@ -145,7 +144,8 @@ export function honestHistory(seed: number, edits: number): { readonly updates: 
     return doc
   })
   const share = (): void => {
-    for (const from of docs) for (const to of docs) if (from !== to) Y.applyUpdate(to, Y.encodeStateAsUpdate(from, Y.encodeStateVector(to)), 'remote')
+    for (const from of docs)
+      for (const to of docs) if (from !== to) Y.applyUpdate(to, Y.encodeStateAsUpdate(from, Y.encodeStateVector(to)), 'remote')
   }
   for (let i = 0; i < edits; i++) {
     editOnce(docs[random(3)] as Y.Doc, random)
