@@ -12,8 +12,8 @@ import type { FromWorker, TaskOutcome, ToWorker } from './worker-messages.ts'
 
 /** The document workers as rooms use them; `document-workers.ts` opens them. */
 export interface WorkerPool {
-  /** The worker that should take the next room. */
-  leastLoaded(): number
+  /** The worker that should take this document. */
+  leastLoaded(ref: DocumentRef): number
   post(worker: number, message: ToWorker): void
   onMessage(listener: (worker: number, message: FromWorker) => void): void
   /** A worker ended and a new one has taken its number; everything posted to it before is lost. */
@@ -269,7 +269,7 @@ class OpenRooms implements Rooms {
     const room = this.#table.create(
       ref,
       head.key,
-      this.#deps.workers.leastLoaded(),
+      this.#deps.workers.leastLoaded(ref),
       sharingOf(head),
       this.#deps.clock.monotonicMs(),
     )
@@ -331,6 +331,7 @@ class OpenRooms implements Rooms {
       this.#jobs.failAll(room)
       // A drop or an eviction under way has failed above and says so to its caller.
       if (room.phase === 'closed') continue
+      room.worker = this.#deps.workers.leastLoaded(room.ref)
       this.#recovery.reopen(room, running)
       if (this.#recovery.isBarred(room.ref)) this.#opened(room, 'unavailable')
     }

@@ -45,7 +45,7 @@ export function handleAwareness(context: SessionContext, connection: Connection,
   const { room } = connection.state.binding
   const update = readAwareness(message)
   if (update === null) return context.violation(connection)
-  context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: compact(update) })
+  context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: update })
 }
 
 /** Handles one piece; the whole message is handled when its last piece is here. [WS-35..WS-37] */
@@ -141,17 +141,9 @@ function refuse(
 
 function handOver(context: SessionContext, connection: Connection, binding: Binding, ordinal: number, message: Uint8Array): void {
   const { room, join, acks } = binding
-  const payload = compact(message)
   if (ordinal > 0) {
-    keepFrame(acks, { ordinal, payload, order: context.nextOrder() })
+    keepFrame(acks, { ordinal, payload: message, order: context.nextOrder() })
     if (acks.keptBytes > UNSETTLED_BYTES) context.pause(connection, PAUSE.unsettled)
   }
-  context.rooms.post(room, { kind: 'sync', room: room.number, connection: connection.id, join, ordinal, payload })
-}
-
-/** Bytes of their own: a view would take the whole buffer it was read into along to the worker, and keep it alive here. */
-function compact(message: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(message.length)
-  copy.set(message)
-  return copy
+  context.rooms.post(room, { kind: 'sync', room: room.number, connection: connection.id, join, ordinal, payload: message })
 }
