@@ -77,10 +77,10 @@ export class ProjectionCache {
   }
 
   /** The canonical HTML of a page's stored string. */
-  canonical(root: string, content: string, compute: () => string): string {
+  canonical(root: string, content: string, compute: (content: string) => string): string {
     const known = this.canonicals.get(root)
     if (known !== undefined && (known.content === content || known.html === content)) return known.html
-    const html = compute()
+    const html = compute(content)
     this.canonicals.set(root, { content, html })
     return html
   }

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { catchUp, ProjectionCache, project, reconcile, seed } from './binding.ts'
+import { exchange, liveDocument, replica } from './testing/live-document.ts'
 
 const RUNS = { numRuns: 80 }
 
@@ -18,30 +19,11 @@ function same(a: DocumentBody, b: DocumentBody): void {
   if (!equalJson(value(a), value(b))) expect(value(a)).toEqual(value(b))
 }
 
-/** A live document of `body`, as another process would have it after reading its log. */
-function live(body: DocumentBody): Y.Doc {
-  const made = new Y.Doc()
-  seed(made, body)
-  return copyOf(made)
-}
-
-function copyOf(ydoc: Y.Doc): Y.Doc {
-  const copy = new Y.Doc()
-  Y.applyUpdate(copy, Y.encodeStateAsUpdate(ydoc))
-  return copy
-}
-
-function exchange(a: Y.Doc, b: Y.Doc): void {
-  const [fromA, fromB] = [Y.encodeStateAsUpdate(a, Y.encodeStateVector(b)), Y.encodeStateAsUpdate(b, Y.encodeStateVector(a))]
-  Y.applyUpdate(a, fromB)
-  Y.applyUpdate(b, fromA)
-}
-
 describe('laws of the binding', () => {
   it('[YDOC-1] [BODY-2] [BODY-7] a seeded document projects to the body it was seeded with', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
-        expect(project(live(body), body)).toBe(body)
+        expect(project(liveDocument(body), body)).toBe(body)
       }),
       RUNS,
     )
@@ -50,11 +32,11 @@ describe('laws of the binding', () => {
   it('[LIFE-13] [LIFE-14] alone, reconciling is exact', () => {
     fc.assert(
       fc.property(documentBody, documentBody, documentBody, (a, b, c) => {
-        const ydoc = live(a)
+        const ydoc = liveDocument(a)
         reconcile(ydoc, a, b, 'relay')
         same(project(ydoc, b), b)
         reconcile(ydoc, b, c, 'relay')
-        const copy = copyOf(ydoc)
+        const copy = replica(ydoc)
         same(project(copy, c), c)
         expect(project(copy, c)).toBe(c)
       }),
@@ -65,8 +47,8 @@ describe('laws of the binding', () => {
   it('[YDOC-8] [LIFE-15] a state that lacks a stored body is brought up to it by edits', () => {
     fc.assert(
       fc.property(documentBody, documentBody, (a, b) => {
-        const ydoc = live(a)
-        const client = live(a)
+        const ydoc = liveDocument(a)
+        const client = liveDocument(a)
         catchUp(ydoc, b, 'relay')
         same(project(ydoc, b), b)
         exchange(ydoc, client)
@@ -92,7 +74,7 @@ describe('laws of the binding', () => {
   it('[LIFE-14] two replicas that reconcile different edits become equal and keep what either side added', () => {
     fc.assert(
       fc.property(documentBody, documentBody, documentBody, (a, b, c) => {
-        const [left, right] = [live(a), live(a)]
+        const [left, right] = [liveDocument(a), liveDocument(a)]
         reconcile(left, a, b, 'relay')
         reconcile(right, a, c, 'relay')
         exchange(left, right)
@@ -112,7 +94,7 @@ describe('laws of the binding', () => {
   it('[LIFE-14] edits on a document that moved on leave what others changed elsewhere', () => {
     fc.assert(
       fc.property(documentBody, documentBody, documentBody, (a, b, c) => {
-        const ydoc = live(a)
+        const ydoc = liveDocument(a)
         reconcile(ydoc, a, b, 'client')
         const moved = project(ydoc, b)
         reconcile(ydoc, a, c, 'relay')
@@ -127,7 +109,7 @@ describe('laws of the binding', () => {
   it('[YDOC-4] projecting never writes', () => {
     fc.assert(
       fc.property(documentBody, documentBody, (a, b) => {
-        const ydoc = live(a)
+        const ydoc = liveDocument(a)
         const before = Y.encodeStateAsUpdate(ydoc)
         let events = 0
         ydoc.on('update', () => events++)
@@ -143,7 +125,7 @@ describe('laws of the binding', () => {
   it('[LIFE-9] a projection with a memory says what one without says, and keeps what did not change', () => {
     fc.assert(
       fc.property(fc.array(documentBody, { minLength: 2, maxLength: 5 }), fc.boolean(), (bodies, fresh) => {
-        const ydoc = live(bodies[0] as DocumentBody)
+        const ydoc = liveDocument(bodies[0] as DocumentBody)
         const cache = new ProjectionCache()
         let stored = bodies[0] as DocumentBody
         for (const next of bodies) {
@@ -163,7 +145,7 @@ describe('laws of the binding', () => {
   it('[YDOC-3] reconciling with nothing changed writes nothing', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
-        const ydoc = live(body)
+        const ydoc = liveDocument(body)
         let events = 0
         ydoc.on('update', () => events++)
         reconcile(ydoc, body, structuredCopy(body), 'relay')

@@ -18,8 +18,11 @@ export function projectContent(ydoc: Y.Doc, pageId: string, base: string | undef
     if (isUntouched(ydoc, root)) return base ?? EMPTY_PAGE
     const html = fragmentHtml(ydoc.getXmlFragment(root), cache)
     if (base === undefined || html === base) return html
-    const canonical = cache === null ? canonicalHtml(base) : cache.canonical(root, base, () => canonicalHtml(base))
-    return html === canonical ? base : html
+    const canonical = cache === null ? canonicalHtml(base) : cache.canonical(root, base, canonicalHtml)
+    if (html === canonical) return base
+    // What is answered now is the base of the next projection, and canonical already.
+    cache?.canonical(root, html, () => html)
+    return html
   }
   return cache === null ? compute() : cache.part(root, [root], base, compute)
 }

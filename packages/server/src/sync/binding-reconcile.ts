@@ -155,11 +155,11 @@ function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Rec
     if (old !== undefined && !map.has(id)) continue
     setEntry(map, id, value)
   }
-  const removed = new Set([...before.items.keys()].filter((id) => !after.items.has(id)))
-  for (const id of removed) setEntry(map, id, undefined)
+  for (const id of before.items.keys()) if (!after.items.has(id)) setEntry(map, id, undefined)
   if (!reordered) return
   const target = mergeOrder(live, before.order, after.order, (id) => map.has(id))
-  writeOrder(ydoc.getArray(roots.order), target, removed)
+  const kept = new Set(after.order)
+  writeOrder(ydoc.getArray(roots.order), target, new Set(before.order.filter((id) => !kept.has(id))))
 }
 
 function liveOrder(ydoc: Y.Doc, roots: RecordRoots): readonly string[] {
