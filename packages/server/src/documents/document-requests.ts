@@ -1,4 +1,5 @@
 import { RelayError } from '../kernel/errors.ts'
+import type { NewOwner } from './documents.ts'
 import { decodeCursor, type ListQuery } from './listing.ts'
 import type { PutRequest } from './residents.port.ts'
 
@@ -45,7 +46,7 @@ export function readPreconditions(
 }
 
 /** The body of a transfer, in either spelling. [REST-23] */
-export function readTransfer(json: unknown): { readonly sub: string; readonly name: string | null } {
+export function readTransfer(json: unknown): NewOwner {
   const body = readObject(json)
   const field = body.to_user_id !== undefined ? 'to_user_id' : 'newOwnerId'
   const sub = body[field]

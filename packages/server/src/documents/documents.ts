@@ -1,5 +1,6 @@
 import { type Access, type Level, reaches, refuse } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef, DocumentStore } from './document-store.port.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
 import type { Reader } from './metadata.ts'
@@ -7,12 +8,18 @@ import { putDocument, type PutInput, type PutResult } from './put.ts'
 import { documentLevel } from './put-plan.ts'
 import type { Residents } from './residents.port.ts'
 import { transferredShares } from './transfer.ts'
-import { auditFields, contended, type DocumentsDeps, MAX_ATTEMPTS } from './writing.ts'
+import { auditFields, contended, type DocumentsDeps, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
 /** A document's head with the level its reader has. */
 export interface Readable {
   readonly head: DocumentHead
   readonly reader: Reader
+}
+
+/** `name` is shown as ownerName; without one the user id is. */
+export interface NewOwner {
+  readonly sub: string
+  readonly name: string | null
 }
 
 /**
@@ -31,12 +38,13 @@ export interface Documents {
   /** Creates or replaces. [REST-15..REST-19] */
   put(access: Access, input: PutInput): Promise<PutResult>
   remove(access: Access, id: string): Promise<void>
-  /** `to.name` is shown as ownerName; without one the user id is. [REST-23] */
-  transfer(access: Access, id: string, to: { readonly sub: string; readonly name: string | null }): Promise<void>
+  /** [REST-23] */
+  transfer(access: Access, id: string, to: NewOwner): Promise<void>
   setCollection(access: Access, id: string, collectionId: string | null): Promise<void>
 }
 
-export function createDocuments(deps: DocumentsDeps): Documents {
+export function createDocuments(given: DocumentsDeps): Documents {
+  const deps: WritingDeps = { ...given, queue: createKeyedQueue() }
   const { store, residents, events, log, clock } = deps
 
   async function list(access: Access, query: ListQuery): Promise<ListedPage> {
@@ -68,8 +76,8 @@ export function createDocuments(deps: DocumentsDeps): Documents {
     return { ...readable(access, settled.head, deps), record: settled }
   }
 
-  async function remove(access: Access, id: string): Promise<void> {
-    const ref = { workspaceId: access.workspaceId, id }
+  async function remove(access: Access, ref: DocumentRef): Promise<void> {
+    const { id } = ref
     const before = await stored(store, ref)
     const level = documentLevel(access, before, deps.enforcePrivateDocs)
     if (!reaches(level, 'owner')) throw refuse({ role: access.role, level, needed: 'owner', deletes: true, docId: id })
@@ -80,28 +88,25 @@ export function createDocuments(deps: DocumentsDeps): Documents {
       version: outcome.tombstone.lastServerVersion,
     })
     // The tombstone is durable, so a failing live side can only be late; it must not turn the answer into an error.
-    await residents
-      .drop(ref)
-      .catch((error: unknown) =>
-        log.error('document.drop_failed', 'a deleted document could not be dropped', { docId: id, error }),
-      )
+    await residents.drop(ref).catch((error: unknown) => {
+      log.error('document.drop_failed', 'a deleted document could not be dropped', { docId: id, detail: String(error) })
+    })
     events.publish({ kind: 'deleted', ref, before, tombstone: outcome.tombstone, actor: access.sub })
   }
 
   /** Changes what is kept beside the body; `change` answers `null` when there is nothing to do. */
   async function changeBeside(
     access: Access,
-    id: string,
+    ref: DocumentRef,
     needed: Exclude<Level, 'none'>,
     change: (
       head: DocumentHead,
     ) => Pick<DocumentHead, 'collectionId'> | Pick<DocumentHead, 'ownerId' | 'ownerName' | 'sharedWith'> | null,
   ): Promise<DocumentHead | null> {
-    const ref = { workspaceId: access.workspaceId, id }
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const before = await stored(store, ref)
       const level = documentLevel(access, before, deps.enforcePrivateDocs)
-      if (!reaches(level, needed)) throw refuse({ role: access.role, level, needed, docId: id })
+      if (!reaches(level, needed)) throw refuse({ role: access.role, level, needed, docId: ref.id })
       const set = change(before)
       if (set === null) return null
       const expect = { kind: 'document', key: before.key, version: before.version } as const
@@ -122,22 +127,32 @@ export function createDocuments(deps: DocumentsDeps): Documents {
     throw contended()
   }
 
-  async function transfer(access: Access, id: string, to: { readonly sub: string; readonly name: string | null }): Promise<void> {
-    const head = await changeBeside(access, id, 'owner', (before) =>
+  async function transfer(access: Access, ref: DocumentRef, to: NewOwner): Promise<void> {
+    const head = await changeBeside(access, ref, 'owner', (before) =>
       to.sub === before.ownerId
         ? null
         : { ownerId: to.sub, ownerName: to.name ?? to.sub, sharedWith: transferredShares(before, to.sub, clock.nowMs()) },
     )
     if (head === null) return
     residents.sharingChanged(head)
-    log.info('document.transferred', 'a document got another owner', { ...auditFields(access, id), newOwner: to.sub })
+    log.info('document.transferred', 'a document got another owner', { ...auditFields(access, ref.id), newOwner: to.sub })
   }
 
-  async function setCollection(access: Access, id: string, collectionId: string | null): Promise<void> {
-    await changeBeside(access, id, 'edit', (before) => (before.collectionId === collectionId ? null : { collectionId }))
+  async function setCollection(access: Access, ref: DocumentRef, collectionId: string | null): Promise<void> {
+    await changeBeside(access, ref, 'edit', (before) => (before.collectionId === collectionId ? null : { collectionId }))
   }
 
-  return { list, head, get, put: (access, input) => putDocument(access, input, deps), remove, transfer, setCollection }
+  const refOf = (access: Access, id: string): DocumentRef => ({ workspaceId: access.workspaceId, id })
+  return {
+    list,
+    head,
+    get,
+    put: (access, input) => putDocument(access, input, deps),
+    remove: (access, id) => inTurn(deps, refOf(access, id), () => remove(access, refOf(access, id))),
+    transfer: (access, id, to) => inTurn(deps, refOf(access, id), () => transfer(access, refOf(access, id), to)),
+    setCollection: (access, id, collectionId) =>
+      inTurn(deps, refOf(access, id), () => setCollection(access, refOf(access, id), collectionId)),
+  }
 }
 
 /** The level and identity by which a caller reads a document, `null` when it may not. */

@@ -91,9 +91,9 @@ describe('versions', () => {
   })
 
   it('[REST-16] concurrent PUTs without expectedVersion all land, each with a version of its own', async () => {
-    const answers = await Promise.all(Array.from({ length: 4 }, (_, i) => put('crowd', { name: `c${i}` })))
-    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200])
-    expect(answers.map((answer) => answer.json.newVersion).sort()).toEqual([1, 2, 3, 4])
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => put('crowd', { name: `c${i}` })))
+    expect(answers.map((answer) => answer.status)).toEqual(Array(16).fill(200))
+    expect(new Set(answers.map((answer) => answer.json.newVersion)).size).toBe(16)
     expect(relay.events.filter((event) => event.kind === 'created' && event.head.id === 'crowd')).toHaveLength(1)
   })
 

@@ -1,11 +1,10 @@
-import type { PreparedBody } from '@docrelay/model/body-facts'
 import type { Access } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentState, DocumentWrite } from './document-store.port.ts'
 import type { Reader } from './metadata.ts'
 import { documentLevel, type PlannedPut, planPut, quotaRefusal } from './put-plan.ts'
 import type { PutOutcome, PutRequest } from './residents.port.ts'
-import { auditFields, contended, type DocumentsDeps, MAX_ATTEMPTS } from './writing.ts'
+import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
 /** A PUT as the route read it. */
 export interface PutInput extends Pick<PutRequest, 'expectedVersion' | 'precondition' | 'overrideTombstone'> {
@@ -24,7 +23,7 @@ export interface PutResult {
  * Stores a PUT: through the live document when there is one, else by a compare-and-set that is planned anew when it loses. [REST-15, LIFE-13]
  * Throws the refusal as RelayError. The event leaves once the write is durable. [LIFE-2, WS-53]
  */
-export async function putDocument(access: Access, input: PutInput, deps: DocumentsDeps): Promise<PutResult> {
+export async function putDocument(access: Access, input: PutInput, deps: WritingDeps): Promise<PutResult> {
   const ref = { workspaceId: access.workspaceId, id: input.id }
   const before = await deps.store.state(ref)
   const { expectedVersion, precondition, overrideTombstone } = input
@@ -38,7 +37,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Documen
     precondition,
     overrideTombstone,
   }
-  const outcome = await store(request, before, deps)
+  const outcome = await inTurn(deps, ref, () => store(request, deps))
   if (outcome.kind === 'refused') {
     if (outcome.code === 'STORAGE_QUOTA') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'storage' })
     if (outcome.code === 'DOC_TOO_LARGE') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
@@ -48,16 +47,16 @@ export async function putDocument(access: Access, input: PutInput, deps: Documen
   return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
 }
 
-/** `state` is what was read last; each lost race reads it again. */
-async function store(first: PutRequest, before: DocumentState, deps: DocumentsDeps): Promise<PutOutcome> {
+/** Each attempt looks at what is stored anew; a lost race is one with another process, or with the live document. */
+async function store(first: PutRequest, deps: WritingDeps): Promise<PutOutcome> {
   let request = first
-  let state = before
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (deps.residents.isResident(request.ref)) {
       const outcome = await deps.residents.put(request)
       if (outcome !== 'not-resident') return outcome
-      state = await deps.store.state(request.ref)
     }
+    const state = await deps.store.state(request.ref)
+    request = { ...request, body: await deps.bodies.resettle(request.body, titleOf(state)) }
     const plan = planPut(state, request)
     if (plan.kind === 'refused') return plan
     const outcome = await deps.store.write(coldWrite(request, plan, deps.clock.nowMs()))
@@ -69,13 +68,10 @@ async function store(first: PutRequest, before: DocumentState, deps: DocumentsDe
         return quotaRefusal(outcome, request.access)
       case 'unsettled':
         await deps.residents.settle(request.ref)
-        state = await deps.store.state(request.ref)
         break
       case 'conflict':
-        state = outcome.current
         break
     }
-    request = { ...request, body: await resettled(request.body, state, deps) }
   }
   throw contended()
 }
@@ -94,10 +90,6 @@ function coldWrite(request: PutRequest, plan: PlannedPut, nowMs: number): Docume
   }
 }
 
-function resettled(body: PreparedBody, state: DocumentState, deps: DocumentsDeps): Promise<PreparedBody> {
-  return deps.bodies.resettle(body, titleOf(state))
-}
-
 function titleOf(state: DocumentState): string | null {
   return state.kind === 'document' ? state.head.facts.title : null
 }
@@ -107,7 +99,7 @@ function announce(
   outcome: Extract<PutOutcome, { kind: 'written' }>,
   state: DocumentState,
   request: PutRequest,
-  deps: DocumentsDeps,
+  deps: WritingDeps,
 ): void {
   const { head, created } = outcome
   const { access } = request
@@ -123,7 +115,7 @@ function announce(
 }
 
 /** The caller after its own write: it may have ended its own share, and is still told of what it wrote. */
-function writerOf(access: Access, head: DocumentHead, deps: DocumentsDeps): Reader {
+function writerOf(access: Access, head: DocumentHead, deps: WritingDeps): Reader {
   const level = documentLevel(access, head, deps.enforcePrivateDocs)
   return { sub: access.sub, level: level === 'none' ? 'view' : level }
 }

@@ -1,11 +1,12 @@
 import type { Access } from '../access/access.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
+import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Bodies } from './bodies.ts'
 import type { DocumentEvents } from './document-events.port.ts'
-import type { DocumentStore } from './document-store.port.ts'
+import type { DocumentRef, DocumentStore } from './document-store.port.ts'
 import type { Residents } from './residents.port.ts'
 
 /** How often a write is planned anew after losing a race before the caller is told to come back. */
@@ -20,6 +21,16 @@ export interface DocumentsDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add'>
+}
+
+/** What the verbs of one service share: the writes of one document wait for each other, so that only other processes can make one lose. [LIFE-8] */
+export interface WritingDeps extends DocumentsDeps {
+  readonly queue: KeyedQueue
+}
+
+/** Runs a write of a document after those before it. Neither part of the key can hold a NUL. [BODY-11] */
+export function inTurn<T>(deps: WritingDeps, ref: DocumentRef, write: () => Promise<T>): Promise<T> {
+  return deps.queue.run(`${ref.workspaceId}\0${ref.id}`, write)
 }
 
 /** Every attempt lost its race; nothing was written. */

@@ -19,7 +19,7 @@ async function stillHonest(): Promise<void> {
   expect((await relay.call('GET', '/health')).text).toBe('ok')
 }
 
-describe('raw requests', () => {
+describe.concurrent('raw requests', () => {
   const put = (path: string, headers: string, body: string): string =>
     `PUT ${path} HTTP/1.1\r\nHost: h\r\n${auth()}${headers}\r\n${body}`
   const cases: readonly [name: string, request: () => string, expected: readonly string[]][] = [
@@ -112,6 +112,20 @@ describe('raw requests', () => {
   it('[F-9] an upgrade request without anyone to take it is closed', async () => {
     expect(await relay.socket('GET /ws HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toBe('')
     await stillHonest()
+  })
+})
+
+describe('slow clients', () => {
+  it('[REST-7] [H1] headers that do not arrive in time are refused, and a body that stalls ends the connection', async () => {
+    await using impatient = await startRestRelay({ timeouts: { headersMs: 300, stallMs: 400 } })
+    const slow = await impatient.socket('GET /health HTTP/1.1\r\nHost: h\r\n', 3_000)
+    expect(statuses(slow)).toEqual(['400'])
+    const startMs = Date.now()
+    const bearer = impatient.issuer.token({ sub: 'ann' })
+    const half = `PUT /api/docs/stalled HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 100\r\n\r\n{"a"`
+    expect(statuses(await impatient.socket(half, 5_000))).toEqual([])
+    expect(Date.now() - startMs).toBeLessThan(3_000)
+    expect((await impatient.call('GET', '/api/docs/stalled', { token: bearer })).status).toBe(404)
   })
 })
 

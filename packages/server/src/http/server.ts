@@ -14,6 +14,15 @@ export interface HttpServerOptions {
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   readonly corsOrigins: readonly string[]
   readonly random: Random
+  readonly timeouts?: HttpTimeouts
+}
+
+/** How long a connection may keep the relay waiting. */
+export interface HttpTimeouts {
+  /** For the whole header block. */
+  readonly headersMs: number
+  /** Nothing read or written for so long ends a connection; upgraded sockets are no longer held to it. */
+  readonly stallMs: number
 }
 
 export interface HttpServer {
@@ -28,18 +37,15 @@ export interface HttpServer {
 /** Limits of the listener; the defaults of node differ. [H1, REST-7] */
 const SETTINGS = {
   maxHeaderSize: 32 * 1024,
-  headersTimeout: 15_000,
   requestTimeout: 600_000,
   keepAliveTimeout: 15_000,
-  connectionsCheckingInterval: 5_000,
   // The app refuses a request without Host itself, with a body as every other error. [REST-2]
   requireHostHeader: false,
   insecureHTTPParser: false,
 }
+const TIMEOUTS: HttpTimeouts = { headersMs: 15_000, stallMs: 60_000 }
 const MAX_HEADERS = 100
 const MAX_CONNECTIONS = 10_000
-/** Nothing read or written for so long ends a connection; upgraded sockets are no longer held to it. */
-const STALL_MS = 60_000
 
 /** A listener for the REST app. Nothing is bound until `listen`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
@@ -52,10 +58,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Reached only by a request target or host that is no URL: everything later is answered by the app.
     errorHandler: () => errorResponse(unreadable(), errorContext()),
   })
-  const server = createServer(SETTINGS)
+  const { headersMs, stallMs } = options.timeouts ?? TIMEOUTS
+  const server = createServer({ ...SETTINGS, headersTimeout: headersMs, connectionsCheckingInterval: headersMs / 3 })
   server.maxHeadersCount = MAX_HEADERS
   server.maxConnections = MAX_CONNECTIONS
-  server.timeout = STALL_MS
+  server.timeout = stallMs
   const inProgress = new Set<Promise<unknown>>()
 
   server.on('request', (incoming, outgoing) => {

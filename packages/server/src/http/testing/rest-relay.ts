@@ -25,7 +25,7 @@ import { healthRoutes } from '../../operation/health.routes.ts'
 import { metricsRoutes } from '../../operation/metrics.routes.ts'
 import { createApp } from '../app.ts'
 import type { Route } from '../route.ts'
-import { createHttpServer, type HttpServer } from '../server.ts'
+import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.ts'
 
 export interface RestRelayOptions {
   readonly tenancy?: Tenancy
@@ -38,6 +38,7 @@ export interface RestRelayOptions {
   /** Wraps the real store, to watch calls or to let one fail. */
   readonly store?: (real: DocumentStore) => DocumentStore
   readonly residents?: Residents
+  readonly timeouts?: HttpTimeouts
 }
 
 export interface LogLine extends LogFields {
@@ -80,7 +81,7 @@ export interface RestRelay extends AsyncDisposable {
   draining: boolean
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** Sends text as it is and gives what comes back until the connection ends or is quiet. */
-  socket(text: string | Uint8Array): Promise<string>
+  socket(text: string | Uint8Array, quietMs?: number): Promise<string>
 }
 
 /** Residents of a relay where nobody has a document open. */
@@ -148,7 +149,12 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     log,
     metrics,
   })
-  const server = createHttpServer({ app, corsOrigins, random: systemRandom })
+  const server = createHttpServer({
+    app,
+    corsOrigins,
+    random: systemRandom,
+    ...(options.timeouts && { timeouts: options.timeouts }),
+  })
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
 
   return {
@@ -169,7 +175,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
       state.draining = draining
     },
     call: (method, path, call) => send(port, issuer, method, path, call),
-    socket: (text) => sendRaw(port, text),
+    socket: (text, quietMs) => sendRaw(port, text, quietMs),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await bodies[Symbol.asyncDispose]()
@@ -222,7 +228,7 @@ function parsed(text: string): unknown {
 }
 
 /** Sends text as it is and gives what comes back until the connection ends or is quiet. */
-export function sendRaw(port: number, text: string | Uint8Array): Promise<string> {
+export function sendRaw(port: number, text: string | Uint8Array, quietMs = 150): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let received = ''
@@ -230,7 +236,7 @@ export function sendRaw(port: number, text: string | Uint8Array): Promise<string
       socket.destroy()
       resolve(received)
     }
-    socket.setTimeout(150, end)
+    socket.setTimeout(quietMs, end)
     socket.on('data', (data) => {
       received += data.toString('latin1')
     })
