@@ -9,17 +9,24 @@ function processIo(): CommandIo {
     cwd: process.cwd(),
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    // The handlers stay: without them a second signal or exception would end the process in the middle of the drain.
     onStopSignal(callback) {
-      let called = false
-      const once = () => {
-        if (called) return
-        called = true
-        callback()
-      }
-      // The handlers stay: without them a second signal would end the process in the middle of the drain.
-      process.on('SIGTERM', once)
-      process.on('SIGINT', once)
+      const first = once(callback)
+      process.on('SIGTERM', first)
+      process.on('SIGINT', first)
     },
+    onCrash(callback) {
+      process.on('uncaughtException', once(callback))
+    },
+  }
+}
+
+function once<A extends readonly unknown[]>(callback: (...args: A) => void): (...args: A) => void {
+  let called = false
+  return (...args) => {
+    if (called) return
+    called = true
+    callback(...args)
   }
 }
 

@@ -23,6 +23,8 @@ interface Run {
 
 interface RunOptions {
   env?: Record<string, string>
+  /** An exception that nobody catches, instead of a signal. */
+  crash?: Error
   /** What serve starts, and how it drains. */
   start?: (config: Config) => Promise<RunningRelay>
 }
@@ -36,7 +38,8 @@ async function run(args: readonly string[], options: RunOptions = {}): Promise<R
     cwd,
     stdout: (text: string) => void (out += text),
     stderr: (text: string) => void (err += text),
-    onStopSignal: (callback: () => void) => void setImmediate(callback),
+    onStopSignal: (callback: () => void) => void (options.crash === undefined && setImmediate(callback)),
+    onCrash: (callback: (error: unknown) => void) => void (options.crash !== undefined && setImmediate(callback, options.crash)),
   }
   const start = options.start ?? (() => Promise.reject(new Error('nothing may be started here')))
   const code = await runCommandLine(args, io, {
@@ -182,6 +185,19 @@ describe('a relay that breaks', () => {
     expect(done.code).toBe(1)
     expect(done.err).toContain('"event":"relay.failed"')
     expect(done.err).not.toContain('drained')
+  })
+})
+
+describe('a relay that crashes', () => {
+  it('[OPS-8] [LIFE-28] is logged, drained and ends with 1', async () => {
+    let drains = 0
+    const start = relay(() => {
+      drains++
+      return Promise.resolve('clean')
+    })
+    const done = await run(['serve'], { start, crash: new Error('impossible') })
+    expect([done.code, drains]).toEqual([1, 1])
+    expect(done.err).toMatch(/"event":"relay.crashed".*impossible/)
   })
 })
 

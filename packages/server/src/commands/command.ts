@@ -9,6 +9,8 @@ export interface CommandIo {
   stderr(text: string): void
   /** Calls back once at the first SIGTERM or SIGINT; later ones change nothing. [LIFE-28] */
   onStopSignal(callback: () => void): void
+  /** Calls back once with an exception that nobody caught, which from then on does not end the process by itself. */
+  onCrash(callback: (error: unknown) => void): void
 }
 
 /** 0 success, 1 failure or damage found, 2 usage or configuration. [CFG-12] */

@@ -1,5 +1,6 @@
 import type { RunningRelay, startRelay } from '../compose.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { unreachable } from '../kernel/errors.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { createLogger, type Logger } from '../kernel/log.ts'
 import { type Command, type CommandIo, CONFIG_OPTION, type ExitCode } from './command.ts'
@@ -35,7 +36,8 @@ export function serveCommand(loadRelay: LoadRelay): Command {
         write: (line) => io.stderr(line),
       })
       for (const warning of loaded.warnings) log.warn('config.warning', warning)
-      const stopped = new Promise<undefined>((resolve) => io.onStopSignal(() => resolve(undefined)))
+      const stopped = new Promise<Ending>((resolve) => io.onStopSignal(() => resolve({ kind: 'stopped' })))
+      const crashed = new Promise<Ending>((resolve) => io.onCrash((error) => resolve({ kind: 'crashed', error })))
       let relay: RunningRelay
       try {
         const service = await loadRelay()
@@ -45,14 +47,39 @@ export function serveCommand(loadRelay: LoadRelay): Command {
         return 1
       }
       announce(relay, io)
-      const broken = await Promise.race([stopped, relay.failed])
-      if (broken === undefined) return drained(relay, log)
+      const failed = relay.failed.then((error): Ending => ({ kind: 'failed', error }))
+      return endedBy(await Promise.race([stopped, failed, crashed]), relay, log)
+    },
+  }
+}
+
+/** Why a running relay ends. */
+type Ending =
+  | { readonly kind: 'stopped' }
+  /** The store is gone. */
+  | { readonly kind: 'failed'; readonly error: Error }
+  /** An exception that nobody caught: what the process holds can no longer be trusted. */
+  | { readonly kind: 'crashed'; readonly error: unknown }
+
+async function endedBy(ending: Ending, relay: RunningRelay, log: Logger): Promise<ExitCode> {
+  switch (ending.kind) {
+    case 'stopped':
+      return drained(relay, log)
+    case 'failed':
       // Nothing can be made durable any more, so there is nothing to drain for.
       log.error('relay.failed', 'The relay cannot store anything any more and ends; everything acknowledged is durable.', {
-        error: broken,
+        error: ending.error,
       })
       return 1
-    },
+    case 'crashed':
+      // Acknowledgements follow commits, so those that leave while the sockets close are still true.
+      log.error('relay.crashed', 'An exception that nobody caught ends the relay; everything acknowledged is durable.', {
+        error: ending.error,
+      })
+      await drained(relay, log)
+      return 1
+    default:
+      return unreachable(ending)
   }
 }
 

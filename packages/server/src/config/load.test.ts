@@ -335,7 +335,7 @@ describe('the typed configuration', () => {
     ).toEqual(CONFIG_KEYS.map(({ label }) => label))
   })
 
-  it('[CFG-2] compat editor_client is off by default', () => {
+  it('[CFG-10] compat editor_client is off by default', () => {
     expect(loaded({}).config.compat.editorClient).toBe(false)
   })
 })

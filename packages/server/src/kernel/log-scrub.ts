@@ -60,7 +60,7 @@ function withoutCredentials(text: string): string {
     .replace(/\beyJ[\w-]{6,}(\.[\w-]*){0,4}/g, REDACTED)
     .replace(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)
     .replace(/:\/\/[^/?#\s@]*@/g, `://${REDACTED}@`)
-    .replace(/([/\w])\?[\w.%~-]+=[^\s"'<>]*/g, `$1?${REDACTED}`)
+    .replace(/([/\w])\?[^\s"'<>]+/g, `$1?${REDACTED}`)
 }
 
 function cut(text: string, most: number): string {
