@@ -176,7 +176,8 @@ class HtmlReader {
     }
     if (missing !== undefined) {
       this.#fixes.add('unwrapped', `a ${type} needs ${missing.html}; its text is kept`, place, type)
-      return this.#children(sink, element.childNodes, inner)
+      this.#children(sink, element.childNodes, inner)
+      return spec.group === 'inline' ? undefined : this.#edge(sink)
     }
     let hasElement = false
     const text = textOf(element.childNodes, () => {

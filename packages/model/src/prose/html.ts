@@ -29,6 +29,6 @@ export function parseHtml(
   options: { readonly source: HtmlSource },
 ): { readonly tree: ProseTree; readonly fixes: readonly Fix[] } {
   const fixes = new FixList()
-  const nodes = readHtml(parseDom(html), options.source, fixes)
+  const nodes = readHtml(parseDom(html.replaceAll('\0', '')), options.source, fixes)
   return { tree: heal(nodes, fixes), fixes: fixes.list }
 }

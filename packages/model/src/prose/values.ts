@@ -112,7 +112,7 @@ export const colour: ReadValue = (raw) => {
 
 /** The URL's scheme in lower case, as the most lenient browser would read it: without control characters and spaces. `''`: relative. */
 function schemeOf(url: string): string {
-  return /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\p{C}\p{Z}]/gu, ''))?.[1]?.toLowerCase() ?? ''
+  return /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\p{C}\p{Z}\ufffd]/gu, ''))?.[1]?.toLowerCase() ?? ''
 }
 
 const blobUrl = /^blob:\/\/[0-9a-f]{64}$/

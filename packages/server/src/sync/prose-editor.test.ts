@@ -42,7 +42,11 @@ function numbers(seed: number): (limit: number) => number {
 function typingPlaces(doc: Node): number[] {
   const places: number[] = []
   doc.descendants((node, position) => {
-    if (node.isTextblock) for (let at = 0; at <= node.content.size; at++) places.push(position + 1 + at)
+    if (!node.isTextblock) return
+    for (let at = position + 1; at <= position + 1 + node.content.size; at++) {
+      // A cursor never stands inside a surrogate pair.
+      if (!/[\ud800-\udbff]$/.test(doc.textBetween(position + 1, at))) places.push(at)
+    }
   })
   return places
 }
@@ -120,7 +124,7 @@ describe('prose with a real editor', () => {
         expectTree(shown, read)
         if (isEmptyPage(read)) return
         const asEditorShows = (of: Y.Doc) => yXmlFragmentToProseMirrorRootNode(of.getXmlFragment(root), editorSchema)
-        expect(asEditorShows(filled(read)).eq(asEditorShows(doc))).toBe(true)
+        expect(asEditorShows(filled(read)).toJSON()).toEqual(asEditorShows(doc).toJSON())
       }),
       { numRuns: 100 },
     )
