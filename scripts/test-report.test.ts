@@ -50,6 +50,15 @@ describe('the last line of npm test', () => {
     expect(summarise(report, { skips: {}, unhandled: ['Error: leaked'] }, [])).toMatchObject({ passed: 1, failed: 1 })
   })
 
+  it('shows of a stack only the lines of the repository', () => {
+    const stack =
+      'Error: x\n    at f (/repo/a.ts:1:1)\n    at g (file:///repo/node_modules/vitest/dist/run.js:1:1)\n    at new Promise (<anonymous>)'
+    const report = {
+      testResults: [file('a.test.ts', 'failed', [{ fullName: 'one', status: 'failed', failureMessages: [stack] }])],
+    }
+    expect(summarise(report, NONE, []).failures[0]?.message).toBe('Error: x\n    at f (/repo/a.ts:1:1)')
+  })
+
   it('is only the checks when the runner wrote nothing', () => {
     expect(summarise(null, NONE, [true, false])).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
   })

@@ -43,17 +43,25 @@ export function summarise(report: VitestReport | null, notes: RunNotes, checks: 
       if (test.status === 'passed') passed++
       else if (test.status === 'failed') {
         failedHere++
-        failures.push({ name: `${file.name}: ${test.fullName}`, message: (test.failureMessages ?? []).join('\n') })
+        failures.push({ name: `${file.name}: ${test.fullName}`, message: ownFrames((test.failureMessages ?? []).join('\n')) })
       } else skips.push({ name: test.fullName, reason: skipReason(test.fullName, notes.skips[test.fullName]) })
     }
     if (file.status === 'failed' && failedHere === 0)
       failures.push({ name: file.name, message: file.message ?? 'the file could not be run' })
   }
-  for (const error of notes.unhandled) failures.push({ name: 'an error outside tests', message: error })
+  for (const error of notes.unhandled) failures.push({ name: 'an error outside tests', message: ownFrames(error) })
   return { passed, failed: failedChecks + failures.length, skipped: skips.length, failures, skips }
 }
 
 function skipReason(name: string, given: string | undefined): string {
   if (given !== undefined && given !== '') return given
   return /\(skipped: (.+)\)$/.exec(name)?.[1] ?? 'no reason given'
+}
+
+/** Without the frames of libraries, of which a reader learns nothing. */
+function ownFrames(message: string): string {
+  return message
+    .split('\n')
+    .filter((line) => !/^\s+at .*(\/node_modules\/|node:internal|<anonymous>\))/.test(line))
+    .join('\n')
 }
