@@ -1,6 +1,7 @@
 import { syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RateLimiter } from '../access/rate-limiter.port.ts'
 import { memoryRateLimiter } from '../drivers/memory-limits.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
@@ -328,7 +329,7 @@ describe('write buckets', () => {
   it('[WS-29] while others take every token the resync comes after 5 s at the latest', async () => {
     const limiter = memoryRateLimiter(systemClock)
     let empty = false
-    const rateLimiter: typeof limiter = {
+    const rateLimiter: RateLimiter = {
       take: (key, bucket) => (empty ? { taken: false, retryAfterMs: 10 } : limiter.take(key, bucket)),
     }
     await using bench = await startBench({ deps: { rateLimiter } })

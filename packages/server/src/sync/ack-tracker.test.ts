@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { countOrdinal, dropKept, keepFrame, newAckTracker, settleThrough, takeAck } from './ack-tracker.ts'
+
+describe('ack tracker', () => {
+  it('[WS-40] refused messages are covered once everything below them is settled', () => {
+    const acks = newAckTracker()
+    const hand = (): void => keepFrame(acks, { ordinal: countOrdinal(acks), payload: new Uint8Array(3), order: acks.received })
+    hand()
+    countOrdinal(acks)
+    hand()
+    expect(takeAck(acks)).toBe(0)
+    settleThrough(acks, 1)
+    expect(takeAck(acks)).toBe(2)
+    expect(acks.keptBytes).toBe(3)
+    settleThrough(acks, 3)
+    expect(takeAck(acks)).toBe(3)
+    expect(takeAck(acks)).toBe(0)
+    expect(acks.keptBytes).toBe(0)
+  })
+
+  it('[C6] a dropped running frame no longer holds back what follows it', () => {
+    const acks = newAckTracker()
+    for (let at = 0; at < 2; at++) keepFrame(acks, { ordinal: countOrdinal(acks), payload: new Uint8Array(1), order: at })
+    dropKept(acks, 1)
+    dropKept(acks, 7)
+    expect(acks.kept.map((frame) => frame.ordinal)).toEqual([2])
+    expect(takeAck(acks)).toBe(1)
+  })
+
+  it('[WS-39] [WS-40] [WS-41] for any order of events acks rise and never cover what is outstanding', () => {
+    const event = fc.oneof(fc.constant('hand' as const), fc.constant('refuse' as const), fc.nat(40))
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 80 }), (events) => {
+        const acks = newAckTracker()
+        const outstanding = new Set<number>()
+        let last = 0
+        for (const what of events) {
+          if (what === 'hand') {
+            const ordinal = countOrdinal(acks)
+            keepFrame(acks, { ordinal, payload: new Uint8Array(1), order: ordinal })
+            outstanding.add(ordinal)
+          } else if (what === 'refuse') countOrdinal(acks)
+          else {
+            settleThrough(acks, what)
+            for (const ordinal of outstanding) if (ordinal <= what) outstanding.delete(ordinal)
+          }
+          const ack = takeAck(acks)
+          expect(ack === 0 || ack > last).toBe(true)
+          last = Math.max(last, ack)
+          expect(last).toBe(outstanding.size === 0 ? acks.received : Math.min(...outstanding) - 1)
+          expect(acks.keptBytes).toBe(outstanding.size)
+        }
+      }),
+    )
+  })
+})
