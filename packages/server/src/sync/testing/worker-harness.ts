@@ -7,6 +7,7 @@ import * as Y from 'yjs'
 import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
 import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
 import { systemClock } from '../../kernel/clock.ts'
+import { RelayError } from '../../kernel/errors.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { DocumentWorker, type DocumentWorkerOptions } from '../document-worker.ts'
@@ -251,5 +252,34 @@ export async function until(holds: () => boolean, withinMs = 3_000): Promise<voi
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+/** A log whose appends can be held back or refused. */
+export function gatedUpdates(updates: UpdateLog): { readonly updates: UpdateLog; close(): void; open(): void; fail(): void } {
+  let state: 'open' | 'closed' | 'failing' = 'open'
+  const waiting: (() => void)[] = []
+  return {
+    updates: {
+      load: (key) => updates.load(key),
+      after: (key, seq) => updates.after(key, seq),
+      compact: (key, snapshot) => updates.compact(key, snapshot),
+      rebuild: (key, update, vector, detail) => updates.rebuild(key, update, vector, detail),
+      async append(records) {
+        if (state === 'closed') await new Promise<void>((resolve) => waiting.push(resolve))
+        if (state === 'failing') throw new RelayError('NOT_PERSISTED', 'the disk is full')
+        return updates.append(records)
+      },
+    },
+    close() {
+      state = 'closed'
+    },
+    open() {
+      state = 'open'
+      for (const go of waiting.splice(0)) go()
+    },
+    fail() {
+      state = 'failing'
+    },
   }
 }
