@@ -36,9 +36,9 @@ function open(timeoutMs = 2_000): KeySet {
     url: issuer.jwksUrl,
     log,
     ...time,
-    fetchJson: (url) => {
+    fetchJson: (url, signal) => {
       startsAtMs.push(time.clock.monotonicMs())
-      const answer = fetchJson(url, { timeoutMs, maxBytes: 1024 * 1024 })
+      const answer = fetchJson(url, { timeoutMs, maxBytes: 1024 * 1024, signal })
       fetching = answer.catch(() => {})
       return answer
     },
@@ -241,6 +241,17 @@ describe('the first fetch', () => {
       await elapse(5_000)
     }
     expect([keySet.failures, known()]).toEqual([3, 'known'])
+  })
+
+  it('[AUTH-9] closing it ends a fetch that hangs', async () => {
+    await keySet[Symbol.asyncDispose]()
+    keySet = open(60_000)
+    issuer.fault = 'hang'
+    const first = keySet.firstFetch(60_000)
+    await time.advance(0)
+    await keySet[Symbol.asyncDispose]()
+    await first
+    expect(warnings).toEqual([])
   })
 
   it('[AUTH-9] after it is closed nothing is fetched any more', async () => {

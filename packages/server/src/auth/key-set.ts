@@ -31,8 +31,8 @@ export interface KeySetOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly timers?: Timers
-  /** Must end by itself within 10 s. The default follows K12. */
-  readonly fetchJson?: (url: string) => Promise<unknown>
+  /** Must end by itself within 10 s, and at once when `signal` says so. The default follows K12. */
+  readonly fetchJson?: (url: string, signal: AbortSignal) => Promise<unknown>
 }
 
 const FRESH_MS = 5 * 60_000
@@ -63,7 +63,8 @@ class RefreshedKeySet implements KeySet {
   readonly #log: Logger
   readonly #clock: Clock
   readonly #timers: Timers
-  readonly #fetchJson: (url: string) => Promise<unknown>
+  readonly #fetchJson: (url: string, signal: AbortSignal) => Promise<unknown>
+  readonly #closing = new AbortController()
   #keys: ReadonlyMap<string, VerificationKey> = new Map()
   #succeededAtMs: number | null = null
   #startedAtMs = Number.NEGATIVE_INFINITY
@@ -73,7 +74,6 @@ class RefreshedKeySet implements KeySet {
   #cancelTimer: () => void = () => {}
   #nextAtMs = Number.POSITIVE_INFINITY
   readonly #unknownKids = new Map<string, number>()
-  #closed = false
 
   constructor(options: KeySetOptions) {
     this.#url = options.url
@@ -81,7 +81,8 @@ class RefreshedKeySet implements KeySet {
     this.#clock = options.clock ?? systemClock
     this.#timers = options.timers ?? systemTimers
     this.#fetchJson =
-      options.fetchJson ?? ((url) => fetchJsonOf(url, { timeoutMs: FETCH_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES }))
+      options.fetchJson ??
+      ((url, signal) => fetchJsonOf(url, { timeoutMs: FETCH_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal }))
   }
 
   key(kid: string): KeyLookup {
@@ -120,8 +121,9 @@ class RefreshedKeySet implements KeySet {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     this.#cancelTimer()
+    await this.#running
   }
 
   #missed(kid: string): void {
@@ -144,7 +146,7 @@ class RefreshedKeySet implements KeySet {
 
   /** Makes sure a refresh starts at `atMs` or earlier. */
   #schedule(atMs: number): void {
-    if (this.#closed || this.#nextAtMs <= atMs) return
+    if (this.#closing.signal.aborted || this.#nextAtMs <= atMs) return
     this.#cancelTimer()
     this.#nextAtMs = atMs
     this.#cancelTimer = this.#timers.after(Math.max(0, atMs - this.#clock.monotonicMs()), () => void this.#refresh())
@@ -152,7 +154,7 @@ class RefreshedKeySet implements KeySet {
 
   /** One fetch at a time; never rejects. */
   #refresh(): Promise<void> {
-    if (this.#closed) return Promise.resolve()
+    if (this.#closing.signal.aborted) return Promise.resolve()
     this.#running ??= this.#fetchOnce()
     return this.#running
   }
@@ -163,7 +165,7 @@ class RefreshedKeySet implements KeySet {
     this.#startedAtMs = this.#clock.monotonicMs()
     this.#askedMeanwhile = false
     const problem = await this.#replaceKeys()
-    if (problem !== null) {
+    if (problem !== null && !this.#closing.signal.aborted) {
       this.failures++
       this.#log.warn('auth.keys.failed', 'The key set could not be refreshed; the last good one stays.', {
         problem,
@@ -179,7 +181,7 @@ class RefreshedKeySet implements KeySet {
   async #replaceKeys(): Promise<string | null> {
     let usable: UsableKeys | null
     try {
-      usable = usableKeys(await this.#fetchJson(this.#url))
+      usable = usableKeys(await this.#fetchJson(this.#url, this.#closing.signal))
     } catch (error) {
       return error instanceof Error ? error.message : 'fetch failed'
     }

@@ -23,7 +23,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-const LIMITS = { timeoutMs: 300, maxBytes: 1_000 }
+const LIMITS = { timeoutMs: 300, maxBytes: 1_000, signal: new AbortController().signal }
 
 describe('an address the operator configured', () => {
   it.each([
@@ -98,7 +98,7 @@ describe('an address the operator configured', () => {
       setTimeout(() => response.end('c'), 300)
     }
     let text = ''
-    for await (const chunk of fetchChunks(url, { timeoutMs: 250, maxBytes: 10, headers: { authorization: 'Bearer x' } }))
+    for await (const chunk of fetchChunks(url, { ...LIMITS, timeoutMs: 250, headers: { authorization: 'Bearer x' } }))
       text += Buffer.from(chunk).toString()
     expect([text, requests[0]?.headers.authorization]).toEqual(['abc', 'Bearer x'])
   })
@@ -107,7 +107,7 @@ describe('an address the operator configured', () => {
     for (const start of ['', 'a']) {
       answer = (_, response) => void (start === '' ? undefined : response.write(start))
       const read = async (): Promise<void> => {
-        for await (const _ of fetchChunks(url, { timeoutMs: 100, maxBytes: 10 }));
+        for await (const _ of fetchChunks(url, { ...LIMITS, timeoutMs: 100 }));
       }
       await expect(read()).rejects.toThrow('timeout')
     }

@@ -6,6 +6,8 @@ export interface FetchLimits {
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly headers?: Readonly<Record<string, string>>
+  /** Ends the exchange from outside, at shutdown. */
+  readonly signal: AbortSignal
 }
 
 const MAX_REDIRECTS = 5
@@ -22,7 +24,7 @@ export function isOperatorUrl(url: URL): boolean {
  * @throws Error with a short message that names no address.
  */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
-  const signal = AbortSignal.timeout(limits.timeoutMs)
+  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeoutMs)])
   try {
     const response = await open(new URL(url), limits.headers ?? {}, signal, MAX_REDIRECTS)
     const chunks: Uint8Array[] = []
@@ -37,15 +39,16 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
 export async function* fetchChunks(url: string, limits: FetchLimits): AsyncGenerator<Uint8Array> {
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(new Error('timeout')), limits.timeoutMs)
+  const signal = AbortSignal.any([limits.signal, abort.signal])
   try {
-    const response = await open(new URL(url), limits.headers ?? {}, abort.signal, MAX_REDIRECTS)
+    const response = await open(new URL(url), limits.headers ?? {}, signal, MAX_REDIRECTS)
     for await (const chunk of capped(response, limits.maxBytes)) {
       // Every chunk gives the next one as long again, so that a stalled answer ends too.
       timer.refresh()
       yield chunk
     }
   } catch (error) {
-    throw plainError(error, abort.signal)
+    throw plainError(error, signal)
   } finally {
     clearTimeout(timer)
     abort.abort()

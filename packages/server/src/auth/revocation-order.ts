@@ -23,17 +23,15 @@ export class RevocationOrder {
 
   /**
    * Adds an entry, or moves a known one to the earlier of the two times; beyond `keep` the oldest goes, which may be the new one.
-   * @returns whether the jti was unknown and is held now.
    */
-  add(jti: string, revokedAtMs: number): boolean {
+  add(jti: string, revokedAtMs: number): void {
     const place = this.#places.get(jti)
     if (place !== undefined) {
       if (revokedAtMs < (this.#times[place] ?? 0)) this.#rise(place, jti, revokedAtMs)
-      return false
+      return
     }
     this.#rise(this.#jtis.length, jti, revokedAtMs)
     if (this.#jtis.length > this.#keep) this.#dropOldest()
-    return this.#places.has(jti)
   }
 
   #dropOldest(): void {

@@ -62,7 +62,7 @@ async function start(timeoutMs = 1_000): Promise<void> {
   }
   polling = startRevocationPoll({
     ...{ url, bearer: BEARER, intervalMs: INTERVAL_MS, revocations, log, clock: time.clock, timers },
-    fetchChunks: (address, headers) => fetchChunks(address, { timeoutMs, maxBytes: 128 * 1024 * 1024, headers }),
+    fetchChunks: (address, headers, signal) => fetchChunks(address, { timeoutMs, maxBytes: 128 * 1024 * 1024, headers, signal }),
   })
   await ended
 }
@@ -143,6 +143,14 @@ describe('polling for revocations', () => {
     respond = answer({ revocations: [entry('late')], next_since: '2026-06-02T11:00:00Z' })
     await interval()
     expect([revocations.has('late'), revocations.ageSec(), requests.at(-1)?.since]).toEqual([true, 0, from])
+  })
+
+  it('[AUTH-14] stopping ends a poll that hangs', async () => {
+    respond = () => {}
+    void start(60_000)
+    await new Promise((resolve) => server.once('request', resolve))
+    await polling[Symbol.asyncDispose]()
+    expect([warnings, time.waiting()]).toEqual([[], 0])
   })
 
   it('[AUTH-14] entries before a bad next_since count, but the cursor stays', async () => {

@@ -15,8 +15,12 @@ export interface RevocationPollOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly timers?: Timers
-  /** Must end by itself. The default follows V3: 10 s to the first byte, 128 MiB, address rules of K12. */
-  readonly fetchChunks?: (url: string, headers: Readonly<Record<string, string>>) => AsyncIterable<Uint8Array>
+  /** Must end by itself, and at once when `signal` says so. The default follows V3: 10 s to the first byte, 128 MiB, address rules of K12. */
+  readonly fetchChunks?: (
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) => AsyncIterable<Uint8Array>
 }
 
 const FIRST_LOOK_BACK_MS = 24 * 60 * 60_000
@@ -35,18 +39,19 @@ const MAX_CURSOR_CHARS = 64
 export function startRevocationPoll(options: RevocationPollOptions): AsyncDisposable {
   const { log } = options
   const timers = options.timers ?? systemTimers
-  let closed = false
+  const closing = new AbortController()
   let cancel: () => void = () => {}
   let running: Promise<void> = Promise.resolve()
 
   const poll = async (): Promise<void> => {
     try {
-      await pollOnce(options)
+      await pollOnce(options, closing.signal)
     } catch (error) {
+      if (closing.signal.aborted) return
       const problem = error instanceof Error ? error.message : 'poll failed'
       log.warn('auth.revocations.poll-failed', 'The revocation poll failed; it is repeated at the next interval.', { problem })
     }
-    if (!closed) cancel = timers.after(options.intervalMs, start)
+    if (!closing.signal.aborted) cancel = timers.after(options.intervalMs, start)
   }
   const start = (): void => {
     running = poll()
@@ -55,18 +60,19 @@ export function startRevocationPoll(options: RevocationPollOptions): AsyncDispos
 
   return {
     async [Symbol.asyncDispose]() {
-      closed = true
+      closing.abort()
       cancel()
       await running
     },
   }
 }
 
-async function pollOnce(options: RevocationPollOptions): Promise<void> {
+async function pollOnce(options: RevocationPollOptions, signal: AbortSignal): Promise<void> {
   const { revocations, log, bearer } = options
   const clock = options.clock ?? systemClock
   const fetchChunks =
-    options.fetchChunks ?? ((url, headers) => fetchChunksOf(url, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, headers }))
+    options.fetchChunks ??
+    ((url, headers) => fetchChunksOf(url, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, headers, signal }))
   const since = (await revocations.cursor()) ?? new Date(clock.nowMs() - FIRST_LOOK_BACK_MS).toISOString()
   const url = new URL(options.url)
   url.searchParams.set('since', since)
@@ -74,7 +80,7 @@ async function pollOnce(options: RevocationPollOptions): Promise<void> {
   let batch: Revocation[] = []
   let unreadable = 0
   let nextSince: unknown
-  for await (const part of readPollAnswer(fetchChunks(url.href, { authorization: `Bearer ${bearer}` }))) {
+  for await (const part of readPollAnswer(fetchChunks(url.href, { authorization: `Bearer ${bearer}` }, signal))) {
     if (part.kind === 'next-since') nextSince = part.value
     else {
       const entry = readRevocation(part.value)

@@ -8,15 +8,13 @@ export const MAX_REVOCATIONS = 1_000_000
 
 /** Revoked tokens: durable in the store, answered from memory. */
 export interface Revocations {
-  /** Answers from memory. [AUTH-16] */
+  /** Answers from memory; asked for every request, and for every live socket within the second. [AUTH-16, WS-20] */
   has(jti: string): boolean
   /**
    * When it resolves, the entries (and the cursor, when given) are durable and every later `has` knows them. [REST-29, V2]
    * It rejects with the store's error, and then nothing new is effective.
    */
   add(entries: readonly Revocation[], options?: AddOptions): Promise<void>
-  /** Calls `listener` for each jti that becomes revoked, at once; sockets of that token end by it. [WS-20] @returns a function that stops it. */
-  onRevoked(listener: (jti: string) => void): () => void
   readonly size: number
   /** Seconds since a transport was last heard in full, since the start when none was; −1 without a transport. [AUTH-15] */
   ageSec(): number
@@ -49,15 +47,11 @@ export async function openRevocations(options: RevocationsOptions): Promise<Revo
   const keep = options.keep ?? MAX_REVOCATIONS
   const order = new RevocationOrder(keep)
   for (const { jti, revokedAtMs } of await store.all()) order.add(jti, revokedAtMs)
-  const listeners = new Set<(jti: string) => void>()
   let heardAtMs = clock.monotonicMs()
 
   const makeEffective = (entries: readonly Revocation[]): void => {
     const before = order.size
-    for (const { jti, revokedAtMs } of entries) {
-      if (!order.add(jti, revokedAtMs)) continue
-      for (const listener of listeners) listener(jti)
-    }
+    for (const { jti, revokedAtMs } of entries) order.add(jti, revokedAtMs)
     const alarm = keep * ALARM_SHARE
     if (before < alarm && order.size >= alarm) {
       log.warn('auth.revocations.filling', 'The revocation set is nearly full; the oldest entries go first.', {
@@ -76,10 +70,6 @@ export async function openRevocations(options: RevocationsOptions): Promise<Revo
         makeEffective(entries.slice(at, at + SLICE))
       }
       if (!partial) heardAtMs = clock.monotonicMs()
-    },
-    onRevoked(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
     },
     get size() {
       return order.size
