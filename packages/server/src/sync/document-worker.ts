@@ -134,6 +134,11 @@ export class DocumentWorker {
     void room.open()
   }
 
+  /** Whether a room has a live document and not only bytes. */
+  isLive(room: number): boolean {
+    return this.rooms.get(room)?.isLive ?? false
+  }
+
   /** Materialises and compacts every room. Resolves when all are done or have failed. [LIFE-28] */
   drain(): Promise<void> {
     this.draining ??= Promise.all([...this.rooms.values()].map((room) => room.drain())).then(() => {

@@ -118,6 +118,10 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.phase.kind === 'ready'
   }
 
+  get isLive(): boolean {
+    return this.phase.kind === 'ready' && this.phase.content.kind === 'live'
+  }
+
   content(): RoomContent {
     return this.ready.content
   }
