@@ -2,18 +2,25 @@ import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase } from 'vitest/node'
 import type { RunNotes } from './test-report.ts'
 
-/** Keeps what the JSON reporter drops, in the file that DOCRELAY_RUN_NOTES names: the words of `context.skip('why')`, and errors outside tests. */
+/** Keeps what the JSON reporter drops, in the file that DOCRELAY_RUN_NOTES names: the words of `context.skip('why')`, differences, and errors outside tests. */
 export default class NotesReporter implements Reporter {
   readonly #skips: Record<string, string> = {}
+  readonly #diffs: Record<string, string> = {}
 
   onTestCaseResult(test: TestCase): void {
     const result = test.result()
-    if (result.state === 'skipped' && result.note !== undefined) this.#skips[test.fullName.replaceAll(' > ', ' ')] = result.note
+    const name = test.fullName.replaceAll(' > ', ' ')
+    if (result.state === 'skipped' && result.note !== undefined) this.#skips[name] = result.note
+    if (result.state === 'failed') this.#diffs[name] = result.errors.flatMap((error) => error.diff ?? []).join('\n')
   }
 
   onTestRunEnd(_modules: unknown, unhandled: readonly { readonly message: string; readonly stack?: string }[]): void {
     const file = process.env['DOCRELAY_RUN_NOTES']
-    const notes: RunNotes = { skips: this.#skips, unhandled: unhandled.map((error) => error.stack ?? error.message) }
+    const notes: RunNotes = {
+      skips: this.#skips,
+      diffs: this.#diffs,
+      unhandled: unhandled.map((error) => error.stack ?? error.message),
+    }
     if (file !== undefined) writeFileSync(file, JSON.stringify(notes))
   }
 }

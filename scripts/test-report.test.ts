@@ -8,7 +8,7 @@ const file = (name: string, status: string, tests: VitestReport['testResults'][n
   assertionResults: tests,
 })
 
-const NONE = { skips: {}, unhandled: [] }
+const NONE = { skips: {}, diffs: {}, unhandled: [] }
 
 describe('the last line of npm test', () => {
   it('counts each test and each check once', () => {
@@ -23,11 +23,13 @@ describe('the last line of npm test', () => {
         ]),
       ],
     }
-    expect(summarise(report, { skips: { three: 'needs root' }, unhandled: [] }, [true, true, false])).toEqual({
+    expect(
+      summarise(report, { skips: { three: 'needs root' }, diffs: { two: '- 2\n+ 1' }, unhandled: [] }, [true, true, false]),
+    ).toEqual({
       passed: 3,
       failed: 2,
       skipped: 3,
-      failures: [{ name: 'a.test.ts: two', message: 'expected 1 to be 2' }],
+      failures: [{ name: 'a.test.ts: two', message: 'expected 1 to be 2\n- 2\n+ 1' }],
       skips: [
         { name: 'three', reason: 'needs root' },
         { name: 'four (skipped: no PostgreSQL)', reason: 'no PostgreSQL' },
@@ -47,7 +49,7 @@ describe('the last line of npm test', () => {
 
   it('counts an error outside tests as a failure', () => {
     const report = { testResults: [file('a.test.ts', 'passed', [{ fullName: 'one', status: 'passed' }])] }
-    expect(summarise(report, { skips: {}, unhandled: ['Error: leaked'] }, [])).toMatchObject({ passed: 1, failed: 1 })
+    expect(summarise(report, { skips: {}, diffs: {}, unhandled: ['Error: leaked'] }, [])).toMatchObject({ passed: 1, failed: 1 })
   })
 
   it('shows of a stack only the lines of the repository', () => {

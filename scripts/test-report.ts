@@ -16,6 +16,8 @@ export interface VitestReport {
 export interface RunNotes {
   /** Why a test was skipped, by its full name. */
   readonly skips: Readonly<Record<string, string>>
+  /** Expected and received of a failed test, by its full name; empty where there is none. */
+  readonly diffs: Readonly<Record<string, string>>
   /** Errors that no test caught; each is a failure. */
   readonly unhandled: readonly string[]
 }
@@ -43,7 +45,11 @@ export function summarise(report: VitestReport | null, notes: RunNotes, checks: 
       if (test.status === 'passed') passed++
       else if (test.status === 'failed') {
         failedHere++
-        failures.push({ name: `${file.name}: ${test.fullName}`, message: ownFrames((test.failureMessages ?? []).join('\n')) })
+        const message = ownFrames((test.failureMessages ?? []).join('\n'))
+        failures.push({
+          name: `${file.name}: ${test.fullName}`,
+          message: `${message}\n${notes.diffs[test.fullName] ?? ''}`.trimEnd(),
+        })
       } else skips.push({ name: test.fullName, reason: skipReason(test.fullName, notes.skips[test.fullName]) })
     }
     if (file.status === 'failed' && failedHere === 0)

@@ -93,7 +93,7 @@ async function runSuites(filters: readonly string[]): Promise<Suites> {
     const reporters = ['--reporter=json', `--outputFile=${reportFile}`, '--reporter=./scripts/run-notes.ts']
     const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...filters]
     const outcome = await runStep({ name: 'tests', command: process.execPath, args }, { DOCRELAY_RUN_NOTES: notesFile })
-    const notes = (await readJson<RunNotes>(notesFile)) ?? { skips: {}, unhandled: [] }
+    const notes = (await readJson<RunNotes>(notesFile)) ?? { skips: {}, diffs: {}, unhandled: [] }
     return { outcome, report: (await readJson<VitestReport>(reportFile)) ?? null, notes }
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -129,15 +129,6 @@ export function createMetrics(build: { readonly version: string; readonly commit
   return metrics
 }
 
-/** For tests and for parts whose metrics nobody reads. */
-export const silentMetrics: Metrics = {
-  add() {},
-  set() {},
-  observe() {},
-  beforeScrape() {},
-  render: () => Promise.resolve({ contentType: 'text/plain', text: '' }),
-}
-
 function instrument(registry: Registry, name: string, row: MetricRow): Counter | Gauge | Histogram {
   const shared = { name, help: row.help, labelNames: [...row.labels], registers: [registry] }
   switch (row.type) {
