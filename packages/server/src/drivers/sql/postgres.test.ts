@@ -1,0 +1,131 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bodyOf, change, creation, textOf, update, written } from '../../documents/testing/document-writes.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { openDatabase } from './database.ts'
+import type { StorageHost } from './storage-host.ts'
+import { openPostgresUnderTest, type PostgresUnderTest } from './testing/postgres-under-test.ts'
+import { openHost } from './testing/store-under-test.ts'
+
+const probe = await openPostgresUnderTest()
+if (typeof probe === 'string') process.stderr.write(`skipped: ${probe}\n`)
+
+describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', () => {
+  const server = probe as PostgresUnderTest
+  const nodes: StorageHost[] = []
+  const node = (i: number): StorageHost => {
+    const host = nodes[i % nodes.length]
+    if (host === undefined) throw new Error('no node')
+    return host
+  }
+  beforeAll(async () => {
+    // At once, as nodes of a new installation may start.
+    nodes.push(...(await Promise.all([1, 2, 3].map(() => openHost(server.url)))))
+  })
+  afterAll(async () => {
+    for (const host of nodes) await host[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  })
+  const create = async (id: string, workspaceId = 'w') => written(await node(0).documents.write(creation({ workspaceId, id })))
+
+  it('[LIFE-25] records of all nodes share one sequence without gaps', async () => {
+    const keys = [(await create('seq-1')).key, (await create('seq-2')).key]
+    const calls = Array.from({ length: 90 }, (_, i) =>
+      // In both orders, so that nodes meet on the same rows from both sides.
+      node(i).updates.append(
+        (i % 2 === 0 ? keys : [...keys].reverse()).map((key) => ({ key, actor: `node ${i % 3}`, atMs: i, update: update(i) })),
+      ),
+    )
+    const outcomes = (await Promise.all(calls)).flat()
+    expect(outcomes.every((outcome) => outcome.kind === 'appended')).toBe(true)
+    for (const key of keys) {
+      const log = await node(1).updates.load(key)
+      expect(log.kind === 'loaded' && log.records.map(({ seq }) => seq)).toEqual(Array.from({ length: 90 }, (_, i) => i + 1))
+    }
+  })
+
+  it('[LIFE-12] [LIFE-25] one version is won once, also between nodes', async () => {
+    const head = await create('race')
+    const outcomes = await Promise.all(Array.from({ length: 18 }, (_, i) => node(i).documents.write(change(head, `{"by":${i}}`))))
+    const winner = outcomes.findIndex((outcome) => outcome.kind === 'written')
+    expect(outcomes.map((outcome) => outcome.kind).sort()).toEqual([...Array(17).fill('conflict'), 'written'])
+    expect(textOf((await node(2).documents.read(head))?.body)).toBe(`{"by":${winner}}`)
+    const creations = await Promise.all(
+      Array.from({ length: 9 }, (_, i) => node(i).documents.write(creation({ workspaceId: 'w', id: 'born' }))),
+    )
+    expect(creations.map((outcome) => outcome.kind).sort()).toEqual([...Array(8).fill('conflict'), 'written'])
+  })
+
+  it('[LIFE-16] nodes together never exceed a quota', async () => {
+    const writes = Array.from({ length: 30 }, (_, i) =>
+      node(i).documents.write(
+        creation({ workspaceId: 'full', id: `q${i}` }, '', { set: { body: bodyOf('1234567890') }, quotaBytes: 75 }),
+      ),
+    )
+    const kinds = (await Promise.all(writes)).map((outcome) => outcome.kind)
+    expect(kinds.filter((kind) => kind === 'written')).toHaveLength(7)
+    expect(await node(1).documents.usedBytes('full')).toBe(70)
+  })
+
+  it('[LIFE-23] an append on one node against a deletion on another ends with nothing left over', async () => {
+    for (let round = 0; round < 5; round++) {
+      const head = await create(`gone-${round}`)
+      const record = { key: head.key, actor: 'ada', atMs: 1, update: update(1) }
+      const [, removed] = await Promise.all([
+        node(1).updates.append([record, record]),
+        node(2).documents.remove(head, head.key, 5),
+      ])
+      expect(removed.kind).toBe('removed')
+      expect(await node(1).updates.append([record])).toEqual([{ kind: 'gone' }])
+    }
+    const database = await openDatabase(server.url, { synchronous: 'FULL' }, silentLogger)
+    const { rows } = await sql<{
+      n: number
+    }>`select count(*) as n from updates where key not in (select key from documents)`.execute(database.writer)
+    await database.close()
+    expect(rows).toEqual([{ n: 0 }])
+  })
+
+  it('[LIFE-6] calls that lose their connection are not confirmed, and the next ones connect anew', async () => {
+    const head = await create('cut')
+    const record = { key: head.key, actor: 'ada', atMs: 1, update: update(1) }
+    const database = await openDatabase(server.url, { synchronous: 'FULL' }, silentLogger)
+    const cut = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    let confirmed = 0
+    for (let round = 0; round < 5; round++) {
+      const calls = Array.from({ length: 20 }, () => node(round).updates.append([record]))
+      const [results] = await Promise.all([Promise.allSettled(calls), cut.execute(database.writer)])
+      for (const result of results) {
+        if (result.status === 'fulfilled') confirmed++
+        else expect(result.reason).toMatchObject({ code: 'NOT_PERSISTED' })
+      }
+    }
+    await database.close()
+    for (const host of nodes)
+      await expect
+        .poll(() =>
+          host.ping().then(
+            () => 'well',
+            () => 'ill',
+          ),
+        )
+        .toBe('well')
+    const log = await node(0).updates.load(head.key)
+    const stored = log.kind === 'loaded' ? log.records.length : -1
+    expect(stored).toBeGreaterThanOrEqual(confirmed)
+    expect(await node(1).updates.append([record])).toEqual([{ kind: 'appended', seq: stored + 1 }])
+  })
+})
+
+it.skipIf(typeof probe === 'string')('[LIFE-1] a commit waits for the flush though the server’s default does not', async () => {
+  const server = await openPostgresUnderTest()
+  if (typeof server === 'string') throw new Error(server)
+  await using _ = server
+  const set = await openDatabase(server.url, { synchronous: 'FULL' }, silentLogger)
+  await sql.raw(`alter database ${new URL(server.url).pathname.slice(1)} set synchronous_commit = off`).execute(set.writer)
+  await set.close()
+  const database = await openDatabase(server.url, { synchronous: 'FULL' }, silentLogger)
+  const { rows } = await sql<{ value: string }>`select current_setting('synchronous_commit') as value`.execute(database.writer)
+  await database.close()
+  expect(rows).toEqual([{ value: 'on' }])
+})
