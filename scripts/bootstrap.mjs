@@ -45,9 +45,13 @@ function stamped(lock) {
   if (!existsSync(copy)) return false
   const wanted = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages
   const present = JSON.parse(readFileSync(copy, 'utf8')).packages
-  const current = Object.entries(present).every(
-    ([path, entry]) => wanted[path] !== undefined && wanted[path].version === entry.version,
-  )
+  const same = ([path, entry]) => wanted[path] !== undefined && wanted[path].version === entry.version
+  const needed = ([path, entry]) => path.startsWith('node_modules/') && !entry.optional && !entry.devOptional
+  const current =
+    Object.entries(present).every(same) &&
+    Object.entries(wanted)
+      .filter(needed)
+      .every(([path]) => present[path] !== undefined)
   if (current) writeFileSync(STAMP, lock)
   return current
 }
