@@ -55,5 +55,22 @@ export function bodyFacts(body: DocumentBody, clientVersion?: Json): BodyFacts {
 
 /** Whether a prose page holds nothing: no text and no element but empty paragraphs. Atoms and embedded groups are content. [PROSE-9] */
 export function isEmptyContent(html: string): boolean {
-  return /^(\s|<p(\s[^>]*)?>(\s|<br\s*\/?>)*<\/p>)*$/.test(html)
+  let at = skipBlank(html, 0)
+  while (at < html.length) {
+    if (!/^<p[\s>]/i.test(html.slice(at, at + 3))) return false
+    const opened = html.indexOf('>', at)
+    if (opened < 0) return false
+    at = skipBlank(html, opened + 1)
+    if (html.slice(at, at + 4).toLowerCase() !== '</p>') return false
+    at = skipBlank(html, at + 4)
+  }
+  return true
+}
+
+/** Offset after white space and line breaks; a loop, because stored content may be long. */
+function skipBlank(html: string, start: number): number {
+  const blank = /\s|<br\s{0,4}\/?>/iy
+  let at = start
+  for (blank.lastIndex = at; blank.test(html); blank.lastIndex = at) at = blank.lastIndex
+  return at
 }

@@ -248,7 +248,7 @@ function readList(list: readonly Json[], input: RecordsInput): Records {
   }
   for (const index of nameless) {
     const entry = list[index] as JsonObject
-    const id = derivedId(input.prefix, JSON.stringify(entry), indexes)
+    const id = derivedId(input.prefix, `${index}:${JSON.stringify(entry)}`, indexes)
     records.set(id, withId(entry, id))
     indexes.set(id, index)
   }

@@ -47,10 +47,10 @@ function writeCanvasPage(page: CanvasPage, container: WrittenForm): string {
   const members = textMembers(page.members)
   if (page.shapesForm === 'absent' && page.shapes.length === 0) return inOrder(members, page.memberOrder)
   const form = page.shapesForm === 'absent' ? container : page.shapesForm
-  members.set(
-    'shapes',
-    records(form, page.shapes, (shape) => JSON.stringify(shape.value)),
-  )
+  // Shapes are the bulk of most bodies: one call for all is several times faster than one for each.
+  const shapes =
+    form === 'list' ? page.shapes.map(({ value }) => value) : Object.fromEntries(page.shapes.map(({ id, value }) => [id, value]))
+  members.set('shapes', JSON.stringify(shapes))
   if (form === 'keyed') members.set('shapeOrder', JSON.stringify(rootShapes(page)))
   return inOrder(members, page.memberOrder)
 }

@@ -16,7 +16,7 @@ export function idFlaw(id: string): string | null {
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /**
- * An id for an entry that came without one. [BODY-4] Drawn from the entry itself, so that a PUT sent twice after a lost answer names the same
+ * An id for an entry that came without one. [BODY-4] Drawn from the entry and its place, so that a PUT sent twice after a lost answer names the same
  * entries and merges with itself. Never one of `taken`.
  */
 export function derivedId(prefix: 'page-' | 'shape-', content: string, taken: { has(id: string): boolean }): string {

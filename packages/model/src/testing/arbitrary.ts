@@ -86,12 +86,21 @@ function keyedOf(records: readonly Drawn[]): { records: JsonObject; order: strin
   return { records: Object.fromEntries(records.map(({ id, value }) => [id, value])), order: records.map(({ id }) => id) }
 }
 
+/** One shape may be a group of the shapes that follow it. */
+const pageShapes = fc.tuple(drawn(shapeValue, 5), fc.nat(6), fc.nat(2)).map(([shapes, at, size]) => {
+  const members = shapes.slice(at + 1, at + 1 + size).map(({ id }) => id)
+  const grouped = shapes.map((drawnShape, i) =>
+    i === at ? { id: drawnShape.id, value: { ...drawnShape.value, type: 'group', childIds: members } } : drawnShape,
+  )
+  return { shapes: grouped, members }
+})
+
 const canvasPage: fc.Arbitrary<JsonObject> = fc
-  .tuple(drawn(shapeValue, 4), fc.boolean(), extras, fc.string({ maxLength: 5 }))
-  .map(([shapes, keyed, more, name]): JsonObject => {
+  .tuple(pageShapes, fc.boolean(), extras, fc.string({ maxLength: 5 }))
+  .map(([{ shapes, members }, keyed, more, name]): JsonObject => {
     if (!keyed) return { name, shapes: shapes.map(({ value }) => value), ...more }
     const { records, order } = keyedOf(shapes)
-    return { name, ...more, shapes: records, shapeOrder: order }
+    return { name, ...more, shapes: records, shapeOrder: order.filter((id) => !members.includes(id)) }
   })
 
 const prosePage: fc.Arbitrary<JsonObject> = fc

@@ -104,6 +104,17 @@ describe('reconcile', () => {
     expect(ydoc.getArray('shapeOrder:p').toArray()).toEqual(['a', 'b', 'c'])
   })
 
+  it('[CANVAS-17] reordering a page writes no members of groups into its live order', () => {
+    const before = shapesBody(A, group('g', 'c'), C, B)
+    const after = shapesBody(group('g', 'c'), C, B, A)
+    const ydoc = liveDocument(before)
+    ydoc.getMap('shapes:p').set('live', group('live', 'n'))
+    ydoc.getMap('shapes:p').set('n', rectangle('n'))
+    reconcile(ydoc, before, after, 'relay')
+    expect(ydoc.getArray('shapeOrder:p').toArray()).toEqual(['g', 'b', 'a', 'live'])
+    expect(shapeIds(ydoc, after)).toEqual(['g', 'c', 'b', 'a', 'live', 'n'])
+  })
+
   it('[LIFE-14] a shape deleted live stays gone, one changed live elsewhere keeps that change', () => {
     const before = shapesBody(A, B, C)
     const ydoc = liveDocument(before)

@@ -1,10 +1,9 @@
-import type { CanvasContainer, CanvasPage, DocumentBody, ProseContainer } from '@docrelay/model/body'
-import { EMPTY_BODY } from '@docrelay/model/body-parse'
-import { healOrder } from '@docrelay/model/body-order'
+import type { CanvasContainer, DocumentBody, ProseContainer } from '@docrelay/model/body'
+import { groupMembers, healOrder } from '@docrelay/model/body-order'
 import { equalJson, isJsonObject, type Json, type JsonObject } from '@docrelay/model/json'
 import type * as Y from 'yjs'
 import { mergeOrder, writeOrder } from './binding-order.ts'
-import { project, readArray } from './binding-project.ts'
+import { readArray } from './binding-project.ts'
 import { reconcileContent } from './binding-prose.ts'
 import {
   CANVAS_PAGES,
@@ -83,9 +82,9 @@ function reconcileMetadata(
   if (changed.length === 0) return
   const metadata = ydoc.getMap(METADATA)
   for (const name of changed) setEntry(metadata, name, wanted.get(name))
-  if (titleChangedAtMs !== undefined && (changed.includes('title') || changed.includes('tags'))) {
-    setEntry(metadata, 'updatedAt', titleChangedAtMs)
-  }
+  if (titleChangedAtMs === undefined || !(changed.includes('title') || changed.includes('tags'))) return
+  const updatedAt = readValue(metadata.get('updatedAt'))
+  setEntry(metadata, 'updatedAt', typeof updatedAt === 'number' ? Math.max(updatedAt, titleChangedAtMs) : titleChangedAtMs)
 }
 
 function reconcileCanvas(work: Work, before: CanvasContainer, after: CanvasContainer): void {
@@ -95,17 +94,12 @@ function reconcileCanvas(work: Work, before: CanvasContainer, after: CanvasConta
   for (const page of after.pages) {
     const old = known.get(page.id)
     if (old === page || !live.has(page.id)) continue
-    const seen = old ?? (live.get(page.id) === 'new' ? leftShapes(work.ydoc, page.id) : undefined)
-    if (seen?.shapes === page.shapes) continue
-    reconcileRecords(work, shapeRoots(page.id), seen === undefined ? NO_RECORDS : shapeRecords(seen), shapeRecords(page))
+    if (old?.shapes === page.shapes) continue
+    const roots = shapeRoots(page.id)
+    // A page listed anew starts with what an earlier one of its id left behind. [YDOC-5]
+    const left = live.get(page.id) === 'new' ? liveRecords(work.ydoc, roots) : NO_RECORDS
+    reconcileRecords(work, roots, old === undefined ? left : shapeRecords(old), shapeRecords(page))
   }
-}
-
-/** Shapes that an earlier page of this id left behind. [YDOC-5] */
-function leftShapes(ydoc: Y.Doc, id: string): CanvasPage {
-  const page: CanvasPage = { id, members: { id }, shapesForm: 'list', shapes: [] }
-  const left = project(ydoc, { ...EMPTY_BODY, canvas: { form: 'list', pages: [page] } })
-  return left.canvas.pages.find((found) => found.id === id) ?? page
 }
 
 function reconcileProse(work: Work, before: ProseContainer, after: ProseContainer): void {
@@ -147,7 +141,7 @@ function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Rec
   const before = isUntouched(ydoc, roots.map) ? NO_RECORDS : given
   const map = ydoc.getMap(roots.map)
   const reordered = !sameIds(before.order, after.order)
-  const live = reordered ? liveOrder(ydoc, roots) : []
+  const live = reordered ? liveRecords(ydoc, roots).order : []
   for (const [id, value] of after.items) {
     const old = before.items.get(id)
     if (old === value || equalJson(old, value)) continue
@@ -162,13 +156,17 @@ function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Rec
   writeOrder(ydoc.getArray(roots.order), target, new Set(before.order.filter((id) => !kept.has(id))))
 }
 
-function liveOrder(ydoc: Y.Doc, roots: RecordRoots): readonly string[] {
-  const records = new Map<string, JsonObject>()
+/** What a pair of roots says now, with the order that edits of it start from: members of groups only where someone listed them. */
+function liveRecords(ydoc: Y.Doc, roots: RecordRoots): Records {
+  const items = new Map<string, JsonObject>()
   for (const [id, value] of ydoc.getMap(roots.map).entries()) {
     const json = readValue(value)
-    if (isJsonObject(json)) records.set(id, json)
+    if (isJsonObject(json)) items.set(id, json)
   }
-  return healOrder(readArray(ydoc, roots.order), records)
+  const listed = readArray(ydoc, roots.order)
+  const unlisted = new Set(groupMembers(items))
+  for (const id of listed) unlisted.delete(id as string)
+  return { items, order: healOrder(listed, items).filter((id) => !unlisted.has(id)) }
 }
 
 /** Sets or, with `undefined`, deletes an entry, unless it is so already. */
