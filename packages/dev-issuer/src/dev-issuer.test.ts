@@ -130,11 +130,11 @@ describe('authorization code with PKCE', () => {
     const opened = await browser.open(authorizationUrl(endpoints.authorization_endpoint, { scope: 'docs' }))
     if (!('page' in opened)) throw new Error('signed in as nobody')
     const links = [...opened.page.matchAll(/href="([^"]+)"/g)].map(([, href]) => href ?? '')
-    expect(links.map((href) => new URL(href, issuer.url).searchParams.get('person'))).toEqual(['ann', 'ben', 'vic'])
+    expect(links.map((href) => new URL(href, issuer.url).searchParams.get('person'))).toEqual(['ann', 'ben', 'cleo'])
     const chosen = await browser.open(new URL(links[2] ?? '', issuer.url).href)
     if (!('callback' in chosen)) throw new Error(chosen.page)
     const tokens = await redeem(endpoints.token_endpoint, chosen.callback, {})
-    expect(await verify(tokens.access_token ?? '', AUDIENCE)).toMatchObject({ sub: 'vic' })
+    expect(await verify(tokens.access_token ?? '', AUDIENCE)).toMatchObject({ sub: 'cleo' })
   })
 
   it('a second person signs in with the same browser, also when the client asks for consent', async () => {
@@ -198,11 +198,11 @@ describe('authorization code with PKCE', () => {
 
 describe('the issuer', () => {
   it('mints tokens that stay good over a restart, with a key only its owner can read', async () => {
-    const token = await issuer.mint('vic', { expiresInSec: 60, claims: { org_id: 'o1' } })
+    const token = await issuer.mint('cleo', { lifetimeSec: 60, claims: { org_id: 'o1' } })
     const port = Number(new URL(issuer.url).port)
     await issuer.close()
     issuer = await start(port)
-    expect(await verify(token, AUDIENCE)).toMatchObject({ sub: 'vic', org_id: 'o1', wsp: [{ id: 'w1', role: 'viewer' }] })
+    expect(await verify(token, AUDIENCE)).toMatchObject({ sub: 'cleo', org_id: 'o1', wsp: [{ id: 'w1', role: 'viewer' }] })
     expect((await stat(join(dataDir, 'issuer-key.json'))).mode & 0o777).toBe(0o600)
   })
 

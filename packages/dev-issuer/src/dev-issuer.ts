@@ -19,7 +19,7 @@ export interface DevIssuerOptions {
 }
 
 export interface MintOptions {
-  readonly expiresInSec?: number
+  readonly lifetimeSec?: number
   /** Instead of the person's memberships. */
   readonly wsp?: readonly WorkspaceMembership[]
   /** Further claims. */
@@ -60,7 +60,7 @@ export async function startDevIssuer(options: DevIssuerOptions): Promise<DevIssu
     else response.writeHead(421).end()
   }
 
-  const mint = async (personId: string, { expiresInSec = DEFAULT_TOKEN_SEC, wsp, claims }: MintOptions = {}): Promise<string> => {
+  const mint = async (personId: string, { lifetimeSec = DEFAULT_TOKEN_SEC, wsp, claims }: MintOptions = {}): Promise<string> => {
     const person = people.get(personId)
     if (!person) throw new Error(`no person ${personId}; there are ${[...people.keys()].join(', ')}`)
     return new SignJWT({ ...relayClaims(person), ...(wsp ? { wsp } : {}), ...claims })
@@ -70,7 +70,7 @@ export async function startDevIssuer(options: DevIssuerOptions): Promise<DevIssu
       .setSubject(person.id)
       .setJti(crypto.randomUUID())
       .setIssuedAt()
-      .setExpirationTime(`${expiresInSec} seconds`)
+      .setExpirationTime(`${lifetimeSec} seconds`)
       .sign(await importJWK(key, 'RS256'))
   }
   const close = async (): Promise<void> => {

@@ -34,6 +34,6 @@ if (values.help) {
     resource: values.resource,
   })
   process.stdout.write(`issuer   ${issuer.url}\nkeys     ${issuer.jwksUrl}\n`)
-  for (const { id, name } of people) process.stdout.write(`\n${name}\n${await issuer.mint(id)}\n`)
+  for (const { id, name } of people) process.stdout.write(`\n${name ?? id}\n${await issuer.mint(id)}\n`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void issuer.close())
 }

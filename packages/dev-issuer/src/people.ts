@@ -1,7 +1,8 @@
 /** Who may sign in. The `wsp` entries become the claim of that name. */
 export interface Person {
   readonly id: string
-  readonly name: string
+  /** Shown when someone picks a person; the id when absent. */
+  readonly name?: string
   readonly wsp: readonly WorkspaceMembership[]
   readonly orgId?: string
 }
@@ -20,7 +21,7 @@ export function tryOutPeople(workspaceId: string): Person[] {
   return [
     { id: 'ann', name: 'Ann (owner)', wsp: [{ id: workspaceId, role: 'owner' }] },
     { id: 'ben', name: 'Ben (member)', wsp: [{ id: workspaceId, role: 'member' }] },
-    { id: 'vic', name: 'Vic (viewer)', wsp: [{ id: workspaceId, role: 'viewer' }] },
+    { id: 'cleo', name: 'Cleo (viewer)', wsp: [{ id: workspaceId, role: 'viewer' }] },
   ]
 }
 

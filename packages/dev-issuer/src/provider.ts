@@ -48,7 +48,7 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     findAccount: (_, id) => {
       const person = people.get(id)
-      return person && { accountId: id, claims: () => ({ sub: id, name: person.name }) }
+      return person && { accountId: id, claims: () => ({ sub: id, name: person.name ?? id }) }
     },
     interactions: { policy: askOnlyWhoYouAre(), url: (_, interaction) => `/interaction/${interaction.uid}` },
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),

@@ -43,7 +43,7 @@ function completeRequest(ctx: Context): void {
 }
 
 function choicePage(uid: string, people: readonly Person[]): string {
-  const choices = people.map(({ id, name, wsp }) => {
+  const choices = people.map(({ id, name = id, wsp }) => {
     const memberships = wsp.map((entry) => `${entry.role} of ${entry.id}`).join(', ')
     return `<li><a href="/interaction/${uid}?person=${encodeURIComponent(id)}">${escapeHtml(name)}</a> <small>${escapeHtml(memberships)}</small></li>`
   })

@@ -9,13 +9,21 @@ const UNLIMITED: ConfiguredLimits = { storageQuotaBytes: null, maxEditorsPerWork
 describe('the limits of a caller', () => {
   it('[LIM-1] without claims the configuration holds', () => {
     expect(resolveLimits({}, CONFIGURED)).toEqual({
-      ...{ quotaBytes: 1_000, quotaSource: 'config', editorLimit: 3, maxDocBytes: 500, maxDocBytesSource: 'config' },
+      quotaBytes: 1_000,
+      quotaSource: 'config',
+      editorLimit: 3,
+      maxDocBytes: 500,
+      maxDocBytesSource: 'config',
     })
   })
 
   it('[LIM-1] a claim wins, be it lower or higher', () => {
     expect(resolveLimits({ quotaBytes: 5, editorLimit: 9, maxDocBytes: 900 }, CONFIGURED)).toEqual({
-      ...{ quotaBytes: 5, quotaSource: 'claim', editorLimit: 9, maxDocBytes: 900, maxDocBytesSource: 'claim' },
+      quotaBytes: 5,
+      quotaSource: 'claim',
+      editorLimit: 9,
+      maxDocBytes: 900,
+      maxDocBytesSource: 'claim',
     })
   })
 
@@ -29,7 +37,11 @@ describe('the limits of a caller', () => {
 
   it('[LIM-1] each limit is resolved by itself', () => {
     expect(resolveLimits({ maxDocBytes: 7 }, { ...CONFIGURED, maxEditorsPerWorkspace: null })).toEqual({
-      ...{ quotaBytes: 1_000, quotaSource: 'config', editorLimit: null, maxDocBytes: 7, maxDocBytesSource: 'claim' },
+      quotaBytes: 1_000,
+      quotaSource: 'config',
+      editorLimit: null,
+      maxDocBytes: 7,
+      maxDocBytesSource: 'claim',
     })
   })
 })

@@ -16,7 +16,7 @@ export type InternalBearer = (authorization: string | readonly string[] | undefi
  */
 export function createInternalBearer(secret: string | null): InternalBearer {
   if (secret === null) return () => 'not-configured'
-  if ([...secret].length < MIN_SECRET_CHARACTERS)
+  if (Array.from(secret).length < MIN_SECRET_CHARACTERS)
     throw new Error(`a shared secret has at least ${MIN_SECRET_CHARACTERS} characters`)
   const expected = sha256(secret)
   return (authorization) => {

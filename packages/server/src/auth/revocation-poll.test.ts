@@ -61,7 +61,13 @@ async function start(timeoutMs = 1_000): Promise<void> {
     },
   }
   polling = startRevocationPoll({
-    ...{ url, bearer: BEARER, intervalMs: INTERVAL_MS, revocations, log, clock: time.clock, timers },
+    url,
+    bearer: BEARER,
+    intervalMs: INTERVAL_MS,
+    revocations,
+    log,
+    clock: time.clock,
+    timers,
     fetchChunks: (address, headers, signal) => fetchChunks(address, { timeoutMs, maxBytes: 128 * 1024 * 1024, headers, signal }),
   })
   await ended

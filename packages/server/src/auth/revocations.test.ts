@@ -48,7 +48,7 @@ describe('the revocation set', () => {
   })
 
   it('[AUTH-16] a verified token is refused from the moment its entry was added', async () => {
-    await using issuer = await startTestIssuer({ nowMs: time.clock.nowMs })
+    await using issuer = await startTestIssuer({ nowMs: () => time.clock.nowMs() })
     const keySet = openKeySet({ url: issuer.jwksUrl, log: silentLogger, ...time, fetchJson: async () => issuer.jwks })
     await keySet.firstFetch(1_000)
     const revocations = await open()

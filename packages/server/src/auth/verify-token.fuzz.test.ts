@@ -154,7 +154,7 @@ describe('[F-4] mutated tokens', () => {
     const change = fc.tuple(
       fc.constantFrom('replace', 'insert', 'delete', 'swap', 'cut', 'repeat'),
       fc.nat(token.length - 1),
-      fc.constantFrom(...letters),
+      fc.constantFrom(...letters.split('')),
     )
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {

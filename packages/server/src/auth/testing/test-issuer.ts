@@ -61,7 +61,7 @@ export interface TestIssuerOptions {
 const HUGE_BYTES = 10 * 1024 * 1024
 
 export async function startTestIssuer({
-  nowMs = systemClock.nowMs,
+  nowMs = () => systemClock.nowMs(),
   audience = 'service-relay',
 }: TestIssuerOptions = {}): Promise<TestIssuer> {
   let key = await newSigningKey('k1')
