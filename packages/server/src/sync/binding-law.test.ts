@@ -1,13 +1,13 @@
 import type { DocumentBody } from '@docrelay/model/body'
-import { EMPTY_BODY } from '@docrelay/model/body-parse'
+import { EMPTY_BODY, readStoredBody } from '@docrelay/model/body-parse'
 import { writeBody } from '@docrelay/model/body-write'
 import { equalJson, type Json } from '@docrelay/model/json'
-import { documentBody } from '@docrelay/model/testing/arbitrary'
+import { documentBody, json, recordId } from '@docrelay/model/testing/arbitrary'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { catchUp, ProjectionCache, project, reconcile, seed } from './binding.ts'
-import { exchange, liveDocument, replica } from './testing/live-document.ts'
+import { exchange, liveDocument, paragraph, replica } from './testing/live-document.ts'
 
 const RUNS = { numRuns: 80 }
 
@@ -142,6 +142,32 @@ describe('laws of the binding', () => {
     )
   })
 
+  it('[LIFE-12] what any live content projects to is a body that reads back the same and stays as it is', () => {
+    fc.assert(
+      fc.property(documentBody, fc.array(clientEdit, { maxLength: 12 }), (body, edits) => {
+        const ydoc = liveDocument(body)
+        const cache = new ProjectionCache()
+        let stored = body
+        for (const edit of edits) {
+          edit(ydoc)
+          const next = project(ydoc, stored, cache)
+          expect(value(next)).toEqual(value(project(ydoc, stored)))
+          stored = next
+        }
+        const text = writeBody(stored)
+        const read = readStoredBody(new TextEncoder().encode(text))
+        expect(writeBody(read)).toBe(text)
+        expect(project(replica(ydoc), read)).toBe(read)
+        catchUp(ydoc, read, 'relay')
+        expect(value(project(ydoc, read))).toEqual(value(read))
+        const before = Y.encodeStateAsUpdate(ydoc)
+        catchUp(ydoc, read, 'relay')
+        expect(Y.encodeStateAsUpdate(ydoc)).toEqual(before)
+      }),
+      RUNS,
+    )
+  })
+
   it('[YDOC-3] reconciling with nothing changed writes nothing', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
@@ -157,6 +183,66 @@ describe('laws of the binding', () => {
     )
   })
 })
+
+const root = fc.constantFrom('canvasPages', 'prosePages', 'shapes:a', 'shapes:b', 'references', 'fields')
+const order = fc.constantFrom('canvasPageOrder', 'prosePageOrder', 'shapeOrder:a', 'shapeOrder:b', 'referenceOrder', 'fieldOrder')
+const oddValue: fc.Arbitrary<() => unknown> = fc.oneof(
+  json.map((given) => () => (typeof given === 'object' && given !== null ? JSON.parse(stripped(given)) : given)),
+  recordId.map((id) => () => ({ id, type: 'rectangle', createdAt: 5 })),
+  fc.array(recordId, { maxLength: 4 }).map((childIds) => () => ({ type: 'group', childIds })),
+  fc.constantFrom<() => unknown>(
+    () => ({ big: 3n, none: undefined, bytes: new Uint8Array([1]), endless: -Infinity }),
+    () => new Y.Map<unknown>([['type', 'nested']]),
+    () => Y.Array.from([1, 'x']),
+    () => new Y.Text('text'),
+  ),
+)
+
+/** Whatever an editor may do, sensible or not. */
+const clientEdit: fc.Arbitrary<(ydoc: Y.Doc) => void> = fc.oneof(
+  fc.tuple(root, recordId, oddValue).map(
+    ([name, id, made]) =>
+      (ydoc: Y.Doc) =>
+        void ydoc.getMap(name).set(id, made()),
+  ),
+  fc.tuple(root, recordId).map(
+    ([name, id]) =>
+      (ydoc: Y.Doc) =>
+        ydoc.getMap(name).delete(id),
+  ),
+  fc.tuple(order, fc.oneof<fc.Arbitrary<string | number>[]>(recordId, fc.integer())).map(
+    ([name, id]) =>
+      (ydoc: Y.Doc) =>
+        ydoc.getArray(name).insert(0, [id]),
+  ),
+  order.map((name) => (ydoc: Y.Doc) => ydoc.getArray(name).length > 0 && ydoc.getArray(name).delete(0, 1)),
+  fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom('typed', '')).map(
+    ([page, text]) =>
+      (ydoc: Y.Doc) =>
+        ydoc.getXmlFragment(`prose:${page}`).insert(0, [paragraph(text)]),
+  ),
+  fc
+    .constantFrom('a', 'b')
+    .map(
+      (page) => (ydoc: Y.Doc) =>
+        ydoc.getXmlFragment(`prose:${page}`).insert(0, [new Y.XmlText('loose'), new Y.XmlElement('widget')]),
+    ),
+  fc
+    .tuple(
+      fc.constantFrom('title', 'tags', 'citationStyle', 'updatedAt'),
+      fc.constantFrom<unknown>('T', '', ['t'], 'apa', 4, null, { a: 1 }),
+    )
+    .map(
+      ([name, made]) =>
+        (ydoc: Y.Doc) =>
+          void ydoc.getMap('metadata').set(name, made),
+    ),
+) as fc.Arbitrary<(ydoc: Y.Doc) => void>
+
+/** Without the names that Yjs cannot carry. */
+function stripped(given: Json): string {
+  return JSON.stringify(given, (name, member: unknown) => (name === '__proto__' || name === 'constructor' ? undefined : member))
+}
 
 /** The same body in other objects. */
 function structuredCopy(body: DocumentBody): DocumentBody {

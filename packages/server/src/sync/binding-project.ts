@@ -119,8 +119,10 @@ function projectShapes(reading: Reading, pageId: string, base: readonly Shape[],
 }
 
 function projectShape(id: string, value: Json, base: Shape | undefined): Shape | undefined {
-  if (base !== undefined && isWireOf(value, base.value)) return base
-  return isJsonObject(value) ? { id, value: withId(keepHidden(base?.value, value) as JsonObject, id) } : undefined
+  if (!isJsonObject(value)) return undefined
+  const live = withId(value, id)
+  if (base !== undefined && isWireOf(live, base.value)) return base
+  return { id, value: keepHidden(base?.value, live) as JsonObject }
 }
 
 function projectProse(reading: Reading, base: DocumentBody): ProseContainer {

@@ -3,6 +3,7 @@ import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
 import type { ProseTree } from '@docrelay/model/prose/node'
 import type * as Y from 'yjs'
 import type { ProjectionCache } from './binding-cache.ts'
+import { longestRise } from './binding-order.ts'
 import { isUntouched, proseRoot } from './binding-roots.ts'
 import { fillFragment, readFragment, reconcileFragment } from './prose-fragment.ts'
 
@@ -48,19 +49,41 @@ export function hasContent(content: string): boolean {
   return content !== '' && content !== EMPTY_PAGE && !isEmptyPage(contentTree(content))
 }
 
-/**
- * Applies to a live page what leads from `before` to `after`, per block. [LIFE-14] `before` is `null` for a page that the caller has never
- * seen: then the page is made to say `after`.
- */
-export function reconcileContent(ydoc: Y.Doc, pageId: string, before: string | null, after: string): void {
+/** Applies to a live page what leads from `before` to `after`, per block. [LIFE-14] */
+export function reconcileContent(ydoc: Y.Doc, pageId: string, before: string, after: string): void {
   if (before === after) return
+  writeContent(ydoc, pageId, after, () => contentTree(before))
+}
+
+/**
+ * Writes a page that the caller has never seen. What the live page holds all the same stays where others have just put it (`keep`), each block
+ * that both have once; what a page of this id left behind long ago is replaced. [LIFE-14, YDOC-5]
+ */
+export function fillContent(ydoc: Y.Doc, pageId: string, after: string, keep: boolean): void {
+  writeContent(ydoc, pageId, after, (live, tree) => (keep ? sharedBlocks(live, tree) : live))
+}
+
+function writeContent(ydoc: Y.Doc, pageId: string, after: string, before: (live: ProseTree, tree: ProseTree) => ProseTree): void {
   const root = proseRoot(pageId)
   const untouched = isUntouched(ydoc, root)
   const fragment = ydoc.getXmlFragment(root)
   const tree = contentTree(after)
-  if (untouched) {
-    if (!isEmptyPage(tree)) fillFragment(fragment, tree)
-    return
+  if (untouched) fillFragment(fragment, tree)
+  else reconcileFragment(fragment, before(readFragment(fragment), tree), tree)
+}
+
+/** Blocks of `tree` that `live` has too, in one order of both. */
+function sharedBlocks(live: ProseTree, tree: ProseTree): ProseTree {
+  const places = new Map<string, number[]>()
+  for (const [place, block] of live.entries()) {
+    const html = serialiseHtml([block])
+    const known = places.get(html)
+    if (known === undefined) places.set(html, [place])
+    else known.push(place)
   }
-  reconcileFragment(fragment, before === null ? readFragment(fragment) : contentTree(before), tree)
+  const matches = tree.flatMap((block) => {
+    const place = places.get(serialiseHtml([block]))?.shift()
+    return place === undefined ? [] : [{ block, place }]
+  })
+  return longestRise(matches.map(({ place }) => place)).map((index) => (matches[index] as (typeof matches)[number]).block)
 }

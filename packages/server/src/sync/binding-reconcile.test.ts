@@ -167,6 +167,18 @@ describe('reconcile', () => {
     })
   })
 
+  it('[LIFE-14] a page that a client and the PUT both add has the blocks of both, those of either once', () => {
+    const before = proseBody('<p>x</p>')
+    const added = prosePage('n', '<p>both</p><p>mine</p><p>end</p>')
+    const after = body({ richTextPages: [prosePage('r', '<p>x</p>'), added] })
+    const ydoc = liveDocument(before)
+    ydoc.getMap('prosePages').set('n', { id: 'n', name: 'n', order: 1 })
+    ydoc.getXmlFragment('prose:n').insert(0, [paragraph('both'), paragraph('theirs'), paragraph('end')])
+    reconcile(ydoc, before, after, 'relay')
+    const page = project(ydoc, after).prose.pages[1]?.content ?? ''
+    expect(page.match(/<p>\w+<\/p>/g)?.sort()).toEqual(['<p>both</p>', '<p>end</p>', '<p>mine</p>', '<p>theirs</p>'])
+  })
+
   it('[YDOC-5] a page id that is used again starts with what the edit says', () => {
     const [full, none] = [shapesBody(A, B), body({ pages: [canvasPage('other')] })]
     const ydoc = liveDocument(full)

@@ -4,7 +4,7 @@ import { equalJson, isJsonObject, type Json, type JsonObject } from '@docrelay/m
 import type * as Y from 'yjs'
 import { mergeOrder, writeOrder } from './binding-order.ts'
 import { readArray } from './binding-project.ts'
-import { reconcileContent } from './binding-prose.ts'
+import { fillContent, reconcileContent } from './binding-prose.ts'
 import {
   CANVAS_PAGES,
   canvasEntries,
@@ -110,7 +110,8 @@ function reconcileProse(work: Work, before: ProseContainer, after: ProseContaine
     const old = known.get(page.id)
     if (old === page || !live.has(page.id)) continue
     if (work.seeded.has(proseRoot(page.id))) continue
-    reconcileContent(work.ydoc, page.id, old?.content ?? (live.get(page.id) === 'new' ? null : ''), page.content)
+    if (old === undefined) fillContent(work.ydoc, page.id, page.content, live.get(page.id) === 'old')
+    else reconcileContent(work.ydoc, page.id, old.content, page.content)
   }
 }
 
