@@ -1,5 +1,5 @@
-import { allowedValues } from '../packages/server/src/config/load.ts'
 import { CONFIG_KEYS, type KeyEntry } from '../packages/server/src/config/schema.ts'
+import { allowedValues } from '../packages/server/src/config/values.ts'
 import { routeTable } from '../packages/server/src/http/route-table.ts'
 import { ERRORS } from '../packages/server/src/kernel/errors.ts'
 import { METRICS } from '../packages/server/src/kernel/metrics.ts'
@@ -43,7 +43,7 @@ function configPage(): string {
 
 function valuesOf(entry: KeyEntry): string {
   const unit = entry.key.kind === 'integer' ? `${entry.key.unit}: ` : ''
-  return `${unit}${allowedValues(entry)}`
+  return `${unit}${allowedValues(entry.key)}`
 }
 
 function defaultOf({ key }: KeyEntry): string {

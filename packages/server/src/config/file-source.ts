@@ -9,6 +9,8 @@ export const MAX_FILE_BYTES = 1_048_576
 export interface FileReading {
   readonly given: readonly Given[]
   readonly problems: readonly Problem[]
+  /** False when nothing of it could be read. */
+  readonly known: boolean
 }
 
 /**
@@ -19,6 +21,7 @@ export function readConfigFile(name: string, bytes: Uint8Array): FileReading {
   const refuse = (problem: string, got: string, allowed: string): FileReading => ({
     given: [],
     problems: [{ source: name, subject: '', problem, got, allowed }],
+    known: false,
   })
   if (bytes.length > MAX_FILE_BYTES) return refuse('file too large', `${bytes.length} bytes`, `at most ${MAX_FILE_BYTES} bytes`)
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
@@ -64,7 +67,7 @@ function readTables(name: string, root: object): FileReading {
     }
     readSection(name, section, table, given, problems)
   }
-  return { given, problems: capped(name, problems) }
+  return { given, problems: capped(name, problems), known: true }
 }
 
 /** A file of another program may have thousands of unknown keys; nobody reads more of them. */

@@ -213,6 +213,14 @@ describe('problems', () => {
     }
   })
 
+  it('[CFG-5] what an unreadable file may have said is not called missing or contradictory', () => {
+    const found = lines({
+      file: '[auth]\nissuer = "https://i.example"\n[auth]\n',
+      env: { RELAY_JWT_ISSUER: '', RELAY_TENANCY_MODE: 'shared', RELAY_TENANCY_WORKSPACE: 'w', RELAY_PORT: 'x' },
+    })
+    expect(found.map((line) => line.split(':')[0])).toEqual(['relay.toml', 'RELAY_PORT'])
+  })
+
   it('[CFG-5] a near miss in the environment is a warning, other RELAY_ variables are nothing', () => {
     const { warnings } = loaded({ env: { RELAY_PROT: '1', RELAY_SERVICE_HOST_OF_ORCHESTRATOR: 'x' } })
     expect(warnings.filter((line) => line.startsWith('RELAY_'))).toEqual([

@@ -1,7 +1,7 @@
 import type { KeyEntry } from './schema.ts'
 import { CONFIG_KEYS } from './schema.ts'
-import { allowedValues, type Setting } from './load.ts'
-import type { ConfigValue } from './values.ts'
+import type { Setting } from './resolve.ts'
+import { allowedValues, type ConfigValue } from './values.ts'
 
 const WIDTH = 100
 
@@ -26,8 +26,8 @@ export function initialFile(): string {
 function comment(entry: KeyEntry): string {
   const { key } = entry
   const notes = [key.env]
-  if (key.kind === 'integer') notes.push(key.unit, allowedValues(entry))
-  if (key.kind === 'choice') notes.push(allowedValues(entry))
+  if (key.kind === 'integer') notes.push(key.unit, allowedValues(key))
+  if (key.kind === 'choice') notes.push(allowedValues(key))
   if (key.kind === 'text' && key.derived !== undefined) notes.push(`empty: ${key.derived}`)
   if (key.secret === true) notes.push('secret')
   return `${key.doc} (${notes.join('; ')})`

@@ -54,7 +54,7 @@ function integerBounds(key: IntegerKey): { readonly least: number; readonly most
 }
 
 /** The allowed integers in words, e.g. `1 to 65535, 0 = free port`. */
-export function integerRange(key: IntegerKey): string {
+function integerRange(key: IntegerKey): string {
   const { least, most } = integerBounds(key)
   const top = most === Number.MAX_SAFE_INTEGER ? '2^53-1' : String(most)
   if (key.zero === 'refused') return `${least} to ${top}`
@@ -103,5 +103,21 @@ function listItemFits(format: ListKey['format'], item: string): boolean {
       return isOrigin(item)
     case 'hosts':
       return isHostPattern(item)
+  }
+}
+
+/** The values a key takes, for documents. */
+export function allowedValues(key: ConfigKey): string {
+  switch (key.kind) {
+    case 'integer':
+      return integerRange(key)
+    case 'choice':
+      return key.choices.join(', ')
+    case 'boolean':
+      return 'true, false'
+    case 'list':
+      return 'list'
+    case 'text':
+      return key.format
   }
 }
