@@ -71,7 +71,10 @@ export interface DocumentWrite {
     readonly titleChangedAtMs?: number
     readonly body?: { readonly bytes: Uint8Array; readonly facts: BodyFacts }
   }
-  /** True adds 1 to the version and sets updatedAt; false is for a materialisation that changed nothing worth a version. [LIFE-12] */
+  /**
+   * True adds 1 to the version and sets updatedAt; false is for a materialisation that changed nothing worth a version. [LIFE-12]
+   * A creation has version 1, or lastServerVersion + 1 where a tombstone was. [REST-18]
+   */
   readonly bump: boolean
   readonly nowMs: number
   /** `null`: not gated (materialisation, unlimited). Growth that lands above is refused in this very transaction. [LIFE-16, BLOB-14] */
@@ -79,7 +82,7 @@ export interface DocumentWrite {
   /**
    * How the body relates to the log.
    * `cold`: the writer merged nothing: refused as `unsettled` when the log is ahead of the body; sets bodyAhead when `set.body` is given.
-   * `live`: the room's body as of its log sequence `throughSeq`, which counts the records of `append` in this same transaction; clears bodyAhead.
+   * `live`: the room's body as of the end of the log once `append` is added to it in this same transaction; sets coveredSeq there, clears bodyAhead.
    * `none`: the body is not touched (sharing, collection, transfer).
    */
   readonly log: { readonly kind: 'cold' } | { readonly kind: 'none' } | LiveWrite

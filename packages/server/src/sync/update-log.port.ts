@@ -9,7 +9,7 @@ export interface AppendRecord {
   readonly update: Uint8Array
   /**
    * Given by a room that catches up with a cold write: appended only while the log still ends at `lastSeq` and the stored version is `version`;
-   * clears bodyAhead in the same transaction.
+   * clears bodyAhead in the same transaction and leaves coveredSeq, as only the room knows whether the body says all that was seeded.
    */
   readonly catchUp?: { readonly lastSeq: number; readonly version: number }
 }
@@ -51,7 +51,7 @@ export interface UpdateLog {
   append(records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]>
   /** Newest good snapshot (the previous one when the newest is bad) and every record after it. */
   load(key: number): Promise<LoadedLog>
-  /** Records with a sequence above `seq`. */
+  /** Records with a sequence above `seq`; a first one above `seq + 1` says that those between are compacted or rebuilt: load anew. */
   after(key: number, seq: number): Promise<readonly LogRecord[]>
   /** Stores a snapshot the caller has decoded once, and trims records up to the previous snapshot, which stays. Older than the stored one: `stale`. */
   compact(key: number, snapshot: Snapshot): Promise<'stored' | 'stale' | 'gone'>

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/log.ts'
 import type { Database } from './engine.ts'
-import { migrateStore } from './migrations/migrate.ts'
+import { migrateStore, StoreTooNewError } from './migrations/migrate.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 /**
@@ -10,12 +10,14 @@ import { openSqlite, type SqliteOptions } from './sqlite.ts'
  */
 export async function openDatabase(url: string, options: SqliteOptions, log: Logger): Promise<Database> {
   const database = await connect(url, options, log)
+  const { engine, writer } = database
   try {
-    await migrateStore(database.writer, database.engine.columnTypes)
+    await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction))
     return database
   } catch (error) {
     await database.close()
-    throw error
+    if (error instanceof StoreTooNewError) throw error
+    throw new Error(`cannot prepare the store: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }
 

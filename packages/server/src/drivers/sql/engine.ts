@@ -23,6 +23,8 @@ export interface UpdateColumns {
 /** Where SQLite and PostgreSQL differ; everything else is written once. */
 export interface Engine {
   readonly columnTypes: ColumnTypes
+  /** Keeps other processes from preparing the store until the transaction ends. */
+  lockStore(writer: Writer): Promise<void>
   /** Keeps writers of other processes off this document and its log until the transaction ends. */
   lockDocument(writer: Writer, by: DocumentRef | { readonly key: number }): Promise<void>
   /** The same for what is summed over a workspace. [BLOB-14] */

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import { Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import type { Database, Engine, Fault, UpdateColumns } from './engine.ts'
 import type { Tables } from './tables.ts'
 
@@ -32,8 +32,8 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
     checkIntegrity(writer, path)
     const reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     reader.exec('pragma query_only = on')
-    const writerKysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapter(writer) }) })
-    const readerKysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapter(reader) }) })
+    const writerKysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(writer) }) })
+    const readerKysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(reader) }) })
     return {
       engine: sqliteEngine(writer),
       writer: writerKysely,
@@ -51,6 +51,17 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
   } catch (error) {
     lock.close()
     throw new Error(`cannot open the store ${path}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** SQLite can undo changes of the schema; Kysely does not count on it unless told. */
+class TransactionalSqlite extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new (class extends SqliteAdapter {
+      override get supportsTransactionalDdl(): boolean {
+        return true
+      }
+    })()
   }
 }
 
@@ -103,6 +114,8 @@ function sqliteEngine(db: DatabaseSync): Engine {
   let insert: StatementSync | undefined
   return {
     columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob` },
+    // The store belongs to one process, and that has one writer.
+    async lockStore() {},
     async lockDocument() {},
     async lockWorkspace() {},
     async advanceLogs(_writer, keys, counts) {

@@ -63,3 +63,13 @@ it('[LIFE-29] opening a store of this format changes nothing', async () => {
   expect(schema()).toEqual(before)
   expect(onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())).toEqual({ value: '1' })
 })
+
+it('[LIFE-29] a step that fails leaves nothing behind', async () => {
+  onFile((db) => db.exec('create table revocations (x integer)'))
+  await expect(openHost(store.url)).rejects.toThrow('cannot prepare the store: table revocations already exists')
+  expect(onFile((db) => db.prepare("select name from sqlite_schema where type = 'table'").all())).toEqual([
+    { name: 'revocations' },
+  ])
+  onFile((db) => db.exec('drop table revocations'))
+  await (await openHost(store.url))[Symbol.asyncDispose]()
+})

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
-import type { Tables } from '../tables.ts'
+import type { Tables, Writer } from '../tables.ts'
 import * as initial from './0001-initial.ts'
 import type { ColumnTypes } from './0001-initial.ts'
 
@@ -23,24 +23,28 @@ export class StoreTooNewError extends Error {
 
 /**
  * Brings the store to this program's format, all steps in one transaction; a store made by a newer program is left untouched.
+ * `lock` keeps other processes that start at the same moment waiting until the transaction ends.
  *
  * @throws StoreTooNewError
  */
-export async function migrateStore(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
-  const found = await storedFormat(db)
-  if (found !== null && found > STORE_FORMAT) throw new StoreTooNewError(found)
-  if (await extendedByNewer(db)) return
-  const migrations: Record<string, Migration> = {}
-  for (const [name, { up }] of Object.entries(MIGRATIONS)) migrations[name] = { up: (connection) => up(connection, types) }
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error instanceof Error ? error : new Error(String(error))
-  if (found === STORE_FORMAT) return
-  await db
-    .insertInto('store_facts')
-    .values({ name: 'format', value: String(STORE_FORMAT) })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: String(STORE_FORMAT) }))
-    .execute()
+export function migrateStore(db: Kysely<Tables>, types: ColumnTypes, lock: (writer: Writer) => Promise<void>): Promise<void> {
+  return db.transaction().execute(async (writer) => {
+    await lock(writer)
+    const found = await storedFormat(writer)
+    if (found !== null && found > STORE_FORMAT) throw new StoreTooNewError(found)
+    if (await extendedByNewer(writer)) return
+    const migrations: Record<string, Migration> = {}
+    for (const [name, { up }] of Object.entries(MIGRATIONS)) migrations[name] = { up: (connection) => up(connection, types) }
+    const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => migrations } })
+    const { error } = await migrator.migrateToLatest()
+    if (error !== undefined) throw error instanceof Error ? error : new Error(String(error))
+    if (found === STORE_FORMAT) return
+    await writer
+      .insertInto('store_facts')
+      .values({ name: 'format', value: String(STORE_FORMAT) })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: String(STORE_FORMAT) }))
+      .execute()
+  })
 }
 
 /** A newer program of the same format has added to the store; this one works beside it and leaves the steps alone. */

@@ -1,0 +1,36 @@
+/**
+ * The process into which the fault test injects failing system calls. Appends one record after another and prints, as one JSON line, what
+ * became of each call. Argument: storage URL.
+ */
+import { creation, written } from '../../../documents/testing/document-writes.ts'
+import { silentLogger } from '../../../kernel/log.ts'
+import { openStorage } from '../storage.ts'
+
+export interface FaultReport {
+  readonly key: number
+  /** Sequences that were confirmed, and error codes, in the order of the calls. */
+  readonly results: readonly (number | string)[]
+  readonly fatal: boolean
+}
+
+const storage = await openStorage({ url: process.argv[2] ?? '', commitDelayMs: 0, log: silentLogger })
+let fatal = false
+storage.onFatal(() => {
+  fatal = true
+})
+const results: (number | string)[] = []
+const created = await storage.documents
+  .write(creation({ workspaceId: 'w', id: 'd' }))
+  .catch((error: { code: string }) => error.code)
+const key = typeof created === 'string' ? 0 : written(created).key
+for (let i = 0; i < 14; i++) {
+  const record = { key, actor: 'ada', atMs: i, update: new Uint8Array(200).fill(i) }
+  results.push(
+    await storage.updates.append([record]).then(
+      ([outcome]) => (outcome?.kind === 'appended' ? outcome.seq : 'gone'),
+      (error: { code: string }) => error.code,
+    ),
+  )
+}
+process.stdout.write(`${JSON.stringify({ key, results, fatal } satisfies FaultReport)}\n`)
+process.exit(0)
