@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import Provider, { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
+import { issuerMemory } from './issuer-memory.ts'
 import { type Person, relayClaims } from './people.ts'
 import type { SigningKey } from './signing-key.ts'
 
@@ -29,6 +30,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const { issuer, people } = options
   const provider = new Provider(issuer, {
     ...resourceFeatures(options),
+    adapter: issuerMemory(),
     jwks: { keys: [{ ...options.key }] },
     clients: [
       {
