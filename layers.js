@@ -63,7 +63,7 @@ export const layers = [
   },
   {
     part: server('http/route-table.ts'),
-    ours: [server('http/route.ts'), server('documents/documents.routes.ts'), server('operation')],
+    ours: [server('http/route.ts'), server('auth/auth.routes.ts'), server('documents/documents.routes.ts'), server('operation')],
     libraries: [],
     node: false,
   },
