@@ -95,7 +95,7 @@ describe('DELETE', () => {
 })
 
 describe('transfer', () => {
-  it('[REST-23] the new owner leaves the share list and the former one becomes an edit share', async () => {
+  it('[REST-23] [OPS-7] the new owner leaves the share list and the former one becomes an edit share', async () => {
     const cid = { userId: 'cid', permission: 'view', note: 'kept' }
     await put('given', { sharedWith: [{ user_id: 'bob', role: 'view' }, cid] })
     const answer = await transfer('given', { to_user_id: 'bob' })
@@ -103,6 +103,8 @@ describe('transfer', () => {
     const { json } = await get('given')
     expect(json).toMatchObject({ ownerId: 'bob', ownerName: 'bob', serverVersion: 2 })
     expect(json.sharedWith).toEqual([cid, { userId: 'ann', userName: 'ann', permission: 'edit', sharedAt: expect.any(Number) }])
+    const audited = relay.logLines.filter((line) => line.docId === 'given' && line.audit).map((line) => line.event)
+    expect(audited).toEqual(['document.created', 'document.shared', 'document.transferred'])
     expect(live).toContain('sharing given bob')
     expect(live).toContain('changed given 2')
     expect(relay.events.at(-1)).toMatchObject({ kind: 'updated', head: { id: 'given', ownerId: 'bob' } })

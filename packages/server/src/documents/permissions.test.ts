@@ -50,7 +50,7 @@ function refusalOf(column: Column, needed: 'view' | 'edit' | 'owner'): string {
   return needed === 'owner' && as.role !== 'viewer' ? 'OWNER_REQUIRED' : 'EDIT_FORBIDDEN'
 }
 
-describe.each(COLUMNS)('%s', (...column) => {
+describe.concurrent.each(COLUMNS)('%s', (...column) => {
   const [name, as, enforcement, read, edit, own] = column
   const relayOf = () => (enforcement ? enforced : open)
   let made = 0

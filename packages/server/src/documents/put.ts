@@ -37,7 +37,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
     precondition,
     overrideTombstone,
   }
-  const outcome = await inTurn(deps, ref, () => store(request, deps))
+  const outcome = await inTurn(deps, ref, () => store(request, before, deps))
   if (outcome.kind === 'refused') {
     if (outcome.code === 'STORAGE_QUOTA') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'storage' })
     if (outcome.code === 'DOC_TOO_LARGE') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
@@ -47,15 +47,19 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
   return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
 }
 
-/** Each attempt looks at what is stored anew; a lost race is one with another process, or with the live document. */
-async function store(first: PutRequest, deps: WritingDeps): Promise<PutOutcome> {
+/**
+ * `seen` was read when the request came. Where a write before ours has outdated it, the first attempt loses and brings what is stored;
+ * later losses are to other processes or to the live document.
+ */
+async function store(first: PutRequest, seen: DocumentState, deps: WritingDeps): Promise<PutOutcome> {
   let request = first
+  let state = seen
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (deps.residents.isResident(request.ref)) {
       const outcome = await deps.residents.put(request)
       if (outcome !== 'not-resident') return outcome
+      state = await deps.store.state(request.ref)
     }
-    const state = await deps.store.state(request.ref)
     request = { ...request, body: await deps.bodies.resettle(request.body, titleOf(state)) }
     const plan = planPut(state, request)
     if (plan.kind === 'refused') return plan
@@ -68,8 +72,10 @@ async function store(first: PutRequest, deps: WritingDeps): Promise<PutOutcome> 
         return quotaRefusal(outcome, request.access)
       case 'unsettled':
         await deps.residents.settle(request.ref)
+        state = await deps.store.state(request.ref)
         break
       case 'conflict':
+        state = outcome.current
         break
     }
   }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { authRoutes } from '../auth/auth.routes.ts'
 import { DOCUMENT_ROUTES, documentRoutes } from '../documents/documents.routes.ts'
 import { healthRoutes } from '../operation/health.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
+import type { RouteDeclaration } from './route.ts'
 import { routeTable } from './route-table.ts'
 import { servedPaths } from './routing.ts'
 
@@ -20,6 +22,7 @@ describe('route table', () => {
       'GET /readyz none none',
       'GET /version none none',
       'GET /metrics none none',
+      'POST /api/v1/internal/revoke revocation-bearer json',
     ])
   })
 
@@ -29,10 +32,10 @@ describe('route table', () => {
       ...documentRoutes({ documents: unused, editorClient: false }),
       ...healthRoutes({ readiness: unused, version: unused }),
       ...metricsRoutes(unused),
+      ...authRoutes({ revocations: unused, pushConfigured: false, log: unused }),
     ]
-    expect(run.map((route) => ({ ...route, handle: undefined }))).toEqual(
-      routeTable().map((route) => ({ ...route, handle: undefined })),
-    )
+    const declared = (routes: readonly RouteDeclaration[]) => routes.map((route) => ({ ...route, handle: undefined }))
+    expect(declared(run)).toEqual(declared(routeTable()))
   })
 
   it('[REST-4] the short spelling of a route brings the long one, and only under /api/', () => {

@@ -62,6 +62,7 @@ describe.concurrent('raw requests', () => {
     ['an encoded NUL', () => `GET /api/docs/a%00 HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
     ['overlong UTF-8', () => `GET /api/docs/%c0%af HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
     ['half an escape', () => `GET /api/docs/%e HTTP/1.1\r\nHost: h\r\n${auth()}\r\n`, ['400']],
+    ['an unknown Expect', () => `GET /health HTTP/1.1\r\nHost: h\r\nExpect: the-unexpected\r\n\r\n`, ['200']],
     ['a Range, which documents do not have', () => `GET /health HTTP/1.1\r\nHost: h\r\nRange: bytes=0-0\r\n\r\n`, ['200']],
   ]
 

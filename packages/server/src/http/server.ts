@@ -71,6 +71,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     void closed.then(() => inProgress.delete(closed))
     void listener(incoming, outgoing)
   })
+  // An expectation nobody knows is ignored; node would answer 417 without a body.
+  server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
   server.on('upgrade', (request, socket, head) => {
     if (options.onUpgrade) options.onUpgrade(request, socket, head)
     else socket.destroy()

@@ -52,6 +52,15 @@ describe('task pool', () => {
     expect(after).not.toEqual(before)
   })
 
+  it('[C4] a task that ends its thread is answered first, and the next one gets a new thread', async () => {
+    await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
+    const call = { task: { do: 'thread' }, deadlineMs: DEADLINE_MS } as const
+    const [first, second, third] = [await pool.run({ ...call, endsThread: true }), await pool.run(call), await pool.run(call)]
+    expect([first.kind, second.kind]).toEqual(['done', 'done'])
+    expect(first).not.toEqual(second)
+    expect(third).toEqual(second)
+  })
+
   it('[OPS-8] a task that throws or ends its worker fails alone', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     expect(await pool.run({ task: { do: 'throw' }, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'failed', detail: 'bad task' })

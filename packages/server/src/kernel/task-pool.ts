@@ -1,4 +1,4 @@
-import { type Transferable, Worker } from 'node:worker_threads'
+import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
 
 /** A task as the worker of a pool gets it; `transfer` moves buffers instead of copying them. */
 export interface TaskCall<Task> {
@@ -6,6 +6,8 @@ export interface TaskCall<Task> {
   readonly transfer?: readonly Transferable[]
   /** Wall time from hand-over to answer. A task that is over it is ended together with its worker. [C4] */
   readonly deadlineMs: number
+  /** Ends the thread after this task, so that the memory it took goes back to the system at once. */
+  readonly endsThread?: boolean
 }
 
 /** `overdue`: the deadline passed. `failed`: the worker ended or the task threw; the detail is for logs, not for callers. */
@@ -37,7 +39,7 @@ interface Thread<Task, Result> {
 export function openTaskPool<Task, Result>(options: {
   readonly entry: URL
   readonly size: number
-  readonly heapMiB?: number
+  readonly resourceLimits?: ResourceLimits
 }): TaskPool<Task, Result> {
   const threads = new Set<Thread<Task, Result>>()
   const queue: Waiting<Task, Result>[] = []
@@ -59,10 +61,10 @@ export function openTaskPool<Task, Result>(options: {
   }
 
   function openThread(): Thread<Task, Result> {
-    const resourceLimits = options.heapMiB === undefined ? {} : { maxOldGenerationSizeMb: options.heapMiB }
-    const worker = new Worker(options.entry, { resourceLimits })
+    const worker = new Worker(options.entry, { resourceLimits: options.resourceLimits ?? {} })
     const thread: Thread<Task, Result> = { worker, running: null }
     worker.on('message', (answer: TaskOutcome<Result>) => {
+      if (thread.running?.waiting.call.endsThread === true) return endThread(thread, answer)
       settleRunning(thread, answer)
       startWaiting()
     })
