@@ -108,15 +108,8 @@ function textMembers(members: JsonObject): Map<string, string> {
 
 /** An object from texts of its members: those that `order` names first, then the rest as they come. */
 function inOrder(members: ReadonlyMap<string, string>, order: MemberOrder = []): string {
-  const parts: string[] = []
-  const write = (name: string, text: string): void => void parts.push(`${JSON.stringify(name)}:${text}`)
-  const early = new Set<string>()
-  for (const name of order) {
-    const text = members.get(name)
-    if (text === undefined || early.has(name)) continue
-    early.add(name)
-    write(name, text)
-  }
-  for (const [name, text] of members) if (!early.has(name)) write(name, text)
-  return `{${parts.join(',')}}`
+  const names = new Set([...order.filter((name) => members.has(name)), ...members.keys()])
+  // An object puts names that look like array indexes first; parsing will too, and what is stored must read back in its own order.
+  const settled = Object.keys(Object.fromEntries([...names].map((name) => [name, 0])))
+  return `{${settled.map((name) => `${JSON.stringify(name)}:${members.get(name)}`).join(',')}}`
 }
