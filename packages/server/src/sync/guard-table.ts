@@ -88,12 +88,12 @@ export class UpdateTable {
 
   private reset(): void {
     this.structCount = 0
-    this.blockClient.length = 0
-    this.blockRow.length = 0
-    this.blockEnd.length = 0
-    this.blockAt.length = 0
-    this.roots.length = 0
-    this.ranges.length = 0
+    empty(this.blockClient)
+    empty(this.blockRow)
+    empty(this.blockEnd)
+    empty(this.blockAt)
+    empty(this.ranges)
+    if (this.roots.length > 0) this.roots.length = 0
     if (this.cells.length > KEEP_ROWS * COLUMNS) this.cells = new Float64Array(SMALL_ROWS * COLUMNS)
   }
 
@@ -245,3 +245,9 @@ export class UpdateTable {
 }
 
 const EMPTY = new Uint8Array(0)
+
+/** Setting a length to 0 drops the array's store; popping a few entries keeps it for the next update. */
+export function empty(numbers: number[]): void {
+  if (numbers.length > 64) numbers.length = 0
+  else while (numbers.length > 0) numbers.pop()
+}

@@ -5,6 +5,7 @@ import {
   CLOCK,
   COLUMNS,
   DEPTH,
+  empty,
   GC,
   IN_FRAGMENT,
   KIND,
@@ -111,9 +112,9 @@ export class UpdateGuard {
     const { blockClient, blockRow, cells } = this.table
     this.blockOf.clear()
     this.skips = false
-    this.reached.length = 0
-    this.cursor.length = 0
-    this.before.length = 0
+    empty(this.reached)
+    empty(this.cursor)
+    empty(this.before)
     let connected = true
     for (let block = 0; block < blockClient.length; block++) {
       const client = blockClient[block] as number
@@ -137,7 +138,13 @@ export class UpdateGuard {
   }
 
   private run(start: number): boolean {
-    if (this.finished(start)) return true
+    // Most updates are of one client and refer back only.
+    for (;;) {
+      if (this.finished(start)) return true
+      const step = this.advance(start)
+      if (step === 'gap') return false
+      if (step !== 'advanced') break
+    }
     const stack = [start]
     const until = [Number.POSITIVE_INFINITY]
     const open = new Set([start])

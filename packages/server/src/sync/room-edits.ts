@@ -34,15 +34,24 @@ export interface TurnOwner {
 export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member, writes: readonly Write[]): boolean {
   const { host } = owner
   const startedAt = host.clock.monotonicMs()
-  const waitMs = host.cpu.waitMs(member.connection, startedAt)
-  if (waitMs > 0) {
-    for (const write of writes) owner.refuse(member, write.ordinal, 'ERR_RATE_LIMIT', '')
-    owner.dropped(member, waitMs)
-    return true
+  let chargedTo = startedAt
+  const applyAll = (): void => {
+    for (const write of writes) {
+      const waitMs = host.cpu.waitMs(member.connection, chargedTo)
+      if (waitMs > 0) {
+        owner.refuse(member, write.ordinal, 'ERR_RATE_LIMIT', '')
+        owner.dropped(member, waitMs)
+        continue
+      }
+      applyWrite(owner, live, member, write)
+      const now = host.clock.monotonicMs()
+      host.cpu.charge(member.connection, now - chargedTo, now)
+      chargedTo = now
+    }
   }
   try {
-    if (writes.length === 1) applyWrite(owner, live, member, writes[0] as Write)
-    else live.doc.transact(() => writes.forEach((write) => applyWrite(owner, live, member, write)), member)
+    if (writes.length === 1) applyAll()
+    else live.doc.transact(applyAll, member)
     if (hasPending(live.doc)) throw new Error('an accepted update left content pending')
   } catch (error) {
     owner.broken(member, error)
@@ -50,10 +59,8 @@ export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member,
   } finally {
     host.watch.end()
   }
-  const endedAt = host.clock.monotonicMs()
-  host.cpu.charge(member.connection, endedAt - startedAt, endedAt)
-  if (endedAt - startedAt <= SLOW_MS) return true
-  const fault = growLoadCost(owner, live, endedAt - startedAt)
+  const tookMs = host.clock.monotonicMs() - startedAt
+  const fault = tookMs > SLOW_MS ? growLoadCost(owner, live, tookMs) : null
   if (fault !== null) owner.broken(member, fault)
   return fault === null
 }

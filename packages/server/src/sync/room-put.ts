@@ -1,7 +1,7 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeStoredBody } from '@docrelay/model/body-write'
-import { type PlannedPut, planPut, refuseSize } from '../documents/put-plan.ts'
+import { type PlannedPut, planPut, quotaRefusal, refuseSize } from '../documents/put-plan.ts'
 import type { PutRequest } from '../documents/residents.port.ts'
 import { reconcile } from './binding-reconcile.ts'
 import type { Room } from './room.ts'
@@ -77,7 +77,7 @@ async function applyPut(
         return { kind: 'put', outcome: { kind: 'written', head: outcome.head, created: plan.created } }
       case 'over-quota':
         await takeBack(room, saver, taken)
-        return { kind: 'put', outcome: overQuota(outcome, plan.quotaBytes as number) }
+        return { kind: 'put', outcome: quotaRefusal(outcome, request.access) }
       default:
         await takeBack(room, saver, taken)
         return 'again'
@@ -107,15 +107,6 @@ async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<Room['lo
   }
   saver.forgetBase()
   room.replaceContent(loaded.content)
-}
-
-function overQuota(refused: { readonly usedBytes: number; readonly addedBytes: number }, quotaBytes: number) {
-  return {
-    kind: 'refused' as const,
-    code: 'STORAGE_QUOTA' as const,
-    message: `the workspace would hold more than its ${quotaBytes} bytes`,
-    details: { usedBytes: refused.usedBytes, addedBytes: refused.addedBytes, quotaBytes },
-  }
 }
 
 const LOST: TaskOutcome = {

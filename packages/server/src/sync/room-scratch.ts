@@ -24,7 +24,7 @@ export function openScratchPool(): ScratchPool {
   const pool = openTaskPool<ScratchTask, boolean>({
     entry: new URL('./room-scratch-thread.ts', import.meta.url),
     size: 1,
-    heapMiB: HEAP_MIB,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
   })
   const run = async (task: ScratchTask, bytes: number): Promise<boolean> => {
     const outcome = await pool.run({ task, deadlineMs: 2_000 + (1_000 * bytes) / MIB })
