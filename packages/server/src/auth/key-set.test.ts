@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Logger } from '../kernel/log.ts'
+import { type Logger, silentLogger } from '../kernel/log.ts'
 import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import { type KeySet, openKeySet } from './key-set.ts'
 import { fetchJson } from './operator-fetch.ts'
@@ -13,13 +13,13 @@ let issuer: TestIssuer
 let time: ManualTime
 let keySet: KeySet
 let fetching: Promise<unknown>
-let warnings: { event: string; fields: unknown }[]
+let lines: { event: string; fields: unknown }[]
 let startsAtMs: number[]
 
 beforeEach(async () => {
   issuer = await startTestIssuer({ nowMs: () => NOW_MS })
   time = manualTime(NOW_MS)
-  warnings = []
+  lines = []
   startsAtMs = []
   keySet = open()
 })
@@ -30,7 +30,11 @@ afterEach(async () => {
 
 /** A key set over the issuer's real address, with the time of the test. */
 function open(timeoutMs = 2_000): KeySet {
-  const log: Logger = { debug() {}, info() {}, error() {}, warn: (event, _, fields) => warnings.push({ event, fields }) }
+  const log: Logger = {
+    ...silentLogger,
+    info: (event, _, fields) => lines.push({ event, fields }),
+    warn: (event, _, fields) => lines.push({ event, fields }),
+  }
   fetching = Promise.resolve()
   return openKeySet({
     url: issuer.jwksUrl,
@@ -228,7 +232,10 @@ describe('the first fetch', () => {
     issuer.jwks = { keys: [...Array.from({ length: 10_000 }, (_, i) => ({ kty: 'EC', kid: `e${i}` })), issuer.key.jwk] }
     await keySet.firstFetch(10_000)
     expect([known(), keySet.keyCount()]).toEqual(['known', 1])
-    const { fields } = warnings[0] ?? {}
+    keySet.key('another')
+    await elapse(5_000)
+    expect([issuer.fetches, lines.map(({ event }) => event)]).toEqual([2, ['auth.keys.skipped']])
+    const { fields } = lines[0] ?? {}
     expect(fields).toMatchObject({ count: 10_000 })
     expect(JSON.stringify(fields).length).toBeLessThan(500)
   })
@@ -251,7 +258,7 @@ describe('the first fetch', () => {
     await time.advance(0)
     await keySet[Symbol.asyncDispose]()
     await first
-    expect(warnings).toEqual([])
+    expect(lines).toEqual([])
   })
 
   it('[AUTH-9] after it is closed nothing is fetched any more', async () => {

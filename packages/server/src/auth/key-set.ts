@@ -73,6 +73,7 @@ class RefreshedKeySet implements KeySet {
   #askedMeanwhile = false
   #cancelTimer: () => void = () => {}
   #nextAtMs = Number.POSITIVE_INFINITY
+  #skippedTold = ''
   readonly #unknownKids = new Map<string, number>()
 
   constructor(options: KeySetOptions) {
@@ -186,13 +187,20 @@ class RefreshedKeySet implements KeySet {
       return error instanceof Error ? error.message : 'fetch failed'
     }
     if (!usable) return 'the answer is no key set'
-    if (usable.skipped.length > 0) {
-      const kids = usable.skipped.slice(0, 10)
-      this.#log.warn('auth.keys.skipped', 'Some keys of the key set cannot be used.', { count: usable.skipped.length, kids })
-    }
+    this.#tellSkipped(usable.skipped)
     if (usable.keys.size === 0) return 'the answer has no usable key'
     this.#keys = usable.keys
     this.#succeededAtMs = this.#clock.monotonicMs()
     return null
+  }
+
+  /** Many issuers publish keys for other algorithms too: said once, not at every refresh. */
+  #tellSkipped(skipped: readonly string[]): void {
+    const told = skipped.join(' ')
+    if (told === this.#skippedTold) return
+    this.#skippedTold = told
+    if (skipped.length === 0) return
+    const kids = skipped.slice(0, 10)
+    this.#log.info('auth.keys.skipped', 'Some keys of the key set cannot be used.', { count: skipped.length, kids })
   }
 }
