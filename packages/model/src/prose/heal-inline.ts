@@ -1,7 +1,7 @@
 import { equalMarks } from './equal.ts'
 import type { Place } from './fixes.ts'
 import type { HealReport } from './healer.ts'
-import { appendText } from './marks.ts'
+import { appendText, pushAll } from './marks.ts'
 import type { ProseElement, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
@@ -41,7 +41,7 @@ export function inlineContent(block: ProseElement): readonly ProseNode[] {
     }
     const inner = inlineContent(child as ProseElement)
     if (out.length > 0 && inner.length > 0) out.push({ type: 'text', text: ' ', marks: [] })
-    out.push(...inner)
+    pushAll(out, inner)
   }
   return out
 }

@@ -2,6 +2,7 @@ import type { Fix } from '../edit.ts'
 import type { Place } from './fixes.ts'
 import { healTable } from './heal-table.ts'
 import { inlineContent, isInline, tidyInline } from './heal-inline.ts'
+import { pushAll } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
@@ -31,13 +32,17 @@ export class Healer {
     for (let i = 0; i < children.length; ) {
       const child = children[i] as ProseNode
       const place: Place = { parent, index: i, name: child.type }
+      const isRun = child.type === 'text' || isInline(child)
+      if (!isRun && !isItem(child)) {
+        pushAll(out, this.#block(child as ProseElement, level, place, keepCaptions))
+        i++
+        continue
+      }
       const end = groupEnd(children, i)
       const group = children.slice(i, end)
       i = end
-      if (child.type === 'text' || isInline(child))
-        out.push(...this.#textBlock({ type: 'paragraph', attrs: {}, content: group }, level, place))
-      else if (isItem(child)) out.push(...this.#looseItems(group as Blocks, level, place))
-      else out.push(...this.#block(child, level, place, keepCaptions))
+      if (isRun) pushAll(out, this.#textBlock({ type: 'paragraph', attrs: {}, content: group }, level, place))
+      else pushAll(out, this.#looseItems(group as Blocks, level, place))
     }
     return same(children, out)
   }
@@ -130,9 +135,9 @@ export class Healer {
       if (child.type === 'text' || isInline(child)) return void run.push(child)
       const at: Place = { parent: place, index, name: child.type }
       if (child.type !== 'image') this.#report({ action: 'unwrapped', reason: `a ${node.type} holds only text`, place: at })
-      if (isCaption && child.type !== 'image') return void run.push(...spaced(run, inlineContent(child)))
+      if (isCaption && child.type !== 'image') return void pushAll(run, spaced(run, inlineContent(child)))
       flush()
-      out.push(...this.blocks([child], level, place))
+      pushAll(out, this.blocks([child], level, place))
     })
     flush()
     // A caption whose blocks held no text is still a caption; so is a text block of which nothing else is left.
@@ -187,7 +192,10 @@ export class Healer {
       this.#report({ action: 'unwrapped', reason: `a ${list.type} holds items`, place })
       const last = items.at(-1)
       if (last !== undefined && isList(child)) items[items.length - 1] = { ...last, content: [...last.content, child] }
-      else if (this.blocks(group, level + 2, parent).length > 0) items.push({ type: kind, attrs: {}, content: group })
+      else {
+        const content = this.blocks(group, level + 2, parent)
+        if (content.length > 0) items.push({ type: kind, attrs: {}, content })
+      }
     }
     return items
   }

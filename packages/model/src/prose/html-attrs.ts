@@ -22,6 +22,7 @@ export function readHtmlAttrs(
   markers: readonly string[],
   report: AttrReport | undefined,
 ): ProseAttrs {
+  if (element.attrs.length === 0) return noAttrs
   const found = new Map<string, AttrValue>()
   for (const attr of element.attrs) {
     if (attr.name === 'style') {
@@ -78,3 +79,5 @@ function drop(report: AttrReport | undefined, field: string): void {
   const name = field.length > 100 ? `${field.slice(0, 100)}…` : field
   report.fixes.add('dropped_unknown', `a ${report.nodeType} has no attribute ${name}`, report.place, report.nodeType, name)
 }
+
+const noAttrs: ProseAttrs = {}

@@ -25,7 +25,9 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
 export function parseDom(html: string): readonly HtmlNode[] {
   const parser = BoundedParser.getFragmentParser<DefaultTreeAdapterMap>(null, {})
   parser.tokenizer.write(html, true)
-  return parser.getFragment().childNodes
+  // The parser hangs everything below one root; `getFragment` would move all of it once more.
+  const [root] = parser.document.childNodes
+  return root !== undefined && isElement(root) ? root.childNodes : []
 }
 
 export function isElement(node: HtmlNode): node is HtmlElement {

@@ -27,7 +27,7 @@ export class InlineRun {
       this.#spaceLast = false
       return
     }
-    let collapsed = text.replace(/[ \t\n\f\r]+/g, ' ')
+    let collapsed = /[ \t\n\f\r]/.test(text) ? text.replace(/[ \t\n\f\r]+/g, ' ') : text
     if ((this.#atEdge || this.#spaceLast) && collapsed.startsWith(' ')) collapsed = collapsed.slice(1)
     if (collapsed === '') return
     appendText(this.#nodes, collapsed, marks)

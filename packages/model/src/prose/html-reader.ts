@@ -2,8 +2,8 @@ import type { FixList, Place } from './fixes.ts'
 import { readHtmlAttrs } from './html-attrs.ts'
 import { attrOf, isElement, textOf, type HtmlElement, type HtmlNode } from './html-dom.ts'
 import { InlineRun } from './html-inline.ts'
-import { blockTags, chromeTags, nodeOfElement, removedTags, silentTags } from './html-tags.ts'
-import { withMark } from './marks.ts'
+import { blockTags, chromeTags, nodeOfElement, removedTags, silentTags, type FoundNode } from './html-tags.ts'
+import { pushAll, withMark } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseMark, ProseNode } from './node.ts'
 import { markOfTag, nodeSpec, type MarkSpec } from './schema.ts'
 
@@ -59,7 +59,7 @@ class HtmlReader {
   #flush(sink: Sink): void {
     const run = sink.run.take()
     if (run.length === 0) return
-    if (sink.isText) sink.out.push(...run)
+    if (sink.isText) pushAll(sink.out, run)
     else sink.out.push({ type: 'paragraph', attrs: {}, content: run })
   }
 
@@ -72,13 +72,12 @@ class HtmlReader {
 
   #element(sink: Sink, element: HtmlElement, around: Around): void {
     const tag = element.tagName
-    const place: Place = { parent: sink.place, index: sink.out.length, name: tag }
     if (removedTags.has(tag) || element.namespaceURI !== htmlNamespace) {
-      this.#fixes.add('dropped_unknown', `${tag} is not allowed`, place, tag)
+      this.#fixes.add('dropped_unknown', `${tag} is not allowed`, placeIn(sink, tag), tag)
       return
     }
     if (around.depth >= maxDepth) {
-      this.#fixes.add('dropped_invalid', 'nested too deeply; its text is kept', place, tag)
+      this.#fixes.add('dropped_invalid', 'nested too deeply; its text is kept', placeIn(sink, tag), tag)
       sink.run.text(
         textOf([element], (inner) => (removedTags.has(inner.tagName) ? '' : undefined)),
         around.marks,
@@ -86,15 +85,21 @@ class HtmlReader {
       )
       return
     }
-    const inner: Around = { ...around, depth: around.depth + 1, chrome: around.chrome && chromeTags.has(tag) && tag !== 'div' }
+    const inner: Around = {
+      marks: around.marks,
+      depth: around.depth + 1,
+      chrome: around.chrome && chromeTags.has(tag) && tag !== 'div',
+      inCode: around.inCode,
+    }
     const node = nodeOfElement(element)
     if (node !== undefined) {
       this.#node(sink, element, node, inner)
       return
     }
     const mark = markOfTag(tag)
-    if (mark !== undefined) this.#mark(sink, element, mark, inner, place)
-    else this.#transparent(sink, element, silentTags.has(tag) || (around.chrome && chromeTags.has(tag)), inner, place)
+    if (mark !== undefined) this.#mark(sink, element, mark, inner, placeIn(sink, tag))
+    else
+      this.#transparent(sink, element, silentTags.has(tag) || (around.chrome && chromeTags.has(tag)), inner, placeIn(sink, tag))
   }
 
   /** An element that is replaced by its children. [PROSE-11, PROSE-H1] */
@@ -132,11 +137,11 @@ class HtmlReader {
     return spec.attr === undefined || readHtmlAttrs(element, [spec.attr], [], undefined)[spec.attr.name] !== undefined
   }
 
-  #node(sink: Sink, element: HtmlElement, found: { type: NodeType; markers: readonly string[] }, inner: Around): void {
+  #node(sink: Sink, element: HtmlElement, found: FoundNode, inner: Around): void {
     const { type } = found
     const spec = nodeSpec(type)
     if (spec.group !== 'inline') this.#flush(sink)
-    const place: Place = { parent: sink.place, index: sink.out.length, name: type }
+    const place = placeIn(sink, type)
     let attrs: ProseAttrs = readHtmlAttrs(element, spec.attrs, found.markers, { fixes: this.#fixes, place, nodeType: type })
     if (this.#source === 'call' && attrs['id'] !== undefined && !callId.test(String(attrs['id']).slice(0, 80)))
       attrs = without(attrs, 'id')
@@ -222,6 +227,11 @@ class HtmlReader {
     run.text(text, [], true)
     return { type: 'codeBlock', attrs: language === undefined ? attrs : { ...attrs, language }, content: run.take() }
   }
+}
+
+/** Where the next node of a sink will stand. */
+function placeIn(sink: Sink, name: string): Place {
+  return { parent: sink.place, index: sink.out.length, name }
 }
 
 const htmlNamespace = 'http://www.w3.org/1999/xhtml'

@@ -30,63 +30,66 @@ export const blockTags = new Set(
   optgroup option plaintext search section summary xmp`.split(/\s+/),
 )
 
-const plain = new Map<string, NodeType>([
-  ['p', 'paragraph'],
-  ['h1', 'heading'],
-  ['h2', 'heading'],
-  ['h3', 'heading'],
-  ['h4', 'heading'],
-  ['h5', 'heading'],
-  ['h6', 'heading'],
-  ['pre', 'codeBlock'],
-  ['blockquote', 'blockquote'],
-  ['ol', 'orderedList'],
-  ['figure', 'figure'],
-  ['figcaption', 'figcaption'],
-  ['table', 'table'],
-  ['tr', 'tableRow'],
-  ['td', 'tableCell'],
-  ['th', 'tableHeader'],
-  ['img', 'image'],
-  ['hr', 'horizontalRule'],
-  ['br', 'hardBreak'],
+/** The node that an element stands for, and the attributes that say so. */
+export interface FoundNode {
+  readonly type: NodeType
+  readonly markers: readonly string[]
+}
+
+const found = (type: NodeType, ...markers: readonly string[]): FoundNode => ({ type, markers })
+
+const plain = new Map<string, FoundNode>([
+  ['p', found('paragraph')],
+  ['h1', found('heading')],
+  ['h2', found('heading')],
+  ['h3', found('heading')],
+  ['h4', found('heading')],
+  ['h5', found('heading')],
+  ['h6', found('heading')],
+  ['pre', found('codeBlock')],
+  ['blockquote', found('blockquote')],
+  ['ul', found('bulletList')],
+  ['ol', found('orderedList')],
+  ['li', found('listItem')],
+  ['figure', found('figure')],
+  ['figcaption', found('figcaption')],
+  ['table', found('table')],
+  ['tr', found('tableRow')],
+  ['td', found('tableCell')],
+  ['th', found('tableHeader')],
+  ['img', found('image')],
+  ['hr', found('horizontalRule')],
+  ['br', found('hardBreak')],
 ])
 
-const markedDivs = [
-  ['data-callout', 'callout'],
-  ['data-gallery', 'gallery'],
-  ['data-math-block', 'mathBlock'],
-  ['data-bibliography', 'bibliography'],
-] as const
+const typed = new Map<string, FoundNode>([
+  ['ul taskList', found('taskList', 'data-type')],
+  ['li taskItem', found('taskItem', 'data-type')],
+  ['div embedded-group', found('embeddedGroup', 'data-type')],
+])
 
-const markedSpans = [
-  ['data-math-inline', 'mathInline'],
-  ['data-citation', 'citationInline'],
-  ['data-field', 'fieldRef'],
-  ['data-file-ref', 'fileRef'],
-] as const
+const marked = new Map<string, FoundNode>([
+  ['div data-callout', found('callout', 'data-callout')],
+  ['div data-gallery', found('gallery', 'data-gallery')],
+  ['div data-math-block', found('mathBlock', 'data-math-block')],
+  ['div data-bibliography', found('bibliography', 'data-bibliography')],
+  ['span data-math-inline', found('mathInline', 'data-math-inline')],
+  ['span data-citation', found('citationInline', 'data-citation')],
+  ['span data-field', found('fieldRef', 'data-field')],
+  ['span data-file-ref', found('fileRef', 'data-file-ref')],
+])
 
-/** The node that an element stands for, and the attributes that say so; `undefined` for marks and for what the model does not know. */
-export function nodeOfElement(
-  element: HtmlElement,
-): { readonly type: NodeType; readonly markers: readonly string[] } | undefined {
+/** `undefined` for marks and for what the model does not know. */
+export function nodeOfElement(element: HtmlElement): FoundNode | undefined {
   const tag = element.tagName
-  const type = plain.get(tag)
-  if (type !== undefined) return { type, markers: [] }
-  if (tag === 'ul') {
-    return attrOf(element, 'data-type') === 'taskList'
-      ? { type: 'taskList', markers: ['data-type'] }
-      : { type: 'bulletList', markers: [] }
-  }
-  if (tag === 'li') {
-    return attrOf(element, 'data-type') === 'taskItem'
-      ? { type: 'taskItem', markers: ['data-type'] }
-      : { type: 'listItem', markers: [] }
-  }
-  if (tag === 'div' && attrOf(element, 'data-type') === 'embedded-group') return { type: 'embeddedGroup', markers: ['data-type'] }
-  const marked = tag === 'div' ? markedDivs : tag === 'span' ? markedSpans : []
-  for (const [marker, node] of marked) {
-    if (element.attrs.some((attr) => attr.name === marker)) return { type: node, markers: [marker] }
+  const byTag = plain.get(tag)
+  if (element.attrs.length === 0 || (byTag !== undefined && tag !== 'ul' && tag !== 'li')) return byTag
+  const byType = typed.get(`${tag} ${attrOf(element, 'data-type')}`)
+  if (byType !== undefined) return byType
+  if (tag !== 'div' && tag !== 'span') return byTag
+  for (const attr of element.attrs) {
+    const byMarker = marked.get(`${tag} ${attr.name}`)
+    if (byMarker !== undefined) return byMarker
   }
   return undefined
 }

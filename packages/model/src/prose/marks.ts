@@ -1,5 +1,5 @@
 import { equalMarks } from './equal.ts'
-import type { ProseMark, ProseNode, ProseText } from './node.ts'
+import type { ProseMark, ProseNode } from './node.ts'
 import { markRank } from './schema.ts'
 
 /** The set with `mark` added in the order of the mark table; a mark of the same type gives way to it. */
@@ -19,6 +19,7 @@ export function appendText(nodes: ProseNode[], text: string, marks: readonly Pro
   else nodes.push({ type: 'text', text, marks })
 }
 
-export function isText(node: ProseNode): node is ProseText {
-  return node.type === 'text'
+/** Appends all of a list. A call with that many arguments would overflow the stack on long lists. */
+export function pushAll<T>(list: T[], more: readonly T[]): void {
+  for (const entry of more) list.push(entry)
 }

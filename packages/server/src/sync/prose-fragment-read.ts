@@ -1,5 +1,5 @@
 import { healShown } from '@docrelay/model/prose/heal'
-import { appendText, withMark } from '@docrelay/model/prose/marks'
+import { appendText, pushAll, withMark } from '@docrelay/model/prose/marks'
 import type { ProseAttrs, ProseElement, ProseMark, ProseNode } from '@docrelay/model/prose/node'
 import { findMarkSpec, findNodeSpec, type AttrSpec, type NodeSpec } from '@docrelay/model/prose/schema'
 import { equalValues } from '@docrelay/model/prose/equal'
@@ -177,7 +177,7 @@ function deepText(element: Y.XmlElement): string {
       text += readText(at)
         .map((node) => (node.type === 'text' ? node.text : ''))
         .join('')
-    else if (at instanceof Y.XmlElement) stack.push(...at.toArray().reverse())
+    else if (at instanceof Y.XmlElement) pushAll(stack, at.toArray().reverse())
   }
   return text
 }

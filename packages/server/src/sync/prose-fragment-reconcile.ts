@@ -1,4 +1,5 @@
 import { equalAttrs, equalTrees, equalValues, isEmptyPage } from '@docrelay/model/prose/equal'
+import { pushAll } from '@docrelay/model/prose/marks'
 import type { ProseElement, ProseTree } from '@docrelay/model/prose/node'
 import { nodeSpec } from '@docrelay/model/prose/schema'
 import type * as Y from 'yjs'
@@ -60,7 +61,7 @@ function rewriteUnit(parent: Y.XmlFragment, unit: Unit, first: number, plan: Pla
     const inserted = plan.inserted.get(index) ?? []
     if (plan.removed.has(index) || change !== undefined || (inserted.length > 0 && index !== last)) differs = true
     if (!plan.removed.has(index)) nodes.push(change?.after ?? node)
-    nodes.push(...inserted)
+    pushAll(nodes, inserted)
   })
   if (!differs) {
     const inserted = plan.inserted.get(last)

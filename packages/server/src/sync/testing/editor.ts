@@ -1,4 +1,4 @@
-import { EditorState, type Transaction } from 'prosemirror-state'
+import { AllSelection, EditorState, type Transaction } from 'prosemirror-state'
 import { initProseMirrorDoc, ySyncPlugin } from 'y-prosemirror'
 import type * as Y from 'yjs'
 import { editorSchema } from './editor-schema.ts'
@@ -14,7 +14,8 @@ export function openEditor(fragment: Y.XmlFragment): Editor {
   const { doc, mapping } = initProseMirrorDoc(fragment, editorSchema)
   const plugin = ySyncPlugin(fragment, { mapping })
   const editor = {
-    state: EditorState.create({ schema: editorSchema, doc, plugins: [plugin] }),
+    // Everything is selected, since the plugin fails on a selected node that someone else deletes.
+    state: EditorState.create({ schema: editorSchema, doc, plugins: [plugin], selection: new AllSelection(doc) }),
     hasFocus: () => false,
     dispatch(transaction: Transaction) {
       editor.state = editor.state.apply(transaction)
