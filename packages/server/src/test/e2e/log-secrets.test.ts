@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+
+/** Stands in everything that must never be logged; the log is at its most talkative. */
+const PLANTED = 'planted-secret'
+const PUSH_BEARER = `${PLANTED}-push-bearer-of-thirty-two-characters`
+
+let relay: RelayUnderTest
+const tokens: string[] = []
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env: { RELAY_LOG_LEVEL: 'debug', RELAY_REVOCATION_BEARER: PUSH_BEARER } })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+function token(sub: string): string {
+  const made = relay.token({ sub })
+  tokens.push(made)
+  return made
+}
+
+async function request(method: string, path: string, bearer: string, body?: string): Promise<number> {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const response = await fetch(`${relay.baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+  await response.arrayBuffer()
+  return response.status
+}
+
+async function edit(): Promise<void> {
+  const client = relay.sync('d1', { sub: 'ann' })
+  const other = relay.sync('d1', { sub: 'ann' })
+  await saved(client, other)
+  client.awareness.setLocalState({ user: { name: PLANTED } })
+  client.doc.getMap('metadata').set('title', `${PLANTED} title`)
+  await saved(client)
+  await until('the state to arrive', () =>
+    [...other.awareness.getStates().values()].some((state) => JSON.stringify(state).includes(PLANTED)),
+  )
+  client.destroy()
+  other.destroy()
+}
+
+/** A socket whose address carries a secret, and what it sends does too; resolves when it is closed. */
+async function strayVisitor(): Promise<void> {
+  const socket = new WebSocket(`${relay.wsUrl}?protocolVersion=4&token=${PLANTED}&access_token=${token('stray')}`, [PLANTED])
+  await new Promise<void>((resolve) => {
+    socket.onopen = () => {
+      socket.send(Buffer.concat([Buffer.of(2), Buffer.from(JSON.stringify(`${PLANTED}.eyJhIjoxfQ.x`))]))
+    }
+    socket.onclose = () => resolve()
+    socket.onerror = () => resolve()
+  })
+}
+
+describe('the log of a running relay', () => {
+  it('[OPS-6] holds nothing of tokens, secrets, query strings, documents or awareness, whatever happens', async () => {
+    const ann = token('ann')
+    const body = JSON.stringify({ name: PLANTED, richTextPages: [{ id: 'text', name: PLANTED, content: `<p>${PLANTED}</p>` }] })
+    const statuses = [
+      await request('PUT', '/api/docs/d1', ann, body),
+      await request('PUT', '/api/docs/d2', ann, `{"name": ${PLANTED}`),
+      await request('PUT', '/api/docs/d2', ann, `{"pages": "${PLANTED}"}`),
+      await request('GET', `/api/docs?q=${PLANTED}&cursor=${PLANTED}`, ann),
+      await request('GET', '/api/docs/d1', `${ann.slice(0, -8)}AAAAAAAA`),
+      await request('GET', '/api/docs/d1', PLANTED),
+      await request('GET', `/api/nothing/here?token=${PLANTED}`, ann),
+      await request('POST', '/api/v1/internal/revoke', PLANTED, '{}'),
+      await request('POST', '/api/v1/internal/revoke', PUSH_BEARER, `{"revocations": "${PLANTED}"}`),
+    ]
+    expect(statuses).toEqual([200, 400, 400, expect.any(Number), 401, 400, 404, 401, 400])
+    await edit()
+    await strayVisitor()
+    await request('DELETE', '/api/docs/d1', ann)
+    expect(await relay.stop()).toBe(0)
+
+    const log = relay.logLines.join('\n')
+    expect(relay.logLines.length).toBeGreaterThan(5)
+    expect(log).not.toContain(PLANTED)
+    for (const part of tokens.flatMap((made) => made.split('.'))) expect(log).not.toContain(part.slice(0, 20))
+  }, 30_000)
+
+  it('[OPS-5] is one JSON object per line with time, level, event and sentence, and nothing else', () => {
+    for (const line of relay.logLines) {
+      const text = expect.any(String) as unknown
+      expect(JSON.parse(line)).toMatchObject({ ts: text, level: text, event: text, msg: text })
+    }
+  })
+})
