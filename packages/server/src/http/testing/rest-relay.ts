@@ -80,7 +80,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly logLines: LogLine[]
   draining: boolean
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
-  /** Sends text as it is and gives what comes back until the connection ends or is quiet. */
+  /** See `sendRaw`. */
   socket(text: string | Uint8Array, quietMs?: number): Promise<string>
 }
 
@@ -227,8 +227,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Sends text as it is and gives what comes back until the connection ends or is quiet. */
-export function sendRaw(port: number, text: string | Uint8Array, quietMs = 150): Promise<string> {
+/** Sends text as it is and gives what comes back until the connection ends, or was quiet for `quietMs`, or shorter once there was an answer. */
+export function sendRaw(port: number, text: string | Uint8Array, quietMs = 5_000): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let received = ''
@@ -239,6 +239,7 @@ export function sendRaw(port: number, text: string | Uint8Array, quietMs = 150):
     socket.setTimeout(quietMs, end)
     socket.on('data', (data) => {
       received += data.toString('latin1')
+      socket.setTimeout(200)
     })
     socket.on('close', end)
     socket.on('error', end)
