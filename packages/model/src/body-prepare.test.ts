@@ -6,7 +6,7 @@ import { prepareBody, prepareValue } from './body-prepare.ts'
 import { SERVER_MEMBERS } from './body-parse.ts'
 import { settleTitle, shownTitle, stampBody, withTitle } from './body-title.ts'
 import { writeStoredBody } from './body-write.ts'
-import { equalJson, type Json, type JsonObject } from './json.ts'
+import { equalJson, type Json, type JsonObject, omitMembers } from './json.ts'
 import { bodyOf, bodyValue, json } from './testing/arbitrary.ts'
 import { body, canvasPage, prosePage, rectangle, written } from './testing/builders.ts'
 
@@ -34,8 +34,7 @@ describe('prepareBody', () => {
     )
     fc.assert(
       fc.property(bodyValue, relayMembers, (value, own) => {
-        const { name, title, ...rest } = value
-        const single = { id: 'doc', ...rest, ...(name === undefined ? {} : { name }) }
+        const single = { id: 'doc', ...omitMembers(value, 'title') }
         const stored = prepared({ ...single, ...own }).value
         expect(equalJson(stored, single)).toBe(true)
         for (const member of SERVER_MEMBERS) expect(Object.hasOwn(stored, member)).toBe(false)

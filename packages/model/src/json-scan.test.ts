@@ -99,7 +99,7 @@ describe('parseJsonBytes', () => {
       fc.property(splice, ([value, at, junk, removed]) => {
         const good = encoder.encode(JSON.stringify(value))
         const place = at % (good.length + 1)
-        const text = bytes([...good.slice(0, place)], [...junk], [...good.slice(place + removed)])
+        const text = new Uint8Array([...good.subarray(0, place), ...junk, ...good.subarray(place + removed)])
         const parsed = parse(text)
         if (parsed.ok) expect(parsed.value).toEqual(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text)))
         else expect(parsed.offset).toBeLessThanOrEqual(text.length)

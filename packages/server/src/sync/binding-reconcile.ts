@@ -38,7 +38,7 @@ interface Work {
  * `before` is a body that the caller has seen and `after` what it wants; the live document may be ahead of `before`, and what others did in
  * the meantime stays. Pages, shapes, references and fields are matched by id, prose by block. Of a part that is the same object in both
  * bodies nothing more is read, so whoever makes `after` keeps the parts that it did not change. What has no counterpart in the live document
- * (wire.md §3) is ignored: the caller projects over `after` to keep it.
+ * is ignored: the caller projects over `after` to keep it. [YDOC-6]
  *
  * One Yjs transaction with this `origin`, no transaction event when nothing differs, and never a pause between reading and writing.
  * A change of title or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
@@ -61,8 +61,9 @@ export function reconcile(
     if (before.references !== after.references) {
       reconcileRecords(work, REFERENCES, containerRecords(before.references), containerRecords(after.references))
     }
-    if (before.fields !== after.fields)
+    if (before.fields !== after.fields) {
       reconcileRecords(work, FIELDS, containerRecords(before.fields), containerRecords(after.fields))
+    }
   }, origin)
 }
 
@@ -72,11 +73,8 @@ function reconcileMetadata(
   after: DocumentBody,
   titleChangedAtMs: number | undefined,
 ): void {
-  const known: ReadonlyMap<string, Json> = seeded.has(METADATA)
-    ? metadataOf(after)
-    : isUntouched(ydoc, METADATA)
-      ? new Map()
-      : metadataOf(before)
+  if (seeded.has(METADATA)) return
+  const known: ReadonlyMap<string, Json> = metadataOf(before)
   const wanted: ReadonlyMap<string, Json> = metadataOf(after)
   const changed = ['title', 'tags', 'citationStyle'].filter((name) => !equalJson(known.get(name), wanted.get(name)))
   if (changed.length === 0) return
@@ -93,8 +91,7 @@ function reconcileCanvas(work: Work, before: CanvasContainer, after: CanvasConta
   const live = reconcilePages(work, CANVAS_PAGES, canvasEntries(before.pages), canvasEntries(after.pages))
   for (const page of after.pages) {
     const old = known.get(page.id)
-    if (old === page || !live.has(page.id)) continue
-    if (old?.shapes === page.shapes) continue
+    if (!live.has(page.id) || old?.shapes === page.shapes) continue
     const roots = shapeRoots(page.id)
     // A page listed anew starts with what an earlier one of its id left behind. [YDOC-5]
     const left = live.get(page.id) === 'new' ? liveRecords(work.ydoc, roots) : NO_RECORDS
@@ -108,8 +105,7 @@ function reconcileProse(work: Work, before: ProseContainer, after: ProseContaine
   const live = reconcilePages(work, PROSE_PAGES, proseEntries(before.pages), proseEntries(after.pages))
   for (const page of after.pages) {
     const old = known.get(page.id)
-    if (old === page || !live.has(page.id)) continue
-    if (work.seeded.has(proseRoot(page.id))) continue
+    if (old === page || !live.has(page.id) || work.seeded.has(proseRoot(page.id))) continue
     if (old === undefined) fillContent(work.ydoc, page.id, page.content, live.get(page.id) === 'old')
     else reconcileContent(work.ydoc, page.id, old.content, page.content)
   }

@@ -15,8 +15,8 @@ export { reconcile } from './binding-reconcile.ts'
 export { seed } from './binding-seed.ts'
 
 /**
- * Makes a live document that lacks changes of the stored body say what the body says by edits on
- * its state, never by a fresh one. [YDOC-8, YDOC-9, LIFE-15] Only for a body that contains every logged change; it would undo those that it lacks.
+ * Makes a live document that lacks changes of the stored body say what the body says, by edits on its state and never by a fresh one.
+ * [YDOC-8, YDOC-9, LIFE-15] Only for a body that contains every logged change: those that it lacks would be undone.
  */
 export function catchUp(ydoc: Y.Doc, stored: DocumentBody, origin: unknown, titleChangedAtMs?: number): void {
   const { references } = stored
