@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { fetchChunks, fetchJson, isOperatorUrl } from './operator-fetch.ts'
+import { fetchChunks, fetchJson, headersAfterRedirect, isOperatorUrl } from './operator-fetch.ts'
 
 let server: Server
 let url: string
@@ -89,6 +89,16 @@ describe('an address the operator configured', () => {
     answer = (__, response) => void respond(response)
     await expect(fetchJson(url, LIMITS)).rejects.toThrow(message)
     expect(requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['https://a.example/x', 'https://a.example/y', true],
+    ['https://a.example/x', 'https://b.example/x', false],
+    ['https://a.example/x', 'https://a.example:8443/x', false],
+    ['http://localhost/x', 'https://localhost/x', false],
+  ])('[AUTH-14] a redirect from %s to %s keeps the secret: %s', (from, to, kept) => {
+    const headers = { authorization: 'Bearer x' }
+    expect(headersAfterRedirect(headers, new URL(from), new URL(to))).toEqual(kept ? headers : {})
   })
 
   it('[AUTH-14] chunks arrive as they are sent, and the time limit is to each of them', async () => {

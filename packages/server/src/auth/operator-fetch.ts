@@ -69,8 +69,16 @@ async function open(
   const target = new URL(location, url)
   if (target.protocol !== 'https:') throw new Error('redirect to an address that is not https')
   if (redirects === 0) throw new Error('too many redirects')
-  // A secret meant for one origin is not carried to another.
-  return open(target, target.origin === url.origin ? headers : {}, signal, redirects - 1)
+  return open(target, headersAfterRedirect(headers, url, target), signal, redirects - 1)
+}
+
+/** A secret meant for one origin is not carried to another. */
+export function headersAfterRedirect(
+  headers: Readonly<Record<string, string>>,
+  from: URL,
+  to: URL,
+): Readonly<Record<string, string>> {
+  return from.origin === to.origin ? headers : {}
 }
 
 function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage> {

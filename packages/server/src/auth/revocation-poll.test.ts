@@ -116,6 +116,14 @@ describe('polling for revocations', () => {
     expect(requests.map(({ since }) => since)).toEqual(['2026-06-01T12:00:00.000Z', '2026-06-02T10:00:00Z'])
   })
 
+  it('[AUTH-14] every entry of a long answer counts', async () => {
+    const list = Array.from({ length: 20_001 }, (_, i) => entry(`j${i}`))
+    respond = answer({ revocations: list, next_since: '2026-06-02T11:00:00Z' })
+    await start(5_000)
+    expect([revocations.size, list.every(({ jti }) => revocations.has(jti))]).toEqual([20_001, true])
+    expect(await storage.revocations.all()).toHaveLength(20_001)
+  })
+
   it('[A-8] entries that come again or out of order change nothing', async () => {
     respond = answer({
       revocations: [entry('b'), entry('a', '2026-06-01T00:00:00Z'), entry('b')],

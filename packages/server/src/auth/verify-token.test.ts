@@ -185,6 +185,15 @@ describe('token verification', () => {
     expect(await world1.verify(token)).toEqual({ kind: 'refused', reason: 'unknown key' })
   })
 
+  it('[AUTH-3] a remembered token ends when another key takes its kid', async () => {
+    const world1 = await bench()
+    const token = issuer.token()
+    expect((await world1.verify(token)).kind).toBe('verified')
+    world1.jwks = [world.foreign.jwk]
+    await world1.time.advance(4 * 60_000)
+    expect(await world1.verify(token)).toEqual({ kind: 'refused', reason: 'bad signature' })
+  })
+
   it('[AUTH-10] past the grace every verification fails, remembered ones and unknown kids included', async () => {
     const world1 = await bench()
     const token = issuer.token({ expiresInSec: 100_000 })
