@@ -14,7 +14,7 @@ interface RecordPart {
 }
 
 /**
- * What is remembered between projections of one live document, so that projecting costs the size of the change. [architecture §6]
+ * What is remembered between projections of one live document, so that projecting costs the size of the change. [LIFE-9]
  *
  * Counts the transactions that touched each root. A part is taken from memory while none of its roots was touched and the base is the
  * one it was made from, or the result itself. Records are remembered by the value object that the live document holds, which is replaced
