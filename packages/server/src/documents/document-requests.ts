@@ -16,7 +16,7 @@ export function readListQuery(query: URLSearchParams): ListQuery {
   const after = cursor === null ? null : decodeCursor(cursor)
   if (cursor !== null && after === null) throw badRequest('cursor', 'The query member cursor is not one that this relay gave.')
   const titlePart = query.get('q')
-  if (titlePart !== null && [...titlePart].length > MAX_QUERY_CHARACTERS) {
+  if (titlePart !== null && Array.from(titlePart).length > MAX_QUERY_CHARACTERS) {
     throw badRequest('q', `The query member q has at most ${MAX_QUERY_CHARACTERS} characters.`, { limit: MAX_QUERY_CHARACTERS })
   }
   const collectionId = query.get('collectionId')

@@ -134,7 +134,8 @@ async function getDocument(request: RouteRequest, documents: Documents, editorCl
 
 async function putDocument(request: RouteRequest, documents: Documents): Promise<RouteReply> {
   const { access } = callerOf(request)
-  const input = { id: idOf(request), bytes: request.bytes, ...readPreconditions(request.query, request.header) }
+  const preconditions = readPreconditions(request.query, (name) => request.header(name))
+  const input = { id: idOf(request), bytes: request.bytes, ...preconditions }
   const { head, reader } = await documents.put(access, input)
   const saved = { ...documentMetadata(head, reader), success: true, newVersion: head.version }
   return { kind: 'json', value: saved, headers: { ...CONTENT_HEADERS, ETag: bodyEtag(head, reader) } }
@@ -145,7 +146,7 @@ function nextLink(query: URLSearchParams, page: ListedPage): Record<string, stri
   if (page.next === null) return {}
   const next = new URLSearchParams(query)
   next.set('cursor', encodeCursor(page.next))
-  return { Link: `</api/docs?${next}>; rel="next"` }
+  return { Link: `</api/docs?${next.toString()}>; rel="next"` }
 }
 
 /** Whether an If-None-Match names this ETag; weak ones compare equal, as a read allows. */

@@ -157,7 +157,7 @@ describe('a store that cannot answer', () => {
     expect((await relay.call('GET', '/health')).status).toBe(200)
   })
 
-  it('[LIFE-6] [LIFE-2] a write whose fate is not known is 503 NOT_PERSISTED, and no event leaves', async () => {
+  it('[C7] [LIFE-6] [LIFE-2] a write whose fate is not known is 503 NOT_PERSISTED, and no event leaves', async () => {
     const lost = (): Promise<never> => Promise.reject(new RelayError('NOT_PERSISTED', 'The commit failed.'))
     await using relay = await startRestRelay({
       store: (real) => ({ ...real, write: lost, remove: lost }),

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 
@@ -199,5 +200,11 @@ describe('ids', () => {
     expect([saved.status, saved.json.id, saved.json.serverVersion]).toEqual([200, id, 1])
     const got = await relay.call('GET', path, { as: { sub: 'ann', wsp: [{ id: 'ids', role: 'member' }] } })
     expect([got.status, got.json.id]).toEqual([200, id])
+  })
+
+  it('[F-13] [X16] no id ever made a file', async () => {
+    const files = await readdir(relay.directory)
+    expect(files).toContain('relay.db')
+    expect(files.filter((name) => !name.startsWith('relay.db'))).toEqual([])
   })
 })

@@ -143,7 +143,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     corsOrigins,
     maxDocBytes: limits.maxDocBytes,
     isDraining: () => state.draining,
-    parseJson: bodies.parse,
+    parseJson: (bytes) => bodies.parse(bytes),
     clock: systemClock,
     random: systemRandom,
     log,

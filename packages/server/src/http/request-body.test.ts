@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CallOptions, type RestRelay, startRestRelay } from './testing/rest-relay.ts'
+
+let relay: RestRelay
+beforeAll(async () => {
+  relay = await startRestRelay()
+})
+afterAll(() => relay[Symbol.asyncDispose]())
+
+const ann = { sub: 'ann', role: 'member' }
+const put = (id: string, body: unknown, options: CallOptions = {}) =>
+  relay.call('PUT', `/api/docs/${id}`, { as: ann, body, ...options })
+
+describe('content types', () => {
+  it.each(['application/json', 'application/json; charset=utf-8', 'application/vnd.relay+json', 'APPLICATION/JSON', ''])(
+    '[REST-7] %j is taken',
+    async (type) => {
+      const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+      expect((await put('typed', undefined, { raw: '{}', headers })).status).toBe(200)
+    },
+  )
+
+  it.each([
+    'text/plain',
+    'text/json',
+    'application/octet-stream',
+    'multipart/form-data; boundary=x',
+    '+json',
+    'application/jsonx',
+  ])('[REST-7] %j is 415', async (type) => {
+    const answer = await put('typed', undefined, { raw: '{}', headers: { 'content-type': type } })
+    expect([answer.status, answer.json.errorCode]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+  })
+
+  it('[REST-7] [H3] a JSON route takes 2 MiB, declared or chunked, and closes above', async () => {
+    await put('limited', {})
+    const big = JSON.stringify({ to_user_id: 'ann', pad: 'x'.repeat(2 * 1024 * 1024) })
+    for (const headers of [{}, { 'transfer-encoding': 'chunked' }] as Record<string, string>[]) {
+      const answer = await relay.call('POST', '/api/docs/limited/transfer', {
+        as: ann,
+        raw: big,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+      expect([answer.status, answer.json.errorCode, answer.json.maxBytes]).toEqual([413, 'BODY_TOO_LARGE', 2 * 1024 * 1024])
+      expect(answer.headers.get('connection')).toBe('close')
+    }
+    const fits = JSON.stringify({ to_user_id: 'ann', pad: 'x'.repeat(2 * 1024 * 1024 - 100) })
+    expect((await relay.call('POST', '/api/docs/limited/transfer', { as: ann, raw: fits })).status).toBe(204)
+  })
+})
