@@ -30,9 +30,9 @@ function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, ca
   for (const unit of units.toReversed()) {
     first -= unit.nodes.length
     const [node] = unit.nodes
-    const element = node !== undefined && unit.nodes.length === 1 ? cache.origins.get(node) : undefined
     if (node === undefined) continue
-    if (element === undefined) {
+    const element = unit.nodes.length === 1 ? cache.origins.get(node) : undefined
+    if (element?.parent !== parent) {
       rewriteUnit(parent, unit, first, plan)
       continue
     }

@@ -1,0 +1,377 @@
+import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
+import type { ProseTree } from '@docrelay/model/prose/node'
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { fillFragment, readFragment, reconcileFragment } from './prose-fragment.ts'
+import { createProseCache, forgetTouched } from './prose-fragment-read.ts'
+
+const root = 'prose:p'
+const tree = (html: string): ProseTree => parseHtml(html, { source: 'stored' }).tree
+
+function page(html: string): Y.Doc {
+  const doc = new Y.Doc()
+  doc.transact(() => fillFragment(doc.getXmlFragment(root), tree(html)))
+  return doc
+}
+
+const shown = (doc: Y.Doc) => serialiseHtml(readFragment(doc.getXmlFragment(root)))
+
+function reconcile(doc: Y.Doc, before: string, after: string): Uint8Array {
+  const vector = Y.encodeStateVector(doc)
+  doc.transact(() => reconcileFragment(doc.getXmlFragment(root), tree(before), tree(after)))
+  return Y.encodeStateAsUpdate(doc, vector)
+}
+
+/** A fragment as a client would have written it. */
+function written(build: (fragment: Y.XmlFragment) => void): Y.Doc {
+  const doc = new Y.Doc()
+  doc.transact(() => build(doc.getXmlFragment(root)))
+  return doc
+}
+
+function element(name: string, attrs: { [key: string]: unknown } = {}, ...children: (Y.XmlElement | Y.XmlText)[]): Y.XmlElement {
+  const made = new Y.XmlElement<{ [key: string]: string }>(name)
+  for (const [key, value] of Object.entries(attrs)) made.setAttribute(key, value as string)
+  made.insert(0, children)
+  return made as unknown as Y.XmlElement
+}
+
+function text(...delta: { insert: unknown; attributes?: object }[]): Y.XmlText {
+  const made = new Y.XmlText()
+  made.applyDelta(delta)
+  return made
+}
+
+const plain = (value: string) => text({ insert: value })
+
+describe('filling', () => {
+  it('[PROSE-7] attributes have their Yjs types, null ones are absent, defaults that are not null are written as editors do', () => {
+    const doc = page(
+      '<h2 id="blk-1">a</h2><h1>b</h1><ol><li><p>x</p></li></ol><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>' +
+        '<table><tr><td colspan="2" colwidth="100,120"><p>x</p></td></tr></table><img src="a" width="640" height="50%">',
+    )
+    const attributes: unknown[] = []
+    for (const node of doc.getXmlFragment(root).createTreeWalker(() => true)) {
+      if (node instanceof Y.XmlElement) attributes.push([node.nodeName, node.getAttributes()])
+    }
+    expect(attributes).toEqual([
+      ['heading', { level: 2, id: 'blk-1' }],
+      ['heading', { level: 1 }],
+      ['orderedList', { start: 1 }],
+      ['listItem', {}],
+      ['paragraph', {}],
+      ['taskList', {}],
+      ['taskItem', { checked: true }],
+      ['paragraph', {}],
+      ['table', {}],
+      ['tableRow', {}],
+      ['tableCell', { colspan: 2, rowspan: 1, colwidth: [100, 120] }],
+      ['paragraph', {}],
+      ['image', { src: 'a', width: 640, height: '50%' }],
+    ])
+  })
+
+  it('[PROSE-7] text between two atoms is one Y.XmlText, marks are formatting keys with their attribute object', () => {
+    const doc = page('<p>a <strong>b</strong><a href="https://x"><mark>c</mark></a><br>d</p>')
+    const [paragraph] = doc.getXmlFragment(root).toArray() as Y.XmlElement[]
+    const children = paragraph?.toArray() ?? []
+    expect(children.map((child) => (child instanceof Y.XmlText ? 'text' : (child as Y.XmlElement).nodeName))).toEqual([
+      'text',
+      'hardBreak',
+      'text',
+    ])
+    expect((children[0] as Y.XmlText).toDelta()).toEqual([
+      { insert: 'a ' },
+      { insert: 'b', attributes: { bold: {} } },
+      { insert: 'c', attributes: { link: { href: 'https://x' }, highlight: {} } },
+    ])
+  })
+
+  it('[PROSE-9] the empty page leaves the fragment empty; atoms and embedded groups do not count as nothing', () => {
+    expect(page('<p></p>').getXmlFragment(root).length).toBe(0)
+    for (const html of [
+      '<div data-type="embedded-group" data-group-id="g"></div>',
+      '<p><span data-field data-name="n"></span></p>',
+      '<p id="blk-1"></p>',
+    ]) {
+      expect(page(html).getXmlFragment(root).length).toBe(1)
+      expect(shown(page(html))).toBe(html)
+    }
+    expect(readFragment(new Y.Doc().getXmlFragment(root))).toEqual([])
+    expect(shown(new Y.Doc())).toBe('<p></p>')
+  })
+})
+
+describe('reading', () => {
+  it('[PROSE-8] accepts numbers and booleans as strings, stored defaults, and values outside the sets as absent', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element('heading', { level: '3', id: 'x', textAlign: 'middle' }, plain('a')),
+        element('heading', { level: 1, textAlign: null }, plain('b')),
+        element('taskList', {}, element('taskItem', { checked: 'true' }, element('paragraph', {}, plain('c')))),
+        element('orderedList', { start: '4', type: 'x' }, element('listItem', {}, element('paragraph'))),
+        element('callout', { variant: 'note' }, element('paragraph')),
+        element('image', { src: 'a', width: '120', height: '3em', extra: 'x' }),
+      ]),
+    )
+    expect(shown(doc)).toBe(
+      '<h3 id="x">a</h3><h1>b</h1><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>c</p></li></ul>' +
+        '<ol start="4"><li><p></p></li></ol><div data-callout data-variant="note"><p></p></div><img src="a" width="120">',
+    )
+  })
+
+  it('[PROSE-8] accepts true for a mark without attributes, hashed keys, extra mark attributes and unknown marks', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element(
+          'paragraph',
+          {},
+          text(
+            { insert: 'a', attributes: { bold: true } },
+            { insert: 'b', attributes: { 'highlight--AbC123+/': { color: 'red' } } },
+            { insert: 'c', attributes: { link: { href: 'https://x', target: '_blank' }, comment: { id: 1 } } },
+            { insert: 'd', attributes: { link: { href: 'javascript:x' }, textStyle: { color: null } } },
+            { insert: 'e', attributes: { highlight: { color: null } } },
+          ),
+        ),
+      ]),
+    )
+    expect(shown(doc)).toBe(
+      '<p><strong>a</strong><mark style="background-color: red">b</mark><a href="https://x">c</a>d<mark>e</mark></p>',
+    )
+  })
+
+  it('[PROSE-8] unknown elements are transparent, adjacent texts read as one, and nothing is written', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element('section', {}, element('paragraph', {}, plain('a'), plain('b')), plain('c')),
+        plain('d'),
+        element('paragraph', {}, element('unknown', {}, plain('e'), element('hardBreak')), plain('')),
+      ]),
+    )
+    const state = Y.encodeStateAsUpdate(doc)
+    expect(shown(doc)).toBe('<p>ab</p><p>cd</p><p>e<br></p>')
+    expect(Y.encodeStateAsUpdate(doc)).toEqual(state)
+  })
+
+  it('[PROSE-24] what breaks the model is shown healed and left as it is', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element('blockquote'),
+        element('bulletList', {}, element('paragraph', {}, plain('a'))),
+        element('table', {}, element('tableRow', {}, element('tableCell'), element('tableCell')), element('tableRow')),
+        element('heading', { level: 12 }, plain('h')),
+        element('image', { src: 'javascript:x' }),
+        element('listItem', {}, element('paragraph', {}, plain('b'))),
+      ]),
+    )
+    const state = Y.encodeStateAsUpdate(doc)
+    expect(shown(doc)).toBe(
+      '<blockquote><p></p></blockquote><ul><li><p>a</p></li></ul><table><tr><td><p></p></td><td><p></p></td></tr><tr><td><p></p></td><td><p></p></td></tr></table>' +
+        '<h6>h</h6><ul><li><p>b</p></li></ul>',
+    )
+    expect(Y.encodeStateAsUpdate(doc)).toEqual(state)
+  })
+
+  it('[PROSE-H20] nesting of any depth is read without overflowing', () => {
+    const doc = new Y.Doc()
+    let parent: Y.XmlFragment = doc.getXmlFragment(root)
+    for (let i = 0; i < 2000; i++) {
+      const child = new Y.XmlElement('blockquote')
+      parent.insert(0, [child])
+      parent = child
+    }
+    parent.insert(0, [element('paragraph', {}, plain('deep'))])
+    const html = shown(doc)
+    expect(html).toContain('<p>deep</p>')
+    expect(html.split('<blockquote>')).toHaveLength(64)
+  })
+
+  it('[PROSE-8] a cached reading keeps the blocks that a change did not touch', () => {
+    const doc = page('<p>a</p><blockquote><p>b</p></blockquote><p>c</p>')
+    const fragment = doc.getXmlFragment(root)
+    const cache = createProseCache()
+    doc.on('afterTransaction', (transaction: Y.Transaction) => forgetTouched(cache, transaction))
+    const first = readFragment(fragment, cache)
+    const inner = ((fragment.get(1) as Y.XmlElement).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    inner.insert(1, '!')
+    const second = readFragment(fragment, cache)
+    expect(serialiseHtml(second)).toBe('<p>a</p><blockquote><p>b!</p></blockquote><p>c</p>')
+    expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
+  })
+})
+
+describe('reconciling', () => {
+  it('[LIFE-14] [PROSE-50] a changed word in a large page is an update of a few dozen bytes', () => {
+    const html = Array.from({ length: 1000 }, (_, i) => `<p id="blk-${i}">paragraph ${i} says something</p>`).join('')
+    const doc = page(html)
+    const update = reconcile(doc, html, html.replace('paragraph 500 says something', 'paragraph 500 tells something'))
+    expect(shown(doc)).toContain('paragraph 500 tells something')
+    expect(update.length).toBeLessThan(100)
+  })
+
+  it('[LIFE-14] an equal page writes nothing, also when it is empty in another way', () => {
+    for (const html of ['<p>a</p><hr>', '<p></p>']) expect(reconcile(page(html), html, html).length).toBeLessThanOrEqual(13)
+    const doc = written((fragment) => fragment.insert(0, [element('paragraph')]))
+    expect(reconcile(doc, '', '<p></p>').length).toBeLessThanOrEqual(13)
+    expect(doc.getXmlFragment(root).length).toBe(1)
+  })
+
+  it('[PROSE-64] the first words of an empty page take the place of its empty paragraph', () => {
+    const doc = written((fragment) => fragment.insert(0, [element('paragraph')]))
+    reconcile(doc, '<p></p>', '<h1>a</h1>')
+    expect(shown(doc)).toBe('<h1>a</h1>')
+    const empty = new Y.Doc()
+    reconcile(empty, '<p></p>', '<p>a</p>')
+    expect(shown(empty)).toBe('<p>a</p>')
+  })
+
+  it('[LIFE-14] common prefix and suffix of a changed text block keep their characters', () => {
+    const doc = page('<p>one two <strong>three</strong> four</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    const ends = [Y.createRelativePositionFromTypeIndex(live, 2), Y.createRelativePositionFromTypeIndex(live, 16)]
+    reconcile(doc, '<p>one two <strong>three</strong> four</p>', '<p>one 2 <strong>3</strong> four</p>')
+    expect(shown(doc)).toBe('<p>one 2 <strong>3</strong> four</p>')
+    expect(ends.map((end) => Y.createAbsolutePositionFromRelativePosition(end, doc)?.index)).toEqual([2, 10])
+  })
+
+  it('[LIFE-14] a change of marks only formats', () => {
+    const doc = page('<p>one two three</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    const inside = Y.createRelativePositionFromTypeIndex(live, 5)
+    reconcile(doc, '<p>one two three</p>', '<p>one <strong>two</strong> <a href="#x">three</a></p>')
+    expect(shown(doc)).toBe('<p>one <strong>two</strong> <a href="#x">three</a></p>')
+    expect(Y.createAbsolutePositionFromRelativePosition(inside, doc)?.index).toBe(5)
+    reconcile(doc, '<p>one <strong>two</strong> <a href="#x">three</a></p>', '<p>one two <a href="#y">three</a></p>')
+    expect(shown(doc)).toBe('<p>one two <a href="#y">three</a></p>')
+  })
+
+  it('[LIFE-14] text typed meanwhile into a changed block stays, on both sides of the change', () => {
+    const doc = page('<p>alpha beta gamma</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    live.insert(16, ' END')
+    live.insert(0, 'START ')
+    reconcile(doc, '<p>alpha beta gamma</p>', '<p>alpha BETA gamma</p>')
+    expect(shown(doc)).toBe('<p>START alpha BETA gamma END</p>')
+  })
+
+  it('[LIFE-14] a block deleted meanwhile stays deleted, a block added meanwhile stays', () => {
+    const html = '<p id="blk-a">a</p><p id="blk-b">b</p><p id="blk-c">c</p>'
+    const doc = page(html)
+    doc.getXmlFragment(root).delete(1, 1)
+    doc.getXmlFragment(root).insert(2, [element('paragraph', {}, plain('new'))])
+    reconcile(doc, html, '<p id="blk-a">a1</p><p id="blk-b">b1</p><p id="blk-c">c1</p><hr>')
+    expect(shown(doc)).toBe('<p id="blk-a">a1</p><p id="blk-c">c1</p><hr><p>new</p>')
+  })
+
+  it('[LIFE-14] a block that stands where a removed one stood is not removed', () => {
+    const doc = page('<p>a</p><p>b</p><p>c</p>')
+    doc.getXmlFragment(root).delete(1, 1)
+    doc.getXmlFragment(root).insert(1, [element('paragraph', {}, plain('something else'))])
+    reconcile(doc, '<p>a</p><p>b</p><p>c</p>', '<p>a</p><p>c</p>')
+    expect(shown(doc)).toBe('<p>a</p><p>something else</p><p>c</p>')
+  })
+
+  it('[PROSE-43] moved blocks keep their id, and the blocks they passed keep their live nodes', () => {
+    const html = '<p id="blk-a">a</p><p id="blk-b">b</p><p id="blk-c">c</p>'
+    const doc = page(html)
+    const nodes = doc.getXmlFragment(root).toArray()
+    reconcile(doc, html, '<p id="blk-c">c</p><p id="blk-a">a</p><p id="blk-b">b</p>')
+    expect(shown(doc)).toBe('<p id="blk-c">c</p><p id="blk-a">a</p><p id="blk-b">b</p>')
+    expect(
+      doc
+        .getXmlFragment(root)
+        .toArray()
+        .slice(1)
+        .every((node, i) => node === nodes[i]),
+    ).toBe(true)
+  })
+
+  it('[LIFE-14] nested blocks are matched too: other cells, items and quotes keep their live nodes', () => {
+    const html = '<ul><li><p>a</p></li><li><p>b</p></li></ul><table><tr><td><p>c</p></td><td><p>d</p></td></tr></table>'
+    const doc = page(html)
+    const cell = (column: number) => ((doc.getXmlFragment(root).get(1) as Y.XmlElement).get(0) as Y.XmlElement).get(column)
+    const other = cell(0)
+    const first = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0)
+    reconcile(doc, html, html.replace('>d<', '>D<').replace('>b<', '>B<'))
+    expect(shown(doc)).toBe(html.replace('>d<', '>D<').replace('>b<', '>B<'))
+    expect(cell(0)).toBe(other)
+    expect((doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0)).toBe(first)
+  })
+
+  it('[PROSE-7] atoms come and go in the middle of text, which stays one Y.XmlText between them', () => {
+    const doc = page('<p>one two</p>')
+    reconcile(doc, '<p>one two</p>', '<p>one <br>two</p>')
+    expect(shown(doc)).toBe('<p>one <br>two</p>')
+    reconcile(doc, '<p>one <br>two</p>', '<p>one two</p>')
+    expect(shown(doc)).toBe('<p>one two</p>')
+    expect((doc.getXmlFragment(root).get(0) as Y.XmlElement).length).toBe(1)
+  })
+
+  it('[PROSE-7] attributes change in place and go back to their default or away', () => {
+    const before =
+      '<h2 id="blk-1" style="text-align: center">a</h2><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>'
+    const after = '<h1 id="blk-1">a</h1><ul data-type="taskList"><li data-type="taskItem" data-checked="false"><p>x</p></li></ul>'
+    const doc = page(before)
+    const heading = doc.getXmlFragment(root).get(0) as Y.XmlElement
+    reconcile(doc, before, after)
+    expect(shown(doc)).toBe(after)
+    expect(doc.getXmlFragment(root).get(0)).toBe(heading)
+    expect(heading.getAttributes()).toEqual({ level: 1, id: 'blk-1' })
+  })
+
+  it('[YDOC-13] a list of which both sides removed what the other kept does not stay behind empty', () => {
+    const html = '<p>x</p><ul><li><p>a</p></li><li><p>b</p></li></ul>'
+    const doc = page(html)
+    ;(doc.getXmlFragment(root).get(1) as Y.XmlElement).delete(0, 1)
+    reconcile(doc, html, '<p>x</p><ul><li><p>a</p></li></ul>')
+    expect(doc.getXmlFragment(root).length).toBe(1)
+    expect(shown(doc)).toBe('<p>x</p>')
+  })
+
+  it('[PROSE-24] a broken block is written healed when it changes, and left alone when another one does', () => {
+    const broken = (fragment: Y.XmlFragment) =>
+      fragment.insert(0, [element('section', {}, element('paragraph', {}, plain('a'))), element('paragraph', {}, plain('b'))])
+    const other = written(broken)
+    reconcile(other, '<p>a</p><p>b</p>', '<p>a</p><p>B</p>')
+    expect((other.getXmlFragment(root).get(0) as Y.XmlElement).nodeName).toBe('section')
+    const itself = written(broken)
+    reconcile(itself, '<p>a</p><p>b</p>', '<p>A</p><p>b</p>')
+    expect(shown(itself)).toBe('<p>A</p><p>b</p>')
+    expect((itself.getXmlFragment(root).get(0) as Y.XmlElement).nodeName).toBe('paragraph')
+  })
+
+  it('[PROSE-8] marks the model does not know stay on text that is not changed', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element(
+          'paragraph',
+          {},
+          text({ insert: 'a ' }, { insert: 'noted', attributes: { comment: { id: 1 } } }, { insert: ' z' }),
+        ),
+      ]),
+    )
+    reconcile(doc, '<p>a noted z</p>', '<p>a noted Z</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    expect(live.toDelta()).toEqual([{ insert: 'a ' }, { insert: 'noted', attributes: { comment: { id: 1 } } }, { insert: ' Z' }])
+  })
+
+  it('[LIFE-14] surrogate pairs are never cut', () => {
+    const doc = page('<p>a😀b</p>')
+    reconcile(doc, '<p>a😀b</p>', '<p>a😁b</p>')
+    expect(shown(doc)).toBe('<p>a😁b</p>')
+    const copy = new Y.Doc()
+    Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc))
+    expect(shown(copy)).toBe('<p>a😁b</p>')
+  })
+
+  it('[PROSE-54] without ids, the common ends of a page keep their nodes', () => {
+    const before = '<p>a</p><p>b</p><p>c</p><p>d</p>'
+    const doc = page(before)
+    const nodes = doc.getXmlFragment(root).toArray()
+    reconcile(doc, before, '<p>a</p><h2>new</h2><p>other</p><p>d</p>')
+    const now = doc.getXmlFragment(root).toArray()
+    expect(shown(doc)).toBe('<p>a</p><h2>new</h2><p>other</p><p>d</p>')
+    expect([now[0] === nodes[0], now[3] === nodes[3]]).toEqual([true, true])
+  })
+})
