@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readConfigFile } from './file-source.ts'
 import { editDistance } from './nearest.ts'
+import { loadConfig } from './load.ts'
 import { problemLine } from './problem.ts'
 import { CONFIG_KEYS } from './schema.ts'
 import { readValue } from './values.ts'
@@ -102,6 +103,49 @@ describe('files that are not ours to trust', () => {
         if (key.kind === 'text' && reading.value !== null) expect(reading.value).not.toMatch(/\p{Cc}/u)
       }),
       { numRuns: 2000 },
+    )
+  })
+
+  it('[CFG-4] [CFG-5] any environment and options are taken or refused in printable lines without secrets', () => {
+    const value = fc.oneof(
+      fc.constantFrom(
+        '1e400',
+        '-0',
+        '0x10',
+        'tcp://10.0.0.1:9876',
+        '\ufeff1',
+        'a\0b',
+        '𝟙',
+        'null',
+        '__proto__',
+        'https://[',
+        'x'.repeat(100_000),
+      ),
+      fc.string({ unit: 'binary', maxLength: 60 }),
+    )
+    const name = fc.constantFrom(...CONFIG_KEYS.flatMap(({ key }) => [key.env, `${key.env}_FILE`]))
+    const option = fc.constantFrom(...CONFIG_KEYS.flatMap(({ key }) => key.flag ?? []))
+    fc.assert(
+      fc.property(
+        fc.dictionary(name, value, { maxKeys: 8 }),
+        fc.dictionary(option, value, { maxKeys: 2 }),
+        value,
+        (env, options, secret) => {
+          const planted = `planted-${secret}`
+          const result = loadConfig({
+            options,
+            env: { ...env, RELAY_REVOCATION_BEARER: planted },
+            configPath: undefined,
+            cwd: '/nowhere',
+          })
+          const lines = [...result.warnings, ...(result.kind === 'refused' ? result.problems.map(problemLine) : [])]
+          for (const line of lines) {
+            expect(line).not.toMatch(/\p{Cc}/u)
+            expect(line).not.toContain('planted-')
+          }
+        },
+      ),
+      { numRuns: 400 },
     )
   })
 
