@@ -11,8 +11,6 @@ export interface SqliteOptions {
 }
 
 const BUSY_TIMEOUT_MS = 5000
-/** 16 MiB of write-ahead log between checkpoints: fewer stalls of a commit than at the default 4. */
-const CHECKPOINT_PAGES = 4096
 const FULL_CHECK_BYTES = 64 << 20
 const CACHED_STATEMENTS = 200
 
@@ -26,9 +24,7 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
   const lock = lockStore(path)
   try {
     const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
-    writer.exec(
-      `pragma journal_mode = wal; pragma synchronous = ${options.synchronous}; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
-    )
+    writer.exec(`pragma journal_mode = wal; pragma synchronous = ${options.synchronous}`)
     checkIntegrity(writer, path)
     const reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     reader.exec('pragma query_only = on')

@@ -142,8 +142,8 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
 }
 
 /**
- * A copy whose byte arrays each own their buffer, which is added to `owned` to be handed over: a view on a shared buffer would
- * otherwise take the whole buffer along.
+ * The value with every byte array replaced by a copy that owns its buffer, which is added to `owned` to be handed over: a view on a shared
+ * buffer would otherwise take the whole buffer along. Parts without bytes are passed on as they are.
  */
 export function portable(value: unknown, owned: ArrayBuffer[]): unknown {
   if (value instanceof Uint8Array) {
@@ -151,11 +151,15 @@ export function portable(value: unknown, owned: ArrayBuffer[]): unknown {
     owned.push(copy.buffer)
     return copy
   }
+  if (typeof value !== 'object' || value === null || !holdsBytes(value)) return value
   if (Array.isArray(value)) return value.map((item) => portable(item, owned))
-  if (typeof value !== 'object' || value === null) return value
-  const copy: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(value)) {
-    Object.defineProperty(copy, name, { value: portable(member, owned), enumerable: true, configurable: true, writable: true })
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, portable(member, owned)]))
+}
+
+function holdsBytes(value: object): boolean {
+  if (value instanceof Uint8Array) return true
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof member === 'object' && member !== null && holdsBytes(member)) return true
   }
-  return copy
+  return false
 }
