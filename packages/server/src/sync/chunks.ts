@@ -52,7 +52,7 @@ export function addChunk(box: ChunkBox, budget: ChunkBudget, chunk: ChunkFrame, 
   let message = box.unfinished.get(id)
   if (!message) {
     if (box.unfinished.size >= CHUNK_LIMITS.messages) return refuse(box, budget, id, 'client')
-    message = { total: chunk.total, pieces: new Array(chunk.total), missing: chunk.total, bytes: 0 }
+    message = { total: chunk.total, pieces: Array.from({ length: chunk.total }), missing: chunk.total, bytes: 0 }
     box.unfinished.set(id, message)
   }
   if (message.pieces[chunk.seq] !== undefined) return { kind: 'ignored' }

@@ -42,6 +42,8 @@ export interface Binding {
   readonly acks: AckTracker
   /** The first step1 after a JOIN is free. [WS-28] */
   stepOneFree: boolean
+  /** A step1 that is not answered yet; handed over again when the worker ends. [C6] */
+  stepOne: Uint8Array | null
   /** The token of the step2 that answers a resync was taken already. [WS-29] */
   stepTwoPaid: boolean
   chunks: ChunkBox | null
@@ -106,7 +108,7 @@ export class Connection {
   out: Uint8Array | Uint8Array[] | null = null
   ackDue = 0
   held: HeldUpdates | null = null
-  /** Bytes of one large step2 that may exceed the bound alone. [WS-55] */
+  /** Bytes of one large answer that may exceed the bound alone. [WS-55] */
   exemptBytes = 0
   /** Marks the senders of the turn that is being written. */
   turn = 0

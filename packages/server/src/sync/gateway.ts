@@ -70,6 +70,7 @@ export function createGateway(deps: SessionDeps): Gateway {
     socket: Duplex,
     head: Buffer,
   ): void {
+    socket.removeListener('error', destroySelf)
     server.handleUpgrade(request, socket, head, (opened) => {
       opened.raw = socket as Socket
       opened.connection = sessions.open(opened, asked.namedWorkspace, pinned)
@@ -90,17 +91,16 @@ export function createGateway(deps: SessionDeps): Gateway {
   }
 
   async function drain(): Promise<void> {
-    for (const connection of [...sessions.all()]) sessions.close(connection, 1012, 'restarting')
+    for (const connection of sessions.all()) sessions.close(connection, 1012, 'restarting')
     const untilMs = deps.clock.monotonicMs() + DRAIN_MS
     while (liveSockets(sessions) > 0 && deps.clock.monotonicMs() < untilMs)
       await new Promise<void>((resolve) => void deps.timers.after(20, resolve))
-    for (const connection of [...sessions.all()]) connection.wire.terminate()
+    for (const connection of sessions.all()) connection.wire.terminate()
   }
 
   return {
     handleUpgrade(request, socket, head) {
-      const ignore = (): void => void socket.destroy()
-      socket.on('error', ignore)
+      socket.on('error', destroySelf)
       upgrade(request, socket, head).catch((error: unknown) => {
         deps.log.error('ws.upgrade_failed', 'An upgrade could not be handled.', { error: String(error) })
         socket.destroy()
@@ -116,6 +116,11 @@ export function createGateway(deps: SessionDeps): Gateway {
       server.close()
     },
   }
+}
+
+/** Until the WebSocket library listens, an error of the socket is nobody else's. */
+function destroySelf(this: Duplex): void {
+  this.destroy()
 }
 
 /** Shared listeners: they find their connection on the socket, so that a socket costs no closures. */

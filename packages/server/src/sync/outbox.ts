@@ -1,5 +1,5 @@
 import { syncAckFrame, syncFrame } from '@docrelay/protocol/codec'
-import { SYNC, TAG } from '@docrelay/protocol/frames'
+import { SYNC } from '@docrelay/protocol/frames'
 import type { CloseConnection, Connection } from './connection.ts'
 import { holdAwareness, holdUpdate, newHeldUpdates, releaseHeld } from './held-updates.ts'
 import { headerBytes, wireBytes } from './websocket-frame.ts'
@@ -35,9 +35,15 @@ export class Outbox {
       this.put(connection, wireBytes(message))
       return
     }
-    if (message[0] === TAG.sync) connection.exemptBytes = Math.max(connection.exemptBytes, message.length)
     this.put(connection, headerBytes(message.length))
     this.put(connection, message)
+  }
+
+  /** The frames of one answer of a room; a whole document among them may exceed the bound, but only alone. [WS-55, WS-26] */
+  sendAll(connection: Connection, messages: readonly Uint8Array[]): void {
+    const bytes = messages.reduce((sum, message) => sum + message.length, 0)
+    if (bytes > COPY_BYTES) connection.exemptBytes = Math.max(connection.exemptBytes, bytes)
+    for (const message of messages) this.send(connection, message)
   }
 
   /** A message that must come behind the updates of the same document. [WS-53] */

@@ -66,6 +66,7 @@ export class RoomRecovery {
       const join = { room: room.number, connection: connection.id, join: binding.join, sub, canWrite: canWrite(binding.level) }
       this.#post(room.worker, { kind: 'join', ...join })
       if (running?.connection === connection.id && running.join === binding.join) dropKept(binding.acks, running.ordinal)
+      if (binding.stepOne !== null) kept.push({ connection, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
       for (const frame of binding.acks.kept) kept.push({ connection, binding, frame })
     }
     kept.sort((a, b) => a.frame.order - b.frame.order)

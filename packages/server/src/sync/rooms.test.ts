@@ -199,6 +199,23 @@ describe('faults', () => {
     expect((await good.next(TAG.syncAck))[1]).toBe(2)
   })
 
+  it('[C6] a step1 that was not answered yet is answered by the new worker', async () => {
+    await using bench = await startBench()
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    const { post } = bench.workers
+    bench.workers.post = (_worker, message) => void bench.workers.posted.push(message)
+    client.send(syncFrame(0, Uint8Array.of(0)))
+    await client.settled()
+    bench.workers.post = post
+    bench.workers.end(null)
+    while ((await client.next(TAG.sync))[1] !== 1);
+    expect(bench.workers.of('sync')).toHaveLength(2)
+    bench.workers.end(null)
+    await client.settled()
+    expect(bench.workers.of('sync')).toHaveLength(2)
+  })
+
   it('[C6] a document that ended a worker three times is unavailable for a minute', async () => {
     const { rooms, workers, time } = openAlone()
     const head = headOf('doc')

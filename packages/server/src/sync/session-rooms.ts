@@ -1,3 +1,4 @@
+import { SYNC } from '@docrelay/protocol/frames'
 import { settleThrough } from './ack-tracker.ts'
 import { type Binding, type Connection, identityOf, PAUSE } from './connection.ts'
 import type { Fanout } from './fanout.ts'
@@ -23,7 +24,7 @@ export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): Roo
     ended: (room, why, writers) => endRoom(context, deps, room, why, writers),
     deleted: (room, connection) => unbindDeleted(context, room, connection),
     sharingChanged(room) {
-      for (const connection of [...room.members]) applyLevel(context, connection)
+      for (const connection of room.members.slice()) applyLevel(context, connection)
     },
     flush: (connection) => context.outbox.flush(connection),
   }
@@ -40,7 +41,8 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   const { binding, identity } = state
   switch (message.kind) {
     case 'direct':
-      for (const frame of message.frames) context.outbox.send(connection, frame)
+      context.outbox.sendAll(connection, message.frames)
+      if (message.frames.some((frame) => frame[1] === SYNC.step2)) binding.stepOne = null
       return
     case 'settled':
       settleThrough(binding.acks, message.ordinal)
@@ -68,7 +70,7 @@ function endRoom(
       context.sendError(connection, 'ERR_NOT_PERSISTED', 'the edit could not be stored', ordinal)
     }
   }
-  for (const connection of [...room.members]) {
+  for (const connection of room.members.slice()) {
     if (why === 'unavailable') context.sendError(connection, 'ERR_UNAVAILABLE', 'the document cannot be loaded now')
     context.close(connection, 1012, why === 'reset' ? 'room-reset' : 'unavailable')
   }

@@ -36,6 +36,7 @@ export function handleSync(context: SessionContext, connection: Connection, mess
     refuse(context, connection, binding, identity, 'ERR_EDIT_FORBIDDEN', 'this document is read-only for you', ordinal)
     return
   }
+  if (kind === 'step1') binding.stepOne = message
   handOver(context, connection, binding, ordinal, message)
 }
 

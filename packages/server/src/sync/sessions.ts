@@ -123,8 +123,10 @@ export class Sessions implements AsyncDisposable {
   }
 
   close(connection: Connection, code: CloseCode, word: CloseWord): void {
-    if (connection.state.kind === 'closed') return
+    if (isClosed(connection)) return
     this.outbox.flush(connection)
+    // The flush itself may have found the socket too slow.
+    if (isClosed(connection)) return
     this.#end(connection)
     countIn(this.counters.closes, code)
     if (code === 1013) this.counters.slowConsumerCloses++
@@ -144,7 +146,7 @@ export class Sessions implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pulse.stop()
     this.#resyncs.stop()
-    for (const connection of [...this.#connections.values()]) {
+    for (const connection of this.#connections.values()) {
       this.close(connection, 1012, 'restarting')
       connection.wire.terminate()
     }
@@ -299,6 +301,10 @@ export class Sessions implements AsyncDisposable {
 /** Messages of any kind per second above which reading pauses; a workspace without a write limit has none here either. [W4] */
 function maxMessagesPerSec(writesPerSec: number | null): number {
   return writesPerSec === null ? Number.POSITIVE_INFINITY : Math.max(200, 4 * writesPerSec)
+}
+
+function isClosed(connection: Connection): boolean {
+  return connection.state.kind === 'closed'
 }
 
 function pause(connection: Connection, reason: number): void {

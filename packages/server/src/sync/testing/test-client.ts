@@ -37,6 +37,14 @@ export class TestClient {
     this.send(jsonFrame(TAG.auth, features ? { token, features } : token))
   }
 
+  /** One piece of a chunked message whose id is 16 times the byte `id`. */
+  sendChunk(id: number, seq: number, total: number, payload: Uint8Array): void {
+    const header = Buffer.alloc(24, id)
+    header.writeUInt32BE(seq, 16)
+    header.writeUInt32BE(total, 20)
+    this.send(TAG.syncChunk, header, payload)
+  }
+
   join(docId: string): void {
     this.send(jsonFrame(TAG.joinDoc, { docId }))
   }
