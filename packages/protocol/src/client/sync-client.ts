@@ -107,11 +107,12 @@ export class SyncClient {
     this.#changed()
   }
 
-  /** Disconnects and lets go of the doc and the awareness, neither of which is destroyed. */
+  /** Disconnects and lets go of the doc, which lives on, and of the awareness, which is destroyed unless it was given. */
   destroy(): void {
     this.doc.off('update', this.#docUpdated)
     this.awareness.off('update', this.#awarenessUpdated)
     this.disconnect()
+    if (!this.#options.awareness) this.awareness.destroy()
   }
 
   #saved(): SyncState['saved'] {
