@@ -29,8 +29,9 @@ interface Job {
   reject(error: Error): void
 }
 
-type Attempt =
-  | { readonly kind: 'committed' }
+type Attempt = { readonly kind: 'committed' } | Failure
+
+type Failure =
   /** Rolled back before COMMIT was sent. */
   | { readonly kind: 'undone'; readonly error: Error; readonly fault: Fault }
   | { readonly kind: 'unknown'; readonly error: Error; readonly fault: Fault }
@@ -45,7 +46,7 @@ const MAX_COMMIT_BYTES = 8 << 20
 /** After a commit this large more records are about to come, so waiting for them pays; a lone writer never waits. */
 const BUSY_COMMIT_RECORDS = 8
 const RACE_RETRIES = 3
-const STORAGE_FAULTS_WINDOW_MS = 60_000
+const WRITE_ERROR_WINDOW_MS = 60_000
 const APPEND_SAMPLES = 1000
 
 export interface CommitStats {
@@ -70,11 +71,11 @@ export class CommitQueue {
   #records = 0
   #bytes = 0
   #running: Promise<void> | null = null
-  #wake: { cancel(): void } | null = null
+  #wake: { readonly immediate: boolean; cancel(): void } | null = null
   #lastCommit = { startedAtMs: Number.NEGATIVE_INFINITY, records: 0 }
   #state: 'open' | 'closing' | 'broken' = 'open'
   #healthy = true
-  #lastStorageFaultMs = Number.NEGATIVE_INFINITY
+  #lastWriteErrorMs = Number.NEGATIVE_INFINITY
   #samples: number[] = []
   #commits = 0
   #committedRecords = 0
@@ -119,9 +120,7 @@ export class CommitQueue {
 
   #submit<T>(work: Job['work'], records: number, bytes: number): Promise<T> {
     if (this.#state !== 'open') {
-      return Promise.reject(
-        new RelayError('UNAVAILABLE', this.#state === 'broken' ? 'the store failed and takes no writes' : 'the store is closing'),
-      )
+      return Promise.reject(this.#state === 'broken' ? brokenError() : new RelayError('UNAVAILABLE', 'the store is closing'))
     }
     if (this.#bytes > 0 && this.#bytes + bytes > MAX_QUEUED_BYTES) {
       return Promise.reject(new RelayError('UNAVAILABLE', `the store has ${this.#bytes} bytes waiting and takes no more`))
@@ -150,7 +149,7 @@ export class CommitQueue {
     const waitedMs = this.#options.clock.monotonicMs() - Math.min(first.queuedAtMs, this.#lastCommit.startedAtMs)
     const dueInMs = full || alone ? 0 : this.#options.commitDelayMs - waitedMs
     if (this.#wake !== null) {
-      if (dueInMs > 0) return
+      if (dueInMs > 0 || this.#wake.immediate) return
       this.#wake.cancel()
     }
     const start = () => {
@@ -159,11 +158,11 @@ export class CommitQueue {
     }
     if (dueInMs > 0) {
       const timer = setTimeout(start, dueInMs)
-      this.#wake = { cancel: () => clearTimeout(timer) }
+      this.#wake = { immediate: false, cancel: () => clearTimeout(timer) }
     } else {
       // Not in this very turn: the messages that have already arrived should share the commit.
       const immediate = setImmediate(start)
-      this.#wake = { cancel: () => clearImmediate(immediate) }
+      this.#wake = { immediate: true, cancel: () => clearImmediate(immediate) }
     }
   }
 
@@ -182,12 +181,9 @@ export class CommitQueue {
     if (batch.length === 0) return
     this.#lastCommit = { startedAtMs: this.#options.clock.monotonicMs(), records: sum(batch, 'records') }
     const attempt = await this.#attempt(batch)
-    if (attempt.kind === 'undone' && (attempt.fault === 'operation' || attempt.fault === 'lost-race')) {
-      if (batch.length === 1 && batch[0] !== undefined) return this.#rejectOne(batch[0], attempt.error)
-      for (const job of batch) await this.#alone(job)
-      return
-    }
-    if (attempt.kind !== 'committed') this.#rejectAll(batch, attempt)
+    if (attempt.kind === 'committed') return
+    if (batch.length === 1 || !ownFault(attempt)) return this.#reject(batch, attempt)
+    for (const job of batch) await this.#alone(job)
   }
 
   #take(): Job[] {
@@ -206,12 +202,9 @@ export class CommitQueue {
   }
 
   async #alone(job: Job): Promise<void> {
-    if (this.#state === 'broken') return job.reject(new RelayError('UNAVAILABLE', 'the store failed and takes no writes'))
+    if (this.#state === 'broken') return job.reject(brokenError())
     const attempt = await this.#attempt([job])
-    if (attempt.kind === 'committed') return
-    if (attempt.kind === 'undone' && (attempt.fault === 'operation' || attempt.fault === 'lost-race'))
-      return this.#rejectOne(job, attempt.error)
-    this.#rejectAll([job], attempt)
+    if (attempt.kind !== 'committed') this.#reject([job], attempt)
   }
 
   /** Runs the batch in one transaction; answers its calls only when that is committed. */
@@ -279,31 +272,50 @@ export class CommitQueue {
     return results
   }
 
-  #rejectOne(job: Job, error: Error): void {
-    this.#failures++
-    this.#options.log.error('storage.call-failed', 'a call to the store failed and was undone', { error: error.message })
-    job.reject(error instanceof RelayError ? error : new RelayError('INTERNAL', 'the store could not do this call'))
+  #reject(batch: readonly Job[], attempt: Failure): void {
+    const { log } = this.#options
+    const { error } = attempt
+    this.#failures += batch.length
+    if (!ownFault(attempt)) {
+      this.#healthy = false
+      log.error('storage.commit-failed', 'a commit failed; nothing of it is acknowledged', {
+        error: error.message,
+        calls: batch.length,
+      })
+      for (const job of batch) job.reject(new RelayError('NOT_PERSISTED', 'the write could not be confirmed durable'))
+      return this.#countFault(attempt)
+    }
+    if (!(error instanceof RelayError)) log.error('storage.call-failed', 'a call failed and was undone', { error: error.message })
+    for (const job of batch) job.reject(ownError(attempt))
   }
 
-  #rejectAll(batch: readonly Job[], attempt: Exclude<Attempt, { kind: 'committed' }>): void {
-    const { clock, log, onFatal } = this.#options
-    this.#healthy = false
-    this.#failures += batch.length
-    log.error('storage.commit-failed', 'a commit failed; nothing of it is acknowledged', {
-      error: attempt.error.message,
-      calls: batch.length,
-    })
-    for (const job of batch) job.reject(new RelayError('NOT_PERSISTED', 'the write could not be confirmed durable'))
-    const now = clock.monotonicMs()
-    const again = attempt.fault === 'write-error' && now - this.#lastStorageFaultMs < STORAGE_FAULTS_WINDOW_MS
-    if (attempt.fault === 'write-error') this.#lastStorageFaultMs = now
-    if ((attempt.fault !== 'broken' && !again) || this.#state === 'broken') return
+  /** Ends writing when a flush was lost, or when the disk refused bytes for the second time within a minute. */
+  #countFault({ error, fault }: Failure): void {
+    const now = this.#options.clock.monotonicMs()
+    const again = fault === 'write-error' && now - this.#lastWriteErrorMs < WRITE_ERROR_WINDOW_MS
+    if (fault === 'write-error') this.#lastWriteErrorMs = now
+    if ((fault !== 'broken' && !again) || this.#state === 'broken') return
     this.#state = 'broken'
-    for (const job of this.#jobs.splice(0)) job.reject(new RelayError('UNAVAILABLE', 'the store failed and takes no writes'))
+    for (const job of this.#jobs.splice(0)) job.reject(brokenError())
     this.#records = 0
     this.#bytes = 0
-    onFatal(attempt.error)
+    this.#options.onFatal(error)
   }
+}
+
+/** True when the transaction was undone for what a call did, not for what the disk or the server did. */
+function ownFault({ kind, fault }: Failure): boolean {
+  return kind === 'undone' && (fault === 'operation' || fault === 'lost-race')
+}
+
+function ownError({ error, fault }: Failure): Error {
+  if (error instanceof RelayError) return error
+  if (fault === 'lost-race') return new RelayError('UNAVAILABLE', 'too many writers met on the same rows; nothing was written')
+  return new RelayError('INTERNAL', 'the store could not do this call; nothing was written')
+}
+
+function brokenError(): RelayError {
+  return new RelayError('UNAVAILABLE', 'the store failed and takes no writes')
 }
 
 function settle(batch: readonly Job[], results: readonly unknown[]): void {
