@@ -102,14 +102,15 @@ describe('the key set over time', () => {
     issuer.fault = 'hang'
     await time.advance(4 * MINUTE)
     expect(startsAtMs).toHaveLength(2)
-    const waits: number[] = []
     for (const token of tokens) {
-      const started = performance.now()
+      let turned = false
+      setImmediate(() => {
+        turned = true
+      })
       expect((await verify(token)).kind).toBe('verified')
-      waits.push(performance.now() - started)
+      // Whatever waits for the network, or for anything, gives the event loop a turn.
+      expect(turned).toBe(false)
     }
-    waits.sort((a, b) => a - b)
-    expect(waits[Math.floor(waits.length * 0.99) - 1]).toBeLessThan(5)
   })
 
   it('[A-14] [AUTH-10] jumps of the wall clock change neither freshness nor grace', async () => {

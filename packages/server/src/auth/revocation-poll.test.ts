@@ -1,10 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStorage, type Storage } from '../drivers/sql/storage.ts'
+import type { StorageHost } from '../drivers/sql/storage-host.ts'
+import { openHost, temporaryStore } from '../drivers/sql/testing/store-under-test.ts'
 import { type Logger, silentLogger } from '../kernel/log.ts'
 import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import { fetchChunks } from './operator-fetch.ts'
@@ -15,8 +13,8 @@ const NOW_MS = Date.UTC(2026, 5, 2, 12)
 const BEARER = 'the-polling-secret-1'
 const INTERVAL_MS = 60_000
 
-let directory: string
-let storage: Storage
+let file: ReturnType<typeof temporaryStore>
+let storage: StorageHost
 let time: ManualTime
 let revocations: Revocations
 let server: Server
@@ -28,8 +26,8 @@ let warnings: string[]
 let polled: () => void
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'poll-'))
-  storage = await openStorage({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log: silentLogger })
+  file = temporaryStore()
+  storage = await openHost(file.url, { commitDelayMs: 0 })
   time = manualTime(NOW_MS)
   revocations = await openRevocations({ store: storage.revocations, clock: time.clock, log: silentLogger, hasTransport: true })
   requests = []
@@ -47,7 +45,7 @@ afterEach(async () => {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
   await storage[Symbol.asyncDispose]()
-  await rm(directory, { recursive: true })
+  file.remove()
 })
 
 /** Starts polling; resolves after the first poll has ended. */

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStorage, type Storage } from '../drivers/sql/storage.ts'
+import type { StorageHost } from '../drivers/sql/storage-host.ts'
+import { openHost, temporaryStore } from '../drivers/sql/testing/store-under-test.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { type Logger, silentLogger } from '../kernel/log.ts'
 import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
@@ -11,22 +9,21 @@ import { startTestIssuer } from './testing/test-issuer.ts'
 import { openKeySet } from './key-set.ts'
 import { createTokenVerifier } from './verify-token.ts'
 
-let directory: string
-let storage: Storage
+let file: ReturnType<typeof temporaryStore>
+let storage: StorageHost
 let time: ManualTime
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'revocations-'))
+  file = temporaryStore()
   storage = await openStore()
   time = manualTime()
 })
 afterEach(async () => {
   await storage[Symbol.asyncDispose]()
-  await rm(directory, { recursive: true })
+  file.remove()
 })
 
-const openStore = (): Promise<Storage> =>
-  openStorage({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log: silentLogger })
+const openStore = (): Promise<StorageHost> => openHost(file.url, { commitDelayMs: 0 })
 const open = (options: Partial<RevocationsOptions> = {}): Promise<Revocations> =>
   openRevocations({ store: storage.revocations, clock: time.clock, log: silentLogger, hasTransport: true, ...options })
 const entries = (count: number, from = 0) =>

@@ -9,7 +9,7 @@ import { createTokenVerifier } from './verify-token.ts'
 
 const NOW_MS = Date.UTC(2026, 5, 1)
 const NOW_SEC = NOW_MS / 1000
-const RUNS = Number(process.env['DOCRELAY_FUZZ_RUNS'] ?? 2_000)
+const RUNS = Number(process.env['DOCRELAY_FUZZ_RUNS'] ?? 1_200)
 
 let issuer: TestIssuer
 let verify: TokenVerifier
