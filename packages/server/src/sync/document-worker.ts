@@ -163,10 +163,15 @@ export class DocumentWorker {
     this.host.emit({ kind: 'report', cacheBytes, oldestUnsavedMs, counters, appendSeconds })
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Forgets everything at once, storing nothing. */
+  abandon(): void {
     clearInterval(this.reportTimer)
+    for (const room of Array.from(this.rooms.values())) room.close({ kind: 'evicted' })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.drain()
-    for (const room of [...this.rooms.values()]) room.close({ kind: 'evicted' })
+    this.abandon()
     await this.host.scratch[Symbol.asyncDispose]()
   }
 }

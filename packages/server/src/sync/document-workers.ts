@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { DocumentRef } from '../documents/document-store.port.ts'
+import { type Clock, systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import { packToWorker } from './document-batch.ts'
 import { Quarantine } from './document-quarantine.ts'
@@ -12,6 +13,7 @@ export interface DocumentWorkersOptions {
   readonly rooms?: Partial<RoomOptions>
   /** Heap of one worker; beyond it the worker ends as a stuck one does. [C8] */
   readonly heapMiB?: number
+  readonly clock?: Clock
 }
 
 /** What the entry of a worker thread is given. */
@@ -79,8 +81,9 @@ export function openDocumentWorkers(given: {
 class Workers implements DocumentWorkers {
   readonly count: number
   private readonly given: Parameters<typeof openDocumentWorkers>[0]
+  private readonly clock: Clock
   private readonly slots: Slot[] = []
-  private readonly quarantine = new Quarantine(() => performance.now())
+  private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
   private readonly documents = new Map<number, DocumentRef>()
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
@@ -89,6 +92,7 @@ class Workers implements DocumentWorkers {
   private closed = false
 
   constructor(given: Parameters<typeof openDocumentWorkers>[0]) {
+    this.clock = given.options.clock ?? systemClock
     this.given = given
     this.count = given.count
     for (let worker = 0; worker <= given.count; worker++) {
@@ -110,7 +114,7 @@ class Workers implements DocumentWorkers {
     const thread = new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name: `documents-${worker}` })
     slot.thread = thread
     slot.watchdog = new Watchdog(memory)
-    slot.startedMs = performance.now()
+    slot.startedMs = this.clock.monotonicMs()
     thread.on('message', (message: readonly FromWorker[] | WorkerLine) => this.received(worker, message))
     thread.on('error', (error) =>
       this.given.log.error('worker.error', 'A document worker failed.', { worker, error: String(error) }),
@@ -134,7 +138,7 @@ class Workers implements DocumentWorkers {
   }
 
   private watch(): void {
-    const now = performance.now()
+    const now = this.clock.monotonicMs()
     this.slots.forEach((slot, worker) => {
       slot.busy /= 2
       const stuck = slot.thread === null ? null : slot.watchdog.overdue(now)
@@ -157,7 +161,7 @@ class Workers implements DocumentWorkers {
     slot.onDrained?.()
     const document = running === null ? undefined : this.documents.get(running.room)
     if (document !== undefined) this.quarantine.note(document)
-    const early = performance.now() - slot.startedMs < EARLY_MS && running === null
+    const early = this.clock.monotonicMs() - slot.startedMs < EARLY_MS && running === null
     slot.failedStarts = early ? slot.failedStarts + 1 : 0
     if (early) setTimeout(() => this.start(worker), Math.min(LONGEST_PAUSE_MS, 50 * 2 ** slot.failedStarts)).unref()
     else this.start(worker)
@@ -221,7 +225,7 @@ class Workers implements DocumentWorkers {
     await Promise.all(this.slots.map((slot, worker) => this.drain(slot, worker)))
     this.closed = true
     clearInterval(this.look)
-    await Promise.all(this.slots.map((slot) => slot.thread?.terminate()))
+    await Promise.all(this.slots.flatMap(({ thread }) => (thread === null ? [] : [thread.terminate()])))
   }
 
   private drain(slot: Slot, worker: number): Promise<void> {

@@ -22,7 +22,7 @@ export function rootUse(name: string): 'map' | 'array' | 'fragment' | null {
 
 /** Gives the roots their types, so that their content is read as what it is; roots that have one keep it. */
 export function typeRoots(doc: Y.Doc): void {
-  for (const name of [...doc.share.keys()]) {
+  for (const name of Array.from(doc.share.keys())) {
     const use = rootUse(name)
     if (use === 'map') doc.getMap(name)
     else if (use === 'array') doc.getArray(name)

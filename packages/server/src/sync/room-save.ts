@@ -24,6 +24,8 @@ export type SaveOutcome = 'saved' | 'behind' | 'gone' | 'lost'
 
 const ATTEMPTS = 5
 const RETRY_MS = 1_000
+const LARGE_BYTES = 64 * 1024
+const LARGE_WITHIN_MS = 30_000
 
 /**
  * Keeps the stored body up with the live document, and runs what else must not overlap with that: PUT, merging what others stored,
@@ -42,6 +44,7 @@ export class RoomSaver {
   private lastEditMs = 0
   private timer: NodeJS.Timeout | null = null
   private chain: Promise<unknown> = Promise.resolve()
+  private largeTimer: NodeJS.Timeout | null = null
   private compacting = false
   private saving = false
   private overCapLoggedMs = Number.NEGATIVE_INFINITY
@@ -61,12 +64,19 @@ export class RoomSaver {
     return this.room.log.emitted !== this.covered
   }
 
-  edited(sub: string): void {
+  edited(sub: string, updateBytes = 0): void {
+    if (updateBytes > LARGE_BYTES) this.largeTimer ??= this.room.host.after(LARGE_WITHIN_MS, () => this.compactLarge())
     const now = this.room.host.clock.monotonicMs()
     this.firstEditMs ??= now
     this.lastEditMs = now
     if (sub !== 'system') this.lastWriter = sub
     if (this.timer === null) this.arm(this.room.host.options.saveIdleMs)
+  }
+
+  /** A large update is soon proven to be readable from a snapshot. [G10] */
+  private compactLarge(): void {
+    this.largeTimer = null
+    if (this.room.isReady && this.room.log.tailRecords > 0) this.compactSoon()
   }
 
   private arm(delayMs: number): void {
@@ -94,11 +104,22 @@ export class RoomSaver {
   private saveSoon(): void {
     if (this.saving) return
     this.saving = true
-    void this.exclusive(async () => {
+    this.inBackground(async () => {
       this.saving = false
-      const outcome = await this.save()
-      if (outcome === 'behind' && this.timer === null) this.arm(RETRY_MS)
+      if ((await this.save()) === 'behind') throw new Error('the store refused the body')
     })
+  }
+
+  /** A job that nobody waits for: what goes wrong is logged, and the body is tried again. */
+  private inBackground(job: () => Promise<void>): void {
+    const failed = (error: unknown): void => {
+      this.room.host.log.warn('room.job_failed', 'A background job on a live document failed.', {
+        docId: this.room.ref.id,
+        error: String(error),
+      })
+      if (this.room.isReady && this.timer === null && this.firstEditMs !== null) this.arm(RETRY_MS)
+    }
+    this.exclusive(async () => (this.room.isReady ? job() : undefined)).catch(failed)
   }
 
   unsavedMs(nowMs: number): number {
@@ -109,10 +130,17 @@ export class RoomSaver {
   logMoved(): void {
     const { log, host } = this.room
     if (this.compacting || (log.tailRecords < host.options.compactRecords && log.tailBytes < host.options.compactBytes)) return
+    this.compactSoon()
+  }
+
+  private compactSoon(): void {
+    if (this.compacting) return
     this.compacting = true
-    void this.exclusive(() => compactRoom(this.room)).finally(() => {
-      this.compacting = false
-    })
+    this.inBackground(() =>
+      compactRoom(this.room).finally(() => {
+        this.compacting = false
+      }),
+    )
   }
 
   /** One job after another; a job that throws does not stop the next. */
@@ -330,6 +358,7 @@ export class RoomSaver {
 
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer)
+    if (this.largeTimer !== null) clearTimeout(this.largeTimer)
     this.cache[Symbol.dispose]()
   }
 }

@@ -23,7 +23,9 @@ export interface SyncRoom {
   /** The live document, built at its first use. */
   live(): LiveContent
   /** An edit was emitted; the body is behind. */
-  edited(sub: string, update: Uint8Array): void
+  edited(sub: string, updateBytes: number): void
+  /** An exception where none may be. [C10] */
+  failed(error: unknown): void
   /** Throws the room away: its sockets come back with everything they have. [LIFE-6] */
   reset(): void
 }
@@ -145,6 +147,14 @@ export class RoomSync implements TurnOwner {
   /** Applies what was gathered, hands out what the document emitted, and opens the next window. */
   flushTurn(): void {
     if (this.turn.size === 0 || this.paused) return
+    try {
+      this.applyTurn()
+    } catch (error) {
+      this.room.failed(error)
+    }
+  }
+
+  private applyTurn(): void {
     const { turn } = this
     this.turn = new Map()
     let writes = 0
@@ -215,7 +225,7 @@ export class RoomSync implements TurnOwner {
       typeRoots(live.doc)
       this.roots = live.doc.share.size
     }
-    this.room.edited(sub, update)
+    this.room.edited(sub, update.length)
   }
 
   /** Broadcast may precede the commit; nothing else does. [LIFE-2] */

@@ -168,7 +168,11 @@ export class Room implements SyncRoom, RoomLogOwner {
         if (message.kind === 'job') this.host.emit({ kind: 'done', job: message.job, outcome: this.phase.outcome })
         return
       case 'ready':
-        this.handle(this.phase, message)
+        try {
+          this.handle(this.phase, message)
+        } catch (error) {
+          this.failed(error)
+        }
         return
       default:
         unreachable(this.phase)
@@ -223,8 +227,15 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.members.size === 0) ready.saver.lastLeft()
   }
 
-  edited(sub: string): void {
-    this.ready.saver.edited(sub)
+  edited(sub: string, updateBytes: number): void {
+    this.ready.saver.edited(sub, updateBytes)
+  }
+
+  failed(error: unknown): void {
+    this.host.count('rooms_broken')
+    const fields = { workspace: this.workspaceId, docId: this.ref.id, error: String(error) }
+    this.host.log.error('room.failed', 'A room failed and reloads from its log.', fields)
+    this.reset()
   }
 
   logMoved(): void {

@@ -88,7 +88,7 @@ export class TestClient {
     this.settled = 0
     this.synced = false
     this.canWrite = given.canWrite ?? true
-    this.worker.joined.get(room)?.add(this) ?? this.worker.joined.set(room, new Set([this]))
+    this.worker.joined.set(room, (this.worker.joined.get(room) ?? new Set()).add(this))
     const sub = given.sub ?? `user-${this.connection}`
     this.worker.host.receive([{ kind: 'join', room, connection: this.connection, join: this.join, sub, canWrite: this.canWrite }])
     this.send(0, syncFrame(STEP1, Y.encodeStateVector(this.doc)).subarray(1))
@@ -139,7 +139,8 @@ export class TestClient {
   }
 
   text(root = 'prose:p1'): string {
-    return this.doc.getXmlFragment(root).toString()
+    const fragment: { toString(): string } = this.doc.getXmlFragment(root)
+    return fragment.toString()
   }
 }
 
@@ -239,6 +240,11 @@ export class TestWorker {
 
   of<K extends FromWorker['kind']>(kind: K): Extract<FromWorker, { kind: K }>[] {
     return this.messages.filter((message): message is Extract<FromWorker, { kind: K }> => message.kind === kind)
+  }
+
+  /** Stops listening, as if the process had ended: nothing is stored any more. */
+  abandon(): void {
+    this.host.abandon()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
