@@ -4,7 +4,7 @@ import { equalTrees } from './equal.ts'
 import { FixList } from './fixes.ts'
 import { heal } from './heal.ts'
 import { parseHtml, serialiseHtml } from './html.ts'
-import { anyTree, looseNodes } from './testing/arbitrary.ts'
+import { anyTree, looseNodes, tagSoup } from './testing/arbitrary.ts'
 import { violations } from './testing/content-model.ts'
 
 describe('laws of prose HTML', () => {
@@ -58,6 +58,22 @@ describe('laws of prose HTML', () => {
         expect(serialiseHtml(parseHtml(html, { source: 'stored' }).tree)).toBe(html)
       }),
       { numRuns: 300 },
+    )
+  })
+
+  it('[PROSE-10] [PROSE-22] any soup of tags ends as a page of the model whose HTML is stable and needs no fix', () => {
+    fc.assert(
+      fc.property(tagSoup, fc.constantFrom('call', 'stored'), (html, source) => {
+        const { tree } = parseHtml(html, { source: source as 'call' | 'stored' })
+        expect(violations(tree)).toEqual([])
+        const canonical = serialiseHtml(tree)
+        const again = parseHtml(canonical, { source: 'stored' })
+        expect(serialiseHtml(again.tree)).toBe(canonical)
+        expect(again.fixes).toEqual([])
+        const asCall = parseHtml(canonical, { source: 'call' })
+        expect(asCall.fixes).toEqual([])
+      }),
+      { numRuns: 1000 },
     )
   })
 })

@@ -3,13 +3,14 @@ import { FixList } from '@docrelay/model/prose/fixes'
 import { heal } from '@docrelay/model/prose/heal'
 import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
 import type { ProseElement, ProseTree } from '@docrelay/model/prose/node'
-import { anyBlock, anyTree } from '@docrelay/model/prose/testing/arbitrary'
+import { anyBlock, anyTree, looseNodes } from '@docrelay/model/prose/testing/arbitrary'
 import { violations } from '@docrelay/model/prose/testing/content-model'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { fillFragment, readFragment, reconcileFragment } from './prose-fragment.ts'
 import { createProseCache, forgetTouched } from './prose-fragment-read.ts'
+import { createElement, createText, segments } from './prose-fragment-write.ts'
 
 function page(tree: ProseTree, clientId = 1): { doc: Y.Doc; fragment: Y.XmlFragment } {
   const doc = new Y.Doc()
@@ -167,6 +168,29 @@ describe('laws of live prose', () => {
         expectTree(readFragment(fragment, cache), readFragment(fragment))
       }),
       { numRuns: 200 },
+    )
+  })
+
+  it('[PROSE-24] [YDOC-13] a page that breaks the model is shown as a page of the model, and takes an edit exactly', () => {
+    fc.assert(
+      fc.property(looseNodes, anyBlock, fc.nat(10), (nodes, block, at) => {
+        const doc = new Y.Doc()
+        const fragment = doc.getXmlFragment('prose:p')
+        doc.transact(() => {
+          for (const segment of segments(nodes)) {
+            fragment.insert(fragment.length, [
+              Array.isArray(segment) ? createText(segment) : createElement(segment as ProseElement),
+            ])
+          }
+        })
+        const before = readFragment(fragment)
+        if (before.length > 0) expect(violations(before)).toEqual([])
+        const index = before.length === 0 ? 0 : at % before.length
+        const after = [...before.slice(0, index), block, ...before.slice(index + (at % 2))]
+        doc.transact(() => reconcileFragment(fragment, before, after))
+        expectTree(readFragment(fragment), after)
+      }),
+      { numRuns: 300 },
     )
   })
 })

@@ -278,3 +278,47 @@ const looseNode = fc.letrec<{ node: ProseNode }>((tie) => ({
 })).node
 
 export const looseNodes: fc.Arbitrary<readonly ProseNode[]> = fc.array(looseNode, { maxLength: 4 })
+
+const soupTags =
+  `p h1 h3 pre code blockquote ul ol li figure figcaption table tr td th tbody caption img hr br a mark span b i u s sup div section label input
+  svg math script style select button form template`.split(/\s+/)
+const soupAttributes = [
+  '',
+  '',
+  '',
+  ' data-type="taskList"',
+  ' data-type="taskItem" data-checked',
+  ' data-callout data-variant=tip',
+  ' data-gallery',
+  ' data-math-block data-latex=x',
+  ' data-math-inline data-latex="<"',
+  ' data-citation data-ref-id=r',
+  ' data-field',
+  ' data-type=embedded-group',
+  ' src=a',
+  ' href=#x',
+  ' href=javascript:x',
+  ' id=blk-1',
+  ' id=x',
+  ' style="text-align: center; color: red; background-color: #fff"',
+  ' colspan=2',
+  ' rowspan=3 colwidth="1,2"',
+  ' class=language-js',
+]
+
+/** Tags in any order, closed or not, with attributes that fit or do not. */
+export const tagSoup = fc
+  .array(
+    fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc
+          .tuple(fc.constantFrom(...soupTags), fc.constantFrom(...soupAttributes))
+          .map(([tag, attr]) => `<${tag}${attr}>`),
+      },
+      { weight: 3, arbitrary: fc.constantFrom(...soupTags).map((tag) => `</${tag}>`) },
+      { weight: 3, arbitrary: fc.constantFrom('a', ' b ', '\n', '&amp;', '<', '\u00a0', '  ', 'é', '\r', '<!-- c -->') },
+    ),
+    { maxLength: 25 },
+  )
+  .map((parts) => parts.join(''))
