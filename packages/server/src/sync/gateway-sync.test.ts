@@ -26,6 +26,29 @@ describe('SYNC', () => {
     expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
   })
 
+  it('[WS-25] [G12] one step1 is asked at a time; the next goes when the answer to the first is here, and what is behind it waits', async () => {
+    const client = await bench.joined('doc')
+    const { post } = bench.workers
+    bench.workers.post = (_worker, message) => void bench.workers.posted.push(message)
+    const before = bench.workers.of('sync').length
+    for (let at = 0; at < 3; at++) client.send(syncFrame(0, Uint8Array.of(0)))
+    client.send(EDIT)
+    await client.settled()
+    const asked = bench.workers.of('sync').slice(before)
+    expect(asked).toHaveLength(1)
+    const { connection, join } = lastSync(bench)
+    bench.workers.post = post
+    bench.workers.emit({ kind: 'direct', connection, join, frames: [syncFrame(1, UPDATE)] })
+    for (let at = 0; at < 3; at++) await client.next(TAG.sync)
+    await client.settled()
+    expect(
+      bench.workers
+        .of('sync')
+        .slice(before)
+        .map((sync) => sync.payload[0]),
+    ).toEqual([0, 0, 0, 2])
+  })
+
   it('[WS-31] an update goes to every other connection of the room, in one frame of sub-type 2, and not to its sender', async () => {
     bench.store.put(headOf('room'))
     const sender = await bench.joined('room')

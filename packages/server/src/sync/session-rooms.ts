@@ -50,6 +50,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
       return acknowledge(context, connection, binding, identity)
     case 'refused':
       context.sendError(connection, message.code, message.text, message.ordinal)
+      if (message.ordinal === 0) binding.stepOne = null
       if (message.code === 'ERR_RATE_LIMIT') context.counters.rateLimited.ws++
       if (message.violation) context.violation(connection)
   }

@@ -2,15 +2,20 @@ import { chunkAckFrame, readAwareness, readChunk } from '@docrelay/protocol/code
 import { TAG } from '@docrelay/protocol/frames'
 import { countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, newChunkBox } from './chunks.ts'
-import { type Binding, type Connection, canWrite, type Identity, PAUSE } from './connection.ts'
+import { type Binding, bindingOf, type Connection, canWrite, type Identity, PAUSE } from './connection.ts'
 import { type SessionContext, writeBucketKey } from './session-context.ts'
 import { syncKind, takeOwn } from './session-rules.ts'
 
 /** Unsettled bytes of one connection above which its reading stops until the log has caught up. */
 export const UNSETTLED_BYTES = 8 * 1024 * 1024
 
-/** Handles one SYNC message, sub-type first, in the order of the rule. [WS-27] */
-export function handleSync(context: SessionContext, connection: Connection, message: Uint8Array): void {
+/** A step1 waits so long at most for the answer of an earlier one and for a full socket. */
+const STEP_ONE_WAIT_MS = 5_000
+const STEP_ONE_LOOK_MS = 20
+const STEP_ONE_BUFFERED_BYTES = 1024 * 1024
+
+/** Handles one SYNC message, sub-type first, in the order of the rule; `null` when it is done already. [WS-27] */
+export function handleSync(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> | null {
   const { state } = connection
   const kind = syncKind(message)
   if (state.kind !== 'joined') {
@@ -18,26 +23,51 @@ export function handleSync(context: SessionContext, connection: Connection, mess
     if (state.kind === 'authenticated' && state.ended !== null && writes) {
       context.sendError(connection, state.ended.code, 'you are not joined to this document any more', ++state.ended.received)
     }
-    return
+    return null
   }
   const { binding, identity } = state
   if (kind === 'malformed') {
     context.sendError(connection, 'ERR_BAD_FRAME', 'a SYNC message begins with sub-type 0, 1 or 2')
     context.violation(connection)
-    return
+    return null
   }
   const ordinal = kind === 'step1' ? 0 : countOrdinal(binding.acks)
   if (!takeToken(context, connection, identity, binding, kind, message.length)) {
     context.counters.rateLimited.ws++
     refuse(context, connection, binding, identity, 'ERR_RATE_LIMIT', '', ordinal)
-    return
+    return null
   }
   if (kind === 'update' && !canWrite(binding.level)) {
     refuse(context, connection, binding, identity, 'ERR_EDIT_FORBIDDEN', 'this document is read-only for you', ordinal)
-    return
+    return null
   }
-  if (kind === 'step1') binding.stepOne = message
+  if (kind === 'step1') return askState(context, connection, binding, message)
   handOver(context, connection, binding, ordinal, message)
+  return null
+}
+
+/** Hands over a step1: one at a time and not to a full socket, as its answer may be the whole document. [G12] */
+function askState(context: SessionContext, connection: Connection, binding: Binding, message: Uint8Array): Promise<void> | null {
+  const mustWait = (): boolean =>
+    bindingOf(connection) === binding &&
+    (binding.stepOne !== null || context.outbox.bufferedBytes(connection) > STEP_ONE_BUFFERED_BYTES)
+  const ask = (): void => {
+    if (bindingOf(connection) !== binding) return
+    binding.stepOne = message
+    handOver(context, connection, binding, 0, message)
+  }
+  if (!mustWait()) {
+    ask()
+    return null
+  }
+  const untilMs = context.clock.monotonicMs() + STEP_ONE_WAIT_MS
+  const wait = async (): Promise<void> => {
+    while (mustWait() && context.clock.monotonicMs() < untilMs) {
+      await new Promise<void>((resolve) => void context.timers.after(STEP_ONE_LOOK_MS, resolve))
+    }
+    ask()
+  }
+  return wait()
 }
 
 /** Handles one AWARENESS message; it takes no write token. [WS-43, WS-48] */
@@ -50,35 +80,38 @@ export function handleAwareness(context: SessionContext, connection: Connection,
 }
 
 /** Handles one piece; the whole message is handled when its last piece is here. [WS-35..WS-37] */
-export function handleChunk(context: SessionContext, connection: Connection, message: Uint8Array): void {
-  if (connection.state.kind !== 'joined') return
+export function handleChunk(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> | null {
+  if (connection.state.kind !== 'joined') return null
   const { binding, identity } = connection.state
   const chunk = readChunk(message)
   if (chunk === null) {
     context.sendError(connection, 'ERR_BAD_FRAME', 'a SYNC_CHUNK is shorter than its header')
     context.violation(connection)
-    return
+    return null
   }
   binding.chunks ??= newChunkBox()
   const outcome = addChunk(binding.chunks, context.chunkBudget, chunk, context.clock.monotonicMs())
   switch (outcome.kind) {
     case 'waiting':
     case 'ignored':
-      return
+      return null
     case 'refused': {
       refuse(context, connection, binding, identity, 'ERR_MESSAGE_TOO_LARGE', '', countOrdinal(binding.acks))
       if (outcome.fault === 'client') context.violation(connection)
       else context.requestResync(connection, 1_000)
-      return
+      return null
     }
     case 'complete': {
-      const id = new Uint8Array(chunk.messageId)
-      if (outcome.frame[0] === TAG.sync) handleSync(context, connection, outcome.frame.subarray(1))
-      else {
+      const ack = chunkAckFrame(chunk.messageId)
+      const acknowledged = (): void => context.outbox.send(connection, ack)
+      if (outcome.frame[0] !== TAG.sync) {
         context.sendError(connection, 'ERR_BAD_FRAME', 'a chunked message is one whole SYNC frame')
         context.violation(connection)
       }
-      context.outbox.send(connection, chunkAckFrame(id))
+      const work = outcome.frame[0] === TAG.sync ? handleSync(context, connection, outcome.frame.subarray(1)) : null
+      if (work !== null) return work.then(acknowledged)
+      acknowledged()
+      return null
     }
   }
 }

@@ -168,14 +168,12 @@ export class Sessions implements AsyncDisposable {
     const message = data.subarray(1)
     switch (data[0]) {
       case TAG.sync:
-        handleSync(this.#context, connection, message)
-        return null
+        return handleSync(this.#context, connection, message)
       case TAG.awareness:
         handleAwareness(this.#context, connection, message)
         return null
       case TAG.syncChunk:
-        handleChunk(this.#context, connection, message)
-        return null
+        return handleChunk(this.#context, connection, message)
       case TAG.joinDoc:
         return handleJoin(this.#context, connection, message)
       case TAG.auth:
