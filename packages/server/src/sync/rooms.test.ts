@@ -242,7 +242,7 @@ describe('faults', () => {
 })
 
 describe('stopping', () => {
-  it('[LIFE-28] [WS-6] [WS-58] drain closes every socket with 1012 restarting, refuses upgrades with 503, then materialises all', async () => {
+  it('[LIFE-28] [WS-6] [WS-57] [WS-58] drain closes every socket with 1012 restarting, refuses upgrades with 503, then materialises all', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     const clients = await Promise.all([bench.joined('doc'), bench.authed(), bench.open()])
