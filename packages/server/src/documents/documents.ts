@@ -67,10 +67,11 @@ export function createDocuments(given: DocumentsDeps): Documents {
   async function get(access: Access, id: string): Promise<Readable & { readonly record: DocumentRecord }> {
     const ref = { workspaceId: access.workspaceId, id }
     // A live document is settled before its body is read at all; a cold one is read at once.
-    if (residents.isResident(ref)) await head(access, id)
+    const wasLive = residents.isResident(ref)
+    if (wasLive) await head(access, id)
     const record = (await store.read(ref)) ?? unknownDocument()
     const seen = readable(access, record.head, deps)
-    if (residents.isResident(ref) || !isBehind(record.head, residents)) return { ...seen, record }
+    if (wasLive || !isBehind(record.head, residents)) return { ...seen, record }
     await residents.settle(ref)
     const settled = (await store.read(ref)) ?? unknownDocument()
     return { ...readable(access, settled.head, deps), record: settled }

@@ -86,6 +86,16 @@ describe('documents that are open', () => {
     expect((await relay.call('GET', '/api/docs', { as: ann })).list[0]).toMatchObject({ title: 'listed', serverVersion: 4 })
   })
 
+  it('[LIFE-11] a body that is behind its log is settled before it is shown, also when nobody has it open', async () => {
+    const { relay, live } = await startLive()
+    await using _ = relay
+    const state = await relay.storage.documents.state(REF)
+    const key = state.kind === 'document' ? state.head.key : 0
+    await relay.storage.updates.append([{ key, actor: 'ann', atMs: Date.now(), update: new Uint8Array([0, 0]) }])
+    live.edits.set('doc', 'from the log')
+    expect((await relay.call('GET', '/api/docs/doc', { as: ann })).json).toMatchObject({ name: 'from the log', serverVersion: 2 })
+  })
+
   it('[LIFE-11] who may not read a document does not make it settle', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
