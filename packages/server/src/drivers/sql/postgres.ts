@@ -35,7 +35,10 @@ export async function openPostgres(url: string, onConnectionLost: (error: Error)
     if (rows[0]?.standby === true) throw new Error('the database server is a read-only standby')
   } catch (error) {
     await db.destroy()
-    throw error
+    const { message, code } = error as { message?: string; code?: string }
+    throw new Error(`cannot use the database server at ${new URL(url).host}: ${message || code || 'no connection'}`, {
+      cause: error,
+    })
   }
   return { engine: postgresEngine, writer: db, reader: db, close: () => db.destroy() }
 }

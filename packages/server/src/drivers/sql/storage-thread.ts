@@ -32,17 +32,21 @@ async function main(parent: MessagePort, { url, commitDelayMs, port }: StorageTh
 }
 
 function serve(parent: MessagePort, first: MessagePort, host: StorageHost): void {
-  const ports: MessagePort[] = []
+  const ports = new Set<MessagePort>()
   const close = async () => {
-    await host[Symbol.asyncDispose]()
-    // The reply to this very call leaves first.
-    setImmediate(() => {
-      for (const port of ports) port.close()
-      parent.close()
-    })
+    try {
+      await host[Symbol.asyncDispose]()
+    } finally {
+      // The reply to this very call leaves first.
+      setImmediate(() => {
+        for (const port of ports) port.close()
+        parent.close()
+      })
+    }
   }
   const add = (port: MessagePort) => {
-    ports.push(port)
+    ports.add(port)
+    port.once('close', () => ports.delete(port))
     serveStorage(port, host, close)
   }
   add(first)

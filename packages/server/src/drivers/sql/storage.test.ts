@@ -77,6 +77,7 @@ describe('the storage thread', () => {
     })
     await expect(storage.documents.state(ref)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     expect(fatal).toEqual([])
+    await storage[Symbol.asyncDispose]()
     await using again = await open()
     expect(await again.documents.state(ref)).toMatchObject({ head: { lastSeq: 300 } })
   })
@@ -109,7 +110,7 @@ describe('the storage thread', () => {
       create trigger bad_document after insert on documents begin insert into sabotage values (-1); end;
       create trigger bad_probe after update on store_facts begin insert into sabotage values (-1); end`)
     await expect(storage.documents.write(creation(ref))).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
-    expect(lines).toEqual(['storage.commit-failed'])
+    await expect.poll(() => lines).toEqual(['storage.commit-failed'])
     await expect(storage.ping()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
     sabotage('drop trigger bad_document; drop trigger bad_probe')
     await storage.ping()
@@ -119,7 +120,7 @@ describe('the storage thread', () => {
   it.each([
     ['sqlite:/dev/null/relay.db', /relay.db|ENOTDIR|null/],
     ['mysql://host/db', /unknown scheme "mysql:"/],
-    ['postgres://nobody:hidden@127.0.0.1:1/none', /^(?!.*hidden)/s],
+    ['postgres://nobody:hidden@127.0.0.1:1/none', /^cannot use the database server at 127.0.0.1:1: (?!.*hidden)/s],
   ])('[LIFE-29] %s cannot be opened, and the sentence says why without a secret', async (url, sentence) => {
     await expect(openStorage({ url, commitDelayMs: 4, log: silentLogger })).rejects.toThrow(sentence)
   })

@@ -6,7 +6,7 @@ import type { UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 import { storageFromPort } from './storage-client.ts'
 import type { StorageThreadData } from './storage-thread.ts'
-import type { Ports, ThreadEvent } from './storage-wire.ts'
+import type { ThreadEvent } from './storage-wire.ts'
 
 export interface StorageOptions {
   /** `sqlite:<path>` or `postgres://…` */
@@ -45,6 +45,14 @@ export async function openStorage({ url, commitDelayMs, log }: StorageOptions): 
   await started(worker, log, fatal)
   const ports = storageFromPort(port1)
   worker.unref()
+  const close = async () => {
+    fatal.mute()
+    worker.ref()
+    // What was confirmed is durable already, so a failure here is only told.
+    await ports.control.close().catch((error: Error) => log.error('storage.close-failed', error.message))
+    await ended
+  }
+  let closing: Promise<void> | null = null
   return {
     documents: ports.documents,
     updates: ports.updates,
@@ -57,7 +65,7 @@ export async function openStorage({ url, commitDelayMs, log }: StorageOptions): 
     ping: () => ports.control.ping(),
     stats: () => ports.control.stats(),
     onFatal: (listener) => fatal.listen(listener),
-    [Symbol.asyncDispose]: () => close(worker, ports, fatal, ended),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
   }
 }
 
@@ -84,13 +92,6 @@ function started(worker: Worker, log: Logger, fatal: FatalSignal): Promise<void>
       fatal.raise(new Error(`the storage thread ended with code ${code}`))
     })
   })
-}
-
-async function close(worker: Worker, ports: Ports, fatal: FatalSignal, ended: Promise<void>): Promise<void> {
-  fatal.mute()
-  worker.ref()
-  await ports.control.close()
-  await ended
 }
 
 class FatalSignal {

@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { silentLogger } from '../../kernel/log.ts'
+import { openDatabase } from './database.ts'
+import { testHooks } from './test-hooks.ts'
+import { temporaryStore } from './testing/store-under-test.ts'
+
+const WEAK = { RELAY_TEST_SYNCHRONOUS: 'NORMAL', RELAY_TEST_ACK_BEFORE_COMMIT: '1' }
+const STRONG = { synchronous: 'FULL', ackBeforeCommit: false }
+
+it('[LIFE-1] nothing weakens durability unless the environment allows test hooks and names one', () => {
+  expect(testHooks({})).toEqual(STRONG)
+  expect(testHooks(WEAK)).toEqual(STRONG)
+  expect(testHooks({ ...WEAK, RELAY_TEST_HOOKS: 'true' })).toEqual(STRONG)
+  expect(testHooks({ RELAY_TEST_HOOKS: '1' })).toEqual(STRONG)
+  expect(testHooks({ ...WEAK, RELAY_TEST_HOOKS: '1' })).toEqual({ synchronous: 'NORMAL', ackBeforeCommit: true })
+})
+
+it('[LIFE-1] the file is opened as a write-ahead log that is flushed at every commit', async () => {
+  const store = temporaryStore()
+  const database = await openDatabase(store.url, testHooks({}), silentLogger)
+  const pragma = async (name: string) =>
+    Object.values((await sql.raw<Record<string, unknown>>(`pragma ${name}`).execute(database.writer)).rows[0] ?? {})
+  const FULL = 2
+  expect([await pragma('synchronous'), await pragma('journal_mode'), await pragma('foreign_keys')]).toEqual([
+    [FULL],
+    ['wal'],
+    [1],
+  ])
+  await database.close()
+  store.remove()
+})
