@@ -86,6 +86,7 @@ describe('what presence is taken in', () => {
     expect(presence.take(ann, [entry(7, 5, { of: 'ann' })], 0)).toEqual([])
     expect(presence.leave(ann.connection)).toEqual([])
     expect(said(presence.leave(later.connection))).toEqual([[7, 3, null]])
+    expect(said(presence.take(bob, [entry(7, 1, { of: 'bob' })], 0))).toEqual([[7, 4, { of: 'bob' }]])
   })
 
   it('[WS-45] a state is shown while it was renewed within 30 s', () => {

@@ -3,7 +3,9 @@ import { readUint, uintLength, writeUint } from './room-frames.ts'
 /** One client id's state as the room last relayed it. */
 interface Entry {
   connection: number
-  readonly sub: string
+  sub: string
+  /** Its connection left: the id is anyone's. */
+  abandoned: boolean
   /** Clock of the last state sent to others. [WS-47] */
   clock: number
   /** Newest clock that its owner has sent. */
@@ -130,15 +132,16 @@ export class Presence {
       if (state === null || this.entries.size >= MAX_STATES || this.owned(sender.connection) >= MAX_IDS) return null
       return this.set(
         given.client,
-        { connection: sender.connection, sub: sender.sub, clock: 0, heard: 0, state: null, renewedAtMs: nowMs },
+        { connection: sender.connection, sub: sender.sub, abandoned: false, clock: 0, heard: 0, state: null, renewedAtMs: nowMs },
         given,
         state,
       )
     }
     if (known.connection !== sender.connection) {
-      if (known.sub !== sender.sub || (known.state !== null && sender.connection < known.connection)) return null
-      if (this.owned(sender.connection) >= MAX_IDS) return null
-      known.connection = sender.connection
+      const isOwn = known.sub === sender.sub && sender.connection > known.connection
+      if (!(known.abandoned || isOwn) || this.owned(sender.connection) >= MAX_IDS) return null
+      if (known.abandoned && state === null) return null
+      Object.assign(known, { connection: sender.connection, sub: sender.sub, abandoned: false })
     } else if (given.clock < known.heard || (given.clock === known.heard && !(state === null && known.state !== null))) {
       // An old clock says nothing new, but its sender is alive.
       known.renewedAtMs = nowMs
@@ -161,13 +164,15 @@ export class Presence {
 
   private owned(connection: number): number {
     let count = 0
-    for (const entry of this.entries.values()) if (entry.connection === connection) count++
+    for (const entry of this.entries.values()) if (entry.connection === connection && !entry.abandoned) count++
     return count
   }
 
   /** A connection ended or left: null states for what it still shows. Its clocks are kept, so that a return is seen as newer. [WS-46] */
   leave(connection: number): OutgoingState[] {
-    return this.clear((entry) => entry.connection === connection)
+    const cleared = this.clear((entry) => entry.connection === connection)
+    for (const entry of this.entries.values()) if (entry.connection === connection) entry.abandoned = true
+    return cleared
   }
 
   /** States that were not renewed within 30 s. [WS-45] */

@@ -45,7 +45,8 @@ export class DocumentWorker {
   private outgoing: FromWorker[] = []
   private depth = 0
   private readonly turning = new Set<{ flushTurn(): void }>()
-  private counters: Record<string, number> = {}
+  /** Running totals since the worker started. */
+  private readonly counters: Record<string, number> = {}
   private appendSeconds: number[] = []
   private readonly reportTimer: NodeJS.Timeout
   private draining: Promise<void> | null = null
@@ -157,8 +158,8 @@ export class DocumentWorker {
       cacheBytes += room.bytes()
       oldestUnsavedMs = Math.max(oldestUnsavedMs, room.unsavedMs(now))
     }
-    const { counters, appendSeconds } = this
-    this.counters = {}
+    const { appendSeconds } = this
+    const counters = { ...this.counters }
     this.appendSeconds = []
     this.host.emit({ kind: 'report', cacheBytes, oldestUnsavedMs, counters, appendSeconds })
   }

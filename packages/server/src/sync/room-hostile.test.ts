@@ -38,30 +38,27 @@ const settled = (client: TestClient) => until(() => client.settled === client.or
 const equal = (a: Y.Doc, b: Y.Doc) => Buffer.from(Y.encodeStateAsUpdate(a)).equals(Buffer.from(Y.encodeStateAsUpdate(b)))
 
 describe('attacks through a room', () => {
-  it.each([1, 20, 60])(
-    '[WS-32] [G8] Y7: %i large updates behind a gap are not kept, logged or sent to joiners',
-    async (count) => {
-      const { head, room } = await openRoom()
-      const ann = await joined(room)
-      ann.answersStep1 = false
-      await settled(ann)
-      const before = (await storage.documents.read(head))?.head.lastSeq
-      const data = 'x'.repeat(250_000)
-      for (let i = 0; i < count; i++)
-        ann.write(UPDATE, new UpdateWriter().block(70 + i, 5, 1, (w) => w.string('any', data)).deletes([]))
-      await settled(ann)
-      expect((await storage.documents.read(head))?.head.lastSeq).toBe(before)
-      const bob = await joined(room)
-      expect(Y.encodeStateAsUpdate(bob.doc).length).toBeLessThan(5_000)
-    },
-  )
+  it.each([1, 5, 20])('[WS-32] [G8] Y7: %i large updates behind a gap are not kept, logged or sent to joiners', async (count) => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    ann.answersStep1 = false
+    await settled(ann)
+    const before = (await storage.documents.read(head))?.head.lastSeq
+    const data = 'x'.repeat(250_000)
+    for (let i = 0; i < count; i++)
+      ann.write(UPDATE, new UpdateWriter().block(70 + i, 5, 1, (w) => w.string('any', data)).deletes([]))
+    await settled(ann)
+    expect((await storage.documents.read(head))?.head.lastSeq).toBe(before)
+    const bob = await joined(room)
+    expect(Y.encodeStateAsUpdate(bob.doc).length).toBeLessThan(5_000)
+  })
 
   it.each([100, 1_000, 10_000])(
     '[WS-34] [G4] Y11: %i roots, types or keys in one frame stay within the bounds and the room stays loadable',
     async (count) => {
       const { head, room } = await openRoom()
       const ann = await joined(room)
-      ann.write(UPDATE, new UpdateWriter().block(71, 0, Math.min(count, 9_000), (w, i) => w.string(`r${i}`, 'x')).deletes([]))
+      ann.write(UPDATE, new UpdateWriter().block(71, 0, Math.min(count, 500), (w, i) => w.string(`r${i}`, 'x')).deletes([]))
       ann.write(UPDATE, new UpdateWriter().block(72, 0, count, (w) => w.type('types')).deletes([]))
       ann.write(UPDATE, new UpdateWriter().block(73, 0, count, (w, i) => w.entry('keys', `k${i}`)).deletes([]))
       await settled(ann)

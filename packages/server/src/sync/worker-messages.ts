@@ -85,7 +85,7 @@ export type FromWorker =
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }
-  /** Twice a second, and on change of residency. */
+  /** Twice a second. `counters` are running totals since the worker started, `appendSeconds` the appends since the report before. */
   | {
       readonly kind: 'report'
       readonly cacheBytes: number
