@@ -1,4 +1,4 @@
-import type { ProseAttrs, ProseMark, ProseNode, ProseTree } from './node.ts'
+import type { ProseAttrs, ProseElement, ProseMark, ProseNode, ProseTree } from './node.ts'
 import type { AttrValue } from './values.ts'
 
 /** Structural equality of nodes; the same object is equal without being looked into. */
@@ -50,4 +50,14 @@ export function equalMarks(a: readonly ProseMark[], b: readonly ProseMark[]): bo
       )
     })
   )
+}
+
+/** The given list where the new one is the same, node by node: what did not change keeps its identity. */
+export function sameList<T extends ProseNode>(given: readonly ProseNode[], list: readonly T[]): readonly T[] {
+  return given.length === list.length && list.every((node, i) => node === given[i]) ? (given as readonly T[]) : list
+}
+
+/** The node itself where its content is the same, node by node. */
+export function withContent(node: ProseElement, content: readonly ProseNode[]): ProseElement {
+  return sameList(node.content, content) === node.content ? node : { ...node, content }
 }

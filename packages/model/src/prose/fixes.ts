@@ -7,6 +7,14 @@ export interface Place {
   readonly name: string
 }
 
+/** What healing had to do at one place. */
+export interface HealReport {
+  readonly action: Fix['action']
+  readonly reason: string
+  readonly place: Place
+  readonly field?: string
+}
+
 /** The index/tag trail of a place, as in `0/table/1/tableRow`. */
 function trail(place: Place | undefined): string {
   const parts: string[] = []

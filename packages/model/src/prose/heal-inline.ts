@@ -1,6 +1,5 @@
 import { equalMarks } from './equal.ts'
-import type { Place } from './fixes.ts'
-import type { HealReport } from './healer.ts'
+import type { HealReport, Place } from './fixes.ts'
 import { appendText, pushAll } from './marks.ts'
 import type { ProseElement, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'

@@ -1,14 +1,20 @@
-import type { Place } from './fixes.ts'
-import { withContent, type HealReport, type Healer } from './healer.ts'
+import { withContent } from './equal.ts'
+import type { HealReport, Place } from './fixes.ts'
 import { isInline } from './heal-inline.ts'
 import type { ProseAttrs, ProseElement, ProseNode } from './node.ts'
 
 /** Limits of a table after healing. [PROSE-23] */
 export const tableLimits = { columns: 200, rows: 2000, cells: 20_000 } as const
 
+/** How what is inside a table, and what is moved out of it, is healed. */
+interface BlockHealer {
+  blocks(children: readonly ProseNode[], level: number, parent: Place | undefined): readonly ProseElement[]
+  filled(node: ProseElement, level: number, place: Place): readonly ProseElement[]
+}
+
 /** Makes a table rectangular; what is not a row stands before it. [PROSE-H15, PROSE-H16, PROSE-H17] */
 export function healTable(
-  healer: Healer,
+  healer: BlockHealer,
   report: (fix: HealReport) => void,
   table: ProseElement,
   level: number,
@@ -37,8 +43,7 @@ export function healTable(
     return before
   }
   const healed = grid.rows.map((row, index) => fillCells(healer, row, level + 1, { parent: place, index, name: 'tableRow' }))
-  const unchanged = healed.length === table.content.length && healed.every((row, i) => row === table.content[i])
-  return [...before, unchanged ? table : { ...table, content: healed }]
+  return [...before, withContent(table, healed)]
 }
 
 /** Children of a row that are not cells each get one; a run of inline content gets one together. [PROSE-H15] */
@@ -96,8 +101,7 @@ function layOut(rows: readonly ProseElement[], cut: Set<string>): Grid {
     count += cells.length + missing
     const type = cells.length > 0 && cells.every((cell) => cell.type === 'tableHeader') ? 'tableHeader' : 'tableCell'
     for (let i = 0; i < missing; i++) cells.push({ type, attrs: {}, content: [] })
-    const unchanged = cells.length === row.content.length && cells.every((cell, i) => cell === row.content[i])
-    return unchanged ? row : { ...row, content: cells }
+    return withContent(row, cells)
   })
   return { rows: padded, columns, cells: count }
 }
@@ -152,11 +156,11 @@ function rowsThatFit(rows: readonly ProseElement[]): number {
   return low
 }
 
-function fillCells(healer: Healer, row: ProseElement, level: number, parent: Place): ProseElement {
+function fillCells(healer: BlockHealer, row: ProseElement, level: number, parent: Place): ProseElement {
   const cells = (row.content as readonly ProseElement[]).map((cell, index) =>
     withContent(cell, healer.filled(cell, level + 1, { parent, index, name: cell.type })),
   )
-  return cells.every((cell, i) => cell === row.content[i]) ? row : { ...row, content: cells }
+  return withContent(row, cells)
 }
 
 function isCell(node: ProseNode): node is ProseElement {

@@ -1,5 +1,4 @@
-import type { Fix } from '../edit.ts'
-import type { FixList, Place } from './fixes.ts'
+import type { FixList, HealReport } from './fixes.ts'
 import { Healer } from './healer.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
@@ -14,7 +13,7 @@ export function heal(nodes: readonly ProseNode[], fixes: FixList): ProseTree {
   return blocks.length === 0 ? [emptyParagraph] : blocks
 }
 
-function report(fixes: FixList, fix: { action: Fix['action']; reason: string; place: Place; field?: string }): void {
+function report(fixes: FixList, fix: HealReport): void {
   fixes.add(fix.action, fix.reason, fix.place, fix.place.name, fix.field)
 }
 

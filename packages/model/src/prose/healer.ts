@@ -1,17 +1,10 @@
-import type { Fix } from '../edit.ts'
-import type { Place } from './fixes.ts'
+import { sameList, withContent } from './equal.ts'
+import type { HealReport, Place } from './fixes.ts'
 import { healTable } from './heal-table.ts'
 import { inlineContent, isInline, tidyInline } from './heal-inline.ts'
 import { pushAll } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
-
-export interface HealReport {
-  readonly action: Fix['action']
-  readonly reason: string
-  readonly place: Place
-  readonly field?: string
-}
 
 type Blocks = readonly ProseElement[]
 
@@ -44,7 +37,7 @@ export class Healer {
       if (isRun) pushAll(out, this.#textBlock({ type: 'paragraph', attrs: {}, content: group }, level, place))
       else pushAll(out, this.#looseItems(group as Blocks, level, place))
     }
-    return same(children, out)
+    return sameList(children, out)
   }
 
   #block(node: ProseElement, level: number, place: Place, keepCaptions: boolean): Blocks {
@@ -135,7 +128,10 @@ export class Healer {
       if (child.type === 'text' || isInline(child)) return void run.push(child)
       const at: Place = { parent: place, index, name: child.type }
       if (child.type !== 'image') this.#report({ action: 'unwrapped', reason: `a ${node.type} holds only text`, place: at })
-      if (isCaption && child.type !== 'image') return void pushAll(run, spaced(run, inlineContent(child)))
+      if (isCaption && child.type !== 'image') {
+        pushAll(run, spaced(run, inlineContent(child)))
+        return
+      }
       flush()
       pushAll(out, this.blocks([child], level, place))
     })
@@ -169,7 +165,7 @@ export class Healer {
     const items = this.#items(node, kind, level, place).map((item, index) =>
       this.#item(item, level + 1, { parent: place, index, name: item.type }),
     )
-    if (items.length > 0) return [withContent(node, same(node.content, items))]
+    if (items.length > 0) return [withContent(node, items)]
     this.#report({ action: 'dropped_invalid', reason: 'a list needs items', place })
     return []
   }
@@ -219,23 +215,23 @@ export class Healer {
     const parts = this.blocks(node.content, level + 1, place)
     const images = parts.filter((part) => part.type === 'image')
     const rest = parts.filter((part) => part.type !== 'image')
-    if (images.length === 0) return this.#replacedByContent(node, rest, 'a gallery needs images', level, place)
+    if (images.length === 0) return this.#replacedByContent(rest, 'a gallery needs images', level, place)
     if (rest.length > 0) this.#report({ action: 'stripped_children', reason: 'a gallery holds only images', place })
-    return [withContent(node, same(node.content, images)), ...this.blocks(rest, level, place)]
+    return [withContent(node, images), ...this.blocks(rest, level, place)]
   }
 
   #figure(node: ProseElement, level: number, place: Place): Blocks {
     const parts = this.blocks(node.content, level + 1, place, true)
     const image = parts.find((part) => part.type === 'image')
-    if (image === undefined) return this.#replacedByContent(node, parts, 'a figure needs an image', level, place)
+    if (image === undefined) return this.#replacedByContent(parts, 'a figure needs an image', level, place)
     const written = parts.find((part) => part.type === 'figcaption')
     const caption: ProseElement = written ?? { type: 'figcaption', attrs: {}, content: [] }
     const rest = parts.filter((part) => part !== image && part !== written)
     if (rest.length > 0) this.#report({ action: 'stripped_children', reason: 'a figure holds one image and its caption', place })
-    return [withContent(node, same(node.content, [image, caption])), ...this.blocks(rest, level, place)]
+    return [withContent(node, [image, caption]), ...this.blocks(rest, level, place)]
   }
 
-  #replacedByContent(_node: ProseElement, content: Blocks, reason: string, level: number, place: Place): Blocks {
+  #replacedByContent(content: Blocks, reason: string, level: number, place: Place): Blocks {
     this.#report({ action: 'unwrapped', reason: `${reason}; its content is kept`, place })
     return this.blocks(content, level, place)
   }
@@ -285,14 +281,4 @@ function plainText(nodes: readonly ProseNode[], lineBreak: string, between: stri
     }
   }
   return text
-}
-
-/** The given list where the healed one is the same, node by node. */
-function same<T extends ProseNode>(given: readonly ProseNode[], healed: readonly T[]): readonly T[] {
-  return given.length === healed.length && healed.every((node, i) => node === given[i]) ? (given as readonly T[]) : healed
-}
-
-/** The node itself where its content is the same list. */
-export function withContent(node: ProseElement, content: readonly ProseNode[]): ProseElement {
-  return content === node.content ? node : { ...node, content }
 }

@@ -37,9 +37,9 @@ function elementDangers(element: HtmlElement): string[] {
   for (const name of ['href', 'src']) {
     const url =
       attrOf(element, name)
-        ?.replace(/[\u0000-\u0020]/g, '')
+        ?.replace(/[\p{C}\s]/gu, '')
         .toLowerCase() ?? ''
-    if (/^(javascript|vbscript|file):/.test(url) || (/^data:/.test(url) && !/^data:image\//.test(url)))
+    if (/^(javascript|vbscript|file):/.test(url) || (url.startsWith('data:') && !url.startsWith('data:image/')))
       found.push(`${name}=${url}`)
   }
   const style = attrOf(element, 'style') ?? ''

@@ -80,7 +80,7 @@ interface LivePiece {
 /** Makes a live text say `runs`: text by the fewest insertions and deletions, then marks where they differ. */
 function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
   const live = livePieces(text)
-  const wanted = runs.flatMap((run) => [...run.text].map((character) => ({ text: character, marks: run.marks })))
+  const wanted = runs.flatMap((run) => Array.from(run.text, (character) => ({ text: character, marks: run.marks })))
   const offsets = [0]
   for (const piece of live) offsets.push((offsets.at(-1) as number) + piece.length)
   const hunks = diff<{ text: string }>(live, wanted, (a, b) => a.text === b.text)
