@@ -107,6 +107,8 @@ export class Connection {
   /** Wire bytes of this turn. */
   out: Uint8Array | Uint8Array[] | null = null
   ackDue = 0
+  /** Waits for the end of the turn. */
+  marked = false
   held: HeldUpdates | null = null
   /** Bytes of one large answer that may exceed the bound alone. [WS-55] */
   exemptBytes = 0

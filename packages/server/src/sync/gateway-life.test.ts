@@ -155,6 +155,32 @@ describe('slow readers', () => {
   })
 })
 
+describe('busy rooms', () => {
+  it('[WS-41] an ack rides on updates that are due in a moment, and is not kept longer than that when none come', async () => {
+    await using bench = await startBench({ settings: FREE })
+    bench.store.put(headOf('doc'))
+    bench.workers.settles = false
+    bench.workers.broadcasts = false
+    const client = await bench.joined('doc', {}, ['ack'])
+    client.send(syncFrame(2, Uint8Array.of(0, 0)))
+    client.send(syncFrame(2, Uint8Array.of(0, 0)))
+    await client.settled()
+    const { room, connection, join } = bench.workers.of('sync')[0] ?? { room: 0, connection: 0, join: 0 }
+    const turn = (): void => bench.workers.emit({ kind: 'updates', room, updates: [Uint8Array.of(0, 0)], senders: [0] })
+    for (let at = 0; at < 12; at++) turn()
+    await client.settled()
+    for (let at = 0; at < 12; at++) turn()
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
+    await new Promise((resolve) => setImmediate(resolve))
+    turn()
+    expect((await client.next(TAG.syncAck))[1]).toBe(1)
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 2 })
+    const start = performance.now()
+    expect((await client.next(TAG.syncAck))[1]).toBe(2)
+    expect(performance.now() - start).toBeLessThan(100)
+  })
+})
+
 describe('unsettled writes', () => {
   it('[WS-12] a connection with 8 MiB of writes that are not settled is read again once they are', async () => {
     await using bench = await startBench({ settings: { ...FREE, maxPayloadBytes: 4 * 1024 * 1024 } })

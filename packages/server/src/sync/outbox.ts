@@ -1,11 +1,14 @@
 import { syncAckFrame, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
+import type { Timers } from '../kernel/timers.ts'
 import type { CloseConnection, Connection } from './connection.ts'
 import { holdAwareness, holdUpdate, newHeldUpdates, releaseHeld } from './held-updates.ts'
 import { headerBytes, wireBytes } from './websocket-frame.ts'
 
 /** Above this many unwritten bytes a socket's updates are held and merged. [WS-55] */
 const SLOW_BYTES = 1024 * 1024
+/** An acknowledgement in a busy room waits so long for updates to leave with. [WS-41] */
+const ACK_WAIT_MS = 8
 /** Messages larger than this are written beside their header instead of being copied behind it. */
 const COPY_BYTES = 64 * 1024
 
@@ -13,6 +16,7 @@ export interface OutboxDeps {
   /** `ws_buffer_bytes`. */
   readonly maxBytes: number
   readonly close: CloseConnection
+  readonly timers: Timers
 }
 
 /**
@@ -22,6 +26,7 @@ export interface OutboxDeps {
 export class Outbox {
   readonly #deps: OutboxDeps
   #dirty: Connection[] = []
+  #acking: Connection[] = []
   readonly #slow = new Set<Connection>()
 
   constructor(deps: OutboxDeps) {
@@ -54,16 +59,25 @@ export class Outbox {
 
   /** The newest ordinal to acknowledge when the turn ends. */
   acknowledge(connection: Connection, ordinal: number): void {
-    if (connection.out === null && connection.ackDue === 0) this.#mark(connection)
     connection.ackDue = ordinal
+    this.#mark(connection)
+  }
+
+  /** The same in a busy room: the acknowledgement leaves with the updates that are due in a moment, which saves a write. */
+  acknowledgeSoon(connection: Connection, ordinal: number): void {
+    const waits = connection.ackDue > 0
+    connection.ackDue = ordinal
+    if (waits || connection.marked) return
+    if (this.#acking.length === 0) this.#deps.timers.after(ACK_WAIT_MS, () => this.#flushAcks())
+    this.#acking.push(connection)
   }
 
   /** Framed bytes, shared between sockets and never changed afterwards. */
   put(connection: Connection, bytes: Uint8Array): void {
     const { out } = connection
     if (out === null) {
-      if (connection.ackDue === 0) this.#mark(connection)
       connection.out = bytes
+      this.#mark(connection)
     } else if (Array.isArray(out)) out.push(bytes)
     else connection.out = [out, bytes]
   }
@@ -125,14 +139,25 @@ export class Outbox {
   }
 
   #mark(connection: Connection): void {
+    if (connection.marked) return
+    connection.marked = true
     if (this.#dirty.length === 0) queueMicrotask(() => this.#flushAll())
     this.#dirty.push(connection)
+  }
+
+  #flushAcks(): void {
+    const acking = this.#acking
+    this.#acking = []
+    for (const connection of acking) if (connection.state.kind !== 'closed') this.flush(connection)
   }
 
   #flushAll(): void {
     const dirty = this.#dirty
     this.#dirty = []
-    for (const connection of dirty) if (connection.state.kind !== 'closed') this.flush(connection)
+    for (const connection of dirty) {
+      connection.marked = false
+      if (connection.state.kind !== 'closed') this.flush(connection)
+    }
   }
 
   #checkBound(connection: Connection): void {

@@ -3,6 +3,7 @@ import { TAG } from '@docrelay/protocol/frames'
 import { countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, newChunkBox } from './chunks.ts'
 import { type Binding, bindingOf, type Connection, canWrite, type Identity, PAUSE } from './connection.ts'
+import { isBusy } from './room-table.ts'
 import { type SessionContext, writeBucketKey } from './session-context.ts'
 import { syncKind, takeOwn } from './session-rules.ts'
 
@@ -120,7 +121,9 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
 export function acknowledge(context: SessionContext, connection: Connection, binding: Binding, identity: Identity): void {
   if (!identity.ack) return
   const ordinal = takeAck(binding.acks)
-  if (ordinal > 0) context.outbox.acknowledge(connection, ordinal)
+  if (ordinal === 0) return
+  if (isBusy(binding.room, context.clock.monotonicMs())) context.outbox.acknowledgeSoon(connection, ordinal)
+  else context.outbox.acknowledge(connection, ordinal)
 }
 
 /** Takes what a message costs: nothing, a token of the connection's own bucket, or one of the workspace's. [WS-28, W4] */
