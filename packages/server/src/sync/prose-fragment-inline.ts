@@ -19,7 +19,7 @@ export interface Hunk {
 
 /**
  * A text block's content after two changes of `before`: one made in the live page, one to `after`. Text that either side removed is
- * gone, text that either side added stays, and a change of marks lands on the text that is left. [LIFE-14]
+ * gone, text that either side added stays (once, when both added the same), and a change of marks lands on the text that is left. [LIFE-14]
  */
 export function mergeInline(
   before: readonly ProseNode[],
@@ -37,8 +37,11 @@ export function mergeInline(
     const inOurs = i === base.length ? ours.length : (toOurs[i] as number)
     const inTheirs = i === base.length ? theirs.length : (toTheirs[i] as number)
     // What a side has before the next piece that it kept was added by it.
-    if (inTheirs !== -1) while (t < inTheirs) emit(out, theirs[t++] as Piece)
-    if (inOurs !== -1) while (o < inOurs) emit(out, ours[o++] as Piece)
+    const theirNew = inTheirs === -1 ? [] : theirs.slice(t, inTheirs)
+    const ourNew = inOurs === -1 ? [] : ours.slice(o, inOurs)
+    for (const piece of joinAdded(theirNew, ourNew)) emit(out, piece)
+    t += theirNew.length
+    o += ourNew.length
     if (i === base.length) break
     if (inOurs !== -1) o++
     if (inTheirs !== -1) t++
@@ -47,6 +50,14 @@ export function mergeInline(
     emit(out, equalMarks(was.marks, our.marks) ? their : our)
   }
   return out
+}
+
+/** What both sides added at one place; an addition that the other one begins or ends with is the same one, seen earlier. */
+function joinAdded(theirs: readonly Piece[], ours: readonly Piece[]): readonly Piece[] {
+  const [longer, shorter] = theirs.length >= ours.length ? [theirs, ours] : [ours, theirs]
+  const from = longer.length - shorter.length
+  const isPart = (at: number) => shorter.every((piece, i) => samePiece(piece, longer[at + i] as Piece))
+  return isPart(0) || isPart(from) ? longer : [...theirs, ...ours]
 }
 
 function emit(out: ProseNode[], piece: Piece): void {

@@ -28,23 +28,64 @@ export function planBlocks(
   })
   const changed = new Map<number, { before: ProseElement; after: ProseElement }>()
   const inserted = new Map<number, ProseElement[]>()
+  const taken = new Set(toLive)
   let cursor = -1
-  after.forEach((node, j) => {
+  for (let j = 0; j < after.length; ) {
     const i = fromAfter.get(j)
     if (i === undefined) {
-      const list = inserted.get(cursor) ?? []
-      list.push(node)
-      inserted.set(cursor, list)
-      return
+      const start = j
+      while (j < after.length && !fromAfter.has(j)) j++
+      cursor = insertRun(after.slice(start, j), live, cursor, taken, { changed, inserted })
+      continue
     }
+    const node = after[j++] as ProseElement
     const l = toLive[i] as number
     // Removed from the live page meanwhile: it stays gone.
-    if (l === -1) return
+    if (l === -1) continue
     cursor = l
     const old = before[i] as ProseElement
     if (!equalNodes(old, node)) changed.set(l, { before: old, after: node })
-  })
+  }
   return { removed, changed, inserted }
+}
+
+interface Changes {
+  readonly changed: Map<number, { before: ProseElement; after: ProseElement }>
+  readonly inserted: Map<number, ProseElement[]>
+}
+
+/**
+ * Plans new blocks behind the live block `cursor`. A block that was added to the live page at the same place already, as when an editor
+ * both types live and saves the whole document, is not added again: it takes over what it lacks. Gives the new cursor.
+ */
+function insertRun(
+  run: readonly ProseElement[],
+  live: readonly ProseElement[],
+  from: number,
+  taken: ReadonlySet<number>,
+  to: Changes,
+): number {
+  let end = from + 1
+  while (end < live.length && !taken.has(end)) end++
+  const match = matchBlocks(run, live.slice(from + 1, end))
+  let cursor = from
+  run.forEach((node, i) => {
+    const m = match[i] as number
+    const l = from + 1 + m
+    if (m !== -1 && isSameAddition(node, live[l] as ProseElement)) {
+      cursor = l
+      if (!equalNodes(node, live[l] as ProseElement)) to.changed.set(l, { before: { ...node, content: [] }, after: node })
+      return
+    }
+    const list = to.inserted.get(cursor) ?? []
+    list.push(node)
+    to.inserted.set(cursor, list)
+  })
+  return cursor
+}
+
+function isSameAddition(node: ProseElement, live: ProseElement): boolean {
+  return (node.attrs['id'] !== undefined && node.attrs['id'] === live.attrs['id']) || alike(node, live) >= 0.6
 }
 
 /** A live block that only stands where the removed one stood, and says something else, is someone's new block. */

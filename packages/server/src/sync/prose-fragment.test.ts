@@ -374,4 +374,20 @@ describe('reconciling', () => {
     expect(shown(doc)).toBe('<p>a</p><h2>new</h2><p>other</p><p>d</p>')
     expect([now[0] === nodes[0], now[3] === nodes[3]]).toEqual([true, true])
   })
+
+  it('[LIFE-14] what both sides added alike is there once: an editor may type live and save the same page', () => {
+    const doc = page('<p id="blk-a">one</p>')
+    const now = '<p id="blk-a">one two three</p><p id="blk-b">new</p><hr><p>more text here</p>'
+    reconcile(doc, '<p id="blk-a">one</p>', now)
+    reconcile(doc, '<p id="blk-a">one</p>', now)
+    expect(shown(doc)).toBe(now)
+    reconcile(doc, '<p id="blk-a">one</p>', '<p id="blk-a">one two</p><p id="blk-b">ne</p><hr><p>more text he</p>')
+    expect(shown(doc)).toBe(now)
+    reconcile(
+      doc,
+      '<p id="blk-a">one</p>',
+      '<p id="blk-a">one two three four</p><p id="blk-b">news</p><hr><p>more text here!</p>',
+    )
+    expect(shown(doc)).toBe('<p id="blk-a">one two three four</p><p id="blk-b">news</p><hr><p>more text here!</p>')
+  })
 })
