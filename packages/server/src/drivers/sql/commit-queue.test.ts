@@ -51,7 +51,7 @@ async function openBench(
     await real.close()
   })
   const documents = sqlDocuments(database, queue, silentLogger)
-  const updates = sqlUpdates(database, queue)
+  const updates = sqlUpdates(database, queue, silentLogger)
   const record = (key: number, actor = 'ada', bytes: Uint8Array = update(1)) => ({ key, actor, atMs: 1, update: bytes })
   return {
     database,

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { change, creation, textOf, update, written } from '../../documents/testing/document-writes.ts'
+import { type Logger, silentLogger } from '../../kernel/log.ts'
 import type { StorageHost } from './storage-host.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
 
@@ -52,8 +53,8 @@ function tamper(path: string, ...statements: string[]): void {
   db.close()
 }
 
-async function onHost<T>(url: string, work: (host: StorageHost) => Promise<T>): Promise<T> {
-  const host = await openHost(url)
+async function onHost<T>(url: string, work: (host: StorageHost) => Promise<T>, log: Logger = silentLogger): Promise<T> {
+  const host = await openHost(url, { log })
   try {
     return await work(host)
   } finally {
@@ -114,6 +115,26 @@ describe('damage of one document', () => {
       expect(textOf((await host.documents.read(refOf('whole')))?.body)).toContain('"of":"whole"')
       expect((await host.documents.list('w')).map((head) => head.id)).toContain('whole')
     })
+  })
+
+  it('[LIFE-5] whatever damage a read meets is a line of the log', async () => {
+    const { url, path, keys } = await filledStore(['doc'])
+    tamper(path, 'update documents set version = 9', "update updates set bytes = x'00' where seq = 7")
+    const lines: [string, unknown][] = []
+    const log = { ...silentLogger, error: (event: string, _: string, fields?: object) => lines.push([event, fields]) }
+    const unavailable = { code: 'UNAVAILABLE' }
+    await onHost(
+      url,
+      async (host) => {
+        await expect(host.documents.state(refOf('doc'))).rejects.toMatchObject(unavailable)
+        await expect(host.updates.after(keys[0] ?? 0, 6)).rejects.toMatchObject(unavailable)
+        expect(await host.documents.list('w')).toEqual([])
+        await host.updates.load(keys[0] ?? 0)
+      },
+      log,
+    )
+    expect(lines.map(([event]) => event)).toEqual([...Array(3).fill('storage.document-damaged'), 'storage.log-damaged'])
+    expect(lines[3]?.[1]).toEqual({ key: keys[0], detail: 'record 7 does not have its checksum', safeThroughSeq: 6 })
   })
 
   it('[YDOC-11] rebuilding keeps the unreadable bytes aside', async () => {

@@ -6,7 +6,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { DamagedDocumentError, type HeadRow, headOf, readState, selectHeads } from './document-rows.ts'
 import { sumBytes, writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
-import { reading } from './reading.ts'
+import { readingWith } from './reading.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
@@ -14,6 +14,7 @@ import type { Writer } from './tables.ts'
 const PARTS = ['updates', 'snapshots', 'set_aside', 'recovery_points', 'bodies', 'log_heads'] as const
 
 export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, log: Logger): DocumentStore {
+  const reading = readingWith(log)
   return {
     state: (ref) => reading(() => readState(reader, ref)),
     read: (ref) =>

@@ -1,6 +1,6 @@
 import type { LoadedLog, LogRecord, Snapshot } from '../../sync/update-log.port.ts'
-import { RelayError } from '../../kernel/errors.ts'
 import { snapshotChecksum, updateChecksum } from './checksum.ts'
+import { DamagedDocumentError } from './document-rows.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
@@ -63,6 +63,6 @@ export async function recordsAfter(db: Connection, key: number, seq: number): Pr
     .executeTakeFirst()
   if (first?.seq === null || first?.seq === undefined) return []
   const { records, problem } = await readInOrder(db, key, first.seq - 1)
-  if (problem !== null) throw new RelayError('UNAVAILABLE', 'the log of this document is damaged')
+  if (problem !== null) throw new DamagedDocumentError(problem)
   return records
 }

@@ -1,13 +1,22 @@
 import { RelayError } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { DamagedDocumentError } from './document-rows.ts'
 
-/** Runs a read; whatever the engine throws says UNAVAILABLE to the caller and the cause to the log line of that caller. */
-export async function reading<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof RelayError) throw error
-    const unavailable = new RelayError('UNAVAILABLE', 'the store cannot be read')
-    unavailable.cause = error
-    throw unavailable
+/**
+ * Runs reads of the store: whatever the engine throws is UNAVAILABLE to the caller, and its cause, like any damage met, is a line of the
+ * log. [LIFE-5, REST-13]
+ */
+export function readingWith(log: Logger): <T>(read: () => Promise<T>) => Promise<T> {
+  return async (read) => {
+    try {
+      return await read()
+    } catch (error) {
+      if (error instanceof DamagedDocumentError) log.error('storage.document-damaged', error.message)
+      if (error instanceof RelayError) throw error
+      log.error('storage.read-failed', 'the store could not be read', {
+        error: error instanceof Error ? error.message : String(error),
+      })
+      throw new RelayError('UNAVAILABLE', 'the store cannot be read')
+    }
   }
 }

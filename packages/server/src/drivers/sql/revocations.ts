@@ -1,7 +1,8 @@
 import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Database } from './engine.ts'
-import { reading } from './reading.ts'
+import { readingWith } from './reading.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
@@ -9,7 +10,8 @@ const CURSOR = 'revocation-cursor'
 /** Below SQLite's 32,766 parameters of one statement. */
 const ROWS_PER_STATEMENT = 1000
 
-export function sqlRevocations({ reader }: Database, queue: CommitQueue): RevocationStore {
+export function sqlRevocations({ reader }: Database, queue: CommitQueue, log: Logger): RevocationStore {
+  const reading = readingWith(log)
   return {
     add: (entries, { cursor, keep }) =>
       queue.run(entries.length * 64, async (writer) => {

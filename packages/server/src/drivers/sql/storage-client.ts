@@ -1,7 +1,16 @@
 import type { MessagePort } from 'node:worker_threads'
 import { RelayError } from '../../kernel/errors.ts'
 import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
-import { type Call, fromWireError, type FromStorage, packAppends, portable, type Ports, type ToStorage } from './storage-wire.ts'
+import {
+  type Call,
+  fromWireError,
+  type FromStorage,
+  outcomeOf,
+  packAppends,
+  portable,
+  type Ports,
+  type ToStorage,
+} from './storage-wire.ts'
 
 /** The ports of the storage thread at the other end of `port`; calls made in one turn travel as one message, in order. */
 export function storageFromPort(port: MessagePort): Ports {
@@ -134,9 +143,4 @@ class StorageClient {
     }
     this.#waiting.clear()
   }
-}
-
-function outcomeOf(seq: number): AppendOutcome {
-  if (seq > 0) return { kind: 'appended', seq }
-  return seq === 0 ? { kind: 'gone' } : { kind: 'conflict' }
 }

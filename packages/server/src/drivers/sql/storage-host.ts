@@ -47,8 +47,8 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   })
   return {
     documents: sqlDocuments(database, queue, log),
-    updates: sqlUpdates(database, queue),
-    revocations: sqlRevocations(database, queue),
+    updates: sqlUpdates(database, queue, log),
+    revocations: sqlRevocations(database, queue, log),
     async ping() {
       if (!queue.healthy) {
         await queue.run(0, (writer) =>

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
 import type { StorageHost } from './storage-host.ts'
 import {
   type AppendReply,
@@ -10,28 +11,36 @@ import {
   type ToStorage,
   toWireError,
   unpackAppends,
+  wireSeqOf,
 } from './storage-wire.ts'
 
 /** Answers the calls that arrive on `port` until it closes. Replies of one commit leave as one message. */
 export function serveStorage(port: MessagePort, host: StorageHost, close: () => Promise<void>): void {
-  const ports: Ports = { ...host, control: { ping: () => host.ping(), stats: async () => host.stats(), close } }
+  const { documents, updates, revocations } = host
+  const ports: Ports = {
+    documents,
+    updates,
+    revocations,
+    control: { ping: () => host.ping(), stats: async () => host.stats(), close },
+  }
   const out = new Replies(port)
   port.on('message', (message: ToStorage) => {
     for (const item of message) {
       if (item.kind === 'call') answer(ports, item, out)
-      else
-        for (const { id, records } of unpackAppends(item)) {
-          host.updates.append(records).then(
-            (outcomes) =>
-              out.append({
-                id,
-                seqs: outcomes.map((outcome) => (outcome.kind === 'appended' ? outcome.seq : outcome.kind === 'gone' ? 0 : -1)),
-              }),
-            (error: unknown) => out.reply({ id, ok: false, error: toWireError(error) }),
-          )
-        }
+      else for (const call of unpackAppends(item)) append(updates, call, out)
     }
   })
+}
+
+function append(
+  updates: UpdateLog,
+  { id, records }: { readonly id: number; readonly records: readonly AppendRecord[] },
+  out: Replies,
+): void {
+  updates.append(records).then(
+    (outcomes) => out.append({ id, seqs: outcomes.map(wireSeqOf) }),
+    (error: unknown) => out.reply({ id, ok: false, error: toWireError(error) }),
+  )
 }
 
 function answer(ports: Ports, { id, port, verb, args }: Call, out: Replies): void {

@@ -3,7 +3,7 @@ import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { ErrorCode } from '../../kernel/errors.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { LogFields } from '../../kernel/log.ts'
-import type { AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
+import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 
 /** The ports as they cross a MessagePort: a port name, a verb of it, its arguments. */
@@ -51,6 +51,16 @@ export type Reply =
 export interface AppendReply {
   readonly id: number
   readonly seqs: readonly number[]
+}
+
+export function wireSeqOf(outcome: AppendOutcome): number {
+  if (outcome.kind === 'appended') return outcome.seq
+  return outcome.kind === 'gone' ? 0 : -1
+}
+
+export function outcomeOf(wireSeq: number): AppendOutcome {
+  if (wireSeq > 0) return { kind: 'appended', seq: wireSeq }
+  return { kind: wireSeq === 0 ? 'gone' : 'conflict' }
 }
 
 export interface WireError {

@@ -1,17 +1,27 @@
 import { RelayError } from '../../kernel/errors.ts'
 import type { AppendOutcome, AppendRecord, Snapshot, UpdateLog } from '../../sync/update-log.port.ts'
 import { snapshotChecksum, updateChecksum } from './checksum.ts'
+import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Database, Engine } from './engine.ts'
 import { loadLog, recordsAfter } from './log-reading.ts'
-import { reading } from './reading.ts'
+import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
-export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue): UpdateLog {
+export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log: Logger): UpdateLog {
+  const reading = readingWith(log)
   return {
     append: (records) => (records.length === 0 ? Promise.resolve([]) : queue.append(records)),
-    load: (key) => reading(() => loadLog(reader, key)),
+    load: (key) =>
+      reading(async () => {
+        const loaded = await loadLog(reader, key)
+        if (loaded.kind === 'damaged') {
+          const { detail, safeThroughSeq } = loaded
+          log.error('storage.log-damaged', 'the log of a document is damaged', { key, detail, safeThroughSeq })
+        }
+        return loaded
+      }),
     after: (key, seq) => reading(() => recordsAfter(reader, key, seq)),
     compact: (key, snapshot) =>
       queue.run(snapshot.update.byteLength, async (writer) => {
