@@ -76,6 +76,18 @@ describe('what presence is taken in', () => {
     expect(bytes).toBeGreaterThan(1_000_000)
   })
 
+  it.each([100, 5_000, 29_120])(
+    '[WS-43] [G11] Y18: %i fake clients in one frame leave four, and nothing of it for joiners',
+    (count) => {
+      const fakes = Array.from({ length: count }, (_, i) => ({ client: i, clock: 1, state: text({ i }) }))
+      const read = readAwareness(writeAwareness(fakes)) ?? []
+      expect(read).toHaveLength(count)
+      const presence = new Presence()
+      expect(presence.take(ann, read, 0)).toHaveLength(4)
+      expect(presence.present(0)).toHaveLength(4)
+    },
+  )
+
   it("[WS-44] another's live id is out of reach; the same sub takes over from its older connection", () => {
     const presence = new Presence()
     presence.take(ann, [entry(7, 1, { of: 'ann' })], 0)

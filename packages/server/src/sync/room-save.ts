@@ -24,6 +24,7 @@ export type SaveOutcome = 'saved' | 'behind' | 'gone' | 'lost'
 
 const ATTEMPTS = 5
 const RETRY_MS = 1_000
+const COMPACT_PAUSE_MS = 100
 const LARGE_BYTES = 64 * 1024
 const LARGE_WITHIN_MS = 30_000
 
@@ -40,6 +41,9 @@ export class RoomSaver {
   lastWriter = 'system'
   private readonly cache = new ProjectionCache()
   private readonly room: Room
+  private readonly loadedVersion: number
+  /** A compaction that came to nothing is not repeated at every edit. */
+  private compactNotBeforeMs = Number.NEGATIVE_INFINITY
   private firstEditMs: number | null = null
   private lastEditMs = 0
   private timer: NodeJS.Timeout | null = null
@@ -52,6 +56,7 @@ export class RoomSaver {
   constructor(room: Room, head: DocumentHead) {
     this.room = room
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
+    this.loadedVersion = head.version
   }
 
   /** A body that was left behind is brought up soon. */
@@ -134,8 +139,10 @@ export class RoomSaver {
   }
 
   private compactSoon(): void {
-    if (this.compacting) return
+    const now = this.room.host.clock.monotonicMs()
+    if (this.compacting || now < this.compactNotBeforeMs) return
     this.compacting = true
+    this.compactNotBeforeMs = now + COMPACT_PAUSE_MS
     this.inBackground(() =>
       compactRoom(this.room).finally(() => {
         this.compacting = false
@@ -184,12 +191,17 @@ export class RoomSaver {
     }
   }
 
+  /** The stored version as far as this room knows it. */
+  private get version(): number {
+    return this.base?.head.version ?? this.loadedVersion
+  }
+
   private async settle(): Promise<TaskOutcome> {
     this.room.host.turn(() => this.room.sync.flushTurn())
     if (!this.room.isReady) return LOST
     const outcome = await this.save()
     if (outcome !== 'saved') return failed(outcome)
-    return { kind: 'settled', version: this.base?.head.version ?? 0 }
+    return { kind: 'settled', version: this.version }
   }
 
   private async bodyChanged(version: number): Promise<TaskOutcome> {
@@ -198,7 +210,7 @@ export class RoomSaver {
     if (merged !== 'merged') return failed(merged)
     if (!this.room.isReady) return LOST
     const outcome = this.isBehind() ? await this.save() : 'saved'
-    return outcome === 'saved' ? { kind: 'settled', version: this.base?.head.version ?? version } : failed(outcome)
+    return outcome === 'saved' ? { kind: 'settled', version: this.version } : failed(outcome)
   }
 
   private async evict(): Promise<TaskOutcome> {
@@ -248,18 +260,19 @@ export class RoomSaver {
     const { room } = this
     const { log, host } = room
     if (!(await log.hold())) return 'lost'
-    refuseStaleTitle(room.live().doc, base.body, base.head.titleChangedAtMs, RELAY)
-    const held = log.takeHeld()
-    const sequence = log.emitted
+    let held: ReturnType<typeof log.takeHeld> = []
     const firstEditMs = this.firstEditMs
-    this.firstEditMs = null
-    const made = materialised(
-      { body: base.body, facts: base.head.facts },
-      this.project(base.body),
-      host.clock.nowMs(),
-      this.lastWriter,
-    )
     try {
+      refuseStaleTitle(room.live().doc, base.body, base.head.titleChangedAtMs, RELAY)
+      held = log.takeHeld()
+      const sequence = log.emitted
+      this.firstEditMs = null
+      const made = materialised(
+        { body: base.body, facts: base.head.facts },
+        this.project(base.body),
+        host.clock.nowMs(),
+        this.lastWriter,
+      )
       const outcome = await host.documents.write({
         ref: room.ref,
         expect: { kind: 'document', key: room.key, version: base.head.version },
