@@ -70,7 +70,7 @@ async function killRounds(rounds: number, env: Record<string, string>): Promise<
 }
 
 describe('kill -9 while edits are appended and bodies saved', () => {
-  it('[LIFE-3] [LIFE-1] everything confirmed is there after a restart, in ten kills of one store', {
+  it('[LIFE-3] [LIFE-7] everything confirmed is there after a restart, in ten kills that also hit compactions', {
     timeout: 60_000,
   }, async () => {
     const { confirmed, lost } = await killRounds(10, {})

@@ -1,4 +1,4 @@
-import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
+import type { Generated, Kysely, Transaction } from 'kysely'
 
 /** Texts that foreign systems chose pass `storedText`, as PostgreSQL keeps neither NUL nor lone surrogates. Booleans are 0 and 1. */
 export interface Tables {
@@ -52,4 +52,3 @@ export interface Tables {
 /** A connection outside or inside a transaction. */
 export type Connection = Kysely<Tables>
 export type Writer = Transaction<Tables>
-export type LogHeadRow = Selectable<Tables['log_heads']>
