@@ -8,7 +8,7 @@ import { headerBytes, wireBytes } from './websocket-frame.ts'
 /** Above this many unwritten bytes a socket's updates are held and merged. [WS-55] */
 const SLOW_BYTES = 1024 * 1024
 /** An acknowledgement in a busy room waits so long for updates to leave with. [WS-41] */
-const ACK_WAIT_MS = 8
+const ACK_WAIT_MS = 12
 /** Messages larger than this are written beside their header instead of being copied behind it. */
 const COPY_BYTES = 64 * 1024
 

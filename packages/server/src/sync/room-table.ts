@@ -31,7 +31,7 @@ export interface Room {
 /** Gaps are counted up to this, so that a room is quiet again soon. */
 const QUIET_GAP_MS = 100
 /** Turns closer than this make a room busy. */
-const BUSY_GAP_MS = 30
+const BUSY_GAP_MS = 24
 
 /** Notes that a turn of updates goes out. */
 export function noteTurn(room: Room, nowMs: number): void {
