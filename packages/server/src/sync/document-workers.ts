@@ -85,6 +85,8 @@ class Workers implements DocumentWorkers {
   private readonly slots: Slot[] = []
   private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
   private readonly documents = new Map<number, DocumentRef>()
+  /** Jobs that may end a room. */
+  private readonly leaving = new Map<number, number>()
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
   private readonly look: NodeJS.Timeout
@@ -131,8 +133,7 @@ class Workers implements DocumentWorkers {
     }
     const slot = this.slots[worker] as Slot
     for (const one of message) {
-      if (one.kind === 'opened') slot.failedStarts = 0
-      if (one.kind === 'drained') slot.onDrained?.()
+      this.heard(slot, one)
       for (const listener of this.messageListeners) listener(worker, one)
     }
   }
@@ -158,6 +159,7 @@ class Workers implements DocumentWorkers {
     const running = slot.watchdog.running()
     slot.thread = null
     slot.queue = []
+    slot.rooms.clear()
     slot.onDrained?.()
     const document = running === null ? undefined : this.documents.get(running.room)
     if (document !== undefined) this.quarantine.note(document)
@@ -200,8 +202,34 @@ class Workers implements DocumentWorkers {
       slot.rooms.add(message.room)
       this.documents.set(message.room, message.ref)
     } else if (message.kind === 'job' && (message.task.kind === 'evict' || message.task.kind === 'drop')) {
-      slot.rooms.delete(message.room)
+      this.leaving.set(message.job, message.room)
     }
+  }
+
+  /** Keeps count of the rooms a worker holds. */
+  private heard(slot: Slot, message: FromWorker): void {
+    switch (message.kind) {
+      case 'opened':
+        slot.failedStarts = 0
+        if (message.outcome !== 'opened') this.forget(slot, message.room)
+        return
+      case 'reset':
+        this.forget(slot, message.room)
+        return
+      case 'done': {
+        const room = this.leaving.get(message.job)
+        this.leaving.delete(message.job)
+        if (room !== undefined && message.outcome.kind !== 'busy') this.forget(slot, room)
+        return
+      }
+      case 'drained':
+        slot.onDrained?.()
+    }
+  }
+
+  private forget(slot: Slot, room: number): void {
+    slot.rooms.delete(room)
+    this.documents.delete(room)
   }
 
   private flush(worker: number): void {
