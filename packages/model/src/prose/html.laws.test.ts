@@ -26,7 +26,7 @@ describe('laws of prose HTML', () => {
         if (!equalTrees(back.tree, tree)) expect(back.tree).toEqual(tree)
         expect(serialiseHtml(back.tree)).toBe(html)
       }),
-      { numRuns: 600 },
+      { numRuns: 400 },
     )
   })
 
@@ -35,7 +35,7 @@ describe('laws of prose HTML', () => {
       fc.property(looseNodes, (nodes) => {
         expect(violations(heal(nodes, new FixList()))).toEqual([])
       }),
-      { numRuns: 600 },
+      { numRuns: 400 },
     )
   })
 
@@ -47,7 +47,7 @@ describe('laws of prose HTML', () => {
         expect(heal(healed, fixes)).toBe(healed)
         expect(fixes.list).toEqual([])
       }),
-      { numRuns: 600 },
+      { numRuns: 400 },
     )
   })
 

@@ -110,7 +110,10 @@ export const colour: ReadValue = (raw) => {
   return namedColours.has(text.toLowerCase()) ? text : undefined
 }
 
-/** The URL's scheme in lower case, as the most lenient browser would read it: without control characters and spaces. `''`: relative. */
+/**
+ * The URL's scheme in lower case as the most lenient reader would see it: without control characters, what the parser left of them
+ * (U+FFFD), and spaces. `''`: relative.
+ */
 function schemeOf(url: string): string {
   return /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\p{C}\p{Z}\ufffd]/gu, ''))?.[1]?.toLowerCase() ?? ''
 }

@@ -92,7 +92,7 @@ describe('prose with a real editor', () => {
         expect(editor.state.doc.childCount).toBe(fragment.length)
         editor.close()
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 
@@ -107,7 +107,7 @@ describe('prose with a real editor', () => {
         const html = serialiseHtml(read)
         expectTree(parseHtml(html, { source: 'stored' }).tree, read)
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 
@@ -126,7 +126,7 @@ describe('prose with a real editor', () => {
         const asEditorShows = (of: Y.Doc) => yXmlFragmentToProseMirrorRootNode(of.getXmlFragment(root), editorSchema)
         expect(asEditorShows(filled(read)).toJSON()).toEqual(asEditorShows(doc).toJSON())
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 
@@ -200,7 +200,7 @@ describe('prose with a real editor', () => {
         expectTree(readFragment(client.getXmlFragment(root)), read)
         expectTree(parseHtml(serialiseHtml(read), { source: 'stored' }).tree, read)
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 })
