@@ -146,3 +146,14 @@ function middleHunks<T>(
   close()
   return hunks
 }
+
+/** Hunks with those made one that fewer than `fewest` equal elements part: single letters that two sentences share are no common text. */
+export function joinNear(hunks: readonly Hunk[], fewest: number): readonly Hunk[] {
+  const out: Hunk[] = []
+  for (const hunk of hunks) {
+    const last = out.at(-1)
+    if (last === undefined || hunk.aFrom - last.aTo >= fewest) out.push(hunk)
+    else out[out.length - 1] = { aFrom: last.aFrom, aTo: hunk.aTo, bFrom: last.bFrom, bTo: hunk.bTo }
+  }
+  return out
+}

@@ -3,7 +3,7 @@ import type { ProseElement, ProseMark, ProseNode, ProseText } from '@docrelay/mo
 import { findNodeSpec, nodeSpec } from '@docrelay/model/prose/schema'
 import { cleanText } from '@docrelay/model/prose/values'
 import * as Y from 'yjs'
-import { diff } from './prose-fragment-inline.ts'
+import { diff, joinNear } from './prose-fragment-inline.ts'
 import { markName, readAttrs, readMarks, type TextOp } from './prose-fragment-read.ts'
 import { changeAttr, createElement, createText, formatting, segments, type Segment } from './prose-fragment-write.ts'
 
@@ -83,7 +83,10 @@ function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
   const wanted = runs.flatMap((run) => Array.from(run.text, (character) => ({ text: character, marks: run.marks })))
   const offsets = [0]
   for (const piece of live) offsets.push((offsets.at(-1) as number) + piece.length)
-  const hunks = diff<{ text: string }>(live, wanted, (a, b) => a.text === b.text)
+  const hunks = joinNear(
+    diff<{ text: string }>(live, wanted, (a, b) => a.text === b.text),
+    fewestKept,
+  )
   for (const hunk of hunks.toReversed()) {
     const from = offsets[hunk.aFrom] as number
     const neighbours = [live[hunk.aFrom - 1], live[hunk.aTo], live[hunk.aFrom]]
@@ -99,6 +102,9 @@ function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
   }
   writeMarks(text, runs)
 }
+
+/** Fewer letters than this between two changes are written anew with them. */
+const fewestKept = 4
 
 function wantedLength(wanted: readonly { text: string }[], from: number, to: number): number {
   return wanted.slice(from, to).reduce((sum, piece) => sum + piece.text.length, 0)

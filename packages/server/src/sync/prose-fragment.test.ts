@@ -390,4 +390,16 @@ describe('reconciling', () => {
     )
     expect(shown(doc)).toBe('<p id="blk-a">one two three four</p><p id="blk-b">news</p><hr><p>more text here!</p>')
   })
+
+  it('[LIFE-14] a rewritten sentence is whole even when someone deletes the old one at the same time', () => {
+    const doc = page('<p id="blk-a">The old words of this line.</p>')
+    const other = new Y.Doc()
+    Y.applyUpdate(other, Y.encodeStateAsUpdate(doc))
+    const theirs = (other.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    theirs.delete(0, theirs.length)
+    reconcile(doc, '<p id="blk-a">The old words of this line.</p>', '<p id="blk-a">Nobody knows what stood here!</p>')
+    expect(shown(doc)).toBe('<p id="blk-a">Nobody knows what stood here!</p>')
+    Y.applyUpdate(doc, Y.encodeStateAsUpdate(other))
+    expect(shown(doc)).toBe('<p id="blk-a">Nobody knows what stood here!</p>')
+  })
 })
