@@ -11,6 +11,8 @@ export interface SqliteOptions {
 }
 
 const BUSY_TIMEOUT_MS = 5000
+/** 16 MiB of write-ahead log between checkpoints. At SQLite's 4 MiB, appends under load waited two to four times as long at the 99th percentile. */
+const CHECKPOINT_PAGES = 4096
 const FULL_CHECK_BYTES = 64 << 20
 const CACHED_STATEMENTS = 200
 
@@ -24,7 +26,9 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
   const lock = lockStore(path)
   try {
     const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
-    writer.exec(`pragma journal_mode = wal; pragma synchronous = ${options.synchronous}`)
+    writer.exec(
+      `pragma journal_mode = wal; pragma synchronous = ${options.synchronous}; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+    )
     checkIntegrity(writer, path)
     const reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     reader.exec('pragma query_only = on')
