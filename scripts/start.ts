@@ -37,6 +37,7 @@ async function main(): Promise<void> {
       RELAY_JWT_ISSUER: issuer.url,
       RELAY_JWT_JWKS_URL: issuer.jwksUrl,
       RELAY_JWT_AUDIENCE: AUDIENCE,
+      RELAY_JWT_RESOURCE: `http://127.0.0.1:${RELAY_PORT}/mcp`,
       RELAY_REVOCATION_BEARER: process.env['RELAY_REVOCATION_BEARER'] ?? 'dev-revocation-secret',
       RELAY_LOG_LEVEL: process.env['RELAY_LOG_LEVEL'] ?? 'warn',
     },
