@@ -1,4 +1,5 @@
-import { jsonFrame, syncFrame } from '@docrelay/protocol/codec'
+import { randomBytes } from 'node:crypto'
+import { chunkFrames, jsonFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 
 /** What a received message is, with the place of the update in it. */
@@ -16,6 +17,8 @@ export interface Dialect {
   /** Messages sent right after the socket opened. */
   hello(doc: string, token: string): Uint8Array[]
   update(doc: string, update: Uint8Array): Uint8Array
+  /** An update of any size. */
+  largeUpdate(doc: string, update: Uint8Array): Uint8Array[]
   /** Whether the server answers the hello with its state, so that a client is in sync when it came. */
   readonly sendsState: boolean
   readonly acknowledges: boolean
@@ -36,6 +39,7 @@ export const dialects: Record<'relay' | 'hocuspocus' | 'bare', Dialect> = {
       syncFrame(0, Uint8Array.of(0)),
     ],
     update: (_doc, update) => syncFrame(2, update),
+    largeUpdate: (_doc, update) => chunkFrames(syncFrame(2, update), randomBytes(16)),
     sendsState: true,
     acknowledges: true,
     read(bytes, from, _to, incoming) {
@@ -61,6 +65,7 @@ export const dialects: Record<'relay' | 'hocuspocus' | 'bare', Dialect> = {
       return [Uint8Array.of(...name, 2, 0, ...text(token), ...text('4.7.0')), Uint8Array.of(...name, 0, 0, 1, 0)]
     },
     update: (doc, update) => Uint8Array.of(...text(doc), 0, 2, ...lengthOf(update.length), ...update),
+    largeUpdate: (doc, update) => [Buffer.concat([Uint8Array.of(...text(doc), 0, 2, ...lengthOf(update.length)), update])],
     sendsState: true,
     acknowledges: true,
     read(bytes, from, _to, incoming) {
@@ -79,6 +84,7 @@ export const dialects: Record<'relay' | 'hocuspocus' | 'bare', Dialect> = {
     path: (doc) => `/${doc}`,
     hello: () => [],
     update: (_doc, update) => update,
+    largeUpdate: (_doc, update) => [update],
     sendsState: false,
     acknowledges: false,
     read(_bytes, from, to, incoming) {

@@ -19,7 +19,10 @@ export interface RunningRelay extends RunningServer {
 export async function startRelayServer(options: {
   readonly docs: readonly string[]
   readonly limits: 'default' | 'raised'
+  /** Kept when the relay stops; the documents may be there already. */
   readonly dataDir?: string
+  /** Default true; false leaves documents that are in `dataDir` untouched. */
+  readonly create?: boolean
   readonly env?: Readonly<Record<string, string>>
 }): Promise<RunningRelay> {
   const issuer = await startTestIssuer()
@@ -50,7 +53,7 @@ export async function startRelayServer(options: {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   const tokens = options.docs.map((_, i) => issuer.token({ workspace: `bench-${i}`, role: 'owner' }))
-  for (const [i, id] of options.docs.entries()) await createDocument(baseUrl, id, tokens[i] as string)
+  if (options.create ?? true) for (const [i, id] of options.docs.entries()) await createDocument(baseUrl, id, tokens[i] as string)
   return {
     pid: child.pid as number,
     port,

@@ -10,9 +10,9 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** Starts a peer script, whose argv is the port and a database file, and waits for its line `ready`. */
-export async function startPeer(script: string): Promise<RunningServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
+/** Starts a peer script, whose argv is the port and a database file, and waits for its line `ready`. A given folder is kept when it stops. */
+export async function startPeer(script: string, dataDir?: string): Promise<RunningServer> {
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
   const port = await freePort()
   const child = spawn(process.execPath, [join(import.meta.dirname, 'peers', script), String(port), join(folder, 'peer.db')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -21,7 +21,7 @@ export async function startPeer(script: string): Promise<RunningServer> {
     child.once('exit', () => reject(new Error(`${script} ended before it was ready`)))
     child.stdout?.on('data', (data) => String(data).includes('ready') && resolve())
   })
-  return { pid: child.pid as number, port, stop: () => stopChild(child, folder) }
+  return { pid: child.pid as number, port, stop: () => stopChild(child, dataDir === undefined ? folder : undefined) }
 }
 
 export async function stopChild(child: ChildProcess, folder?: string): Promise<void> {

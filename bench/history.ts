@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as Y from 'yjs'
+import { typingTrace } from '../examples/typing-trace.ts'
+import { PAGE } from './edit-stream.ts'
+
+const AUTHOR = 7
+
+/** A long page and edits that go on with it. */
+export interface History {
+  readonly steps: number
+  readonly characters: number
+  /** Everything that was typed into the page, as one update: what a client sends that wrote it without a connection. */
+  readonly update: Uint8Array
+  /** One more character at the end of the page; the one of `n` goes on where that of `n - 1` ended, from 0. */
+  edit(n: number): Uint8Array
+  /** Throws unless `state` holds everything typed and the first `edits` edits. */
+  check(state: Uint8Array, edits: number): void
+}
+
+/**
+ * A page with a history of single-character steps, made from a generated trace (see `typingTrace`), typed step by step with Yjs. Line ends are
+ * typed as spaces, so that the page is one paragraph with one text: the shape that costs a CRDT most.
+ */
+export function typedHistory(steps: number): History {
+  const words = readFileSync(join(import.meta.dirname, '../examples/words.txt'), 'utf8')
+    .split(/\s+/)
+    .filter(Boolean)
+  const trace = typingTrace({ steps, seed: 1, words })
+  const doc = new Y.Doc()
+  doc.clientID = AUTHOR
+  const paragraph = new Y.XmlElement('paragraph')
+  const text = new Y.XmlText()
+  paragraph.insert(0, [text])
+  doc.getXmlFragment(`prose:${PAGE}`).insert(0, [paragraph])
+  for (const { position, removed, inserted } of trace.steps) {
+    if (removed > 0) text.delete(position, removed)
+    if (inserted !== '') text.insert(position, inserted === '\n' ? ' ' : inserted)
+  }
+  const update = Y.encodeStateAsUpdate(doc)
+  const edits: Uint8Array[] = []
+  doc.on('update', (made: Uint8Array) => edits.push(made))
+  const edit = (n: number) => {
+    while (edits.length <= n) text.insert(text.length, '.')
+    return edits[n] as Uint8Array
+  }
+  const typed = Y.getState(doc.store, AUTHOR)
+  const check = (state: Uint8Array, count: number) => {
+    const clock = Y.decodeStateVector(Y.encodeStateVectorFromUpdate(state)).get(AUTHOR)
+    if (clock !== typed + count) throw new Error(`the state ends at ${clock} instead of ${typed + count}`)
+  }
+  return { steps, characters: trace.finalText.length, update, edit, check }
+}
