@@ -2,14 +2,12 @@ import { RelayRequestError } from '@docrelay/protocol/client/relay-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { storesUnderTest } from '../stores-under-test.ts'
 
 let relay: RelayUnderTest
 let documents = 0
 
-beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' } })
-})
-afterAll(() => relay?.[Symbol.asyncDispose]())
+const OPEN_LIMITS = { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' }
 
 interface Body {
   readonly [member: string]: unknown
@@ -40,45 +38,52 @@ function appendText(doc: Y.Doc, text: string): void {
   else paragraph.push([new Y.XmlText(text)])
 }
 
-describe('two editors and REST on one document', () => {
-  it('[YDOC-1] [YDOC-9] [WS-23] [WS-25] a joiner gets the stored body as a live document', async () => {
-    const id = await document('<h1>Title</h1><p>some <strong>bold</strong> text</p>')
-    const client = relay.sync(id)
-    await saved(client)
-    expect(client.doc.getMap('metadata').get('title')).toBe((await get(id)).name)
-    expect(client.doc.getMap('shapes:canvas').get('s1')).toMatchObject({ id: 's1', x: 1, extra: true })
-    expect(page(client.doc).toString()).toContain('<paragraph>some ')
-    client.destroy()
+describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
+  beforeAll(async () => {
+    relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...env } })
+  })
+  afterAll(async () => {
+    await relay?.[Symbol.asyncDispose]()
+    await remove()
   })
 
-  it('[WS-31] [WS-40] [LIFE-11] edits of two clients converge, are acknowledged, and REST sees them at once', async () => {
-    const id = await document()
-    const [ann, ben] = [relay.sync(id, { sub: 'ann' }), relay.sync(id, { sub: 'ben' })]
-    await saved(ann, ben)
-    appendText(ann.doc, ' from ann')
-    await until('ben to see it', () => page(ben.doc).toString().includes('from ann'))
-    appendText(ben.doc, ' and ben')
-    await saved(ann, ben)
-    await until('both to agree', () => page(ann.doc).toString() === page(ben.doc).toString())
-    const body = await get(id)
-    expect(body.richTextPages[0]?.content).toMatch(/<p( id="[^"]*")?>hello from ann and ben<\/p>/)
-    expect(body['custom']).toEqual({ kept: [1, 'two', null] })
-    expect(body.serverVersion).toBe(2)
-    ann.destroy()
-    ben.destroy()
-  })
+  describe('two editors and REST on one document', () => {
+    it('[YDOC-1] [YDOC-9] [WS-23] [WS-25] a joiner gets the stored body as a live document', async () => {
+      const id = await document('<h1>Title</h1><p>some <strong>bold</strong> text</p>')
+      const client = relay.sync(id)
+      await saved(client)
+      expect(client.doc.getMap('metadata').get('title')).toBe((await get(id)).name)
+      expect(client.doc.getMap('shapes:canvas').get('s1')).toMatchObject({ id: 's1', x: 1, extra: true })
+      expect(page(client.doc).toString()).toContain('<paragraph>some ')
+      client.destroy()
+    })
 
-  it('[LIFE-13] [LIFE-14] a PUT on a live document is merged into it and broadcast, and live edits elsewhere survive', async () => {
-    const id = await document()
-    const ann = relay.sync(id)
-    await saved(ann)
-    const stored = await get(id)
-    ann.doc.getMap('shapes:canvas').set('live', { id: 'live', type: 'ellipse', x: 5, y: 5 })
-    ann.doc.getArray('shapeOrder:canvas').push(['live'])
-    await saved(ann)
-    await relay
-      .rest()
-      .putDocument(
+    it('[WS-31] [WS-40] [LIFE-11] edits of two clients converge, are acknowledged, and REST sees them at once', async () => {
+      const id = await document()
+      const [ann, ben] = [relay.sync(id, { sub: 'ann' }), relay.sync(id, { sub: 'ben' })]
+      await saved(ann, ben)
+      appendText(ann.doc, ' from ann')
+      await until('ben to see it', () => page(ben.doc).toString().includes('from ann'))
+      appendText(ben.doc, ' and ben')
+      await saved(ann, ben)
+      await until('both to agree', () => page(ann.doc).toString() === page(ben.doc).toString())
+      const body = await get(id)
+      expect(body.richTextPages[0]?.content).toMatch(/<p( id="[^"]*")?>hello from ann and ben<\/p>/)
+      expect(body['custom']).toEqual({ kept: [1, 'two', null] })
+      expect(body.serverVersion).toBe(2)
+      ann.destroy()
+      ben.destroy()
+    })
+
+    it('[LIFE-13] [LIFE-14] a PUT on a live document is merged into it and broadcast, and live edits elsewhere survive', async () => {
+      const id = await document()
+      const ann = relay.sync(id)
+      await saved(ann)
+      const stored = await get(id)
+      ann.doc.getMap('shapes:canvas').set('live', { id: 'live', type: 'ellipse', x: 5, y: 5 })
+      ann.doc.getArray('shapeOrder:canvas').push(['live'])
+      await saved(ann)
+      await relay.rest().putDocument(
         id,
         {
           ...stored,
@@ -86,129 +91,134 @@ describe('two editors and REST on one document', () => {
         },
         { expectedVersion: stored.serverVersion },
       )
-    await until('the PUT to arrive', () => (ann.doc.getMap('shapes:canvas').get('s1') as { x: number }).x === 99)
-    expect(ann.doc.getMap('shapes:canvas').has('live')).toBe(true)
-    const body = await get(id)
-    expect(body.pages[0]?.name).toBe('Renamed')
-    expect(body.pages[0]?.shapes.map((shape) => shape.id).sort()).toEqual(['live', 's1'])
-    ann.destroy()
-  })
-
-  it('[LIFE-23] [WS-21] [WS-54] a deleted document is gone for everyone, at once and for later joins', async () => {
-    const id = await document()
-    const events: string[] = []
-    const ann = relay.sync(id, {}, { onEvent: (event) => events.push(`${event.eventType} ${event.docId}`) })
-    await saved(ann)
-    await relay.rest().deleteDocument(id)
-    await until('the event', () => events.includes(`deleted ${id}`))
-    const late = relay.sync(id)
-    await until('the refusal', () => late.state.refusal === 'ERR_DELETED')
-    await expect(relay.rest().getDocument(id)).rejects.toMatchObject({ status: 404 })
-    await expect(relay.rest().putDocument(id, {})).rejects.toMatchObject({ status: 410, code: 'TOMBSTONED' })
-    ann.destroy()
-    late.destroy()
-  })
-
-  it('[WS-51] [WS-52] [WS-53] created, updated and deleted reach every connection that may read the document', async () => {
-    const home = await document()
-    const seen: string[] = []
-    const stranger: string[] = []
-    const watching = relay.sync(home, {}, { onEvent: (event) => seen.push(`${event.eventType} ${event.docId} ${event.userId}`) })
-    const member = { sub: 'mia', role: 'member' }
-    const outsider = relay.sync(home, member, { onEvent: (event) => stranger.push(event.docId) })
-    await saved(watching)
-    await until('the outsider to be refused', () => outsider.state.refusal === 'ERR_VIEW_FORBIDDEN')
-    const ben = { sub: 'ben' }
-    await relay.rest(ben).putDocument('events-doc', { name: 'one' })
-    await relay.rest(ben).putDocument('events-doc', { name: 'two' })
-    await relay.rest(ben).deleteDocument('events-doc')
-    await until('three events', () => seen.length >= 3)
-    expect(seen).toEqual(['created events-doc ben', 'updated events-doc ben', 'deleted events-doc ben'])
-    expect(stranger).toEqual([])
-    watching.destroy()
-    outsider.destroy()
-  })
-
-  it('[WS-27] [PERM-1] a viewer follows the document and its edits are refused', async () => {
-    const id = await document()
-    await relay.rest().putDocument(id, { ...(await get(id)), sharedWith: [{ userId: 'vic', permission: 'view' }] })
-    const vic = relay.sync(id, { sub: 'vic', role: 'viewer' })
-    const ann = relay.sync(id)
-    await saved(ann)
-    await until('the viewer to be in sync', () => vic.state.synced)
-    appendText(ann.doc, '!')
-    await until('the viewer to see it', () => page(vic.doc).toString().includes('hello!'))
-    appendText(vic.doc, '?')
-    await until('the refusal', () => vic.state.saved === 'refused')
-    expect((await get(id)).richTextPages[0]?.content).toContain('hello!<')
-    vic.destroy()
-    ann.destroy()
-  })
-
-  it('[WS-42] [WS-45] [WS-46] presence is shown to others, to late joiners, and goes with its connection', async () => {
-    const id = await document()
-    const ann = relay.sync(id, { sub: 'ann' })
-    ann.awareness.setLocalState({ user: { name: 'Ann' } })
-    await saved(ann)
-    const ben = relay.sync(id, { sub: 'ben' })
-    await until('ben to see ann', () => [...ben.awareness.getStates().values()].some((state) => state['user']?.name === 'Ann'))
-    ann.destroy()
-    await until('ann to vanish', () => ![...ben.awareness.getStates().values()].some((state) => state['user']?.name === 'Ann'))
-    ben.destroy()
-  })
-})
-
-describe('durability', () => {
-  it('[LIFE-3] after kill -9 everything acknowledged is there, over WebSocket and REST', async () => {
-    const id = await document()
-    const ann = relay.sync(id)
-    await saved(ann)
-    for (let i = 0; i < 20; i++) appendText(ann.doc, ` ${i}`)
-    await saved(ann)
-    const text = page(ann.doc).toString()
-    ann.destroy()
-    await relay.kill()
-    await relay.restart()
-    expect((await get(id)).richTextPages[0]?.content).toContain('hello 0 1 2 3')
-    const fresh = relay.sync(id)
-    await saved(fresh)
-    expect(page(fresh.doc).toString()).toBe(text)
-    fresh.destroy()
-  })
-
-  it('[LIFE-28] SIGTERM closes sockets with 1012, saves, and exits 0; a client comes back by itself', async () => {
-    const id = await document()
-    const ann = relay.sync(id)
-    await saved(ann)
-    appendText(ann.doc, ' before the stop')
-    await saved(ann)
-    expect(await relay.stop()).toBe(0)
-    await until('the client to notice', () => ann.state.connection === 'waiting')
-    expect(ann.state.closed?.code).toBe(1012)
-    appendText(ann.doc, ' and while it was down')
-    await relay.restart()
-    await until('the client to be back', () => ann.state.saved === 'saved', 20_000)
-    expect((await get(id)).richTextPages[0]?.content).toContain('before the stop and while it was down')
-    ann.destroy()
-  }, 40_000)
-
-  it('[AUTH-14] a revocation survives a restart and closes live sockets', async () => {
-    const id = await document()
-    const jti = 'to-be-revoked'
-    const ann = relay.sync(id, { jti })
-    await saved(ann)
-    const answer = await fetch(`${relay.baseUrl}/api/v1/internal/revoke`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer revocation-secret-for-tests', 'content-type': 'application/json' },
-      body: JSON.stringify({ revocations: [{ jti, revoked_at: new Date().toISOString() }] }),
+      await until('the PUT to arrive', () => (ann.doc.getMap('shapes:canvas').get('s1') as { x: number }).x === 99)
+      expect(ann.doc.getMap('shapes:canvas').has('live')).toBe(true)
+      const body = await get(id)
+      expect(body.pages[0]?.name).toBe('Renamed')
+      expect(body.pages[0]?.shapes.map((shape) => shape.id).sort()).toEqual(['live', 's1'])
+      ann.destroy()
     })
-    expect(answer.status).toBe(204)
-    await until('the socket to close', () => ann.state.closed?.code === 4401)
-    ann.destroy()
-    await relay.kill()
-    await relay.restart()
-    await expect(relay.rest({ jti }).listDocuments()).rejects.toSatisfy(
-      (error: RelayRequestError) => error.code === 'TOKEN_REVOKED',
-    )
+
+    it('[LIFE-23] [WS-21] [WS-54] a deleted document is gone for everyone, at once and for later joins', async () => {
+      const id = await document()
+      const events: string[] = []
+      const ann = relay.sync(id, {}, { onEvent: (event) => events.push(`${event.eventType} ${event.docId}`) })
+      await saved(ann)
+      await relay.rest().deleteDocument(id)
+      await until('the event', () => events.includes(`deleted ${id}`))
+      const late = relay.sync(id)
+      await until('the refusal', () => late.state.refusal === 'ERR_DELETED')
+      await expect(relay.rest().getDocument(id)).rejects.toMatchObject({ status: 404 })
+      await expect(relay.rest().putDocument(id, {})).rejects.toMatchObject({ status: 410, code: 'TOMBSTONED' })
+      ann.destroy()
+      late.destroy()
+    })
+
+    it('[WS-51] [WS-52] [WS-53] created, updated and deleted reach every connection that may read the document', async () => {
+      const home = await document()
+      const seen: string[] = []
+      const stranger: string[] = []
+      const watching = relay.sync(
+        home,
+        {},
+        { onEvent: (event) => seen.push(`${event.eventType} ${event.docId} ${event.userId}`) },
+      )
+      const member = { sub: 'mia', role: 'member' }
+      const outsider = relay.sync(home, member, { onEvent: (event) => stranger.push(event.docId) })
+      await saved(watching)
+      await until('the outsider to be refused', () => outsider.state.refusal === 'ERR_VIEW_FORBIDDEN')
+      const ben = { sub: 'ben' }
+      await relay.rest(ben).putDocument('events-doc', { name: 'one' })
+      await relay.rest(ben).putDocument('events-doc', { name: 'two' })
+      await relay.rest(ben).deleteDocument('events-doc')
+      await until('three events', () => seen.length >= 3)
+      expect(seen).toEqual(['created events-doc ben', 'updated events-doc ben', 'deleted events-doc ben'])
+      expect(stranger).toEqual([])
+      watching.destroy()
+      outsider.destroy()
+    })
+
+    it('[WS-27] [PERM-1] a viewer follows the document and its edits are refused', async () => {
+      const id = await document()
+      await relay.rest().putDocument(id, { ...(await get(id)), sharedWith: [{ userId: 'vic', permission: 'view' }] })
+      const vic = relay.sync(id, { sub: 'vic', role: 'viewer' })
+      const ann = relay.sync(id)
+      await saved(ann)
+      await until('the viewer to be in sync', () => vic.state.synced)
+      appendText(ann.doc, '!')
+      await until('the viewer to see it', () => page(vic.doc).toString().includes('hello!'))
+      appendText(vic.doc, '?')
+      await until('the refusal', () => vic.state.saved === 'refused')
+      expect((await get(id)).richTextPages[0]?.content).toContain('hello!<')
+      vic.destroy()
+      ann.destroy()
+    })
+
+    it('[WS-42] [WS-45] [WS-46] presence is shown to others, to late joiners, and goes with its connection', async () => {
+      const id = await document()
+      const ann = relay.sync(id, { sub: 'ann' })
+      ann.awareness.setLocalState({ user: { name: 'Ann' } })
+      await saved(ann)
+      const ben = relay.sync(id, { sub: 'ben' })
+      await until('ben to see ann', () => [...ben.awareness.getStates().values()].some((state) => state['user']?.name === 'Ann'))
+      ann.destroy()
+      await until('ann to vanish', () => ![...ben.awareness.getStates().values()].some((state) => state['user']?.name === 'Ann'))
+      ben.destroy()
+    })
+  })
+
+  describe('durability', () => {
+    it('[LIFE-3] after kill -9 everything acknowledged is there, over WebSocket and REST', async () => {
+      const id = await document()
+      const ann = relay.sync(id)
+      await saved(ann)
+      for (let i = 0; i < 20; i++) appendText(ann.doc, ` ${i}`)
+      await saved(ann)
+      const text = page(ann.doc).toString()
+      ann.destroy()
+      await relay.kill()
+      await relay.restart()
+      expect((await get(id)).richTextPages[0]?.content).toContain('hello 0 1 2 3')
+      const fresh = relay.sync(id)
+      await saved(fresh)
+      expect(page(fresh.doc).toString()).toBe(text)
+      fresh.destroy()
+    })
+
+    it('[LIFE-28] SIGTERM closes sockets with 1012, saves, and exits 0; a client comes back by itself', async () => {
+      const id = await document()
+      const ann = relay.sync(id)
+      await saved(ann)
+      appendText(ann.doc, ' before the stop')
+      await saved(ann)
+      expect(await relay.stop()).toBe(0)
+      await until('the client to notice', () => ann.state.connection === 'waiting')
+      expect(ann.state.closed?.code).toBe(1012)
+      appendText(ann.doc, ' and while it was down')
+      await relay.restart()
+      await until('the client to be back', () => ann.state.saved === 'saved', 20_000)
+      expect((await get(id)).richTextPages[0]?.content).toContain('before the stop and while it was down')
+      ann.destroy()
+    }, 40_000)
+
+    it('[AUTH-14] a revocation survives a restart and closes live sockets', async () => {
+      const id = await document()
+      const jti = 'to-be-revoked'
+      const ann = relay.sync(id, { jti })
+      await saved(ann)
+      const answer = await fetch(`${relay.baseUrl}/api/v1/internal/revoke`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer revocation-secret-for-tests', 'content-type': 'application/json' },
+        body: JSON.stringify({ revocations: [{ jti, revoked_at: new Date().toISOString() }] }),
+      })
+      expect(answer.status).toBe(204)
+      await until('the socket to close', () => ann.state.closed?.code === 4401)
+      ann.destroy()
+      await relay.kill()
+      await relay.restart()
+      await expect(relay.rest({ jti }).listDocuments()).rejects.toSatisfy(
+        (error: RelayRequestError) => error.code === 'TOKEN_REVOKED',
+      )
+    })
   })
 })

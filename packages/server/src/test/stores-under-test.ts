@@ -1,0 +1,21 @@
+import { openPostgresUnderTest } from '../drivers/sql/testing/postgres-under-test.ts'
+
+/** A store that the relay as a whole is tested on; `remove` deletes what the tests left on a server. */
+export interface StoreUnderTest {
+  readonly name: 'SQLite' | 'PostgreSQL'
+  /** What to add to the environment of the relay. */
+  readonly env: Readonly<Record<string, string>>
+  remove(): Promise<void>
+}
+
+/** SQLite, and PostgreSQL where there is a server: see `openPostgresUnderTest`. Prints why it is left out otherwise. */
+export async function storesUnderTest(): Promise<readonly StoreUnderTest[]> {
+  const sqlite: StoreUnderTest = { name: 'SQLite', env: {}, remove: async () => undefined }
+  const server = await openPostgresUnderTest()
+  if (typeof server === 'string') {
+    process.stderr.write(`skipped on PostgreSQL: ${server}\n`)
+    return [sqlite]
+  }
+  const env = { RELAY_STORAGE_URL: server.url, RELAY_CLUSTER_SINGLE_NODE: 'true' }
+  return [sqlite, { name: 'PostgreSQL', env, remove: () => server[Symbol.asyncDispose]() }]
+}
