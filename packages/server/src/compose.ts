@@ -16,6 +16,7 @@ import { documentRoutes } from './documents/documents.routes.ts'
 import { memoryRateLimiter, memorySeats } from './drivers/memory-limits.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import { createApp } from './http/app.ts'
+import { documentBodyLimit } from './http/request-body.ts'
 import { createHttpServer, type HttpServer } from './http/server.ts'
 import type { Route } from './http/route.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -127,7 +128,7 @@ function openLive(base: Base, storage: Storage, tokens: Tokens, opened: AsyncDis
   const { limits } = config.tenancy
   const timers = systemTimers
   const workers = opened.use(
-    openDocumentWorkers({ count: workerCount(), storagePort: () => storage.workerPort(), log, options: {} }),
+    openDocumentWorkers({ count: workerCount(), storagePort: () => storage.workerPort(), log, options: { rooms: { maxDocBytes: limits.maxDocBytes } } }),
   )
   const rooms = opened.use(openRooms({ workers, store: storage.documents, clock, timers, log }))
   const gateway = opened.use(
@@ -184,7 +185,7 @@ function openServers(
 ): Servers {
   const { config, clock, log, random, metrics, tenancy } = base
   const { limits } = config.tenancy
-  const bodies = opened.use(openBodies({ maxBytes: documentBodyBytes(limits.maxDocBytes), log }))
+  const bodies = opened.use(openBodies({ maxBytes: documentBodyLimit(limits.maxDocBytes), log }))
   const documents = createDocuments({
     store: storage.documents,
     residents: live.rooms,
@@ -234,11 +235,6 @@ function openServers(
         ? opened.use(createHttpServer({ app: app(metricRoutes), corsOrigins: [], random }))
         : null,
   }
-}
-
-/** [interface, Limits: 128 MiB floor, 25 % slack] */
-function documentBodyBytes(maxDocBytes: number | null): number {
-  return Math.max(128 * 1024 * 1024, Math.floor((maxDocBytes ?? 0) * 1.25))
 }
 
 function checksOf(base: Base, storage: Storage, keySet: KeySet): Parameters<typeof createReadiness>[0] {

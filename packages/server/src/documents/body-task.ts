@@ -1,4 +1,4 @@
-import type { PreparedBody } from '@docrelay/model/body-facts'
+import { bodyFacts, type PreparedBody } from '@docrelay/model/body-facts'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { prepareBody } from '@docrelay/model/body-prepare'
 import { settleTitle, withTitle } from '@docrelay/model/body-title'
@@ -52,10 +52,6 @@ export function runBodyTask(task: BodyTask): BodyTaskResult {
 function resettled(body: PreparedBody, storedTitle: string | null): PreparedBody {
   const { name, title } = body
   if (name === null || title === null) return body
-  const settled = settleTitle(name, title, storedTitle)
-  return {
-    ...body,
-    bytes: writeStoredBody(withTitle(readStoredBody(body.bytes), settled)),
-    facts: { ...body.facts, title: settled },
-  }
+  const settled = withTitle(readStoredBody(body.bytes), settleTitle(name, title, storedTitle))
+  return { ...body, bytes: writeStoredBody(settled), facts: bodyFacts(settled, body.facts.clientVersion) }
 }

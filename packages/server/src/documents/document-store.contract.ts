@@ -209,7 +209,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
     })
 
     describe('quota', () => {
-      it('[LIFE-16] only growth above the quota is refused, and what is refused is named', async () => {
+      it('[LIFE-16] [LIM-3] [LIM-4] only growth above the quota is refused, and what is refused is named', async () => {
         const workspaceId = randomUUID()
         const ref = newRef(workspaceId)
         await create(newRef(workspaceId), '{"p":"1234"}')

@@ -68,9 +68,9 @@ describe('metrics', () => {
     metrics.beforeScrape(() => {
       throw new Error('no')
     })
-    metrics.beforeScrape(() => metrics.set('relay_doc_bytes_total', ++bytes))
+    metrics.beforeScrape(() => metrics.set('relay_doc_cache_bytes', ++bytes))
     await metrics.render()
-    expect((await metrics.render()).text).toContain('relay_doc_bytes_total 2')
+    expect((await metrics.render()).text).toContain('relay_doc_cache_bytes 2')
   })
 
   it('[OPS-4] the process and its volume are measured', async () => {
