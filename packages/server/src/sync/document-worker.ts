@@ -1,5 +1,6 @@
 import type { DocumentStore } from '../documents/document-store.port.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { Pacer } from '../kernel/pacer.ts'
 import type { Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import { UpdateGuard } from './guard.ts'
@@ -32,6 +33,9 @@ export interface DocumentWorkerOptions {
 }
 
 const REPORT_MS = 500
+/** Least time between two messages to the main thread, and between two to the log. */
+const POST_GAP_MS = 2
+const APPEND_GAP_MS = 2
 const LOADS_AT_ONCE = 2
 
 /**
@@ -49,6 +53,8 @@ export class DocumentWorker {
   private readonly counters: Record<string, number> = {}
   private appendSeconds: number[] = []
   private readonly reportTimer: NodeJS.Timeout
+  private readonly posts: Pacer
+  private readonly appends: Pacer
   private draining: Promise<void> | null = null
 
   constructor(given: DocumentWorkerOptions) {
@@ -81,6 +87,8 @@ export class DocumentWorker {
       after: (delayMs, work) => setTimeout(() => this.turn(work), delayMs).unref(),
       atTurnEnd: (room) => this.turning.add(room),
     }
+    this.posts = new Pacer({ gapMs: POST_GAP_MS, clock, run: () => this.postAll() })
+    this.appends = new Pacer({ gapMs: APPEND_GAP_MS, clock, run: () => queue.flush() })
     this.reportTimer = setInterval(() => this.report(), REPORT_MS).unref()
   }
 
@@ -90,7 +98,7 @@ export class DocumentWorker {
     })
   }
 
-  /** Runs `work`, then what waited for the end of the turn, and sends everything that came out as one append and one message. */
+  /** Runs `work`, then what waited for the end of the turn; what came out leaves with what comes out in the next moment of a busy worker. */
   private turn(work: () => void): void {
     this.depth++
     try {
@@ -103,11 +111,14 @@ export class DocumentWorker {
       this.depth--
     }
     if (this.depth > 0) return
-    this.host.queue.flush()
-    if (this.outgoing.length === 0) return
+    if (!this.host.queue.isEmpty) this.appends.request()
+    if (this.outgoing.length > 0) this.posts.request()
+  }
+
+  private postAll(): void {
     const messages = this.outgoing
     this.outgoing = []
-    this.given.post(messages)
+    if (messages.length > 0) this.given.post(messages)
   }
 
   private handle(message: ToWorker): void {

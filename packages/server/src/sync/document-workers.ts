@@ -3,6 +3,7 @@ import { type MessagePort, Worker } from 'node:worker_threads'
 import type { DocumentRef } from '../documents/document-store.port.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
+import { Pacer } from '../kernel/pacer.ts'
 import { packToWorker } from './document-batch.ts'
 import { Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from './room-host.ts'
@@ -47,6 +48,8 @@ export interface DocumentWorkers extends AsyncDisposable {
 }
 
 const LOOK_MS = 250
+/** Least time between two messages to the workers. */
+const POST_GAP_MS = 2
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
 const EARLY_MS = 1_000
@@ -91,12 +94,14 @@ class Workers implements DocumentWorkers {
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
   private readonly look: NodeJS.Timeout
   private flushing = false
+  private readonly posts: Pacer
   private closed = false
 
   constructor(given: Parameters<typeof openDocumentWorkers>[0]) {
     this.clock = given.options.clock ?? systemClock
     this.given = given
     this.count = given.count
+    this.posts = new Pacer({ gapMs: POST_GAP_MS, clock: this.clock, run: () => this.flushAll() })
     for (let worker = 0; worker <= given.count; worker++) {
       this.slots.push(emptySlot())
       // The last one starts when a document is first sent to it.
@@ -191,10 +196,12 @@ class Workers implements DocumentWorkers {
     if (this.flushing) return
     this.flushing = true
     // After everything that the sockets brought in this round of the event loop.
-    setImmediate(() => {
-      this.flushing = false
-      for (let i = 0; i < this.slots.length; i++) this.flush(i)
-    })
+    setImmediate(() => this.posts.request())
+  }
+
+  private flushAll(): void {
+    this.flushing = false
+    for (let i = 0; i < this.slots.length; i++) this.flush(i)
   }
 
   private note(slot: Slot, message: ToWorker): void {

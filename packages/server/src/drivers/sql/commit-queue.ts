@@ -43,8 +43,6 @@ export const MAX_QUEUED_BYTES = 64 << 20
 /** What one transaction takes at most, so that a backlog is not one long commit. */
 const MAX_COMMIT_RECORDS = 4096
 const MAX_COMMIT_BYTES = 8 << 20
-/** After a commit this large more records are about to come, so waiting for them pays; a lone writer never waits. */
-const BUSY_COMMIT_RECORDS = 8
 const RACE_RETRIES = 3
 const WRITE_ERROR_WINDOW_MS = 60_000
 const APPEND_SAMPLES = 1000
@@ -61,8 +59,8 @@ export interface CommitStats {
 /**
  * Group commit: one transaction over everything queued, of all documents and ports. [LIFE-4, D6]
  *
- * A commit starts `commitDelayMs` after its first record, earlier at 256 records or 1 MiB, and at once when none is running and the last
- * one was small. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
+ * Commits of edits keep a clock: one starts at once when the last one began `commitDelayMs` ago or earlier, else when that is reached, earlier at
+ * 256 records or 1 MiB; so no edit waits longer than `commitDelayMs`, a lone one not at all. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
  * COMMIT fails, every call of the batch is rejected with NOT_PERSISTED and later ones are tried anew, unless a flush was lost: then none is.
  */
 export class CommitQueue {
@@ -72,7 +70,7 @@ export class CommitQueue {
   #bytes = 0
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
-  #lastCommit = { startedAtMs: Number.NEGATIVE_INFINITY, records: 0 }
+  #lastStartedMs = Number.NEGATIVE_INFINITY
   #state: 'open' | 'closing' | 'broken' = 'open'
   #healthy = true
   #lastWriteErrorMs = Number.NEGATIVE_INFINITY
@@ -145,9 +143,10 @@ export class CommitQueue {
     const first = this.#jobs[0]
     if (first === undefined) return
     const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
-    const alone = this.#lastCommit.records < BUSY_COMMIT_RECORDS
-    const waitedMs = this.#options.clock.monotonicMs() - Math.min(first.queuedAtMs, this.#lastCommit.startedAtMs)
-    const dueInMs = full || alone ? 0 : this.#options.commitDelayMs - waitedMs
+    // A caller of anything but an append waits for its answer before it goes on; gathering would only slow it down.
+    const gathers = first.work.kind === 'append'
+    const waitedMs = this.#options.clock.monotonicMs() - Math.min(first.queuedAtMs, this.#lastStartedMs)
+    const dueInMs = full || !gathers ? 0 : this.#options.commitDelayMs - waitedMs
     if (this.#wake !== null) {
       if (dueInMs > 0 || this.#wake.immediate) return
       this.#wake.cancel()
@@ -179,7 +178,7 @@ export class CommitQueue {
   async #commitNext(): Promise<void> {
     const batch = this.#take()
     if (batch.length === 0) return
-    this.#lastCommit = { startedAtMs: this.#options.clock.monotonicMs(), records: sum(batch, 'records') }
+    this.#lastStartedMs = this.#options.clock.monotonicMs()
     const attempt = await this.#attempt(batch)
     if (attempt.kind === 'committed') return
     if (batch.length === 1 || !ownFault(attempt)) return this.#reject(batch, attempt)
@@ -320,12 +319,6 @@ function brokenError(): RelayError {
 
 function settle(batch: readonly Job[], results: readonly unknown[]): void {
   for (const [i, job] of batch.entries()) job.resolve(results[i])
-}
-
-function sum(batch: readonly Job[], member: 'records' | 'bytes'): number {
-  let total = 0
-  for (const job of batch) total += job[member]
-  return total
 }
 
 /** For the test hook: leaves a window in which a kill loses what was answered. */
