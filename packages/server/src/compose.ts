@@ -59,6 +59,9 @@ interface Base extends RelayOptions {
   readonly draining: { now: boolean }
 }
 
+/** A database server that is started at the same moment is waited for. */
+const DATABASE_WAIT_MS = 30_000
+
 /**
  * Opens everything in the order of its needs: store, revocations, keys, workers, sockets, listeners. When it resolves, the ports are bound.
  * Rejects with a sentence for the operator, and then everything opened is closed again. [AUTH-12, AUTH-14]
@@ -75,7 +78,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
   }
-  const storage = opened.use(await openStorage({ url: config.storage.url, commitDelayMs: config.storage.commitDelayMs, log }))
+  const { url, commitDelayMs } = config.storage
+  const storage = opened.use(await openStorage({ url, commitDelayMs, log, serverWaitMs: DATABASE_WAIT_MS }))
   const failed = new Promise<Error>((resolve) => storage.onFatal(resolve))
   const tokens = await openTokens(base, storage, opened)
   const live = openLive(base, storage, tokens, opened)
@@ -128,7 +132,12 @@ function openLive(base: Base, storage: Storage, tokens: Tokens, opened: AsyncDis
   const { limits } = config.tenancy
   const timers = systemTimers
   const workers = opened.use(
-    openDocumentWorkers({ count: workerCount(), storagePort: () => storage.workerPort(), log, options: { rooms: { maxDocBytes: limits.maxDocBytes } } }),
+    openDocumentWorkers({
+      count: workerCount(),
+      storagePort: () => storage.workerPort(),
+      log,
+      options: { rooms: { maxDocBytes: limits.maxDocBytes } },
+    }),
   )
   const rooms = opened.use(openRooms({ workers, store: storage.documents, clock, timers, log }))
   const gateway = opened.use(

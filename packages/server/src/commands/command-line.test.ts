@@ -176,6 +176,11 @@ describe('exit codes and streams', () => {
     expect((await run(['serve'], { start: relay(() => Promise.reject(new Error('x'))) })).code).toBe(1)
     expect((await run(['serve'], { start: () => Promise.reject(new Error('port in use')) })).code).toBe(1)
   })
+
+  it('[LIFE-28] a stop during the start ends with 0 and waits for nothing', async () => {
+    const done = await run(['serve'], { start: () => new Promise(() => undefined) })
+    expect([done.code, done.out]).toEqual([0, ''])
+  })
 })
 
 describe('a relay that breaks', () => {

@@ -38,14 +38,17 @@ export function serveCommand(loadRelay: LoadRelay): Command {
       for (const warning of loaded.warnings) log.warn('config.warning', warning)
       const stopped = new Promise<Ending>((resolve) => io.onStopSignal(() => resolve({ kind: 'stopped' })))
       const crashed = new Promise<Ending>((resolve) => io.onCrash((error) => resolve({ kind: 'crashed', error })))
-      let relay: RunningRelay
+      let relay: RunningRelay | Ending
       try {
         const service = await loadRelay()
-        relay = await service.startRelay({ config, log, clock: systemClock, random: systemRandom })
+        const starting = service.startRelay({ config, log, clock: systemClock, random: systemRandom })
+        // The start may wait for a database or for keys; nothing has been accepted yet that a stop would have to finish.
+        relay = await Promise.race([starting, stopped])
       } catch (error) {
         log.error('relay.start_failed', 'The relay could not start.', { error })
         return 1
       }
+      if ('kind' in relay) return 0
       announce(relay, io)
       const failed = relay.failed.then((error): Ending => ({ kind: 'failed', error }))
       return endedBy(await Promise.race([stopped, failed, crashed]), relay, log)

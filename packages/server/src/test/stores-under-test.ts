@@ -17,5 +17,5 @@ export async function storesUnderTest(): Promise<readonly StoreUnderTest[]> {
     return [sqlite]
   }
   const env = { RELAY_STORAGE_URL: server.url, RELAY_CLUSTER_SINGLE_NODE: 'true' }
-  return [sqlite, { name: 'PostgreSQL', env, remove: () => server[Symbol.asyncDispose]() }]
+  return [sqlite, { name: 'PostgreSQL', env, remove: async () => server[Symbol.asyncDispose]() }]
 }

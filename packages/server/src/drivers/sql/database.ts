@@ -3,12 +3,17 @@ import type { Database } from './engine.ts'
 import { migrateStore, StoreTooNewError } from './migrations/migrate.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
+export interface DatabaseOptions extends SqliteOptions {
+  /** How long to wait for a server that does not answer yet. */
+  readonly serverWaitMs?: number
+}
+
 /**
  * Opens the store a `[storage] url` names, checks it and brings it to this program's format.
  *
  * @throws Error with a sentence for the operator: unknown scheme, in use, damaged, newer than the program, unreachable. No secret is in it.
  */
-export async function openDatabase(url: string, options: SqliteOptions, log: Logger): Promise<Database> {
+export async function openDatabase(url: string, options: DatabaseOptions, log: Logger): Promise<Database> {
   const database = await connect(url, options, log)
   const { engine, writer } = database
   try {
@@ -21,7 +26,7 @@ export async function openDatabase(url: string, options: SqliteOptions, log: Log
   }
 }
 
-async function connect(url: string, options: SqliteOptions, log: Logger): Promise<Database> {
+async function connect(url: string, options: DatabaseOptions, log: Logger): Promise<Database> {
   const scheme = url.slice(0, url.indexOf(':') + 1)
   switch (scheme) {
     case 'sqlite:':
@@ -30,7 +35,7 @@ async function connect(url: string, options: SqliteOptions, log: Logger): Promis
     case 'postgresql:': {
       // Not loaded by those who run on one file.
       const { openPostgres } = await import('./postgres.ts')
-      return openPostgres(url, (error) => log.warn('storage.connection-lost', error.message))
+      return openPostgres(url, options.serverWaitMs ?? 0, log)
     }
     default:
       throw new Error(`[storage].url: unknown scheme ${JSON.stringify(scheme)} (allowed sqlite:, postgres:)`)

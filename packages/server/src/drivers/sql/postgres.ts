@@ -1,5 +1,7 @@
+import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
+import type { Logger } from '../../kernel/log.ts'
 import type { Database, Engine, Fault } from './engine.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables } from './tables.ts'
@@ -9,14 +11,23 @@ const INT8 = 20
 const NUMERIC = 1700
 const POOL_SIZE = 4
 const CONNECT_TIMEOUT_MS = 5000
+const CONNECT_AGAIN_MS = 500
+/** Longest time without a byte in either direction. Idle connections are closed earlier. */
+const SILENCE_MS = 10_000
 
-/** Connects to the primary; a server in recovery is refused, as it would answer with the past. */
-export async function openPostgres(url: string, onConnectionLost: (error: Error) => void): Promise<Database> {
+/**
+ * Connects to the primary, for which it waits `waitMs`; a server in recovery is refused, as it would answer with the past.
+ *
+ * @throws Error naming the server and why it cannot be used
+ */
+export async function openPostgres(url: string, waitMs: number, log: Logger): Promise<Database> {
+  const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({
     connectionString: url,
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     types: { getTypeParser: parserOf },
+    stream: openSocket,
   })
   // Each client is listened to by itself, as the pool does not while one is in use.
   pool.on('error', () => undefined)
@@ -31,16 +42,38 @@ export async function openPostgres(url: string, onConnectionLost: (error: Error)
   })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
-    const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(db)
-    if (rows[0]?.standby === true) throw new Error('the database server is a read-only standby')
+    await refuseStandby(db, waitMs, log)
   } catch (error) {
     await db.destroy()
-    const { message, code } = error as { message?: string; code?: string }
-    throw new Error(`cannot use the database server at ${new URL(url).host}: ${message || code || 'no connection'}`, {
-      cause: error,
-    })
+    throw new Error(`cannot use the database server at ${new URL(url).host}: ${reasonOf(error)}`, { cause: error })
   }
   return { engine: postgresEngine, writer: db, reader: db, close: () => db.destroy() }
+}
+
+/** A server that has gone without a word would otherwise be waited for until the system gives the connection up, after many minutes. */
+function openSocket(): Socket {
+  const socket = new Socket()
+  return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error(`no answer for ${SILENCE_MS / 1000} s`)))
+}
+
+async function refuseStandby(db: Kysely<Tables>, waitMs: number, log: Logger): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += CONNECT_AGAIN_MS) {
+    try {
+      const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(db)
+      if (rows[0]?.standby !== true) return
+      throw new Error('the database server is a read-only standby')
+    } catch (error) {
+      // A wrong password or name does not become right by waiting.
+      if (waitedMs >= waitMs || postgresFault(error) !== 'storage') throw error
+      if (waitedMs === 0) log.warn('storage.waiting', 'The database server does not answer yet.', { reason: reasonOf(error) })
+    }
+    await new Promise((resolve) => setTimeout(resolve, CONNECT_AGAIN_MS))
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string }
+  return message || code || 'no connection'
 }
 
 /** Integers as numbers, bytes as plain arrays that own their buffer. */

@@ -16,6 +16,7 @@ export interface StorageHostOptions {
   /** `sqlite:<path>` or `postgres://…` */
   readonly url: string
   readonly commitDelayMs: number
+  readonly serverWaitMs?: number
   readonly log: Logger
   readonly clock: Clock
   readonly hooks: TestHooks
@@ -34,8 +35,8 @@ export interface StorageHost extends AsyncDisposable {
 
 /** @throws Error with a sentence for the operator */
 export async function openStorageHost(options: StorageHostOptions): Promise<StorageHost> {
-  const { url, commitDelayMs, log, clock, hooks, onFatal } = options
-  const database = await openDatabase(url, hooks, log)
+  const { url, commitDelayMs, serverWaitMs = 0, log, clock, hooks, onFatal } = options
+  const database = await openDatabase(url, { ...hooks, serverWaitMs }, log)
   const queue = new CommitQueue({
     database,
     commitDelayMs,

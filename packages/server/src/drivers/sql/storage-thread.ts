@@ -10,14 +10,16 @@ import { testHooks } from './test-hooks.ts'
 export interface StorageThreadData {
   readonly url: string
   readonly commitDelayMs: number
+  readonly serverWaitMs: number
   readonly port: MessagePort
 }
 
-async function main(parent: MessagePort, { url, commitDelayMs, port }: StorageThreadData): Promise<void> {
+async function main(parent: MessagePort, { url, commitDelayMs, serverWaitMs, port }: StorageThreadData): Promise<void> {
   const tell = (event: ThreadEvent) => parent.postMessage(event)
   const host = await openStorageHost({
     url,
     commitDelayMs,
+    serverWaitMs,
     log: forwardingLogger(tell),
     clock: systemClock,
     hooks: testHooks(process.env),

@@ -14,6 +14,8 @@ export interface StorageOptions {
   /** How long a commit may wait for more records under load; 0 is not at all. */
   readonly commitDelayMs: number
   readonly log: Logger
+  /** How long to wait for a database server that does not answer yet; 0 when absent. */
+  readonly serverWaitMs?: number
 }
 
 /** The store, run in a thread of its own. Disposing commits what is queued, writes SQLite's side file back and ends the thread. */
@@ -32,9 +34,9 @@ export interface Storage extends AsyncDisposable {
 }
 
 /** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
-export async function openStorage({ url, commitDelayMs, log }: StorageOptions): Promise<Storage> {
+export async function openStorage({ url, commitDelayMs, log, serverWaitMs = 0 }: StorageOptions): Promise<Storage> {
   const { port1, port2 } = new MessageChannel()
-  const data: StorageThreadData = { url, commitDelayMs, port: port2 }
+  const data: StorageThreadData = { url, commitDelayMs, serverWaitMs, port: port2 }
   const worker = new Worker(new URL('./storage-thread.ts', import.meta.url), {
     workerData: data,
     transferList: [port2],

@@ -1,0 +1,101 @@
+import type { RelayRequestError } from '@docrelay/protocol/client/relay-client'
+import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { openPostgresUnderTest, type PostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
+
+const server = await openPostgresUnderTest()
+if (typeof server === 'string') process.stderr.write(`skipped: ${server}\n`)
+
+describe.skipIf(typeof server === 'string')('a database server that goes away', () => {
+  let proxy: TcpProxy
+  let relay: RelayUnderTest
+  beforeAll(async () => {
+    const url = new URL((server as PostgresUnderTest).url)
+    proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) })
+    url.hostname = '127.0.0.1'
+    url.port = String(proxy.port)
+    await proxy.down()
+    const starting = startRelayUnderTest({
+      env: { RELAY_STORAGE_URL: url.href, RELAY_CLUSTER_SINGLE_NODE: 'true', RELAY_WRITES_PER_SEC: '0' },
+    })
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await proxy.up()
+    relay = await starting
+  })
+  afterAll(async () => {
+    await relay?.[Symbol.asyncDispose]()
+    await proxy?.[Symbol.asyncDispose]()
+    await (server as PostgresUnderTest)[Symbol.asyncDispose]()
+  })
+
+  const ready = async () => (await fetch(`${relay.baseUrl}/readyz`)).status
+  const refused = async (call: Promise<unknown>) => {
+    const error = (await call.then(
+      () => new Error('the call was answered'),
+      (reason: unknown) => reason,
+    )) as RelayRequestError
+    return `${error.status} ${error.code}`
+  }
+  async function edited(id: string): Promise<SyncClient> {
+    await relay.rest().putDocument(id, { name: id, richTextPages: [{ id: 'text', name: 'Text', content: '<p>before</p>' }] })
+    const client = relay.sync(id)
+    await saved(client)
+    return client
+  }
+  const type = (client: SyncClient, text: string) => client.doc.getXmlFragment('prose:text').push([paragraph(text)])
+  const content = async (id: string) =>
+    ((await relay.rest().getDocument(id)) as { richTextPages: { content: string }[] }).richTextPages[0]?.content
+
+  it('[LIFE-6] [WS-22] while it is away nothing is acknowledged and nothing lost, and all goes on when it is back', async () => {
+    const errors: string[] = []
+    const id = 'cut'
+    const ann = await edited(id)
+    const { pid } = relay
+    const closes: string[] = []
+    await proxy.down()
+    type(ann, 'during')
+    await until('the sockets to be closed', () => {
+      const { closed } = ann.state
+      if (closed !== null && closes.at(-1) !== String(closed.code)) closes.push(String(closed.code))
+      return closes.includes('1012')
+    })
+    expect(ann.state.saved).not.toBe('saved')
+    expect(await ready()).toBe(503)
+    expect(await refused(relay.rest().getDocument(id))).toBe('503 UNAVAILABLE')
+    expect(await refused(relay.rest().putDocument('new', { name: 'new' }))).toMatch(/^503 (UNAVAILABLE|NOT_PERSISTED)$/)
+    type(ann, 'later')
+    await proxy.up()
+    const backAt = performance.now()
+    await until('readiness', async () => (await ready()) === 200)
+    expect(performance.now() - backAt).toBeLessThan(5_000)
+    await until('the edits to be saved', () => ann.state.synced && ann.state.saved === 'saved', 20_000)
+    expect(await content(id)).toMatch(/before.*during.*later/)
+    expect(relay.pid).toBe(pid)
+    expect(errors).toEqual([])
+    ann.destroy()
+  }, 60_000)
+
+  it('[LIFE-6] a server that does not answer any more is given up, and its answers are not waited for', async () => {
+    const id = 'silent'
+    const ann = await edited(id)
+    proxy.silent()
+    type(ann, 'during')
+    await until('the sockets to be closed', () => ann.state.closed?.code === 1012, 20_000)
+    expect(ann.state.saved).not.toBe('saved')
+    expect(await ready()).toBe(503)
+    await proxy.up()
+    await until('readiness', async () => (await ready()) === 200)
+    await until('the edits to be saved', () => ann.state.synced && ann.state.saved === 'saved', 20_000)
+    expect(await content(id)).toMatch(/before.*during/)
+    ann.destroy()
+  }, 60_000)
+})
+
+function paragraph(text: string): Y.XmlElement {
+  const element = new Y.XmlElement('paragraph')
+  element.insert(0, [new Y.XmlText(text)])
+  return element
+}
