@@ -35,10 +35,16 @@ export interface Gateway extends AsyncDisposable {
 class RelaySocket extends WebSocket {
   raw!: Socket
   connection: Connection | null = null
+  sessions: Sessions | null = null
 
-  /** The library closes an oversized message without a reason. [WS-58] */
+  /**
+   * Our own closes have a reason. The library closes for its peer, and with a code alone when it cannot go on with what it reads, for example
+   * with an oversized message; either ends the connection before the close frame, so that nothing is written behind it. [WS-58, W7]
+   */
   override close(code?: number, data?: string | Buffer): void {
-    super.close(code, data === undefined && code === 1009 ? 'frame-too-large' : data)
+    const fault = code !== undefined && data === undefined ? code : null
+    if (this.connection !== null) this.sessions?.closing(this.connection, fault)
+    super.close(code, fault === 1009 ? 'frame-too-large' : data)
   }
 }
 
@@ -71,8 +77,10 @@ export function createGateway(deps: SessionDeps): Gateway {
     head: Buffer,
   ): void {
     socket.removeListener('error', destroySelf)
+    keepFirstProtocol(request)
     server.handleUpgrade(request, socket, head, (opened) => {
       opened.raw = socket as Socket
+      opened.sessions = sessions
       opened.connection = sessions.open(opened, asked.namedWorkspace, pinned)
       listen(opened, listeners)
     })
@@ -116,6 +124,12 @@ export function createGateway(deps: SessionDeps): Gateway {
       server.close()
     },
   }
+}
+
+/** Leaves the one subprotocol that is echoed: the library would refuse the whole offer for a value that is repeated behind it. [WS-3] */
+function keepFirstProtocol(request: IncomingMessage): void {
+  const offer = request.headers['sec-websocket-protocol']
+  if (offer !== undefined) request.headers['sec-websocket-protocol'] = (offer.split(',')[0] ?? '').trim()
 }
 
 /** Until the WebSocket library listens, an error of the socket is nobody else's. */

@@ -137,6 +137,15 @@ export class Sessions implements AsyncDisposable {
     connection.wire.close(code, reason)
   }
 
+  /** The socket is being closed from below: by its peer (`null`), or by the frame parser with a code of its own. */
+  closing(connection: Connection, fault: number | null): void {
+    if (isClosed(connection)) return
+    this.outbox.flush(connection)
+    if (isClosed(connection)) return
+    this.#end(connection)
+    if (fault !== null) countIn(this.counters.closes, fault)
+  }
+
   /** The socket has ended. */
   gone(connection: Connection): void {
     this.#end(connection)

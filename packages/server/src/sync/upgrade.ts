@@ -55,7 +55,7 @@ export function refuseUpgrade(request: UpgradeRequest, rules: UpgradeRules): Upg
     return {
       code: 'PROTOCOL_VERSION_MISMATCH',
       message: `ERR_PROTOCOL_VERSION_MISMATCH: the client speaks ${theirs}, this relay speaks ${ours}`,
-      headers: { Upgrade: 'websocket' },
+      headers: { Connection: 'upgrade, close', Upgrade: 'websocket' },
     }
   }
   const { origin } = request
