@@ -54,12 +54,16 @@ export class WireClient extends TestClient {
   }
 
   /** An edit that no other one clobbers; answers its update. */
-  put(key: string, value: unknown = key): Uint8Array {
-    return this.edit((doc) => void doc.getMap('fields').set(key, value))
+  put(key: string, value = key): Uint8Array {
+    return this.edit((doc) => void doc.getMap('fields').set(key, { name: key, value }))
   }
 
   has(key: string): boolean {
     return this.doc.getMap('fields').has(key)
+  }
+
+  keys(): string[] {
+    return [...this.doc.getMap('fields').keys()].sort()
   }
 
   acks(): number[] {
@@ -201,6 +205,12 @@ export async function metric(
     if (match?.[1] === name && wanted.every((label) => match[2]?.includes(label))) return Number(match[3])
   }
   return 0
+}
+
+/** The fields of a document as REST answers them. */
+export async function storedKeys(relay: RelayUnderTest, docId: string, workspace = 'default'): Promise<string[]> {
+  const body = (await relay.rest({ workspace }).getDocument(docId)) as { fields?: { fields: object } }
+  return Object.keys(body.fields?.fields ?? {}).sort()
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
