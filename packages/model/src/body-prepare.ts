@@ -19,6 +19,7 @@ export type Preparation =
 
 const MAX_SHARES = 1000
 const MAX_COLLECTION_ID_BYTES = 64
+const MAX_SHOWN_CHARACTERS = 256
 
 /**
  * Takes the bytes of a PUT to what is stored and decided upon: parsed once, checked, healed, its title settled against `storedTitle`
@@ -46,8 +47,15 @@ export function prepareValue(value: Json, docId: string, storedTitle: string | n
   if (!isJsonObject(value)) return badBody('', 'the document body is not an object')
   const bodyId = memberOf(value, 'id')
   if (bodyId !== undefined && bodyId !== docId) {
-    const shown = typeof bodyId === 'string' ? bodyId : JSON.stringify(bodyId)
-    return refuse('ID_MISMATCH', 'The id in the body is not the id of the path.', { pathId: docId, bodyId: shown })
+    const shown = (typeof bodyId === 'string' ? bodyId : JSON.stringify(bodyId)).slice(0, MAX_SHOWN_CHARACTERS)
+    return refuse(
+      'ID_MISMATCH',
+      `The id in the body, ${JSON.stringify(shown)}, is not the ${JSON.stringify(docId)} of the path.`,
+      {
+        pathId: docId,
+        bodyId: shown,
+      },
+    )
   }
   const beside = besideBody(value)
   if (!beside.ok) return badBody(beside.path, beside.reason)

@@ -8,6 +8,8 @@ const MAX_QUERY_CHARACTERS = 200
 const MAX_USER_ID_BYTES = 256
 const MAX_USER_NAME_BYTES = 1024
 const MAX_COLLECTION_ID_BYTES = 64
+/** Of a refused value in an answer. */
+const MAX_SHOWN_CHARACTERS = 64
 
 /** What a list request narrows to; unknown query members are ignored. Throws BAD_REQUEST on a bad known one. [REST-8, REST-21] */
 export function readListQuery(query: URLSearchParams): ListQuery {
@@ -82,15 +84,16 @@ function readInteger(text: string | null, field: string, range: { readonly from:
   if (text === null) return null
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (value >= range.from && value <= range.to) return value
-  throw badRequest(field, `The query member ${field} is a decimal integer from ${range.from} to ${range.to}.`, {
-    value: text.slice(0, 64),
-  })
+  const shown = text.slice(0, MAX_SHOWN_CHARACTERS)
+  const allowed = `a decimal integer from ${range.from} to ${range.to}`
+  throw badRequest(field, `The query member ${field} is ${allowed}, not ${JSON.stringify(shown)}.`, { value: shown })
 }
 
 function readBoolean(text: string | null, field: string): boolean {
   if (text === null || text === 'false' || text === '0') return false
   if (text === 'true' || text === '1') return true
-  throw badRequest(field, `The query member ${field} is true, false, 1 or 0.`, { value: text.slice(0, 64) })
+  const shown = text.slice(0, MAX_SHOWN_CHARACTERS)
+  throw badRequest(field, `The query member ${field} is true, false, 1 or 0, not ${JSON.stringify(shown)}.`, { value: shown })
 }
 
 /** `"7"`, or `"7-v"` as the level view is told. */

@@ -63,8 +63,8 @@ export function createApp(deps: AppDeps): App {
   const groups = groupRoutes(deps.routes)
   const documentBodyBytes = documentBodyLimit(deps.maxDocBytes)
   const shell: Shell = { deps, budget: createBodyBudget(documentBodyBytes), sources: createSourceLimit(), documentBodyBytes }
-  // The path stays as it was sent: parameters are decoded once, strictly, by `rawParams`.
-  const app: App = new Hono<AppEnv>({ getPath: (request) => pathOf(request.url) })
+  // The path stays as it was sent: dot segments name no route, and parameters are decoded once, strictly, by `rawParams`. [X16]
+  const app: App = new Hono<AppEnv>({ getPath: (request, context) => pathOf(context?.env?.incoming?.url ?? request.url) })
 
   app.use('*', async (c, next) => {
     const startedMs = deps.clock.monotonicMs()
@@ -234,7 +234,7 @@ function originOf(c: AppContext): string {
 }
 
 function pathOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const path = start === -1 ? '/' : url.slice(start)
   const end = path.search(/[?#]/)
   return end === -1 ? path : path.slice(0, end)
