@@ -25,8 +25,8 @@ export interface RelayUnderTest extends AsyncDisposable {
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
-  /** Starts again on the same data and port. */
-  restart(): Promise<void>
+  /** Starts again on the same data and port, with `env` in the place of the variables given at first. */
+  restart(env?: Readonly<Record<string, string>>): Promise<void>
 }
 
 export async function startRelayUnderTest(
@@ -37,7 +37,7 @@ export async function startRelayUnderTest(
   const dataDir = join(folder, 'data')
   const logLines: string[] = []
   const clients: SyncClient[] = []
-  const environment = (port: number) => ({
+  const environment = (port: number, env = options.env) => ({
     PATH: process.env['PATH'],
     RELAY_HOST: '127.0.0.1',
     RELAY_PORT: String(port),
@@ -47,7 +47,7 @@ export async function startRelayUnderTest(
     RELAY_JWT_ISSUER: issuer.issuer,
     RELAY_JWT_JWKS_URL: issuer.jwksUrl,
     RELAY_REVOCATION_BEARER: 'revocation-secret-for-tests',
-    ...options.env,
+    ...env,
   })
   let running = await launch(environment(0), folder, logLines)
   const baseUrl = running.baseUrl
@@ -79,8 +79,8 @@ export async function startRelayUnderTest(
       running.child.kill('SIGTERM')
       return running.ended
     },
-    async restart() {
-      running = await launch(environment(port), folder, logLines)
+    async restart(env = options.env) {
+      running = await launch(environment(port, env), folder, logLines)
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.destroy()

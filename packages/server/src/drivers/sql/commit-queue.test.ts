@@ -44,6 +44,7 @@ async function openBench(
     log: silentLogger,
     onFatal: (error) => fatal.push(error),
     ackBeforeCommit: false,
+    commitHoldMs: 0,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   cleanups.push(async () => {

@@ -14,8 +14,9 @@ export interface CommitQueueOptions {
   readonly appendAll: (writer: Writer, records: readonly AppendRecord[]) => Promise<readonly AppendOutcome[]>
   /** Called once, when nothing can be confirmed on this handle any more. [D10] */
   readonly onFatal: (error: Error) => void
-  /** Answers before the commit: for the test that shows the kill test can fail. */
+  /** Test hooks: appends answered before the commit, and a pause before each commit. */
   readonly ackBeforeCommit: boolean
+  readonly commitHoldMs: number
 }
 
 interface Job {
@@ -215,14 +216,15 @@ export class CommitQueue {
   }
 
   async #transact(batch: readonly Job[]): Promise<Attempt> {
-    const { database, clock, ackBeforeCommit } = this.#options
+    const { database, clock, ackBeforeCommit, commitHoldMs } = this.#options
     let committing = false
     let results: unknown[]
     try {
       const transaction = await database.writer.startTransaction().execute()
       try {
         results = await this.#runAll(transaction, batch)
-        if (ackBeforeCommit) await settleTooEarly(batch, results)
+        if (ackBeforeCommit) settleAppends(batch, results)
+        if (commitHoldMs > 0) await new Promise((resolve) => setTimeout(resolve, commitHoldMs))
         committing = true
         await transaction.commit().execute()
       } catch (error) {
@@ -321,8 +323,7 @@ function settle(batch: readonly Job[], results: readonly unknown[]): void {
   for (const [i, job] of batch.entries()) job.resolve(results[i])
 }
 
-/** For the test hook: leaves a window in which a kill loses what was answered. */
-function settleTooEarly(batch: readonly Job[], results: readonly unknown[]): Promise<void> {
-  settle(batch, results)
-  return new Promise((resolve) => setTimeout(resolve, 5))
+/** Only appends: a body that others cannot read yet would be found out by its own writer. */
+function settleAppends(batch: readonly Job[], results: readonly unknown[]): void {
+  for (const [i, job] of batch.entries()) if (job.work.kind === 'append') job.resolve(results[i])
 }

@@ -44,6 +44,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     log,
     onFatal,
     ackBeforeCommit: hooks.ackBeforeCommit,
+    commitHoldMs: hooks.commitHoldMs,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   return {

@@ -27,7 +27,7 @@ export function openHost(
     commitDelayMs: more.commitDelayMs ?? 4,
     log: more.log ?? silentLogger,
     clock: systemClock,
-    hooks: { synchronous: 'FULL', ackBeforeCommit: false },
+    hooks: { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0 },
     onFatal() {},
   })
 }
