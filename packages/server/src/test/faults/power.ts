@@ -1,0 +1,173 @@
+// `npm run faults:power [-- --cuts 12 --seed 1 --sabotage synchronous-normal]`: the power fails under mixed load; nothing acknowledged may be missing.
+// With `--sabotage` SQLite does not flush at commit, and the run succeeds only when that is found out. Needs root, loop devices and mkfs.xfs.
+//
+// The data directory is an ext4 file system of its own on a loop device without a cache. A cut is a copy of that device at one instant (a
+// reflink on XFS): what the kernel had not written yet is not in it. The model is a disk that keeps whatever it has taken, in the order in which
+// it took it; a disk that loses its own cache in spite of flushes is not modelled.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { parseArgs } from 'node:util'
+import { startRelayUnderTest } from '../relay-under-test.ts'
+import {
+  type Acknowledged,
+  addLosses,
+  createDocuments,
+  describeLosses,
+  findLosses,
+  generator,
+  type Losses,
+  NO_LOSSES,
+  OPEN_LIMITS,
+  startMixedLoad,
+} from './mixed-load.ts'
+
+const HOST_BYTES = 8 * 2 ** 30
+const DISK_BYTES = 2 ** 30
+
+interface Cut {
+  readonly image: string
+  readonly acknowledged: Acknowledged
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      cuts: { type: 'string', default: '12' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      sabotage: { type: 'string' },
+    },
+  })
+  const missingTool = whyNotHere()
+  if (missingTool !== null) {
+    console.log(`SKIPPED: ${missingTool}`)
+    process.exitCode = 1
+    return
+  }
+  const sabotaged = values.sabotage !== undefined
+  console.log(`power cuts: ${values.cuts}, seed ${values.seed}${sabotaged ? `, sabotage ${values.sabotage}` : ''}`)
+  using disks = openDisks()
+  const total = await playCuts(disks, Number(values.cuts), sabotaged, generator(Number(values.seed)))
+  console.log(`total: ${describeLosses(total)}`)
+  const lost = total.missing + total.unloadable > 0
+  if (sabotaged) console.log(lost ? 'The sabotage was found out, so this check can fail.' : 'The sabotage was NOT found out.')
+  process.exitCode = lost === sabotaged && total.checked > 0 ? 0 : 1
+}
+
+async function playCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Losses> {
+  const cuts = await takeCuts(disks, count, sabotaged, random)
+  let total = NO_LOSSES
+  for (const [i, { image, acknowledged }] of cuts.entries()) {
+    const losses = await lookAt(disks, image, acknowledged)
+    if (losses.missing + losses.unloadable > 0) console.log(`cut ${i + 1}: ${describeLosses(losses)}`)
+    total = addLosses(total, losses)
+  }
+  return total
+}
+
+async function takeCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Cut[]> {
+  const weak: Record<string, string> = sabotaged ? { RELAY_TEST_HOOKS: '1', RELAY_TEST_SYNCHRONOUS: 'NORMAL' } : {}
+  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...weak, RELAY_DATA_DIR: disks.dataDir } })
+  await createDocuments(relay, 0)
+  // Only what comes from here on is at stake, whatever the mode.
+  execFileSync('sync')
+  const load = await startMixedLoad(relay, 1)
+  const cuts: Cut[] = []
+  for (let i = 0; i < count; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 300 + random() * 1_200))
+    const acknowledged = load.acknowledged()
+    cuts.push({ image: disks.copyNow(i), acknowledged })
+  }
+  await relay.kill()
+  await load.stop()
+  return cuts
+}
+
+/** Starts a relay on what a cut has left, and lets the database check itself afterwards. */
+async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged): Promise<Losses> {
+  using mounted = disks.mountCopy(image)
+  try {
+    const losses = await lossesIn(mounted.dataDir, acknowledged)
+    const db = new DatabaseSync(join(mounted.dataDir, 'relay.db'))
+    const rows = db.prepare('pragma integrity_check').all()
+    db.close()
+    if (rows.length !== 1 || rows[0]?.['integrity_check'] !== 'ok') throw new Error(`integrity_check: ${JSON.stringify(rows)}`)
+    return losses
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : error)
+    return { checked: 0, missing: 0, unloadable: 1 }
+  }
+}
+
+async function lossesIn(dataDir: string, acknowledged: Acknowledged): Promise<Losses> {
+  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, RELAY_DATA_DIR: dataDir } })
+  return await findLosses(relay, acknowledged)
+}
+
+interface Disks extends Disposable {
+  readonly dataDir: string
+  /** Copies the disk as it is at this instant; everything acknowledged before the call must be in it. */
+  copyNow(number: number): string
+  mountCopy(image: string): Disposable & { readonly dataDir: string }
+}
+
+function whyNotHere(): string | null {
+  if (process.getuid?.() !== 0) return 'not root'
+  for (const tool of ['mkfs.xfs', 'mkfs.ext4', 'losetup'])
+    if (!answers(tool)) return `${tool} is not installed (packages xfsprogs, e2fsprogs, mount)`
+  return null
+}
+
+function answers(tool: string): boolean {
+  try {
+    execFileSync('which', [tool], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** An XFS that can copy files at once, and in it the disk that is cut. Undoes everything when disposed, also after a failure half-way. */
+function openDisks(): Disks {
+  using opened = new DisposableStack()
+  const folder = mkdtempSync(join(tmpdir(), 'docrelay-power-'))
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const host = join(folder, 'host')
+  makeImage(join(folder, 'host.img'), HOST_BYTES, ['mkfs.xfs', '-q', '-m', 'reflink=1'])
+  opened.use(mountImage(join(folder, 'host.img'), host))
+  const disk = join(host, 'disk.img')
+  makeImage(disk, DISK_BYTES, ['mkfs.ext4', '-q'])
+  const mounted = opened.use(mountImage(disk, join(folder, 'disk')))
+  const undo = opened.move()
+  return {
+    dataDir: mounted.dataDir,
+    copyNow(number) {
+      const image = join(host, `cut-${number}.img`)
+      execFileSync('cp', ['--reflink=always', disk, image])
+      return image
+    },
+    mountCopy: (image) => mountImage(image, join(folder, 'cut')),
+    [Symbol.dispose]: () => undo.dispose(),
+  }
+}
+
+function makeImage(path: string, bytes: number, [tool = '', ...options]: readonly string[]): void {
+  writeFileSync(path, '')
+  truncateSync(path, bytes)
+  execFileSync(tool, [...options, path])
+}
+
+function mountImage(image: string, at: string): Disposable & { readonly dataDir: string } {
+  using opened = new DisposableStack()
+  const device = execFileSync('losetup', ['--find', '--show', '--direct-io=on', image], { encoding: 'utf8' }).trim()
+  opened.defer(() => execFileSync('losetup', ['--detach', device]))
+  mkdirSync(at, { recursive: true })
+  execFileSync('mount', [device, at])
+  opened.defer(() => execFileSync('umount', [at]))
+  const undo = opened.move()
+  return { dataDir: join(at, 'data'), [Symbol.dispose]: () => undo.dispose() }
+}
+
+await main()
