@@ -151,15 +151,16 @@ async function receive(
   shell: Shell,
   account: ReturnType<BodyBudget['open']>,
 ): Promise<{ readonly bytes: Uint8Array; readonly json: unknown }> {
+  const { deps } = shell
   const policy = route.body
   if (policy.kind === 'none') return { bytes: new Uint8Array(0), json: undefined }
   const limit =
-    policy.kind === 'json' ? jsonLimit(policy.maxBytes) : documentLimit(shell.documentBodyBytes, c.get('frame').caller)
+    policy.kind === 'json' ? jsonLimit(policy.maxBytes) : documentLimit(shell.documentBodyBytes, c.get('frame').caller, deps)
   const declared = c.req.header('content-length')
   checkDeclaredLength(declared, limit)
   checkJsonType(c.req.header('content-type'))
   const bytes = await readBody({ body: c.req.raw.body, declared }, limit, account)
-  return policy.kind === 'json' ? { bytes, json: await shell.deps.parseJson(bytes) } : { bytes, json: undefined }
+  return policy.kind === 'json' ? { bytes, json: await deps.parseJson(bytes) } : { bytes, json: undefined }
 }
 
 function jsonLimit(maxBytes: number): BodyLimit {
@@ -170,17 +171,19 @@ function jsonLimit(maxBytes: number): BodyLimit {
 }
 
 /** While the caller has a document ceiling, a body that the request limit cuts is told of that ceiling. [REST-14 DOC_TOO_LARGE] */
-function documentLimit(maxBytes: number, caller: Caller | null): BodyLimit {
+function documentLimit(maxBytes: number, caller: Caller | null, deps: Pick<AppDeps, 'metrics'>): BodyLimit {
   const ceiling = caller?.access.limits.maxDocBytes ?? null
   if (caller === null || ceiling === null) return jsonLimit(maxBytes)
   return {
     maxBytes,
-    tooLarge: (sizeBytes) =>
-      new RelayError('DOC_TOO_LARGE', `The document of at least ${sizeBytes} bytes exceeds ${ceiling} bytes.`, {
+    tooLarge(sizeBytes) {
+      deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
+      return new RelayError('DOC_TOO_LARGE', `The document of at least ${sizeBytes} bytes exceeds ${ceiling} bytes.`, {
         sizeBytes,
         maxBytes: ceiling,
         source: caller.access.limits.maxDocBytesSource,
-      }),
+      })
+    },
   }
 }
 
