@@ -3,7 +3,7 @@ import { storageFromPort } from './drivers/sql/storage-client.ts'
 import { systemClock } from './kernel/clock.ts'
 import { systemRandom } from './kernel/ids.ts'
 import type { LogFields, Logger } from './kernel/log.ts'
-import { packFromWorker } from './sync/document-batch.ts'
+import { type Batch, packFromWorker, unpackToWorker } from './sync/document-batch.ts'
 import { DocumentWorker } from './sync/document-worker.ts'
 import type { WorkerLine, WorkerStart } from './sync/document-workers.ts'
 import { sharedWatch } from './sync/watchdog.ts'
@@ -21,11 +21,11 @@ function startWorker(port: NonNullable<typeof parentPort>, start: WorkerStart): 
     watch: sharedWatch(start.memory),
     rooms: start.rooms,
     post: (messages) => {
-      const packed = packFromWorker(messages)
-      port.postMessage(packed.messages, packed.transfer)
+      const { batch, transfer } = packFromWorker(messages)
+      port.postMessage(batch, transfer)
     },
   })
-  port.on('message', (batch: readonly ToWorker[]) => worker.receive(batch))
+  port.on('message', (batch: Batch<ToWorker>) => worker.receive(unpackToWorker(batch)))
 }
 
 /** Lines go to the main thread, which writes them. */

@@ -33,9 +33,9 @@ export interface DocumentWorkerOptions {
 }
 
 const REPORT_MS = 500
-/** Least time between two messages to the main thread, and between two to the log. */
-const POST_GAP_MS = 2
-const APPEND_GAP_MS = 2
+/** How long a busy worker gathers what goes to the main thread, and what goes to the log. */
+const POST_WIDEST_MS = 8
+const APPEND_WIDEST_MS = 4
 const LOADS_AT_ONCE = 2
 
 /**
@@ -87,8 +87,8 @@ export class DocumentWorker {
       after: (delayMs, work) => setTimeout(() => this.turn(work), delayMs).unref(),
       atTurnEnd: (room) => this.turning.add(room),
     }
-    this.posts = new Pacer({ gapMs: POST_GAP_MS, clock, run: () => this.postAll() })
-    this.appends = new Pacer({ gapMs: APPEND_GAP_MS, clock, run: () => queue.flush() })
+    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock, run: () => this.postAll() })
+    this.appends = new Pacer({ widestMs: APPEND_WIDEST_MS, clock, run: () => queue.flush() })
     this.reportTimer = setInterval(() => this.report(), REPORT_MS).unref()
   }
 

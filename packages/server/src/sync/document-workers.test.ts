@@ -3,14 +3,14 @@ import * as Y from 'yjs'
 import type { DocumentHead } from '../documents/document-store.port.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { silentLogger } from '../kernel/log.ts'
-import { packFromWorker, packToWorker } from './document-batch.ts'
+import { packFromWorker, packToWorker, unpackFromWorker, unpackToWorker } from './document-batch.ts'
 import { Quarantine } from './document-quarantine.ts'
 import { type DocumentWorkers, openDocumentWorkers } from './document-workers.ts'
 import { STEP1, syncFrame, UPDATE } from './room-frames.ts'
 import { UpdateWriter } from './testing/update-writer.ts'
 import { createDocument, openTestStorage, until } from './testing/worker-harness.ts'
 import { sharedWatch, type Running, Watchdog, watchedMemory } from './watchdog.ts'
-import type { FromWorker } from './worker-messages.ts'
+import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 describe('the watchdog', () => {
   const running = { room: 3, connection: 4, join: 1, ordinal: 9, bytes: 100 }
@@ -48,25 +48,35 @@ describe('the watchdog', () => {
 })
 
 describe('batches between threads', () => {
-  it('[C2] bytes travel in one buffer per batch, whatever they were cut from, and the originals stay', () => {
-    const pool = new Uint8Array(64 * 1024).fill(7)
+  it('[C2] messages to a worker arrive as they were, in order, and the originals stay usable', () => {
+    const pool = new Uint8Array(256 * 1024).fill(7)
     const frame = pool.subarray(100, 110)
-    const { messages, transfer } = packToWorker([
-      { kind: 'awareness', room: 1, connection: 2, payload: frame },
-      { kind: 'resync', room: 1, connection: 2 },
+    const messages: ToWorker[] = [
       { kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 1, payload: pool.subarray(0, 5) },
-    ])
-    expect(transfer.map((buffer) => buffer.byteLength)).toEqual([15])
-    expect(messages[0]).toMatchObject({ payload: frame })
-    expect(frame.byteLength).toBe(10)
-    const large = new Uint8Array(2 * 1024 * 1024)
-    const back = packFromWorker([
-      { kind: 'updates', room: 1, updates: [frame, frame], senders: [1, 2] },
-      { kind: 'direct', connection: 1, join: 1, frames: [large] },
+      { kind: 'awareness', room: 1, connection: 2, payload: frame },
+      { kind: 'sync', room: 300, connection: 70_000, join: 2, ordinal: 2 ** 40, payload: pool.subarray(0, 100_000) },
+      { kind: 'resync', room: 1, connection: 2 },
+      { kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 0, payload: new Uint8Array(0) },
+    ]
+    const { batch, transfer } = packToWorker(messages)
+    expect(transfer.map((buffer) => buffer.byteLength)).toEqual([100_000])
+    expect(unpackToWorker(structuredClone(batch, { transfer }))).toEqual(messages)
+    expect([frame.byteLength, pool.byteLength]).toEqual([10, 256 * 1024])
+  })
+
+  it('[C2] messages from a worker arrive as they were, in order, without the buffers they were cut from', () => {
+    const pool = new Uint8Array(256 * 1024).fill(9)
+    const messages: FromWorker[] = [
+      { kind: 'updates', room: 5, updates: [pool.subarray(3, 9), pool.subarray(9, 10)], senders: [1, 0] },
+      { kind: 'settled', connection: 9, join: 3, ordinal: 77 },
+      { kind: 'direct', connection: 1, join: 1, frames: [pool.subarray(0, 20)] },
+      { kind: 'updates', room: 5, updates: [pool.subarray(0, 90_000)], senders: [4] },
       { kind: 'drained' },
-    ])
-    expect(back.transfer.map((buffer) => buffer.byteLength)).toEqual([20, large.length])
-    expect(back.messages).toHaveLength(3)
+    ]
+    const { batch, transfer } = packFromWorker(messages)
+    const direct = batch.rest[0] as Extract<FromWorker, { kind: 'direct' }>
+    expect(direct.frames[0]?.buffer.byteLength).toBe(20)
+    expect(unpackFromWorker(structuredClone(batch, { transfer }))).toEqual(messages)
   })
 })
 

@@ -4,7 +4,7 @@ import type { DocumentRef } from '../documents/document-store.port.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import { Pacer } from '../kernel/pacer.ts'
-import { packToWorker } from './document-batch.ts'
+import { type Batch, packToWorker, unpackFromWorker } from './document-batch.ts'
 import { Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from './room-host.ts'
 import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
@@ -47,9 +47,12 @@ export interface DocumentWorkers extends AsyncDisposable {
   onEnded(listener: (worker: number, running: Running | null) => void): void
 }
 
-const LOOK_MS = 250
-/** Least time between two messages to the workers. */
-const POST_GAP_MS = 2
+/** A stuck worker holds its other documents up for this much longer than an operation may take. */
+const LOOK_MS = 50
+/** What counts as lately halves in a quarter of a second. */
+const BUSY_KEPT = 0.5 ** (LOOK_MS / 250)
+/** How long a busy relay gathers what goes to the workers. */
+const POST_WIDEST_MS = 8
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
 const EARLY_MS = 1_000
@@ -94,6 +97,7 @@ class Workers implements DocumentWorkers {
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
   private readonly look: NodeJS.Timeout
   private flushing = false
+  private posted = 0
   private readonly posts: Pacer
   private closed = false
 
@@ -101,7 +105,7 @@ class Workers implements DocumentWorkers {
     this.clock = given.options.clock ?? systemClock
     this.given = given
     this.count = given.count
-    this.posts = new Pacer({ gapMs: POST_GAP_MS, clock: this.clock, run: () => this.flushAll() })
+    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock: this.clock, run: () => this.flushAll() })
     for (let worker = 0; worker <= given.count; worker++) {
       this.slots.push(emptySlot())
       // The last one starts when a document is first sent to it.
@@ -122,7 +126,7 @@ class Workers implements DocumentWorkers {
     slot.thread = thread
     slot.watchdog = new Watchdog(memory)
     slot.startedMs = this.clock.monotonicMs()
-    thread.on('message', (message: readonly FromWorker[] | WorkerLine) => this.received(worker, message))
+    thread.on('message', (message: Batch<FromWorker> | WorkerLine) => this.received(worker, message))
     thread.on('error', (error) =>
       this.given.log.error('worker.error', 'A document worker failed.', { worker, error: String(error) }),
     )
@@ -131,13 +135,13 @@ class Workers implements DocumentWorkers {
     this.flush(worker)
   }
 
-  private received(worker: number, message: readonly FromWorker[] | WorkerLine): void {
+  private received(worker: number, message: Batch<FromWorker> | WorkerLine): void {
     if ('level' in message) {
       this.given.log[message.level](message.event, message.msg, { ...message.fields, worker })
       return
     }
     const slot = this.slots[worker] as Slot
-    for (const one of message) {
+    for (const one of unpackFromWorker(message)) {
       this.heard(slot, one)
       for (const listener of this.messageListeners) listener(worker, one)
     }
@@ -146,7 +150,7 @@ class Workers implements DocumentWorkers {
   private watch(): void {
     const now = this.clock.monotonicMs()
     this.slots.forEach((slot, worker) => {
-      slot.busy /= 2
+      slot.busy *= BUSY_KEPT
       const stuck = slot.thread === null ? null : slot.watchdog.overdue(now)
       if (stuck === null) return
       this.given.log.error('worker.stuck', 'A document worker did not come back in time and is ended.', {
@@ -193,14 +197,18 @@ class Workers implements DocumentWorkers {
     slot.queue.push(message)
     slot.busy++
     if (slot.thread === null && worker === this.count && slot.failedStarts === 0) this.start(worker)
+    this.posted++
     if (this.flushing) return
     this.flushing = true
     // After everything that the sockets brought in this round of the event loop.
-    setImmediate(() => this.posts.request())
+    setImmediate(() => {
+      this.flushing = false
+      this.posts.request(this.posted)
+      this.posted = 0
+    })
   }
 
   private flushAll(): void {
-    this.flushing = false
     for (let i = 0; i < this.slots.length; i++) this.flush(i)
   }
 
@@ -242,9 +250,9 @@ class Workers implements DocumentWorkers {
   private flush(worker: number): void {
     const slot = this.slots[worker] as Slot
     if (slot.thread === null || slot.queue.length === 0) return
-    const { messages, transfer } = packToWorker(slot.queue)
+    const { batch, transfer } = packToWorker(slot.queue)
     slot.queue = []
-    slot.thread.postMessage(messages, transfer)
+    slot.thread.postMessage(batch, transfer)
   }
 
   onMessage(listener: (worker: number, message: FromWorker) => void): void {

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 import { buildLive, hasPending, type LiveContent } from './room-content.ts'
-import { type RoomHost, watched } from './room-host.ts'
+import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
 /** A write-bearing message that waits for its room's next turn. */
@@ -9,6 +9,10 @@ export interface Write {
   readonly update: Uint8Array
   /** A step2, whose gaps are the client's own. */
   readonly isStep2: boolean
+  /** Its sender had level view when it came: it passes when it is a step2 that adds nothing. [WS-30] */
+  readonly readOnly: boolean
+  /** Refused whatever it holds, but in its turn: an ordinal is settled only with all before it. [WS-40] */
+  readonly refusal: { readonly code: Refusal; readonly text: string } | null
 }
 
 export type Refusal = 'ERR_EDIT_FORBIDDEN' | 'ERR_BAD_UPDATE' | 'ERR_BAD_FRAME' | 'ERR_SYNC_GAP' | 'ERR_RATE_LIMIT'
@@ -34,13 +38,18 @@ export interface TurnOwner {
 export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member, writes: readonly Write[]): boolean {
   const { host } = owner
   const startedAt = host.clock.monotonicMs()
+  const structsBefore = live.structCount
   let chargedTo = startedAt
   const applyAll = (): void => {
     for (const write of writes) {
+      if (write.refusal !== null) {
+        owner.refuse(member, write.ordinal, write.refusal.code, write.refusal.text)
+        continue
+      }
       const waitMs = host.cpu.waitMs(member.connection, chargedTo)
       if (waitMs > 0) {
         owner.refuse(member, write.ordinal, 'ERR_RATE_LIMIT', '')
-        owner.dropped(member, waitMs)
+        if (!write.readOnly) owner.dropped(member, waitMs)
         continue
       }
       applyWrite(owner, live, member, write)
@@ -60,7 +69,9 @@ export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member,
     host.watch.end()
   }
   const tookMs = host.clock.monotonicMs() - startedAt
-  const fault = tookMs > SLOW_MS ? growLoadCost(owner, live, tookMs) : null
+  if (tookMs <= SLOW_MS) return true
+  const ordinal = writes.at(-1)?.ordinal ?? 0
+  const fault = growLoadCost(owner, live, { member, ordinal, tookMs, structs: live.structCount - structsBefore })
   if (fault !== null) owner.broken(member, fault)
   return fault === null
 }
@@ -70,22 +81,48 @@ const LOAD_COST_MS = 1_000
 const LOAD_COST_MS_PER_MIB = 500
 const MIB = 1024 * 1024
 const ENCODED_BYTES = 30
+const MANY_STRUCTS = 1_000
+
+interface SlowTurn {
+  readonly member: Member
+  /** Of its last write. */
+  readonly ordinal: number
+  readonly tookMs: number
+  readonly structs: number
+}
 
 /**
  * Adds a slow turn to what the room costs to load; beyond the limit a decode from scratch measures anew. Steps that are each within their time
  * must not add up to a document that no load admits. [G9]
  */
-function growLoadCost({ host, id }: TurnOwner, live: LiveContent, slowMs: number): string | null {
-  live.loadCostMs += slowMs
+function growLoadCost({ host, id }: TurnOwner, live: LiveContent, turn: SlowTurn): string | null {
+  live.loadCostMs += turn.tookMs
   if (live.loadCostMs <= LOAD_COST_MS) return null
+  const encodedBytes = ENCODED_BYTES * live.structCount
+  // Measuring would hold the worker's other rooms up as long again. A few structs are never what is slow: then it was the machine.
+  if (turn.structs >= MANY_STRUCTS && turn.tookMs > loadLimitMs(encodedBytes))
+    return `applying the update took ${Math.round(turn.tookMs)} ms`
+  const { member, ordinal } = turn
   const startedAt = host.clock.monotonicMs()
+  const measured = <T>(bytes: number, work: () => T): T => {
+    host.watch.begin({ room: id, connection: member.connection, join: member.join, ordinal, bytes })
+    try {
+      return work()
+    } finally {
+      host.watch.end()
+    }
+  }
   // Encoding counts too: with thousands of roots it is the slower part.
-  const state = watched(host, id, ENCODED_BYTES * live.structCount, () => Y.encodeStateAsUpdate(live.doc))
-  const limitMs = LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * state.length) / MIB
+  const state = measured(encodedBytes, () => Y.encodeStateAsUpdate(live.doc))
+  const limitMs = loadLimitMs(state.length)
   if (live.loadCostMs <= limitMs) return null
-  watched(host, id, state.length, () => buildLive([state], host.random).doc.destroy())
+  measured(state.length, () => buildLive([state], host.random).doc.destroy())
   live.loadCostMs = host.clock.monotonicMs() - startedAt
   return live.loadCostMs > limitMs ? `loading the document would take ${Math.round(live.loadCostMs)} ms` : null
+}
+
+function loadLimitMs(bytes: number): number {
+  return LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * bytes) / MIB
 }
 
 function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write): void {
@@ -93,6 +130,11 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
   const { update, ordinal } = write
   host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: update.length })
   const inspection = host.guard.inspect(update, live)
+  if (write.readOnly) {
+    const addsNothing = write.isStep2 && inspection.kind === 'ok' && inspection.noop
+    if (!addsNothing) owner.refuse(member, ordinal, 'ERR_EDIT_FORBIDDEN', 'you may read this document, not write it')
+    return
+  }
   switch (inspection.kind) {
     case 'bad':
       host.count(`guard_${inspection.rule}`)

@@ -50,9 +50,8 @@ describe('loading and leaving memory', () => {
     const ann = await joined(room)
     for (let i = 0; i < 60; i++) {
       setShape(ann, `s${i}`)
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      await until(() => ann.settled === ann.ordinal)
     }
-    await until(() => ann.settled === ann.ordinal)
     await untilAsync(async () => {
       const log = await at.storage.updates.load(head.key)
       return log.kind === 'loaded' && log.snapshot !== null && log.records.length < 20

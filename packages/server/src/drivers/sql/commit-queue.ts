@@ -44,6 +44,9 @@ export const MAX_QUEUED_BYTES = 64 << 20
 /** What one transaction takes at most, so that a backlog is not one long commit. */
 const MAX_COMMIT_RECORDS = 4096
 const MAX_COMMIT_BYTES = 8 << 20
+const LOAD_MEMORY_MS = 100
+/** From 400 records a second on, gathering for the whole delay pays. */
+const FULL_LOAD = 40
 const RACE_RETRIES = 3
 const WRITE_ERROR_WINDOW_MS = 60_000
 const APPEND_SAMPLES = 1000
@@ -60,8 +63,8 @@ export interface CommitStats {
 /**
  * Group commit: one transaction over everything queued, of all documents and ports. [LIFE-4, D6]
  *
- * Commits of edits keep a clock: one starts at once when the last one began `commitDelayMs` ago or earlier, else when that is reached, earlier at
- * 256 records or 1 MiB; so no edit waits longer than `commitDelayMs`, a lone one not at all. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
+ * A commit starts at once when none is running and few records come; the more come, the longer it gathers, `commitDelayMs` after its first
+ * record at the latest, earlier at 256 records or 1 MiB. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
  * COMMIT fails, every call of the batch is rejected with NOT_PERSISTED and later ones are tried anew, unless a flush was lost: then none is.
  */
 export class CommitQueue {
@@ -71,6 +74,8 @@ export class CommitQueue {
   #bytes = 0
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
+  /** A decaying count of the records of about the last tenth of a second. */
+  #load = 0
   #lastStartedMs = Number.NEGATIVE_INFINITY
   #state: 'open' | 'closing' | 'broken' = 'open'
   #healthy = true
@@ -147,7 +152,7 @@ export class CommitQueue {
     // A caller of anything but an append waits for its answer before it goes on; gathering would only slow it down.
     const gathers = first.work.kind === 'append'
     const waitedMs = this.#options.clock.monotonicMs() - Math.min(first.queuedAtMs, this.#lastStartedMs)
-    const dueInMs = full || !gathers ? 0 : this.#options.commitDelayMs - waitedMs
+    const dueInMs = full || !gathers ? 0 : this.#gapMs() - waitedMs
     if (this.#wake !== null) {
       if (dueInMs > 0 || this.#wake.immediate) return
       this.#wake.cancel()
@@ -166,6 +171,11 @@ export class CommitQueue {
     }
   }
 
+  /** Time between the starts of two commits: none for a few records now and then, growing with their rate up to the configured delay. */
+  #gapMs(): number {
+    return this.#options.commitDelayMs * Math.min(1, this.#load / FULL_LOAD)
+  }
+
   #start(): Promise<void> {
     this.#wake?.cancel()
     this.#wake = null
@@ -179,7 +189,10 @@ export class CommitQueue {
   async #commitNext(): Promise<void> {
     const batch = this.#take()
     if (batch.length === 0) return
-    this.#lastStartedMs = this.#options.clock.monotonicMs()
+    const nowMs = this.#options.clock.monotonicMs()
+    const sinceMs = Math.min(nowMs - this.#lastStartedMs, 10_000)
+    this.#load = this.#load * Math.exp(-sinceMs / LOAD_MEMORY_MS) + batch.reduce((records, job) => records + job.records, 0)
+    this.#lastStartedMs = nowMs
     const attempt = await this.#attempt(batch)
     if (attempt.kind === 'committed') return
     if (batch.length === 1 || !ownFault(attempt)) return this.#reject(batch, attempt)
