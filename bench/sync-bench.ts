@@ -39,7 +39,7 @@ async function measure(target: Target, scenario: Scenario): Promise<Measured> {
       clientsPerDoc: scenario.clientsPerDoc,
       rate: scenario.rate,
       window: scenario.window,
-      warmUpSec: 2,
+      warmUpSec: 6,
       measureSec: SECONDS,
     }
     const generator = spawn(process.execPath, [`${import.meta.dirname}/generator.ts`], { stdio: ['pipe', 'pipe', 'inherit'] })
