@@ -137,7 +137,7 @@ describe('parseBody and writeBody', () => {
     const value = {
       pages: [{ name: 'P', shapes: [{ x: 1 }, { x: 1 }, { id: 's' }] }],
       richTextPages: [{ name: 'Q', content: '' }],
-    }
+    } as const
     const once = rewritten(value) as unknown as {
       pages: { id: string; shapes: { id: string }[] }[]
       richTextPages: { id: string }[]
