@@ -59,6 +59,8 @@ export function observeLive(metrics: Metrics, gateway: Gateway, rooms: Rooms): v
     metrics.set('relay_ws_buffered_bytes', bufferedBytes)
     totals.add('relay_slow_consumer_closes_total', counters.slowConsumerCloses)
     totals.add('relay_append_failures_total', counters.appendFailures)
+    totals.add('relay_bad_updates_total', counters.badUpdates)
+    totals.add('relay_sync_gaps_total', counters.syncGaps)
     totals.add('relay_handler_panics_total', counters.panics)
     for (const [code, total] of counters.closes)
       metrics.add('relay_ws_closes_total', totals.since(`close ${code}`, total), { code: String(code) })
@@ -79,10 +81,7 @@ function observeWorkers(metrics: Metrics, totals: Totals, rooms: Rooms): void {
     cacheBytes += report.cacheBytes
     oldestUnsavedMs = Math.max(oldestUnsavedMs, report.oldestUnsavedMs)
     const counted = report.counters
-    totals.add('relay_sync_gaps_total', counted['sync_gaps'] ?? 0, `gaps ${worker}`)
     totals.add('relay_doc_over_cap_snapshots_total', counted['doc_over_cap_snapshots'] ?? 0, `over cap ${worker}`)
-    const refused = Object.entries(counted).reduce((sum, [name, count]) => (name.startsWith('guard_') ? sum + count : sum), 0)
-    totals.add('relay_bad_updates_total', refused, `bad updates ${worker}`)
   }
   metrics.set('relay_doc_cache_bytes', cacheBytes)
   metrics.set('relay_persist_lag_seconds', oldestUnsavedMs / 1000)

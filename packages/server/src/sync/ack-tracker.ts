@@ -5,6 +5,8 @@ export interface KeptFrame {
   readonly payload: Uint8Array
   /** Place in the order of everything handed over by this process. */
   readonly order: number
+  /** The SYNC_CHUNK_ACK of a chunked message; due once the message was handled. [WS-37] */
+  chunkAck?: Uint8Array
 }
 
 /**
@@ -34,16 +36,18 @@ export function keepFrame(tracker: AckTracker, frame: KeptFrame): void {
   tracker.keptBytes += frame.payload.length
 }
 
-/** Everything handed over up to `ordinal` is settled. */
-export function settleThrough(tracker: AckTracker, ordinal: number): void {
+/** Everything handed over up to `ordinal` is settled; answers the frames that no longer are outstanding. */
+export function settleThrough(tracker: AckTracker, ordinal: number): readonly KeptFrame[] {
   let settled = 0
   for (const frame of tracker.kept) {
     if (frame.ordinal > ordinal) break
     tracker.keptBytes -= frame.payload.length
     settled++
   }
-  if (settled > 0) tracker.kept.splice(0, settled)
+  return settled > 0 ? tracker.kept.splice(0, settled) : NONE
 }
+
+const NONE: readonly KeptFrame[] = []
 
 /** Takes one frame out: it was the running one of a worker that ended. */
 export function dropKept(tracker: AckTracker, ordinal: number): void {

@@ -7,6 +7,9 @@ export interface GatewayCounters {
   readonly authFailures: Map<string, number>
   readonly rateLimited: { ws: number; join: number }
   readonly capRejections: { connections: number; editors: number }
+  /** Write-bearing messages refused with ERR_BAD_UPDATE, and those that depended on missing content. [WS-33, WS-32] */
+  badUpdates: number
+  syncGaps: number
   appendFailures: number
   panics: number
 }
@@ -18,6 +21,8 @@ export function newGatewayCounters(): GatewayCounters {
     authFailures: new Map(),
     rateLimited: { ws: 0, join: 0 },
     capRejections: { connections: 0, editors: 0 },
+    badUpdates: 0,
+    syncGaps: 0,
     appendFailures: 0,
     panics: 0,
   }

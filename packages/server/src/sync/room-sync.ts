@@ -69,33 +69,22 @@ export class RoomSync implements TurnOwner {
   receive(member: Member, message: Extract<ToWorker, { kind: 'sync' }>): void {
     const read = readSyncMessage(message.payload)
     if (read === null) {
-      const isWrite = message.payload[0] === STEP2 || message.payload[0] === UPDATE
-      this.refuse(member, message.ordinal, isWrite ? 'ERR_BAD_UPDATE' : 'ERR_BAD_FRAME', 'the SYNC message cannot be decoded')
-      this.settleAfter(member, message.ordinal)
+      this.undecodable(member, message)
       return
     }
     if (read.type === STEP1) {
       this.answerStep1(member, read.data)
       return
     }
-    const write: Write = { ordinal: message.ordinal, update: read.data, isStep2: read.type === STEP2 }
-    if (member.canWrite) this.gather(member, write)
-    else this.viewerWrite(member, write)
+    const readOnly = !member.canWrite
+    this.gather(member, { ordinal: message.ordinal, update: read.data, isStep2: read.type === STEP2, readOnly, refusal: null })
   }
 
-  /** A write at level view: only a step2 that adds nothing passes. [WS-27, WS-30] */
-  private viewerWrite(member: Member, write: Write): void {
-    this.flushTurn()
-    if (!(write.isStep2 && this.addsNothing(write.update))) {
-      this.refuse(member, write.ordinal, 'ERR_EDIT_FORBIDDEN', 'you may read this document, not write it')
-    }
-    this.settleAfter(member, write.ordinal)
-  }
-
-  private addsNothing(update: Uint8Array): boolean {
-    if (isEmptyUpdate(update)) return true
-    const inspection = this.host.guard.inspect(update, this.room.live())
-    return inspection.kind === 'ok' && inspection.noop
+  private undecodable(member: Member, { ordinal, payload }: Extract<ToWorker, { kind: 'sync' }>): void {
+    const isWrite = payload[0] === STEP2 || payload[0] === UPDATE
+    const refusal = { code: isWrite ? 'ERR_BAD_UPDATE' : 'ERR_BAD_FRAME', text: 'the SYNC message cannot be decoded' } as const
+    if (ordinal === 0) this.refuse(member, 0, refusal.code, refusal.text)
+    else this.gather(member, refusedWrite(ordinal, refusal))
   }
 
   private gather(member: Member, write: Write): void {
@@ -104,7 +93,7 @@ export class RoomSync implements TurnOwner {
       trial.waiting.push(write)
       return
     }
-    if (write.update.length > this.host.options.trialBytes && this.needsTrial(write.update)) {
+    if (!write.readOnly && write.update.length > this.host.options.trialBytes && this.needsTrial(write.update)) {
       this.flushTurn()
       void this.tryWrite(member, write)
       return
@@ -136,8 +125,9 @@ export class RoomSync implements TurnOwner {
       if (passed) this.enqueue(member, write)
       else {
         this.host.count('trials_failed')
-        this.refuse(member, write.ordinal, 'ERR_BAD_UPDATE', 'the update cannot be applied in time')
-        this.settleAfter(member, write.ordinal)
+        const refusal = { code: 'ERR_BAD_UPDATE', text: 'the update cannot be applied in time' } as const
+        this.enqueue(member, refusedWrite(write.ordinal, refusal))
+        this.flushTurn()
         this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, reason: 'protocol' })
       }
       for (const next of trial.waiting) this.gather(member, next)
@@ -168,7 +158,7 @@ export class RoomSync implements TurnOwner {
 
   /** False when the document broke and the room is gone. */
   private applyNow(member: Member, writes: readonly Write[]): boolean {
-    if (writes.some(({ update }) => !isEmptyUpdate(update))) {
+    if (writes.some(({ update, refusal }) => refusal !== null || !isEmptyUpdate(update))) {
       const live = this.room.live()
       this.staged = []
       const sound = applyWrites(this, live, member, writes)
@@ -341,6 +331,10 @@ export class RoomSync implements TurnOwner {
     if (this.windowTimer !== null) clearTimeout(this.windowTimer)
     for (const member of this.room.members.values()) this.forget(member)
   }
+}
+
+function refusedWrite(ordinal: number, refusal: NonNullable<Write['refusal']>): Write {
+  return { ordinal, update: new Uint8Array(), isStep2: false, readOnly: false, refusal }
 }
 
 /** What a client sends as its step2 when it has nothing to say. */

@@ -317,6 +317,31 @@ describe('acknowledgements', () => {
     await held[Symbol.asyncDispose]()
   })
 
+  it('[WS-11] [WS-40] a refusal in the same turn neither overtakes what came before it nor settles it', async () => {
+    const gate = gatedUpdates(storage.updates)
+    const held = new TestWorker({ documents: storage.documents, updates: gate.updates })
+    const { room } = await openRoom(held)
+    const [ann, bob] = [await joined(room, {}, held), await joined(room, {}, held)]
+    await settled(ann)
+    const [connection, join, first] = [ann.connection, ann.join, ann.ordinal + 1]
+    const sync = (ordinal: number, payload: Uint8Array) => ({ kind: 'sync', room, connection, join, ordinal, payload }) as const
+    bob.room = 0
+    bob.doc.getMap('shapes:c1').set('a', { id: 'a' })
+    gate.close()
+    held.host.receive([
+      sync(first, syncMessage(UPDATE, Uint8Array.of(9))),
+      sync(first + 1, syncMessage(UPDATE, Y.encodeStateAsUpdate(bob.doc, Y.encodeStateVector(ann.doc)))),
+      sync(first + 2, Uint8Array.of(UPDATE, 200)),
+    ])
+    await until(() => ann.refusals.length === 2)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(ann.refusals.map(({ ordinal }) => ordinal)).toEqual([first, first + 2])
+    expect(ann.settled).toBeLessThan(first + 1)
+    gate.open()
+    await until(() => ann.settled === first + 2)
+    await held[Symbol.asyncDispose]()
+  })
+
   it('[LIFE-6] a failed append is never settled: its writers are named and the room is forgotten', async () => {
     const gate = gatedUpdates(storage.updates)
     const failing = new TestWorker({ documents: storage.documents, updates: gate.updates })

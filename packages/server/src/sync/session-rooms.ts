@@ -34,6 +34,7 @@ export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): Roo
 }
 
 function toConnection(context: SessionContext, deps: RoomSinkDeps, message: ConnectionMessage): void {
+  if (message.kind === 'refused') countRefusal(context, message.code)
   const connection = deps.connection(message.connection)
   if (connection === undefined) return
   if (message.kind === 'violation') return context.violation(connection)
@@ -48,15 +49,23 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
       if (message.frames.some((frame) => frame[1] === SYNC.step2)) binding.stepOne = null
       return
     case 'settled':
-      settleThrough(binding.acks, message.ordinal)
+      for (const { chunkAck } of settleThrough(binding.acks, message.ordinal)) {
+        if (chunkAck) context.outbox.send(connection, chunkAck)
+      }
       if (binding.acks.keptBytes <= UNSETTLED_BYTES / 2) deps.resume(connection, PAUSE.unsettled)
       return acknowledge(context, connection, binding, identity)
     case 'refused':
       context.sendError(connection, message.code, message.text, message.ordinal)
       if (message.ordinal === 0) binding.stepOne = null
-      if (message.code === 'ERR_RATE_LIMIT') context.counters.rateLimited.ws++
       if (message.violation) context.violation(connection)
   }
+}
+
+/** [OPS-4] */
+function countRefusal({ counters }: SessionContext, code: Extract<ConnectionMessage, { kind: 'refused' }>['code']): void {
+  if (code === 'ERR_RATE_LIMIT') counters.rateLimited.ws++
+  else if (code === 'ERR_BAD_UPDATE') counters.badUpdates++
+  else if (code === 'ERR_SYNC_GAP') counters.syncGaps++
 }
 
 /** The room is no more: writers learn what was lost, everyone comes back by a reconnect. [LIFE-6] */

@@ -103,8 +103,7 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
       return null
     }
     case 'complete': {
-      const ack = chunkAckFrame(chunk.messageId)
-      const acknowledged = (): void => context.outbox.send(connection, ack)
+      const acknowledged = (): void => acknowledgeChunks(context, connection, binding, chunkAckFrame(chunk.messageId))
       if (outcome.frame[0] !== TAG.sync) {
         context.sendError(connection, 'ERR_BAD_FRAME', 'a chunked message is one whole SYNC frame')
         context.violation(connection)
@@ -115,6 +114,13 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
       return null
     }
   }
+}
+
+/** Says that a chunked message was handled: behind the ERROR that its worker may still send, so once it is settled. [WS-37] */
+function acknowledgeChunks(context: SessionContext, connection: Connection, { acks }: Binding, ack: Uint8Array): void {
+  const last = acks.kept.at(-1)
+  if (last?.ordinal === acks.received) last.chunkAck = ack
+  else context.outbox.send(connection, ack)
 }
 
 /** Acknowledges what has become settled. [WS-40, WS-41] */

@@ -264,6 +264,8 @@ export class Sessions implements AsyncDisposable {
     if (connection.state.kind !== 'joined') return
     const { binding } = connection.state
     if (binding.chunks !== null) clearChunks(binding.chunks, this.#chunkBudget)
+    // What was handed over is handled, but nothing more is heard of it here.
+    for (const { chunkAck } of binding.acks.kept) if (chunkAck) this.outbox.send(connection, chunkAck)
     this.#deps.rooms.leave(binding.room, connection)
     this.outbox.forgetHeld(connection)
     connection.ackDue = 0
