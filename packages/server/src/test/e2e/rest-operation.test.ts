@@ -1,0 +1,200 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestIssuer } from '../../auth/testing/test-issuer.ts'
+import { type Call, rawHttp } from '../raw-http.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+
+let relay: RelayUnderTest
+let call: Call
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest()
+  call = rawHttp(relay)
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+const CHECKS = ['storage', 'log', 'bus', 'blobs', 'keys', 'draining']
+
+describe('health', () => {
+  it('[OPS-1] /health is two bytes of plain text', async () => {
+    const { status, headers, text } = await call('GET', '/health', { as: null })
+    expect([status, headers['content-type'], text]).toEqual([200, 'text/plain', 'ok'])
+  })
+
+  it('[OPS-2] /livez and /readyz are JSON without a credential, with exactly the checks', async () => {
+    const live = await call('GET', '/livez', { as: null })
+    expect([live.status, live.json]).toEqual([200, { status: 'ok' }])
+    const { status, json } = await call('GET', '/readyz', { as: null })
+    expect([status, json.status, Object.keys(json.checks as object)]).toEqual([200, 'ok', CHECKS])
+    for (const check of Object.values(json.checks as object)) expect(check).toMatchObject({ ok: true })
+    expect(JSON.stringify(json)).not.toMatch(/127\.0\.0\.1|http|sqlite|\//)
+  })
+
+  it('[REST-30] /version tells the program and the protocol', async () => {
+    const { status, json } = await call('GET', '/version', { as: null })
+    expect([status, Object.keys(json).toSorted()]).toEqual([
+      200,
+      ['built', 'commit', 'protocolMinor', 'protocolVersion', 'server', 'version'],
+    ])
+    expect(json).toMatchObject({
+      server: 'docrelay',
+      protocolVersion: 4,
+      protocolMinor: 1,
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    })
+  })
+})
+
+describe('metrics', () => {
+  it('[OPS-3] are text format 0.0.4, the same names at every scrape, and hold no id', async () => {
+    const as = { sub: 'sub-in-no-label', workspace: 'default', jti: 'jti-in-no-label' }
+    await call('PUT', '/api/docs/doc-in-no-label', { as, body: {} })
+    await call('GET', '/api/docs/doc-in-no-label/nowhere', { as })
+    const first = await call('GET', '/metrics', { as: null })
+    expect(first.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
+    const names = (text: string) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`)
+    const again = await call('GET', '/metrics', { as: null })
+    expect(names(again.text)).toEqual(names(first.text))
+    expect(names(again.text).length).toBeGreaterThan(20)
+    expect(again.text).not.toMatch(/in-no-label|workspace="|default/)
+    expect(again.text).toMatch(
+      /http_server_request_duration_seconds_count\{route="\/api\/docs\/:id",method="PUT",code="200"\} [1-9]/,
+    )
+    expect(again.text).toMatch(/route="other",method="GET",code="404"/)
+    for (const line of again.text.split('\n').filter((one) => one !== ''))
+      expect(line).toMatch(/^(# (HELP|TYPE) .+|[a-z_]+(\{[^}]*\})? (-?[0-9.e+-]+|\+Inf|NaN))$/)
+  })
+
+  it('[OPS-4] refused tokens are counted by reason', async () => {
+    for (let n = 0; n < 3; n++) await call('GET', '/api/docs', { as: { expiresInSec: -5 } })
+    expect((await call('GET', '/metrics')).text).toMatch(/^relay_auth_failures_total\{reason="[^"]+"\} 3$/m)
+  })
+})
+
+describe('the log', () => {
+  it('[OPS-5] [OPS-7] [REST-9] one JSON line for a request with its id, audit lines for what it changed and what was refused', async () => {
+    const headers = { 'x-request-id': 'find-me-1' }
+    await call('PUT', '/api/docs/logged', { as: { sub: 'ann' }, headers, body: { sharedWith: ['bob'] } })
+    await call('PUT', '/api/docs/logged', {
+      as: { sub: 'bob', role: 'member' },
+      headers: { 'x-request-id': 'find-me-2' },
+      body: {},
+    })
+    await call('POST', '/api/docs/logged/transfer', { body: { to_user_id: 'cid' } })
+    await call('DELETE', '/api/docs/logged')
+    await call('PUT', '/api/docs/logged?overrideTombstone=1', { body: {} })
+    const lines = () => relay.logLines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    await until('the log', () => lines().some(({ event }) => event === 'document.override'))
+    expect(lines().filter(({ requestId, event }) => requestId === 'find-me-1' && event === 'http.request')).toEqual([
+      expect.objectContaining({ level: 'info', workspace: 'default', sub: 'ann', status: 200, durationMs: expect.any(Number) }),
+    ])
+    const audited = lines().filter(({ audit, docId }) => audit === true && docId === 'logged')
+    expect(audited.map(({ event, sub }) => [event, sub])).toEqual([
+      ['document.created', 'ann'],
+      ['document.shared', 'ann'],
+      ['access.refused', 'bob'],
+      ['document.transferred', 'ann'],
+      ['document.deleted', 'ann'],
+      ['document.override', 'ann'],
+    ])
+    expect(audited[2]).toMatchObject({ requestId: 'find-me-2', code: 'EDIT_FORBIDDEN', workspace: 'default' })
+  })
+})
+
+describe('a key-set address that does not answer', () => {
+  it('[AUTH-10] [AUTH-12] [OPS-2] the relay starts, red and refusing every token, and turns green by itself', async () => {
+    await using issuer = await startTestIssuer()
+    issuer.fault = 'down'
+    const env = { RELAY_JWT_ISSUER: issuer.issuer, RELAY_JWT_JWKS_URL: issuer.jwksUrl }
+    await using late = await startRelayUnderTest({ env })
+    const there = rawHttp({ baseUrl: late.baseUrl, token: (options) => issuer.token(options) })
+    const red = await there('GET', '/readyz')
+    expect([red.status, red.json]).toMatchObject([503, { checks: { keys: { ok: false }, storage: { ok: true } } }])
+    expect(red.text).not.toContain('127.0.0.1')
+    const refused = await there('GET', '/api/docs')
+    expect([refused.status, refused.json]).toEqual([
+      401,
+      { error: expect.stringContaining('jwks unavailable'), errorCode: 'JWKS_UNAVAILABLE' },
+    ])
+    expect(refused.headers['www-authenticate']).toMatch(/^Bearer/)
+    expect((await there('GET', '/health')).text).toBe('ok')
+    issuer.fault = null
+    await until('the keys', async () => (await there('GET', '/readyz')).status === 200, 15_000)
+    expect((await there('GET', '/api/docs')).status).toBe(200)
+  }, 45_000)
+})
+
+describe('draining', () => {
+  /** A request whose body waits; `finish` sends the rest and resolves with the answer. */
+  async function slowPut(at: RelayUnderTest, id: string): Promise<{ socket: Socket; finish: () => Promise<string> }> {
+    const { hostname, port } = new URL(at.baseUrl)
+    const body = JSON.stringify({ name: 'slow', pad: 'x'.repeat(100) })
+    const socket = connect(Number(port), hostname)
+    const head = [
+      `PUT /api/docs/${id} HTTP/1.1`,
+      'Host: relay',
+      `Authorization: Bearer ${at.token()}`,
+      `Content-Length: ${body.length}`,
+    ]
+    let answer = ''
+    socket.on('data', (chunk) => void (answer += chunk.toString()))
+    const closed = new Promise<void>((resolve) => void socket.on('close', () => resolve()))
+    await new Promise<void>((resolve) => void socket.once('connect', () => resolve()))
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 50)}`)
+    return {
+      socket,
+      async finish() {
+        socket.write(body.slice(50))
+        await closed
+        return answer
+      },
+    }
+  }
+
+  it('[LIFE-28] [REST-13] [OPS-1] requests in progress finish, new ones are 503 with Retry-After, health answers, exit 0', async () => {
+    await using stopping = await startRelayUnderTest()
+    const there = rawHttp(stopping)
+    await there('PUT', '/api/docs/before', { body: {} })
+    const slow = await slowPut(stopping, 'slow')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const ended = stopping.stop()
+    await until('draining', async () => (await there('GET', '/readyz')).status === 503)
+    expect((await there('GET', '/readyz')).json).toMatchObject({
+      status: 'unavailable',
+      checks: { draining: { ok: false }, storage: { ok: true } },
+    })
+    expect((await there('GET', '/health')).text).toBe('ok')
+    for (const path of ['/livez', '/version', '/metrics']) expect((await there('GET', path)).status).toBe(200)
+    for (const [method, path] of [
+      ['GET', '/api/docs'],
+      ['GET', '/api/docs/before'],
+      ['PUT', '/api/docs/x'],
+      ['GET', '/api/docs/none'],
+      ['GET', '/nowhere'],
+      ['DELETE', '/api/docs/before'],
+    ] as const) {
+      const answer = await there(method, path, { body: {} })
+      expect([path, answer.status, answer.json.errorCode]).toEqual([path, 503, 'UNAVAILABLE'])
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+    }
+    process.kill(stopping.pid, 'SIGTERM')
+    process.kill(stopping.pid, 'SIGINT')
+    expect(await slow.finish()).toMatch(/^HTTP\/1\.1 200 [^]*"newVersion":1/)
+    expect(await ended).toBe(0)
+    await stopping.restart()
+    expect((await there('GET', '/api/docs/slow')).json.name).toBe('slow')
+  }, 30_000)
+
+  it('[LIFE-28] a request that never ends does not hold the process beyond the grace: exit 1', async () => {
+    await using stopping = await startRelayUnderTest({ env: { RELAY_SHUTDOWN_GRACE_SECS: '1' } })
+    await rawHttp(stopping)('PUT', '/api/docs/kept', { body: { name: 'kept' } })
+    const slow = await slowPut(stopping, 'slow')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const startedMs = performance.now()
+    expect(await stopping.stop()).toBe(1)
+    expect(performance.now() - startedMs).toBeLessThan(4_000)
+    slow.socket.destroy()
+    await stopping.restart()
+    expect((await rawHttp(stopping)('GET', '/api/docs/kept')).json.name).toBe('kept')
+  }, 30_000)
+})
