@@ -40,7 +40,7 @@ export function sharedWatch(memory: SharedArrayBuffer): Watch {
   }
 }
 
-/** The main thread's side. Looked at every 250 ms, it knows to within that how long an operation has been running. */
+/** The main thread's side. Looked at again and again, it knows to within that interval how long an operation has been running. */
 export class Watchdog {
   private readonly turn: Int32Array
   private readonly what: Float64Array

@@ -2,6 +2,7 @@
 // people type into other documents. Fails when the attacked document changed by a refused attack, when an honest person noticed more than the
 // design allows, when the attacker got another answer than the rules say, or when the relay ended.
 import { randomBytes } from 'node:crypto'
+import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { chunkFrames, readAwareness, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
@@ -18,7 +19,7 @@ const MAX_PAYLOAD = 262_144
 /** Longest pause of people whose document is in another worker, and in the worker that the attack holds up or ends. */
 const OTHER_WORKER_MS = 250
 const SAME_WORKER_MS = 2_500
-/** A measurement in which the measuring thread itself was this late says nothing and is repeated. */
+/** The limits are those of a machine that does nothing else: a fault on a busy one, or when the measuring thread was this late, is measured again. */
 const OWN_LATENESS_MS = 60
 const MEASUREMENTS = 4
 
@@ -41,6 +42,7 @@ interface Outcome {
   readonly workerEnds: number
   readonly measurable: boolean
   readonly faults: readonly string[]
+  readonly repeated: number
 }
 
 async function main(): Promise<void> {
@@ -66,8 +68,12 @@ async function main(): Promise<void> {
     const outcome = await range.play(one)
     outcomes.set(one, outcome)
     console.error(`${outcomes.size}/${cases.length} ${title(one)}: ${outcome.answer} ${outcome.faults.join('; ')}`)
+    if (outcome.repeated > 0) console.error(`  measured again ${outcome.repeated} times: the machine was busy`)
+    if (outcome.faults.length > 0) for (const line of range.newWarnings()) console.error(`  ${line}`)
   }
   report(outcomes, quiet)
+  const repeated = [...outcomes.values()].reduce((sum, outcome) => sum + outcome.repeated, 0)
+  if (repeated > 0) console.log(`${repeated} measurements were repeated because the machine was busy with other work.`)
   const faults = [...outcomes].flatMap(([one, { faults: found }]) => found.map((fault) => `${title(one)}: ${fault}`))
   for (const fault of faults) console.log(`FAILED ${fault}`)
   console.log(faults.length === 0 ? 'All as ruled.' : `${faults.length} faults.`)
@@ -79,6 +85,7 @@ class HostileRange {
   private readonly pid: number
   private readonly typists: Worker[] = []
   private attackers = 0
+  private seenLines = 0
 
   constructor(relay: RelayUnderTest) {
     this.relay = relay
@@ -110,11 +117,20 @@ class HostileRange {
   async play(one: Case): Promise<Outcome> {
     for (let measurement = 1; ; measurement++) {
       const outcome = await this.playOnce(one).catch((error: unknown) => failedOutcome(String(error)))
-      if (outcome.faults.length === 0 || outcome.measurable || measurement === MEASUREMENTS) return outcome
+      if (outcome.faults.length === 0 || outcome.measurable || measurement === MEASUREMENTS)
+        return { ...outcome, repeated: measurement - 1 }
     }
   }
 
-  private async playOnce(one: Case): Promise<Outcome> {
+  /** What the relay logged above the level of information since the last call. */
+  newWarnings(): readonly string[] {
+    const { logLines } = this.relay
+    const lines = logLines.slice(this.seenLines).filter((line) => !/"level":(?:"debug"|"info"|20|30)/.test(line))
+    this.seenLines = logLines.length
+    return lines.slice(-20).map((line) => line.slice(0, 400))
+  }
+
+  private async playOnce(one: Case): Promise<Omit<Outcome, 'repeated'>> {
     const name = `attacked-${++this.attackers}`
     await this.create(name, name)
     const { before } = one.attack
@@ -140,7 +156,7 @@ class HostileRange {
     if (heartbeatMs > OTHER_WORKER_MS) faults.push(`a heartbeat took ${heartbeatMs.toFixed(0)} ms`)
     if (noticed.closes > 0) faults.push(`${noticed.closes} honest sockets were closed`)
     if (this.relay.pid !== this.pid || !(await fetch(`${this.relay.baseUrl}/livez`)).ok) faults.push('the relay ended')
-    const measurable = noticed.ownMs <= OWN_LATENESS_MS
+    const measurable = noticed.ownMs <= OWN_LATENESS_MS && (loadavg()[0] as number) <= availableParallelism()
     return { answer: describe(answer), otherMs, sameMs, heartbeatMs, workerEnds: ends, measurable, faults }
   }
 
@@ -183,10 +199,12 @@ class HostileRange {
     const after = await this.state(name)
     const changed = !Buffer.from(Y.encodeStateAsUpdate(after)).equals(Buffer.from(Y.encodeStateAsUpdate(state)))
     const bodyAfter = await this.body(name)
-    const mayChange = one.attack.verdict === 'accepted' || (one.attack.verdict === 'ended' && answer.close === null)
+    // Of several messages those before the one that ended it may have been taken.
+    const someTaken = answer.close === null || one.attack.frames(one.size).length > 1
+    const mayChange = one.attack.verdict === 'accepted' || (one.attack.verdict === 'ended' && someTaken)
     if (changed && !mayChange) faults.push('the Y state of the attacked document changed')
     if (bodyAfter !== body && !mayChange) faults.push('the body of the attacked document changed')
-    if (!changed && one.attack.verdict === 'accepted' && !one.attack.name.startsWith('Y18')) {
+    if (!changed && one.attack.verdict === 'accepted') {
       if (!tooLargePlain(one)) faults.push('a lawful update was not kept')
     }
     if (bodyAfter.includes('<script')) faults.push('the body has live markup')
@@ -286,7 +304,8 @@ function judge(one: Case, answer: Answer, foreignIds: number): string[] {
       if (one.chunked && one.attack.frames(one.size)[0]?.[0] !== TAG.sync) return all('ERR_BAD_FRAME') ? [] : [`answered ${got}`]
       return codes.length === 0 && close === null ? [] : [`answered ${got}`]
     case 'ended': {
-      const taken = codes.length === 0 && close === null
+      // Processor time is charged to the connection. [G9]
+      const taken = close === null && codes.every((one) => one === 'ERR_RATE_LIMIT')
       return taken || close === 1003 ? [] : [`answered ${got}`]
     }
   }
@@ -309,7 +328,7 @@ function describe({ codes, close }: Answer): string {
   return [...counted, ...(close === null ? [] : [String(close)])].join(', ') || 'no error'
 }
 
-function failedOutcome(fault: string): Outcome {
+function failedOutcome(fault: string): Omit<Outcome, 'repeated'> {
   return { answer: 'failed', otherMs: 0, sameMs: 0, heartbeatMs: 0, workerEnds: 0, measurable: true, faults: [fault] }
 }
 
