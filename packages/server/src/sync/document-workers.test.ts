@@ -64,6 +64,16 @@ describe('batches between threads', () => {
     expect([frame.byteLength, pool.byteLength]).toEqual([10, 256 * 1024])
   })
 
+  it('[C6] a large frame as the socket gave it can be handed over once more', () => {
+    const payload = Buffer.alloc(100_000, 7)
+    const message: ToWorker = { kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 1, payload }
+    for (let handedOver = 0; handedOver < 2; handedOver++) {
+      const { batch, transfer } = packToWorker([message])
+      const [arrived] = unpackToWorker(structuredClone(batch, { transfer }))
+      expect(arrived?.kind === 'sync' && payload.equals(arrived.payload)).toBe(true)
+    }
+  })
+
   it('[C2] messages from a worker arrive as they were, in order, without the buffers they were cut from', () => {
     const pool = new Uint8Array(256 * 1024).fill(9)
     const messages: FromWorker[] = [
