@@ -78,7 +78,7 @@ describe('commands', () => {
   })
 
   it('[CFG-11] config print shows values with their sources, as text and as JSON', async () => {
-    const env = { ...AUTH, RELAY_PORT: '1234', RELAY_REVOCATION_BEARER: 'planted-secret' }
+    const env = { ...AUTH, RELAY_PORT: '1234', RELAY_REVOCATION_BEARER: 'planted-secret-of-a-test' }
     const text = await run(['config', 'print'], { env })
     expect(text.out).toContain('port = 1234 # RELAY_PORT\n')
     expect(text.out).toContain('url = "sqlite:data/relay.db" # default\n')
@@ -87,7 +87,7 @@ describe('commands', () => {
       server: { port: { value: 1234, source: 'RELAY_PORT' } },
       auth: { revocation_push_bearer: { value: '<redacted>', source: 'RELAY_REVOCATION_BEARER' } },
     })
-    expect(JSON.stringify([text, json])).not.toContain('planted-secret')
+    expect(JSON.stringify([text, json])).not.toContain('planted-secret-of-a-test')
   })
 
   it('[CFG-11] help and --version answer on stdout', async () => {

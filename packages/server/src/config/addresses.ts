@@ -1,5 +1,8 @@
 import type { TextFormat } from './key-kinds.ts'
 
+/** [AUTH-17] */
+const MIN_SECRET_CHARACTERS = 16
+
 /** What is wrong with a text value, or `null`. The answer never repeats the value, which may be a secret. */
 export function addressProblem(format: TextFormat, value: string): { readonly problem: string; readonly allowed: string } | null {
   if (hasControlCharacter(value)) return { problem: 'has a control character', allowed: 'printable text' }
@@ -7,6 +10,10 @@ export function addressProblem(format: TextFormat, value: string): { readonly pr
     case 'text':
     case 'path':
       return null
+    case 'shared-secret':
+      return value.length >= MIN_SECRET_CHARACTERS
+        ? null
+        : { problem: 'too short for a shared secret', allowed: `${MIN_SECRET_CHARACTERS} characters or more` }
     case 'http-url':
       return isHttpUrl(value) ? null : { problem: 'not an http URL', allowed: 'https://… or http://…' }
     case 'link-url':

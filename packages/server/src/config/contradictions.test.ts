@@ -3,6 +3,7 @@ import { loadConfig } from './load.ts'
 import { problemLine } from './problem.ts'
 
 const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks' }
+const SECRET = 'x'.repeat(16)
 
 /** `[section].key: problem` of each problem. */
 function refused(env: Record<string, string>): readonly string[] {
@@ -19,10 +20,11 @@ describe('what is refused', () => {
     ['http keys on a name like localhost', { RELAY_JWT_JWKS_URL: 'http://localhost.example/jwks' }, ['[auth].jwks_url']],
     ['http keys on a host with localhost as user', { RELAY_JWT_JWKS_URL: 'http://localhost@evil.example/' }, ['[auth].jwks_url']],
     ['polling without bearer', { RELAY_REVOCATION_POLLING_URL: 'https://p.example' }, ['[auth].revocation_polling_bearer']],
-    ['bearer without polling', { RELAY_REVOCATION_POLLING_BEARER: 'x' }, ['[auth].revocation_polling_url']],
+    ['a push bearer of 15 characters', { RELAY_REVOCATION_BEARER: 'x'.repeat(15) }, ['[auth].revocation_push_bearer']],
+    ['bearer without polling', { RELAY_REVOCATION_POLLING_BEARER: SECRET }, ['[auth].revocation_polling_url']],
     [
       'http polling elsewhere',
-      { RELAY_REVOCATION_POLLING_URL: 'http://p.example', RELAY_REVOCATION_POLLING_BEARER: 'x' },
+      { RELAY_REVOCATION_POLLING_URL: 'http://p.example', RELAY_REVOCATION_POLLING_BEARER: SECRET },
       ['[auth].revocation_polling_url'],
     ],
     ['postgres with memory', { RELAY_STORAGE_URL: 'postgres://h/d' }, ['[bus].url']],
@@ -51,7 +53,7 @@ describe('what is refused', () => {
     ['http keys on localhost', { RELAY_JWT_JWKS_URL: 'http://localhost:1/j' }],
     ['http keys on 127.0.0.1', { RELAY_JWT_JWKS_URL: 'http://127.0.0.1:1/j' }],
     ['http keys on [::1]', { RELAY_JWT_JWKS_URL: 'http://[::1]:1/j' }],
-    ['polling with bearer', { RELAY_REVOCATION_POLLING_URL: 'https://p.example', RELAY_REVOCATION_POLLING_BEARER: 'x' }],
+    ['polling with bearer', { RELAY_REVOCATION_POLLING_URL: 'https://p.example', RELAY_REVOCATION_POLLING_BEARER: SECRET }],
     ['postgres with memory alone', { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
     ['postgres with redis', { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_BUS_URL: 'redis://h' }],
     ['sqlite with redis alone', { RELAY_BUS_URL: 'redis://h', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],

@@ -10,7 +10,16 @@ interface KeyFacts {
   readonly doc: string
 }
 
-export type TextFormat = 'text' | 'path' | 'http-url' | 'key-url' | 'link-url' | 'storage-url' | 'blobs-url' | 'bus-url'
+export type TextFormat =
+  | 'text'
+  | 'path'
+  | 'shared-secret'
+  | 'http-url'
+  | 'key-url'
+  | 'link-url'
+  | 'storage-url'
+  | 'blobs-url'
+  | 'bus-url'
 
 export interface TextKey extends KeyFacts {
   readonly kind: 'text'

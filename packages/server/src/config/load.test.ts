@@ -233,7 +233,7 @@ describe('warnings', () => {
   it('[CFG-7] world-readable files with secrets', () => {
     writeFileSync(join(cwd, 'secret'), SECRET)
     chmodSync(join(cwd, 'secret'), 0o644)
-    const file = '[auth]\nrevocation_push_bearer = "s"\n'
+    const file = `[auth]\nrevocation_push_bearer = "${SECRET}"\n`
     expect(loaded({ env: { RELAY_S3_SECRET_ACCESS_KEY_FILE: 'secret' } }).warnings).toContainEqual(
       expect.stringContaining('readable by everybody'),
     )
@@ -245,7 +245,7 @@ describe('warnings', () => {
   it('[CFG-7] what is allowed but probably not meant', () => {
     const warned = (env: Record<string, string>, file = '') => loaded({ env, file }).warnings.map((line) => line.split(':')[0])
     expect(warned({ RELAY_TENANCY_MODE: 'shared' })).toEqual(['[tenancy].mode'])
-    expect(warned({ RELAY_TENANCY_MODE: 'shared', RELAY_REVOCATION_BEARER: 'x' })).toEqual([])
+    expect(warned({ RELAY_TENANCY_MODE: 'shared', RELAY_REVOCATION_BEARER: 'x'.repeat(16) })).toEqual([])
     expect(warned({ RELAY_MAX_WS_PAYLOAD_BYTES: '262143' })).toEqual(['[tenancy.limits].max_ws_payload_bytes'])
     expect(warned({ RELAY_STORAGE_URL: 'postgres://h/d', RELAY_BUS_URL: 'redis://h' })).toEqual(['[blobs].url'])
     expect(warned({ RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: '1' })).toEqual([])

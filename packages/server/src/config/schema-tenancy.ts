@@ -37,11 +37,11 @@ export const TENANCY_KEYS = {
     },
     revocation_push_bearer: {
       kind: 'text',
-      format: 'text',
+      format: 'shared-secret',
       default: null,
       env: 'RELAY_REVOCATION_BEARER',
       secret: true,
-      doc: 'Shared secret of the revocation and purge routes; unset switches them off.',
+      doc: 'Shared secret of the revocation and purge routes, at least 16 characters; unset switches them off.',
     },
     revocation_polling_url: {
       kind: 'text',
@@ -52,11 +52,11 @@ export const TENANCY_KEYS = {
     },
     revocation_polling_bearer: {
       kind: 'text',
-      format: 'text',
+      format: 'shared-secret',
       default: null,
       env: 'RELAY_REVOCATION_POLLING_BEARER',
       secret: true,
-      doc: 'Shared secret sent to the polling address.',
+      doc: 'Shared secret sent to the polling address, at least 16 characters.',
     },
     revocation_polling_interval_seconds: {
       kind: 'integer',

@@ -28,9 +28,9 @@ auth.issuer | RELAY_JWT_ISSUER | null | text |  |
 auth.jwks_url | RELAY_JWT_JWKS_URL | null | key-url |  |
 auth.audience | RELAY_JWT_AUDIENCE | "service-relay" | text |  |
 auth.resource | RELAY_JWT_RESOURCE | null | text |  |
-auth.revocation_push_bearer | RELAY_REVOCATION_BEARER | null | text |  | secret
+auth.revocation_push_bearer | RELAY_REVOCATION_BEARER | null | shared-secret |  | secret
 auth.revocation_polling_url | RELAY_REVOCATION_POLLING_URL | null | key-url |  |
-auth.revocation_polling_bearer | RELAY_REVOCATION_POLLING_BEARER | null | text |  | secret
+auth.revocation_polling_bearer | RELAY_REVOCATION_POLLING_BEARER | null | shared-secret |  | secret
 auth.revocation_polling_interval_seconds | RELAY_REVOCATION_POLLING_INTERVAL_SECONDS | 60 | s, 0 refused, from 1, to 2147483 |  |
 mcp.enabled | RELAY_MCP_ENABLED | true | boolean |  |
 mcp.port | RELAY_MCP_PORT | 9877 | port, 0 free port, to 65535 |  |
