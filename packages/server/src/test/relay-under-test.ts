@@ -30,11 +30,15 @@ export interface RelayUnderTest extends AsyncDisposable {
 }
 
 export async function startRelayUnderTest(
-  options: { readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>
+    /** A folder of the relay's own when absent. */
+    readonly dataDir?: string
+  } = {},
 ): Promise<RelayUnderTest> {
   const issuer = await startTestIssuer()
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-test-'))
-  const dataDir = join(folder, 'data')
+  const dataDir = options.dataDir ?? join(folder, 'data')
   const logLines: string[] = []
   const clients: SyncClient[] = []
   const environment = (port: number, env = options.env) => ({

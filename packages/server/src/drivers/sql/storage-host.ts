@@ -9,6 +9,7 @@ import { openDatabase } from './database.ts'
 import { sqlDocuments } from './documents.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
+import type { Writer } from './tables.ts'
 import type { TestHooks } from './test-hooks.ts'
 import { appendTo, sqlUpdates } from './updates.ts'
 
@@ -52,15 +53,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     updates: sqlUpdates(database, queue, log),
     revocations: sqlRevocations(database, queue, log),
     async ping() {
-      if (!queue.healthy) {
-        await queue.run(0, (writer) =>
-          writer
-            .updateTable('store_facts')
-            .set((e) => ({ value: e.ref('value') }))
-            .where('name', '=', 'format')
-            .execute(),
-        )
-      }
+      if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {
         throw new RelayError('UNAVAILABLE', `the store cannot be read: ${error instanceof Error ? error.message : String(error)}`)
       })
@@ -71,4 +64,17 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       await database.close()
     },
   }
+}
+
+/** About what a usual write takes, so that a disk with a page left does not count as well. */
+const PROBE_BYTES = 16 * 1024
+
+/** Other bytes each time: SQLite does not write a row that stays as it is. */
+async function probe(writer: Writer, nowMs: number): Promise<void> {
+  const value = String(nowMs).padEnd(PROBE_BYTES, '.')
+  await writer
+    .insertInto('store_facts')
+    .values({ name: 'probe', value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
 }

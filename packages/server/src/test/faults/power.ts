@@ -69,7 +69,7 @@ async function playCuts(disks: Disks, count: number, sabotaged: boolean, random:
 
 async function takeCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Cut[]> {
   const weak: Record<string, string> = sabotaged ? { RELAY_TEST_HOOKS: '1', RELAY_TEST_SYNCHRONOUS: 'NORMAL' } : {}
-  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...weak, RELAY_DATA_DIR: disks.dataDir } })
+  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...weak }, dataDir: disks.dataDir })
   await createDocuments(relay, 0)
   // Only what comes from here on is at stake, whatever the mode.
   execFileSync('sync')
@@ -102,7 +102,7 @@ async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged): 
 }
 
 async function lossesIn(dataDir: string, acknowledged: Acknowledged): Promise<Losses> {
-  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, RELAY_DATA_DIR: dataDir } })
+  await using relay = await startRelayUnderTest({ env: OPEN_LIMITS, dataDir })
   return await findLosses(relay, acknowledged)
 }
 

@@ -1,0 +1,207 @@
+import type { RelayRequestError } from '@docrelay/protocol/client/relay-client'
+import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { isCovered, storedHead } from '../store-file.ts'
+
+const HOLD_MS = 300
+/** Everything of a commit is written and waits so long for the COMMIT itself. */
+const HELD = { RELAY_TEST_HOOKS: '1', RELAY_TEST_COMMIT_HOLD_MS: String(HOLD_MS), RELAY_COMMIT_DELAY_MS: '50' }
+const SOON_MS = HOLD_MS / 2
+
+const setShape = (client: SyncClient, id: string) => client.doc.getMap('shapes:canvas').set(id, { id, type: 'rectangle', x: 1 })
+const shapesOf = (body: unknown) =>
+  (body as { pages: { shapes: { id: string }[] }[] }).pages.flatMap(({ shapes }) => shapes.map(({ id }) => id))
+const create = (relay: RelayUnderTest, id: string) =>
+  relay.rest().putDocument(id, { name: id, pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
+
+describe('while a commit is held', () => {
+  let relay: RelayUnderTest
+  beforeAll(async () => {
+    relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', ...HELD } })
+  })
+  afterAll(() => relay?.[Symbol.asyncDispose]())
+
+  /** An edit by one of two people: what each learns of it, and how far the store was by then. */
+  async function edit(id: string, alsoRead: boolean): Promise<{ readonly order: string[]; readonly early: string[] }> {
+    const order: string[] = []
+    const early: string[] = []
+    const ann = relay.sync(id, { sub: 'ann' })
+    const ben = relay.sync(id, { sub: 'ben' })
+    await saved(ann, ben)
+    // What the load itself wrote is committed too.
+    await pause(2 * HOLD_MS)
+    const before = storedHead(relay, id)?.lastSeq ?? 0
+    const note = (what: string): void => {
+      order.push(what)
+      if ((storedHead(relay, id)?.lastSeq ?? 0) <= before) early.push(what)
+    }
+    setShape(ann, 'new')
+    const get = async (): Promise<void> => {
+      while (!shapesOf(await relay.rest().getDocument(id)).includes('new')) await pause(5)
+      note('GET')
+    }
+    await Promise.all([
+      until('the broadcast', () => ben.doc.getMap('shapes:canvas').has('new')).then(() => note('broadcast')),
+      until('the ack', () => ann.state.saved === 'saved').then(() => note('SYNC_ACK')),
+      alsoRead ? pause(20).then(get) : null,
+    ])
+    ann.destroy()
+    ben.destroy()
+    return { order, early }
+  }
+
+  it('[D-13] [LIFE-2] [WS-38] an edit is broadcast at once, and neither acknowledged nor readable before it is committed', async () => {
+    await create(relay, 'held')
+    const { order, early } = await edit('held', true)
+    expect(order[0]).toBe('broadcast')
+    expect(order.slice(1).sort()).toEqual(['GET', 'SYNC_ACK'])
+    expect(early).toEqual(['broadcast'])
+  })
+
+  it('[D-13] [LIFE-2] [REST-13] a PUT is answered, shown and told of only when it is committed', async () => {
+    await create(relay, 'put')
+    const learnt: string[] = []
+    const early: string[] = []
+    const note = (what: string): void => {
+      learnt.push(what)
+      if ((storedHead(relay, 'put')?.version ?? 0) < 2) early.push(what)
+    }
+    const watching = relay.sync('put', { sub: 'ben' }, { onEvent: (event) => event.docId === 'put' && note('DOC_EVENT') })
+    await saved(watching)
+    await until('the seed to be in the body', () => isCovered(relay, 'put'))
+    const writing = relay
+      .rest()
+      .putDocument('put', { name: 'second' })
+      .then(() => note('HTTP'))
+    let answered = false
+    void writing.then(() => (answered = true))
+    while (!answered) {
+      const body = (await relay.rest().getDocument('put')) as { name: string }
+      if (body.name === 'second') note('GET')
+      const listed = (await relay.rest().listDocuments()).find(({ id }) => id === 'put')
+      if (listed?.['version'] === 2) note('list')
+    }
+    await until('the event', () => learnt.includes('DOC_EVENT'))
+    expect(learnt).toContain('HTTP')
+    expect(early).toEqual([])
+    watching.destroy()
+  })
+
+  it('[D-13] [LIFE-4] edits of many documents share the commits', async () => {
+    const ids = Array.from({ length: 8 }, (_, i) => `shared-${i}`)
+    await Promise.all(ids.map((id) => create(relay, id)))
+    const clients = ids.map((id) => relay.sync(id))
+    await saved(...clients)
+    await until('the seeds to be in the bodies', () => ids.every((id) => isCovered(relay, id)))
+    const startedAt = performance.now()
+    for (const client of clients) setShape(client, 'one')
+    await saved(...clients)
+    // One commit each would be eight held ones in a row; two are the most that records of one moment can meet.
+    expect(performance.now() - startedAt).toBeLessThan(4 * HOLD_MS)
+    for (const client of clients) client.destroy()
+  })
+
+  it('[LIFE-2] this would be found out: with appends answered before the commit the same look finds it', async () => {
+    await relay.stop()
+    await relay.restart({ RELAY_WRITES_PER_SEC: '0', ...HELD, RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
+    await create(relay, 'too-early')
+    expect((await edit('too-early', false)).early).toContain('SYNC_ACK')
+  })
+
+  it('[LIFE-28] [D-12] a stop that takes longer than the grace ends with 1, and everything acknowledged is there', async () => {
+    await relay.stop()
+    await relay.restart({ RELAY_SHUTDOWN_GRACE_SECS: '1', ...HELD, RELAY_TEST_COMMIT_HOLD_MS: '1200' })
+    const ann = relay.sync('held')
+    await saved(ann)
+    setShape(ann, 'acknowledged')
+    await saved(ann)
+    setShape(ann, 'in flight')
+    await pause(SOON_MS)
+    const startedAt = performance.now()
+    expect(await relay.stop()).toBe(1)
+    expect(performance.now() - startedAt).toBeLessThan(2_500)
+    ann.destroy()
+    await relay.restart({})
+    expect(shapesOf(await relay.rest().getDocument('held'))).toContain('acknowledged')
+  })
+})
+
+const isRoot = process.getuid?.() === 0
+if (!isRoot) process.stderr.write('skipped: a full disk needs root for a small tmpfs\n')
+
+describe.skipIf(!isRoot)('a full disk', () => {
+  let folder: string
+  let relay: RelayUnderTest
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'docrelay-full-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder])
+    relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' }, dataDir: join(folder, 'data') })
+  })
+  afterAll(async () => {
+    await relay?.[Symbol.asyncDispose]()
+    execFileSync('umount', [folder])
+    rmSync(folder, { recursive: true })
+  })
+
+  it('[LIFE-6] [D-5] refuses edits and writes, resets the room, shows on /readyz, and is over when there is space', async () => {
+    await create(relay, 'full')
+    const errors: string[] = []
+    const closes: string[] = []
+    const ann = relay.sync(
+      'full',
+      {},
+      {
+        onError: ({ code }) => errors.push(code),
+        onState: ({ closed }) => closed !== null && closes.push(`${closed.code} ${closed.reason.replace(/;.*/, '')}`),
+      },
+    )
+    await saved(ann)
+    setShape(ann, 'before')
+    await saved(ann)
+    await until('the edit to be in the body', () => isCovered(relay, 'full'))
+    fill(join(folder, 'filler'))
+    ann.doc.getMap('shapes:canvas').set('large', { id: 'large', text: 'x'.repeat(200_000) })
+    await until('the reset', () => closes.includes('1012 room-reset'))
+    expect(errors).toContain('ERR_NOT_PERSISTED')
+    expect(ann.state.saved).not.toBe('saved')
+    // A commit that failed half-way leaves some room in the file, which smaller ones then use up.
+    const writeLittle = () => relay.rest().putDocument(`little-${errors.length}`, { name: 'little' })
+    await until('readiness to end', async () => {
+      await writeLittle().catch((error: RelayRequestError) => errors.push(error.code))
+      return (await fetch(`${relay.baseUrl}/readyz`)).status === 503
+    })
+    expect(new Set(errors)).toEqual(new Set(['ERR_NOT_PERSISTED', 'NOT_PERSISTED']))
+    const large = { name: 'large', custom: 'x'.repeat(200_000) }
+    await expect(relay.rest().putDocument('other', large)).rejects.toMatchObject({ status: 503, code: 'NOT_PERSISTED' })
+    await expect(relay.rest().getDocument('other')).rejects.toSatisfy((error: RelayRequestError) => error.status === 404)
+    expect(shapesOf(await relay.rest().getDocument('full'))).toEqual(['before'])
+    rmSync(join(folder, 'filler'))
+    const spaceAt = performance.now()
+    await until('readiness', async () => (await fetch(`${relay.baseUrl}/readyz`)).status === 200)
+    expect(performance.now() - spaceAt).toBeLessThan(5_000)
+    await until('the edit to come back', () => ann.state.synced && ann.state.saved === 'saved', 15_000)
+    expect(shapesOf(await relay.rest().getDocument('full'))).toEqual(['before', 'large'])
+    await relay.rest().putDocument('other', large)
+    ann.destroy()
+  }, 40_000)
+})
+
+function fill(path: string): void {
+  const bytes = Buffer.alloc(64 * 1024)
+  for (let size = bytes.length; size >= 4096; size /= 2) {
+    try {
+      for (;;) writeFileSync(path, bytes.subarray(0, size), { flag: 'a' })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
