@@ -67,6 +67,9 @@ describe('what presence is taken in', () => {
     let states = 0
     for (let i = 0; i < 600; i++) states += many.take({ connection: i, sub: `s${i}` }, [entry(i, 1, {})], 0).length
     expect(states).toBe(512)
+    many.leave(3)
+    expect(many.take({ connection: 700, sub: 's' }, [entry(700, 1, {})], 0)).toHaveLength(1)
+    expect(many.take({ connection: 701, sub: 's' }, [entry(701, 1, {})], 0)).toEqual([])
     const full = new Presence()
     let bytes = 0
     for (let i = 0; i < 200; i++)
@@ -74,6 +77,22 @@ describe('what presence is taken in', () => {
         bytes += state?.length ?? 0
     expect(bytes).toBeLessThanOrEqual(1024 * 1024)
     expect(bytes).toBeGreaterThan(1_000_000)
+  })
+
+  it('[WS-43] those who left take no place: any number may come and go within a moment', () => {
+    const presence = new Presence()
+    for (let i = 0; i < 10_000; i++) {
+      expect(presence.take({ connection: i, sub: 's' }, [entry(i, 1, {})], 0)).toHaveLength(1)
+      presence.leave(i)
+    }
+    expect(presence.isEmpty).toBe(true)
+  })
+
+  it('[WS-42] null in any spelling takes a state away', () => {
+    const presence = new Presence()
+    presence.take(ann, [entry(1, 1, {})], 0)
+    const spelt = readAwareness(writeAwareness([{ client: 1, clock: 2, state: new TextEncoder().encode(' null\n') }])) ?? []
+    expect(presence.take(ann, spelt, 0)).toEqual([{ client: 1, clock: 2, state: null }])
   })
 
   it.each([100, 5_000, 29_120])(

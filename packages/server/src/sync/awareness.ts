@@ -32,6 +32,8 @@ export interface OutgoingState {
 const MAX_IDS = 4
 const MAX_STATE_BYTES = 16 * 1024
 const MAX_STATES = 512
+/** Clocks of ids that show nothing are kept beside them, so that a return is seen as newer, up to so many ids in all. */
+const MAX_KNOWN = 2_048
 const MAX_ROOM_BYTES = 1024 * 1024
 const MAX_DEPTH = 32
 const KEEP_MS = 30_000
@@ -50,21 +52,22 @@ export function readAwareness(bytes: Uint8Array): readonly StateEntry[] | null {
     const length = clock && readUint(bytes, clock.next)
     if (!client || !clock || !length || length.next + length.value > bytes.length) return null
     at = length.next + length.value
-    const json = bytes.subarray(length.next, at)
-    if (!isState(json)) return null
+    const json = readState(bytes.subarray(length.next, at))
+    if (json === null) return null
     entries.push({ client: client.value, clock: clock.value, json })
   }
   return at === bytes.length ? entries : null
 }
 
-/** Whether bytes are the JSON of an object or null, nested at most 32 deep and without a name that would reach a prototype. */
-function isState(json: Uint8Array): boolean {
-  if (isNull(json)) return true
+/** The JSON of an object or null, nested at most 32 deep and without a name that would reach a prototype; `null` when it is not that. */
+function readState(json: Uint8Array): Uint8Array | null {
+  if (isNull(json)) return json
   try {
     const value: unknown = JSON.parse(utf8.decode(json))
-    return value === null || (typeof value === 'object' && !Array.isArray(value) && isShallow(value, MAX_DEPTH))
+    if (value === null) return NULL
+    return typeof value === 'object' && !Array.isArray(value) && isShallow(value, MAX_DEPTH) ? json : null
   } catch {
-    return false
+    return null
   }
 }
 
@@ -105,6 +108,8 @@ export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
 export class Presence {
   private readonly entries = new Map<number, Entry>()
   private bytes = 0
+  /** Entries with a state. */
+  private shown = 0
 
   /** Takes the entries in that the sender may set; answers what others must be told. Entries beyond a limit are left out. */
   take(
@@ -129,7 +134,8 @@ export class Presence {
     if (given.json.length > MAX_STATE_BYTES) return null
     const known = this.entries.get(given.client)
     if (known === undefined) {
-      if (state === null || this.entries.size >= MAX_STATES || this.owned(sender.connection) >= MAX_IDS) return null
+      if (state === null || this.shown >= MAX_STATES || this.owned(sender.connection) >= MAX_IDS) return null
+      this.makeRoom()
       return this.set(
         given.client,
         { connection: sender.connection, sub: sender.sub, abandoned: false, clock: 0, heard: 0, state: null, renewedAtMs: nowMs },
@@ -153,13 +159,21 @@ export class Presence {
 
   private set(client: number, entry: Entry, given: StateEntry, state: Uint8Array | null): OutgoingState | null {
     const bytes = this.bytes - (entry.state?.length ?? 0) + (state?.length ?? 0)
-    if (bytes > MAX_ROOM_BYTES) return null
+    const shown = this.shown - (entry.state === null ? 0 : 1) + (state === null ? 0 : 1)
+    if (bytes > MAX_ROOM_BYTES || shown > MAX_STATES) return null
     this.bytes = bytes
+    this.shown = shown
     entry.heard = given.clock
     entry.clock = Math.min(Math.max(entry.clock + 1, given.clock), MAX_CLOCK)
     entry.state = state === null ? null : state.slice()
     this.entries.set(client, entry)
     return { client, clock: entry.clock, state: entry.state }
+  }
+
+  /** Forgets the oldest id that shows nothing when too many are known. */
+  private makeRoom(): void {
+    if (this.entries.size < MAX_KNOWN) return
+    for (const [client, { state }] of this.entries) if (state === null) return void this.entries.delete(client)
   }
 
   private owned(connection: number): number {
@@ -188,6 +202,7 @@ export class Presence {
     for (const [client, entry] of this.entries) {
       if (entry.state === null || !ends(entry)) continue
       this.bytes -= entry.state.length
+      this.shown--
       entry.state = null
       entry.clock = Math.min(entry.clock + 1, MAX_CLOCK)
       cleared.push({ client, clock: entry.clock, state: null })
@@ -215,7 +230,7 @@ export class Presence {
   }
 
   get isEmpty(): boolean {
-    return this.bytes === 0
+    return this.shown === 0
   }
 }
 

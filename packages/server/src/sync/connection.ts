@@ -47,6 +47,8 @@ export interface Binding {
   /** The token of the step2 that answers a resync was taken already. [WS-29] */
   stepTwoPaid: boolean
   chunks: ChunkBox | null
+  /** The newest AWARENESS update; shown again when the worker ends. [C6] */
+  presence: Uint8Array | null
 }
 
 /** A binding that was ended from outside; later writes get the same code again. [WS-54] */

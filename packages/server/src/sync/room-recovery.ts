@@ -21,7 +21,7 @@ const ENDS_WINDOW_MS = 10 * 60_000
 const ENDS_BARRED = 3
 const BARRED_MS = 60_000
 
-/** Brings the rooms of an ended worker back: load, joins, then the kept frames in their order, less the running one. [C6] */
+/** Brings the rooms of an ended worker back: load, joins with their presence, then the kept frames in their order, less the running one. [C6] */
 export class RoomRecovery {
   readonly #post: (worker: number, message: ToWorker) => void
   readonly #clock: Clock
@@ -65,6 +65,10 @@ export class RoomRecovery {
       const { sub } = identity.access
       const join = { room: room.number, connection: connection.id, join: binding.join, sub, canWrite: canWrite(binding.level) }
       this.#post(room.worker, { kind: 'join', ...join })
+      const { presence } = binding
+      if (presence !== null) {
+        this.#post(room.worker, { kind: 'awareness', room: room.number, connection: connection.id, payload: presence })
+      }
       if (running?.connection === connection.id && running.join === binding.join) dropKept(binding.acks, running.ordinal)
       if (binding.stepOne !== null) kept.push({ connection, binding, frame: { ordinal: 0, payload: binding.stepOne, order: 0 } })
       for (const frame of binding.acks.kept) kept.push({ connection, binding, frame })

@@ -1,4 +1,4 @@
-import { syncFrame } from '@docrelay/protocol/codec'
+import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { describe, expect, it } from 'vitest'
 import type { PutRequest } from '../documents/residents.port.ts'
@@ -197,6 +197,18 @@ describe('faults', () => {
     const [mine] = bench.workers.of('sync')
     if (mine) bench.workers.emit({ kind: 'settled', connection: mine.connection, join: mine.join, ordinal: 2 })
     expect((await good.next(TAG.syncAck))[1]).toBe(2)
+  })
+
+  it('[C6] [WS-45] after an end the newest presence of every connection is shown to the new worker, behind its join', async () => {
+    await using bench = await startBench()
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    for (const clock of [1, 2]) client.send(awarenessFrame(Uint8Array.of(1, 9, clock, 2, 0x7b, 0x7d)))
+    await client.settled()
+    bench.workers.posted.length = 0
+    bench.workers.end(null)
+    expect(bench.workers.posted.map(({ kind }) => kind)).toEqual(['open', 'join', 'awareness'])
+    expect(bench.workers.of('awareness')[0]?.payload).toEqual(Uint8Array.of(1, 9, 2, 2, 0x7b, 0x7d))
   })
 
   it('[C6] a step1 that was not answered yet is answered by the new worker', async () => {

@@ -75,7 +75,17 @@ async function tryJoin(context: SessionContext, connection: Connection, docId: s
   room.sharing = sharingOf(decision.head)
   const level = decideLevel(access, room.sharing, settings.enforcePrivateDocs)
   const join = ++connection.joins
-  const binding = { room, join, level, acks: newAckTracker(), stepOneFree: true, stepOne: null, stepTwoPaid: false, chunks: null }
+  const binding = {
+    room,
+    join,
+    level,
+    acks: newAckTracker(),
+    stepOneFree: true,
+    stepOne: null,
+    stepTwoPaid: false,
+    chunks: null,
+    presence: null,
+  }
   connection.state = { kind: 'joined', identity, binding }
   if (rooms.join(room, connection)) return 'settled'
   connection.state = { kind: 'authenticated', identity, ended: null }

@@ -10,6 +10,9 @@ import { syncKind, takeOwn } from './session-rules.ts'
 /** Unsettled bytes of one connection above which its reading stops until the log has caught up. */
 export const UNSETTLED_BYTES = 8 * 1024 * 1024
 
+/** Presence above this size is not shown again when a worker ends, before its client renews it. */
+const PRESENCE_KEPT_BYTES = 4 * 1024
+
 /** A step1 waits so long at most for the answer of an earlier one and for a full socket. */
 const STEP_ONE_WAIT_MS = 5_000
 const STEP_ONE_LOOK_MS = 20
@@ -74,9 +77,11 @@ function askState(context: SessionContext, connection: Connection, binding: Bind
 /** Handles one AWARENESS message; it takes no write token. [WS-43, WS-48] */
 export function handleAwareness(context: SessionContext, connection: Connection, message: Uint8Array): void {
   if (connection.state.kind !== 'joined') return
-  const { room } = connection.state.binding
+  const { binding } = connection.state
+  const { room } = binding
   const update = readAwareness(message)
   if (update === null) return context.violation(connection)
+  if (update.length <= PRESENCE_KEPT_BYTES) binding.presence = new Uint8Array(update)
   context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: update })
 }
 

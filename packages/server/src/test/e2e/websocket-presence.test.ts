@@ -1,0 +1,158 @@
+import { awarenessFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
+
+let relay: RelayUnderTest
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '500' } })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+let documents = 0
+async function newDocument(body: object = {}): Promise<string> {
+  const id = `doc-${++documents}`
+  await relay.rest().putDocument(id, { name: id, ...body })
+  return id
+}
+
+const enter = async (docId: string, sub = 'ann', role = 'owner'): Promise<WireClient> =>
+  (await openWire(relay)).enter(relay.token({ sub, role }), docId)
+const states = (client: WireClient) => client.present().flat()
+const seen = (client: WireClient, count: number) => until(`${count} states`, () => states(client).length >= count)
+const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
+
+describe('awareness', () => {
+  it('[WS-42] is written anew: whatever spelling comes in, one exact frame goes to everyone but the sender', async () => {
+    const id = await newDocument()
+    const [ann, ben] = [await enter(id), await enter(id, 'ben')]
+    // The id and the lengths in longer spellings than need be.
+    ann.send(TAG.awareness, Buffer.from([0x8a, 0, 0x81, 0, 0x85, 0, 0x83, 0, 0x82, 0]), Buffer.from('{}'))
+    await seen(ben, 1)
+    expect(ben.of(TAG.awareness)).toEqual([Buffer.from(awarenessFrame(encodePresence([{ client: 5, clock: 3, state: {} }])))])
+    expect(ann.of(TAG.awareness)).toEqual([])
+    close(ann, ben)
+  })
+
+  it.each<[string, Uint8Array]>([
+    ['cut off', Uint8Array.of(1, 5, 1, 9, 0x7b)],
+    ['an array', encodePresence([{ client: 5, clock: 1, state: [] }])],
+    ['no JSON', Uint8Array.of(1, 5, 1, 1, 0x7b)],
+    ['no UTF-8', Uint8Array.of(1, 5, 1, 3, 0x22, 0xff, 0x22)],
+    ['followed by more', Uint8Array.of(0, 0)],
+    [
+      'nested deeper than 32',
+      encodePresence([{ client: 5, clock: 1, state: JSON.parse(`{"a":${'['.repeat(40)}${']'.repeat(40)}}`) }]),
+    ],
+  ])('[WS-42] [WS-56] one that is %s reaches nobody and is a violation', async (_, update) => {
+    const id = await newDocument()
+    const [ann, ben] = [await enter(id), await enter(id, 'ben')]
+    for (let i = 0; i < 3; i++) ann.send(awarenessFrame(update))
+    expect(await ann.closed).toEqual({ code: 1003, reason: 'protocol' })
+    await ben.settled()
+    expect([ann.errors(), ben.of(TAG.awareness)]).toEqual([[], []])
+    close(ben)
+  })
+
+  it('[WS-43] the fifth id and the fat state are left out without a word, and a viewer may be present', async () => {
+    const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
+    const [ann, vic] = [await enter(id), await enter(id, 'vic', 'viewer')]
+    vic.presence(
+      { client: 9, clock: 1, state: { fat: 'x'.repeat(16 * 1024) } },
+      ...[1, 2, 3, 4, 5].map((client) => ({ client, clock: 1, state: { client } })),
+    )
+    await seen(ann, 4)
+    expect(ann.present()).toEqual([[1, 2, 3, 4].map((client) => ({ client, clock: 1, state: { client } }))])
+    vic.presence({ client: 1, clock: 2, state: { exact: 'x'.repeat(16 * 1024 - 12) } })
+    await seen(ann, 5)
+    expect(vic.errors()).toEqual([])
+    close(ann, vic)
+  })
+
+  it('[WS-44] [WS-47] ids are their connection’s; the same sub takes over from an older one and is visible at once', async () => {
+    const id = await newDocument()
+    const [watch, old, other] = [await enter(id, 'wes'), await enter(id, 'ann'), await enter(id, 'ben')]
+    old.presence({ client: 7, clock: 40, state: { of: 'old' } })
+    await seen(watch, 1)
+    other.presence({ client: 7, clock: 99, state: { of: 'ben' } }, { client: 8, clock: 1, state: {} })
+    other.presence({ client: 7, clock: 100, state: null })
+    await seen(watch, 2)
+    const again = await enter(id, 'ann')
+    again.presence({ client: 7, clock: 1, state: { of: 'again' } })
+    await seen(watch, 3)
+    old.presence({ client: 7, clock: 60, state: { of: 'old' } })
+    close(old)
+    await old.closed
+    again.presence({ client: 7, clock: 2, state: { of: 'again', n: 2 } })
+    await seen(watch, 4)
+    expect(states(watch)).toEqual([
+      { client: 7, clock: 40, state: { of: 'old' } },
+      { client: 8, clock: 1, state: {} },
+      { client: 7, clock: 41, state: { of: 'again' } },
+      { client: 7, clock: 42, state: { of: 'again', n: 2 } },
+    ])
+    close(watch, other, again)
+  })
+
+  it('[WS-45] [WS-46] a joiner gets all others in one frame; an end without a close takes its states away within a second', async () => {
+    const id = await newDocument()
+    const [ann, ben] = [await enter(id), await enter(id, 'ben')]
+    ann.presence({ client: 1, clock: 1, state: { a: 1 } })
+    ann.presence({ client: 2, clock: 1, state: { a: 2 } })
+    ben.presence({ client: 3, clock: 1, state: { b: 1 } })
+    ben.presence({ client: 3, clock: 2, state: null })
+    await until('everything', () => states(ben).length === 2 && states(ann).length === 2)
+    const late = await enter(id, 'cat')
+    expect(late.present()).toEqual([[1, 2].map((client) => ({ client, clock: 1, state: { a: client } }))])
+    expect(late.tags().slice(0, 3)).toEqual([TAG.authResponse, TAG.sync, TAG.awareness])
+    ann.socket.terminate()
+    const endedAt = performance.now()
+    await seen(late, 4)
+    expect(performance.now() - endedAt).toBeLessThan(1_000)
+    expect(late.present()[1]).toEqual([1, 2].map((client) => ({ client, clock: 2, state: null })))
+    // The id comes back under its old clock and is seen at once.
+    const back = await enter(id)
+    back.presence({ client: 1, clock: 1, state: { back: true } })
+    await seen(late, 5)
+    expect(states(late)[4]).toEqual({ client: 1, clock: 3, state: { back: true } })
+    close(ben, late, back)
+  })
+
+  it('[WS-46] a document that is deleted, and rights that are lost, are not outlived by presence', async () => {
+    const id = await newDocument({ sharedWith: [{ userId: 'mia', permission: 'edit' }] })
+    const [ann, mia] = [await enter(id), await enter(id, 'mia', 'member')]
+    mia.presence({ client: 5, clock: 1, state: {} })
+    await seen(ann, 1)
+    await relay.rest().putDocument(id, { name: id, sharedWith: [] })
+    await seen(ann, 2)
+    expect(states(ann)[1]).toEqual({ client: 5, clock: 2, state: null })
+    mia.presence({ client: 5, clock: 3, state: {} })
+    await mia.settled()
+    await ann.settled()
+    expect(states(ann)).toHaveLength(2)
+    close(ann, mia)
+  })
+
+  it('[WS-48] above 30 frames a second after 60 only the newest of each id goes out, without error or write token', async () => {
+    const id = await newDocument()
+    const [ann, ben] = [await enter(id), await enter(id, 'ben')]
+    for (let clock = 1; clock <= 180; clock++) ann.presence({ client: 1 + (clock % 2), clock, state: { clock } })
+    await until('the last ones', () => states(ben).some(({ clock }) => clock === 180))
+    await pause(150)
+    const frames = ben.present()
+    expect(frames.length).toBeGreaterThan(59)
+    expect(frames.length).toBeLessThan(90)
+    expect(
+      frames
+        .flat()
+        .filter(({ clock }) => clock >= 179)
+        .map(({ clock }) => clock)
+        .sort(),
+    ).toEqual([179, 180])
+    ann.update(ann.put('a'))
+    await until('the write', () => ben.has('a'))
+    expect(ann.errors()).toEqual([])
+    close(ann, ben)
+  })
+})
