@@ -108,7 +108,7 @@ describe('the storage thread', () => {
     await using storage = await open(log)
     sabotage(`create table sabotage (key integer references documents (key) deferrable initially deferred);
       create trigger bad_document after insert on documents begin insert into sabotage values (-1); end;
-      create trigger bad_probe after update on store_facts begin insert into sabotage values (-1); end`)
+      create trigger bad_probe after insert on store_facts begin insert into sabotage values (-1); end`)
     await expect(storage.documents.write(creation(ref))).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
     await expect.poll(() => lines).toEqual(['storage.commit-failed'])
     await expect(storage.ping()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
