@@ -1,0 +1,236 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const PROGRAM = join(import.meta.dirname, '../../../bin/relay.js')
+const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks' }
+const SECRET = 'planted-secret-of-the-operator'
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'relay-cli-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+interface Run {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the program in an empty folder with nothing but this environment; `signal` is sent once it has printed its listeners. */
+function relay(args: string, env: Record<string, string> = AUTH, signal?: NodeJS.Signals): Promise<Run> {
+  return new Promise((resolve) => {
+    const words = args === '' ? [] : args.split(' ')
+    const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString()
+      if (signal !== undefined && /^main .*\n/m.test(out)) child.kill(signal)
+    })
+    child.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()))
+    child.on('close', (code) => resolve({ code: code ?? -1, out, err }))
+  })
+}
+
+const file = (name: string, text: string, mode = 0o600): void => writeFileSync(join(cwd, name), text, { mode })
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
+
+describe('a fresh installation', () => {
+  it('[CFG-11] init, set the issuer, check, print', async () => {
+    expect(await relay('init', {})).toMatchObject({ code: 0, err: '' })
+    const path = join(cwd, 'relay.toml')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect((await relay('init', {})).code).toBe(1)
+    const text = readFileSync(path, 'utf8')
+    file(
+      'relay.toml',
+      text
+        .replace('issuer = ""', 'issuer = "https://issuer.example"')
+        .replace('jwks_url = ""', 'jwks_url = "https://issuer.example/jwks"'),
+    )
+    expect(await relay('config check', {})).toEqual({ code: 0, out: 'configuration ok\n', err: '' })
+    const printed = JSON.parse((await relay('config print --json', {})).out) as Record<
+      string,
+      Record<string, { value: unknown; source: string }>
+    >
+    const keys = [...text.matchAll(/^([a-z_]+) = /gm)].length
+    expect(Object.values(printed).flatMap((section) => Object.keys(section))).toHaveLength(keys)
+    expect(printed).toMatchObject({ auth: { issuer: { value: 'https://issuer.example', source: 'relay.toml' } } })
+    expect(await relay('init --force', {})).toMatchObject({ code: 0 })
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  }, 20_000)
+
+  it('[CFG-3] command line before environment before file before default', async () => {
+    file('relay.toml', '[server]\nport = 1001\nhost = "10.0.0.1"\nregion = "file"\nauth_timeout_secs = 3\n')
+    const env = { ...AUTH, RELAY_PORT: '1002', RELAY_HOST: '', RELAY_AUTH_TIMEOUT_SECS: '4' }
+    const { out } = await relay('config print', env)
+    expect(out).toContain('port = 1002 # RELAY_PORT\n')
+    expect(out).toContain('host = "10.0.0.1" # relay.toml\n')
+    expect(out).toContain('region = "file" # relay.toml\n')
+    expect(out).toContain('auth_timeout_secs = 4 # RELAY_AUTH_TIMEOUT_SECS\n')
+    expect(out).toContain('commit_delay_ms = 4 # default\n')
+    const refused = await relay('serve --port 99999 --tenancy=both', env)
+    expect([refused.code, lines(refused.err).map((line) => line.split(' (')[0])]).toEqual([
+      2,
+      ['--port: [server].port: out of range', '--tenancy: [tenancy].mode: not one of the choices'],
+    ])
+  }, 20_000)
+
+  it('[CFG-3] a missing default file is a warning, a missing named one an error', async () => {
+    const checked = await relay('config check')
+    expect([checked.code, checked.out]).toEqual([0, 'configuration ok\n'])
+    expect(checked.err).toMatch(/^warning: relay\.toml: not found/)
+    expect(await relay('config check --config other.toml')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^other\.toml: /),
+    })
+  }, 20_000)
+})
+
+describe('problems', () => {
+  it('[CFG-5] [CFG-6] all at once, one line each, source, key, value and what is allowed; nothing is bound or written', async () => {
+    file(
+      'relay.toml',
+      `[server]\nprot = 1\nport = "many"\n[auth]\nissuer = "x"\naudience = ""\n[tenancy]\nmode = "shared"\nworkspace_id = "w"\n[tenancy.limits]\nwrites_burst = 0\nmax_blob_bytes = 0\n[serve]\nx = 1\n`,
+    )
+    const env = {
+      RELAY_MAX_DOC_BYTES: '1e3',
+      RELAY_COMMIT_DELAY_MS: '51',
+      RELAY_MCP_ENABLED: 'perhaps',
+      RELAY_METRICS_PORT: '9877',
+    }
+    for (const command of ['serve', 'config check', 'config print']) {
+      const { code, out, err } = await relay(command, env)
+      expect([command, code, out]).toEqual([command, 2, ''])
+      const subjects = lines(err).map((line) =>
+        /^(\S+): (\[[a-z._]+\](?:\.[a-z_]+)?): .+ \(got .+, allowed .+\)$/.exec(line)?.slice(1, 3).join(' '),
+      )
+      expect(subjects.toSorted()).toEqual(
+        [
+          'RELAY_COMMIT_DELAY_MS [storage].commit_delay_ms',
+          'RELAY_MAX_DOC_BYTES [tenancy.limits].max_doc_bytes',
+          'RELAY_MCP_ENABLED [mcp].enabled',
+          'default [auth].jwks_url',
+          'relay.toml [auth].audience',
+          'relay.toml [serve]',
+          'relay.toml [server].port',
+          'relay.toml [server].prot',
+          'relay.toml [tenancy.limits].max_blob_bytes',
+          'relay.toml [tenancy.limits].writes_burst',
+          'relay.toml [tenancy].workspace_id',
+        ].toSorted(),
+      )
+      expect(err).toMatch(/\[server\]\.prot: unknown key, the nearest known one is \[server\]\.port/)
+    }
+    expect(readdirSync(cwd)).toEqual(['relay.toml'])
+  }, 20_000)
+
+  it('[CFG-12] usage errors are 2 with one line on stderr', async () => {
+    for (const args of [
+      'config',
+      'frobnicate',
+      'serve extra',
+      'serve --nope',
+      'serve --port',
+      'config print --yaml',
+      'init --config',
+      'help nothing',
+    ]) {
+      const { code, out, err } = await relay(args)
+      expect([args, code, out, lines(err).length]).toEqual([args, 2, '', 1])
+    }
+    expect(await relay('')).toMatchObject({ code: 2, out: '' })
+    expect(readdirSync(cwd)).toEqual([])
+  }, 40_000)
+})
+
+describe('secrets', () => {
+  it('[CFG-4] are read from files, never shown, and never given twice', async () => {
+    file('secret', `${SECRET}\n`)
+    file('url', `postgres://user:${SECRET}@127.0.0.1:1/db`)
+    const files = { RELAY_REVOCATION_BEARER_FILE: 'secret', RELAY_STORAGE_URL_FILE: 'url', RELAY_BUS_URL: `redis://:${SECRET}@h` }
+    const printed = await relay('config print', { ...AUTH, ...files, RELAY_DOCS_URL: `https://user:${SECRET}@h/` })
+    expect(printed.code).toBe(0)
+    expect(printed.out).toContain('revocation_push_bearer = "<redacted>" # RELAY_REVOCATION_BEARER_FILE\n')
+    expect(printed.out).toContain('url = "<redacted>" # RELAY_STORAGE_URL_FILE\n')
+    const both = await relay('config check', { ...AUTH, ...files, RELAY_REVOCATION_BEARER: `other-${SECRET}` })
+    expect([both.code, lines(both.err).length >= 1]).toEqual([2, true])
+    const wrong = await relay('serve', {
+      ...AUTH,
+      RELAY_STORAGE_URL: `mysql://u:${SECRET}@h`,
+      RELAY_JWT_JWKS_URL: `http://u:${SECRET}@h/`,
+    })
+    expect([wrong.code, lines(wrong.err).filter((line) => !line.startsWith('warning')).length]).toEqual([2, 2])
+    const short = await relay('config check', { ...AUTH, RELAY_REVOCATION_BEARER: SECRET.slice(0, 15) })
+    expect([short.code, short.err]).toEqual([2, expect.stringContaining('[auth].revocation_push_bearer: ')])
+    expect(JSON.stringify([printed, both, wrong, short])).not.toContain(SECRET.slice(0, 15))
+  }, 20_000)
+
+  it('[CFG-7] what is allowed but probably not meant is a warning', async () => {
+    file(
+      'relay.toml',
+      `[auth]\nrevocation_push_bearer = "${SECRET}"\n[server]\ncors_origins = []\n[compat]\neditor_client = true\n`,
+    )
+    chmodSync(join(cwd, 'relay.toml'), 0o644)
+    const checked = await relay('config check', { ...AUTH, RELAY_MAX_WS_PAYLOAD_BYTES: '1000' })
+    expect([checked.code, checked.out, lines(checked.err).length]).toEqual([0, 'configuration ok\n', 3])
+    for (const line of lines(checked.err)) expect(line).toMatch(/^warning: /)
+  }, 20_000)
+})
+
+describe('serve', () => {
+  const env = {
+    ...AUTH,
+    RELAY_HOST: '127.0.0.1',
+    RELAY_PORT: '0',
+    RELAY_METRICS_PORT: '0',
+    RELAY_REVOCATION_BEARER: SECRET,
+    RELAY_JWT_JWKS_URL: '',
+  }
+
+  async function keySet(): Promise<{ url: string; close: () => void }> {
+    const server = createServer((_, response) => response.end('{"keys":[]}'))
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`, close: () => server.close() }
+  }
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '[CFG-12] [CFG-13] [LIFE-28] prints its listeners alone on stdout, logs JSON alone, and ends with 0 at %s',
+    async (signal) => {
+      const keys = await keySet()
+      const { code, out, err } = await relay(
+        'serve --data-dir store --region eu --tenancy=dedicated --tenancy-workspace=w',
+        { ...env, RELAY_JWT_JWKS_URL: keys.url },
+        signal,
+      )
+      keys.close()
+      expect(code).toBe(0)
+      expect(lines(out)).toEqual([
+        expect.stringMatching(/^main http:\/\/127\.0\.0\.1:\d+$/),
+        expect.stringMatching(/^metrics http:\/\/127\.0\.0\.1:\d+\/metrics$/),
+      ])
+      for (const line of lines(err))
+        expect(JSON.parse(line)).toMatchObject({ ts: expect.any(String), level: expect.any(String), event: expect.any(String) })
+      expect(out + err).not.toContain(SECRET)
+      expect(readdirSync(cwd)).toEqual(['store'])
+      expect(statSync(join(cwd, 'store')).mode & 0o777).toBe(0o700)
+    },
+    30_000,
+  )
+
+  it('[CFG-12] a port in use is a failure: 1, told on stderr, nothing on stdout', async () => {
+    const keys = await keySet()
+    const taken = new URL(keys.url).port
+    const { code, out, err } = await relay(`serve --port ${taken}`, { ...env, RELAY_JWT_JWKS_URL: keys.url })
+    keys.close()
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toContain('EADDRINUSE')
+    expect(existsSync(join(cwd, 'data', 'mcp_token'))).toBe(false)
+  }, 30_000)
+})
