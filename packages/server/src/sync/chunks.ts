@@ -43,7 +43,7 @@ export function newChunkBox(): ChunkBox {
 
 /** Takes one piece in. Pieces are copied, so that the buffer they came in is not kept alive by a part of it. */
 export function addChunk(box: ChunkBox, budget: ChunkBudget, chunk: ChunkFrame, nowMs: number): ChunkOutcome {
-  const id = Buffer.from(chunk.messageId).toString('latin1')
+  const id = idOf(chunk)
   if (box.refused.includes(id)) return { kind: 'ignored' }
   const known = box.unfinished.get(id)
   if (known && known.total !== chunk.total) forget(box, budget, id)
@@ -85,9 +85,25 @@ export function clearChunks(box: ChunkBox, budget: ChunkBudget): void {
 
 function refuse(box: ChunkBox, budget: ChunkBudget, id: string, fault: 'client' | 'process'): ChunkOutcome {
   forget(box, budget, id)
-  box.refused.push(id)
-  if (box.refused.length > REFUSED_KEPT) box.refused.shift()
+  remember(box.refused, id)
   return { kind: 'refused', fault }
+}
+
+/** Whether this piece is the first one of a message that is refused whatever it holds; the others are ignored. */
+export function isFirstRefused(refused: string[], chunk: ChunkFrame): boolean {
+  const id = idOf(chunk)
+  if (refused.includes(id)) return false
+  remember(refused, id)
+  return true
+}
+
+function remember(refused: string[], id: string): void {
+  refused.push(id)
+  if (refused.length > REFUSED_KEPT) refused.shift()
+}
+
+function idOf(chunk: ChunkFrame): string {
+  return Buffer.from(chunk.messageId).toString('latin1')
 }
 
 function forget(box: ChunkBox, budget: ChunkBudget, id: string): void {

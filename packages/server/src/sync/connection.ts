@@ -58,6 +58,8 @@ export interface EndedBinding {
   received: number
   /** The DOC_EVENT deleted is still due, whoever may read. [WS-51] */
   eventDue: boolean
+  /** Ids of chunked messages that were refused. */
+  readonly refusedChunks: string[]
 }
 
 export type SessionState =

@@ -123,7 +123,11 @@ export function applyLevel(context: SessionContext, connection: Connection): voi
   if (level === 'none') {
     const { received } = binding.acks
     context.unbind(connection)
-    connection.state = { kind: 'authenticated', identity, ended: { room, code: 'ERR_VIEW_FORBIDDEN', received, eventDue: false } }
+    connection.state = {
+      kind: 'authenticated',
+      identity,
+      ended: { room, code: 'ERR_VIEW_FORBIDDEN', received, eventDue: false, refusedChunks: [] },
+    }
     context.sendError(connection, 'ERR_VIEW_FORBIDDEN', 'you may no longer read this document')
     const { sub, workspaceId } = identity.access
     context.log.info('ws.view_lost', 'A joined caller may no longer read the document.', {

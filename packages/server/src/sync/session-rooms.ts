@@ -96,7 +96,11 @@ function unbindDeleted(context: SessionContext, room: Room, connection: Connecti
   if (identity === null || binding === null) return
   const { received } = binding.acks
   context.unbind(connection)
-  connection.state = { kind: 'authenticated', identity, ended: { room, code: 'ERR_DELETED', received, eventDue: true } }
+  connection.state = {
+    kind: 'authenticated',
+    identity,
+    ended: { room, code: 'ERR_DELETED', received, eventDue: true, refusedChunks: [] },
+  }
 }
 
 function bindingIn(connection: Connection, room: Room): Binding | null {

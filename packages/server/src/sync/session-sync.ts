@@ -1,8 +1,8 @@
 import { chunkAckFrame, readAwareness, readChunk } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
-import { addChunk, newChunkBox } from './chunks.ts'
-import { type Binding, bindingOf, type Connection, canWrite, type Identity, PAUSE } from './connection.ts'
+import { addChunk, isFirstRefused, newChunkBox } from './chunks.ts'
+import { type Binding, bindingOf, type Connection, canWrite, type EndedBinding, type Identity, PAUSE } from './connection.ts'
 import { isBusy } from './room-table.ts'
 import { type SessionContext, writeBucketKey } from './session-context.ts'
 import { syncKind, takeOwn } from './session-rules.ts'
@@ -24,9 +24,7 @@ export function handleSync(context: SessionContext, connection: Connection, mess
   const kind = syncKind(message)
   if (state.kind !== 'joined') {
     const writes = kind === 'step2' || kind === 'update'
-    if (state.kind === 'authenticated' && state.ended !== null && writes) {
-      context.sendError(connection, state.ended.code, 'you are not joined to this document any more', ++state.ended.received)
-    }
+    if (state.kind === 'authenticated' && state.ended !== null && writes) refuseEnded(context, connection, state.ended)
     return null
   }
   const { binding, identity } = state
@@ -48,6 +46,11 @@ export function handleSync(context: SessionContext, connection: Connection, mess
   if (kind === 'step1') return askState(context, connection, binding, message)
   handOver(context, connection, binding, ordinal, message)
   return null
+}
+
+/** [WS-54] */
+function refuseEnded(context: SessionContext, connection: Connection, ended: EndedBinding): void {
+  context.sendError(connection, ended.code, 'you are not joined to this document any more', ++ended.received)
 }
 
 /** Hands over a step1: one at a time and not to a full socket, as its answer may be the whole document. [G12] */
@@ -87,9 +90,14 @@ export function handleAwareness(context: SessionContext, connection: Connection,
 
 /** Handles one piece; the whole message is handled when its last piece is here. [WS-35..WS-37] */
 export function handleChunk(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> | null {
-  if (connection.state.kind !== 'joined') return null
-  const { binding, identity } = connection.state
+  const { state } = connection
   const chunk = readChunk(message)
+  if (state.kind !== 'joined') {
+    const ended = state.kind === 'authenticated' ? state.ended : null
+    if (ended !== null && chunk !== null && isFirstRefused(ended.refusedChunks, chunk)) refuseEnded(context, connection, ended)
+    return null
+  }
+  const { binding, identity } = state
   if (chunk === null) {
     context.sendError(connection, 'ERR_BAD_FRAME', 'a SYNC_CHUNK is shorter than its header')
     context.violation(connection)
