@@ -110,8 +110,11 @@ describe.concurrent('raw requests', () => {
     await stillHonest()
   })
 
-  it('[F-9] an upgrade request without anyone to take it is closed', async () => {
-    expect(await relay.socket('GET /ws HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toBe('')
+  it('[F-9] an upgrade that nobody takes is answered as any request', async () => {
+    const upgrade = (path: string, to: string, headers = '', body = '') =>
+      relay.socket(`PUT ${path} HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, close\r\nUpgrade: ${to}\r\n${headers}\r\n${body}`)
+    expect(statuses(await upgrade('/ws', 'websocket'))).toEqual(['404'])
+    expect(statuses(await upgrade('/api/docs/h2c', 'h2c', `${auth()}Content-Length: 2\r\n`, '{}'))).toEqual(['200'])
     await stillHonest()
   })
 })

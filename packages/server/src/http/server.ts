@@ -10,7 +10,7 @@ import { errorResponse, rawErrorResponse } from './respond.ts'
 
 export interface HttpServerOptions {
   readonly app: Pick<App, 'fetch'>
-  /** Gets every upgrade request of the listener; without one they are refused by closing. */
+  /** Gets every WebSocket upgrade of the listener; any other upgrade is an offer that HTTP allows to ignore. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   readonly corsOrigins: readonly string[]
   readonly random: Random
@@ -59,7 +59,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     errorHandler: () => errorResponse(unreadable(), errorContext()),
   })
   const { headersMs, stallMs } = options.timeouts ?? TIMEOUTS
-  const server = createServer({ ...SETTINGS, headersTimeout: headersMs, connectionsCheckingInterval: headersMs / 3 })
+  const server = createServer({
+    ...SETTINGS,
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: headersMs / 3,
+    // A client that offers HTTP/2 in clear text, as some do on every first request, is answered over HTTP/1.1.
+    shouldUpgradeCallback: ({ headers }) => options.onUpgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
+  })
   server.maxHeadersCount = MAX_HEADERS
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = stallMs
@@ -73,10 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   // An expectation nobody knows is ignored; node would answer 417 without a body.
   server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
-  server.on('upgrade', (request, socket, head) => {
-    if (options.onUpgrade) options.onUpgrade(request, socket, head)
-    else socket.destroy()
-  })
+  if (options.onUpgrade) server.on('upgrade', options.onUpgrade)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
     else socket.end(rawErrorResponse(parserError(error.code), errorContext()))
