@@ -121,7 +121,7 @@ describe.concurrent('raw requests', () => {
 
 describe('slow clients', () => {
   it('[REST-7] [H1] headers that do not arrive in time are refused, and a body that stalls ends the connection', async () => {
-    await using impatient = await startRestRelay({ timeouts: { headersMs: 300, stallMs: 400 } })
+    await using impatient = await startRestRelay({ timeouts: { headersMs: 300, stallMs: 1_000 } })
     const slow = await impatient.socket('GET /health HTTP/1.1\r\nHost: h\r\n', 3_000)
     expect(statuses(slow)).toEqual(['400'])
     const startMs = Date.now()
