@@ -76,6 +76,7 @@ export class DocumentWorker {
       cpu: new CpuBudget(options),
       clientIds: new ClientIdBudget(),
       loads: new LoadSlots(LOADS_AT_ONCE),
+      undecodable: new Set(),
       emit: (message) => {
         this.outgoing.push(message)
         if (this.depth === 0) this.turn(() => undefined)

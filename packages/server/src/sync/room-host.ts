@@ -88,6 +88,8 @@ export interface RoomHost {
   atTurnEnd(room: { flushTurn(): void }): void
   /** Slots for loading documents that are not in memory. [C8] */
   readonly loads: LoadSlots
+  /** Keys of documents whose stored state was taken as it is and then could not be decoded; they are decoded when they are loaded. [YDOC-11] */
+  readonly undecodable: Set<number>
 }
 
 /** Token bucket per connection over measured processor time. [G9] */

@@ -5,6 +5,7 @@ import { RelayError } from '../kernel/errors.ts'
 import { STEP1, STEP2, UPDATE } from './room-frames.ts'
 import { ClientIdBudget, CpuBudget, LoadSlots } from './room-host.ts'
 import { runScratch } from './room-scratch.ts'
+import { put } from './testing/room-fixture.ts'
 import { createDocument, openTestStorage, type TestClient, TestWorker, until } from './testing/worker-harness.ts'
 import { UpdateWriter } from './testing/update-writer.ts'
 import type { UpdateLog } from './update-log.port.ts'
@@ -256,6 +257,41 @@ describe('loads that fail', () => {
     expect(bob.doc.getMap('metadata').get('title')).toBe('Saved')
     expect(bob.text()).toBe('<paragraph>one</paragraph>')
     await healing[Symbol.asyncDispose]()
+  })
+
+  /** A room of a document whose stored snapshot has its checksum and cannot be decoded. */
+  async function openUndecodable(edit: (client: TestClient) => Promise<void>) {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    await worker.job(room, { kind: 'settle' })
+    await edit(ann)
+    const log = await storage.updates.load(head.key)
+    const throughSeq = log.kind === 'loaded' ? (log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0) : 0
+    const snapshot = { update: new Uint8Array([9, 9, 9]), stateVector: Y.encodeStateVector(ann.doc), throughSeq }
+    expect(await storage.updates.compact(head.key, snapshot)).toBe('stored')
+    const other = new TestWorker(storage)
+    return { head, other, room: await other.open(head) }
+  }
+
+  it('[YDOC-11] a stored state that turns out undecodable resets its room once and is then rebuilt from the body', async () => {
+    const { head, other, room } = await openUndecodable(async () => undefined)
+    expect(await other.job(room, { kind: 'put', request: put(head, { name: 'Changed' }) })).toMatchObject({ code: 'UNAVAILABLE' })
+    await until(() => other.of('reset').length > 0)
+    const bob = await joined(await other.open(head), other)
+    expect(bob.text()).toBe('<paragraph>one</paragraph>')
+    await other[Symbol.asyncDispose]()
+  })
+
+  it('[YDOC-11] [D7] such a state is unavailable, and not reset again and again, while the body lacks logged changes', async () => {
+    const { head, other, room } = await openUndecodable(async (ann) => {
+      ann.doc.getMap('shapes:c1').set('unsaved', { id: 'unsaved' })
+      await settled(ann)
+    })
+    expect(await other.job(room, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
+    await until(() => other.of('reset').length > 0)
+    for (let i = 0; i < 3; i++) expect(await other.tryOpen(8_100 + i, head)).toBe('unavailable')
+    expect(other.of('reset')).toHaveLength(1)
+    await other[Symbol.asyncDispose]()
   })
 
   it('[YDOC-11] a log that decodes only in part is never a writable document', async () => {

@@ -71,7 +71,7 @@ async function fromLog(
   const lastSeq = log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
   const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes }
-  if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead) {
+  if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead && !host.undecodable.has(head.key)) {
     return { ...loaded, content: { kind: 'bytes', update: log.snapshot.update, vector: log.snapshot.stateVector } }
   }
   let live: LiveContent
@@ -162,6 +162,7 @@ async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): 
   seed(doc, readStoredBody(record.body))
   const outcome = await host.updates.rebuild(head.key, Y.encodeStateAsUpdate(doc), Y.encodeStateVector(doc), detail)
   doc.destroy()
+  host.undecodable.delete(head.key)
   host.log.error('document.rebuilt', 'The stored state of a document was damaged and has been rebuilt from its body.', fields)
   host.count('documents_rebuilt')
   return outcome === 'gone' ? { kind: 'gone' } : 'again'

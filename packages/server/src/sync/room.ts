@@ -1,5 +1,5 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
-import { unreachable } from '../kernel/errors.ts'
+import { RelayError, unreachable } from '../kernel/errors.ts'
 import { RoomAwareness } from './awareness-room.ts'
 import { buildLive, type LiveContent, lengthOf, memoryOf, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from './room-frames.ts'
@@ -130,9 +130,17 @@ export class Room implements SyncRoom, RoomLogOwner {
     const { ready } = this
     if (ready.content.kind === 'live') return ready.content.live
     const { update } = ready.content
-    const live = watched(this.host, this.id, update.length, () => buildLive([update], this.host.random))
-    this.replaceLive(live)
-    return live
+    try {
+      const live = watched(this.host, this.id, update.length, () => buildLive([update], this.host.random))
+      this.replaceLive(live)
+      return live
+    } catch (error) {
+      // Read from the store once more, it would fail here again: the next load decodes it and decides what is to be done. [YDOC-11]
+      this.host.undecodable.add(this.key)
+      // Not before the job that asked has ended.
+      this.host.after(0, () => this.failed(error))
+      throw new RelayError('UNAVAILABLE', 'the document cannot be read now')
+    }
   }
 
   /** Runs work on the whole document under the watchdog. [C5] */
@@ -232,6 +240,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   failed(error: unknown): void {
+    if (!this.isReady) return
     this.host.count('rooms_broken')
     const fields = { workspace: this.workspaceId, docId: this.ref.id, error: String(error) }
     this.host.log.error('room.failed', 'A room failed and reloads from its log.', fields)

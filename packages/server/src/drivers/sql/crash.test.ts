@@ -81,7 +81,8 @@ describe('kill -9 while edits are appended and bodies saved', () => {
   it('[LIFE-2] this test can fail: a store that answers before its commit loses what it confirmed', {
     timeout: 60_000,
   }, async () => {
-    const { lost } = await killRounds(3, { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
+    const sabotage = { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1', RELAY_TEST_COMMIT_HOLD_MS: '10' }
+    const { lost } = await killRounds(4, sabotage)
     expect(lost).toBeGreaterThan(0)
   })
 })

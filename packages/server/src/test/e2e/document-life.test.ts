@@ -1,0 +1,196 @@
+import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { isCovered, storedHead, storedRows } from '../store-file.ts'
+
+let relay: RelayUnderTest
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' } })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+interface Body {
+  readonly serverVersion: number
+  readonly pages: { readonly shapes: { readonly id: string }[] }[]
+  readonly richTextPages: { readonly content: string }[]
+}
+
+async function create(id: string): Promise<void> {
+  await relay.rest().putDocument(id, {
+    name: id,
+    pages: [{ id: 'canvas', name: 'Canvas', shapes: [{ id: 's1', type: 'rectangle', x: 1 }] }],
+    richTextPages: [
+      { id: 'one', name: 'One', content: '<p>first</p>' },
+      { id: 'two', name: 'Two', content: '<p>second</p>' },
+    ],
+  })
+}
+
+async function opened(id: string): Promise<SyncClient> {
+  const client = relay.sync(id)
+  await saved(client)
+  await until('the seed to be in the body', () => isCovered(relay, id))
+  return client
+}
+
+const read = async (id: string) => (await relay.rest().getDocument(id)) as unknown as Body
+const setShape = (client: SyncClient, id: string) => client.doc.getMap('shapes:canvas').set(id, { id, type: 'ellipse', x: 2 })
+const shapesIn = (body: Body) => body.pages.flatMap(({ shapes }) => shapes.map(({ id }) => id)).sort()
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** How long it takes until the stored body holds everything. */
+async function untilCoveredMs(id: string, timeoutMs = 15_000): Promise<number> {
+  const startedAt = performance.now()
+  await until('the body to hold every edit', () => isCovered(relay, id), timeoutMs)
+  return performance.now() - startedAt
+}
+
+// Most of these wait for times of the relay, so they do it together.
+describe.concurrent('the life of a live document', () => {
+  it('[LIFE-10] the body follows 2 s after the last edit', async () => {
+    await create('idle')
+    const ann = await opened('idle')
+    setShape(ann, 'a')
+    await saved(ann)
+    expect(isCovered(relay, 'idle')).toBe(false)
+    const tookMs = await untilCoveredMs('idle')
+    expect(tookMs).toBeGreaterThan(1_500)
+    expect(tookMs).toBeLessThan(4_000)
+    ann.destroy()
+  })
+
+  it('[LIFE-10] while edits go on, the body follows within 10 s of the first', async () => {
+    await create('busy')
+    const ann = await opened('busy')
+    const before = storedHead(relay, 'busy')?.coveredSeq ?? 0
+    const startedAt = performance.now()
+    let followedMs = 0
+    for (let i = 0; followedMs === 0 && i < 60; i++) {
+      setShape(ann, `a${i}`)
+      await pause(250)
+      if ((storedHead(relay, 'busy')?.coveredSeq ?? 0) > before) followedMs = performance.now() - startedAt
+    }
+    expect(followedMs).toBeGreaterThan(8_000)
+    expect(followedMs).toBeLessThan(12_000)
+    ann.destroy()
+  }, 30_000)
+
+  it('[LIFE-10] the body follows at once when the last participant leaves', async () => {
+    await create('left')
+    const ann = await opened('left')
+    const ben = await opened('left')
+    setShape(ann, 'a')
+    await saved(ann)
+    ann.destroy()
+    await pause(300)
+    expect(isCovered(relay, 'left')).toBe(false)
+    ben.destroy()
+    expect(await untilCoveredMs('left')).toBeLessThan(1_200)
+  })
+
+  it('[LIFE-11] a read reflects every edit acknowledged before it, content and version together', async () => {
+    await create('read')
+    const ann = await opened('read')
+    for (let i = 0; i < 5; i++) {
+      setShape(ann, `a${i}`)
+      await saved(ann)
+      const body = await read('read')
+      expect(shapesIn(body)).toContain(`a${i}`)
+      expect(body.serverVersion).toBe(2 + i)
+      expect(storedHead(relay, 'read')?.version).toBe(2 + i)
+    }
+    ann.destroy()
+  })
+
+  it('[LIFE-12] the version rises by one exactly when the body changed', async () => {
+    await create('version')
+    const ann = await opened('version')
+    const first = (await read('version')).serverVersion
+    const versionAfter = async (edit: () => void): Promise<number> => {
+      const before = storedHead(relay, 'version')?.lastSeq ?? 0
+      edit()
+      await saved(ann)
+      expect(storedHead(relay, 'version')?.lastSeq).toBeGreaterThan(before)
+      return (await read('version')).serverVersion
+    }
+    expect(await versionAfter(() => ann.doc.getMap('some other root').set('a', 1))).toBe(first)
+    expect(await versionAfter(() => ann.doc.getMap('metadata').set('unknown key', 1))).toBe(first)
+    expect(await versionAfter(() => setShape(ann, 'a'))).toBe(first + 1)
+    const again = { ...(ann.doc.getMap('shapes:canvas').get('a') as object) }
+    expect(await versionAfter(() => ann.doc.getMap('shapes:canvas').set('a', again))).toBe(first + 1)
+    expect(await versionAfter(() => ann.doc.getMap('shapes:canvas').delete('a'))).toBe(first + 2)
+    await read('version')
+    await pause(2_500)
+    expect((await read('version')).serverVersion).toBe(first + 2)
+    ann.destroy()
+  })
+
+  it('[LIFE-17] a document nobody is joined to leaves memory after 30 s, and who joins then sees all edits', async () => {
+    await create('evicted')
+    const ann = await opened('evicted')
+    setShape(ann, 'kept')
+    await saved(ann)
+    const text = ann.doc.getXmlFragment('prose:one').toString()
+    ann.destroy()
+    const startedAt = performance.now()
+    // What is left behind by an eviction and by nothing else here: a snapshot of the whole log.
+    const compacted = () => {
+      const query = 'select through_seq from snapshots join documents using (key) where id = ? order by through_seq desc'
+      return storedRows(relay, query, 'evicted')[0]?.['through_seq'] === storedHead(relay, 'evicted')?.lastSeq
+    }
+    await until('the eviction', compacted, 40_000)
+    expect(performance.now() - startedAt).toBeGreaterThan(29_000)
+    const joins = Array.from({ length: 5 }, () => relay.sync('evicted'))
+    await saved(...joins)
+    for (const ben of joins) {
+      expect(ben.doc.getMap('shapes:canvas').has('kept')).toBe(true)
+      expect(ben.doc.getXmlFragment('prose:one').toString()).toBe(text)
+    }
+    for (const ben of joins.slice(0, 1)) setShape(ben, 'more')
+    await until('all to see it', () => joins.every((ben) => ben.doc.getMap('shapes:canvas').has('more')))
+    expect(shapesIn(await read('evicted'))).toEqual(['kept', 'more', 's1'])
+    for (const ben of joins) ben.destroy()
+  }, 50_000)
+
+  const pointsOf = (id: string) =>
+    storedRows(relay, 'select reason, body from recovery_points join documents using (key) where id = ?', id).map((row) => ({
+      reason: row['reason'],
+      body: JSON.parse(new TextDecoder().decode(row['body'] as Uint8Array)) as Body,
+    }))
+
+  it('[LIFE-18] the state before the last shape goes is kept as a recovery point, and the edit is accepted', async () => {
+    await create('zeroed')
+    const ann = await opened('zeroed')
+    setShape(ann, 'live')
+    await saved(ann)
+    expect(shapesIn(await read('zeroed'))).toEqual(['live', 's1'])
+    const before = pointsOf('zeroed').filter(({ reason }) => reason === 'zeroing').length
+    ann.doc.transact(() => ann.doc.getMap('shapes:canvas').forEach((_, id, map) => map.delete(id)))
+    await saved(ann)
+    expect(shapesIn(await read('zeroed'))).toEqual([])
+    const points = pointsOf('zeroed').filter(({ reason }) => reason === 'zeroing')
+    expect([before, points.length]).toEqual([0, 1])
+    expect(points.map(({ body }) => shapesIn(body))).toEqual([['live', 's1']])
+    ann.destroy()
+  })
+
+  it('[LIFE-18] the state before two pages go empty is kept, over WebSocket and by a PUT', async () => {
+    await create('emptied')
+    const ann = await opened('emptied')
+    ann.doc.transact(() => {
+      for (const page of ['prose:one', 'prose:two']) ann.doc.getXmlFragment(page).delete(0, ann.doc.getXmlFragment(page).length)
+    })
+    await saved(ann)
+    expect((await read('emptied')).richTextPages.map(({ content }) => content).join('')).not.toContain('first')
+    expect(
+      pointsOf('emptied')
+        .at(-1)
+        ?.body.richTextPages.map(({ content }) => content.replace(/ id="[^"]*"/, '')),
+    ).toEqual(['<p>first</p>', '<p>second</p>'])
+    await create('put away')
+    await relay.rest().putDocument('put away', { name: 'empty', pages: [], richTextPages: [] })
+    expect(pointsOf('put away').map(({ reason, body }) => [reason, shapesIn(body)])).toEqual([['zeroing', ['s1']]])
+    ann.destroy()
+  })
+})

@@ -1,0 +1,176 @@
+import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { isCovered, storedHead, storedRows } from '../store-file.ts'
+
+let relay: RelayUnderTest
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' } })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+interface Body {
+  readonly serverVersion: number
+  readonly pages: { readonly shapes: { readonly id: string }[] }[]
+  readonly richTextPages: { readonly content: string }[]
+}
+
+async function create(id: string): Promise<void> {
+  await relay.rest().putDocument(id, {
+    name: id,
+    pages: [{ id: 'canvas', name: 'Canvas', shapes: [{ id: 's1', type: 'rectangle', x: 1 }] }],
+    richTextPages: [
+      { id: 'one', name: 'One', content: '<p>first</p>' },
+      { id: 'two', name: 'Two', content: '<p>second</p>' },
+    ],
+  })
+}
+
+async function opened(id: string): Promise<SyncClient> {
+  const client = relay.sync(id)
+  await saved(client)
+  await until('the seed to be in the body', () => isCovered(relay, id))
+  return client
+}
+
+const read = async (id: string) => (await relay.rest().getDocument(id)) as unknown as Body
+const setShape = (client: SyncClient, id: string) => client.doc.getMap('shapes:canvas').set(id, { id, type: 'ellipse', x: 2 })
+const shapesIn = (body: Body) => body.pages.flatMap(({ shapes }) => shapes.map(({ id }) => id)).sort()
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+describe('a deleted document', () => {
+  const TABLES = ['log_heads', 'bodies', 'updates', 'snapshots', 'recovery_points', 'set_aside'] as const
+  const left = () =>
+    TABLES.flatMap((table) => storedRows(relay, `select key from ${table} where key not in (select key from documents)`))
+
+  it('[LIFE-23] what is typed while it is deleted, or comes later, leaves nothing of it behind', async () => {
+    await create('deleted')
+    const typists = [await opened('deleted'), await opened('deleted'), await opened('deleted')]
+    let typing = true
+    const work = typists.map(async (client, i) => {
+      for (let j = 0; typing; j++) {
+        setShape(client, `${i}.${j}`)
+        await pause(5)
+      }
+    })
+    await pause(200)
+    await relay.rest().deleteDocument('deleted')
+    await pause(300)
+    typing = false
+    await Promise.all(work)
+    // The saves that were due at the time of the deletion would come now.
+    await pause(2_500)
+    expect(storedHead(relay, 'deleted')).toBeNull()
+    expect(left()).toEqual([])
+    expect(storedRows(relay, 'select id from tombstones')).toEqual([{ id: 'deleted' }])
+    for (const client of typists) client.destroy()
+  })
+
+  it('[LIFE-23] [WS-21] edits made while away come back to a deleted document and are not taken', async () => {
+    await create('away')
+    const ann = await opened('away')
+    ann.disconnect()
+    setShape(ann, 'late')
+    await relay.rest().deleteDocument('away')
+    ann.connect()
+    await until('the refusal', () => ann.state.refusal === 'ERR_DELETED')
+    await relay.kill()
+    await relay.restart()
+    await expect(relay.rest().getDocument('away')).rejects.toMatchObject({ status: 404 })
+    expect(left()).toEqual([])
+    ann.destroy()
+  })
+
+  it('[LIFE-23] [YDOC-8] what was left of an earlier life does not enter a document made anew under the same id', async () => {
+    await create('again')
+    const ann = await opened('again')
+    setShape(ann, 'old life')
+    await saved(ann)
+    await relay.rest().deleteDocument('again')
+    await relay.rest().putDocument('again', { name: 'again', pages: [] }, { overrideTombstone: true })
+    const fresh = relay.sync('again')
+    await saved(fresh)
+    expect(fresh.doc.getMap('shapes:canvas').size).toBe(0)
+    expect(shapesIn(await read('again'))).toEqual([])
+    for (const client of [ann, fresh]) client.destroy()
+  })
+})
+
+describe('one lineage', () => {
+  it('[YDOC-8] [LIFE-15] a copy from before a cold write merges with it, and nothing is doubled', async () => {
+    await create('lineage')
+    const ann = await opened('lineage')
+    setShape(ann, 'before')
+    await saved(ann)
+    ann.disconnect()
+    await relay.stop()
+    await relay.restart()
+    const body = await read('lineage')
+    await relay.rest().putDocument('lineage', {
+      ...body,
+      richTextPages: body.richTextPages.map((page) => ({
+        ...page,
+        content: page.content.replace('first', 'first, changed cold'),
+      })),
+    })
+    const page = ann.doc.getXmlFragment('prose:two')
+    page.insert(page.length, [paragraph('written offline')])
+    ann.connect()
+    await saved(ann)
+    const merged = await read('lineage')
+    const contents = merged.richTextPages.map(({ content }) => content.replace(/<[^>]*>/g, '|'))
+    expect(contents).toEqual(['|first, changed cold|', '|second||written offline|'])
+    expect(shapesIn(merged)).toEqual(['before', 's1'])
+    expect(ann.doc.getXmlFragment('prose:one').toString()).toContain('first, changed cold')
+    ann.destroy()
+  })
+
+  it('[YDOC-10] doubled prose loses its second half at the next load, as one edit that everyone gets', async () => {
+    await create('doubled')
+    const ann = await opened('doubled')
+    const page = ann.doc.getXmlFragment('prose:one')
+    page.delete(0, page.length)
+    page.insert(0, ['a', 'b', 'a', 'b'].map(paragraph))
+    await saved(ann)
+    const { lastSeq } = storedHead(relay, 'doubled') ?? { lastSeq: 0 }
+    await relay.kill()
+    await relay.restart()
+    await until('ann to be back', () => ann.state.synced && page.length === 2)
+    expect(page.toArray().map(String)).toEqual(['<paragraph>a</paragraph>', '<paragraph>b</paragraph>'])
+    expect(storedHead(relay, 'doubled')?.lastSeq).toBe(lastSeq + 1)
+    expect((await read('doubled')).richTextPages[0]?.content.replace(/<[^>]*>/g, '|')).toBe('|a||b|')
+    ann.destroy()
+  })
+
+  it('[YDOC-7] an older title of a client gives way to the one set over REST, and a newer one wins', async () => {
+    await create('title')
+    const ann = await opened('title')
+    const metadata = ann.doc.getMap('metadata')
+    const body = await read('title')
+    await relay.rest().putDocument('title', { ...body, name: 'set over REST' })
+    await until('the title to arrive', () => metadata.get('title') === 'set over REST')
+    const nameOf = async () => ((await read('title')) as unknown as { name: string }).name
+    ann.doc.transact(() => {
+      metadata.set('title', 'stale')
+      metadata.set('updatedAt', Date.now() - 60_000)
+    })
+    await saved(ann)
+    expect(await nameOf()).toBe('set over REST')
+    await until('the title to be put back', () => metadata.get('title') === 'set over REST')
+    ann.doc.transact(() => {
+      metadata.set('title', 'typed live')
+      metadata.set('updatedAt', Date.now() + 1)
+    })
+    await saved(ann)
+    expect(await nameOf()).toBe('typed live')
+    ann.destroy()
+  })
+})
+
+function paragraph(text: string): Y.XmlElement {
+  const element = new Y.XmlElement('paragraph')
+  element.insert(0, [new Y.XmlText(text)])
+  return element
+}
