@@ -6,9 +6,11 @@ import { refusalError } from '../auth/refusals.ts'
 import type { Verification } from '../auth/principal.ts'
 import { chooseMembership } from '../auth/tenancy.ts'
 import type { Connection } from './connection.ts'
+import { countIn } from './gateway-counters.ts'
 import { type GatewayMetrics, measure } from './gateway-metrics.ts'
 import { type PinnedToken, pin } from './session-auth.ts'
 import type { SessionDeps } from './session-context.ts'
+import { FORBIDDEN, TEMPORARILY_UNAVAILABLE } from './session-rules.ts'
 import { Sessions } from './sessions.ts'
 import { answerUpgrade, readUpgrade, refuseUpgrade, type UpgradeRefusal, type UpgradeRequest } from './upgrade.ts'
 
@@ -94,7 +96,10 @@ export function createGateway(deps: SessionDeps): Gateway {
     const checked = await checkBearer(deps, asked.bearer, asked.namedWorkspace)
     const late = refuseUpgrade(asked, rulesNow())
     if (late !== null) return answerUpgrade(socket, late)
-    if (checked.kind === 'refused') return answerUpgrade(socket, checked.refusal)
+    if (checked.kind === 'refused') {
+      countIn(sessions.counters.authFailures, checked.reason)
+      return answerUpgrade(socket, checked.refusal)
+    }
     if (!socket.destroyed) complete(asked, checked.pinned, request, socket, head)
   }
 
@@ -175,7 +180,8 @@ function listenersOf(sessions: Sessions): Listeners {
 
 type CheckedBearer =
   | { readonly kind: 'good'; readonly pinned: PinnedToken }
-  | { readonly kind: 'refused'; readonly refusal: UpgradeRefusal }
+  /** `reason`: the text of WS-60. */
+  | { readonly kind: 'refused'; readonly refusal: UpgradeRefusal; readonly reason: string }
 
 /** A bad header bearer is answered over HTTP; storage that cannot tell is a 503. [WS-5] */
 async function checkBearer(deps: SessionDeps, token: string, namedWorkspace: string | undefined): Promise<CheckedBearer> {
@@ -186,24 +192,27 @@ async function checkBearer(deps: SessionDeps, token: string, namedWorkspace: str
     return {
       kind: 'refused',
       refusal: { code: 'UNAVAILABLE', message: 'The token cannot be checked now.', headers: { 'Retry-After': '1' } },
+      reason: TEMPORARILY_UNAVAILABLE.error,
     }
   }
   if (verification.kind === 'refused') {
     const { code, message } = refusalError(verification.reason)
     const reason = code === 'TOKEN_INVALID' ? { reason: verification.reason } : {}
-    return { kind: 'refused', refusal: { code, message, ...reason } }
+    return { kind: 'refused', refusal: { code, message, ...reason }, reason: verification.reason }
   }
   const forbidden: UpgradeRefusal = { code: 'FORBIDDEN', message: 'The token is not for this workspace or region.' }
   if (verification.kind === 'forbidden') {
     return {
       kind: 'refused',
       refusal: deps.settings.tenancy.mode === 'dedicated' ? { ...forbidden, code: 'FORBIDDEN_PLAIN' } : forbidden,
+      reason: FORBIDDEN.error,
     }
   }
   const pinned = pin(deps, verification.principal, namedWorkspace)
   if (pinned.kind === 'pinned') return { kind: 'good', pinned }
   const choice = chooseMembership(verification.principal, deps.settings.tenancy, namedWorkspace)
-  return { kind: 'refused', refusal: choice.kind === 'forbidden-plain' ? { ...forbidden, code: 'FORBIDDEN_PLAIN' } : forbidden }
+  const refusal = choice.kind === 'forbidden-plain' ? ({ ...forbidden, code: 'FORBIDDEN_PLAIN' } as const) : forbidden
+  return { kind: 'refused', refusal, reason: FORBIDDEN.error }
 }
 
 function liveSockets(sessions: Sessions): number {

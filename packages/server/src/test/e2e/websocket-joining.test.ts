@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let documents = 0
-async function newDocument(body: object = {}, sub = 'ann'): Promise<string> {
+async function newDocument(body: Record<string, unknown> = {}, sub = 'ann'): Promise<string> {
   const id = `doc-${++documents}`
   await relay.rest({ sub }).putDocument(id, { name: id, ...body })
   return id

@@ -73,6 +73,8 @@ describe('opening a socket', () => {
     expect(expired.status).toBe(401)
     expect(expired.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
     expect(expired.headers['content-type']).toBe('application/json')
+    expect(await metric(relay, 'relay_auth_failures_total', { reason: 'token malformed' })).toBe(1)
+    expect(await metric(relay, 'relay_auth_failures_total', { reason: 'token expired' })).toBe(1)
     const basic = await rawUpgrade(relay, '/ws', { Authorization: 'Basic eDp5' })
     expect([basic.status, basic.headers['www-authenticate']]).toEqual([401, 'Bearer'])
   })

@@ -25,7 +25,7 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let workspaces = 0
 /** A workspace of its own, and so a write bucket of its own, with one document `d`. */
-async function newWorkspace(body: object = {}): Promise<string> {
+async function newWorkspace(body: Record<string, unknown> = {}): Promise<string> {
   const id = `w${++workspaces}`
   await relay.rest({ workspace: id }).putDocument('d', body)
   return id

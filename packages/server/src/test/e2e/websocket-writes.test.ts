@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let documents = 0
-async function newDocument(body: object = {}): Promise<string> {
+async function newDocument(body: Record<string, unknown> = {}): Promise<string> {
   const id = `doc-${++documents}`
   await relay.rest().putDocument(id, { name: id, ...body })
   return id
