@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,19 +22,31 @@ interface Run {
   readonly err: string
 }
 
-/** Runs the program in an empty folder with nothing but this environment; `signal` is sent once it has printed its listeners. */
-function relay(args: string, env: Record<string, string> = AUTH, signal?: NodeJS.Signals): Promise<Run> {
-  return new Promise((resolve) => {
-    const words = args === '' ? [] : args.split(' ')
-    const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } })
-    let [out, err] = ['', '']
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString()
-      if (signal !== undefined && /^main .*\n/m.test(out)) child.kill(signal)
-    })
-    child.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()))
-    child.on('close', (code) => resolve({ code: code ?? -1, out, err }))
+/** Gets the addresses of the listeners by name. */
+type Bound = (listeners: Record<string, string>) => Promise<void>
+
+/** Runs the program in an empty folder with nothing but this environment. */
+function start(args: string, env: Record<string, string>): { child: ChildProcess; ended: Promise<Run> } {
+  const words = args === '' ? [] : args.split(' ')
+  const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } })
+  const texts = { out: '', err: '' }
+  child.stdout.on('data', (chunk: Buffer) => void (texts.out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => void (texts.err += chunk.toString()))
+  return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ code: code ?? -1, ...texts }))) }
+}
+
+/** Runs it to its end; a server is sent `signal` once `bound` is done with its two listeners. */
+function relay(args: string, env: Record<string, string> = AUTH, signal?: NodeJS.Signals, bound?: Bound): Promise<Run> {
+  const { child, ended } = start(args, env)
+  let out = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    const before = lines(out).length
+    out += chunk.toString()
+    if (signal === undefined || before >= 2 || lines(out).length < 2) return
+    const listeners = Object.fromEntries(lines(out).map((line) => line.split(' ') as [string, string]))
+    void Promise.resolve(bound?.(listeners)).finally(() => child.kill(signal))
   })
+  return ended
 }
 
 const file = (name: string, text: string, mode = 0o600): void => writeFileSync(join(cwd, name), text, { mode })
@@ -223,6 +235,41 @@ describe('serve', () => {
     },
     30_000,
   )
+
+  it('[OPS-3] local metrics are on a loopback listener that has nothing else, and not on the main one', async () => {
+    const keys = await keySet()
+    const answers: unknown[] = []
+    await relay(
+      'serve',
+      { ...env, RELAY_HOST: '0.0.0.0', RELAY_JWT_JWKS_URL: keys.url },
+      'SIGTERM',
+      async ({ main, metrics }) => {
+        const status = async (url: string) => (await fetch(url)).status
+        const [there, here] = [String(metrics), String(main).replace('0.0.0.0', '127.0.0.1')]
+        answers.push(
+          await status(there),
+          await status(there.replace('/metrics', '/api/docs')),
+          await status(there.replace('/metrics', '/health')),
+        )
+        answers.push(await status(`${here}/metrics`), await status(`${here}/health`), new URL(there).hostname)
+      },
+    )
+    keys.close()
+    expect(answers).toEqual([200, 404, 404, 404, 200, '127.0.0.1'])
+  }, 30_000)
+
+  it('[AUTH-12] [LIFE-28] a signal while it still waits for keys ends it with 0, with nothing bound', async () => {
+    const silent = createServer(() => {})
+    await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/jwks`
+    const asked = new Promise<void>((resolve) => silent.once('request', () => resolve()))
+    const { child, ended } = start('serve', { ...env, RELAY_JWT_JWKS_URL: url })
+    await asked
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0, out: '' })
+    silent.closeAllConnections()
+    silent.close()
+  }, 30_000)
 
   it('[CFG-12] a port in use is a failure: 1, told on stderr, nothing on stdout', async () => {
     const keys = await keySet()
