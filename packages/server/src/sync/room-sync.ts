@@ -5,6 +5,7 @@ import { readStateVector, readSyncMessage, STEP1, STEP2, syncFrame, UPDATE } fro
 import { type RoomHost, watched } from './room-host.ts'
 import type { RoomLog } from './room-log.ts'
 import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
+import { splitUpdate } from './room-split.ts'
 import type { ToWorker } from './worker-messages.ts'
 
 const RESYNC_EVERY_MS = 1_000
@@ -207,8 +208,10 @@ export class RoomSync implements TurnOwner {
 
   private commit(live: LiveContent, update: Uint8Array, origin: unknown): void {
     const member = typeof origin === 'object' && origin !== null ? (origin as Member) : null
-    this.out.push(update)
-    this.senders.push(member?.connection ?? 0)
+    for (const part of splitUpdate(update)) {
+      this.out.push(part)
+      this.senders.push(member?.connection ?? 0)
+    }
     const sub = member?.sub ?? 'system'
     this.room.log.emit(update, sub, this.host.clock.nowMs())
     if (live.doc.share.size !== this.roots) {
