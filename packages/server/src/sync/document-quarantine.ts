@@ -32,6 +32,30 @@ export class Quarantine {
   }
 }
 
+const HEAVY_BYTES = 8 * 1024 * 1024
+/** Forgotten documents are found heavy again at their next load. */
+const HEAVY_KEPT = 10_000
+
+/** Which documents are too large, or were too slow to load, to share a worker with small ones. [C8] */
+export class HeavyDocuments {
+  private readonly names = new Set<string>()
+
+  /** After a load, which alone knows the size of the live state. */
+  note(ref: DocumentRef, heavy: boolean): void {
+    this.names.delete(nameOf(ref))
+    if (heavy) this.names.add(nameOf(ref))
+    for (const oldest of this.names) {
+      if (this.names.size <= HEAVY_KEPT) break
+      this.names.delete(oldest)
+    }
+  }
+
+  /** `sizeBytes`: of the stored body. */
+  holds(ref: DocumentRef, sizeBytes: number): boolean {
+    return sizeBytes > HEAVY_BYTES || this.names.has(nameOf(ref))
+  }
+}
+
 function nameOf(ref: DocumentRef): string {
   return `${ref.workspaceId}\n${ref.id}`
 }

@@ -148,6 +148,26 @@ describe('worker threads', () => {
   const settled = (room: number, ordinal: number) =>
     got.some(({ message }) => message.kind === 'settled' && message.connection === room && message.ordinal >= ordinal)
 
+  it('[C8] a document of more than 8 MiB shares a worker only with its like, from the second time even if its body does not tell', async () => {
+    const head = await createDocument(storage.documents)
+    const ref = { workspaceId: head.workspaceId, id: head.id }
+    expect(workers.leastLoaded(ref, 9 * 1024 * 1024)).toBe(workers.count + 1)
+    expect(workers.leastLoaded(ref, head.sizeBytes)).toBeLessThan(workers.count)
+    const doc = new Y.Doc()
+    for (let i = 0; i < 9; i++) doc.getMap('some other root').set(`${i}`, 'x'.repeat(1024 * 1024))
+    const update = Y.encodeStateAsUpdate(doc)
+    await storage.updates.rebuild(head.key, update, Y.encodeStateVector(doc), 'for the test')
+    const room = await open(workers.leastLoaded(ref), head)
+    const heavyWorker = workers.leastLoaded(ref, head.sizeBytes)
+    expect(heavyWorker).toBe(workers.count + 1)
+    expect(workers.leastLoaded()).toBeLessThan(workers.count)
+    workers.post(0, { kind: 'leave', room, connection: room })
+    const again = await open(heavyWorker, head)
+    expect(got.some(({ worker, message }) => worker === heavyWorker && message.kind === 'opened' && message.room === again)).toBe(
+      true,
+    )
+  })
+
   it('[C2] [C3] an edit goes from thread to thread into the store and comes back as durable', async () => {
     const head = await createDocument(storage.documents)
     const worker = workers.leastLoaded()

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import { Pacer } from '../kernel/pacer.ts'
 import { type Batch, packToWorker, unpackFromWorker } from './document-batch.ts'
-import { Quarantine } from './document-quarantine.ts'
+import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from './room-host.ts'
 import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
@@ -35,8 +35,8 @@ export type WorkerLine = {
 /** The document workers as the main thread sees them. [C2, C5, C6] */
 export interface DocumentWorkers extends AsyncDisposable {
   readonly count: number
-  /** The worker that should take the next room; a document that ended workers before is kept apart from all others. */
-  leastLoaded(ref?: DocumentRef): number
+  /** The worker that should take the next room; documents that ended workers before, and those that are heavy, are kept apart from all others. */
+  leastLoaded(ref?: DocumentRef, sizeBytes?: number): number
   /** Sent with everything else of this turn, in order. Lost when the worker ends; `onEnded` says so. */
   post(worker: number, message: ToWorker): void
   onMessage(listener: (worker: number, message: FromWorker) => void): void
@@ -62,6 +62,8 @@ const ENTRY = new URL('../compose-worker.ts', import.meta.url)
 interface Slot {
   thread: Worker | null
   watchdog: Watchdog
+  /** It was stuck and is being ended. */
+  ending: boolean
   queue: ToWorker[]
   /** Rooms it holds, and messages lately. */
   rooms: Set<number>
@@ -72,8 +74,8 @@ interface Slot {
 }
 
 /**
- * Starts `count` workers and one more, in which documents that ended a worker are kept for a while. A worker that is stuck or ends is replaced
- * at once, later and later when it cannot even start.
+ * Starts `count` workers, and when they are needed two more: for documents that ended a worker lately, and for heavy ones. A worker that is stuck
+ * or ends is replaced at once, later and later when it cannot even start.
  */
 export function openDocumentWorkers(given: {
   readonly count: number
@@ -90,6 +92,7 @@ class Workers implements DocumentWorkers {
   private readonly clock: Clock
   private readonly slots: Slot[] = []
   private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
+  private readonly heavy = new HeavyDocuments()
   private readonly documents = new Map<number, DocumentRef>()
   /** Jobs that may end a room. */
   private readonly leaving = new Map<number, number>()
@@ -106,9 +109,9 @@ class Workers implements DocumentWorkers {
     this.given = given
     this.count = given.count
     this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock: this.clock, run: () => this.flushAll() })
-    for (let worker = 0; worker <= given.count; worker++) {
+    for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
-      // The last one starts when a document is first sent to it.
+      // The others start when a document is first sent to them.
       if (worker < given.count) this.start(worker)
     }
     this.look = setInterval(() => this.watch(), LOOK_MS).unref()
@@ -121,10 +124,11 @@ class Workers implements DocumentWorkers {
     const storage = this.given.storagePort()
     const { rooms = {}, heapMiB = HEAP_MIB } = this.given.options
     const workerData: WorkerStart = { storage, memory, rooms }
-    const resourceLimits = { maxOldGenerationSizeMb: heapMiB }
+    const resourceLimits = { maxOldGenerationSizeMb: worker === this.heavyWorker ? 2 * heapMiB : heapMiB }
     const thread = new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name: `documents-${worker}` })
     slot.thread = thread
     slot.watchdog = new Watchdog(memory)
+    slot.ending = false
     slot.startedMs = this.clock.monotonicMs()
     thread.on('message', (message: Batch<FromWorker> | WorkerLine) => this.received(worker, message))
     thread.on('error', (error) =>
@@ -151,8 +155,9 @@ class Workers implements DocumentWorkers {
     const now = this.clock.monotonicMs()
     this.slots.forEach((slot, worker) => {
       slot.busy *= BUSY_KEPT
-      const stuck = slot.thread === null ? null : slot.watchdog.overdue(now)
+      const stuck = slot.thread === null || slot.ending ? null : slot.watchdog.overdue(now)
       if (stuck === null) return
+      slot.ending = true
       this.given.log.error('worker.stuck', 'A document worker did not come back in time and is ended.', {
         worker,
         room: stuck.room,
@@ -179,8 +184,14 @@ class Workers implements DocumentWorkers {
     for (const listener of this.endListeners) listener(worker, running)
   }
 
-  leastLoaded(ref?: DocumentRef): number {
+  /** Takes the number after that of the quarantine. */
+  private get heavyWorker(): number {
+    return this.count + 1
+  }
+
+  leastLoaded(ref?: DocumentRef, sizeBytes = 0): number {
     if (ref !== undefined && this.quarantine.holds(ref)) return this.count
+    if (ref !== undefined && this.heavy.holds(ref, sizeBytes)) return this.heavyWorker
     let best = 0
     for (let worker = 1; worker < this.count; worker++) if (this.load(worker) < this.load(best)) best = worker
     return best
@@ -196,7 +207,7 @@ class Workers implements DocumentWorkers {
     this.note(slot, message)
     slot.queue.push(message)
     slot.busy++
-    if (slot.thread === null && worker === this.count && slot.failedStarts === 0) this.start(worker)
+    if (slot.thread === null && worker >= this.count && slot.failedStarts === 0) this.start(worker)
     this.posted++
     if (this.flushing) return
     this.flushing = true
@@ -226,7 +237,8 @@ class Workers implements DocumentWorkers {
     switch (message.kind) {
       case 'opened':
         slot.failedStarts = 0
-        if (message.outcome !== 'opened') this.forget(slot, message.room)
+        if (message.outcome === 'opened') this.noteWeight(message.room, message.heavy ?? false)
+        else this.forget(slot, message.room)
         return
       case 'reset':
         this.forget(slot, message.room)
@@ -240,6 +252,11 @@ class Workers implements DocumentWorkers {
       case 'drained':
         slot.onDrained?.()
     }
+  }
+
+  private noteWeight(room: number, heavy: boolean): void {
+    const document = this.documents.get(room)
+    if (document !== undefined) this.heavy.note(document, heavy)
   }
 
   private forget(slot: Slot, room: number): void {
@@ -287,5 +304,15 @@ class Workers implements DocumentWorkers {
 
 function emptySlot(): Slot {
   const watchdog = new Watchdog(watchedMemory())
-  return { thread: null, watchdog, queue: [], rooms: new Set(), busy: 0, startedMs: 0, failedStarts: 0, onDrained: null }
+  return {
+    thread: null,
+    watchdog,
+    ending: false,
+    queue: [],
+    rooms: new Set(),
+    busy: 0,
+    startedMs: 0,
+    failedStarts: 0,
+    onDrained: null,
+  }
 }

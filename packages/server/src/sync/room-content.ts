@@ -70,6 +70,14 @@ export function lengthOf(content: RoomContent): number {
     : (content.live.full?.update.length ?? content.live.structCount * ENCODED_STRUCT_BYTES)
 }
 
+const HEAVY_BYTES = 8 * 1024 * 1024
+const SLOW_LOAD_MS = 1_000
+
+/** Whether the document should not share a worker with small ones. [C8] */
+export function isHeavy(content: RoomContent): boolean {
+  return lengthOf(content) > HEAVY_BYTES || (content.kind === 'live' && content.live.loadCostMs > SLOW_LOAD_MS)
+}
+
 export function vectorOf(content: RoomContent): Uint8Array {
   return content.kind === 'bytes' ? content.vector : Y.encodeStateVector(content.live.doc)
 }

@@ -1,7 +1,7 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
 import { RelayError, unreachable } from '../kernel/errors.ts'
 import { RoomAwareness } from './awareness-room.ts'
-import { buildLive, type LiveContent, lengthOf, memoryOf, type RoomContent } from './room-content.ts'
+import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from './room-frames.ts'
 import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadRoom } from './room-load.ts'
@@ -92,7 +92,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       this.phase = phase
       Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head) })
       if (content.kind === 'live') phase.sync.listen(content.live)
-      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened' })
+      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content) })
       phase.saver.opened()
     } else {
       this.host.emit({ kind: 'opened', room: this.id, outcome: outcome.kind })

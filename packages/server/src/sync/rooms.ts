@@ -12,8 +12,8 @@ import type { FromWorker, TaskOutcome, ToWorker } from './worker-messages.ts'
 
 /** The document workers as rooms use them; `document-workers.ts` opens them. */
 export interface WorkerPool {
-  /** The worker that should take this document. */
-  leastLoaded(ref: DocumentRef): number
+  /** The worker that should take this document, whose stored body has about `sizeBytes`. */
+  leastLoaded(ref: DocumentRef, sizeBytes?: number): number
   post(worker: number, message: ToWorker): void
   onMessage(listener: (worker: number, message: FromWorker) => void): void
   /** A worker ended and a new one has taken its number; everything posted to it before is lost. */
@@ -269,7 +269,7 @@ class OpenRooms implements Rooms {
     const room = this.#table.create(
       ref,
       head.key,
-      this.#deps.workers.leastLoaded(ref),
+      this.#deps.workers.leastLoaded(ref, head.sizeBytes),
       sharingOf(head),
       this.#deps.clock.monotonicMs(),
     )

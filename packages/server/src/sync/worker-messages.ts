@@ -48,7 +48,13 @@ export type RoomTask =
   | { readonly kind: 'drop' }
 
 export type FromWorker =
-  | { readonly kind: 'opened'; readonly room: number; readonly outcome: 'opened' | 'gone' | 'unavailable' }
+  | {
+      readonly kind: 'opened'
+      readonly room: number
+      readonly outcome: 'opened' | 'gone' | 'unavailable'
+      /** Large or slow to load: the next time it is opened apart from small ones. [C8] */
+      readonly heavy?: boolean
+    }
   /** Updates of one turn of a room, in log order; each goes to every joined connection but its sender (0: the relay itself). */
   | {
       readonly kind: 'updates'
