@@ -138,7 +138,7 @@ class HostileRange {
     const state = await this.state(name)
     const body = await this.body(name)
     const workers = await this.workersOf([name, ...Array.from({ length: HONEST_DOCUMENTS }, (_, i) => `honest-${i}`)])
-    const endsBefore = this.count('worker.stuck')
+    const endsBefore = this.count('worker.ended')
     await this.ask('begin')
     const observer = await this.connect(name)
     const answer = await this.attack(name, one)
@@ -146,7 +146,7 @@ class HostileRange {
     observer.socket.terminate()
     const noticed = await this.ask('end')
     await this.checkDocument(name, one, answer, state, body, faults)
-    const ends = this.count('worker.stuck') - endsBefore
+    const ends = this.count('worker.ended') - endsBefore
     const same = workers.slice(1).map((worker) => worker === workers[0])
     const otherMs = worst(noticed.pauseMs.filter((_, i) => !same[i]))
     const sameMs = worst(noticed.pauseMs.filter((_, i) => same[i]))
