@@ -104,7 +104,10 @@ function unreadable(): RelayError {
 
 function parserError(code: string | undefined): RelayError {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new RelayError('HEADERS_TOO_LARGE', `The header block exceeds ${SETTINGS.maxHeaderSize} bytes.`)
+    return new RelayError(
+      'HEADERS_TOO_LARGE',
+      `The header block exceeds ${SETTINGS.maxHeaderSize} bytes or ${MAX_HEADERS} headers.`,
+    )
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new RelayError('BAD_REQUEST', 'The request did not arrive in time.', { field: 'request' })
   return new RelayError('BAD_REQUEST', 'The request is not valid HTTP.', { field: 'request' })

@@ -102,10 +102,10 @@ describe('the log', () => {
 })
 
 describe('a key-set address that does not answer', () => {
-  it('[AUTH-10] [AUTH-12] [OPS-2] the relay starts, red and refusing every token, and turns green by itself', async () => {
+  it('[AUTH-10] [AUTH-12] [AUTH-15] [OPS-2] [REST-29] the relay starts, red and refusing every token, and turns green by itself', async () => {
     await using issuer = await startTestIssuer()
     issuer.fault = 'down'
-    const env = { RELAY_JWT_ISSUER: issuer.issuer, RELAY_JWT_JWKS_URL: issuer.jwksUrl }
+    const env = { RELAY_JWT_ISSUER: issuer.issuer, RELAY_JWT_JWKS_URL: issuer.jwksUrl, RELAY_REVOCATION_BEARER: '' }
     await using late = await startRelayUnderTest({ env })
     const there = rawHttp({ baseUrl: late.baseUrl, token: (options) => issuer.token(options) })
     const red = await there('GET', '/readyz')
@@ -118,6 +118,15 @@ describe('a key-set address that does not answer', () => {
     ])
     expect(refused.headers['www-authenticate']).toMatch(/^Bearer/)
     expect((await there('GET', '/health')).text).toBe('ok')
+    const metrics = (await there('GET', '/metrics')).text
+    expect(metrics).toMatch(/^revocation_set_age_seconds -1$/m)
+    expect(metrics).toMatch(/^relay_jwks_cache_age_seconds -1$/m)
+    const revoke = await there('POST', '/api/v1/internal/revoke', {
+      as: null,
+      headers: { authorization: 'Bearer ' },
+      body: { revocations: [] },
+    })
+    expect([revoke.status, revoke.json.errorCode]).toEqual([503, 'UNAVAILABLE'])
     issuer.fault = null
     await until('the keys', async () => (await there('GET', '/readyz')).status === 200, 15_000)
     expect((await there('GET', '/api/docs')).status).toBe(200)
