@@ -19,7 +19,9 @@ export type Preparation =
 
 const MAX_SHARES = 1000
 const MAX_COLLECTION_ID_BYTES = 64
+/** Of what a refusal repeats: names in a body may be as long as the body. */
 const MAX_SHOWN_CHARACTERS = 256
+const MAX_PATH_CHARACTERS = 4096
 
 /**
  * Takes the bytes of a PUT to what is stored and decided upon: parsed once, checked, healed, its title settled against `storedTitle`
@@ -83,7 +85,8 @@ function refuse(code: BodyRefusal['code'], message: string, details: BodyRefusal
   return { ok: false, refusal: { code, message, details } }
 }
 
-function badBody(path: string, reason: string): Preparation {
+function badBody(pointer: string, reason: string): Preparation {
+  const path = pointer.slice(0, MAX_PATH_CHARACTERS)
   return refuse('BAD_BODY', `The document body is not well formed at '${path}': ${reason}.`, { path })
 }
 

@@ -237,6 +237,12 @@ describe('names and values', () => {
   })
 })
 
+it('[BODY-5] [REST-14] a refusal is short, however long what it names', async () => {
+  const long = 'x'.repeat(1_000_000)
+  for (const body of [{ id: long }, { pages: { [long]: {} } }, { fields: { fields: { [long]: 1 } } }, { sharedWith: long }])
+    expect((await refused(body)).map((part) => JSON.stringify(part).length).reduce((a, b) => a + b)).toBeLessThan(10_000)
+})
+
 describe('members of the relay', () => {
   it('[BODY-10] are its own, whatever a PUT says', async () => {
     const lies = {
