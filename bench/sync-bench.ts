@@ -7,6 +7,8 @@ import { type RunningServer, startPeer } from './servers.ts'
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3)
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8)
+/** Long enough for the engines to have compiled what runs often, in every thread. */
+const WARM_UP_SECONDS = Number(process.env['BENCH_WARM_UP_SECONDS'] ?? 20)
 
 type Target = 'relay' | 'hocuspocus' | 'bare'
 type Scenario = Pick<Load, 'clientsPerDoc' | 'rate' | 'window'> & {
@@ -39,7 +41,7 @@ async function measure(target: Target, scenario: Scenario): Promise<Measured> {
       clientsPerDoc: scenario.clientsPerDoc,
       rate: scenario.rate,
       window: scenario.window,
-      warmUpSec: 6,
+      warmUpSec: WARM_UP_SECONDS,
       measureSec: SECONDS,
     }
     const generator = spawn(process.execPath, [`${import.meta.dirname}/generator.ts`], { stdio: ['pipe', 'pipe', 'inherit'] })
