@@ -30,7 +30,8 @@ async function create(id: string): Promise<void> {
 async function opened(id: string): Promise<SyncClient> {
   const client = relay.sync(id)
   await saved(client)
-  await until('the seed to be in the body', () => isCovered(relay, id))
+  // What the load itself wrote goes into the body now and not in the middle of the story.
+  await read(id)
   return client
 }
 
@@ -125,33 +126,6 @@ describe.concurrent('the life of a live document', () => {
     expect((await read('version')).serverVersion).toBe(first + 2)
     ann.destroy()
   })
-
-  it('[LIFE-17] a document nobody is joined to leaves memory after 30 s, and who joins then sees all edits', async () => {
-    await create('evicted')
-    const ann = await opened('evicted')
-    setShape(ann, 'kept')
-    await saved(ann)
-    const text = ann.doc.getXmlFragment('prose:one').toString()
-    ann.destroy()
-    const startedAt = performance.now()
-    // What is left behind by an eviction and by nothing else here: a snapshot of the whole log.
-    const compacted = () => {
-      const query = 'select through_seq from snapshots join documents using (key) where id = ? order by through_seq desc'
-      return storedRows(relay, query, 'evicted')[0]?.['through_seq'] === storedHead(relay, 'evicted')?.lastSeq
-    }
-    await until('the eviction', compacted, 40_000)
-    expect(performance.now() - startedAt).toBeGreaterThan(29_000)
-    const joins = Array.from({ length: 5 }, () => relay.sync('evicted'))
-    await saved(...joins)
-    for (const ben of joins) {
-      expect(ben.doc.getMap('shapes:canvas').has('kept')).toBe(true)
-      expect(ben.doc.getXmlFragment('prose:one').toString()).toBe(text)
-    }
-    for (const ben of joins.slice(0, 1)) setShape(ben, 'more')
-    await until('all to see it', () => joins.every((ben) => ben.doc.getMap('shapes:canvas').has('more')))
-    expect(shapesIn(await read('evicted'))).toEqual(['kept', 'more', 's1'])
-    for (const ben of joins) ben.destroy()
-  }, 50_000)
 
   const pointsOf = (id: string) =>
     storedRows(relay, 'select reason, body from recovery_points join documents using (key) where id = ?', id).map((row) => ({

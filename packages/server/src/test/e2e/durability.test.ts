@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
-import { isCovered, storedHead } from '../store-file.ts'
+import { isCovered, storedHead, storedRows } from '../store-file.ts'
 
 const HOLD_MS = 300
 /** Everything of a commit is written and waits so long for the COMMIT itself. */
@@ -18,6 +18,12 @@ const shapesOf = (body: unknown) =>
   (body as { pages: { shapes: { id: string }[] }[] }).pages.flatMap(({ shapes }) => shapes.map(({ id }) => id))
 const create = (relay: RelayUnderTest, id: string) =>
   relay.rest().putDocument(id, { name: id, pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
+
+let eviction: Promise<void>
+beforeAll(() => {
+  eviction = tellOfEviction()
+  eviction.catch(() => undefined)
+})
 
 describe('while a commit is held', () => {
   let relay: RelayUnderTest
@@ -131,6 +137,29 @@ describe('while a commit is held', () => {
   })
 })
 
+/** Takes half a minute in which nothing happens, so it is told beside the other stories of this file. */
+async function tellOfEviction(): Promise<void> {
+  await using relay = await startRelayUnderTest()
+  await create(relay, 'evicted')
+  const ann = relay.sync('evicted')
+  await saved(ann)
+  setShape(ann, 'kept')
+  await saved(ann)
+  ann.destroy()
+  const startedAt = performance.now()
+  // What an eviction leaves behind, and nothing else here: a snapshot of the whole log.
+  const query = 'select through_seq from snapshots join documents using (key) where id = ? order by through_seq desc'
+  const isCompacted = () => storedRows(relay, query, 'evicted')[0]?.['through_seq'] === storedHead(relay, 'evicted')?.lastSeq
+  await until('the eviction', isCompacted, 40_000)
+  expect(performance.now() - startedAt).toBeGreaterThan(29_000)
+  const joins = Array.from({ length: 5 }, () => relay.sync('evicted'))
+  await saved(...joins)
+  for (const ben of joins) expect(ben.doc.getMap('shapes:canvas').has('kept')).toBe(true)
+  for (const ben of joins.slice(0, 1)) setShape(ben, 'more')
+  await until('all to see it', () => joins.every((ben) => ben.doc.getMap('shapes:canvas').has('more')))
+  expect(shapesOf(await relay.rest().getDocument('evicted')).sort()).toEqual(['kept', 'more'])
+}
+
 const isRoot = process.getuid?.() === 0
 if (!isRoot) process.stderr.write('skipped: a full disk needs root for a small tmpfs\n')
 
@@ -190,6 +219,8 @@ describe.skipIf(!isRoot)('a full disk', () => {
     ann.destroy()
   }, 40_000)
 })
+
+it('[LIFE-17] a document nobody is joined to leaves memory after 30 s, and who joins then sees all edits', () => eviction, 50_000)
 
 function fill(path: string): void {
   const bytes = Buffer.alloc(64 * 1024)

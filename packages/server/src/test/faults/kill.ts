@@ -1,7 +1,9 @@
-// `npm run faults:kill [-- --rounds 30 --seed 1 --sabotage ack-before-commit]`: kill -9 under mixed load; nothing acknowledged may be missing.
+// `npm run faults:kill [-- --rounds 30 --seed 1 --store PostgreSQL --sabotage ack-before-commit]`: kill -9 under mixed load; nothing acknowledged
+// may be missing.
 // With `--sabotage` the relay acknowledges before it commits, and the run succeeds only when that is found out.
 import { parseArgs } from 'node:util'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { storesUnderTest } from '../stores-under-test.ts'
 import {
   addLosses,
   createDocuments,
@@ -31,18 +33,27 @@ async function main(): Promise<void> {
     options: {
       rounds: { type: 'string', default: '30' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      store: { type: 'string', default: 'SQLite' },
       sabotage: { type: 'string' },
     },
   })
   const random = generator(Number(values.seed))
   const sabotaged = values.sabotage !== undefined
-  console.log(`kill -9, ${values.rounds} rounds, seed ${values.seed}${sabotaged ? `, sabotage ${values.sabotage}` : ''}`)
-  await using relay = await startRelayUnderTest({ env: OPEN_LIMITS })
+  console.log(
+    `kill -9 on ${values.store}, ${values.rounds} rounds, seed ${values.seed}${sabotaged ? `, sabotage ${values.sabotage}` : ''}`,
+  )
+  const stores = await storesUnderTest()
+  await using store = new AsyncDisposableStack()
+  for (const one of stores) store.defer(one.remove)
+  const found = stores.find(({ name }) => name === values.store)
+  if (found === undefined) throw new Error(`no store ${values.store} here, only ${stores.map(({ name }) => name).join(', ')}`)
+  const env = { ...OPEN_LIMITS, ...found.env }
+  await using relay = await startRelayUnderTest({ env })
   await createDocuments(relay, OTHER_DOCUMENTS)
   let total = NO_LOSSES
   let slowestMs = 0
   for (let round = 1; round <= Number(values.rounds); round++) {
-    const played = await playRound(relay, round, sabotaged, 300 + random() * 1_700)
+    const played = await playRound(relay, round, { env, sabotaged, untilKillMs: 300 + random() * 1_700 })
     total = addLosses(total, played)
     slowestMs = Math.max(slowestMs, played.restartMs)
     if (played.missing + played.unloadable > 0 || round % 5 === 0) console.log(`round ${round}: ${describeLosses(played)}`)
@@ -53,10 +64,16 @@ async function main(): Promise<void> {
   process.exitCode = lost === sabotaged && total.checked > 0 ? 0 : 1
 }
 
-async function playRound(relay: RelayUnderTest, round: number, sabotaged: boolean, untilKillMs: number): Promise<Round> {
+interface Plan {
+  readonly env: Readonly<Record<string, string>>
+  readonly sabotaged: boolean
+  readonly untilKillMs: number
+}
+
+async function playRound(relay: RelayUnderTest, round: number, { env, sabotaged, untilKillMs }: Plan): Promise<Round> {
   if (sabotaged) {
     await relay.stop()
-    await relay.restart({ ...OPEN_LIMITS, ...SABOTAGE })
+    await relay.restart({ ...env, ...SABOTAGE })
   }
   const load = await startMixedLoad(relay, round)
   await new Promise((resolve) => setTimeout(resolve, untilKillMs))
@@ -65,7 +82,7 @@ async function playRound(relay: RelayUnderTest, round: number, sabotaged: boolea
   await load.stop()
   const startedAt = performance.now()
   // Looked at without sabotage: what is on disk is what counts.
-  await relay.restart(OPEN_LIMITS)
+  await relay.restart(env)
   const restartMs = performance.now() - startedAt
   return { ...(await findLosses(relay, acknowledged)), restartMs }
 }
