@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono'
 import type { InternalBearer } from '../auth/internal-bearer.ts'
 import { unauthenticated } from '../auth/refusals.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { RelayError } from '../kernel/errors.ts'
+import { type ErrorCode, RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -42,6 +42,9 @@ interface Frame {
   readonly common: CommonHeaders
   route: string
   caller: Caller | null
+  docId: string | null
+  /** Of the error that was answered. */
+  code: ErrorCode | null
 }
 
 type AppEnv = { Bindings: Partial<HttpBindings>; Variables: { frame: Frame } }
@@ -85,7 +88,9 @@ export function createApp(deps: AppDeps): App {
 /** Answers a request that ended in an exception, expected or not; nothing else stops because of it. [OPS-8] */
 function fail(c: AppContext, thrown: Error, deps: AppDeps): Response {
   const error = asRelayError(thrown)
-  const { requestId, common } = c.get('frame')
+  const frame = c.get('frame')
+  const { requestId, common } = frame
+  frame.code = error.code
   if (error.code === 'INTERNAL') {
     deps.metrics.add('relay_handler_panics_total', 1)
     deps.log.error('http.unexpected', 'a request failed unexpectedly', { requestId, code: error.code, stack: thrown.stack })
@@ -117,6 +122,7 @@ async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Re
   }
   const params = rawParams(group.pattern, c.req.path)
   route.checkParams?.(params)
+  if (route.documentParam !== undefined) frame.docId = params[route.documentParam] ?? null
   const account = shell.budget.open(frame.caller?.access.workspaceId ?? '')
   try {
     const body = await receive(c, route, shell, account)
@@ -212,7 +218,8 @@ function routeRequest(
 function openFrame(c: AppContext, deps: AppDeps): Frame {
   const given = c.req.header('x-request-id')
   const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req-', 16, deps.random)
-  return { requestId, common: commonHeaders(requestId, deps.corsOrigins, c.req.header('origin')), route: 'other', caller: null }
+  const common = commonHeaders(requestId, deps.corsOrigins, c.req.header('origin'))
+  return { requestId, common, route: 'other', caller: null, docId: null, code: null }
 }
 
 /** Headers of every response. [REST-9, REST-10, REST-11] */
@@ -277,5 +284,7 @@ function finish(c: AppContext, frame: Frame, durationMs: number, deps: AppDeps):
     status,
     durationMs: Math.round(durationMs * 10) / 10,
     ...(frame.caller && { workspace: frame.caller.access.workspaceId, sub: frame.caller.access.sub }),
+    ...(frame.docId !== null && { docId: frame.docId }),
+    ...(frame.code !== null && { code: frame.code }),
   })
 }

@@ -86,8 +86,19 @@ describe('the log', () => {
     const lines = () => relay.logLines.map((line) => JSON.parse(line) as Record<string, unknown>)
     await until('the log', () => lines().some(({ event }) => event === 'document.override'))
     expect(lines().filter(({ requestId, event }) => requestId === 'find-me-1' && event === 'http.request')).toEqual([
-      expect.objectContaining({ level: 'info', workspace: 'default', sub: 'ann', status: 200, durationMs: expect.any(Number) }),
+      expect.objectContaining({
+        level: 'info',
+        workspace: 'default',
+        sub: 'ann',
+        status: 200,
+        docId: 'logged',
+        durationMs: expect.any(Number),
+      }),
     ])
+    expect(lines().find(({ requestId, event }) => requestId === 'find-me-2' && event === 'http.request')).toMatchObject({
+      status: 403,
+      code: 'EDIT_FORBIDDEN',
+    })
     const audited = lines().filter(({ audit, docId }) => audit === true && docId === 'logged')
     expect(audited.map(({ event, sub }) => [event, sub])).toEqual([
       ['document.created', 'ann'],
