@@ -249,6 +249,36 @@ describe('what the guard lets through', () => {
   })
 })
 
+describe('structs that are known in part', () => {
+  const rest = (clock: number, root: string) => new UpdateWriter().block(1, clock, 1, (w) => w.string(root, 'abcdef')).deletes([])
+
+  it('[WS-32] [WS-33] [G8] are asked for anew: their known part may be collected or lie elsewhere', () => {
+    const doc = new Y.Doc()
+    doc.clientID = 1
+    const fragment = doc.getXmlFragment('prose:p1')
+    const paragraph = new Y.XmlElement('paragraph')
+    paragraph.insert(0, [new Y.XmlText('hello')])
+    fragment.insert(0, [paragraph])
+    fragment.delete(0, 1)
+    const collected = Y.getState(doc.store, 1)
+    expect(verdict(doc, rest(collected - 2, 'x'))).toBe('gap')
+    doc.getText('here').insert(0, 'hello')
+    expect(verdict(doc, rest(collected + 3, 'elsewhere'))).toBe('gap')
+    expect(verdict(doc, rest(collected + 3, 'here'))).toBe('gap')
+    expect(verdict(doc, rest(collected + 5, 'here'))).toBe('ok')
+  })
+
+  it('[WS-32] an honest client that is asked for them sends what is missing, from where the room ends', () => {
+    const client = new Y.Doc()
+    client.getText('t').insert(0, 'known')
+    const room = roomOf(Y.encodeStateAsUpdate(client))
+    const known = Y.encodeStateVector(room)
+    client.getText('t').insert(5, ', and more')
+    expect(verdict(room, Y.encodeStateAsUpdate(client))).toBe('gap')
+    expect(verdict(room, Y.encodeStateAsUpdate(client, known))).toBe('ok')
+  })
+})
+
 describe('mutated honest updates', () => {
   it('[WS-33] refused leaves no trace; accepted applies, encodes, reloads and leaves nothing pending', () => {
     const bytes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 })

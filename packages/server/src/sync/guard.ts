@@ -186,6 +186,10 @@ export class UpdateGuard {
       this.skips = true
     } else {
       if (kind !== GC) {
+        // Yjs joins the new rest of a struct to what the room made of its known part, which may be collected or lie elsewhere: it is to be
+        // sent anew, cut where the room ends.
+        const before = this.before[block] as number
+        if (clock < before && clock + (cells[at + LENGTH] as number) > before) return 'gap'
         const client = blockClient[block] as number
         const unmet =
           this.unmet(at + ORIGIN_CLIENT, client, clock) ??

@@ -152,6 +152,24 @@ describe('seats', () => {
     await end(next, ...inside)
   })
 
+  it('[WS-17] sockets that end while their token is checked leave no seat taken', async () => {
+    const id = workspace()
+    for (let i = 0; i < 30; i++) {
+      const client = await openWire(relay)
+      client.auth(relay.token({ workspace: id }))
+      if (i % 3 === 0) client.socket.close()
+      else setTimeout(() => client.socket.terminate(), i % 7)
+      if (i % 3 === 2) await client.closed
+    }
+    await until('the sockets to be gone', async () => {
+      const roles = ['owner', 'unauthenticated'].map((role) => metric(relay, 'relay_ws_connections', { role }))
+      return (await Promise.all(roles)).every((count) => count === 0)
+    })
+    const clients = [await signedIn({ workspace: id }), await signedIn({ workspace: id }), await signedIn({ workspace: id })]
+    expect(clients.flatMap(answers)).toMatchObject(Array(3).fill({ success: true }))
+    await end(...clients)
+  })
+
   it('[WS-17] editors have a cap of their own, below the one for all, and viewers hold no editor seat', async () => {
     const entry = { id: workspace(), editor_limit: 1 }
     const viewer = await signedIn({ wsp: [{ ...entry, role: 'viewer' }] })

@@ -51,7 +51,7 @@ describe('rights on the socket', () => {
       await client.settled()
       expect(client.syncs()).toEqual([])
     } else {
-      await until('the ack', () => client.acks().at(-1) === 1)
+      await until('ack and answer', () => client.acks().at(-1) === 1 && client.syncs().length === 2)
       expect(client.syncs()).toEqual([SYNC.step1, SYNC.step2])
       expect(client.errors()).toMatchObject(level === 'view' ? [{ code: 'ERR_EDIT_FORBIDDEN', frame: 1 }] : [])
     }
