@@ -31,6 +31,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'view',
     summary: 'The document body.',
+    documentParam: 'id',
     checkParams,
   },
   put: {
@@ -40,6 +41,7 @@ export const DOCUMENT_ROUTES = {
     body: { kind: 'document' },
     needs: 'edit; to create: role owner or member',
     summary: 'Creates or replaces a document.',
+    documentParam: 'id',
     checkParams,
   },
   remove: {
@@ -49,6 +51,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'owner',
     summary: 'Deletes a document; its id stays taken by a tombstone.',
+    documentParam: 'id',
     checkParams,
   },
   transfer: {
@@ -58,6 +61,7 @@ export const DOCUMENT_ROUTES = {
     body: JSON_BODY,
     needs: 'owner',
     summary: 'Gives a document another owner.',
+    documentParam: 'id',
     checkParams,
   },
   collection: {
@@ -67,6 +71,7 @@ export const DOCUMENT_ROUTES = {
     body: JSON_BODY,
     needs: 'edit',
     summary: 'Puts a document into a collection, or into none.',
+    documentParam: 'id',
     checkParams,
   },
 } as const satisfies Record<string, RouteDeclaration>

@@ -27,6 +27,8 @@ export interface Route {
   readonly summary: string
   /** Answers also while the relay drains. [LIFE-28] */
   readonly whileDraining?: true
+  /** The path parameter that is a document id, for the log. [OPS-5] */
+  readonly documentParam?: string
   /** Judges the decoded path parameters before any body is read; throws RelayError. [REST-15] */
   checkParams?(params: Readonly<Record<string, string>>): void
   handle(request: RouteRequest): Promise<RouteReply>
