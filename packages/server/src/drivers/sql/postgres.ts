@@ -12,8 +12,10 @@ const NUMERIC = 1700
 const POOL_SIZE = 4
 const CONNECT_TIMEOUT_MS = 5000
 const CONNECT_AGAIN_MS = 500
-/** Longest time without a byte in either direction. Idle connections are closed earlier. */
+/** Longest time without a byte in either direction. */
 const SILENCE_MS = 10_000
+/** Connections that nobody uses are closed well before they count as silent. */
+const IDLE_MS = 5_000
 
 /**
  * Connects to the primary, for which it waits `waitMs`; a server in recovery is refused, as it would answer with the past.
@@ -26,6 +28,7 @@ export async function openPostgres(url: string, waitMs: number, log: Logger): Pr
     connectionString: url,
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_MS,
     types: { getTypeParser: parserOf },
     stream: openSocket,
   })

@@ -50,7 +50,6 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     ((await relay.rest().getDocument(id)) as { richTextPages: { content: string }[] }).richTextPages[0]?.content
 
   it('[LIFE-6] [WS-22] while it is away nothing is acknowledged and nothing lost, and all goes on when it is back', async () => {
-    const errors: string[] = []
     const id = 'cut'
     const ann = await edited(id)
     const { pid } = relay
@@ -66,15 +65,21 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     expect(await ready()).toBe(503)
     expect(await refused(relay.rest().getDocument(id))).toBe('503 UNAVAILABLE')
     expect(await refused(relay.rest().putDocument('new', { name: 'new' }))).toMatch(/^503 (UNAVAILABLE|NOT_PERSISTED)$/)
+    const refusals: string[] = []
+    const late = relay.sync(id, { sub: 'late' }, { onError: ({ code }) => refusals.push(code) })
+    await until('the join to be refused', () => refusals.length > 0 && late.state.closed?.code === 1012)
+    expect(new Set(refusals)).toEqual(new Set(['ERR_UNAVAILABLE']))
     type(ann, 'later')
     await proxy.up()
     const backAt = performance.now()
     await until('readiness', async () => (await ready()) === 200)
     expect(performance.now() - backAt).toBeLessThan(5_000)
     await until('the edits to be saved', () => ann.state.synced && ann.state.saved === 'saved', 20_000)
+    await until('the late one to be in', () => late.state.synced, 20_000)
     expect(await content(id)).toMatch(/before.*during.*later/)
+    expect(late.doc.getXmlFragment('prose:text').toString()).toMatch(/before.*during.*later/)
     expect(relay.pid).toBe(pid)
-    expect(errors).toEqual([])
+    late.destroy()
     ann.destroy()
   }, 60_000)
 
