@@ -50,7 +50,7 @@ describe('the write rate', () => {
     for (let i = 0; i < BURST + 10; i++) (i % 2 ? ann : ben).step2()
     ann.step1()
     await pause(50)
-    expect(ann.syncs()).toEqual([SYNC.step1, SYNC.step2])
+    expect(ann.syncs().filter((kind) => kind === SYNC.step2)).toHaveLength(1)
     const refused = ann.errors().length + ben.errors().length
     expect(refused).toBeGreaterThanOrEqual(8)
     expect(refused).toBeLessThanOrEqual(13)
