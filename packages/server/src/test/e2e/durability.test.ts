@@ -119,10 +119,11 @@ describe('while a commit is held', () => {
     expect((await edit('too-early', false)).early).toContain('SYNC_ACK')
   })
 
-  it('[LIFE-28] [D-12] a stop that takes longer than the grace ends with 1, and everything acknowledged is there', async () => {
+  it('[LIFE-28] a stop that takes longer than the grace ends with 1, and everything acknowledged is there', async () => {
+    await create(relay, 'overrun')
     await relay.stop()
     await relay.restart({ RELAY_SHUTDOWN_GRACE_SECS: '1', ...HELD, RELAY_TEST_COMMIT_HOLD_MS: '1200' })
-    const ann = relay.sync('held')
+    const ann = relay.sync('overrun')
     await saved(ann)
     setShape(ann, 'acknowledged')
     await saved(ann)
@@ -133,7 +134,7 @@ describe('while a commit is held', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_500)
     ann.destroy()
     await relay.restart({})
-    expect(shapesOf(await relay.rest().getDocument('held'))).toContain('acknowledged')
+    expect(shapesOf(await relay.rest().getDocument('overrun'))).toContain('acknowledged')
   })
 })
 
@@ -159,6 +160,40 @@ async function tellOfEviction(): Promise<void> {
   await until('all to see it', () => joins.every((ben) => ben.doc.getMap('shapes:canvas').has('more')))
   expect(shapesOf(await relay.rest().getDocument('evicted')).sort()).toEqual(['kept', 'more'])
 }
+
+describe('a stop under load', () => {
+  it('[D-12] [LIFE-28] with 200 sockets and unacknowledged edits it ends with 0 in time, and every edit is there afterwards', async () => {
+    await using relay = await startRelayUnderTest({
+      env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '300' },
+    })
+    const ids = Array.from({ length: 10 }, (_, i) => `stopped-${i}`)
+    await Promise.all(ids.map((id) => create(relay, id)))
+    const clients = ids.flatMap((id) => Array.from({ length: 20 }, (_, i) => relay.sync(id, { sub: `person-${i}` })))
+    await until('everyone to be in', () => clients.every(({ state }) => state.synced && state.saved === 'saved'), 20_000)
+    const closes = new Set<number | undefined>()
+    let typing = true
+    const work = clients.map(async (client, i) => {
+      for (let j = 0; typing; j++) {
+        setShape(client, `${i}.${j}`)
+        await pause(50 + (i % 50))
+        if (client.state.closed !== null) closes.add(client.state.closed.code)
+      }
+    })
+    await pause(500)
+    const startedAt = performance.now()
+    expect(await relay.stop()).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(15_000)
+    typing = false
+    await Promise.all(work)
+    expect(closes).toEqual(new Set([1012]))
+    await relay.restart()
+    await until('everyone to be back', () => clients.every(({ state }) => state.synced && state.saved === 'saved'), 30_000)
+    for (const [i, id] of ids.entries()) {
+      const typed = clients.slice(i * 20, i * 20 + 20).flatMap(({ doc }) => [...doc.getMap('shapes:canvas').keys()])
+      expect(new Set(shapesOf(await relay.rest().getDocument(id)))).toEqual(new Set(typed))
+    }
+  }, 60_000)
+})
 
 const isRoot = process.getuid?.() === 0
 if (!isRoot) process.stderr.write('skipped: a full disk needs root for a small tmpfs\n')
