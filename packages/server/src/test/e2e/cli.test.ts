@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTestIssuer } from '../../auth/testing/test-issuer.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../bin/relay.js')
 const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks' }
@@ -206,22 +207,15 @@ describe('serve', () => {
     RELAY_JWT_JWKS_URL: '',
   }
 
-  async function keySet(): Promise<{ url: string; close: () => void }> {
-    const server = createServer((_, response) => response.end('{"keys":[]}'))
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`, close: () => server.close() }
-  }
-
   it.each(['SIGTERM', 'SIGINT'] as const)(
     '[CFG-12] [CFG-13] [LIFE-28] prints its listeners alone on stdout, logs JSON alone, and ends with 0 at %s',
     async (signal) => {
-      const keys = await keySet()
+      await using issuer = await startTestIssuer()
       const { code, out, err } = await relay(
         'serve --data-dir store --region eu --tenancy=dedicated --tenancy-workspace=w',
-        { ...env, RELAY_JWT_JWKS_URL: keys.url },
+        { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl },
         signal,
       )
-      keys.close()
       expect(code).toBe(0)
       expect(lines(out)).toEqual([
         expect.stringMatching(/^main http:\/\/127\.0\.0\.1:\d+$/),
@@ -237,11 +231,11 @@ describe('serve', () => {
   )
 
   it('[OPS-3] local metrics are on a loopback listener that has nothing else, and not on the main one', async () => {
-    const keys = await keySet()
+    await using issuer = await startTestIssuer()
     const answers: unknown[] = []
     await relay(
       'serve',
-      { ...env, RELAY_HOST: '0.0.0.0', RELAY_JWT_JWKS_URL: keys.url },
+      { ...env, RELAY_HOST: '0.0.0.0', RELAY_JWT_JWKS_URL: issuer.jwksUrl },
       'SIGTERM',
       async ({ main, metrics }) => {
         const status = async (url: string) => (await fetch(url)).status
@@ -254,7 +248,6 @@ describe('serve', () => {
         answers.push(await status(`${here}/metrics`), await status(`${here}/health`), new URL(there).hostname)
       },
     )
-    keys.close()
     expect(answers).toEqual([200, 404, 404, 404, 200, '127.0.0.1'])
   }, 30_000)
 
@@ -272,10 +265,9 @@ describe('serve', () => {
   }, 30_000)
 
   it('[CFG-12] a port in use is a failure: 1, told on stderr, nothing on stdout', async () => {
-    const keys = await keySet()
-    const taken = new URL(keys.url).port
-    const { code, out, err } = await relay(`serve --port ${taken}`, { ...env, RELAY_JWT_JWKS_URL: keys.url })
-    keys.close()
+    await using issuer = await startTestIssuer()
+    const taken = new URL(issuer.jwksUrl).port
+    const { code, out, err } = await relay(`serve --port ${taken}`, { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl })
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain('EADDRINUSE')
     expect(existsSync(join(cwd, 'data', 'mcp_token'))).toBe(false)
