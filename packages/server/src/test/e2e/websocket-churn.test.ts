@@ -6,7 +6,7 @@ import { startRelayUnderTest, type RelayUnderTest, until } from '../relay-under-
 import { metric, openWire, pause, storedKeys, WireClient } from '../wire-client.ts'
 
 const CLIENTS = 6
-const ROUNDS = 400
+const ROUNDS = 300
 
 /** The next number below `below`, the same ones in every run. */
 function dice(seed: number): (below: number) => number {

@@ -104,7 +104,7 @@ describe('the write rate', () => {
     close(ann, ben)
   })
 
-  it.each([
+  it.concurrent.each([
     ['without the feature', undefined],
     ['with `ack`', ACK],
   ])(
@@ -112,7 +112,7 @@ describe('the write rate', () => {
     async (_, features) => {
       const workspace = await newWorkspace()
       const [ann, ben, cat] = [await enter(workspace, features), await enter(workspace, features), await enter(workspace)]
-      const typingEnds = performance.now() + 4_000
+      const typingEnds = performance.now() + 3_000
       for (let i = 0; performance.now() < typingEnds; i++) {
         ann.update(ann.put(`a${i}`))
         ben.update(ben.put(`b${i}`))
@@ -127,6 +127,18 @@ describe('the write rate', () => {
     },
     20_000,
   )
+
+  it.concurrent('[WS-36] [WS-39] after 10 s without progress an `ack` connection closes, another one is asked with a step1', async () => {
+    const workspace = await newWorkspace()
+    const [ann, old] = [await enter(workspace, ACK), await enter(workspace)]
+    const frame = syncFrame(SYNC.update, old.put('a'))
+    for (const client of [ann, old]) client.sendChunk(1, 0, 2, frame.subarray(0, 6))
+    expect(await ann.closed).toEqual({ code: 1009, reason: 'chunk-expired' })
+    await until('the content by step2', async () => (await storedKeys(relay, 'd', workspace)).includes('a'))
+    expect(old.syncs().filter((kind) => kind === SYNC.step1)).toHaveLength(2)
+    expect(old.errors()).toEqual([])
+    close(old)
+  })
 })
 
 describe('volume', () => {

@@ -5,7 +5,7 @@ import * as Y from 'yjs'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { encodePresence, metric, openWire, pause, storedKeys, type WireClient } from '../wire-client.ts'
 
-const VISITS = 60
+const VISITS = 40
 const BEGUN = 2_000_000
 
 /** The next number below `below`, the same ones in every run. */

@@ -310,18 +310,6 @@ describe('chunks', () => {
     expect(client.errors()).toEqual([])
     close(client)
   })
-
-  it('[WS-36] [WS-39] after 10 s without progress an `ack` connection closes, another one is asked with a step1', async () => {
-    const id = await newDocument()
-    const [ann, old] = [await enter(id, ACK), await enter(id)]
-    const frame = syncFrame(SYNC.update, old.put('a'))
-    for (const client of [ann, old]) client.sendChunk(1, 0, 2, frame.subarray(0, 6))
-    expect(await ann.closed).toEqual({ code: 1009, reason: 'chunk-expired' })
-    await until('the content by step2', async () => (await storedKeys(relay, id)).includes('a'))
-    expect(old.syncs().filter((kind) => kind === SYNC.step1)).toHaveLength(2)
-    expect(old.errors()).toEqual([])
-    close(old)
-  })
 })
 
 function newDoc(key: string): Y.Doc {
