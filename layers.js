@@ -20,19 +20,31 @@ export const layers = [
   { part: server('auth'), ours: [server('kernel')], libraries: [], node: true },
   { part: server('access'), ours: [server('kernel'), server('auth')], libraries: [], node: false },
   { part: server('documents'), ours: [model, protocol, server('kernel'), server('access')], libraries: [], node: true },
+  // Live documents: the ports and messages, what a document worker is made of from the inside out, and the sockets in front.
+  { part: server('sync'), ours: [server('kernel'), server('documents')], libraries: [], node: false },
+  { part: server('sync/prose'), ours: [model], libraries: ['yjs'], node: false },
+  { part: server('sync/binding'), ours: [model, server('sync/prose')], libraries: ['yjs'], node: true },
+  { part: server('sync/guard'), ours: [], libraries: ['yjs'], node: false },
   {
-    part: server('sync'),
-    ours: [model, protocol, server('kernel'), server('auth'), server('access'), server('documents')],
+    part: server('sync/room'),
+    ours: [model, server('kernel'), server('documents'), server('sync'), server('sync/binding'), server('sync/guard')],
+    libraries: ['yjs'],
+    node: false,
+  },
+  {
+    part: server('sync/workers'),
+    ours: [protocol, server('kernel'), server('documents'), server('sync'), server('sync/guard'), server('sync/room')],
+    libraries: [],
+    node: true,
+  },
+  {
+    part: server('sync/gateway'),
+    ours: [protocol, server('kernel'), server('auth'), server('access'), server('documents'), server('sync')],
     libraries: ['yjs'],
     node: true,
   },
   // The one file that knows the WebSocket library.
-  {
-    part: server('sync/gateway.ts'),
-    ours: [server('auth'), server('sync')],
-    libraries: ['ws'],
-    node: true,
-  },
+  { part: server('sync/gateway/gateway.ts'), ours: [server('auth'), server('sync/gateway')], libraries: ['ws'], node: true },
 
   // HTTP: a route is a value of its feature; only the table knows all of them.
   { part: server('http/route.ts'), ours: [server('kernel'), server('auth'), server('access')], libraries: [], node: false },
@@ -56,7 +68,7 @@ export const layers = [
   },
   {
     part: server('operation'),
-    ours: [server('http/route.ts'), server('kernel'), server('auth'), server('sync'), server('sync/gateway.ts')],
+    ours: [server('http/route.ts'), server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
     ports: [server('documents')],
     libraries: [],
     node: true,
@@ -89,15 +101,21 @@ export const layers = [
         'access',
         'documents',
         'documents/documents.routes.ts',
-        'sync',
-        'sync/gateway.ts',
+        'sync/workers',
+        'sync/gateway',
+        'sync/gateway/gateway.ts',
       ].map(server),
       ...['http', 'http/route.ts', 'operation', 'drivers', 'drivers/sql'].map(server),
     ],
     libraries: [],
     node: true,
   },
-  { part: server('compose-worker.ts'), ours: ['kernel', 'sync', 'drivers/sql'].map(server), libraries: [], node: true },
+  {
+    part: server('compose-worker.ts'),
+    ours: ['kernel', 'sync', 'sync/workers', 'drivers/sql'].map(server),
+    libraries: [],
+    node: true,
+  },
   { part: server('commands'), ours: ['kernel', 'config', 'compose.ts'].map(server), libraries: [], node: true },
   { part: server('main.ts'), ours: ['commands', 'compose.ts'].map(server), libraries: [], node: true },
 ]

@@ -31,10 +31,10 @@ import { startMaintenance } from './operation/maintenance.ts'
 import { metricsRoutes } from './operation/metrics.routes.ts'
 import { observeLive, observeStorage, observeTokens } from './operation/observe.ts'
 import { type Release, readRelease } from './operation/release.ts'
-import { type DocumentWorkers, openDocumentWorkers } from './sync/document-workers.ts'
-import { createDocumentEvents } from './sync/events.ts'
-import { createGateway, type Gateway } from './sync/gateway.ts'
-import { openRooms, type Rooms } from './sync/rooms.ts'
+import { type DocumentWorkers, openDocumentWorkers } from './sync/workers/document-workers.ts'
+import { createDocumentEvents } from './sync/gateway/events.ts'
+import { createGateway, type Gateway } from './sync/gateway/gateway.ts'
+import { openRooms, type Rooms } from './sync/gateway/rooms.ts'
 
 export interface RelayOptions {
   readonly config: Config

@@ -1,8 +1,8 @@
 import type { KeySet } from '../auth/key-set.ts'
 import type { Revocations } from '../auth/revocations.ts'
 import type { CounterName, Metrics } from '../kernel/metrics.ts'
-import type { Gateway } from '../sync/gateway.ts'
-import type { Rooms } from '../sync/rooms.ts'
+import type { Gateway } from '../sync/gateway/gateway.ts'
+import type { Rooms } from '../sync/gateway/rooms.ts'
 
 /** Publishes running totals as counters: what was added since the last reading, also after a total began anew. */
 class Totals {

@@ -1,6 +1,6 @@
 import type { DocumentBody } from '@docrelay/model/body'
 import * as Y from 'yjs'
-import { seed } from '../binding.ts'
+import { seed } from '../binding/binding.ts'
 
 /** A live document seeded with `body`, as a process has it that read it from the log. */
 export function liveDocument(body: DocumentBody): Y.Doc {

@@ -1,7 +1,7 @@
 import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
 import type { ProseTree } from '@docrelay/model/prose/node'
 import * as Y from 'yjs'
-import { fillFragment, readFragment, reconcileFragment } from '../prose-fragment.ts'
+import { fillFragment, readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
 
 export const root = 'prose:p'
 export const tree = (html: string): ProseTree => parseHtml(html, { source: 'stored' }).tree

@@ -5,7 +5,7 @@ import * as Y from 'yjs'
 import type { DocumentHead, DocumentStore, DocumentWrite } from '../../documents/document-store.port.ts'
 import type { PutOutcome, PutRequest } from '../../documents/residents.port.ts'
 import type { Storage } from '../../drivers/sql/storage.ts'
-import type { RoomOptions } from '../room-host.ts'
+import type { RoomOptions } from '../room/room-host.ts'
 import { createDocument, openTestStorage, type TestClient, TestWorker, until } from './worker-harness.ts'
 
 export const BODY = {

@@ -1,0 +1,89 @@
+import { isEmptyPage } from '@docrelay/model/prose/equal'
+import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
+import type { ProseTree } from '@docrelay/model/prose/node'
+import type * as Y from 'yjs'
+import type { ProjectionCache } from './binding-cache.ts'
+import { longestRise } from './binding-order.ts'
+import { isUntouched, proseRoot } from './binding-roots.ts'
+import { fillFragment, readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
+
+const EMPTY_PAGE = '<p></p>'
+
+/**
+ * The HTML of a prose page: the string of the body while the live tree is what that string says, else canonical HTML. [BODY-9]
+ * A page that only the live document has and that nobody filled is `<p></p>`.
+ */
+export function projectContent(ydoc: Y.Doc, pageId: string, base: string | undefined, cache: ProjectionCache | null): string {
+  const root = proseRoot(pageId)
+  const compute = (): string => {
+    if (isUntouched(ydoc, root)) return base ?? EMPTY_PAGE
+    const html = fragmentHtml(ydoc.getXmlFragment(root), cache)
+    if (base === undefined || html === base) return html
+    const canonical = cache === null ? canonicalHtml(base) : cache.canonical(root, base, canonicalHtml)
+    if (html === canonical) return base
+    // What is answered now is the base of the next projection, and canonical already.
+    cache?.canonical(root, html, () => html)
+    return html
+  }
+  return cache === null ? compute() : cache.part(root, [root], base, compute)
+}
+
+function fragmentHtml(fragment: Y.XmlFragment, cache: ProjectionCache | null): string {
+  if (cache === null) return serialiseHtml(readFragment(fragment))
+  const tree = readFragment(fragment, cache.prose)
+  if (tree.length === 0) return EMPTY_PAGE
+  return tree.map((block) => cache.block(block, () => serialiseHtml([block]))).join('')
+}
+
+/** The tree of a stored page; white space inside text blocks counts. [PROSE-15] */
+export function contentTree(content: string): ProseTree {
+  return parseHtml(content, { source: 'stored' }).tree
+}
+
+export function canonicalHtml(content: string): string {
+  return serialiseHtml(contentTree(content))
+}
+
+/** Whether stored HTML says anything that a live page would have to be filled with. [PROSE-9] */
+export function hasContent(content: string): boolean {
+  return content !== '' && content !== EMPTY_PAGE && !isEmptyPage(contentTree(content))
+}
+
+/** Applies to a live page what leads from `before` to `after`, per block. [LIFE-14] */
+export function reconcileContent(ydoc: Y.Doc, pageId: string, before: string, after: string): void {
+  if (before === after) return
+  writeContent(ydoc, pageId, after, () => contentTree(before))
+}
+
+/**
+ * Writes a page that the caller has never seen. What the live page holds all the same stays where others have just put it (`keep`), each block
+ * that both have once; what a page of this id left behind long ago is replaced. [LIFE-14, YDOC-5]
+ */
+export function fillContent(ydoc: Y.Doc, pageId: string, after: string, keep: boolean): void {
+  writeContent(ydoc, pageId, after, (live, tree) => (keep ? sharedBlocks(live, tree) : live))
+}
+
+function writeContent(ydoc: Y.Doc, pageId: string, after: string, before: (live: ProseTree, tree: ProseTree) => ProseTree): void {
+  const root = proseRoot(pageId)
+  const untouched = isUntouched(ydoc, root)
+  const fragment = ydoc.getXmlFragment(root)
+  const tree = contentTree(after)
+  if (untouched) fillFragment(fragment, tree)
+  else reconcileFragment(fragment, before(readFragment(fragment), tree), tree)
+}
+
+/** Blocks of `tree` that `live` has too, in one order of both. */
+function sharedBlocks(live: ProseTree, tree: ProseTree): ProseTree {
+  const places = new Map<string, number[]>()
+  for (const [place, block] of live.entries()) {
+    const html = serialiseHtml([block])
+    const known = places.get(html)
+    if (known === undefined) places.set(html, [place])
+    else known.push(place)
+  }
+  const matches = tree.flatMap((block) => {
+    const place = places.get(serialiseHtml([block]))?.shift()
+    return place === undefined ? [] : [{ block, place }]
+  })
+  return longestRise(matches.map(({ place }) => place)).map((index) => (matches[index] as (typeof matches)[number]).block)
+}

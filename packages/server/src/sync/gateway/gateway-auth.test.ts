@@ -1,0 +1,222 @@
+import { jsonFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
+
+describe('AUTH', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench({ settings: { maxConnectionsPerWorkspace: null } })
+    bench.store.put(headOf('doc'))
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-9] [WS-15] the string form and the object form both work', async () => {
+    const plain = await bench.open()
+    plain.auth(bench.issuer.token({ sub: 'bob', role: 'viewer' }))
+    const base = { success: true, userId: 'bob', username: 'bob', role: 'viewer', maxMessageSize: 262_144 }
+    expect(await plain.nextJson(TAG.authResponse)).toEqual(base)
+    const object = await bench.open()
+    const token = bench.issuer.token({ sub: 'bob', role: 'viewer', expiresInSec: 100 })
+    object.send(jsonFrame(TAG.auth, { token, features: ['ack', 'teleport'], colour: 'blue' }))
+    const response = await object.nextJson(TAG.authResponse)
+    expect(response).toEqual({
+      ...base,
+      features: ['ack'],
+      tokenExpiresAt: expect.any(Number),
+      workspaceId: 'default',
+      protocol: '4.1',
+    })
+    expect(Math.abs(Number(response['tokenExpiresAt']) - Date.now() - 100_000)).toBeLessThan(3_000)
+  })
+
+  it.each([
+    ['not JSON', Buffer.from('{'), 'token malformed'],
+    ['a number', Buffer.from('7'), 'token malformed'],
+    ['an object without token', Buffer.from('{"features":[]}'), 'token malformed'],
+    ['features that are no list', Buffer.from('{"token":"x","features":"ack"}'), 'token malformed'],
+    ['no JWT', Buffer.from('"abc"'), 'token malformed'],
+  ])('[WS-16] [WS-60] %s is answered and closed with 4401', async (_name, payload, error) => {
+    const client = await bench.open()
+    client.send(TAG.auth, payload)
+    expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error })
+    expect(await client.closed).toEqual({ code: 4401, reason: 'token-invalid' })
+  })
+
+  it.each([
+    ['token expired', { expiresInSec: -1 }, 'token-expired'],
+    ['token issued in the future', { claims: { iat: Math.floor(Date.now() / 1000) + 600 } }, 'token-invalid'],
+    ['issuer mismatch', { claims: { iss: 'https://other.example' } }, 'token-invalid'],
+    ['audience mismatch', { claims: { aud: 'other' } }, 'token-invalid'],
+    ['missing claim sub', { claims: { sub: undefined } }, 'token-invalid'],
+  ] as const)('[WS-60] [WS-58] %s', async (error, options, word) => {
+    const client = await bench.open()
+    client.auth(bench.issuer.token(options))
+    expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error })
+    expect(await client.closed).toEqual({ code: 4401, reason: word })
+  })
+
+  it('[WS-60] a revoked token is 4401 token-revoked', async () => {
+    bench.revoked.add('gone')
+    const client = await bench.open()
+    client.auth(bench.issuer.token({ jti: 'gone' }))
+    expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'token revoked' })
+    expect(await client.closed).toEqual({ code: 4401, reason: 'token-revoked' })
+  })
+
+  it('[WS-60] a foreign workspace is forbidden, 4403', async () => {
+    const client = await bench.open()
+    client.auth(bench.issuer.token({ workspace: 'other' }))
+    expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'forbidden' })
+    expect(await client.closed).toEqual({ code: 4403, reason: 'forbidden' })
+  })
+
+  it('[WS-18] a renewal of the same caller replaces the token; anything else leaves the old one', async () => {
+    const client = await bench.authed({ sub: 'cat' })
+    const renew = async (token: string): Promise<Record<string, unknown>> => {
+      client.auth(token)
+      return client.nextJson(TAG.authResponse)
+    }
+    expect(await renew(bench.issuer.token({ sub: 'dog' }))).toEqual({ success: false, error: 'forbidden' })
+    expect(await renew('rubbish')).toEqual({ success: false, error: 'token malformed' })
+    expect(await renew(bench.issuer.token({ sub: 'cat', expiresInSec: -1 }))).toEqual({ success: false, error: 'token expired' })
+    expect(await renew(bench.issuer.token({ sub: 'cat', role: 'member' }))).toMatchObject({ success: true, role: 'member' })
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+  })
+
+  it('[WS-18] [WS-20] the new exp counts from the renewal on', async () => {
+    const client = await bench.authed({ sub: 'cat', expiresInSec: 1 })
+    client.auth(bench.issuer.token({ sub: 'cat', expiresInSec: 100 }))
+    await client.next(TAG.authResponse)
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await client.settled()
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+  })
+
+  it('[WS-19] a renewal changes the role at once and adds features', async () => {
+    const client = await bench.joined('doc', { sub: 'ann', role: 'member' })
+    client.auth(bench.issuer.token({ sub: 'ann', role: 'viewer' }), ['ack'])
+    expect(await client.nextJson(TAG.authResponse)).toMatchObject({ success: true, role: 'viewer', features: ['ack'] })
+    client.send(TAG.sync, 2, 2, 0, 0)
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN', frame: 1 })
+    expect(bench.workers.of('rights').at(-1)).toMatchObject({ canWrite: false })
+    client.auth(bench.issuer.token({ sub: 'ann', role: 'member' }))
+    await client.next(TAG.authResponse)
+    expect(bench.workers.of('rights').at(-1)).toMatchObject({ canWrite: true })
+  })
+
+  it('[WS-20] [K11] an expired token closes within 1 s with 4401', async () => {
+    const client = await bench.authed({ expiresInSec: 1 })
+    const expMs = Date.now() + 1_000
+    expect(await client.closed).toEqual({ code: 4401, reason: 'token-expired' })
+    expect(Date.now() - expMs).toBeLessThan(1_000)
+  })
+
+  it('[WS-20] [K11] a revoked jti closes within 1 s, and none of its frames is accepted before', async () => {
+    const client = await bench.joined('doc', { jti: 'live-one' })
+    const syncs = bench.workers.of('sync').length
+    bench.revoked.add('live-one')
+    const revokedAt = performance.now()
+    client.send(TAG.sync, 2, 2, 0, 0)
+    expect(await client.closed).toEqual({ code: 4401, reason: 'token-revoked' })
+    expect(performance.now() - revokedAt).toBeLessThan(1_000)
+    expect(bench.workers.of('sync').length).toBe(syncs)
+    const idle = await bench.authed({ jti: 'idle-one' })
+    bench.revoked.add('idle-one')
+    expect(await idle.closed).toEqual({ code: 4401, reason: 'token-revoked' })
+  })
+})
+
+describe('caps', () => {
+  it('[WS-17] total connections are checked before editors, and viewers hold no editor seat', async () => {
+    await using bench = await startBench({
+      settings: {
+        maxConnectionsPerWorkspace: 3,
+        configuredLimits: { storageQuotaBytes: null, maxDocBytes: null, maxEditorsPerWorkspace: 1 },
+      },
+    })
+    const editor = await bench.authed({ role: 'member' })
+    const second = await bench.open()
+    second.auth(bench.issuer.token({ role: 'owner' }))
+    expect(await second.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'ERR_EDITOR_LIMIT' })
+    expect(await second.closed).toEqual({ code: 4409, reason: 'editor-limit' })
+    await bench.authed({ role: 'viewer' })
+    await bench.authed({ role: 'viewer' })
+    const fourth = await bench.open()
+    fourth.auth(bench.issuer.token({ role: 'member' }))
+    expect(await fourth.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'ERR_WORKSPACE_CONNECTION_LIMIT' })
+    expect(await fourth.closed).toEqual({ code: 4409, reason: 'connection-limit' })
+    // A connection counts once however often AUTH is sent.
+    editor.auth(bench.issuer.token({ role: 'member' }))
+    expect(await editor.nextJson(TAG.authResponse)).toMatchObject({ success: true })
+    expect(bench.gateway.metrics().counters.capRejections).toEqual({ connections: 1, editors: 1 })
+  })
+
+  it('[WS-19] a downgrade frees the editor seat; an upgrade without a free one stays a viewer', async () => {
+    await using bench = await startBench({
+      settings: { configuredLimits: { storageQuotaBytes: null, maxDocBytes: null, maxEditorsPerWorkspace: 1 } },
+    })
+    const first = await bench.authed({ sub: 'ann', role: 'member' })
+    first.auth(bench.issuer.token({ sub: 'ann', role: 'viewer' }))
+    expect(await first.nextJson(TAG.authResponse)).toMatchObject({ success: true, role: 'viewer' })
+    await bench.authed({ sub: 'bob', role: 'member' })
+    first.auth(bench.issuer.token({ sub: 'ann', role: 'member' }))
+    expect(await first.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'ERR_EDITOR_LIMIT' })
+    expect(first.socket.readyState).toBe(first.socket.OPEN)
+    expect(bench.gateway.metrics().connections).toMatchObject({ member: 1, viewer: 1 })
+  })
+
+  it('[WS-5] [WS-16] a header bearer beyond a cap is told by AUTH_RESPONSE and closed with 4409', async () => {
+    await using bench = await startBench({ settings: { maxConnectionsPerWorkspace: 1 } })
+    await bench.authed()
+    const client = await bench.open('', { headers: { Authorization: `Bearer ${bench.issuer.token()}` } })
+    expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'ERR_WORKSPACE_CONNECTION_LIMIT' })
+    expect(await client.closed).toMatchObject({ code: 4409 })
+  })
+
+  it('[WS-15] [WS-17] R-11: of many at once exactly the cap get in, and a seat is free when its socket has ended', async () => {
+    await using bench = await startBench({ settings: { maxConnectionsPerWorkspace: 5 } })
+    const clients = await Promise.all(Array.from({ length: 20 }, () => bench.open()))
+    const token = bench.issuer.token()
+    for (const client of clients) client.auth(token)
+    const answers = await Promise.all(clients.map((client) => client.nextJson(TAG.authResponse)))
+    const inside = clients.filter((_, at) => answers[at]?.['success'] === true)
+    expect(inside).toHaveLength(5)
+    for (const client of inside) client.socket.terminate()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await Promise.all(Array.from({ length: 5 }, () => bench.authed()))
+  })
+
+  it('[WS-60] storage that cannot answer is temporarily unavailable, 1012; a key set past its grace is 1012 keys', async () => {
+    await using broken = await startBench({ deps: { verifyToken: () => Promise.reject(new Error('no storage')) } })
+    const client = await broken.open()
+    client.auth('any')
+    expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'temporarily unavailable' })
+    expect(await client.closed).toEqual({ code: 1012, reason: expect.stringMatching(/^unavailable;retry-after=\d+$/) })
+    await using stale = await startBench({ deps: { verifyToken: async () => ({ kind: 'refused', reason: 'jwks unavailable' }) } })
+    const other = await stale.open()
+    other.auth('any')
+    expect(await other.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'jwks unavailable' })
+    const { code, reason } = await other.closed
+    expect(code).toBe(1012)
+    const retryAfter = Number(/^keys;retry-after=(\d+)$/.exec(reason)?.[1])
+    expect(retryAfter).toBeGreaterThanOrEqual(250)
+    expect(retryAfter).toBeLessThanOrEqual(5_000)
+  })
+
+  it('[AUTH-6] [AUTH-7] in shared tenancy the query member names the workspace, else the first entry counts', async () => {
+    await using bench = await startBench({ settings: { tenancy: { mode: 'shared' } } })
+    const wsp = [
+      { id: 'one', role: 'owner' },
+      { id: 'two', role: 'viewer' },
+    ]
+    const workspaceOf = async (query: string): Promise<unknown> => {
+      const client = await bench.open(query)
+      client.auth(bench.issuer.token({ wsp }), [])
+      return client.nextJson(TAG.authResponse)
+    }
+    expect(await workspaceOf('')).toMatchObject({ workspaceId: 'one', role: 'owner' })
+    expect(await workspaceOf('?workspace=two')).toMatchObject({ workspaceId: 'two', role: 'viewer' })
+    expect(await workspaceOf('?workspace=three')).toEqual({ success: false, error: 'forbidden' })
+  })
+})

@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { readSync, syncFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { type DocumentWorkers, openDocumentWorkers } from '../workers/document-workers.ts'
+import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
+import type { TestClient } from '../testing/test-client.ts'
+
+/** A Y.Doc behind a raw client: says step1 and step2, applies what comes, sends what it types. */
+class Editor {
+  readonly doc = new Y.Doc()
+  readonly client: TestClient
+  readonly text = this.doc.getText('t')
+
+  constructor(client: TestClient) {
+    this.client = client
+    client.socket.on('message', (data: Buffer) => this.#receive(data))
+    this.doc.on('update', (update: Uint8Array, origin: unknown) => {
+      if (origin !== this) client.send(syncFrame(2, update))
+    })
+  }
+
+  start(docId: string): void {
+    this.client.join(docId)
+    this.client.send(syncFrame(0, Y.encodeStateVector(this.doc)))
+  }
+
+  #receive(data: Buffer): void {
+    if (data[0] !== TAG.sync) return
+    const read = readSync(data.subarray(1))
+    if (read === null) throw new Error('an undecodable SYNC frame came')
+    if (read.subType === 0) this.client.send(syncFrame(1, Y.encodeStateAsUpdate(this.doc, read.payload)))
+    else Y.applyUpdate(this.doc, read.payload, this)
+  }
+}
+
+describe('with real document workers and a real store', () => {
+  let folder: string
+  let storage: Storage
+  let workers: DocumentWorkers
+  let bench: Bench
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'relay-live-'))
+    storage = await openStorage({ url: `sqlite:${join(folder, 'relay.db')}`, commitDelayMs: 4, log: silentLogger })
+    workers = openDocumentWorkers({ count: 1, storagePort: () => storage.workerPort(), log: silentLogger, options: {} })
+    bench = await startBench({
+      workers,
+      settings: { writes: { ratePerSec: null, burst: 0 }, maxConnectionsPerWorkspace: null },
+      deps: { store: storage.documents },
+      rooms: { store: storage.documents, idleMs: 200 },
+    })
+  })
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]()
+    await workers[Symbol.asyncDispose]()
+    await storage[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  })
+
+  async function create(id: string): Promise<void> {
+    const { facts } = headOf(id)
+    const body = { bytes: Buffer.from(JSON.stringify({ id, pages: [] })), facts }
+    const set = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [], body }
+    const rest = { bump: true, nowMs: 1, quotaBytes: null, log: { kind: 'cold' as const } }
+    const outcome = await storage.documents.write({
+      ref: { workspaceId: 'default', id },
+      expect: { kind: 'absent' },
+      set,
+      ...rest,
+    })
+    expect(outcome.kind).toBe('written')
+  }
+
+  async function editor(docId: string, features?: readonly string[]): Promise<Editor> {
+    const made = new Editor(await bench.authed({}, features))
+    made.start(docId)
+    await made.client.next(TAG.sync)
+    return made
+  }
+
+  it('[WS-23] [WS-31] [WS-40] editors converge, acks cover every write, and a later JOIN after eviction sees all of it', async () => {
+    await create('doc')
+    const editors = [await editor('doc', ['ack']), await editor('doc'), await editor('doc')]
+    for (let at = 0; at < 60; at++) {
+      for (const [index, one] of editors.entries()) one.text.insert(Math.floor(one.text.length / 2), `${index}`)
+      if (at % 5 === 0) await wait(5)
+    }
+    await until(() => editors.every((one) => one.text.length === 180))
+    const texts = new Set(editors.map((one) => one.text.toString()))
+    expect(texts.size).toBe(1)
+    const acks = (): number => Math.max(0, ...(editors[0]?.client.of(TAG.syncAck).map((frame) => frame[1] ?? 0) ?? []))
+    // 60 updates and the step2 that answered the server.
+    await until(() => acks() === 61)
+    for (const one of editors) one.client.socket.close()
+    await until(() => !bench.rooms.isResident({ workspaceId: 'default', id: 'doc' }), 8_000)
+    const late = await editor('doc')
+    await until(() => late.text.length === 180)
+    expect(texts.has(late.text.toString())).toBe(true)
+  })
+
+  it('[WS-56] [WS-33] an update of rubbish is refused, and nobody else notices', async () => {
+    await create('guarded')
+    const good = await editor('guarded', ['ack'])
+    const bad = await editor('guarded', ['ack'])
+    for (let at = 0; at < 3; at++) bad.client.send(syncFrame(2, Uint8Array.of(1, 2, 3, 4, 255)))
+    expect(await bad.client.closed).toEqual({ code: 1003, reason: 'protocol' })
+    expect(bad.client.jsonOf(TAG.error)[0]).toMatchObject({ code: 'ERR_BAD_UPDATE', frame: expect.any(Number) })
+    good.text.insert(0, 'fine')
+    expect((await good.client.next(TAG.syncAck))[1]).toBeGreaterThan(0)
+    expect(good.client.socket.readyState).toBe(good.client.socket.OPEN)
+  })
+
+  it('[LIFE-28] drain materialises what was typed', async () => {
+    await create('stopping')
+    const one = await editor('stopping', ['ack'])
+    one.doc.getMap('metadata').set('title', 'Typed')
+    await until(() => one.client.of(TAG.syncAck).length > 0)
+    await bench.gateway.drain()
+    await bench.rooms.drain()
+    const record = await storage.documents.read({ workspaceId: 'default', id: 'stopping' })
+    expect(record?.head.coveredSeq).toBe(record?.head.lastSeq)
+    expect(record?.head.facts.title).toBe('Typed')
+  })
+})
+
+async function until(holds: () => boolean, waitMs = 5_000): Promise<void> {
+  const end = performance.now() + waitMs
+  while (!holds()) {
+    if (performance.now() > end) throw new Error('it did not come to hold in time')
+    await wait(5)
+  }
+}

@@ -1,0 +1,164 @@
+import { connect } from 'node:net'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Bench, startBench } from '../testing/gateway-bench.ts'
+
+describe('opening a socket', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench({ settings: { corsOrigins: ['https://app.example'], region: 'eu' } })
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-1] unknown query members and doc are ignored', async () => {
+    const client = await bench.open('?doc=some-document&colour=blue&protocolVersion=4')
+    client.auth(bench.issuer.token({ region: 'eu' }))
+    expect(await client.nextJson(TAG.authResponse)).toMatchObject({ success: true })
+    expect(bench.workers.of('open')).toEqual([])
+  })
+
+  it('[WS-1] another path is no socket', async () => {
+    const answer = await rawUpgrade(bench.port, '/wsx')
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /)
+  })
+
+  it.each(['', '?protocolVersion=4', '?protocolVersion=4.0', '?protocolVersion=4.17'])('[WS-2] accepts %j', async (query) => {
+    const client = await bench.open(query)
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+  })
+
+  it.each(['3', '5', '4.', '4.x', '', '04'])('[WS-2] answers 426 to version %j', async (version) => {
+    const { status, headers, body } = await bench.refused(`?protocolVersion=${version}`)
+    expect(status).toBe(426)
+    expect(headers['upgrade']).toBe('websocket')
+    expect(headers['content-type']).toBe('text/plain')
+    expect(body.startsWith('ERR_PROTOCOL_VERSION_MISMATCH:')).toBe(true)
+    expect(body).toContain('4.1')
+    expect(body).toContain(version)
+  })
+
+  it('[WS-3] echoes exactly the first offered subprotocol, none without an offer, and no extension', async () => {
+    const offered = await bench.open('', {}, ['first', 'second'])
+    expect(offered.socket.protocol).toBe('first')
+    expect(offered.socket.extensions).toBe('')
+    const plain = await bench.open()
+    expect(plain.socket.protocol).toBe('')
+  })
+
+  it('[WS-4] an Origin outside the list answers 403; one inside and an absent one pass', async () => {
+    expect((await bench.refused('', { origin: 'https://evil.example' })).status).toBe(403)
+    await bench.open('', { origin: 'https://app.example' })
+    await bench.open()
+  })
+
+  it('[WS-5] a good header bearer is authenticated at open and AUTH_RESPONSE is the first frame', async () => {
+    const client = await bench.open('', bearer(bench.issuer.token({ region: 'eu', sub: 'bob', role: 'member' })))
+    client.send(TAG.heartbeat)
+    expect(await client.nextJson(TAG.authResponse)).toEqual({
+      success: true,
+      userId: 'bob',
+      username: 'bob',
+      role: 'member',
+      maxMessageSize: 262_144,
+    })
+    client.join('nothing-here')
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNKNOWN_DOC' })
+  })
+
+  it('[WS-5] [AUTH-2] a bad header bearer is answered over HTTP', async () => {
+    expect((await bench.refused('', bearer('not-a-token'))).status).toBe(400)
+    const expired = await bench.refused('', bearer(bench.issuer.token({ region: 'eu', expiresInSec: -5 })))
+    expect(expired.status).toBe(401)
+    expect(expired.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
+    expect(JSON.parse(expired.body)).toMatchObject({ errorCode: 'TOKEN_INVALID', reason: 'token expired' })
+    expect((await bench.refused('', { headers: { Authorization: 'Basic eA==' } })).status).toBe(401)
+  })
+
+  it('[AUTH-8] [AUTH-6] a bearer of another region or workspace answers 403', async () => {
+    expect((await bench.refused('', bearer(bench.issuer.token({ region: 'us' })))).status).toBe(403)
+    expect((await bench.refused('', bearer(bench.issuer.token()))).status).toBe(403)
+    const foreign = await bench.refused('', bearer(bench.issuer.token({ region: 'eu', workspace: 'other' })))
+    expect(foreign).toMatchObject({ status: 403, body: 'forbidden' })
+    expect((await bench.refused('?workspace=other', bearer(bench.issuer.token({ region: 'eu' })))).status).toBe(403)
+  })
+
+  it('[AUTH-8] [WS-16] a token of another region on the socket closes with 4403', async () => {
+    const client = await bench.open()
+    client.auth(bench.issuer.token({ region: 'us' }))
+    expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'forbidden' })
+    expect(await client.closed).toEqual({ code: 4403, reason: 'forbidden' })
+  })
+})
+
+describe('bounds before AUTH', () => {
+  it('[WS-6] beyond the bound an upgrade without bearer answers 503; one with a bearer passes', async () => {
+    await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 2 } })
+    const first = await bench.open()
+    await bench.open()
+    const { status, headers } = await bench.refused()
+    expect(status).toBe(503)
+    expect(headers['retry-after']).toBe('1')
+    await bench.open('', bearer(bench.issuer.token()))
+    first.auth(bench.issuer.token())
+    await first.next(TAG.authResponse)
+    await bench.open()
+  })
+
+  it('[WS-6] a socket that leaves makes room', async () => {
+    await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 1 } })
+    const first = await bench.open()
+    first.socket.close()
+    await first.closed
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await bench.open()
+  })
+
+  it('[WS-7] without a good AUTH a socket is closed with 4408, whatever it sends', async () => {
+    await using bench = await startBench({ settings: { authTimeoutMs: 300 } })
+    const client = await bench.open()
+    const sending = setInterval(() => client.send(TAG.heartbeat), 50)
+    expect(await client.closed).toEqual({ code: 4408, reason: 'auth-timeout' })
+    clearInterval(sending)
+  })
+
+  it('[WS-7] a token check under way is finished first', async () => {
+    let finish: () => void = () => {}
+    const bench = await startBench({
+      settings: { authTimeoutMs: 200 },
+      deps: {
+        verifyToken: () =>
+          new Promise((resolve) => {
+            finish = () => resolve({ kind: 'refused', reason: 'bad signature' })
+          }),
+      },
+    })
+    const client = await bench.open()
+    client.auth('slow')
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+    finish()
+    expect(await client.closed).toMatchObject({ code: 4401 })
+    await bench[Symbol.asyncDispose]()
+  })
+})
+
+function bearer(token: string): { headers: { Authorization: string } } {
+  return { headers: { Authorization: `bearer ${token}` } }
+}
+
+function rawUpgrade(port: number, path: string): Promise<string> {
+  const head = [
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ]
+  return new Promise((resolve) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write([`GET ${path} HTTP/1.1`, 'Host: localhost', ...head, '', ''].join('\r\n')),
+    )
+    socket.on('data', (part: Buffer) => (text += part.toString()))
+    socket.on('close', () => resolve(text))
+  })
+}

@@ -1,0 +1,331 @@
+import { syncFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RateLimiter } from '../../access/rate-limiter.port.ts'
+import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
+
+const UPDATE = Uint8Array.of(0, 0)
+const EDIT = syncFrame(2, UPDATE)
+const ALL = { settings: { writes: { ratePerSec: null, burst: 0 }, maxConnectionsPerWorkspace: null } }
+
+describe('SYNC', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(ALL)
+    bench.store.put(headOf('doc'))
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-27] without a document SYNC is dropped silently', async () => {
+    const client = await bench.authed()
+    client.send(EDIT)
+    client.send(TAG.sync, 9)
+    await client.settled()
+    expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
+  })
+
+  it('[WS-25] [G12] one step1 is asked at a time; the next goes when the answer to the first is here, and what is behind it waits', async () => {
+    const client = await bench.joined('doc')
+    const { post } = bench.workers
+    bench.workers.post = (_worker, message) => void bench.workers.posted.push(message)
+    const before = bench.workers.of('sync').length
+    for (let at = 0; at < 3; at++) client.send(syncFrame(0, Uint8Array.of(0)))
+    client.send(EDIT)
+    await client.settled()
+    const asked = bench.workers.of('sync').slice(before)
+    expect(asked).toHaveLength(1)
+    const { connection, join } = lastSync(bench)
+    bench.workers.post = post
+    bench.workers.emit({ kind: 'direct', connection, join, frames: [syncFrame(1, UPDATE)] })
+    for (let at = 0; at < 3; at++) await client.next(TAG.sync)
+    await client.settled()
+    expect(
+      bench.workers
+        .of('sync')
+        .slice(before)
+        .map((sync) => sync.payload[0]),
+    ).toEqual([0, 0, 0, 2])
+  })
+
+  it('[WS-31] an update goes to every other connection of the room, in one frame of sub-type 2, and not to its sender', async () => {
+    bench.store.put(headOf('room'))
+    const sender = await bench.joined('room')
+    const others = await Promise.all([bench.joined('room'), bench.joined('room')])
+    const outside = await bench.joined('doc')
+    const payload = Uint8Array.of(1, 2, 3, 4, 5)
+    sender.send(syncFrame(2, payload))
+    for (const other of others) expect([...(await other.next(TAG.sync))]).toEqual([...syncFrame(2, payload)])
+    await sender.settled()
+    await outside.settled()
+    expect(sender.of(TAG.sync)).toHaveLength(1)
+    expect(outside.of(TAG.sync)).toHaveLength(1)
+  })
+
+  it('[WS-30] [WS-27] at level view an update is refused here, a step2 is left to the room', async () => {
+    const client = await bench.joined('doc', { role: 'viewer' }, ['ack'])
+    const syncs = bench.workers.of('sync').length
+    client.send(EDIT)
+    expect(await client.nextJson(TAG.error)).toEqual({
+      error: expect.stringMatching(/^ERR_EDIT_FORBIDDEN: /),
+      code: 'ERR_EDIT_FORBIDDEN',
+      requestId: null,
+      frame: 1,
+    })
+    expect(bench.workers.of('sync').length).toBe(syncs)
+    client.send(syncFrame(1, UPDATE))
+    await client.settled()
+    expect(bench.workers.of('sync').at(-1)).toMatchObject({ ordinal: 2 })
+  })
+
+  it('[WS-8] [WS-42] an AWARENESS frame that is not exactly one message is a violation; a good one goes to the room unwrapped', async () => {
+    const client = await bench.joined('doc')
+    client.send(TAG.awareness, 1, 0)
+    await client.settled()
+    expect([...(bench.workers.of('awareness').at(-1)?.payload ?? [])]).toEqual([0])
+    for (let at = 0; at < 3; at++) client.send(TAG.awareness, 9, 0)
+    expect(await client.closed).toMatchObject({ code: 1003 })
+  })
+
+  it('[WS-48] AWARENESS takes no write token', async () => {
+    await using tight = await startBench({ settings: { writes: { ratePerSec: 1, burst: 1 } } })
+    tight.store.put(headOf('doc'))
+    const client = await tight.joined('doc')
+    for (let at = 0; at < 10; at++) client.send(TAG.awareness, 1, 0)
+    await client.settled()
+    expect(client.of(TAG.error)).toEqual([])
+    expect(tight.workers.of('awareness')).toHaveLength(10)
+  })
+})
+
+describe('SYNC_ACK', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(ALL)
+    bench.store.put(headOf('doc'))
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-38] without the feature no SYNC_ACK, no frame and no ERR_SYNC_GAP is sent', async () => {
+    const client = await bench.joined('doc', { sub: 'bob' })
+    client.send(EDIT)
+    await client.settled()
+    const { connection, join } = lastSync(bench)
+    bench.workers.emit({ kind: 'refused', connection, join, ordinal: 1, code: 'ERR_SYNC_GAP', text: 'gap', violation: false })
+    bench.workers.emit({ kind: 'refused', connection, join, ordinal: 1, code: 'ERR_BAD_UPDATE', text: 'bad', violation: false })
+    await client.settled()
+    expect(client.of(TAG.syncAck)).toEqual([])
+    expect(client.jsonOf(TAG.error)).toEqual([{ error: 'ERR_BAD_UPDATE: bad', code: 'ERR_BAD_UPDATE', requestId: null }])
+  })
+
+  it('[WS-39] [WS-40] [WS-41] acks wait for the oldest unsettled message, follow its ERROR, and are coalesced', async () => {
+    bench.workers.settles = false
+    const client = await bench.joined('doc', {}, ['ack'])
+    for (let at = 0; at < 3; at++) client.send(EDIT)
+    await client.settled()
+    expect(client.of(TAG.syncAck)).toEqual([])
+    const { connection, join, ordinal } = lastSync(bench)
+    expect(ordinal).toBe(3)
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
+    bench.workers.emit({ kind: 'refused', connection, join, ordinal: 2, code: 'ERR_BAD_UPDATE', text: 'bad', violation: true })
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 2 })
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
+    await client.settled()
+    expect(client.of(TAG.syncAck).map((frame) => frame[1])).toEqual([2])
+    expect(client.tags().indexOf(TAG.error)).toBeLessThan(client.tags().indexOf(TAG.syncAck))
+    expect(client.jsonOf(TAG.error)[0]).toMatchObject({ code: 'ERR_BAD_UPDATE', frame: 2 })
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 3 })
+    expect((await client.next(TAG.syncAck))[1]).toBe(3)
+    bench.workers.settles = true
+  })
+
+  it('[WS-40] what belongs to an earlier JOIN is dropped', async () => {
+    bench.workers.settles = false
+    const client = await bench.joined('doc', {}, ['ack'])
+    client.send(EDIT)
+    await client.settled()
+    const { connection, join } = lastSync(bench)
+    client.join('doc')
+    await client.next(TAG.sync)
+    client.send(EDIT)
+    await client.settled()
+    bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
+    await client.settled()
+    expect(client.of(TAG.syncAck)).toEqual([])
+    bench.workers.settles = true
+  })
+
+  it('[WS-56] violations told by the room count, expel closes with 1003', async () => {
+    const client = await bench.joined('doc')
+    const connection = bench.workers.of('join').at(-1)?.connection ?? 0
+    for (let at = 0; at < 3; at++) bench.workers.emit({ kind: 'violation', connection })
+    expect(await client.closed).toMatchObject({ code: 1003 })
+    const second = await bench.joined('doc')
+    bench.workers.emit({
+      kind: 'expel',
+      connection: bench.workers.of('join').at(-1)?.connection ?? 0,
+      code: 1003,
+      reason: 'protocol',
+    })
+    expect(await second.closed).toEqual({ code: 1003, reason: 'protocol' })
+  })
+})
+
+describe('write buckets', () => {
+  it('[WS-28] each SYNC message takes a token of the workspace; the first step1 after a JOIN is free', async () => {
+    await using bench = await startBench({ settings: { writes: { ratePerSec: 1, burst: 3 } } })
+    bench.store.put(headOf('doc'))
+    const first = await bench.joined('doc', {}, ['ack'])
+    const second = await bench.joined('doc', {}, ['ack'])
+    first.send(syncFrame(0, Uint8Array.of(0)))
+    second.send(syncFrame(0, Uint8Array.of(0)))
+    for (const client of [first, second, first]) {
+      client.send(EDIT)
+      await client.settled()
+    }
+    expect([...first.of(TAG.error), ...second.of(TAG.error)]).toEqual([])
+    second.send(EDIT)
+    expect(await second.nextJson(TAG.error)).toEqual({
+      error: 'ERR_RATE_LIMIT',
+      code: 'ERR_RATE_LIMIT',
+      requestId: null,
+      frame: 2,
+    })
+    // The refused one is acknowledged as handled, behind its ERROR.
+    expect((await second.next(TAG.syncAck))[1]).toBe(2)
+    expect(bench.gateway.metrics().counters.rateLimited.ws).toBe(1)
+  })
+
+  it('[WS-28] a connection at level view has a bucket of its own', async () => {
+    await using bench = await startBench({ settings: { writes: { ratePerSec: 0.1, burst: 2 } } })
+    bench.store.put(headOf('doc', { sharedWith: [{ userId: 'eve', permission: 'view' }] }))
+    const editor = await bench.joined('doc')
+    const viewer = await bench.joined('doc', { sub: 'eve', role: 'viewer' })
+    for (let at = 0; at < 3; at++) viewer.send(syncFrame(1, UPDATE))
+    expect(await viewer.nextJson(TAG.error)).toMatchObject({ code: 'ERR_RATE_LIMIT' })
+    editor.send(EDIT)
+    editor.send(EDIT)
+    await editor.settled()
+    expect(editor.of(TAG.error)).toEqual([])
+  })
+
+  it('[WS-29] after a drop a resync is sent when a token is free, and its step2 takes that token', async () => {
+    await using bench = await startBench({ settings: { writes: { ratePerSec: 5, burst: 1 } } })
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    client.send(EDIT)
+    client.send(EDIT)
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_RATE_LIMIT' })
+    const dropped = performance.now()
+    while (bench.workers.of('resync').length === 0 && performance.now() - dropped < 3_000)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(performance.now() - dropped).toBeGreaterThan(100)
+    expect(performance.now() - dropped).toBeLessThan(1_000)
+    client.send(syncFrame(1, UPDATE))
+    await client.settled()
+    expect(client.of(TAG.error)).toHaveLength(1)
+    expect(bench.workers.of('sync')).toHaveLength(2)
+  })
+
+  it('[WS-29] while others take every token the resync comes after 5 s at the latest', async () => {
+    let offsetMs = 0
+    const clock: Clock = { nowMs: systemClock.nowMs, monotonicMs: () => systemClock.monotonicMs() + offsetMs }
+    const limiter = memoryRateLimiter(clock)
+    let empty = false
+    const rateLimiter: RateLimiter = {
+      take: (key, bucket) => (empty ? { taken: false, retryAfterMs: 10 } : limiter.take(key, bucket)),
+    }
+    await using bench = await startBench({ deps: { rateLimiter, clock } })
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    empty = true
+    client.send(EDIT)
+    await client.next(TAG.error)
+    offsetMs = 4_500
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(bench.workers.of('resync')).toEqual([])
+    offsetMs = 5_000
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(bench.workers.of('resync')).toHaveLength(1)
+    client.send(syncFrame(1, UPDATE))
+    await client.settled()
+    expect(bench.workers.of('sync')).toHaveLength(1)
+  })
+})
+
+describe('SYNC_CHUNK', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(ALL)
+    bench.store.put(headOf('doc'))
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  it('[WS-35] [WS-37] [WS-39] pieces in any order become one SYNC frame with one ordinal, acknowledged once it was handled', async () => {
+    const client = await bench.joined('doc', {}, ['ack'])
+    const whole = Buffer.from(syncFrame(2, Buffer.alloc(500_000, 7)))
+    const pieces = [whole.subarray(0, 262_144), whole.subarray(262_144)]
+    client.sendChunk(5, 1, 2, pieces[1] ?? whole)
+    client.send(EDIT)
+    client.sendChunk(5, 0, 2, pieces[0] ?? whole)
+    expect([...(await client.next(TAG.syncChunkAck))]).toEqual([TAG.syncChunkAck, ...Buffer.alloc(16, 5)])
+    await client.settled()
+    const syncs = bench.workers.of('sync').slice(-2)
+    expect(syncs.map(({ ordinal, payload }) => [ordinal, payload.length])).toEqual([
+      [1, 4],
+      [2, whole.length - 1],
+    ])
+  })
+
+  it('[WS-35] pieces before JOIN_DOC are ignored', async () => {
+    const client = await bench.authed()
+    client.sendChunk(1, 0, 1, EDIT)
+    await client.settled()
+    expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
+  })
+
+  it('[WS-36] [WS-39] a message beyond a limit is refused once, counts as write-bearing and as a violation', async () => {
+    const client = await bench.joined('doc', {}, ['ack'])
+    client.sendChunk(1, 0, 65, EDIT)
+    client.sendChunk(1, 1, 65, EDIT)
+    expect(await client.nextJson(TAG.error)).toEqual({
+      error: 'ERR_MESSAGE_TOO_LARGE',
+      code: 'ERR_MESSAGE_TOO_LARGE',
+      requestId: null,
+      frame: 1,
+    })
+    client.send(EDIT)
+    expect((await client.next(TAG.syncAck))[1]).toBeGreaterThan(0)
+    await client.settled()
+    expect(client.of(TAG.error)).toHaveLength(1)
+    expect(bench.workers.of('sync').at(-1)?.ordinal).toBe(2)
+    client.sendChunk(2, 3, 2, EDIT)
+    client.sendChunk(3, 0, 0, EDIT)
+    expect(await client.closed).toMatchObject({ code: 1003 })
+  })
+
+  it('[WS-37] a refused chunked message is acknowledged as handled too', async () => {
+    const client = await bench.joined('doc', { role: 'viewer' })
+    client.sendChunk(4, 0, 1, EDIT)
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN' })
+    await client.next(TAG.syncChunkAck)
+  })
+
+  it('[WS-28] a reassembled message takes one token', async () => {
+    await using tight = await startBench({ settings: { writes: { ratePerSec: 0.1, burst: 1 } } })
+    tight.store.put(headOf('doc'))
+    const client = await tight.joined('doc')
+    client.sendChunk(1, 0, 2, EDIT.subarray(0, 2))
+    client.sendChunk(1, 1, 2, EDIT.subarray(2))
+    client.sendChunk(2, 0, 1, EDIT)
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_RATE_LIMIT' })
+    expect(tight.workers.of('sync')).toHaveLength(1)
+  })
+})
+
+function lastSync(bench: Bench): { connection: number; join: number; ordinal: number } {
+  const sync = bench.workers.of('sync').at(-1)
+  if (!sync) throw new Error('nothing was handed over')
+  return sync
+}

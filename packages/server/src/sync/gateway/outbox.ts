@@ -1,0 +1,199 @@
+import { syncAckFrame, syncFrame } from '@docrelay/protocol/codec'
+import { SYNC } from '@docrelay/protocol/frames'
+import type { Timers } from '../../kernel/timers.ts'
+import type { CloseConnection, Connection } from './connection.ts'
+import { holdAwareness, holdUpdate, newHeldUpdates, releaseHeld } from './held-updates.ts'
+import { headerBytes, wireBytes } from './websocket-frame.ts'
+
+/** Above this many unwritten bytes a socket's updates are held and merged. [WS-55] */
+const SLOW_BYTES = 1024 * 1024
+/** An acknowledgement in a busy room waits so long for updates to leave with. [WS-41] */
+const ACK_WAIT_MS = 12
+/** Messages larger than this are written beside their header instead of being copied behind it. */
+const COPY_BYTES = 64 * 1024
+
+export interface OutboxDeps {
+  /** `ws_buffer_bytes`. */
+  readonly maxBytes: number
+  readonly close: CloseConnection
+  readonly timers: Timers
+}
+
+/**
+ * What leaves for the sockets. Everything of one turn is collected per connection and written with one call when the turn ends; the newest
+ * SYNC_ACK of the turn goes last, behind every ERROR it covers. [WS-41]
+ */
+export class Outbox {
+  readonly #deps: OutboxDeps
+  #dirty: Connection[] = []
+  #acking: Connection[] = []
+  readonly #slow = new Set<Connection>()
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps
+  }
+
+  /** One complete message. */
+  send(connection: Connection, message: Uint8Array): void {
+    if (connection.state.kind === 'closed') return
+    if (message.length <= COPY_BYTES) {
+      this.put(connection, wireBytes(message))
+      return
+    }
+    this.put(connection, headerBytes(message.length))
+    this.put(connection, message)
+  }
+
+  /** The frames of one answer of a room; a whole document among them may exceed the bound, but only alone. [WS-55, WS-26] */
+  sendAll(connection: Connection, messages: readonly Uint8Array[]): void {
+    const bytes = messages.reduce((sum, message) => sum + message.length, 0)
+    if (bytes > COPY_BYTES) connection.exemptBytes = Math.max(connection.exemptBytes, bytes)
+    for (const message of messages) this.send(connection, message)
+  }
+
+  /** A message that must come behind the updates of the same document. [WS-53] */
+  sendBehindUpdates(connection: Connection, message: Uint8Array): void {
+    if (connection.held !== null) this.#writeHeld(connection)
+    this.send(connection, message)
+  }
+
+  /** The newest ordinal to acknowledge when the turn ends. */
+  acknowledge(connection: Connection, ordinal: number): void {
+    connection.ackDue = ordinal
+    this.#mark(connection)
+  }
+
+  /** The same in a busy room: the acknowledgement leaves with the updates that are due in a moment, which saves a write. */
+  acknowledgeSoon(connection: Connection, ordinal: number): void {
+    const waits = connection.ackDue > 0
+    connection.ackDue = ordinal
+    if (waits || connection.marked) return
+    if (this.#acking.length === 0) this.#deps.timers.after(ACK_WAIT_MS, () => this.#flushAcks())
+    this.#acking.push(connection)
+  }
+
+  /** Framed bytes, shared between sockets and never changed afterwards. */
+  put(connection: Connection, bytes: Uint8Array): void {
+    const { out } = connection
+    if (out === null) {
+      connection.out = bytes
+      this.#mark(connection)
+    } else if (Array.isArray(out)) out.push(bytes)
+    else connection.out = [out, bytes]
+  }
+
+  /** Whether updates for this socket are to be held; begins holding when its buffer has grown too far. */
+  isSlow(connection: Connection): boolean {
+    if (connection.held !== null) return true
+    if (connection.wire.raw.writableLength <= SLOW_BYTES) return false
+    connection.held = newHeldUpdates()
+    this.#slow.add(connection)
+    connection.wire.raw.once('drain', () => this.#release(connection))
+    return true
+  }
+
+  hold(connection: Connection, update: Uint8Array): void {
+    if (connection.held === null) return
+    holdUpdate(connection.held, update)
+    this.#checkBound(connection)
+  }
+
+  holdAwareness(connection: Connection, frame: Uint8Array): void {
+    if (connection.held === null) return
+    holdAwareness(connection.held, frame)
+    this.#checkBound(connection)
+  }
+
+  /** Drops what is held: the document was left. */
+  forgetHeld(connection: Connection): void {
+    if (connection.held !== null) connection.held = newHeldUpdates()
+  }
+
+  forget(connection: Connection): void {
+    connection.held = null
+    connection.out = null
+    connection.ackDue = 0
+    this.#slow.delete(connection)
+  }
+
+  /** Bytes given to this socket and not yet written, plus what is held for it. */
+  bufferedBytes(connection: Connection): number {
+    return connection.wire.raw.writableLength + (connection.held?.bytes ?? 0)
+  }
+
+  /** Writes what one connection has waiting, before its close frame. */
+  flush(connection: Connection): void {
+    const { out, ackDue } = connection
+    if (out === null && ackDue === 0) return
+    connection.out = null
+    connection.ackDue = 0
+    if (connection.wire.raw.destroyed) return
+    if (ackDue === 0 && out !== null && !Array.isArray(out)) {
+      connection.wire.raw.write(out)
+    } else {
+      const parts = out === null ? [] : Array.isArray(out) ? out : [out]
+      if (ackDue > 0) parts.push(wireBytes(syncAckFrame(ackDue)))
+      writeParts(connection, parts)
+    }
+    this.#checkBound(connection)
+  }
+
+  #mark(connection: Connection): void {
+    if (connection.marked) return
+    connection.marked = true
+    if (this.#dirty.length === 0) queueMicrotask(() => this.#flushAll())
+    this.#dirty.push(connection)
+  }
+
+  #flushAcks(): void {
+    const acking = this.#acking
+    this.#acking = []
+    for (const connection of acking) if (connection.state.kind !== 'closed') this.flush(connection)
+  }
+
+  #flushAll(): void {
+    const dirty = this.#dirty
+    this.#dirty = []
+    for (const connection of dirty) {
+      connection.marked = false
+      if (connection.state.kind !== 'closed') this.flush(connection)
+    }
+  }
+
+  #checkBound(connection: Connection): void {
+    const buffered = connection.wire.raw.writableLength
+    if (buffered <= SLOW_BYTES && connection.held === null) {
+      connection.exemptBytes = 0
+      return
+    }
+    if (buffered + (connection.held?.bytes ?? 0) <= this.#deps.maxBytes + connection.exemptBytes) return
+    this.#deps.close(connection, 1013, 'slow-consumer')
+  }
+
+  #release(connection: Connection): void {
+    this.#slow.delete(connection)
+    if (connection.state.kind === 'closed' || connection.held === null) return
+    this.#writeHeld(connection)
+    connection.held = null
+    connection.exemptBytes = 0
+  }
+
+  #writeHeld(connection: Connection): void {
+    if (connection.held === null) return
+    const { updates, awareness } = releaseHeld(connection.held)
+    for (const update of updates) this.send(connection, syncFrame(SYNC.update, update))
+    if (awareness !== null) this.send(connection, awareness)
+  }
+}
+
+function writeParts(connection: Connection, parts: readonly Uint8Array[]): void {
+  const { raw } = connection.wire
+  const total = parts.reduce((sum, part) => sum + part.length, 0)
+  if (total <= COPY_BYTES) {
+    raw.write(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, total))
+    return
+  }
+  raw.cork()
+  for (const part of parts) raw.write(part)
+  raw.uncork()
+}

@@ -1,0 +1,303 @@
+import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
+import { TAG } from '@docrelay/protocol/frames'
+import { describe, expect, it } from 'vitest'
+import type { PutRequest } from '../../documents/residents.port.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { openRooms } from './rooms.ts'
+import { headOf, startBench, TestStore } from '../testing/gateway-bench.ts'
+import { ScriptedWorkers } from '../testing/scripted-workers.ts'
+
+const EDIT = syncFrame(2, Uint8Array.of(0, 0))
+
+function openAlone(): {
+  time: ReturnType<typeof manualTime>
+  workers: ScriptedWorkers
+  store: TestStore
+  rooms: ReturnType<typeof openRooms>
+} {
+  const time = manualTime()
+  const workers = new ScriptedWorkers()
+  const store = new TestStore()
+  return { time, workers, store, rooms: openRooms({ workers, store, ...time, log: silentLogger }) }
+}
+
+describe('residency', () => {
+  it('[LIFE-17] a document nobody is joined to is evicted after 30 s, not before', async () => {
+    const { rooms, time, workers } = openAlone()
+    const head = headOf('doc')
+    expect((await rooms.enter(head)).kind).toBe('open')
+    await time.advance(29_000)
+    expect(rooms.isResident(head)).toBe(true)
+    await time.advance(3_000)
+    expect(workers.of('job').map((job) => job.task.kind)).toEqual(['evict'])
+    expect(rooms.isResident(head)).toBe(false)
+  })
+
+  it('[LIFE-17] a JOIN during eviction waits for it and then loads anew', async () => {
+    const { rooms, time, workers } = openAlone()
+    const head = headOf('doc')
+    await rooms.enter(head)
+    workers.jobs.set('evict', 'hang')
+    await time.advance(32_000)
+    const entering = rooms.enter(head)
+    await time.advance(10)
+    expect(workers.of('open')).toHaveLength(1)
+    workers.emit({ kind: 'done', job: workers.of('job')[0]?.job ?? 0, outcome: { kind: 'evicted' } })
+    expect((await entering).kind).toBe('open')
+    expect(workers.of('open')).toHaveLength(2)
+  })
+
+  it('[LIFE-17] an eviction that failed leaves the document resident', async () => {
+    const { rooms, time, workers } = openAlone()
+    const head = headOf('doc')
+    await rooms.enter(head)
+    workers.jobs.set('evict', { kind: 'failed', code: 'UNAVAILABLE', message: 'no storage' })
+    await time.advance(32_000)
+    expect(rooms.isResident(head)).toBe(true)
+    expect((await rooms.enter(head)).kind).toBe('open')
+    expect(workers.of('open')).toHaveLength(1)
+  })
+
+  it('[LIFE-17] a joined document is never evicted, and its 30 s begin when the last one leaves', async () => {
+    await using bench = await startBench({ rooms: { idleMs: 400 } })
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    await new Promise((resolve) => setTimeout(resolve, 1_600))
+    expect(bench.workers.of('job')).toEqual([])
+    client.socket.close()
+    await client.closed
+    await new Promise((resolve) => setTimeout(resolve, 1_700))
+    expect(bench.workers.of('leave')).toHaveLength(1)
+    expect(bench.workers.of('job').map((job) => job.task.kind)).toEqual(['evict'])
+  })
+
+  it('[LIFE-11] settle waits for the room, opens a cold document whose log is ahead, and asks for nothing else', async () => {
+    const { rooms, workers, store } = openAlone()
+    await rooms.settle({ workspaceId: 'default', id: 'missing' })
+    const covered = store.put(headOf('covered', { lastSeq: 4, coveredSeq: 4 }))
+    await rooms.settle(covered)
+    expect(workers.posted).toEqual([])
+    const behind = store.put(headOf('behind', { lastSeq: 4, coveredSeq: 3 }))
+    await rooms.settle(behind)
+    expect(workers.posted.map((message) => message.kind)).toEqual(['open', 'job'])
+  })
+
+  it('[LIFE-11] settle of a document that cannot be loaded is UNAVAILABLE', async () => {
+    const { rooms, workers, store } = openAlone()
+    workers.openOutcome = 'unavailable'
+    await expect(rooms.settle(store.put(headOf('behind', { lastSeq: 4, coveredSeq: 3 })))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    })
+  })
+
+  it('[LIFE-13] a PUT goes to the room of a resident document and is left to the caller otherwise', async () => {
+    const { rooms, workers } = openAlone()
+    const head = headOf('doc')
+    expect(await rooms.put(putOf(head))).toBe('not-resident')
+    await rooms.enter(head)
+    workers.jobs.set('put', { kind: 'put', outcome: { kind: 'written', head, created: false } })
+    expect(await rooms.put(putOf(head))).toEqual({ kind: 'written', head, created: false })
+    workers.jobs.set('put', { kind: 'gone' })
+    expect(await rooms.put(putOf(head))).toBe('not-resident')
+    expect(rooms.isResident(head)).toBe(false)
+  })
+
+  it('[C7] a PUT whose worker ended or did not answer is NOT_PERSISTED, never a guess', async () => {
+    const { rooms, workers, time } = openAlone()
+    const head = headOf('doc')
+    await rooms.enter(head)
+    workers.jobs.set('put', 'hang')
+    const first = expect(rooms.put(putOf(head))).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+    await time.advance(0)
+    workers.end(null)
+    await first
+    await time.advance(0)
+    const second = expect(rooms.put(putOf(head))).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+    await time.advance(31_000)
+    await second
+  })
+
+  it('[YDOC-8] a document that was deleted and made again is not joined to the room of its earlier life', async () => {
+    const { rooms, workers } = openAlone()
+    const old = await rooms.enter(headOf('doc'))
+    const young = await rooms.enter(headOf('doc'))
+    expect(young.kind === 'open' && old.kind === 'open' && young.room !== old.room).toBe(true)
+    expect(workers.of('job').map((job) => job.task.kind)).toEqual(['drop'])
+  })
+})
+
+describe('faults', () => {
+  it('[LIFE-6] a failed append: the writer gets ERR_NOT_PERSISTED, the sockets close 1012 room-reset, the next JOIN loads anew', async () => {
+    await using bench = await startBench()
+    const head = bench.store.put(headOf('doc'))
+    bench.workers.settles = false
+    const writer = await bench.joined('doc', {}, ['ack'])
+    const other = await bench.joined('doc')
+    writer.send(EDIT)
+    await writer.settled()
+    const { room, connection } = bench.workers.of('sync').at(-1) ?? { room: 0, connection: 0 }
+    bench.workers.emit({ kind: 'reset', room, writers: [{ connection, ordinal: 1 }] })
+    expect(await writer.nextJson(TAG.error)).toMatchObject({ code: 'ERR_NOT_PERSISTED', frame: 1 })
+    const { code, reason } = await writer.closed
+    expect(code).toBe(1012)
+    expect(reason).toMatch(/^room-reset;retry-after=\d+$/)
+    expect(await other.closed).toMatchObject({ code: 1012 })
+    expect(other.of(TAG.error)).toEqual([])
+    expect(writer.of(TAG.syncAck)).toEqual([])
+    expect(bench.rooms.isResident(head)).toBe(false)
+    expect(bench.gateway.metrics().counters.appendFailures).toBe(1)
+    bench.workers.settles = true
+    await bench.joined('doc')
+    expect(bench.workers.of('open')).toHaveLength(2)
+  })
+
+  it('[C6] after an end kept frames go in again in order, less the running one, whose sender is refused and closed 1003', async () => {
+    await using bench = await startBench()
+    bench.store.put(headOf('doc'))
+    bench.workers.settles = false
+    bench.workers.broadcasts = false
+    const good = await bench.joined('doc', { sub: 'ann' }, ['ack'])
+    const bad = await bench.joined('doc', { sub: 'bob' }, ['ack'])
+    const numbered = (n: number): Uint8Array => syncFrame(2, Uint8Array.of(n))
+    good.send(numbered(1))
+    await good.settled()
+    bad.send(numbered(2))
+    await bad.settled()
+    bad.send(numbered(3))
+    await bad.settled()
+    good.send(numbered(4))
+    await good.settled()
+    const handed = bench.workers.of('sync')
+    const joins = bench.workers.of('join')
+    const running = handed[1]
+    if (!running) throw new Error('nothing was handed over')
+    bench.workers.posted.length = 0
+    bench.workers.end({ room: running.room, connection: running.connection, join: running.join, ordinal: running.ordinal })
+    expect(await bad.nextJson(TAG.error)).toMatchObject({ code: 'ERR_BAD_UPDATE', frame: 1 })
+    expect(await bad.closed).toEqual({ code: 1003, reason: 'protocol' })
+    await good.settled()
+    expect(bench.workers.posted.slice(0, 6).map((message) => message.kind)).toEqual([
+      'open',
+      'join',
+      'join',
+      'sync',
+      'sync',
+      'sync',
+    ])
+    expect(
+      bench.workers
+        .of('join')
+        .map((join) => join.connection)
+        .sort(),
+    ).toEqual(joins.map((join) => join.connection).sort())
+    expect(bench.workers.of('sync').map((sync) => sync.payload.at(-1))).toEqual([1, 3, 4])
+    expect(bench.workers.of('sync').map((sync) => sync.ordinal)).toEqual([1, 2, 2])
+    // The client that did nothing wrong keeps its socket, and its acks stay true.
+    const [mine] = bench.workers.of('sync')
+    if (mine) bench.workers.emit({ kind: 'settled', connection: mine.connection, join: mine.join, ordinal: 2 })
+    expect((await good.next(TAG.syncAck))[1]).toBe(2)
+  })
+
+  it('[C6] [WS-45] after an end the newest presence of every connection is shown to the new worker, behind its join', async () => {
+    await using bench = await startBench()
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    for (const clock of [1, 2]) client.send(awarenessFrame(Uint8Array.of(1, 9, clock, 2, 0x7b, 0x7d)))
+    await client.settled()
+    bench.workers.posted.length = 0
+    bench.workers.end(null)
+    expect(bench.workers.posted.map(({ kind }) => kind)).toEqual(['open', 'join', 'awareness'])
+    expect(bench.workers.of('awareness')[0]?.payload).toEqual(Uint8Array.of(1, 9, 2, 2, 0x7b, 0x7d))
+  })
+
+  it('[C6] a step1 that was not answered yet is answered by the new worker', async () => {
+    await using bench = await startBench()
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    const { post } = bench.workers
+    bench.workers.post = (_worker, message) => void bench.workers.posted.push(message)
+    client.send(syncFrame(0, Uint8Array.of(0)))
+    await client.settled()
+    bench.workers.post = post
+    bench.workers.end(null)
+    while ((await client.next(TAG.sync))[1] !== 1);
+    expect(bench.workers.of('sync')).toHaveLength(2)
+    bench.workers.end(null)
+    await client.settled()
+    expect(bench.workers.of('sync')).toHaveLength(2)
+  })
+
+  it('[C6] a document that ended a worker three times is unavailable for a minute', async () => {
+    const { rooms, workers, time } = openAlone()
+    const head = headOf('doc')
+    for (let at = 0; at < 3; at++) {
+      const entered = await rooms.enter(head)
+      if (entered.kind !== 'open') throw new Error('not open')
+      workers.end({ room: entered.room.number, connection: 0, join: 0, ordinal: 0 })
+      await time.advance(10)
+    }
+    expect((await rooms.enter(head)).kind).toBe('unavailable')
+    await time.advance(61_000)
+    expect((await rooms.enter(head)).kind).toBe('open')
+  })
+
+  it('[C6] [WS-22] a document that cannot be loaded again closes its sockets 1012', async () => {
+    await using bench = await startBench()
+    bench.store.put(headOf('doc'))
+    const client = await bench.joined('doc')
+    bench.workers.openOutcome = 'unavailable'
+    bench.workers.end(null)
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNAVAILABLE' })
+    expect(await client.closed).toMatchObject({ code: 1012 })
+  })
+})
+
+describe('stopping', () => {
+  it('[LIFE-28] [WS-6] [WS-57] [WS-58] drain closes every socket with 1012 restarting, refuses upgrades with 503, then materialises all', async () => {
+    await using bench = await startBench()
+    bench.store.put(headOf('doc'))
+    const clients = await Promise.all([bench.joined('doc'), bench.authed(), bench.open()])
+    const drained = bench.gateway.drain()
+    expect(await bench.refused()).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    for (const client of clients) {
+      expect(await client.closed).toEqual({ code: 1012, reason: expect.stringMatching(/^restarting;retry-after=\d+$/) })
+    }
+    await drained
+    // Repeats change nothing.
+    await bench.gateway.drain()
+    await bench.rooms.drain()
+    expect(bench.workers.of('job').map((job) => job.task.kind)).toEqual(['evict'])
+    expect(bench.gateway.metrics().connections).toEqual({ owner: 0, member: 0, viewer: 0, unauthenticated: 0 })
+  })
+
+  it('[LIFE-28] a client that does not answer the close frame does not hold up the stop', async () => {
+    await using bench = await startBench()
+    const client = await bench.authed()
+    client.socket.pause()
+    const start = performance.now()
+    await bench.gateway.drain()
+    expect(performance.now() - start).toBeLessThan(3_500)
+  })
+})
+
+function putOf(ref: { workspaceId: string; id: string }): PutRequest {
+  const limits = {
+    quotaBytes: null,
+    quotaSource: 'config',
+    editorLimit: null,
+    maxDocBytes: null,
+    maxDocBytesSource: 'config',
+  } as const
+  const access = { sub: 'ann', workspaceId: 'default', role: 'owner', limits } as const
+  const body = {
+    bytes: new Uint8Array(0),
+    facts: headOf('x').facts,
+    name: null,
+    title: null,
+    collectionId: undefined,
+    sharedWith: undefined,
+  }
+  const rest = { enforcePrivateDocs: true, expectedVersion: null, precondition: 'none', overrideTombstone: false } as const
+  return { ref: { workspaceId: ref.workspaceId, id: ref.id }, access, body, ...rest }
+}

@@ -1,0 +1,379 @@
+import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import type { PutOutcome, PutRequest, Residents } from '../../documents/residents.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
+import { RoomJobs } from './room-jobs.ts'
+import { type EndedRun, RoomRecovery } from './room-recovery.ts'
+import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import type { FromWorker, TaskOutcome, ToWorker } from '../worker-messages.ts'
+
+/** The document workers as rooms use them; `document-workers.ts` opens them. */
+export interface WorkerPool {
+  /** The worker that should take this document, whose stored body has about `sizeBytes`. */
+  leastLoaded(ref: DocumentRef, sizeBytes?: number): number
+  post(worker: number, message: ToWorker): void
+  onMessage(listener: (worker: number, message: FromWorker) => void): void
+  /** A worker ended and a new one has taken its number; everything posted to it before is lost. */
+  onEnded(listener: (worker: number, running: EndedRun | null) => void): void
+}
+
+/** What rooms tell the sockets. Nothing is told before `attach`. */
+export interface RoomSink {
+  updates(room: Room, updates: readonly Uint8Array[], senders: readonly number[]): void
+  awareness(room: Room, frame: Uint8Array, except: number): void
+  /** Messages about one connection. */
+  connection(message: ConnectionMessage): void
+  /** Ends the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
+  ended(
+    room: Room,
+    why: 'reset' | 'unavailable',
+    writers: readonly { readonly connection: number; readonly ordinal: number }[],
+  ): void
+  /** Unbinds one connection from a deleted document. [WS-54] */
+  deleted(room: Room, connection: Connection): void
+  sharingChanged(room: Room): void
+  flush(connection: Connection): void
+}
+
+export type ConnectionMessage = Extract<FromWorker, { kind: 'direct' | 'settled' | 'refused' | 'violation' | 'expel' }>
+export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
+
+export type Entered =
+  | { readonly kind: 'open'; readonly room: Room }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unavailable' }
+
+/** Live documents: where each lives, who is joined, and the calls of `documents` into them. */
+export interface Rooms extends Residents, AsyncDisposable {
+  attach(sink: RoomSink): void
+  /** Makes the document resident; a load or an eviction under way is waited for. Never rejects. [LIFE-17] */
+  enter(head: DocumentHead): Promise<Entered>
+  /** Adds a connection whose state is already `joined`; `false` when the room was closed meanwhile. [WS-23] */
+  join(room: Room, connection: Connection): boolean
+  leave(room: Room, connection: Connection): void
+  /** Counts `sharingChanged` calls: a look-up that began before one may be out of date. */
+  readonly sharingChanges: number
+  /** Hands a message of a joined connection to its worker. */
+  post(room: Room, message: ToWorker): void
+  /** Materialises and forgets every document; resolves when all did or failed. [LIFE-28] */
+  drain(): Promise<void>
+  /** Documents with a joined connection. */
+  activeDocuments(): number
+  /** The newest report of each worker. */
+  reports(): ReadonlyMap<number, WorkerReport>
+}
+
+export interface RoomsDeps {
+  readonly workers: WorkerPool
+  readonly store: Pick<DocumentStore, 'state'>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+  /** A document nobody is joined to stays this long. [LIFE-17] */
+  readonly idleMs?: number
+  readonly jobTimeoutMs?: number
+}
+
+const IDLE_MS = 30_000
+const JOB_TIMEOUT_MS = 30_000
+const SWEEP_MS = 1_000
+
+export function openRooms(deps: RoomsDeps): Rooms {
+  return new OpenRooms(deps)
+}
+
+class OpenRooms implements Rooms {
+  readonly #deps: RoomsDeps
+  readonly #table = new RoomTable()
+  readonly #jobs: RoomJobs
+  readonly #recovery: RoomRecovery
+  readonly #reports = new Map<number, WorkerReport>()
+  #sink: RoomSink | null = null
+  #cancelSweep: () => void
+  sharingChanges = 0
+
+  constructor(deps: RoomsDeps) {
+    this.#deps = deps
+    const post = (worker: number, message: ToWorker): void => deps.workers.post(worker, message)
+    this.#jobs = new RoomJobs({ timers: deps.timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post })
+    this.#recovery = new RoomRecovery({ post, clock: deps.clock, log: deps.log })
+    deps.workers.onMessage((worker, message) => this.#receive(worker, message))
+    deps.workers.onEnded((worker, running) => this.#workerEnded(worker, running))
+    this.#cancelSweep = deps.timers.after(SWEEP_MS, () => this.#sweep())
+  }
+
+  attach(sink: RoomSink): void {
+    this.#sink = sink
+  }
+
+  async enter(head: DocumentHead): Promise<Entered> {
+    for (;;) {
+      const known = this.#table.of(head)
+      // The id was deleted and made again; the old life must not be joined.
+      if (known && known.key !== head.key) await this.drop(head)
+      const room = known && known.key === head.key ? known : this.#open(head)
+      room.idleSinceMs = this.#deps.clock.monotonicMs()
+      if (room.phase === 'open') return { kind: 'open', room }
+      if (room.phase === 'closed') return { kind: 'unavailable' }
+      const evicting = room.phase === 'evicting'
+      const outcome = await room.turning
+      if (outcome !== 'opened' && !evicting) return { kind: outcome }
+    }
+  }
+
+  join(room: Room, connection: Connection): boolean {
+    const binding = bindingOf(connection)
+    const identity = identityOf(connection)
+    if (room.phase === 'closed' || binding === null || identity === null) return false
+    addMember(room, connection)
+    this.post(room, {
+      kind: 'join',
+      room: room.number,
+      connection: connection.id,
+      join: binding.join,
+      sub: identity.access.sub,
+      canWrite: canWrite(binding.level),
+    })
+    return true
+  }
+
+  leave(room: Room, connection: Connection): void {
+    if (!removeMember(room, connection)) return
+    room.idleSinceMs = this.#deps.clock.monotonicMs()
+    if (room.phase !== 'closed') this.post(room, { kind: 'leave', room: room.number, connection: connection.id })
+  }
+
+  post(room: Room, message: ToWorker): void {
+    this.#deps.workers.post(room.worker, message)
+  }
+
+  isResident(ref: DocumentRef): boolean {
+    return this.#table.of(ref) !== undefined
+  }
+
+  async settle(ref: DocumentRef): Promise<void> {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      let room = await this.#resident(ref)
+      if (room === null) {
+        const state = await this.#deps.store.state(ref)
+        if (state.kind !== 'document' || state.head.coveredSeq >= state.head.lastSeq) return
+        const entered = await this.enter(state.head)
+        if (entered.kind === 'gone') return
+        if (entered.kind === 'unavailable') throw new RelayError('UNAVAILABLE', 'The document cannot be loaded now.')
+        room = entered.room
+      }
+      const outcome = await this.#jobs.run(room, { kind: 'settle' })
+      if (outcome.kind === 'settled' || outcome.kind === 'gone') return
+      if (outcome.kind === 'failed' && room.phase === 'closed') continue
+      throw failed(outcome)
+    }
+    throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being settled.')
+  }
+
+  async put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
+    const room = await this.#resident(request.ref)
+    if (room === null) return 'not-resident'
+    const outcome = await this.#jobs.run(room, { kind: 'put', request })
+    if (outcome.kind === 'put') return outcome.outcome
+    if (outcome.kind === 'gone') {
+      await this.drop(request.ref)
+      return 'not-resident'
+    }
+    throw failed(outcome)
+  }
+
+  bodyChanged(ref: DocumentRef, version: number): void {
+    const room = this.#table.of(ref)
+    if (!room) return
+    void this.#jobs.run(room, { kind: 'body-changed', version }).then((outcome) => {
+      if (outcome.kind !== 'failed') return
+      this.#deps.log.warn('room.body-changed.failed', outcome.message, {
+        docId: ref.id,
+        workspace: ref.workspaceId,
+        code: outcome.code,
+      })
+    })
+  }
+
+  async drop(ref: DocumentRef): Promise<readonly string[]> {
+    const room = this.#table.of(ref)
+    if (!room) return []
+    // From here on a JOIN looks the document up anew; what the worker sent before its answer still reaches the members.
+    this.#table.detach(room)
+    room.settleOpen('gone')
+    await this.#jobs.run(room, { kind: 'drop' })
+    const dropped = [...room.members]
+    for (const connection of dropped) {
+      removeMember(room, connection)
+      this.#sink?.deleted(room, connection)
+      this.#sink?.flush(connection)
+    }
+    this.#jobs.failAll(room)
+    this.#table.forget(room)
+    return dropped.map((connection) => String(connection.id))
+  }
+
+  sharingChanged(head: DocumentHead): void {
+    this.sharingChanges++
+    const room = this.#table.of(head)
+    if (!room) return
+    room.sharing = sharingOf(head)
+    this.#sink?.sharingChanged(room)
+  }
+
+  async drain(): Promise<void> {
+    this.#cancelSweep()
+    await Promise.all(
+      [...this.#table.all()].map(async (room) => {
+        await room.turning
+        const outcome = await this.#jobs.run(room, { kind: 'evict' })
+        if (outcome.kind === 'evicted' || outcome.kind === 'gone') this.#table.forget(room)
+        else
+          this.#deps.log.warn('room.drain.failed', 'A document was not materialised at the stop; its log has everything.', {
+            docId: room.ref.id,
+          })
+      }),
+    )
+  }
+
+  activeDocuments(): number {
+    let active = 0
+    for (const room of this.#table.all()) if (room.members.length > 0) active++
+    return active
+  }
+
+  reports(): ReadonlyMap<number, WorkerReport> {
+    return this.#reports
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#cancelSweep()
+    this.#sink = null
+  }
+
+  /** The room of a document once it is open, or `null`. */
+  async #resident(ref: DocumentRef): Promise<Room | null> {
+    for (let room = this.#table.of(ref); room; room = this.#table.of(ref)) {
+      if (room.phase === 'open') return room
+      const evicting = room.phase === 'evicting'
+      if ((await room.turning) !== 'opened' && !evicting) return null
+    }
+    return null
+  }
+
+  #open(head: DocumentHead): Room {
+    const ref = { workspaceId: head.workspaceId, id: head.id }
+    const room = this.#table.create(
+      ref,
+      head.key,
+      this.#deps.workers.leastLoaded(ref, head.sizeBytes),
+      sharingOf(head),
+      this.#deps.clock.monotonicMs(),
+    )
+    if (this.#recovery.isBarred(ref)) this.#opened(room, 'unavailable')
+    else this.post(room, { kind: 'open', room: room.number, ref, key: head.key })
+    return room
+  }
+
+  #opened(room: Room, outcome: OpenOutcome): void {
+    const { settleOpen } = room
+    if (outcome === 'opened') {
+      if (room.phase === 'opening') room.phase = 'open'
+    } else {
+      if (room.members.length > 0) this.#sink?.ended(room, 'unavailable', [])
+      this.#table.forget(room)
+    }
+    settleOpen(outcome)
+  }
+
+  #receive(worker: number, message: FromWorker): void {
+    switch (message.kind) {
+      case 'updates':
+        return this.#withRoom(message.room, (room) => this.#sink?.updates(room, message.updates, message.senders))
+      case 'awareness':
+        return this.#withRoom(message.room, (room) => this.#sink?.awareness(room, message.frame, message.except))
+      case 'direct':
+      case 'settled':
+      case 'refused':
+      case 'violation':
+      case 'expel':
+        return this.#sink?.connection(message)
+      case 'opened':
+        return this.#withRoom(message.room, (room) => this.#opened(room, message.outcome))
+      case 'reset':
+        return this.#withRoom(message.room, (room) => this.#reset(room, message.writers))
+      case 'done':
+        return this.#jobs.done(message.job, message.outcome)
+      case 'report':
+        this.#reports.set(worker, message)
+    }
+  }
+
+  #withRoom(number: number, use: (room: Room) => void): void {
+    const room = this.#table.get(number)
+    if (room) use(room)
+  }
+
+  #reset(room: Room, writers: readonly { readonly connection: number; readonly ordinal: number }[]): void {
+    this.#table.forget(room)
+    this.#sink?.ended(room, 'reset', writers)
+    this.#jobs.failAll(room)
+    room.settleOpen('unavailable')
+  }
+
+  #workerEnded(worker: number, running: EndedRun | null): void {
+    const rooms = [...this.#table.all()].filter((room) => room.worker === worker)
+    this.#recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
+    for (const room of rooms) {
+      this.#jobs.failAll(room)
+      // A drop or an eviction under way has failed above and says so to its caller.
+      if (room.phase === 'closed') continue
+      room.worker = this.#deps.workers.leastLoaded(room.ref)
+      this.#recovery.reopen(room, running)
+      if (this.#recovery.isBarred(room.ref)) this.#opened(room, 'unavailable')
+    }
+    if (running === null) return
+    const expel = { kind: 'expel', connection: running.connection, code: 1003, reason: 'protocol' } as const
+    this.#sink?.connection({
+      kind: 'refused',
+      connection: running.connection,
+      join: running.join,
+      ordinal: running.ordinal,
+      code: 'ERR_BAD_UPDATE',
+      text: 'The update could not be applied in the time an update may take.',
+      violation: false,
+    })
+    this.#sink?.connection(expel)
+  }
+
+  #sweep(): void {
+    const nowMs = this.#deps.clock.monotonicMs()
+    for (const room of this.#table.all()) {
+      const idle =
+        room.phase === 'open' && room.members.length === 0 && nowMs - room.idleSinceMs >= (this.#deps.idleMs ?? IDLE_MS)
+      if (idle) this.#evict(room)
+    }
+    this.#cancelSweep = this.#deps.timers.after(SWEEP_MS, () => this.#sweep())
+  }
+
+  #evict(room: Room): void {
+    room.phase = 'evicting'
+    room.turning = this.#jobs.run(room, { kind: 'evict' }).then((outcome) => {
+      const gone = outcome.kind === 'evicted' || outcome.kind === 'gone'
+      if (gone) this.#table.forget(room)
+      else if (room.phase === 'evicting') {
+        room.phase = 'open'
+        room.idleSinceMs = this.#deps.clock.monotonicMs()
+      }
+      return gone ? 'gone' : 'opened'
+    })
+  }
+}
+
+function failed(outcome: TaskOutcome): RelayError {
+  if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message)
+  return new RelayError('INTERNAL', `The live document answered ${outcome.kind}.`)
+}

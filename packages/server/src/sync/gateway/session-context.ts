@@ -1,0 +1,77 @@
+import type { CloseCode, CloseWord, WireErrorCode } from '@docrelay/protocol/codes'
+import type { ConfiguredLimits } from '../../access/limits.ts'
+import type { Bucket, RateLimiter } from '../../access/rate-limiter.port.ts'
+import type { Seats } from '../../access/seats.port.ts'
+import type { TokenVerifier } from '../../auth/principal.ts'
+import type { Tenancy } from '../../auth/tenancy.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Random } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { ByteBuckets } from './byte-buckets.ts'
+import type { ChunkBudget } from './chunks.ts'
+import type { Connection } from './connection.ts'
+import type { GatewayCounters } from './gateway-counters.ts'
+import type { Outbox } from './outbox.ts'
+import type { Rooms } from './rooms.ts'
+
+/** Configured behaviour of sockets; `null` is unlimited. */
+export interface GatewaySettings {
+  readonly tenancy: Tenancy
+  /** `''` serves every region. [AUTH-8] */
+  readonly region: string
+  /** `['*']` or a list. [WS-4] */
+  readonly corsOrigins: readonly string[]
+  readonly authTimeoutMs: number
+  readonly maxUnauthenticatedSockets: number
+  readonly wsBufferBytes: number
+  readonly maxPayloadBytes: number
+  readonly maxConnectionsPerWorkspace: number | null
+  readonly configuredLimits: ConfiguredLimits
+  readonly writes: Bucket
+  readonly enforcePrivateDocs: boolean
+  /** Makes seat names of several nodes different. */
+  readonly nodeId: string
+}
+
+export interface SessionDeps {
+  readonly settings: GatewaySettings
+  readonly verifyToken: TokenVerifier
+  /** Answers from memory. [WS-20] */
+  readonly isRevoked: (jti: string) => boolean
+  readonly seats: Seats
+  readonly rateLimiter: RateLimiter
+  readonly store: Pick<DocumentStore, 'state'>
+  readonly rooms: Rooms
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** What the handlers of one kind of frame share. */
+export interface SessionContext extends SessionDeps {
+  readonly outbox: Outbox
+  readonly counters: GatewayCounters
+  readonly chunkBudget: ChunkBudget
+  readonly byteBuckets: ByteBuckets
+  /** Place of the next frame in the order of everything handed over. */
+  nextOrder(): number
+  close(connection: Connection, code: CloseCode, word: CloseWord): void
+  /** `ordinal` of a refused write-bearing message, 0 for none. [WS-9] */
+  sendError(connection: Connection, code: WireErrorCode, text: string, ordinal?: number): void
+  violation(connection: Connection): void
+  /** Leaves the document, if any; the connection stays authenticated. */
+  unbind(connection: Connection): void
+  pause(connection: Connection, reason: number): void
+  /** Sends a step1 when a write token is free, not before `afterMs`, at the latest after 5 s. [WS-29] */
+  requestResync(connection: Connection, afterMs: number): void
+  /** Says that the connection belongs to a workspace from now on. */
+  authenticated(connection: Connection, workspaceId: string): void
+}
+
+/** The key of the write bucket of a workspace, shared by sockets and MCP writes. [WS-28] */
+export function writeBucketKey(workspaceId: string): string {
+  return `write:${workspaceId}`
+}

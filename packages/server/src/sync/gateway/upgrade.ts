@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { acceptsProtocolVersion, PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
+import { authorizationValues, readBearer } from '../../auth/bearer.ts'
+import { wwwAuthenticate } from '../../auth/refusals.ts'
+import { ERRORS, type ErrorCode } from '../../kernel/errors.ts'
+
+/** An answer to an upgrade instead of 101. */
+export interface UpgradeRefusal {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly reason?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What an upgrade asks for, read once. */
+export interface UpgradeRequest {
+  readonly path: string
+  readonly protocolVersion: string | null
+  readonly namedWorkspace: string | undefined
+  readonly origin: string | undefined
+  /** `undefined`: no Authorization header; `null`: one that is no bearer. */
+  readonly bearer: string | null | undefined
+}
+
+/** Reads query and headers; nothing of it is logged. [WS-1, WS-3, OPS-6] */
+export function readUpgrade(request: IncomingMessage): UpgradeRequest {
+  const target = request.url ?? '/'
+  const at = target.indexOf('?')
+  const query = new URLSearchParams(at < 0 ? '' : target.slice(at + 1))
+  const authorization = authorizationValues(request.rawHeaders)
+  return {
+    path: at < 0 ? target : target.slice(0, at),
+    protocolVersion: query.get('protocolVersion'),
+    namedWorkspace: query.get('workspace') ?? undefined,
+    origin: request.headers.origin,
+    bearer: authorization.length === 0 ? undefined : readBearer(authorization),
+  }
+}
+
+export interface UpgradeRules {
+  readonly corsOrigins: readonly string[]
+  readonly draining: boolean
+  readonly unauthenticated: number
+  readonly maxUnauthenticated: number
+}
+
+/** Decides an upgrade before any token is looked at; `null` lets it pass. [WS-2, WS-4, WS-6] */
+export function refuseUpgrade(request: UpgradeRequest, rules: UpgradeRules): UpgradeRefusal | null {
+  if (request.path !== '/ws') return { code: 'NOT_FOUND', message: 'There is no WebSocket here.' }
+  if (rules.draining) return busy('The relay is stopping.')
+  if (!acceptsProtocolVersion(request.protocolVersion)) {
+    const ours = `${PROTOCOL_VERSION}.${PROTOCOL_MINOR}`
+    const theirs = (request.protocolVersion ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, 32)
+    return {
+      code: 'PROTOCOL_VERSION_MISMATCH',
+      message: `ERR_PROTOCOL_VERSION_MISMATCH: the client speaks ${theirs}, this relay speaks ${ours}`,
+      headers: { Connection: 'upgrade, close', Upgrade: 'websocket' },
+    }
+  }
+  const { origin } = request
+  const originRefused = origin !== undefined && !rules.corsOrigins.includes('*') && !rules.corsOrigins.includes(origin)
+  if (originRefused) return { code: 'FORBIDDEN', message: 'The origin of this page is not allowed.' }
+  if (request.bearer === null) return { code: 'UNAUTHENTICATED', message: 'The Authorization header holds no bearer credential.' }
+  const full = request.bearer === undefined && rules.unauthenticated >= rules.maxUnauthenticated
+  return full ? busy('Too many sockets wait for AUTH.') : null
+}
+
+/** Writes a whole HTTP answer and ends the socket. */
+export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
+  const row = ERRORS[refusal.code]
+  const plain = refusal.code === 'PROTOCOL_VERSION_MISMATCH' || refusal.code === 'FORBIDDEN_PLAIN'
+  const body = refusal.code === 'FORBIDDEN_PLAIN' ? 'forbidden' : plain ? refusal.message : errorBody(refusal)
+  const challenge: Record<string, string> =
+    row.status === ERRORS.UNAUTHENTICATED.status
+      ? { 'WWW-Authenticate': wwwAuthenticate(refusal.code !== 'UNAUTHENTICATED') }
+      : {}
+  const headers: Record<string, string> = {
+    Connection: 'close',
+    'Content-Type': plain ? 'text/plain' : 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...challenge,
+    ...refusal.headers,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.once('finish', () => socket.destroy())
+  socket.end([`HTTP/1.1 ${row.status} ${refusal.code}`, ...lines, '', body].join('\r\n'))
+}
+
+function errorBody(refusal: UpgradeRefusal): string {
+  const reason = refusal.reason === undefined ? {} : { reason: refusal.reason }
+  return JSON.stringify({ error: refusal.message, errorCode: refusal.code, ...reason })
+}
+
+function busy(message: string): UpgradeRefusal {
+  return { code: 'UNAVAILABLE', message, headers: { 'Retry-After': '1' } }
+}

@@ -1,0 +1,330 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { type Inspection, UpdateGuard } from './guard.ts'
+import { typeRoots } from './guard-roots.ts'
+import { countStructs, hasPending } from '../room/room-content.ts'
+import { honestHistory, nested, UpdateWriter } from '../testing/update-writer.ts'
+
+function roomOf(...updates: readonly Uint8Array[]): Y.Doc {
+  const doc = new Y.Doc()
+  for (const update of updates) Y.applyUpdate(doc, update)
+  typeRoots(doc)
+  return doc
+}
+
+function inspect(doc: Y.Doc, update: Uint8Array): Inspection {
+  return new UpdateGuard().inspect(update, { doc, structCount: countStructs(doc) })
+}
+
+/** The guard's word, and that asking it left the document as it was. */
+function verdict(doc: Y.Doc, update: Uint8Array): string {
+  const before = Y.encodeStateAsUpdate(doc)
+  const roots = doc.share.size
+  const inspection = inspect(doc, update)
+  expect(Y.encodeStateAsUpdate(doc)).toEqual(before)
+  expect(doc.share.size).toBe(roots)
+  return inspection.kind === 'bad' ? inspection.rule : inspection.kind
+}
+
+const prose = () => roomOf(honestHistory(1, 40).state)
+
+describe('what the guard refuses', () => {
+  const sizes = [1, 20, 2_000]
+
+  it.each(sizes)('[WS-34] [G3] Y1: clocks that overflow, %i structs', (count) => {
+    const update = new UpdateWriter().block(9, 0, count, (w) => w.gc(2 ** 53 - 1)).deletes([])
+    expect(verdict(prose(), update)).toBe('clock')
+    const near = new UpdateWriter().block(9, 0, 1, (w) => w.gc(2 ** 32 - 1)).deletes([])
+    expect(verdict(prose(), near)).toBe('ok')
+    const at = new UpdateWriter().block(9, 0, 1, (w) => w.gc(2 ** 32)).deletes([])
+    expect(verdict(prose(), at)).toBe('clock')
+  })
+
+  it.each([33_554_432, 2 ** 40, 1_000_001])('[WS-34] [G2] [G4] Y2: %i structs declared and none there', (declared) => {
+    const update = new UpdateWriter().raw([1]).uint(declared).uint(9).uint(0).bytes()
+    const startedAt = performance.now()
+    expect(verdict(prose(), update)).toBe('count')
+    expect(performance.now() - startedAt).toBeLessThan(50)
+  })
+
+  it.each([129, 1_000, 5_000])('[WS-34] [G6] Y3: JSON nested %i deep', (depth) => {
+    for (const kind of ['any', 'embed', 'json', 'format'] as const) {
+      expect(verdict(prose(), nested(kind, depth))).toBe('depth')
+      expect(verdict(prose(), nested(kind, 128))).toBe('ok')
+    }
+  })
+
+  it.each([129, 500, 5_000])('[WS-34] [G7] Y4: shared types nested %i deep', (depth) => {
+    expect(verdict(prose(), nestedTypes(depth))).toBe('nesting')
+    expect(verdict(prose(), nestedTypes(128))).toBe('ok')
+  })
+
+  it('[G7] Y4: types nested deeper frame by frame', () => {
+    const doc = roomOf(nestedTypes(100))
+    const deeper = (from: number, count: number) =>
+      new UpdateWriter().block(9, from, count, (w, i) => w.typeIn(9, from + i - 1)).deletes([])
+    expect(verdict(doc, deeper(100, 28))).toBe('ok')
+    expect(verdict(doc, deeper(100, 29))).toBe('nesting')
+  })
+
+  it.each([10, 200, 4_000])('[WS-32] [G8] Y6: %i small clock gaps', (count) => {
+    const update = new UpdateWriter().blocks(count)
+    for (let i = 0; i < count; i++) update.rawBlock(100 + i, 5, 1, (w) => w.gc(1))
+    expect(verdict(prose(), update.deletes([]))).toBe('gap')
+  })
+
+  it.each([1, 100, 60_000])('[WS-32] [G8] Y8: %i deletions of unknown content', (count) => {
+    const ranges = Array.from({ length: count }, (_, i) => [77, i * 2, 1] as const)
+    expect(verdict(prose(), new UpdateWriter().blocks(0).deletes(ranges))).toBe('gap')
+  })
+
+  it.each([10_001, 12_000, 25_000])('[WS-34] [G7] Y9: %i root names', (count) => {
+    const update = new UpdateWriter().block(9, 0, count, (w, i) => w.string(`root${i}`, 'x')).deletes([])
+    expect(verdict(prose(), update)).toBe('root-count')
+  })
+
+  it('[WS-34] [G7] Y9: a root name above 512 bytes', () => {
+    const named = (bytes: number) => new UpdateWriter().block(9, 0, 1, (w) => w.string('r'.repeat(bytes), 'x')).deletes([])
+    expect(verdict(prose(), named(513))).toBe('root-name')
+    expect(verdict(prose(), named(512))).toBe('ok')
+  })
+
+  it.each([1, 100, 10_000])('[WS-34] [G5] Y10: %i sub-documents', (count) => {
+    const update = new UpdateWriter().block(9, 0, count, (w) => w.subdocument('any')).deletes([])
+    expect(verdict(prose(), update)).toBe('kind')
+  })
+
+  it.each([65_537, 70_000, 100_000])('[WS-34] [G4] Y12: %i client ids in one update', (count) => {
+    const update = new UpdateWriter().blocks(count)
+    for (let i = 0; i < count; i++) update.rawBlock(1_000 + i, 0, 1, (w) => w.gc(1))
+    expect(verdict(prose(), update.deletes([]))).toBe('count')
+  })
+
+  it('[WS-10] [G1] Y13: an update in the second encoding is refused', () => {
+    const doc = new Y.Doc()
+    doc.getText('any').insert(0, 'hello')
+    expect(['count', 'truncated', 'kind', 'trailing']).toContain(verdict(prose(), Y.encodeStateAsUpdateV2(doc)))
+    const bomb = new Uint8Array([0, 0, 6, 1, 1, 10, 0, 0, 4, 0, 0, 0, 0, 1, 0, 0, 255, 255, 255, 127, 0, 1, 1, 0, 0])
+    expect(verdict(prose(), bomb)).not.toBe('ok')
+  })
+
+  it('[WS-33] [G1] Y14: a good struct before a broken delete set', () => {
+    const good = new UpdateWriter().block(9, 0, 1, (w) => w.string('any', 'x'))
+    expect(verdict(prose(), good.uint(1).uint(9).uint(5).uint(0).bytes())).toBe('count')
+    const cut = new UpdateWriter().block(9, 0, 1, (w) => w.string('any', 'x'))
+    expect(verdict(prose(), cut.bytes())).toBe('truncated')
+    const more = new UpdateWriter().block(9, 0, 1, (w) => w.string('any', 'x'))
+    expect(verdict(prose(), more.raw([0, 0]).bytes())).toBe('trailing')
+  })
+
+  it('[WS-33] [G6] Y15: __proto__ as a member, a map key or a mark', () => {
+    const bad = [
+      new UpdateWriter().block(9, 0, 1, (w) => w.anyObject('any', '__proto__')).deletes([]),
+      new UpdateWriter().block(9, 0, 1, (w) => w.entry('any', '__proto__')).deletes([]),
+      new UpdateWriter().block(9, 0, 1, (w) => w.json('any', '{"a":{"__proto__":1}}')).deletes([]),
+      new UpdateWriter().block(9, 0, 1, (w) => w.format('any', '__proto__', 'true')).deletes([]),
+    ]
+    for (const update of bad) expect(verdict(prose(), update)).toBe('proto')
+  })
+
+  it('[WS-34] [YDOC-1] Y16: a root of the layout used as something else', () => {
+    const bad = [
+      new UpdateWriter().block(9, 0, 1, (w) => w.string('metadata', 'x')).deletes([]),
+      new UpdateWriter().block(9, 0, 1, (w) => w.string('shapes:p', 'x')).deletes([]),
+      new UpdateWriter().block(9, 0, 1, (w) => w.entry('canvasPageOrder', 'a')).deletes([]),
+      new UpdateWriter().block(9, 0, 1, (w) => w.entry('prose:p1', 'a')).deletes([]),
+      new UpdateWriter().block(9, 0, 1, (w) => w.string('prose:p1', 'x')).deletes([]),
+    ]
+    for (const update of bad) expect(verdict(prose(), update)).toBe('root-type')
+    const doc = roomOf()
+    doc.clientID = 5
+    doc.getXmlFragment('prose:p1').insert(0, [new Y.XmlElement('paragraph')])
+    const beside = new UpdateWriter().block(9, 0, 1, (w) => w.stringAfter(5, 0, 'x')).deletes([])
+    expect(verdict(doc, beside)).toBe('root-type')
+  })
+
+  it('[WS-33] [G8] Y17: an origin that is the struct itself or comes later', () => {
+    for (const clock of [0, 1, 50]) {
+      const update = new UpdateWriter().block(9, 0, 1, (w) => w.stringAfter(9, clock, 'x')).deletes([])
+      expect(verdict(prose(), update)).toBe('origin')
+    }
+    const circle = new UpdateWriter().blocks(2)
+    circle.rawBlock(9, 0, 1, (w) => w.stringAfter(8, 0, 'x'))
+    circle.rawBlock(8, 0, 1, (w) => w.stringAfter(9, 0, 'x'))
+    expect(verdict(prose(), circle.deletes([]))).toBe('origin')
+  })
+
+  it('[WS-33] [G3] [G5] unknown kinds, empty structs, empty deletions, a client twice', () => {
+    const kind = (info: number) => new UpdateWriter().block(9, 0, 1, (w) => w.raw([info, 1, 1, 97, 1, 120])).deletes([])
+    for (const info of [9, 11, 12, 31, 0x8a, 0x20]) expect(verdict(prose(), kind(info))).toBe('kind')
+    expect(verdict(prose(), new UpdateWriter().block(9, 0, 1, (w) => w.string('any', '')).deletes([]))).toBe('length')
+    expect(verdict(prose(), new UpdateWriter().blocks(0).deletes([[1, 0, 0]]))).toBe('length')
+    const twice = new UpdateWriter().blocks(2)
+    twice.rawBlock(9, 0, 1, (w) => w.gc(1))
+    twice.rawBlock(9, 1, 1, (w) => w.gc(1))
+    expect(verdict(prose(), twice.deletes([]))).toBe('duplicate')
+  })
+
+  it('[WS-34] an update above 16 MiB, and a room of a million structs that only deletes pass', () => {
+    expect(verdict(roomOf(), new Uint8Array(16 * 1024 * 1024 + 1))).toBe('too-large')
+    const { state } = honestHistory(3, 10)
+    const doc = roomOf(state)
+    const guard = new UpdateGuard()
+    const full = { doc, structCount: 1_000_000 }
+    const add = new UpdateWriter().block(9, 0, 1, (w) => w.string('any', 'x')).deletes([])
+    expect(guard.inspect(add, full)).toEqual({ kind: 'bad', rule: 'room-full' })
+    const copy = roomOf(state)
+    copy.getXmlFragment('prose:p1').delete(0, 1)
+    const removal = Y.encodeStateAsUpdate(copy, Y.encodeStateVector(doc))
+    expect(guard.inspect(removal, full)).toMatchObject({ kind: 'ok', noop: false })
+  })
+
+  it('[G6] strings that are not well-formed', () => {
+    expect(verdict(prose(), new UpdateWriter().block(9, 0, 1, (w) => w.rawString('any', [0xed, 0xa0, 0x80])).deletes([]))).toBe(
+      'string',
+    )
+    expect(verdict(prose(), new UpdateWriter().block(9, 0, 1, (w) => w.json('any', '"\\ud800"')).deletes([]))).toBe('string')
+    expect(verdict(prose(), new UpdateWriter().block(9, 0, 1, (w) => w.json('any', '{oops')).deletes([]))).toBe('json')
+    expect(verdict(prose(), new UpdateWriter().block(9, 0, 1, (w) => w.string('any', '😀é')).deletes([]))).toBe('ok')
+  })
+})
+
+describe('what the guard lets through', () => {
+  it('[WS-30] an update that adds nothing is known as such', () => {
+    const { state } = honestHistory(4, 60)
+    const doc = roomOf(state)
+    expect(inspect(doc, new Uint8Array([0, 0]))).toMatchObject({ kind: 'ok', noop: true })
+    expect(inspect(doc, state)).toMatchObject({ kind: 'ok', noop: true })
+    expect(inspect(roomOf(), state)).toMatchObject({ kind: 'ok', noop: false })
+  })
+
+  it('[G4] counts the client ids that are new to the room', () => {
+    const { state } = honestHistory(5, 30)
+    const clients = Y.decodeStateVector(Y.encodeStateVector(roomOf(state))).size
+    expect(inspect(roomOf(), state)).toMatchObject({ newClients: clients })
+    expect(inspect(roomOf(state), state)).toMatchObject({ newClients: 0 })
+  })
+
+  it('[WS-32] [3.4] a step2 with pending content of its own is a gap that says so', () => {
+    const [a, b] = [new Y.Doc(), new Y.Doc()]
+    a.getText('t').insert(0, 'one')
+    const first = Y.encodeStateVector(a)
+    a.getText('t').insert(3, 'two')
+    const middle = Y.encodeStateVector(a)
+    a.getText('t').insert(6, 'three')
+    Y.applyUpdate(b, Y.encodeStateAsUpdate(a, middle))
+    b.getText('t').insert(0, 'mine')
+    expect(first.length).toBeGreaterThan(0)
+    expect(inspect(roomOf(), Y.encodeStateAsUpdate(b)).kind).toBe('gap')
+    const merged = Y.mergeUpdates([diffOf(a, first, 0), Y.encodeStateAsUpdate(a, middle)])
+    expect(inspect(roomOf(), merged)).toEqual({ kind: 'gap', skips: true })
+  })
+
+  it('[WS-33] honest histories pass frame by frame and as a whole, in any room that has what they need', () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const { updates, state } = honestHistory(seed, 60)
+      const doc = new Y.Doc()
+      const guard = new UpdateGuard()
+      for (const update of updates) {
+        expect(guard.inspect(update, { doc, structCount: 0 }), `seed ${seed}`).toMatchObject({ kind: 'ok' })
+        Y.applyUpdate(doc, update)
+        typeRoots(doc)
+        expect(hasPending(doc)).toBe(false)
+      }
+      expect(inspect(new Y.Doc(), state).kind).toBe('ok')
+      expect(inspect(doc, state)).toMatchObject({ kind: 'ok', noop: true })
+    }
+  })
+
+  it('[WS-33] an honest small frame costs a few microseconds', () => {
+    const doc = prose()
+    const update = typed(doc)
+    const guard = new UpdateGuard()
+    const view = { doc, structCount: 100 }
+    for (let i = 0; i < 20_000; i++) guard.inspect(update, view)
+    const startedAt = performance.now()
+    for (let i = 0; i < 20_000; i++) guard.inspect(update, view)
+    expect((performance.now() - startedAt) / 20_000).toBeLessThan(0.02)
+  })
+})
+
+describe('structs that are known in part', () => {
+  const rest = (clock: number, root: string) => new UpdateWriter().block(1, clock, 1, (w) => w.string(root, 'abcdef')).deletes([])
+
+  it('[WS-32] [WS-33] [G8] are asked for anew: their known part may be collected or lie elsewhere', () => {
+    const doc = new Y.Doc()
+    doc.clientID = 1
+    const fragment = doc.getXmlFragment('prose:p1')
+    const paragraph = new Y.XmlElement('paragraph')
+    paragraph.insert(0, [new Y.XmlText('hello')])
+    fragment.insert(0, [paragraph])
+    fragment.delete(0, 1)
+    const collected = Y.getState(doc.store, 1)
+    expect(verdict(doc, rest(collected - 2, 'x'))).toBe('gap')
+    doc.getText('here').insert(0, 'hello')
+    expect(verdict(doc, rest(collected + 3, 'elsewhere'))).toBe('gap')
+    expect(verdict(doc, rest(collected + 3, 'here'))).toBe('gap')
+    expect(verdict(doc, rest(collected + 5, 'here'))).toBe('ok')
+  })
+
+  it('[WS-32] an honest client that is asked for them sends what is missing, from where the room ends', () => {
+    const client = new Y.Doc()
+    client.getText('t').insert(0, 'known')
+    const room = roomOf(Y.encodeStateAsUpdate(client))
+    const known = Y.encodeStateVector(room)
+    client.getText('t').insert(5, ', and more')
+    expect(verdict(room, Y.encodeStateAsUpdate(client))).toBe('gap')
+    expect(verdict(room, Y.encodeStateAsUpdate(client, known))).toBe('ok')
+  })
+})
+
+describe('mutated honest updates', () => {
+  it('[WS-33] refused leaves no trace; accepted applies, encodes, reloads and leaves nothing pending', () => {
+    const bytes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 })
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 200 }), fc.nat(), bytes, (seed, which, changes) => {
+        const { updates } = honestHistory(seed, 12)
+        fc.pre(updates.length > 0)
+        const at = which % updates.length
+        const doc = roomOf(...updates.slice(0, at))
+        const update = (updates[at] as Uint8Array).slice()
+        for (const [where, value] of changes) update[where % update.length] = value
+        if (verdict(doc, update) !== 'ok') return
+        Y.applyUpdate(doc, update)
+        typeRoots(doc)
+        expect(hasPending(doc)).toBe(false)
+        const copy = roomOf(Y.encodeStateAsUpdate(doc))
+        expect(hasPending(copy)).toBe(false)
+        expect(Y.encodeStateVector(copy)).toEqual(Y.encodeStateVector(doc))
+        for (const [name, type] of copy.share) expect(() => JSON.stringify(type.toJSON()), name).not.toThrow()
+      }),
+      { numRuns: 4_000 },
+    )
+  })
+})
+
+function nestedTypes(depth: number): Uint8Array {
+  return new UpdateWriter().block(9, 0, depth, (w, i) => (i === 0 ? w.type('any') : w.typeIn(9, i - 1))).deletes([])
+}
+
+/** A frame of one typed character behind the last one. */
+function typed(doc: Y.Doc): Uint8Array {
+  const copy = roomOf(Y.encodeStateAsUpdate(doc))
+  const text = new Y.XmlText('word')
+  const before = Y.encodeStateVector(copy)
+  copy.getXmlFragment('prose:p1').insert(0, [text])
+  Y.applyUpdate(doc, Y.encodeStateAsUpdate(copy, before))
+  const now = Y.encodeStateVector(copy)
+  text.insert(4, 's')
+  return Y.encodeStateAsUpdate(copy, now)
+}
+
+/** What `doc` held between two of its states cannot be asked for; its first struct can. */
+function diffOf(doc: Y.Doc, vector: Uint8Array, clock: number): Uint8Array {
+  const copy = new Y.Doc()
+  copy.clientID = doc.clientID
+  copy.getText('t').insert(clock, 'one')
+  expect(Y.encodeStateVector(copy)).toEqual(vector)
+  return Y.encodeStateAsUpdate(copy)
+}

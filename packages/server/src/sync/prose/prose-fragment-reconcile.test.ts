@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { element, page, plain, reconcile, root, shown, text, written } from '../testing/live-page.ts'
+
+describe('reconciling', () => {
+  it('[LIFE-14] [PROSE-50] a changed word in a large page is an update of a few dozen bytes', () => {
+    const html = Array.from({ length: 1000 }, (_, i) => `<p id="blk-${i}">paragraph ${i} says something</p>`).join('')
+    const doc = page(html)
+    const update = reconcile(doc, html, html.replace('paragraph 500 says something', 'paragraph 500 tells something'))
+    expect(shown(doc)).toContain('paragraph 500 tells something')
+    expect(update.length).toBeLessThan(100)
+  })
+
+  it('[LIFE-14] an equal page writes nothing, also when it is empty in another way', () => {
+    for (const html of ['<p>a</p><hr>', '<p></p>']) expect(reconcile(page(html), html, html).length).toBeLessThanOrEqual(13)
+    const doc = written((fragment) => fragment.insert(0, [element('paragraph')]))
+    expect(reconcile(doc, '', '<p></p>').length).toBeLessThanOrEqual(13)
+    expect(doc.getXmlFragment(root).length).toBe(1)
+  })
+
+  it('[PROSE-64] the first words of an empty page take the place of its empty paragraph', () => {
+    const doc = written((fragment) => fragment.insert(0, [element('paragraph')]))
+    reconcile(doc, '<p></p>', '<h1>a</h1>')
+    expect(shown(doc)).toBe('<h1>a</h1>')
+    const empty = new Y.Doc()
+    reconcile(empty, '<p></p>', '<p>a</p>')
+    expect(shown(empty)).toBe('<p>a</p>')
+  })
+
+  it('[LIFE-14] common prefix and suffix of a changed text block keep their characters', () => {
+    const doc = page('<p>one two <strong>three</strong> four</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    const ends = [Y.createRelativePositionFromTypeIndex(live, 2), Y.createRelativePositionFromTypeIndex(live, 16)]
+    reconcile(doc, '<p>one two <strong>three</strong> four</p>', '<p>one 2 <strong>3</strong> four</p>')
+    expect(shown(doc)).toBe('<p>one 2 <strong>3</strong> four</p>')
+    expect(ends.map((end) => Y.createAbsolutePositionFromRelativePosition(end, doc)?.index)).toEqual([2, 10])
+  })
+
+  it('[LIFE-14] a change of marks only formats', () => {
+    const doc = page('<p>one two three</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    const inside = Y.createRelativePositionFromTypeIndex(live, 5)
+    reconcile(doc, '<p>one two three</p>', '<p>one <strong>two</strong> <a href="#x">three</a></p>')
+    expect(shown(doc)).toBe('<p>one <strong>two</strong> <a href="#x">three</a></p>')
+    expect(Y.createAbsolutePositionFromRelativePosition(inside, doc)?.index).toBe(5)
+    reconcile(doc, '<p>one <strong>two</strong> <a href="#x">three</a></p>', '<p>one two <a href="#y">three</a></p>')
+    expect(shown(doc)).toBe('<p>one two <a href="#y">three</a></p>')
+  })
+
+  it('[LIFE-14] text typed meanwhile into a changed block stays, on both sides of the change', () => {
+    const doc = page('<p>alpha beta gamma</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    live.insert(16, ' END')
+    live.insert(0, 'START ')
+    reconcile(doc, '<p>alpha beta gamma</p>', '<p>alpha BETA gamma</p>')
+    expect(shown(doc)).toBe('<p>START alpha BETA gamma END</p>')
+  })
+
+  it('[LIFE-14] a block deleted meanwhile stays deleted, a block added meanwhile stays', () => {
+    const html = '<p id="blk-a">a</p><p id="blk-b">b</p><p id="blk-c">c</p>'
+    const doc = page(html)
+    doc.getXmlFragment(root).delete(1, 1)
+    doc.getXmlFragment(root).insert(2, [element('paragraph', {}, plain('new'))])
+    reconcile(doc, html, '<p id="blk-a">a1</p><p id="blk-b">b1</p><p id="blk-c">c1</p><hr>')
+    expect(shown(doc)).toBe('<p id="blk-a">a1</p><p id="blk-c">c1</p><hr><p>new</p>')
+  })
+
+  it('[LIFE-14] a block that stands where a removed one stood is not removed', () => {
+    const doc = page('<p>a</p><p>b</p><p>c</p>')
+    doc.getXmlFragment(root).delete(1, 1)
+    doc.getXmlFragment(root).insert(1, [element('paragraph', {}, plain('something else'))])
+    reconcile(doc, '<p>a</p><p>b</p><p>c</p>', '<p>a</p><p>c</p>')
+    expect(shown(doc)).toBe('<p>a</p><p>something else</p><p>c</p>')
+  })
+
+  it('[PROSE-43] moved blocks keep their id, and the blocks they passed keep their live nodes', () => {
+    const html = '<p id="blk-a">a</p><p id="blk-b">b</p><p id="blk-c">c</p>'
+    const doc = page(html)
+    const nodes = doc.getXmlFragment(root).toArray()
+    reconcile(doc, html, '<p id="blk-c">c</p><p id="blk-a">a</p><p id="blk-b">b</p>')
+    expect(shown(doc)).toBe('<p id="blk-c">c</p><p id="blk-a">a</p><p id="blk-b">b</p>')
+    expect(
+      doc
+        .getXmlFragment(root)
+        .toArray()
+        .slice(1)
+        .every((node, i) => node === nodes[i]),
+    ).toBe(true)
+  })
+
+  it('[LIFE-14] nested blocks are matched too: other cells, items and quotes keep their live nodes', () => {
+    const html = '<ul><li><p>a</p></li><li><p>b</p></li></ul><table><tr><td><p>c</p></td><td><p>d</p></td></tr></table>'
+    const doc = page(html)
+    const cell = (column: number) => ((doc.getXmlFragment(root).get(1) as Y.XmlElement).get(0) as Y.XmlElement).get(column)
+    const other = cell(0)
+    const first = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0)
+    reconcile(doc, html, html.replace('>d<', '>D<').replace('>b<', '>B<'))
+    expect(shown(doc)).toBe(html.replace('>d<', '>D<').replace('>b<', '>B<'))
+    expect(cell(0)).toBe(other)
+    expect((doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0)).toBe(first)
+  })
+
+  it('[PROSE-7] atoms come and go in the middle of text, which stays one Y.XmlText between them', () => {
+    const doc = page('<p>one two</p>')
+    reconcile(doc, '<p>one two</p>', '<p>one <br>two</p>')
+    expect(shown(doc)).toBe('<p>one <br>two</p>')
+    reconcile(doc, '<p>one <br>two</p>', '<p>one two</p>')
+    expect(shown(doc)).toBe('<p>one two</p>')
+    expect((doc.getXmlFragment(root).get(0) as Y.XmlElement).length).toBe(1)
+  })
+
+  it('[PROSE-7] attributes change in place and go back to their default or away', () => {
+    const before =
+      '<h2 id="blk-1" style="text-align: center">a</h2><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>'
+    const after = '<h1 id="blk-1">a</h1><ul data-type="taskList"><li data-type="taskItem" data-checked="false"><p>x</p></li></ul>'
+    const doc = page(before)
+    const heading = doc.getXmlFragment(root).get(0) as Y.XmlElement
+    reconcile(doc, before, after)
+    expect(shown(doc)).toBe(after)
+    expect(doc.getXmlFragment(root).get(0)).toBe(heading)
+    expect(heading.getAttributes()).toEqual({ level: 1, id: 'blk-1' })
+  })
+
+  it('[YDOC-13] a list of which both sides removed what the other kept does not stay behind empty', () => {
+    const html = '<p>x</p><ul><li><p>a</p></li><li><p>b</p></li></ul>'
+    const doc = page(html)
+    ;(doc.getXmlFragment(root).get(1) as Y.XmlElement).delete(0, 1)
+    reconcile(doc, html, '<p>x</p><ul><li><p>a</p></li></ul>')
+    expect(doc.getXmlFragment(root).length).toBe(1)
+    expect(shown(doc)).toBe('<p>x</p>')
+  })
+
+  it('[PROSE-24] a broken block is written healed when it changes, and left alone when another one does', () => {
+    const broken = (fragment: Y.XmlFragment) =>
+      fragment.insert(0, [element('section', {}, element('paragraph', {}, plain('a'))), element('paragraph', {}, plain('b'))])
+    const other = written(broken)
+    reconcile(other, '<p>a</p><p>b</p>', '<p>a</p><p>B</p>')
+    expect((other.getXmlFragment(root).get(0) as Y.XmlElement).nodeName).toBe('section')
+    const itself = written(broken)
+    reconcile(itself, '<p>a</p><p>b</p>', '<p>A</p><p>b</p>')
+    expect(shown(itself)).toBe('<p>A</p><p>b</p>')
+    expect((itself.getXmlFragment(root).get(0) as Y.XmlElement).nodeName).toBe('paragraph')
+  })
+
+  it('[PROSE-8] marks the model does not know stay on text that is not changed', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element(
+          'paragraph',
+          {},
+          text({ insert: 'a ' }, { insert: 'noted', attributes: { comment: { id: 1 } } }, { insert: ' z' }),
+        ),
+      ]),
+    )
+    reconcile(doc, '<p>a noted z</p>', '<p>a noted Z</p>')
+    const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    expect(live.toDelta()).toEqual([{ insert: 'a ' }, { insert: 'noted', attributes: { comment: { id: 1 } } }, { insert: ' Z' }])
+  })
+
+  it('[LIFE-14] surrogate pairs are never cut', () => {
+    const doc = page('<p>a😀b</p>')
+    reconcile(doc, '<p>a😀b</p>', '<p>a😁b</p>')
+    expect(shown(doc)).toBe('<p>a😁b</p>')
+    const copy = new Y.Doc()
+    Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc))
+    expect(shown(copy)).toBe('<p>a😁b</p>')
+  })
+
+  it('[PROSE-54] without ids, the common ends of a page keep their nodes', () => {
+    const before = '<p>a</p><p>b</p><p>c</p><p>d</p>'
+    const doc = page(before)
+    const nodes = doc.getXmlFragment(root).toArray()
+    reconcile(doc, before, '<p>a</p><h2>new</h2><p>other</p><p>d</p>')
+    const now = doc.getXmlFragment(root).toArray()
+    expect(shown(doc)).toBe('<p>a</p><h2>new</h2><p>other</p><p>d</p>')
+    expect([now[0] === nodes[0], now[3] === nodes[3]]).toEqual([true, true])
+  })
+
+  it('[LIFE-14] what both sides added alike is there once: an editor may type live and save the same page', () => {
+    const doc = page('<p id="blk-a">one</p>')
+    const now = '<p id="blk-a">one two three</p><p id="blk-b">new</p><hr><p>more text here</p>'
+    reconcile(doc, '<p id="blk-a">one</p>', now)
+    reconcile(doc, '<p id="blk-a">one</p>', now)
+    expect(shown(doc)).toBe(now)
+    reconcile(doc, '<p id="blk-a">one</p>', '<p id="blk-a">one two</p><p id="blk-b">ne</p><hr><p>more text he</p>')
+    expect(shown(doc)).toBe(now)
+    reconcile(
+      doc,
+      '<p id="blk-a">one</p>',
+      '<p id="blk-a">one two three four</p><p id="blk-b">news</p><hr><p>more text here!</p>',
+    )
+    expect(shown(doc)).toBe('<p id="blk-a">one two three four</p><p id="blk-b">news</p><hr><p>more text here!</p>')
+  })
+
+  it('[LIFE-14] a rewritten sentence is whole even when someone deletes the old one at the same time', () => {
+    const doc = page('<p id="blk-a">The old words of this line.</p>')
+    const other = new Y.Doc()
+    Y.applyUpdate(other, Y.encodeStateAsUpdate(doc))
+    const theirs = (other.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    theirs.delete(0, theirs.length)
+    reconcile(doc, '<p id="blk-a">The old words of this line.</p>', '<p id="blk-a">Nobody knows what stood here!</p>')
+    expect(shown(doc)).toBe('<p id="blk-a">Nobody knows what stood here!</p>')
+    Y.applyUpdate(doc, Y.encodeStateAsUpdate(other))
+    expect(shown(doc)).toBe('<p id="blk-a">Nobody knows what stood here!</p>')
+  })
+})

@@ -1,0 +1,163 @@
+import { serialiseHtml } from '@docrelay/model/prose/html'
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { readFragment } from './prose-fragment.ts'
+import { createProseCache, forgetTouched } from './prose-fragment-read.ts'
+import { element, page, plain, root, shown, text, written } from '../testing/live-page.ts'
+
+describe('filling', () => {
+  it('[PROSE-7] attributes have their Yjs types, null ones are absent, defaults that are not null are written as editors do', () => {
+    const doc = page(
+      '<h2 id="blk-1">a</h2><h1>b</h1><ol><li><p>x</p></li></ol><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>' +
+        '<table><tr><td colspan="2" colwidth="100,120"><p>x</p></td></tr></table><img src="a" width="640" height="50%">',
+    )
+    const attributes: unknown[] = []
+    for (const node of doc.getXmlFragment(root).createTreeWalker(() => true)) {
+      if (node instanceof Y.XmlElement) attributes.push([node.nodeName, node.getAttributes()])
+    }
+    expect(attributes).toEqual([
+      ['heading', { level: 2, id: 'blk-1' }],
+      ['heading', { level: 1 }],
+      ['orderedList', { start: 1 }],
+      ['listItem', {}],
+      ['paragraph', {}],
+      ['taskList', {}],
+      ['taskItem', { checked: true }],
+      ['paragraph', {}],
+      ['table', {}],
+      ['tableRow', {}],
+      ['tableCell', { colspan: 2, rowspan: 1, colwidth: [100, 120] }],
+      ['paragraph', {}],
+      ['image', { src: 'a', width: 640, height: '50%' }],
+    ])
+  })
+
+  it('[PROSE-7] text between two atoms is one Y.XmlText, marks are formatting keys with their attribute object', () => {
+    const doc = page('<p>a <strong>b</strong><a href="https://x"><mark>c</mark></a><br>d</p>')
+    const [paragraph] = doc.getXmlFragment(root).toArray() as Y.XmlElement[]
+    const children = paragraph?.toArray() ?? []
+    expect(children.map((child) => (child instanceof Y.XmlText ? 'text' : (child as Y.XmlElement).nodeName))).toEqual([
+      'text',
+      'hardBreak',
+      'text',
+    ])
+    expect((children[0] as Y.XmlText).toDelta()).toEqual([
+      { insert: 'a ' },
+      { insert: 'b', attributes: { bold: {} } },
+      { insert: 'c', attributes: { link: { href: 'https://x' }, highlight: {} } },
+    ])
+  })
+
+  it('[PROSE-9] the empty page leaves the fragment empty; atoms and embedded groups do not count as nothing', () => {
+    expect(page('<p></p>').getXmlFragment(root).length).toBe(0)
+    for (const html of [
+      '<div data-type="embedded-group" data-group-id="g"></div>',
+      '<p><span data-field data-name="n"></span></p>',
+      '<p id="blk-1"></p>',
+    ]) {
+      expect(page(html).getXmlFragment(root).length).toBe(1)
+      expect(shown(page(html))).toBe(html)
+    }
+    expect(readFragment(new Y.Doc().getXmlFragment(root))).toEqual([])
+    expect(shown(new Y.Doc())).toBe('<p></p>')
+  })
+})
+
+describe('reading', () => {
+  it('[PROSE-8] accepts numbers and booleans as strings, stored defaults, and values outside the sets as absent', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element('heading', { level: '3', id: 'x', textAlign: 'middle' }, plain('a')),
+        element('heading', { level: 1, textAlign: null }, plain('b')),
+        element('taskList', {}, element('taskItem', { checked: 'true' }, element('paragraph', {}, plain('c')))),
+        element('orderedList', { start: '4', type: 'x' }, element('listItem', {}, element('paragraph'))),
+        element('callout', { variant: 'note' }, element('paragraph')),
+        element('image', { src: 'a', width: '120', height: '3em', extra: 'x' }),
+      ]),
+    )
+    expect(shown(doc)).toBe(
+      '<h3 id="x">a</h3><h1>b</h1><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>c</p></li></ul>' +
+        '<ol start="4"><li><p></p></li></ol><div data-callout data-variant="note"><p></p></div><img src="a" width="120">',
+    )
+  })
+
+  it('[PROSE-8] accepts true for a mark without attributes, hashed keys, extra mark attributes and unknown marks', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element(
+          'paragraph',
+          {},
+          text(
+            { insert: 'a', attributes: { bold: true } },
+            { insert: 'b', attributes: { 'highlight--AbC123+/': { color: 'red' } } },
+            { insert: 'c', attributes: { link: { href: 'https://x', target: '_blank' }, comment: { id: 1 } } },
+            { insert: 'd', attributes: { link: { href: 'javascript:x' }, textStyle: { color: null } } },
+            { insert: 'e', attributes: { highlight: { color: null } } },
+          ),
+        ),
+      ]),
+    )
+    expect(shown(doc)).toBe(
+      '<p><strong>a</strong><mark style="background-color: red">b</mark><a href="https://x">c</a>d<mark>e</mark></p>',
+    )
+  })
+
+  it('[PROSE-8] unknown elements are transparent, adjacent texts read as one, and nothing is written', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element('section', {}, element('paragraph', {}, plain('a'), plain('b')), plain('c')),
+        plain('d'),
+        element('paragraph', {}, element('unknown', {}, plain('e'), element('hardBreak')), plain('')),
+      ]),
+    )
+    const state = Y.encodeStateAsUpdate(doc)
+    expect(shown(doc)).toBe('<p>ab</p><p>cd</p><p>e<br></p>')
+    expect(Y.encodeStateAsUpdate(doc)).toEqual(state)
+  })
+
+  it('[PROSE-24] what breaks the model is shown healed and left as it is', () => {
+    const doc = written((fragment) =>
+      fragment.insert(0, [
+        element('blockquote'),
+        element('bulletList', {}, element('paragraph', {}, plain('a'))),
+        element('table', {}, element('tableRow', {}, element('tableCell'), element('tableCell')), element('tableRow')),
+        element('heading', { level: 12 }, plain('h')),
+        element('image', { src: 'javascript:x' }),
+        element('listItem', {}, element('paragraph', {}, plain('b'))),
+      ]),
+    )
+    const state = Y.encodeStateAsUpdate(doc)
+    expect(shown(doc)).toBe(
+      '<blockquote><p></p></blockquote><ul><li><p>a</p></li></ul><table><tr><td><p></p></td><td><p></p></td></tr><tr><td><p></p></td><td><p></p></td></tr></table>' +
+        '<h6>h</h6><ul><li><p>b</p></li></ul>',
+    )
+    expect(Y.encodeStateAsUpdate(doc)).toEqual(state)
+  })
+
+  it('[PROSE-H20] nesting of any depth is read without overflowing', () => {
+    const doc = new Y.Doc()
+    let parent: Y.XmlFragment = doc.getXmlFragment(root)
+    for (let i = 0; i < 2000; i++) {
+      const child = new Y.XmlElement('blockquote')
+      parent.insert(0, [child])
+      parent = child
+    }
+    parent.insert(0, [element('paragraph', {}, plain('deep'))])
+    const html = shown(doc)
+    expect(html).toContain('<p>deep</p>')
+    expect(html.split('<blockquote>')).toHaveLength(64)
+  })
+
+  it('[PROSE-8] a cached reading keeps the blocks that a change did not touch', () => {
+    const doc = page('<p>a</p><blockquote><p>b</p></blockquote><p>c</p>')
+    const fragment = doc.getXmlFragment(root)
+    const cache = createProseCache()
+    doc.on('afterTransaction', (transaction: Y.Transaction) => forgetTouched(cache, transaction))
+    const first = readFragment(fragment, cache)
+    const inner = ((fragment.get(1) as Y.XmlElement).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    inner.insert(1, '!')
+    const second = readFragment(fragment, cache)
+    expect(serialiseHtml(second)).toBe('<p>a</p><blockquote><p>b!</p></blockquote><p>c</p>')
+    expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
+  })
+})

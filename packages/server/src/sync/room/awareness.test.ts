@@ -1,0 +1,225 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protocols/awareness'
+import * as Y from 'yjs'
+import type { Storage } from '../../drivers/sql/storage.ts'
+import { Presence, readAwareness, writeAwareness } from './awareness.ts'
+import { readUint } from './room-frames.ts'
+import { createDocument, openTestStorage, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
+
+const text = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+const entry = (client: number, clock: number, state: unknown) => ({ client, clock, json: text(state) })
+const ann = { connection: 1, sub: 'ann' }
+const bob = { connection: 2, sub: 'bob' }
+const said = (states: ReturnType<Presence['take']>) =>
+  states.map(({ client, clock, state }) => [client, clock, state && JSON.parse(new TextDecoder().decode(state))])
+
+describe('what presence is taken in', () => {
+  it('[WS-42] an update is parsed and written anew, as clients read it', () => {
+    const doc = new Y.Doc()
+    const sender = new Awareness(doc)
+    sender.setLocalState({ name: 'Ann', cursor: { x: 1 } })
+    const read = readAwareness(encodeAwarenessUpdate(sender, [doc.clientID]))
+    expect(read).toHaveLength(1)
+    const written = writeAwareness(new Presence().take(ann, read ?? [], 0))
+    const receiver = new Awareness(new Y.Doc())
+    applyAwarenessUpdate(receiver, written, 'test')
+    expect(receiver.getStates().get(doc.clientID)).toEqual({ name: 'Ann', cursor: { x: 1 } })
+    sender.destroy()
+    receiver.destroy()
+  })
+
+  it('[WS-42] [G11] what is not exactly an awareness update is refused', () => {
+    const deep = (depth: number) => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth)) as unknown
+    const wire = (client: number, clock: number, json: Uint8Array) => writeAwareness([{ client, clock, state: json }])
+    expect(readAwareness(wire(1, 1, text({ a: 1 })))).toHaveLength(1)
+    expect(readAwareness(wire(1, 1, text(deep(32))))).toHaveLength(1)
+    const bad = [
+      new Uint8Array([]),
+      new Uint8Array([5]),
+      new Uint8Array([255, 255, 255, 255, 255, 255, 255, 255, 255]),
+      wire(1, 1, text([1])),
+      wire(1, 1, text('text')),
+      wire(1, 1, text(deep(33))),
+      wire(1, 1, new TextEncoder().encode('{"__proto__":{}}')),
+      wire(1, 1, new TextEncoder().encode('{')),
+      wire(1, 1, new Uint8Array([0xff])),
+      new Uint8Array([...wire(1, 1, text({})), 0]),
+      wire(1, 1, text({})).subarray(0, 5),
+    ]
+    for (const bytes of bad) expect(readAwareness(bytes)).toBeNull()
+  })
+
+  it('[WS-42] no bytes make the reader throw or read past their end', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => void readAwareness(bytes)),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('[WS-43] at most 4 client ids per connection, 16 KiB per state, 512 states and 1 MiB per room; what is beyond is left out', () => {
+    const presence = new Presence()
+    const five = [1, 2, 3, 4, 5].map((client) => entry(client, 1, { client }))
+    expect(presence.take(ann, five, 0).map(({ client }) => client)).toEqual([1, 2, 3, 4])
+    const fat = entry(20, 1, { data: 'x'.repeat(16 * 1024) })
+    expect(presence.take(bob, [fat, entry(21, 1, {})], 0).map(({ client }) => client)).toEqual([21])
+    const many = new Presence()
+    let states = 0
+    for (let i = 0; i < 600; i++) states += many.take({ connection: i, sub: `s${i}` }, [entry(i, 1, {})], 0).length
+    expect(states).toBe(512)
+    many.leave(3)
+    expect(many.take({ connection: 700, sub: 's' }, [entry(700, 1, {})], 0)).toHaveLength(1)
+    expect(many.take({ connection: 701, sub: 's' }, [entry(701, 1, {})], 0)).toEqual([])
+    const full = new Presence()
+    let bytes = 0
+    for (let i = 0; i < 200; i++)
+      for (const { state } of full.take({ connection: i, sub: `s${i}` }, [entry(i, 1, { d: 'x'.repeat(16_000) })], 0))
+        bytes += state?.length ?? 0
+    expect(bytes).toBeLessThanOrEqual(1024 * 1024)
+    expect(bytes).toBeGreaterThan(1_000_000)
+  })
+
+  it('[WS-43] those who left take no place: any number may come and go within a moment', () => {
+    const presence = new Presence()
+    for (let i = 0; i < 10_000; i++) {
+      expect(presence.take({ connection: i, sub: 's' }, [entry(i, 1, {})], 0)).toHaveLength(1)
+      presence.leave(i)
+    }
+    expect(presence.isEmpty).toBe(true)
+  })
+
+  it('[WS-42] null in any spelling takes a state away', () => {
+    const presence = new Presence()
+    presence.take(ann, [entry(1, 1, {})], 0)
+    const spelt = readAwareness(writeAwareness([{ client: 1, clock: 2, state: new TextEncoder().encode(' null\n') }])) ?? []
+    expect(presence.take(ann, spelt, 0)).toEqual([{ client: 1, clock: 2, state: null }])
+  })
+
+  it.each([100, 5_000, 29_120])(
+    '[WS-43] [G11] Y18: %i fake clients in one frame leave four, and nothing of it for joiners',
+    (count) => {
+      const fakes = Array.from({ length: count }, (_, i) => ({ client: i, clock: 1, state: text({ i }) }))
+      const read = readAwareness(writeAwareness(fakes)) ?? []
+      expect(read).toHaveLength(count)
+      const presence = new Presence()
+      expect(presence.take(ann, read, 0)).toHaveLength(4)
+      expect(presence.present(0)).toHaveLength(4)
+    },
+  )
+
+  it("[WS-44] another's live id is out of reach; the same sub takes over from its older connection", () => {
+    const presence = new Presence()
+    presence.take(ann, [entry(7, 1, { of: 'ann' })], 0)
+    expect(presence.take(bob, [entry(7, 99, { of: 'bob' })], 0)).toEqual([])
+    expect(presence.take(bob, [entry(7, 100, null)], 0)).toEqual([])
+    const later = { connection: 9, sub: 'ann' }
+    expect(said(presence.take(later, [entry(7, 1, { of: 'later' })], 0))).toEqual([[7, 2, { of: 'later' }]])
+    expect(presence.take(ann, [entry(7, 5, { of: 'ann' })], 0)).toEqual([])
+    expect(presence.leave(ann.connection)).toEqual([])
+    expect(said(presence.leave(later.connection))).toEqual([[7, 3, null]])
+    expect(said(presence.take(bob, [entry(7, 1, { of: 'bob' })], 0))).toEqual([[7, 4, { of: 'bob' }]])
+  })
+
+  it('[WS-45] a state is shown while it was renewed within 30 s', () => {
+    const presence = new Presence()
+    presence.take(ann, [entry(1, 1, { a: 1 })], 0)
+    presence.take(bob, [entry(2, 1, { b: 1 })], 0)
+    presence.take(ann, [entry(1, 2, { a: 2 })], 29_000)
+    expect(said(presence.present(30_001))).toEqual([[1, 2, { a: 2 }]])
+    expect(said(presence.expire(30_001))).toEqual([[2, 2, null]])
+    expect(said(presence.expire(60_000))).toEqual([[1, 3, null]])
+  })
+
+  it('[WS-46] a connection that leaves takes back what it still shows', () => {
+    const presence = new Presence()
+    presence.take(ann, [entry(1, 1, {}), entry(2, 1, {})], 0)
+    presence.take(ann, [entry(2, 2, null)], 0)
+    expect(said(presence.leave(1))).toEqual([[1, 2, null]])
+    expect(presence.leave(1)).toEqual([])
+  })
+
+  it('[WS-47] clocks sent rise strictly with every change, also when an old client comes back with its old clock', () => {
+    const presence = new Presence()
+    const clocks: number[] = []
+    const note = (states: ReturnType<Presence['take']>) => clocks.push(...states.map(({ clock }) => clock))
+    note(presence.take(ann, [entry(1, 5, {})], 0))
+    note(presence.leave(1))
+    note(presence.take({ connection: 3, sub: 'ann' }, [entry(1, 5, { back: true })], 10))
+    note(presence.take({ connection: 3, sub: 'ann' }, [entry(1, 6, { back: 2 })], 10))
+    note(presence.take({ connection: 3, sub: 'ann' }, [entry(1, 40, null)], 10))
+    expect(clocks).toHaveLength(5)
+    expect(clocks.every((clock, i) => i === 0 || clock > (clocks[i - 1] as number))).toBe(true)
+  })
+})
+
+describe('presence on the wire', () => {
+  let storage: Storage
+  let worker: TestWorker
+  let room: number
+
+  beforeAll(async () => {
+    storage = await openTestStorage()
+    worker = new TestWorker(storage)
+    room = await worker.open(await createDocument(storage.documents))
+  })
+
+  afterAll(async () => {
+    await worker?.[Symbol.asyncDispose]()
+    await storage?.[Symbol.asyncDispose]()
+  })
+
+  function join(sub?: string): TestClient {
+    const client = worker.client()
+    client.joinRoom(room, sub === undefined ? {} : { sub })
+    return client
+  }
+
+  const shown = (frame: Uint8Array | undefined) => {
+    const length = frame && readUint(frame, 1)
+    return length && frame ? readAwareness(frame.subarray(length.next)) : null
+  }
+  const send = (client: TestClient, id: number, clock: number, state: unknown) =>
+    client.sendPresence(writeAwareness([{ client: id, clock, state: state === null ? null : text(state) }]))
+
+  it('[WS-45] [WS-46] a joiner gets the others in one frame; a leave takes them back within a second', async () => {
+    const [one, two] = [join(), join()]
+    send(one, 101, 1, { name: 'one' })
+    send(two, 102, 1, { name: 'two' })
+    await until(() => one.presence.length === 1 && two.presence.length === 1)
+    const late = join()
+    await until(() => late.presence.length === 1)
+    expect(
+      shown(late.presence[0])
+        ?.map(({ client }) => client)
+        .sort(),
+    ).toEqual([101, 102])
+    one.leave()
+    await until(() => late.presence.length === 2 && two.presence.length === 2, 1_000)
+    expect(shown(late.presence[1])).toMatchObject([{ client: 101, clock: 2 }])
+    two.leave()
+    late.leave()
+  })
+
+  it('[WS-42] an undecodable frame is a violation and reaches nobody; level view may send presence', async () => {
+    const [one, two] = [join(), join()]
+    worker.host.receive([{ kind: 'rights', room, connection: one.connection, canWrite: false }])
+    one.sendPresence(new Uint8Array([9, 9]))
+    send(one, 201, 1, { name: 'viewer' })
+    const of201 = () => two.presence.filter((frame) => shown(frame)?.some(({ client }) => client === 201))
+    await until(() => one.violations === 1 && of201().length > 0)
+    expect(of201()).toHaveLength(1)
+    one.leave()
+    two.leave()
+  })
+
+  it('[WS-48] above 30 frames/s after a burst of 60 only the newest state goes out, at the next slot', async () => {
+    const [one, two] = [join(), join()]
+    for (let i = 1; i <= 300; i++) send(one, 301, i, { i })
+    await until(() => shown(two.presence.at(-1))?.some(({ json }) => new TextDecoder().decode(json) === '{"i":300}') === true)
+    expect(two.presence.length).toBeGreaterThanOrEqual(60)
+    expect(two.presence.length).toBeLessThan(75)
+    expect(one.refusals).toEqual([])
+    one.leave()
+    two.leave()
+  })
+})

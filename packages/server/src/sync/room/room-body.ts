@@ -1,0 +1,36 @@
+import type { DocumentBody } from '@docrelay/model/body'
+import { type BodyFacts, bodyFacts } from '@docrelay/model/body-facts'
+import { stampBody } from '@docrelay/model/body-title'
+import { writeStoredBody } from '@docrelay/model/body-write'
+import { zeroes } from '../../documents/put-plan.ts'
+
+/** A projected body ready to be stored. */
+export interface Materialised {
+  readonly body: DocumentBody
+  readonly bytes: Uint8Array
+  readonly facts: BodyFacts
+  /** Differs from the stored one beyond the members that every save sets: it is worth a version. [LIFE-12] */
+  readonly changed: boolean
+  /** The state before must be captured. [LIFE-18] */
+  readonly zeroing: boolean
+}
+
+/** Compares a projected body with the stored one and stamps a changed one with its last writer. [LIFE-12, LIFE-18, BODY-10] */
+export function materialised(
+  base: { body: DocumentBody; facts: BodyFacts },
+  projected: DocumentBody,
+  nowMs: number,
+  writer: string,
+): Materialised {
+  const changed = projected !== base.body && !sameBytes(writeStoredBody(projected), writeStoredBody(base.body))
+  if (!changed) return { body: base.body, bytes: NOTHING, facts: base.facts, changed, zeroing: false }
+  const body = stampBody(projected, nowMs, writer)
+  const facts = bodyFacts(body, base.facts.clientVersion)
+  return { body, bytes: writeStoredBody(body), facts, changed, zeroing: zeroes(base.facts, facts) }
+}
+
+const NOTHING = new Uint8Array(0)
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && Buffer.compare(a, b) === 0
+}

@@ -1,0 +1,112 @@
+import * as Y from 'yjs'
+import type { Random } from '../../kernel/ids.ts'
+import type { RoomView } from '../guard/guard.ts'
+import { typeRoots } from '../guard/guard-roots.ts'
+import { STEP2, syncFrame, UPDATE } from './room-frames.ts'
+import { splitUpdate } from './room-split.ts'
+
+/**
+ * What a room holds of its document. `bytes`: the stored state as it was read, enough for readers and for nothing else; `live`: a Y.Doc.
+ * A room starts as bytes when it can and never goes back.
+ */
+export type RoomContent =
+  | { readonly kind: 'bytes'; readonly update: Uint8Array; readonly vector: Uint8Array }
+  | { readonly kind: 'live'; readonly live: LiveContent }
+
+/** The live document and what is remembered about it. */
+export interface LiveContent extends RoomView {
+  readonly doc: Y.Doc
+  structCount: number
+  /** Whole state by the sequence it was encoded at. [G12] */
+  full: { readonly sequence: number; readonly update: Uint8Array } | null
+  /** Time of the last decode from scratch, and what slow updates since may have added to it. [G9] */
+  loadCostMs: number
+}
+
+const ANY_CLIENT_ID = 2 ** 32
+
+/** A document made of stored updates, with the roots of YDOC-1 typed. Throws when they cannot be applied completely. [YDOC-11, YDOC-12] */
+export function buildLive(updates: readonly Uint8Array[], random: Random): LiveContent {
+  const doc = new Y.Doc({ gc: true })
+  doc.transact(() => {
+    for (const update of updates) Y.applyUpdate(doc, update)
+  })
+  if (hasPending(doc)) throw new Error('the stored updates leave content pending')
+  typeRoots(doc)
+  doc.clientID = freshClientId(doc, random)
+  return { doc, structCount: countStructs(doc), full: null, loadCostMs: 0 }
+}
+
+/** A random client id that the document does not contain, and not 0. [YDOC-12] */
+function freshClientId(doc: Y.Doc, random: Random): number {
+  for (;;) {
+    const id = random.integer(1, ANY_CLIENT_ID)
+    if (!doc.store.clients.has(id)) return id
+  }
+}
+
+export function hasPending(doc: Y.Doc): boolean {
+  return doc.store.pendingStructs !== null || doc.store.pendingDs !== null
+}
+
+export function countStructs(doc: Y.Doc): number {
+  let count = 0
+  for (const structs of doc.store.clients.values()) count += structs.length
+  return count
+}
+
+const STRUCT_BYTES = 160
+const ENCODED_STRUCT_BYTES = 30
+
+/** About how much memory the content takes. */
+export function memoryOf(content: RoomContent): number {
+  return content.kind === 'bytes' ? content.update.length : content.live.structCount * STRUCT_BYTES
+}
+
+/** About how long the content is as an update. */
+export function lengthOf(content: RoomContent): number {
+  return content.kind === 'bytes'
+    ? content.update.length
+    : (content.live.full?.update.length ?? content.live.structCount * ENCODED_STRUCT_BYTES)
+}
+
+const HEAVY_BYTES = 8 * 1024 * 1024
+const SLOW_LOAD_MS = 1_000
+
+/** Whether the document should not share a worker with small ones. [C8] */
+export function isHeavy(content: RoomContent): boolean {
+  return lengthOf(content) > HEAVY_BYTES || (content.kind === 'live' && content.live.loadCostMs > SLOW_LOAD_MS)
+}
+
+export function vectorOf(content: RoomContent): Uint8Array {
+  return content.kind === 'bytes' ? content.vector : Y.encodeStateVector(content.live.doc)
+}
+
+/** The whole state as one update, encoded once per sequence. [G12] */
+export function fullState(content: RoomContent, sequence: number): Uint8Array {
+  if (content.kind === 'bytes') return content.update
+  const { live } = content
+  if (live.full?.sequence !== sequence) live.full = { sequence, update: Y.encodeStateAsUpdate(live.doc) }
+  return live.full.update
+}
+
+/** The frames that answer a step1: `update` messages for what is too large for one message, then exactly one step2. [WS-25, WS-26] */
+export function step2Frames(
+  content: RoomContent,
+  vector: ReadonlyMap<number, number>,
+  encoded: Uint8Array,
+  sequence: number,
+): Uint8Array[] {
+  const parts = splitUpdate(missingFrom(content, vector, encoded, sequence))
+  return parts.map((part, i) => syncFrame(i === parts.length - 1 ? STEP2 : UPDATE, part))
+}
+
+function missingFrom(
+  content: RoomContent,
+  vector: ReadonlyMap<number, number>,
+  encoded: Uint8Array,
+  sequence: number,
+): Uint8Array {
+  if (vector.size === 0) return fullState(content, sequence)
+  return content.kind === 'bytes' ? Y.diffUpdate(content.update, encoded) : Y.encodeStateAsUpdate(content.live.doc, encoded)
+}

@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import type { Storage } from '../../drivers/sql/storage.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import { STEP1, STEP2, UPDATE } from './room-frames.ts'
+import { ClientIdBudget, CpuBudget, LoadSlots } from './room-host.ts'
+import { runScratch } from './room-scratch.ts'
+import { put } from '../testing/room-fixture.ts'
+import { createDocument, openTestStorage, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
+import { UpdateWriter } from '../testing/update-writer.ts'
+import type { UpdateLog } from '../update-log.port.ts'
+
+let storage: Storage
+let worker: TestWorker
+
+beforeAll(async () => {
+  storage = await openTestStorage()
+  worker = new TestWorker(storage)
+})
+
+afterAll(async () => {
+  await worker?.[Symbol.asyncDispose]()
+  await storage?.[Symbol.asyncDispose]()
+})
+
+async function openRoom(on: TestWorker = worker) {
+  const head = await createDocument(storage.documents, { richTextPages: [{ id: 'p1', name: 'Prose', content: '<p>one</p>' }] })
+  return { head, room: await on.open(head) }
+}
+
+async function joined(room: number, on: TestWorker = worker): Promise<TestClient> {
+  const client = on.client()
+  client.joinRoom(room)
+  await until(() => client.synced)
+  return client
+}
+
+const settled = (client: TestClient) => until(() => client.settled === client.ordinal, 10_000)
+const equal = (a: Y.Doc, b: Y.Doc) => Buffer.from(Y.encodeStateAsUpdate(a)).equals(Buffer.from(Y.encodeStateAsUpdate(b)))
+
+describe('attacks through a room', () => {
+  it.each([1, 5, 20])('[WS-32] [G8] Y7: %i large updates behind a gap are not kept, logged or sent to joiners', async (count) => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    ann.answersStep1 = false
+    await settled(ann)
+    const before = (await storage.documents.read(head))?.head.lastSeq
+    const data = 'x'.repeat(250_000)
+    for (let i = 0; i < count; i++)
+      ann.write(UPDATE, new UpdateWriter().block(70 + i, 5, 1, (w) => w.string('any', data)).deletes([]))
+    await settled(ann)
+    expect((await storage.documents.read(head))?.head.lastSeq).toBe(before)
+    const bob = await joined(room)
+    expect(Y.encodeStateAsUpdate(bob.doc).length).toBeLessThan(5_000)
+  })
+
+  it.each([100, 1_000, 10_000])(
+    '[WS-34] [G4] Y11: %i roots, types or keys in one frame stay within the bounds and the room stays loadable',
+    async (count) => {
+      const { head, room } = await openRoom()
+      const ann = await joined(room)
+      ann.write(UPDATE, new UpdateWriter().block(71, 0, Math.min(count, 500), (w, i) => w.string(`r${i}`, 'x')).deletes([]))
+      ann.write(UPDATE, new UpdateWriter().block(72, 0, count, (w) => w.type('types')).deletes([]))
+      ann.write(UPDATE, new UpdateWriter().block(73, 0, count, (w, i) => w.entry('keys', `k${i}`)).deletes([]))
+      await settled(ann)
+      await worker.job(room, { kind: 'settle' })
+      expect(ann.refusals).toEqual([])
+      ann.leave()
+      await until(() => true)
+      expect(await worker.job(room, { kind: 'evict' })).toEqual({ kind: 'evicted' })
+      const again = await worker.open(head)
+      const bob = await joined(again)
+      expect(bob.doc.getMap('keys').size).toBe(count)
+    },
+  )
+
+  it('[G12] Y19: the whole state is encoded once per sequence, however often it is asked for', async () => {
+    const { room } = await openRoom()
+    const ann = await joined(room)
+    for (let i = 0; i < 30; i++) ann.doc.getMap('shapes:c').set(`s${i}`, { id: `s${i}`, data: 'x'.repeat(20_000) })
+    await settled(ann)
+    const answers = () =>
+      worker.of('direct').filter(({ connection, frames }) => connection === ann.connection && frames[0]?.[1] === STEP2)
+    const seen = answers().length
+    const startedAt = performance.now()
+    for (let i = 0; i < 200; i++) ann.send(0, new Uint8Array([STEP1, 1, 0]))
+    await until(() => answers().length === seen + 200)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+  })
+
+  it('[LIFE-18] Y20: everything deleted in 12 bytes is accepted, after what was there is captured', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    ann.doc.getMap('shapes:c1').set('s', { id: 's' })
+    ann.doc.getMap('canvasPages').set('c1', { id: 'c1', name: 'Canvas' })
+    await worker.job(room, { kind: 'settle' })
+    ann.doc.getMap('shapes:c1').delete('s')
+    expect(await worker.job(room, { kind: 'settle' })).toMatchObject({ kind: 'settled' })
+    expect((await storage.documents.read(head))?.head.facts.shapeCount).toBe(0)
+    expect(ann.refusals).toEqual([])
+  })
+
+  it('[G10] a message above the limit is applied to a copy first; what its sender sends meanwhile waits behind it', async () => {
+    const careful = new TestWorker(storage, { rooms: { trialBytes: 50_000 } })
+    const { room } = await openRoom(careful)
+    const [ann, bob] = [await joined(room, careful), await joined(room, careful)]
+    ann.doc.getArray('any').push(['x'.repeat(100_000)])
+    ann.doc.getArray('any').push(['after'])
+    bob.doc.getArray('other').push(['beside'])
+    await settled(ann)
+    await until(() => equal(ann.doc, bob.doc))
+    expect(bob.doc.getArray('any').length).toBe(2)
+    expect(ann.refusals).toEqual([])
+    await careful[Symbol.asyncDispose]()
+  })
+
+  it('[G10] a message that fails its trial is refused and its sender closed; the room is as before', async () => {
+    const careful = new TestWorker(storage, { rooms: { trialBytes: 50_000 } })
+    const { room } = await openRoom(careful)
+    const [ann, bob] = [await joined(room, careful), await joined(room, careful)]
+    await settled(ann)
+    const before = Y.encodeStateAsUpdate(bob.doc)
+    ann.write(UPDATE, quadratic(30_000))
+    await until(() => ann.expelled !== null, 8_000)
+    expect(ann.expelled).toBe(1003)
+    expect(ann.refusals).toMatchObject([{ code: 'ERR_BAD_UPDATE', ordinal: ann.ordinal }])
+    expect(Y.encodeStateAsUpdate(bob.doc)).toEqual(before)
+    bob.doc.getArray('other').push(['goes on'])
+    await settled(bob)
+    await careful[Symbol.asyncDispose]()
+  }, 20_000)
+
+  it('[G9] [C10] steps that add up to a document nobody can load end with their sender, unlogged', async () => {
+    const patient = new TestWorker(storage, { rooms: { cpuBurstMs: 1e9, cpuMsPerSecond: 1e6 } })
+    const { head, room } = await openRoom(patient)
+    const ann = await joined(room, patient)
+    for (let i = 0; i < 60 && ann.expelled === null; i++) {
+      ann.write(UPDATE, quadratic(1_500, i * 1_500))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect(ann.expelled).toBe(1003)
+    expect(patient.of('reset')).toHaveLength(1)
+    const startedAt = performance.now()
+    await patient.open(head)
+    expect(performance.now() - startedAt).toBeLessThan(4_000)
+    await patient[Symbol.asyncDispose]()
+  }, 60_000)
+
+  it('[D8] [G10] a scratch decode tells a snapshot that holds from one that does not', () => {
+    const doc = new Y.Doc()
+    doc.getArray('a').push([1, 2])
+    const snapshot = Y.encodeStateAsUpdate(doc)
+    const vector = Y.encodeStateVector(doc)
+    expect(runScratch({ kind: 'verify', snapshot, vector })).toBe(true)
+    doc.getArray('a').push([3])
+    expect(runScratch({ kind: 'verify', snapshot, vector: Y.encodeStateVector(doc) })).toBe(false)
+    expect(runScratch({ kind: 'verify', snapshot: snapshot.slice(0, -2), vector })).toBe(false)
+    const later = Y.encodeStateAsUpdate(doc, vector)
+    expect(runScratch({ kind: 'trial', state: snapshot, update: later })).toBe(true)
+    expect(runScratch({ kind: 'trial', state: new Uint8Array([0, 0]), update: later })).toBe(false)
+  })
+})
+
+describe('budgets', () => {
+  it('[G9] processor time refills by 200 ms per second up to a burst of one second', () => {
+    const budget = new CpuBudget({ cpuMsPerSecond: 200, cpuBurstMs: 1_000 })
+    budget.charge(1, 900, 0)
+    expect(budget.waitMs(1, 0)).toBe(0)
+    budget.charge(1, 200, 0)
+    expect(budget.waitMs(1, 0)).toBeGreaterThan(0)
+    expect(budget.waitMs(2, 0)).toBe(0)
+    expect(budget.waitMs(1, 600)).toBe(0)
+    budget.charge(1, 3_000, 600)
+    expect(budget.waitMs(1, 600)).toBeGreaterThan(9_000)
+    expect(budget.waitMs(1, 20_000)).toBe(0)
+  })
+
+  it('[G4] Y12: client ids new to rooms are paced per workspace: 65,536 at once, 8,192 more per hour', () => {
+    const budget = new ClientIdBudget()
+    expect(budget.take('w', 65_536, 0)).toBe(true)
+    expect(budget.take('w', 1, 0)).toBe(false)
+    expect(budget.take('x', 1, 0)).toBe(true)
+    expect(budget.take('w', 8_192, 3_600_000)).toBe(true)
+    expect(budget.take('w', 2, 3_600_000)).toBe(false)
+  })
+
+  it('[C8] at most two cold loads at once, the others in order', async () => {
+    const slots = new LoadSlots(2)
+    let running = 0
+    let most = 0
+    const order: number[] = []
+    await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        slots.run(async () => {
+          most = Math.max(most, ++running)
+          order.push(i)
+          await new Promise((resolve) => setTimeout(resolve, 2))
+          running--
+        }),
+      ),
+    )
+    expect(most).toBe(2)
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  })
+})
+
+describe('loads that fail', () => {
+  const broken = (load: UpdateLog['load']): UpdateLog => ({
+    append: (records) => storage.updates.append(records),
+    after: (key, seq) => storage.updates.after(key, seq),
+    compact: (key, snapshot) => storage.updates.compact(key, snapshot),
+    rebuild: (key, update, vector, detail) => storage.updates.rebuild(key, update, vector, detail),
+    load,
+  })
+
+  it('[WS-22] [D7] a store that cannot answer is unavailable, a document that is gone is gone', async () => {
+    const head = await createDocument(storage.documents)
+    const down = new TestWorker({
+      documents: storage.documents,
+      updates: broken(() => Promise.reject(new RelayError('UNAVAILABLE', 'no'))),
+    })
+    expect(await down.tryOpen(1, head)).toBe('unavailable')
+    expect(await down.job(1, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
+    await down[Symbol.asyncDispose]()
+    await storage.documents.remove(head, head.key, Date.now())
+    expect(await worker.tryOpen(8_001, head)).toBe('gone')
+  })
+
+  it('[YDOC-11] [LIFE-5] a damaged log is unavailable and untouched while the body lacks logged changes', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    ann.doc.getMap('shapes:c1').set('unsaved', { id: 'unsaved' })
+    await settled(ann)
+    const damaged = new TestWorker({
+      documents: storage.documents,
+      updates: broken(async () => ({ kind: 'damaged', detail: 'test', safeThroughSeq: 0 })),
+    })
+    const before = await storage.updates.load(head.key)
+    expect(await damaged.tryOpen(1, head)).toBe('unavailable')
+    expect(await storage.updates.load(head.key)).toEqual(before)
+    await damaged[Symbol.asyncDispose]()
+  })
+
+  it('[YDOC-11] [S9] a damaged log is rebuilt from a body that contains every logged change', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    ann.doc.getMap('metadata').set('title', 'Saved')
+    await worker.job(room, { kind: 'settle' })
+    ann.leave()
+    await worker.job(room, { kind: 'evict' })
+    let times = 0
+    const load: UpdateLog['load'] = async (key) =>
+      times++ === 0 ? { kind: 'damaged', detail: 'test', safeThroughSeq: 0 } : storage.updates.load(key)
+    const healing = new TestWorker({ documents: storage.documents, updates: broken(load) })
+    const again = await healing.open(head)
+    const bob = await joined(again, healing)
+    expect(bob.doc.getMap('metadata').get('title')).toBe('Saved')
+    expect(bob.text()).toBe('<paragraph>one</paragraph>')
+    await healing[Symbol.asyncDispose]()
+  })
+
+  /** A room of a document whose stored snapshot has its checksum and cannot be decoded. */
+  async function openUndecodable(edit: (client: TestClient) => Promise<void>) {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    await worker.job(room, { kind: 'settle' })
+    await edit(ann)
+    const log = await storage.updates.load(head.key)
+    const throughSeq = log.kind === 'loaded' ? (log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0) : 0
+    const snapshot = { update: new Uint8Array([9, 9, 9]), stateVector: Y.encodeStateVector(ann.doc), throughSeq }
+    expect(await storage.updates.compact(head.key, snapshot)).toBe('stored')
+    const other = new TestWorker(storage)
+    return { head, other, room: await other.open(head) }
+  }
+
+  it('[YDOC-11] a stored state that turns out undecodable resets its room once and is then rebuilt from the body', async () => {
+    const { head, other, room } = await openUndecodable(async () => undefined)
+    expect(await other.job(room, { kind: 'put', request: put(head, { name: 'Changed' }) })).toMatchObject({ code: 'UNAVAILABLE' })
+    await until(() => other.of('reset').length > 0)
+    const bob = await joined(await other.open(head), other)
+    expect(bob.text()).toBe('<paragraph>one</paragraph>')
+    await other[Symbol.asyncDispose]()
+  })
+
+  it('[YDOC-11] [D7] such a state is unavailable, and not reset again and again, while the body lacks logged changes', async () => {
+    const { head, other, room } = await openUndecodable(async (ann) => {
+      ann.doc.getMap('shapes:c1').set('unsaved', { id: 'unsaved' })
+      await settled(ann)
+    })
+    expect(await other.job(room, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
+    await until(() => other.of('reset').length > 0)
+    for (let i = 0; i < 3; i++) expect(await other.tryOpen(8_100 + i, head)).toBe('unavailable')
+    expect(other.of('reset')).toHaveLength(1)
+    await other[Symbol.asyncDispose]()
+  })
+
+  it('[YDOC-11] a log that decodes only in part is never a writable document', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    ann.doc.getArray('any').push([1])
+    ann.doc.getArray('any').push([2])
+    await settled(ann)
+    const load: UpdateLog['load'] = async (key) => {
+      const log = await storage.updates.load(key)
+      return log.kind === 'loaded' ? { ...log, records: log.records.slice(-1) } : log
+    }
+    const partial = new TestWorker({ documents: storage.documents, updates: broken(load) })
+    expect(await partial.tryOpen(1, head)).toBe('unavailable')
+    await partial[Symbol.asyncDispose]()
+  })
+})
+
+describe('convergence', () => {
+  it('[N-11] [S8] after drops of every kind, then silence, everyone is equal and nothing is pending', async () => {
+    for (let seed = 1; seed <= 6; seed++) {
+      const { room } = await openRoom()
+      const clients = [await joined(room), await joined(room), await joined(room)]
+      let state = seed * 7919
+      const random = (below: number) => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+        return (state >>> 9) % below
+      }
+      for (let i = 0; i < 150; i++) {
+        const client = clients[random(3)] as TestClient
+        const bound = client.room
+        // A frame that never arrives, one that is cut, or one that comes twice.
+        const fate = random(8)
+        if (fate === 0) client.room = 0
+        client.doc.getArray('any').insert(random(client.doc.getArray('any').length + 1), [i])
+        client.room = bound
+        if (fate === 1) client.write(UPDATE, Y.encodeStateAsUpdate(client.doc).slice(0, -3))
+        if (fate === 2) client.write(UPDATE, Y.encodeStateAsUpdate(client.doc))
+        if (random(5) === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+      for (const { connection } of clients) worker.host.receive([{ kind: 'resync', room, connection }])
+      const [a, b, c] = clients as [TestClient, TestClient, TestClient]
+      await until(() => a.doc.getArray('any').length === 150 && equal(a.doc, b.doc) && equal(b.doc, c.doc), 3_000)
+      for (const { doc } of clients) expect(doc.store.pendingStructs).toBeNull()
+    }
+  })
+})
+
+/** Items without origin, each with one in the middle as its right origin: integrating them is quadratic. */
+function quadratic(count: number, from = 0): Uint8Array {
+  return new UpdateWriter()
+    .block(50, from, count, (w, i) => {
+      const at = from + i
+      if (at === 0) w.string('any', 'x')
+      else
+        w.raw([0x44])
+          .uint(50)
+          .uint(Math.floor(at / 2))
+          .text('x')
+    })
+    .deletes([])
+}

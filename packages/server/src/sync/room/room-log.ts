@@ -1,0 +1,202 @@
+import type { AppendOutcome, AppendRecord, UpdateLog } from '../update-log.port.ts'
+
+/** Told by the appends of one room's records. */
+export interface RoomLogOwner {
+  /** `durable` has moved on. */
+  logMoved(): void
+  /** The append failed or was overtaken: nothing that is not durable yet ever will be. [LIFE-6] */
+  logFailed(reason: 'failed' | 'gone' | 'conflict', error: unknown): void
+}
+
+/**
+ * The tail of one document's log as its room writes it: which sequence was emitted, which is durable, what is on its way. [LIFE-4]
+ * While `hold` is on, emitted records stay here, so that a body can be stored together with exactly the records it contains.
+ */
+export class RoomLog {
+  emitted: number
+  durable: number
+  /** Records and their bytes since the newest snapshot. [LIFE-7] */
+  tailRecords: number
+  tailBytes: number
+  private inFlight = 0
+  private broken = false
+  private holding = false
+  private held: AppendRecord[] = []
+  private readonly idleWaiters: (() => void)[] = []
+  private readonly durableWaiters: { readonly sequence: number; readonly done: (reached: boolean) => void }[] = []
+  private readonly key: number
+  private readonly queue: AppendQueue
+  private readonly owner: RoomLogOwner
+
+  constructor(given: {
+    key: number
+    lastSeq: number
+    tailRecords: number
+    tailBytes: number
+    queue: AppendQueue
+    owner: RoomLogOwner
+  }) {
+    this.key = given.key
+    this.emitted = given.lastSeq
+    this.durable = given.lastSeq
+    this.tailRecords = given.tailRecords
+    this.tailBytes = given.tailBytes
+    this.queue = given.queue
+    this.owner = given.owner
+  }
+
+  /** The next record says what a cold write of `version` said; appended only if nobody wrote meanwhile. */
+  catchingUp: { readonly lastSeq: number; readonly version: number } | null = null
+
+  emit(update: Uint8Array, actor: string, atMs: number): void {
+    this.emitted++
+    this.tailRecords++
+    this.tailBytes += update.length
+    const record: AppendRecord = {
+      key: this.key,
+      actor,
+      atMs,
+      update,
+      ...(this.catchingUp === null ? {} : { catchUp: this.catchingUp }),
+    }
+    if (this.holding) {
+      this.held.push(record)
+      return
+    }
+    this.inFlight++
+    this.queue.push(this, record)
+  }
+
+  /** Keeps records back and resolves when none is on its way; false when the log broke. */
+  async hold(): Promise<boolean> {
+    this.holding = true
+    while (this.inFlight > 0 && !this.broken) await new Promise<void>((resolve) => this.idleWaiters.push(resolve))
+    return !this.broken
+  }
+
+  /** The records kept back so far, for a write that appends them itself. */
+  takeHeld(): readonly AppendRecord[] {
+    const taken = this.held
+    this.held = []
+    return taken
+  }
+
+  /** Puts records back that such a write did not store. */
+  putBack(records: readonly AppendRecord[]): void {
+    this.held = [...records, ...this.held]
+  }
+
+  /** Says that a write stored the records it took. */
+  stored(count: number): void {
+    this.durable += count
+    this.moved()
+  }
+
+  /** Forgets records that were taken and will not be stored: the document they changed is thrown away too. */
+  forget(records: readonly AppendRecord[]): void {
+    this.emitted -= records.length
+    this.tailRecords -= records.length
+    for (const record of records) this.tailBytes -= record.update.length
+  }
+
+  release(): void {
+    this.holding = false
+    if (this.broken) return
+    for (const record of this.takeHeld()) {
+      this.inFlight++
+      this.queue.push(this, record)
+    }
+  }
+
+  /** Resolves true once everything up to `sequence` is durable, false when it never will be. */
+  reach(sequence: number): Promise<boolean> {
+    if (this.durable >= sequence) return Promise.resolve(true)
+    if (this.broken) return Promise.resolve(false)
+    return new Promise((done) => this.durableWaiters.push({ sequence, done }))
+  }
+
+  /** A snapshot through `sequence` was stored while these records were already behind it. */
+  compacted(records: number, bytes: number): void {
+    this.tailRecords = records
+    this.tailBytes = bytes
+  }
+
+  appended(outcome: AppendOutcome): void {
+    this.inFlight--
+    if (this.broken) return
+    if (outcome.kind === 'appended' && outcome.seq === this.durable + 1) this.durable = outcome.seq
+    else this.fail(outcome.kind === 'gone' ? 'gone' : 'conflict', outcome)
+  }
+
+  fail(reason: 'failed' | 'gone' | 'conflict', error: unknown): void {
+    if (this.broken) return
+    this.broken = true
+    this.wake()
+    this.owner.logFailed(reason, error)
+  }
+
+  /** Ends the log without a word to its owner. */
+  close(): void {
+    this.broken = true
+    this.wake()
+  }
+
+  moved(): void {
+    this.wake()
+    if (!this.broken) this.owner.logMoved()
+  }
+
+  private wake(): void {
+    if (this.inFlight === 0 || this.broken) for (const waiter of this.idleWaiters.splice(0)) waiter()
+    for (let i = 0; i < this.durableWaiters.length; ) {
+      const waiter = this.durableWaiters[i] as (typeof this.durableWaiters)[number]
+      if (!this.broken && waiter.sequence > this.durable) i++
+      else {
+        this.durableWaiters.splice(i, 1)
+        waiter.done(!this.broken)
+      }
+    }
+  }
+}
+
+/** Gathers what the rooms of a worker emit during a turn into one append. [LIFE-4] */
+export class AppendQueue {
+  private logs: RoomLog[] = []
+  private records: AppendRecord[] = []
+  private readonly updates: UpdateLog
+  private readonly onSeconds: (seconds: number) => void
+  private readonly monotonicMs: () => number
+
+  constructor(given: { updates: UpdateLog; monotonicMs: () => number; onSeconds: (seconds: number) => void }) {
+    this.updates = given.updates
+    this.monotonicMs = given.monotonicMs
+    this.onSeconds = given.onSeconds
+  }
+
+  push(log: RoomLog, record: AppendRecord): void {
+    this.logs.push(log)
+    this.records.push(record)
+  }
+
+  get isEmpty(): boolean {
+    return this.records.length === 0
+  }
+
+  flush(): void {
+    if (this.records.length === 0) return
+    const { logs, records } = this
+    this.logs = []
+    this.records = []
+    const startedAt = this.monotonicMs()
+    this.updates.append(records).then(
+      (outcomes) => {
+        this.onSeconds((this.monotonicMs() - startedAt) / 1000)
+        for (let i = 0; i < logs.length; i++) (logs[i] as RoomLog).appended(outcomes[i] as AppendOutcome)
+        for (const log of new Set(logs)) log.moved()
+      },
+      (error: unknown) => {
+        for (const log of new Set(logs)) log.fail('failed', error)
+      },
+    )
+  }
+}

@@ -1,0 +1,116 @@
+import { readStoredBody } from '@docrelay/model/body-parse'
+import { bodyFacts } from '@docrelay/model/body-facts'
+import { writeStoredBody } from '@docrelay/model/body-write'
+import { type PlannedPut, planPut, quotaRefusal, refuseSize } from '../../documents/put-plan.ts'
+import type { PutRequest } from '../../documents/residents.port.ts'
+import { reconcile } from '../binding/binding-reconcile.ts'
+import type { Room } from './room.ts'
+import { RELAY } from './room-load.ts'
+import type { Base, RoomSaver } from './room-save.ts'
+import type { TaskOutcome } from '../worker-messages.ts'
+
+const ATTEMPTS = 5
+
+/**
+ * Merges a PUT into the live document and stores both in one write. [LIFE-13, LIFE-14]
+ *
+ * The plan is made against what is stored now; only the differences between that body and the PUT are applied, so live edits elsewhere survive.
+ * Nothing of it is handed out before it is durable. A PUT that is refused after it was applied (quota counts the projected size) takes the
+ * live document back to its log.
+ */
+export async function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const merged = await saver.mergeStored()
+    if (merged === 'gone') return { kind: 'gone' }
+    if (merged === 'lost' || saver.base === null) return LOST
+    const plan = planPut({ kind: 'document', head: saver.base.head }, request)
+    if (plan.kind === 'refused') return { kind: 'put', outcome: plan }
+    const outcome = await applyPut(room, saver, saver.base, plan, request)
+    if (outcome !== 'again') return outcome
+  }
+  return { kind: 'failed', code: 'UNAVAILABLE', message: 'the document changed during every attempt to store the PUT' }
+}
+
+async function applyPut(
+  room: Room,
+  saver: RoomSaver,
+  base: Base,
+  plan: PlannedPut,
+  request: PutRequest,
+): Promise<TaskOutcome | 'again'> {
+  const { host, log, sync } = room
+  host.turn(() => sync.pause())
+  let taken: ReturnType<typeof log.takeHeld> = []
+  try {
+    // Gathered edits are applied and on their way; from here on the document changes only by this PUT.
+    if (!room.isReady || !(await log.reach(log.emitted)) || !(await log.hold()) || !room.isReady) return LOST
+    const before = log.emitted
+    const after = readStoredBody(request.body.bytes)
+    const { doc } = room.live()
+    const nowMs = host.clock.nowMs()
+    room.watched(() => reconcile(doc, base.body, after, RELAY, plan.titleChanged ? nowMs : undefined), request.body.bytes.length)
+    taken = log.takeHeld()
+    const body = saver.project(after)
+    const bytes = writeStoredBody(body)
+    const tooLarge = refuseSize(bytes.length, request.access)
+    if (tooLarge !== null) {
+      await takeBack(room, saver, taken)
+      return { kind: 'put', outcome: tooLarge }
+    }
+    const outcome = await host.documents.write({
+      ref: room.ref,
+      expect: plan.expect,
+      set: {
+        ...plan.set,
+        ...(plan.titleChanged ? { titleChangedAtMs: nowMs } : {}),
+        body: { bytes, facts: bodyFacts(body, request.body.facts.clientVersion) },
+      },
+      bump: true,
+      nowMs,
+      quotaBytes: plan.quotaBytes,
+      log: { kind: 'live', lastSeq: before, append: taken.map(({ update }) => ({ actor: request.access.sub, update })) },
+      ...(plan.capture === undefined ? {} : { capture: plan.capture }),
+    })
+    switch (outcome.kind) {
+      case 'written':
+        saver.wrote(outcome.head, body, log.emitted, taken.length)
+        return { kind: 'put', outcome: { kind: 'written', head: outcome.head, created: plan.created } }
+      case 'over-quota':
+        await takeBack(room, saver, taken)
+        return { kind: 'put', outcome: quotaRefusal(outcome, request.access) }
+      default:
+        await takeBack(room, saver, taken)
+        return 'again'
+    }
+  } catch (error) {
+    // Nobody knows whether the write landed, or the document holds what will not be stored: only the log can tell.
+    if (taken.length > 0) host.turn(() => room.reset())
+    throw error
+  } finally {
+    if (room.isReady) {
+      host.turn(() => {
+        log.release()
+        sync.resume()
+      })
+    }
+  }
+}
+
+/** Throws the live document away and loads it as it is stored. */
+async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<Room['log']['takeHeld']>): Promise<void> {
+  room.sync.takeBack()
+  room.log.forget(taken)
+  const loaded = await room.load()
+  if (loaded.kind !== 'loaded' || loaded.lastSeq !== room.log.durable) {
+    room.host.turn(() => room.reset())
+    return
+  }
+  saver.forgetBase()
+  room.replaceContent(loaded.content)
+}
+
+const LOST: TaskOutcome = {
+  kind: 'failed',
+  code: 'NOT_PERSISTED',
+  message: 'the live document was reset before the change was stored',
+}

@@ -1,0 +1,385 @@
+import type { DocumentBody } from '@docrelay/model/body'
+import { readStoredBody } from '@docrelay/model/body-parse'
+import type { DocumentHead, DocumentRecord, DocumentState, WriteOutcome } from '../../documents/document-store.port.ts'
+import { RelayError, unreachable } from '../../kernel/errors.ts'
+import { refuseStaleTitle } from '../binding/binding.ts'
+import { ProjectionCache } from '../binding/binding-cache.ts'
+import { project } from '../binding/binding-project.ts'
+import type { Room } from './room.ts'
+import { compactRoom } from './room-compact.ts'
+import { RELAY } from './room-load.ts'
+import { putIntoRoom } from './room-put.ts'
+import { materialised } from './room-body.ts'
+import { mergeColdWrite } from './room-merge.ts'
+import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
+
+/** The stored body that the live document was last merged with. */
+export interface Base {
+  readonly head: DocumentHead
+  readonly body: DocumentBody
+}
+
+/** `behind`: storage refused for now. `gone`: deleted. `lost`: the room was reset. */
+export type SaveOutcome = 'saved' | 'behind' | 'gone' | 'lost'
+
+const ATTEMPTS = 5
+const RETRY_MS = 1_000
+const COMPACT_PAUSE_MS = 100
+const LARGE_BYTES = 64 * 1024
+const LARGE_WITHIN_MS = 30_000
+
+/**
+ * Keeps the stored body up with the live document, and runs what else must not overlap with that: PUT, merging what others stored,
+ * compaction, eviction. Jobs run one after another. [LIFE-8..LIFE-12]
+ */
+export class RoomSaver {
+  /** `null` until the first save reads it. */
+  base: Base | null = null
+  /** The stored body contains the log through here; -1 when it holds something else too. */
+  covered: number
+  /** Sub of the last edit not yet in the body. */
+  lastWriter = 'system'
+  private readonly cache = new ProjectionCache()
+  private readonly room: Room
+  private readonly loadedVersion: number
+  /** A compaction that came to nothing is not repeated at every edit. */
+  private compactNotBeforeMs = Number.NEGATIVE_INFINITY
+  private firstEditMs: number | null = null
+  private lastEditMs = 0
+  private timer: NodeJS.Timeout | null = null
+  private chain: Promise<unknown> = Promise.resolve()
+  private largeTimer: NodeJS.Timeout | null = null
+  private compacting = false
+  private saving = false
+  private overCapLoggedMs = Number.NEGATIVE_INFINITY
+
+  constructor(room: Room, head: DocumentHead) {
+    this.room = room
+    this.covered = head.bodyAhead ? -1 : head.coveredSeq
+    this.loadedVersion = head.version
+  }
+
+  /** A body that was left behind is brought up soon. */
+  opened(): void {
+    if (this.isBehind()) this.edited('system')
+    this.logMoved()
+  }
+
+  isBehind(): boolean {
+    return this.room.log.emitted !== this.covered
+  }
+
+  edited(sub: string, updateBytes = 0): void {
+    if (updateBytes > LARGE_BYTES) this.largeTimer ??= this.room.host.after(LARGE_WITHIN_MS, () => this.compactLarge())
+    const now = this.room.host.clock.monotonicMs()
+    this.firstEditMs ??= now
+    this.lastEditMs = now
+    if (sub !== 'system') this.lastWriter = sub
+    if (this.timer === null) this.arm(this.room.host.options.saveIdleMs)
+  }
+
+  /** A large update is soon proven to be readable from a snapshot. [G10] */
+  private compactLarge(): void {
+    this.largeTimer = null
+    if (this.room.isReady && this.room.log.tailRecords > 0) this.compactSoon()
+  }
+
+  private arm(delayMs: number): void {
+    this.timer = this.room.host.after(delayMs, () => {
+      this.timer = null
+      this.due()
+    })
+  }
+
+  /** 2 s after the last edit, 10 s after the first one. [LIFE-10] */
+  private due(): void {
+    if (this.firstEditMs === null) return
+    const { saveIdleMs, saveLatestMs } = this.room.host.options
+    const now = this.room.host.clock.monotonicMs()
+    const dueMs = Math.min(this.lastEditMs + saveIdleMs, this.firstEditMs + saveLatestMs)
+    if (now + 1 < dueMs) this.arm(dueMs - now)
+    else this.saveSoon()
+  }
+
+  lastLeft(): void {
+    this.saveSoon()
+  }
+
+  /** At most one save runs and at most one waits. [LIFE-8] */
+  private saveSoon(): void {
+    if (this.saving) return
+    this.saving = true
+    this.inBackground(async () => {
+      this.saving = false
+      if ((await this.save()) === 'behind') throw new Error('the store refused the body')
+    })
+  }
+
+  /** A job that nobody waits for: what goes wrong is logged, and the body is tried again. */
+  private inBackground(job: () => Promise<void>): void {
+    const failed = (error: unknown): void => {
+      this.room.host.log.warn('room.job_failed', 'A background job on a live document failed.', {
+        docId: this.room.ref.id,
+        error: String(error),
+      })
+      if (this.room.isReady && this.timer === null && this.firstEditMs !== null) this.arm(RETRY_MS)
+    }
+    this.exclusive(async () => (this.room.isReady ? job() : undefined)).catch(failed)
+  }
+
+  unsavedMs(nowMs: number): number {
+    return this.firstEditMs === null ? 0 : nowMs - this.firstEditMs
+  }
+
+  /** Compacts when the log behind the snapshot has grown long. [LIFE-7] */
+  logMoved(): void {
+    const { log, host } = this.room
+    if (this.compacting || (log.tailRecords < host.options.compactRecords && log.tailBytes < host.options.compactBytes)) return
+    this.compactSoon()
+  }
+
+  private compactSoon(): void {
+    const now = this.room.host.clock.monotonicMs()
+    if (this.compacting || now < this.compactNotBeforeMs) return
+    this.compacting = true
+    this.compactNotBeforeMs = now + COMPACT_PAUSE_MS
+    this.inBackground(() =>
+      compactRoom(this.room).finally(() => {
+        this.compacting = false
+      }),
+    )
+  }
+
+  /** One job after another; a job that throws does not stop the next. */
+  exclusive<T>(job: () => Promise<T>): Promise<T> {
+    const run = this.chain.then(job)
+    this.chain = run.catch(() => undefined)
+    return run
+  }
+
+  async run(task: RoomTask): Promise<TaskOutcome> {
+    try {
+      return await this.exclusive(() => (this.room.isReady ? this.perform(task) : Promise.resolve(LOST)))
+    } catch (error) {
+      if (error instanceof RelayError && (error.code === 'UNAVAILABLE' || error.code === 'NOT_PERSISTED')) {
+        return { kind: 'failed', code: error.code, message: error.message }
+      }
+      this.room.host.log.error('room.job_failed', 'A job on a live document failed.', {
+        docId: this.room.ref.id,
+        job: task.kind,
+        error: String(error),
+      })
+      return { kind: 'failed', code: 'INTERNAL', message: 'the job failed' }
+    }
+  }
+
+  private async perform(task: RoomTask): Promise<TaskOutcome> {
+    switch (task.kind) {
+      case 'settle':
+        return this.settle()
+      case 'put':
+        return putIntoRoom(this.room, this, task.request)
+      case 'body-changed':
+        return this.bodyChanged(task.version)
+      case 'evict':
+        return this.evict()
+      case 'drop':
+        this.room.host.turn(() => this.room.close({ kind: 'gone' }))
+        return { kind: 'evicted' }
+      default:
+        return unreachable(task)
+    }
+  }
+
+  /** The stored version as far as this room knows it. */
+  private get version(): number {
+    return this.base?.head.version ?? this.loadedVersion
+  }
+
+  private async settle(): Promise<TaskOutcome> {
+    this.room.host.turn(() => this.room.sync.flushTurn())
+    if (!this.room.isReady) return LOST
+    const outcome = await this.save()
+    if (outcome !== 'saved') return failed(outcome)
+    return { kind: 'settled', version: this.version }
+  }
+
+  private async bodyChanged(version: number): Promise<TaskOutcome> {
+    if (this.base !== null && this.base.head.version >= version) return { kind: 'settled', version: this.base.head.version }
+    const merged = await this.mergeStored()
+    if (merged !== 'merged') return failed(merged)
+    if (!this.room.isReady) return LOST
+    const outcome = this.isBehind() ? await this.save() : 'saved'
+    return outcome === 'saved' ? { kind: 'settled', version: this.version } : failed(outcome)
+  }
+
+  private async evict(): Promise<TaskOutcome> {
+    if (this.room.members.size > 0) return { kind: 'busy' }
+    const outcome = await this.saveAndCompact()
+    if (outcome !== 'saved') return failed(outcome)
+    if (!this.room.isReady) return LOST
+    if (this.room.members.size > 0 || this.isBehind()) return { kind: 'busy' }
+    this.room.host.turn(() => this.room.close({ kind: 'evicted' }))
+    return { kind: 'evicted' }
+  }
+
+  async drain(): Promise<void> {
+    await this.exclusive(async () => {
+      this.room.host.turn(() => this.room.isReady && this.room.sync.flushTurn())
+      if (this.room.isReady) await this.saveAndCompact()
+    }).catch(() => undefined)
+  }
+
+  private async saveAndCompact(): Promise<SaveOutcome> {
+    const outcome = await this.save()
+    if (outcome === 'saved' && this.room.isReady && this.room.log.tailRecords > 0) await compactRoom(this.room)
+    return outcome
+  }
+
+  /**
+   * Stores the body of the live document as a compare-and-set, together with the log records that it contains; merges what others stored
+   * and tries again. [LIFE-9, LIFE-12] Must run inside `exclusive`. `behind` leaves everything as it was.
+   */
+  async save(): Promise<SaveOutcome> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (!this.room.isReady) return 'lost'
+      if (!this.isBehind()) return (await this.room.log.reach(this.room.log.emitted)) ? 'saved' : 'lost'
+      const base = await this.knownBase()
+      if (base === null) return 'gone'
+      const outcome = await this.writeBody(base)
+      if (typeof outcome === 'string') return outcome
+      if (outcome.kind === 'written') return 'saved'
+      if (outcome.kind !== 'conflict') throw new Error(`a materialisation was answered ${outcome.kind}`)
+      const merged = await this.mergeStored(outcome.current)
+      if (merged !== 'merged') return merged
+    }
+    return 'behind'
+  }
+
+  private async writeBody(base: Base): Promise<WriteOutcome | 'lost' | 'behind'> {
+    const { room } = this
+    const { log, host } = room
+    if (!(await log.hold())) return 'lost'
+    let held: ReturnType<typeof log.takeHeld> = []
+    const firstEditMs = this.firstEditMs
+    try {
+      refuseStaleTitle(room.live().doc, base.body, base.head.titleChangedAtMs, RELAY)
+      held = log.takeHeld()
+      const sequence = log.emitted
+      this.firstEditMs = null
+      const made = materialised(
+        { body: base.body, facts: base.head.facts },
+        this.project(base.body),
+        host.clock.nowMs(),
+        this.lastWriter,
+      )
+      const outcome = await host.documents.write({
+        ref: room.ref,
+        expect: { kind: 'document', key: room.key, version: base.head.version },
+        set: made.changed ? { body: { bytes: made.bytes, facts: made.facts } } : {},
+        bump: made.changed,
+        nowMs: host.clock.nowMs(),
+        quotaBytes: null,
+        log: { kind: 'live', lastSeq: sequence - held.length, append: held.map(({ actor, update }) => ({ actor, update })) },
+        ...(made.zeroing ? { capture: { reason: 'zeroing' as const } } : {}),
+      })
+      if (outcome.kind === 'written') this.wrote(outcome.head, made.body, sequence, held.length)
+      else this.undo(firstEditMs, held)
+      return outcome
+    } catch (error) {
+      this.undo(firstEditMs, held)
+      // Whether the records are stored is not known: only the log can tell.
+      if (held.length > 0 && error instanceof RelayError && error.code === 'NOT_PERSISTED') log.fail('failed', error)
+      host.log.warn('room.save_failed', 'A live document could not be materialised.', {
+        docId: room.ref.id,
+        error: String(error),
+      })
+      return room.isReady ? 'behind' : 'lost'
+    } finally {
+      host.turn(() => {
+        log.release()
+        if (room.isReady) room.sync.handOut()
+      })
+    }
+  }
+
+  private undo(firstEditMs: number | null, held: Parameters<typeof this.room.log.putBack>[0]): void {
+    this.firstEditMs = firstEditMs ?? this.firstEditMs
+    this.room.log.putBack(held)
+  }
+
+  /** Notes that the stored body is the live document's as of `sequence`. */
+  wrote(head: DocumentHead, body: DocumentBody, sequence: number, appended: number): void {
+    this.base = { head, body }
+    this.covered = sequence
+    if (appended > 0 && this.room.isReady) this.room.log.stored(appended)
+    this.noteOverCap(head.sizeBytes)
+  }
+
+  /** A live body above the ceiling is stored all the same. [LIFE-16] */
+  private noteOverCap(sizeBytes: number): void {
+    const { host, ref } = this.room
+    if (host.options.maxDocBytes === null || sizeBytes <= host.options.maxDocBytes) return
+    host.count('doc_over_cap_snapshots')
+    const now = host.clock.monotonicMs()
+    if (now - this.overCapLoggedMs < HOUR_MS) return
+    this.overCapLoggedMs = now
+    host.log.warn('document.over_cap', 'A live document is above max_doc_bytes.', {
+      workspace: ref.workspaceId,
+      docId: ref.id,
+      sizeBytes,
+    })
+  }
+
+  /** After the live document was replaced: what was known of it no longer holds. */
+  forgetBase(): void {
+    this.base = null
+  }
+
+  /** The body that the live document says over `base`. */
+  project(base: DocumentBody): DocumentBody {
+    const { doc } = this.room.live()
+    return this.room.watched(() => project(doc, base, this.cache))
+  }
+
+  async knownBase(): Promise<Base | null> {
+    if (this.base === null) {
+      const record = await this.read()
+      if (record === null) return null
+      // What was stored since the document was loaded is merged first.
+      if (record.head.bodyAhead) return (await this.mergeStored()) === 'merged' ? this.base : null
+      this.base = { head: record.head, body: readStoredBody(record.body) }
+    }
+    return this.base
+  }
+
+  private async read(): Promise<DocumentRecord | null> {
+    const record = await this.room.host.documents.read(this.room.ref)
+    return record?.head.key === this.room.key ? record : null
+  }
+
+  /** Takes in what another writer stored: its head, and its body as edits on the live document. [LIFE-13] */
+  async mergeStored(current?: DocumentState): Promise<'merged' | 'gone' | 'lost'> {
+    if (current !== undefined && current.kind !== 'document') return 'gone'
+    const record = await this.read()
+    if (record === null) return 'gone'
+    if (!this.room.isReady) return 'lost'
+    if (record.head.bodyAhead) return mergeColdWrite(this.room, this, record)
+    this.base = { head: record.head, body: readStoredBody(record.body) }
+    return 'merged'
+  }
+
+  close(): void {
+    if (this.timer !== null) clearTimeout(this.timer)
+    if (this.largeTimer !== null) clearTimeout(this.largeTimer)
+    this.cache[Symbol.dispose]()
+  }
+}
+
+const HOUR_MS = 3_600_000
+const LOST: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the live document was reset' }
+
+function failed(outcome: Exclude<SaveOutcome, 'saved'>): TaskOutcome {
+  if (outcome === 'gone') return { kind: 'gone' }
+  return outcome === 'lost' ? LOST : { kind: 'failed', code: 'UNAVAILABLE', message: 'the document could not be stored' }
+}

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { Storage } from '../../drivers/sql/storage.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { packFromWorker, packToWorker, unpackFromWorker, unpackToWorker } from './document-batch.ts'
+import { Quarantine } from './document-quarantine.ts'
+import { type DocumentWorkers, openDocumentWorkers } from './document-workers.ts'
+import { STEP1, syncFrame, UPDATE } from '../room/room-frames.ts'
+import { UpdateWriter } from '../testing/update-writer.ts'
+import { createDocument, openTestStorage, until } from '../testing/worker-harness.ts'
+import { sharedWatch, type Running, Watchdog, watchedMemory } from './watchdog.ts'
+import type { FromWorker, ToWorker } from '../worker-messages.ts'
+
+describe('the watchdog', () => {
+  const running = { room: 3, connection: 4, join: 1, ordinal: 9, bytes: 100 }
+
+  it('[C5] an operation over its time is told with what it is; one that ended is not', () => {
+    const memory = watchedMemory()
+    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
+    expect(dog.overdue(0)).toBeNull()
+    watch.begin(running)
+    expect(dog.overdue(100)).toBeNull()
+    expect(dog.overdue(2_000)).toBeNull()
+    expect(dog.overdue(2_100)).toEqual(running)
+    watch.end()
+    expect(dog.overdue(9_000)).toBeNull()
+    expect(dog.overdue(99_000)).toBeNull()
+  })
+
+  it('[C5] a busy worker whose operations come and go is left alone', () => {
+    const memory = watchedMemory()
+    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
+    for (let i = 0; i < 100; i++) {
+      watch.begin({ ...running, ordinal: i })
+      expect(dog.overdue(i * 250)).toBeNull()
+    }
+  })
+
+  it('[C5] a larger operation has a second more per MiB', () => {
+    const memory = watchedMemory()
+    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
+    watch.begin({ ...running, bytes: 4 * 1024 * 1024 })
+    dog.overdue(0)
+    expect(dog.overdue(5_900)).toBeNull()
+    expect(dog.overdue(6_000)).not.toBeNull()
+  })
+})
+
+describe('batches between threads', () => {
+  it('[C2] messages to a worker arrive as they were, in order, and the originals stay usable', () => {
+    const pool = new Uint8Array(256 * 1024).fill(7)
+    const frame = pool.subarray(100, 110)
+    const messages: ToWorker[] = [
+      { kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 1, payload: pool.subarray(0, 5) },
+      { kind: 'awareness', room: 1, connection: 2, payload: frame },
+      { kind: 'sync', room: 300, connection: 70_000, join: 2, ordinal: 2 ** 40, payload: pool.subarray(0, 100_000) },
+      { kind: 'resync', room: 1, connection: 2 },
+      { kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 0, payload: new Uint8Array(0) },
+    ]
+    const { batch, transfer } = packToWorker(messages)
+    expect(transfer.map((buffer) => buffer.byteLength)).toEqual([100_000])
+    expect(unpackToWorker(structuredClone(batch, { transfer }))).toEqual(messages)
+    expect([frame.byteLength, pool.byteLength]).toEqual([10, 256 * 1024])
+  })
+
+  it('[C6] a large frame as the socket gave it can be handed over once more', () => {
+    const payload = Buffer.alloc(100_000, 7)
+    const message: ToWorker = { kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 1, payload }
+    for (let handedOver = 0; handedOver < 2; handedOver++) {
+      const { batch, transfer } = packToWorker([message])
+      const [arrived] = unpackToWorker(structuredClone(batch, { transfer }))
+      expect(arrived?.kind === 'sync' && payload.equals(arrived.payload)).toBe(true)
+    }
+  })
+
+  it('[C2] messages from a worker arrive as they were, in order, without the buffers they were cut from', () => {
+    const pool = new Uint8Array(256 * 1024).fill(9)
+    const messages: FromWorker[] = [
+      { kind: 'updates', room: 5, updates: [pool.subarray(3, 9), pool.subarray(9, 10)], senders: [1, 0] },
+      { kind: 'settled', connection: 9, join: 3, ordinal: 77 },
+      { kind: 'direct', connection: 1, join: 1, frames: [pool.subarray(0, 20)] },
+      { kind: 'updates', room: 5, updates: [pool.subarray(0, 90_000)], senders: [4] },
+      { kind: 'drained' },
+    ]
+    const { batch, transfer } = packFromWorker(messages)
+    const direct = batch.rest[0] as Extract<FromWorker, { kind: 'direct' }>
+    expect(direct.frames[0]?.buffer.byteLength).toBe(20)
+    expect(unpackFromWorker(structuredClone(batch, { transfer }))).toEqual(messages)
+  })
+})
+
+describe('quarantine', () => {
+  it('[C6] a document that ended a worker is kept apart for ten minutes, after a second end its workspace too', () => {
+    let now = 0
+    const quarantine = new Quarantine(() => now)
+    const [bad, good] = [
+      { workspaceId: 'w', id: 'bad' },
+      { workspaceId: 'w', id: 'good' },
+    ]
+    quarantine.note(bad)
+    expect([quarantine.holds(bad), quarantine.holds(good)]).toEqual([true, false])
+    now = 5 * 60_000
+    quarantine.note(bad)
+    expect([quarantine.holds(bad), quarantine.holds(good), quarantine.holds({ workspaceId: 'x', id: 'bad' })]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    now += 10 * 60_000
+    expect([quarantine.holds(bad), quarantine.holds(good)]).toEqual([false, false])
+  })
+})
+
+describe('worker threads', () => {
+  let storage: Storage
+  let workers: DocumentWorkers
+  const got: { worker: number; message: FromWorker }[] = []
+  const ends: { worker: number; running: Running | null }[] = []
+
+  beforeAll(async () => {
+    storage = await openTestStorage()
+    workers = openDocumentWorkers({
+      count: 2,
+      storagePort: () => storage.workerPort(),
+      log: silentLogger,
+      options: { heapMiB: 256 },
+    })
+    workers.onMessage((worker, message) => got.push({ worker, message }))
+    workers.onEnded((worker, running) => ends.push({ worker, running }))
+  })
+
+  afterAll(async () => {
+    await workers?.[Symbol.asyncDispose]()
+    await storage?.[Symbol.asyncDispose]()
+  })
+
+  let rooms = 0
+  async function open(worker: number, head: DocumentHead): Promise<number> {
+    const room = ++rooms
+    workers.post(worker, { kind: 'open', room, ref: { workspaceId: head.workspaceId, id: head.id }, key: head.key })
+    workers.post(worker, { kind: 'join', room, connection: room, join: 1, sub: 'ann', canWrite: true })
+    await until(() => got.some(({ message }) => message.kind === 'opened' && message.room === room), 10_000)
+    return room
+  }
+  const send = (worker: number, room: number, ordinal: number, type: number, data: Uint8Array) =>
+    workers.post(worker, { kind: 'sync', room, connection: room, join: 1, ordinal, payload: syncFrame(type, data).subarray(1) })
+  const settled = (room: number, ordinal: number) =>
+    got.some(({ message }) => message.kind === 'settled' && message.connection === room && message.ordinal >= ordinal)
+
+  it('[C8] a document of more than 8 MiB shares a worker only with its like, from the second time even if its body does not tell', async () => {
+    const head = await createDocument(storage.documents)
+    const ref = { workspaceId: head.workspaceId, id: head.id }
+    expect(workers.leastLoaded(ref, 9 * 1024 * 1024)).toBe(workers.count + 1)
+    expect(workers.leastLoaded(ref, head.sizeBytes)).toBeLessThan(workers.count)
+    const doc = new Y.Doc()
+    for (let i = 0; i < 9; i++) doc.getMap('some other root').set(`${i}`, 'x'.repeat(1024 * 1024))
+    const update = Y.encodeStateAsUpdate(doc)
+    await storage.updates.rebuild(head.key, update, Y.encodeStateVector(doc), 'for the test')
+    const room = await open(workers.leastLoaded(ref), head)
+    const heavyWorker = workers.leastLoaded(ref, head.sizeBytes)
+    expect(heavyWorker).toBe(workers.count + 1)
+    expect(workers.leastLoaded()).toBeLessThan(workers.count)
+    workers.post(0, { kind: 'leave', room, connection: room })
+    const again = await open(heavyWorker, head)
+    expect(got.some(({ worker, message }) => worker === heavyWorker && message.kind === 'opened' && message.room === again)).toBe(
+      true,
+    )
+  })
+
+  it('[C2] [C3] an edit goes from thread to thread into the store and comes back as durable', async () => {
+    const head = await createDocument(storage.documents)
+    const worker = workers.leastLoaded()
+    const room = await open(worker, head)
+    expect(workers.leastLoaded()).not.toBe(worker)
+    const doc = new Y.Doc()
+    doc.getMap('shapes:c').set('a', { id: 'a' })
+    send(worker, room, 1, UPDATE, Y.encodeStateAsUpdate(doc))
+    await until(() => settled(room, 1))
+    const log = await storage.updates.load(head.key)
+    expect(log.kind === 'loaded' && log.records.at(-1)?.actor).toBe('ann')
+    send(worker, room, 0, STEP1, new Uint8Array([0]))
+    await until(() =>
+      got.some(({ message }) => message.kind === 'direct' && message.connection === room && message.frames[0]?.[1] === 1),
+    )
+  })
+
+  it('[C5] [C6] [WS-33] Y5: an update that never ends costs its worker 2 s; others go on, the log does not have it', async () => {
+    const [bad, good] = [await createDocument(storage.documents), await createDocument(storage.documents)]
+    const room = await open(0, bad)
+    const other = await open(1, good)
+    const before = (await storage.documents.read(bad))?.head.lastSeq
+    const startedAt = performance.now()
+    send(0, room, 1, UPDATE, quadratic(16_000))
+    const doc = new Y.Doc()
+    doc.getMap('shapes:c').set('a', { id: 'a' })
+    send(1, other, 1, UPDATE, Y.encodeStateAsUpdate(doc))
+    await until(() => settled(other, 1), 1_000)
+    await until(() => ends.length === 1, 8_000)
+    expect(performance.now() - startedAt).toBeLessThan(4_500)
+    expect(ends[0]).toMatchObject({ worker: 0, running: { room, connection: room, join: 1, ordinal: 1 } })
+    expect((await storage.documents.read(bad))?.head.lastSeq).toBe(before)
+    expect(workers.leastLoaded({ workspaceId: bad.workspaceId, id: bad.id })).toBe(workers.count)
+    const again = await open(0, bad)
+    doc.getMap('shapes:c').set('b', { id: 'b' })
+    send(0, again, 1, UPDATE, Y.encodeStateAsUpdate(doc))
+    await until(() => settled(again, 1))
+    const apart = await open(workers.count, await createDocument(storage.documents))
+    expect(apart).toBeGreaterThan(0)
+  }, 30_000)
+
+  it('[G9] small steps of Y5 are charged to their sender', async () => {
+    const head = await createDocument(storage.documents)
+    const room = await open(1, head)
+    for (let i = 0; i < 40; i++) send(1, room, i + 1, UPDATE, quadratic(2_500, i * 2_500))
+    await until(
+      () =>
+        got.some(({ message }) => message.kind === 'refused' && message.connection === room && message.code === 'ERR_RATE_LIMIT'),
+      10_000,
+    )
+  }, 20_000)
+})
+
+/** Items without origin, each with the one before the last as its right origin: integrating them is quadratic. */
+function quadratic(count: number, from = 0): Uint8Array {
+  const writer = new UpdateWriter()
+  return writer
+    .block(50, from, count, (w, i) => {
+      const at = from + i
+      if (at === 0) w.string('any', 'x')
+      else
+        w.raw([0x44])
+          .uint(50)
+          .uint(Math.floor(at / 2))
+          .text('x')
+    })
+    .deletes([])
+}

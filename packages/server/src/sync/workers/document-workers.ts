@@ -1,0 +1,318 @@
+import { setImmediate } from 'node:timers'
+import { type MessagePort, Worker } from 'node:worker_threads'
+import type { DocumentRef } from '../../documents/document-store.port.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { Pacer } from '../../kernel/pacer.ts'
+import { type Batch, packToWorker, unpackFromWorker } from './document-batch.ts'
+import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
+import type { RoomOptions } from '../room/room-host.ts'
+import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
+import type { FromWorker, ToWorker } from '../worker-messages.ts'
+
+export interface DocumentWorkersOptions {
+  readonly rooms?: Partial<RoomOptions>
+  /** Heap of one worker; beyond it the worker ends as a stuck one does. [C8] */
+  readonly heapMiB?: number
+  readonly clock?: Clock
+}
+
+/** What the entry of a worker thread is given. */
+export interface WorkerStart {
+  readonly storage: MessagePort
+  readonly memory: SharedArrayBuffer
+  readonly rooms: Partial<RoomOptions>
+}
+
+/** What a worker thread sends: messages of one turn, or a log line. */
+export type WorkerLine = {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly event: string
+  readonly msg: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** The document workers as the main thread sees them. [C2, C5, C6] */
+export interface DocumentWorkers extends AsyncDisposable {
+  readonly count: number
+  /** The worker that should take the next room; documents that ended workers before, and those that are heavy, are kept apart from all others. */
+  leastLoaded(ref?: DocumentRef, sizeBytes?: number): number
+  /** Sent with everything else of this turn, in order. Lost when the worker ends; `onEnded` says so. */
+  post(worker: number, message: ToWorker): void
+  onMessage(listener: (worker: number, message: FromWorker) => void): void
+  /**
+   * The worker ran out of time or memory, or crashed; a new one has taken its number and everything posted before is lost. `running` is what it
+   * was at, `null` when nothing: what it ran cannot be in the log, as append follows apply. [C6]
+   */
+  onEnded(listener: (worker: number, running: Running | null) => void): void
+}
+
+/** A stuck worker holds its other documents up for this much longer than an operation may take. */
+const LOOK_MS = 50
+/** What counts as lately halves in a quarter of a second. */
+const BUSY_KEPT = 0.5 ** (LOOK_MS / 250)
+/** How long a busy relay gathers what goes to the workers. */
+const POST_WIDEST_MS = 8
+const HEAP_MIB = 1024
+const DRAIN_MS = 10_000
+const EARLY_MS = 1_000
+const LONGEST_PAUSE_MS = 5_000
+const ENTRY = new URL('../../compose-worker.ts', import.meta.url)
+
+interface Slot {
+  thread: Worker | null
+  watchdog: Watchdog
+  /** It was stuck and is being ended. */
+  ending: boolean
+  queue: ToWorker[]
+  /** Rooms it holds, and messages lately. */
+  rooms: Set<number>
+  busy: number
+  startedMs: number
+  failedStarts: number
+  onDrained: (() => void) | null
+}
+
+/**
+ * Starts `count` workers, and when they are needed two more: for documents that ended a worker lately, and for heavy ones. A worker that is stuck
+ * or ends is replaced at once, later and later when it cannot even start.
+ */
+export function openDocumentWorkers(given: {
+  readonly count: number
+  readonly storagePort: () => MessagePort
+  readonly log: Logger
+  readonly options: DocumentWorkersOptions
+}): DocumentWorkers {
+  return new Workers(given)
+}
+
+class Workers implements DocumentWorkers {
+  readonly count: number
+  private readonly given: Parameters<typeof openDocumentWorkers>[0]
+  private readonly clock: Clock
+  private readonly slots: Slot[] = []
+  private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
+  private readonly heavy = new HeavyDocuments()
+  private readonly documents = new Map<number, DocumentRef>()
+  /** Jobs that may end a room. */
+  private readonly leaving = new Map<number, number>()
+  private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
+  private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
+  private readonly look: NodeJS.Timeout
+  private flushing = false
+  private posted = 0
+  private readonly posts: Pacer
+  private closed = false
+
+  constructor(given: Parameters<typeof openDocumentWorkers>[0]) {
+    this.clock = given.options.clock ?? systemClock
+    this.given = given
+    this.count = given.count
+    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock: this.clock, run: () => this.flushAll() })
+    for (let worker = 0; worker <= this.heavyWorker; worker++) {
+      this.slots.push(emptySlot())
+      // The others start when a document is first sent to them.
+      if (worker < given.count) this.start(worker)
+    }
+    this.look = setInterval(() => this.watch(), LOOK_MS).unref()
+  }
+
+  private start(worker: number): void {
+    if (this.closed) return
+    const slot = this.slots[worker] as Slot
+    const memory = watchedMemory()
+    const storage = this.given.storagePort()
+    const { rooms = {}, heapMiB = HEAP_MIB } = this.given.options
+    const workerData: WorkerStart = { storage, memory, rooms }
+    const resourceLimits = { maxOldGenerationSizeMb: worker === this.heavyWorker ? 2 * heapMiB : heapMiB }
+    const thread = new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name: `documents-${worker}` })
+    slot.thread = thread
+    slot.watchdog = new Watchdog(memory)
+    slot.ending = false
+    slot.startedMs = this.clock.monotonicMs()
+    thread.on('message', (message: Batch<FromWorker> | WorkerLine) => this.received(worker, message))
+    thread.on('error', (error) =>
+      this.given.log.error('worker.error', 'A document worker failed.', { worker, error: String(error) }),
+    )
+    thread.on('exit', () => this.ended(worker, thread))
+    thread.unref()
+    this.flush(worker)
+  }
+
+  private received(worker: number, message: Batch<FromWorker> | WorkerLine): void {
+    if ('level' in message) {
+      this.given.log[message.level](message.event, message.msg, { ...message.fields, worker })
+      return
+    }
+    const slot = this.slots[worker] as Slot
+    for (const one of unpackFromWorker(message)) {
+      this.heard(slot, one)
+      for (const listener of this.messageListeners) listener(worker, one)
+    }
+  }
+
+  private watch(): void {
+    const now = this.clock.monotonicMs()
+    this.slots.forEach((slot, worker) => {
+      slot.busy *= BUSY_KEPT
+      const stuck = slot.thread === null || slot.ending ? null : slot.watchdog.overdue(now)
+      if (stuck === null) return
+      slot.ending = true
+      this.given.log.error('worker.stuck', 'A document worker did not come back in time and is ended.', {
+        worker,
+        room: stuck.room,
+        bytes: stuck.bytes,
+      })
+      void slot.thread?.terminate()
+    })
+  }
+
+  private ended(worker: number, thread: Worker): void {
+    const slot = this.slots[worker] as Slot
+    if (slot.thread !== thread || this.closed) return
+    const running = slot.watchdog.running()
+    slot.thread = null
+    slot.queue = []
+    slot.rooms.clear()
+    slot.onDrained?.()
+    const document = running === null ? undefined : this.documents.get(running.room)
+    if (document !== undefined) this.quarantine.note(document)
+    const early = this.clock.monotonicMs() - slot.startedMs < EARLY_MS && running === null
+    slot.failedStarts = early ? slot.failedStarts + 1 : 0
+    if (early) setTimeout(() => this.start(worker), Math.min(LONGEST_PAUSE_MS, 50 * 2 ** slot.failedStarts)).unref()
+    else this.start(worker)
+    for (const listener of this.endListeners) listener(worker, running)
+  }
+
+  /** Takes the number after that of the quarantine. */
+  private get heavyWorker(): number {
+    return this.count + 1
+  }
+
+  leastLoaded(ref?: DocumentRef, sizeBytes = 0): number {
+    if (ref !== undefined && this.quarantine.holds(ref)) return this.count
+    if (ref !== undefined && this.heavy.holds(ref, sizeBytes)) return this.heavyWorker
+    let best = 0
+    for (let worker = 1; worker < this.count; worker++) if (this.load(worker) < this.load(best)) best = worker
+    return best
+  }
+
+  private load(worker: number): number {
+    const slot = this.slots[worker] as Slot
+    return slot.rooms.size + slot.busy
+  }
+
+  post(worker: number, message: ToWorker): void {
+    const slot = this.slots[worker] as Slot
+    this.note(slot, message)
+    slot.queue.push(message)
+    slot.busy++
+    if (slot.thread === null && worker >= this.count && slot.failedStarts === 0) this.start(worker)
+    this.posted++
+    if (this.flushing) return
+    this.flushing = true
+    // After everything that the sockets brought in this round of the event loop.
+    setImmediate(() => {
+      this.flushing = false
+      this.posts.request(this.posted)
+      this.posted = 0
+    })
+  }
+
+  private flushAll(): void {
+    for (let i = 0; i < this.slots.length; i++) this.flush(i)
+  }
+
+  private note(slot: Slot, message: ToWorker): void {
+    if (message.kind === 'open') {
+      slot.rooms.add(message.room)
+      this.documents.set(message.room, message.ref)
+    } else if (message.kind === 'job' && (message.task.kind === 'evict' || message.task.kind === 'drop')) {
+      this.leaving.set(message.job, message.room)
+    }
+  }
+
+  /** Keeps count of the rooms a worker holds. */
+  private heard(slot: Slot, message: FromWorker): void {
+    switch (message.kind) {
+      case 'opened':
+        slot.failedStarts = 0
+        if (message.outcome === 'opened') this.noteWeight(message.room, message.heavy ?? false)
+        else this.forget(slot, message.room)
+        return
+      case 'reset':
+        this.forget(slot, message.room)
+        return
+      case 'done': {
+        const room = this.leaving.get(message.job)
+        this.leaving.delete(message.job)
+        if (room !== undefined && message.outcome.kind !== 'busy') this.forget(slot, room)
+        return
+      }
+      case 'drained':
+        slot.onDrained?.()
+    }
+  }
+
+  private noteWeight(room: number, heavy: boolean): void {
+    const document = this.documents.get(room)
+    if (document !== undefined) this.heavy.note(document, heavy)
+  }
+
+  private forget(slot: Slot, room: number): void {
+    slot.rooms.delete(room)
+    this.documents.delete(room)
+  }
+
+  private flush(worker: number): void {
+    const slot = this.slots[worker] as Slot
+    if (slot.thread === null || slot.queue.length === 0) return
+    const { batch, transfer } = packToWorker(slot.queue)
+    slot.queue = []
+    slot.thread.postMessage(batch, transfer)
+  }
+
+  onMessage(listener: (worker: number, message: FromWorker) => void): void {
+    this.messageListeners.push(listener)
+  }
+
+  onEnded(listener: (worker: number, running: Running | null) => void): void {
+    this.endListeners.push(listener)
+  }
+
+  /** Lets every worker materialise and compact what it holds, then ends it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.slots.map((slot, worker) => this.drain(slot, worker)))
+    this.closed = true
+    clearInterval(this.look)
+    await Promise.all(this.slots.flatMap(({ thread }) => (thread === null ? [] : [thread.terminate()])))
+  }
+
+  private drain(slot: Slot, worker: number): Promise<void> {
+    if (slot.thread === null) return Promise.resolve()
+    slot.thread.ref()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, DRAIN_MS)
+      slot.onDrained = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      this.post(worker, { kind: 'drain' })
+    })
+  }
+}
+
+function emptySlot(): Slot {
+  const watchdog = new Watchdog(watchedMemory())
+  return {
+    thread: null,
+    watchdog,
+    ending: false,
+    queue: [],
+    rooms: new Set(),
+    busy: 0,
+    startedMs: 0,
+    failedStarts: 0,
+    onDrained: null,
+  }
+}
