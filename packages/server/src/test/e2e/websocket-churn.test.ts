@@ -106,7 +106,7 @@ it.each([1, 2])(
       }
     }
     // Who was closed for bad updates comes back with what they have.
-    await Promise.all(people.map((person) => (person.client?.socket.readyState === 1 ? null : person.connect(relay))))
+    await Promise.all(people.map(async (person) => person.client?.socket.readyState === 1 || person.connect(relay)))
     const made = people.reduce((sum, person) => sum + person.made, 0)
     await until('all to agree', () => people.every((person) => person.client?.keys().length === made))
     const stored = await storedKeys(relay, 'd')
