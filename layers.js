@@ -27,7 +27,7 @@ export const layers = [
   { part: server('sync/guard'), ours: [], libraries: ['yjs'], node: false },
   {
     part: server('sync/room'),
-    ours: [model, server('kernel'), server('documents'), server('sync'), server('sync/binding'), server('sync/guard')],
+    ours: [model, protocol, server('kernel'), server('documents'), server('sync'), server('sync/binding'), server('sync/guard')],
     libraries: ['yjs'],
     node: false,
   },

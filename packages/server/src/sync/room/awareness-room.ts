@@ -1,5 +1,5 @@
 import { Presence, readAwareness, writeAwareness } from './awareness.ts'
-import { awarenessFrame } from './room-frames.ts'
+import { awarenessFrame } from '@docrelay/protocol/codec'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 

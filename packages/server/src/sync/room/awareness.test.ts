@@ -4,7 +4,7 @@ import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protoc
 import * as Y from 'yjs'
 import type { Storage } from '../../drivers/sql/storage.ts'
 import { Presence, readAwareness, writeAwareness } from './awareness.ts'
-import { readUint } from './room-frames.ts'
+import { readAwareness as readAwarenessFrame } from '@docrelay/protocol/codec'
 import { createDocument, openTestStorage, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
 
 const text = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
@@ -175,8 +175,8 @@ describe('presence on the wire', () => {
   }
 
   const shown = (frame: Uint8Array | undefined) => {
-    const length = frame && readUint(frame, 1)
-    return length && frame ? readAwareness(frame.subarray(length.next)) : null
+    const update = frame && readAwarenessFrame(frame.subarray(1))
+    return update ? readAwareness(update) : null
   }
   const send = (client: TestClient, id: number, clock: number, state: unknown) =>
     client.sendPresence(writeAwareness([{ client: id, clock, state: state === null ? null : text(state) }]))

@@ -1,4 +1,4 @@
-import { readUint, uintLength, writeUint } from './room-frames.ts'
+import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 
 /** One client id's state as the room last relayed it. */
 interface Entry {
@@ -42,21 +42,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Takes an awareness update apart; `null` when it is not exactly one whose states are objects or null. [WS-42] */
 export function readAwareness(bytes: Uint8Array): readonly StateEntry[] | null {
-  const count = readUint(bytes, 0)
-  if (count === null || count.value * 3 > bytes.length) return null
+  const reader = new Reader(bytes)
+  const count = reader.varUint()
+  if (count * 3 > bytes.length) return null
   const entries: StateEntry[] = []
-  let at = count.next
-  for (let i = 0; i < count.value; i++) {
-    const client = readUint(bytes, at)
-    const clock = client && readUint(bytes, client.next)
-    const length = clock && readUint(bytes, clock.next)
-    if (!client || !clock || !length || length.next + length.value > bytes.length) return null
-    at = length.next + length.value
-    const json = readState(bytes.subarray(length.next, at))
+  for (let i = 0; i < count; i++) {
+    const [client, clock, state] = [reader.varUint(), reader.varUint(), reader.varBytes()]
+    const json = reader.failed ? null : readState(state)
     if (json === null) return null
-    entries.push({ client: client.value, clock: clock.value, json })
+    entries.push({ client, clock, json })
   }
-  return at === bytes.length ? entries : null
+  return reader.failed || reader.remaining > 0 ? null : entries
 }
 
 /** The JSON of an object or null, nested at most 32 deep and without a name that would reach a prototype; `null` when it is not that. */
@@ -83,18 +79,18 @@ function isNull(json: Uint8Array): boolean {
 
 /** An awareness update of these states. */
 export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
-  let size = uintLength(states.length)
+  let size = varUintLength(states.length)
   for (const { client, clock, state } of states) {
     const { length } = state ?? NULL
-    size += uintLength(client) + uintLength(clock) + uintLength(length) + length
+    size += varUintLength(client) + varUintLength(clock) + varUintLength(length) + length
   }
   const bytes = new Uint8Array(size)
-  let at = writeUint(bytes, 0, states.length)
+  let at = writeVarUint(bytes, 0, states.length)
   for (const { client, clock, state } of states) {
     const json = state ?? NULL
-    at = writeUint(bytes, at, client)
-    at = writeUint(bytes, at, clock)
-    at = writeUint(bytes, at, json.length)
+    at = writeVarUint(bytes, at, client)
+    at = writeVarUint(bytes, at, clock)
+    at = writeVarUint(bytes, at, json.length)
     bytes.set(json, at)
     at += json.length
   }

@@ -1,8 +1,9 @@
+import { syncFrame } from '@docrelay/protocol/codec'
+import { SYNC } from '@docrelay/protocol/frames'
 import * as Y from 'yjs'
 import type { Random } from '../../kernel/ids.ts'
 import type { RoomView } from '../guard/guard.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
-import { STEP2, syncFrame, UPDATE } from './room-frames.ts'
 import { splitUpdate } from './room-split.ts'
 
 /**
@@ -98,7 +99,7 @@ export function step2Frames(
   sequence: number,
 ): Uint8Array[] {
   const parts = splitUpdate(missingFrom(content, vector, encoded, sequence))
-  return parts.map((part, i) => syncFrame(i === parts.length - 1 ? STEP2 : UPDATE, part))
+  return parts.map((part, i) => syncFrame(i === parts.length - 1 ? SYNC.step2 : SYNC.update, part))
 }
 
 function missingFrom(

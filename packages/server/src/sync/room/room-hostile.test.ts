@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import type { Storage } from '../../drivers/sql/storage.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import { STEP1, STEP2, UPDATE } from './room-frames.ts'
+import { SYNC } from '@docrelay/protocol/frames'
 import { ClientIdBudget, CpuBudget, LoadSlots } from './room-host.ts'
 import { runScratch } from './room-scratch.ts'
 import { put } from '../testing/room-fixture.ts'
@@ -47,7 +47,7 @@ describe('attacks through a room', () => {
     const before = (await storage.documents.read(head))?.head.lastSeq
     const data = 'x'.repeat(250_000)
     for (let i = 0; i < count; i++)
-      ann.write(UPDATE, new UpdateWriter().block(70 + i, 5, 1, (w) => w.string('any', data)).deletes([]))
+      ann.write(SYNC.update, new UpdateWriter().block(70 + i, 5, 1, (w) => w.string('any', data)).deletes([]))
     await settled(ann)
     expect((await storage.documents.read(head))?.head.lastSeq).toBe(before)
     const bob = await joined(room)
@@ -59,9 +59,9 @@ describe('attacks through a room', () => {
     async (count) => {
       const { head, room } = await openRoom()
       const ann = await joined(room)
-      ann.write(UPDATE, new UpdateWriter().block(71, 0, Math.min(count, 500), (w, i) => w.string(`r${i}`, 'x')).deletes([]))
-      ann.write(UPDATE, new UpdateWriter().block(72, 0, count, (w) => w.type('types')).deletes([]))
-      ann.write(UPDATE, new UpdateWriter().block(73, 0, count, (w, i) => w.entry('keys', `k${i}`)).deletes([]))
+      ann.write(SYNC.update, new UpdateWriter().block(71, 0, Math.min(count, 500), (w, i) => w.string(`r${i}`, 'x')).deletes([]))
+      ann.write(SYNC.update, new UpdateWriter().block(72, 0, count, (w) => w.type('types')).deletes([]))
+      ann.write(SYNC.update, new UpdateWriter().block(73, 0, count, (w, i) => w.entry('keys', `k${i}`)).deletes([]))
       await settled(ann)
       await worker.job(room, { kind: 'settle' })
       expect(ann.refusals).toEqual([])
@@ -80,10 +80,10 @@ describe('attacks through a room', () => {
     for (let i = 0; i < 30; i++) ann.doc.getMap('shapes:c').set(`s${i}`, { id: `s${i}`, data: 'x'.repeat(20_000) })
     await settled(ann)
     const answers = () =>
-      worker.of('direct').filter(({ connection, frames }) => connection === ann.connection && frames[0]?.[1] === STEP2)
+      worker.of('direct').filter(({ connection, frames }) => connection === ann.connection && frames[0]?.[1] === SYNC.step2)
     const seen = answers().length
     const startedAt = performance.now()
-    for (let i = 0; i < 200; i++) ann.send(0, new Uint8Array([STEP1, 1, 0]))
+    for (let i = 0; i < 200; i++) ann.send(0, new Uint8Array([SYNC.step1, 1, 0]))
     await until(() => answers().length === seen + 200)
     expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
@@ -120,7 +120,7 @@ describe('attacks through a room', () => {
     const [ann, bob] = [await joined(room, careful), await joined(room, careful)]
     await settled(ann)
     const before = Y.encodeStateAsUpdate(bob.doc)
-    ann.write(UPDATE, quadratic(30_000))
+    ann.write(SYNC.update, quadratic(30_000))
     await until(() => ann.expelled !== null, 8_000)
     expect(ann.expelled).toBe(1003)
     expect(ann.refusals).toMatchObject([{ code: 'ERR_BAD_UPDATE', ordinal: ann.ordinal }])
@@ -135,7 +135,7 @@ describe('attacks through a room', () => {
     const { head, room } = await openRoom(patient)
     const ann = await joined(room, patient)
     for (let i = 0; i < 60 && ann.expelled === null; i++) {
-      ann.write(UPDATE, quadratic(1_500, i * 1_500))
+      ann.write(SYNC.update, quadratic(1_500, i * 1_500))
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
     expect(ann.expelled).toBe(1003)
@@ -328,8 +328,8 @@ describe('convergence', () => {
         if (fate === 0) client.room = 0
         client.doc.getArray('any').insert(random(client.doc.getArray('any').length + 1), [i])
         client.room = bound
-        if (fate === 1) client.write(UPDATE, Y.encodeStateAsUpdate(client.doc).slice(0, -3))
-        if (fate === 2) client.write(UPDATE, Y.encodeStateAsUpdate(client.doc))
+        if (fate === 1) client.write(SYNC.update, Y.encodeStateAsUpdate(client.doc).slice(0, -3))
+        if (fate === 2) client.write(SYNC.update, Y.encodeStateAsUpdate(client.doc))
         if (random(5) === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       for (const { connection } of clients) worker.host.receive([{ kind: 'resync', room, connection }])

@@ -1,5 +1,5 @@
 import { CLOCK, COLUMNS, OFFSET, UpdateTable } from '../guard/guard-table.ts'
-import { uintLength, writeUint } from './room-frames.ts'
+import { varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 
 const WHOLE_BYTES = 8 * 1024 * 1024
 const PART_BYTES = 4 * 1024 * 1024
@@ -67,16 +67,16 @@ function* slices(table: UpdateTable, partBytes: number): Generator<Slice> {
 
 function encodePart(update: Uint8Array, part: readonly Slice[], deletions: Uint8Array): Uint8Array {
   const blocks = joinNeighbours(part)
-  let length = uintLength(blocks.length) + deletions.length
+  let length = varUintLength(blocks.length) + deletions.length
   for (const block of blocks) {
-    length += uintLength(block.structs) + uintLength(block.client) + uintLength(block.clock) + block.end - block.start
+    length += varUintLength(block.structs) + varUintLength(block.client) + varUintLength(block.clock) + block.end - block.start
   }
   const bytes = new Uint8Array(length)
-  let at = writeUint(bytes, 0, blocks.length)
+  let at = writeVarUint(bytes, 0, blocks.length)
   for (const block of blocks) {
-    at = writeUint(bytes, at, block.structs)
-    at = writeUint(bytes, at, block.client)
-    at = writeUint(bytes, at, block.clock)
+    at = writeVarUint(bytes, at, block.structs)
+    at = writeVarUint(bytes, at, block.client)
+    at = writeVarUint(bytes, at, block.clock)
     bytes.set(update.subarray(block.start, block.end), at)
     at += block.end - block.start
   }

@@ -1,7 +1,9 @@
+import { isWriteBearing, readSync, syncFrame } from '@docrelay/protocol/codec'
+import { SYNC } from '@docrelay/protocol/frames'
 import { typeRoots } from '../guard/guard-roots.ts'
 import { fullState, type LiveContent, type RoomContent, step2Frames, vectorOf } from './room-content.ts'
 import { applyWrites, EditWindow, type Refusal, type TurnOwner, type Write } from './room-edits.ts'
-import { readStateVector, readSyncMessage, STEP1, STEP2, syncFrame, UPDATE } from './room-frames.ts'
+import { readStateVector } from './state-vector.ts'
 import { type RoomHost, watched } from './room-host.ts'
 import type { RoomLog } from './room-log.ts'
 import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
@@ -68,21 +70,27 @@ export class RoomSync implements TurnOwner {
   }
 
   receive(member: Member, message: Extract<ToWorker, { kind: 'sync' }>): void {
-    const read = readSyncMessage(message.payload)
+    const read = readSync(message.payload)
     if (read === null) {
       this.undecodable(member, message)
       return
     }
-    if (read.type === STEP1) {
-      this.answerStep1(member, read.data)
+    if (read.subType === SYNC.step1) {
+      this.answerStep1(member, read.payload)
       return
     }
     const readOnly = !member.canWrite
-    this.gather(member, { ordinal: message.ordinal, update: read.data, isStep2: read.type === STEP2, readOnly, refusal: null })
+    this.gather(member, {
+      ordinal: message.ordinal,
+      update: read.payload,
+      isStep2: read.subType === SYNC.step2,
+      readOnly,
+      refusal: null,
+    })
   }
 
   private undecodable(member: Member, { ordinal, payload }: Extract<ToWorker, { kind: 'sync' }>): void {
-    const isWrite = payload[0] === STEP2 || payload[0] === UPDATE
+    const isWrite = isWriteBearing(payload)
     const refusal = { code: isWrite ? 'ERR_BAD_UPDATE' : 'ERR_BAD_FRAME', text: 'the SYNC message cannot be decoded' } as const
     if (ordinal === 0) this.refuse(member, 0, refusal.code, refusal.text)
     else this.gather(member, refusedWrite(ordinal, refusal))
@@ -240,7 +248,7 @@ export class RoomSync implements TurnOwner {
   }
 
   sendStep1(member: Member): void {
-    this.direct(member, [syncFrame(STEP1, vectorOf(this.room.content()))])
+    this.direct(member, [syncFrame(SYNC.step1, vectorOf(this.room.content()))])
   }
 
   direct(member: Member, frames: readonly Uint8Array[]): void {
@@ -258,7 +266,7 @@ export class RoomSync implements TurnOwner {
     const now = this.host.clock.monotonicMs()
     if (ownPending && now - member.fullStateAtMs >= FULL_STATE_EVERY_MS) {
       member.fullStateAtMs = now
-      this.direct(member, [syncFrame(UPDATE, fullState(this.room.content(), this.room.log.emitted))])
+      this.direct(member, [syncFrame(SYNC.update, fullState(this.room.content(), this.room.log.emitted))])
     }
     this.resyncIn(member, Math.max(0, member.resyncAtMs + RESYNC_EVERY_MS - now))
   }

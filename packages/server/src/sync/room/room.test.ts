@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import type { Storage } from '../../drivers/sql/storage.ts'
-import { STEP1, STEP2, UPDATE } from './room-frames.ts'
+import { SYNC } from '@docrelay/protocol/frames'
 import { createDocument, gatedUpdates, openTestStorage, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
 import { UpdateWriter } from '../testing/update-writer.ts'
 
@@ -54,13 +54,13 @@ describe('join and sync', () => {
   it('[WS-23] [WS-25] [WS-31] a join gets a step1 and exactly one step2; an edit reaches everyone but its sender', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
-    expect(ann.received).toEqual([STEP1, STEP2])
+    expect(ann.received).toEqual([SYNC.step1, SYNC.step2])
     expect(ann.text()).toBe('<paragraph>one</paragraph>')
     const before = worker.of('updates').length
     ann.doc.getMap('shapes:c1').set('s1', { id: 's1', type: 'rect' })
     await until(() => bob.doc.getMap('shapes:c1').has('s1'))
     await settled(ann)
-    expect(ann.received).toEqual([STEP1, STEP2])
+    expect(ann.received).toEqual([SYNC.step1, SYNC.step2])
     const sent = worker.of('updates').slice(before)
     expect(sent).toHaveLength(1)
     expect(sent[0]).toMatchObject({ room, senders: [ann.connection] })
@@ -72,9 +72,9 @@ describe('join and sync', () => {
     const viewer = await joined(room, { canWrite: false })
     expect(viewer.text()).toBe('<paragraph>one</paragraph>')
     const before = viewer.received.length
-    viewer.send(0, syncMessage(STEP1, Y.encodeStateVector(viewer.doc)))
+    viewer.send(0, syncMessage(SYNC.step1, Y.encodeStateVector(viewer.doc)))
     await until(() => viewer.received.length > before)
-    expect(viewer.received.slice(before)).toEqual([STEP2])
+    expect(viewer.received.slice(before)).toEqual([SYNC.step2])
   })
 
   it('[WS-25] an undecodable or immense state vector is ERR_BAD_FRAME and a violation', async () => {
@@ -86,7 +86,7 @@ describe('join and sync', () => {
       new Uint8Array(1024 * 1024 + 1),
       new UpdateWriter().uint(100_001).bytes(),
     ]
-    for (const vector of vectors) ann.send(0, syncMessage(STEP1, vector))
+    for (const vector of vectors) ann.send(0, syncMessage(SYNC.step1, vector))
     await until(() => ann.refusals.length === vectors.length)
     for (const refusal of ann.refusals) expect(refusal).toMatchObject({ code: 'ERR_BAD_FRAME', violation: true, ordinal: 0 })
   })
@@ -94,8 +94,8 @@ describe('join and sync', () => {
   it('[WS-10] [WS-33] a message that is not exactly one SYNC message is refused', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
-    ann.send(++ann.ordinal, new Uint8Array([UPDATE, 2, 0, 0, 0]))
-    ann.send(++ann.ordinal, new Uint8Array([STEP2, 9, 0]))
+    ann.send(++ann.ordinal, new Uint8Array([SYNC.update, 2, 0, 0, 0]))
+    ann.send(++ann.ordinal, new Uint8Array([SYNC.step2, 9, 0]))
     ann.send(0, new Uint8Array([3, 0]))
     ann.send(0, new Uint8Array([]))
     await until(() => ann.refusals.length === 4)
@@ -110,10 +110,10 @@ describe('join and sync', () => {
     await settled(ann)
     const bob = await joined(room)
     const [first, ...rest] = bob.received
-    expect(first).toBe(STEP1)
-    expect(rest.pop()).toBe(STEP2)
+    expect(first).toBe(SYNC.step1)
+    expect(rest.pop()).toBe(SYNC.step2)
     expect(rest.length).toBeGreaterThanOrEqual(2)
-    expect(rest.every((type) => type === UPDATE)).toBe(true)
+    expect(rest.every((type) => type === SYNC.update)).toBe(true)
     expect(sameState(ann.doc, bob.doc)).toBe(true)
     for (const { connection, frames } of worker.of('direct')) {
       if (connection === bob.connection) for (const frame of frames) expect(frame.length).toBeLessThan(6 * 1024 * 1024)
@@ -134,7 +134,7 @@ describe('join and sync', () => {
         connection: ann.connection,
         join: earlier,
         ordinal: 7,
-        payload: syncMessage(UPDATE, new Uint8Array([9])),
+        payload: syncMessage(SYNC.update, new Uint8Array([9])),
       },
     ])
     ann.doc.getMap('shapes:c1').set('a', { id: 'a' })
@@ -149,7 +149,7 @@ describe('rights', () => {
     const [viewer, bob] = [await joined(room, { canWrite: false }), await joined(room)]
     const before = await stored(head.key)
     viewer.doc.getMap('shapes:c1').set('s', { id: 's' })
-    viewer.write(UPDATE, new Uint8Array([255, 255]))
+    viewer.write(SYNC.update, new Uint8Array([255, 255]))
     await until(() => viewer.refusals.length === 2)
     for (const refusal of viewer.refusals) expect(refusal).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN', violation: false })
     await settled(viewer)
@@ -161,16 +161,16 @@ describe('rights', () => {
     const { room } = await openRoom()
     const editor = await joined(room)
     const viewer = await joined(room, { canWrite: false })
-    viewer.write(STEP2, Y.encodeStateAsUpdate(viewer.doc))
-    viewer.write(STEP2, new Uint8Array([0, 0]))
+    viewer.write(SYNC.step2, Y.encodeStateAsUpdate(viewer.doc))
+    viewer.write(SYNC.step2, new Uint8Array([0, 0]))
     await settled(viewer)
     expect(viewer.refusals).toEqual([])
-    viewer.write(UPDATE, Y.encodeStateAsUpdate(viewer.doc))
+    viewer.write(SYNC.update, Y.encodeStateAsUpdate(viewer.doc))
     await until(() => viewer.refusals.length === 1)
     expect(viewer.refusals[0]?.code).toBe('ERR_EDIT_FORBIDDEN')
     const other = new Y.Doc()
     other.getMap('shapes:c1').set('x', { id: 'x' })
-    viewer.write(STEP2, Y.encodeStateAsUpdate(other))
+    viewer.write(SYNC.step2, Y.encodeStateAsUpdate(other))
     await until(() => viewer.refusals.length === 2)
     expect(editor.doc.getMap('shapes:c1').has('x')).toBe(false)
   })
@@ -197,16 +197,16 @@ describe('resync', () => {
     const gapped = gapBehind(ann.doc)
     ann.answersStep1 = false
     const seen = ann.received.length
-    ann.write(UPDATE, gapped)
+    ann.write(SYNC.update, gapped)
     await until(() => ann.received.length > seen)
-    expect(ann.received.slice(seen)).toEqual([STEP1])
+    expect(ann.received.slice(seen)).toEqual([SYNC.step1])
     expect(ann.refusals).toMatchObject([{ code: 'ERR_SYNC_GAP', violation: false, ordinal: ann.ordinal }])
     expect(await stored(head.key)).toEqual(before)
     expect(bob.doc.getMap('any').size).toBe(0)
-    ann.write(UPDATE, gapped)
-    ann.write(UPDATE, gapped)
+    ann.write(SYNC.update, gapped)
+    ann.write(SYNC.update, gapped)
     await settled(ann)
-    expect(ann.received.slice(seen)).toEqual([STEP1])
+    expect(ann.received.slice(seen)).toEqual([SYNC.step1])
     await until(() => ann.received.length === seen + 2, 1_500)
   })
 
@@ -241,12 +241,12 @@ describe('resync', () => {
     expect(vector).not.toEqual(middle)
     ann.answersStep1 = false
     const seen = ann.received.length
-    ann.write(STEP2, skipping)
+    ann.write(SYNC.step2, skipping)
     await until(() => ann.received.length === seen + 2)
-    expect(ann.received.slice(seen)).toEqual([UPDATE, STEP1])
-    ann.write(STEP2, skipping)
+    expect(ann.received.slice(seen)).toEqual([SYNC.update, SYNC.step1])
+    ann.write(SYNC.step2, skipping)
     await until(() => ann.received.length === seen + 3, 1_500)
-    expect(ann.received.slice(seen)).toEqual([UPDATE, STEP1, STEP1])
+    expect(ann.received.slice(seen)).toEqual([SYNC.update, SYNC.step1, SYNC.step1])
   })
 
   it('[WS-29] a resync asked for by the main thread is a step1', async () => {
@@ -256,7 +256,7 @@ describe('resync', () => {
     const seen = ann.received.length
     worker.host.receive([{ kind: 'resync', room, connection: ann.connection }])
     await until(() => ann.received.length > seen)
-    expect(ann.received.slice(seen)).toEqual([STEP1])
+    expect(ann.received.slice(seen)).toEqual([SYNC.step1])
   })
 
   it('[WS-33] [D3] a refused update leaves the document, its log and the others untouched', async () => {
@@ -265,7 +265,7 @@ describe('resync', () => {
     const before = await stored(head.key)
     const state = Y.encodeStateAsUpdate(bob.doc)
     const bad = new UpdateWriter().block(9, 0, 1, (w) => w.string('metadata', 'x')).deletes([])
-    ann.write(UPDATE, bad)
+    ann.write(SYNC.update, bad)
     await until(() => ann.refusals.length === 1)
     expect(ann.refusals[0]).toMatchObject({ code: 'ERR_BAD_UPDATE', violation: true, ordinal: ann.ordinal })
     await settled(ann)
@@ -280,7 +280,7 @@ describe('acknowledgements', () => {
     const ann = await joined(room)
     const from = worker.messages.length
     ann.doc.getMap('shapes:c1').set('a', { id: 'a' })
-    const refused = ann.write(UPDATE, new Uint8Array([7]))
+    const refused = ann.write(SYNC.update, new Uint8Array([7]))
     ann.doc.getMap('shapes:c1').set('b', { id: 'b' })
     await settled(ann)
     const mine = worker.messages.slice(from).filter((m) => 'connection' in m && m.connection === ann.connection)
@@ -303,7 +303,7 @@ describe('acknowledgements', () => {
     ann.doc.getMap('shapes:c1').set('a', { id: 'a' })
     const written = ann.ordinal
     await until(() => bob.doc.getMap('shapes:c1').has('a'))
-    bob.write(UPDATE, Y.encodeStateAsUpdate(bob.doc))
+    bob.write(SYNC.update, Y.encodeStateAsUpdate(bob.doc))
     const settling = held.job(room, { kind: 'settle' })
     const early = await Promise.race([settling, new Promise((resolve) => setTimeout(() => resolve('nothing'), 100))])
     expect(early).toBe('nothing')
@@ -329,9 +329,9 @@ describe('acknowledgements', () => {
     bob.doc.getMap('shapes:c1').set('a', { id: 'a' })
     gate.close()
     held.host.receive([
-      sync(first, syncMessage(UPDATE, Uint8Array.of(9))),
-      sync(first + 1, syncMessage(UPDATE, Y.encodeStateAsUpdate(bob.doc, Y.encodeStateVector(ann.doc)))),
-      sync(first + 2, Uint8Array.of(UPDATE, 200)),
+      sync(first, syncMessage(SYNC.update, Uint8Array.of(9))),
+      sync(first + 1, syncMessage(SYNC.update, Y.encodeStateAsUpdate(bob.doc, Y.encodeStateVector(ann.doc)))),
+      sync(first + 2, Uint8Array.of(SYNC.update, 200)),
     ])
     await until(() => ann.refusals.length === 2)
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -11,7 +11,8 @@ import { RelayError } from '../../kernel/errors.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { DocumentWorker, type DocumentWorkerOptions } from '../workers/document-worker.ts'
-import { readUint, STEP1, STEP2, syncFrame, UPDATE } from '../room/room-frames.ts'
+import { readSync, syncFrame } from '@docrelay/protocol/codec'
+import { SYNC } from '@docrelay/protocol/frames'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { FromWorker, RoomTask, TaskOutcome } from '../worker-messages.ts'
 
@@ -77,7 +78,7 @@ export class TestClient {
     this.worker = worker
     this.connection = connection
     this.doc.on('update', (update: Uint8Array, origin: unknown) => {
-      if (origin !== this && this.room !== 0) this.write(UPDATE, update)
+      if (origin !== this && this.room !== 0) this.write(SYNC.update, update)
     })
   }
 
@@ -91,7 +92,7 @@ export class TestClient {
     this.worker.joined.set(room, (this.worker.joined.get(room) ?? new Set()).add(this))
     const sub = given.sub ?? `user-${this.connection}`
     this.worker.host.receive([{ kind: 'join', room, connection: this.connection, join: this.join, sub, canWrite: this.canWrite }])
-    this.send(0, syncFrame(STEP1, Y.encodeStateVector(this.doc)).subarray(1))
+    this.send(0, syncFrame(SYNC.step1, Y.encodeStateVector(this.doc)).subarray(1))
   }
 
   leave(): void {
@@ -101,7 +102,7 @@ export class TestClient {
   }
 
   /** A write-bearing message with any bytes. */
-  write(type: number, update: Uint8Array): number {
+  write(type: 1 | 2, update: Uint8Array): number {
     this.ordinal++
     this.send(this.ordinal, syncFrame(type, update).subarray(1))
     return this.ordinal
@@ -121,16 +122,15 @@ export class TestClient {
       this.presence.push(frame)
       return
     }
-    const type = frame[1] as number
+    const sync = readSync(frame.subarray(1))
+    if (sync === null) throw new Error('the worker sent an incomplete frame')
+    const { subType: type, payload: data } = sync
     this.received.push(type)
-    const length = readUint(frame, 2)
-    if (length === null || length.value !== frame.length - length.next) throw new Error('the worker sent an incomplete frame')
-    const data = frame.subarray(length.next)
-    if (type === STEP1) {
-      if (this.answersStep1) this.write(STEP2, Y.encodeStateAsUpdate(this.doc, data))
+    if (type === SYNC.step1) {
+      if (this.answersStep1) this.write(SYNC.step2, Y.encodeStateAsUpdate(this.doc, data))
       return
     }
-    if (type === STEP2) this.synced = true
+    if (type === SYNC.step2) this.synced = true
     this.update(data)
   }
 

@@ -6,7 +6,8 @@ import { silentLogger } from '../../kernel/log.ts'
 import { packFromWorker, packToWorker, unpackFromWorker, unpackToWorker } from './document-batch.ts'
 import { Quarantine } from './document-quarantine.ts'
 import { type DocumentWorkers, openDocumentWorkers } from './document-workers.ts'
-import { STEP1, syncFrame, UPDATE } from '../room/room-frames.ts'
+import { syncFrame } from '@docrelay/protocol/codec'
+import { SYNC } from '@docrelay/protocol/frames'
 import { UpdateWriter } from '../testing/update-writer.ts'
 import { createDocument, openTestStorage, until } from '../testing/worker-harness.ts'
 import { sharedWatch, type Running, Watchdog, watchedMemory } from './watchdog.ts'
@@ -143,7 +144,7 @@ describe('worker threads', () => {
     await until(() => got.some(({ message }) => message.kind === 'opened' && message.room === room), 10_000)
     return room
   }
-  const send = (worker: number, room: number, ordinal: number, type: number, data: Uint8Array) =>
+  const send = (worker: number, room: number, ordinal: number, type: 0 | 1 | 2, data: Uint8Array) =>
     workers.post(worker, { kind: 'sync', room, connection: room, join: 1, ordinal, payload: syncFrame(type, data).subarray(1) })
   const settled = (room: number, ordinal: number) =>
     got.some(({ message }) => message.kind === 'settled' && message.connection === room && message.ordinal >= ordinal)
@@ -175,11 +176,11 @@ describe('worker threads', () => {
     expect(workers.leastLoaded()).not.toBe(worker)
     const doc = new Y.Doc()
     doc.getMap('shapes:c').set('a', { id: 'a' })
-    send(worker, room, 1, UPDATE, Y.encodeStateAsUpdate(doc))
+    send(worker, room, 1, SYNC.update, Y.encodeStateAsUpdate(doc))
     await until(() => settled(room, 1))
     const log = await storage.updates.load(head.key)
     expect(log.kind === 'loaded' && log.records.at(-1)?.actor).toBe('ann')
-    send(worker, room, 0, STEP1, new Uint8Array([0]))
+    send(worker, room, 0, SYNC.step1, new Uint8Array([0]))
     await until(() =>
       got.some(({ message }) => message.kind === 'direct' && message.connection === room && message.frames[0]?.[1] === 1),
     )
@@ -191,10 +192,10 @@ describe('worker threads', () => {
     const other = await open(1, good)
     const before = (await storage.documents.read(bad))?.head.lastSeq
     const startedAt = performance.now()
-    send(0, room, 1, UPDATE, quadratic(16_000))
+    send(0, room, 1, SYNC.update, quadratic(16_000))
     const doc = new Y.Doc()
     doc.getMap('shapes:c').set('a', { id: 'a' })
-    send(1, other, 1, UPDATE, Y.encodeStateAsUpdate(doc))
+    send(1, other, 1, SYNC.update, Y.encodeStateAsUpdate(doc))
     await until(() => settled(other, 1), 1_000)
     await until(() => ends.length === 1, 8_000)
     expect(performance.now() - startedAt).toBeLessThan(4_500)
@@ -203,7 +204,7 @@ describe('worker threads', () => {
     expect(workers.leastLoaded({ workspaceId: bad.workspaceId, id: bad.id })).toBe(workers.count)
     const again = await open(0, bad)
     doc.getMap('shapes:c').set('b', { id: 'b' })
-    send(0, again, 1, UPDATE, Y.encodeStateAsUpdate(doc))
+    send(0, again, 1, SYNC.update, Y.encodeStateAsUpdate(doc))
     await until(() => settled(again, 1))
     const apart = await open(workers.count, await createDocument(storage.documents))
     expect(apart).toBeGreaterThan(0)
@@ -212,7 +213,7 @@ describe('worker threads', () => {
   it('[G9] small steps of Y5 are charged to their sender', async () => {
     const head = await createDocument(storage.documents)
     const room = await open(1, head)
-    for (let i = 0; i < 40; i++) send(1, room, i + 1, UPDATE, quadratic(2_500, i * 2_500))
+    for (let i = 0; i < 40; i++) send(1, room, i + 1, SYNC.update, quadratic(2_500, i * 2_500))
     await until(
       () =>
         got.some(({ message }) => message.kind === 'refused' && message.connection === room && message.code === 'ERR_RATE_LIMIT'),
