@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chunkFrames, jsonFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
+import { varUint as varUintBytes } from './edit-stream.ts'
 
 /** What a received message is, with the place of the update in it. */
 export interface Incoming {
@@ -64,8 +65,8 @@ export const dialects: Record<'relay' | 'hocuspocus' | 'bare', Dialect> = {
       const name = text(doc)
       return [Uint8Array.of(...name, 2, 0, ...text(token), ...text('4.7.0')), Uint8Array.of(...name, 0, 0, 1, 0)]
     },
-    update: (doc, update) => Uint8Array.of(...text(doc), 0, 2, ...lengthOf(update.length), ...update),
-    largeUpdate: (doc, update) => [Buffer.concat([Uint8Array.of(...text(doc), 0, 2, ...lengthOf(update.length)), update])],
+    update: (doc, update) => Uint8Array.of(...text(doc), 0, 2, ...varUintBytes(update.length), ...update),
+    largeUpdate: (doc, update) => [Buffer.concat([Uint8Array.of(...text(doc), 0, 2, ...varUintBytes(update.length)), update])],
     sendsState: true,
     acknowledges: true,
     read(bytes, from, _to, incoming) {
@@ -116,18 +117,7 @@ function varUint(bytes: Buffer): number {
   }
 }
 
-function lengthOf(value: number): number[] {
-  const bytes: number[] = []
-  let rest = value
-  while (rest >= 128) {
-    bytes.push((rest % 128) | 0x80)
-    rest = Math.floor(rest / 128)
-  }
-  bytes.push(rest)
-  return bytes
-}
-
 function text(value: string): number[] {
   const bytes = Buffer.from(value)
-  return [...lengthOf(bytes.length), ...bytes]
+  return [...varUintBytes(bytes.length), ...bytes]
 }

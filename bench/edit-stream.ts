@@ -117,7 +117,8 @@ export function scanUpdate(
   return true
 }
 
-function varUint(value: number): number[] {
+/** The bytes of a number on the wire. */
+export function varUint(value: number): number[] {
   const bytes: number[] = []
   let rest = value
   while (rest >= 128) {

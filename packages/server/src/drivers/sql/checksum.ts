@@ -18,8 +18,8 @@ export function bodyChecksum(key: number, body: Uint8Array): number {
   return rowChecksum(`${key}`, body)
 }
 
-/** Over what a document's row says, as its columns hold it. */
-export function headChecksum(row: {
+/** What a document's row says of it, as its columns hold it. */
+export interface HeadColumns {
   readonly workspace_id: string
   readonly id: string
   readonly version: number
@@ -32,7 +32,9 @@ export function headChecksum(row: {
   readonly title_changed_at_ms: number
   readonly size_bytes: number
   readonly facts: string
-}): number {
+}
+
+export function headChecksum(row: HeadColumns): number {
   const dates = [row.created_at_ms, row.updated_at_ms, row.title_changed_at_ms]
   const texts = [row.workspace_id, row.id, row.owner_id, row.owner_name, row.collection_id, row.shared_with, row.facts]
   return crc32(JSON.stringify([row.version, row.size_bytes, dates, texts]))

@@ -1,7 +1,7 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
 import type { DocumentHead, DocumentRef, DocumentState, Tombstone } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import { headChecksum } from './checksum.ts'
+import { headChecksum, type HeadColumns } from './checksum.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
@@ -26,20 +26,8 @@ export const HEAD_COLUMNS = [
   'log_heads.body_ahead as body_ahead',
 ] as const
 
-export interface HeadRow {
+export interface HeadRow extends HeadColumns {
   readonly key: number
-  readonly workspace_id: string
-  readonly id: string
-  readonly version: number
-  readonly owner_id: string
-  readonly owner_name: string
-  readonly collection_id: string | null
-  readonly shared_with: string
-  readonly created_at_ms: number
-  readonly updated_at_ms: number
-  readonly title_changed_at_ms: number
-  readonly size_bytes: number
-  readonly facts: string
   readonly crc32: number
   readonly last_seq: number | null
   readonly covered_seq: number | null
