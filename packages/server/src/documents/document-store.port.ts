@@ -59,6 +59,15 @@ export type WriteExpectation =
   | { readonly kind: 'tombstone'; readonly lastServerVersion: number }
   | { readonly kind: 'absent' }
 
+/** A body as it is stored, with what is kept beside it. */
+export interface StoredBody {
+  /** Compact UTF-8 JSON without the server's own members. */
+  readonly bytes: Uint8Array
+  readonly facts: BodyFacts
+  /** Hashes of the blobs it references, sorted, each once. [BLOB-2] */
+  readonly blobReferences: readonly string[]
+}
+
 export interface DocumentWrite {
   readonly ref: DocumentRef
   readonly expect: WriteExpectation
@@ -69,7 +78,7 @@ export interface DocumentWrite {
     readonly collectionId?: string | null
     readonly sharedWith?: readonly unknown[]
     readonly titleChangedAtMs?: number
-    readonly body?: { readonly bytes: Uint8Array; readonly facts: BodyFacts }
+    readonly body?: StoredBody
   }
   /**
    * True adds 1 to the version and sets updatedAt; false is for a materialisation that changed nothing worth a version. [LIFE-12]
@@ -123,6 +132,8 @@ export interface DocumentStore {
   ): Promise<{ readonly kind: 'removed'; readonly tombstone: Tombstone } | { readonly kind: 'gone' }>
   /** Heads of a workspace, updatedAt descending, then id ascending. [REST-21] */
   list(workspaceId: string): Promise<readonly DocumentHead[]>
+  /** Documents whose stored body references a blob. [BLOB-6, BLOB-13] */
+  referencing(workspaceId: string, hash: string): Promise<readonly DocumentHead[]>
   /** Live sum of the stored body sizes. [interface, Limits rule 3] */
   usedBytes(workspaceId: string): Promise<number>
   /** Deletes at most `limit` tombstones older than `beforeMs`; answers how many. [LIFE-24, LIFE-30] */

@@ -11,6 +11,8 @@ export type BodyPolicy =
   | { readonly kind: 'json'; readonly maxBytes: number }
   /** Raw document JSON up to the document limit; the handler gets the bytes. [REST-7] */
   | { readonly kind: 'document' }
+  /** Any bytes, handed to the handler as they arrive and not collected; the handler counts them. [BLOB-3] */
+  | { readonly kind: 'stream' }
 
 /** A route without what it runs: what docs and pins list. */
 export type RouteDeclaration = Omit<Route, 'handle'>
@@ -25,6 +27,13 @@ export interface Route {
   /** The PERM-3 row in words, rendered into docs/reference/routes.md. */
   readonly needs: string
   readonly summary: string
+  /** Not served under `/api/v1/` as well. [REST-4] */
+  readonly unversioned?: true
+  /** Headers of every response of the route, errors included. [REST-37] */
+  headers?(context: {
+    readonly params: Readonly<Record<string, string>>
+    readonly origin: string
+  }): Readonly<Record<string, string>>
   /** Answers also while the relay drains. [LIFE-28] */
   readonly whileDraining?: true
   /** The path parameter that is a document id, for the log. [OPS-5] */
@@ -43,6 +52,8 @@ export interface RouteRequest {
   readonly caller: { readonly principal: Principal; readonly access: Access } | null
   readonly json: unknown
   readonly bytes: Uint8Array
+  /** The body of a `stream` route; throws BAD_REQUEST when the client ends early, and where nothing came for 60 s. [REST-7] */
+  readonly stream: AsyncIterable<Uint8Array>
   /** `<scheme>://<host>` of the request, X-Forwarded-Proto honoured. */
   readonly origin: string
 }
@@ -66,3 +77,19 @@ export type RouteReply =
       readonly status?: number
       readonly headers?: Readonly<Record<string, string>>
     }
+  /** Bytes of any kind. `partial` is 206. HEAD gets the headers alone, Content-Length included. */
+  | {
+      readonly kind: 'bytes'
+      readonly bytes: Uint8Array
+      readonly headers: Readonly<Record<string, string>> & { readonly 'Content-Type': string }
+    }
+  /** `length` becomes Content-Length; `open` is not called for HEAD. A failure under way ends the connection. */
+  | {
+      readonly kind: 'stream'
+      readonly partial: boolean
+      readonly length: number
+      readonly open: () => Promise<AsyncIterable<Uint8Array>>
+      readonly headers: Readonly<Record<string, string>> & { readonly 'Content-Type': string }
+    }
+  /** 302. */
+  | { readonly kind: 'redirect'; readonly location: string; readonly headers?: Readonly<Record<string, string>> }

@@ -10,6 +10,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { bodyChecksum, headChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
+import type { RecoveryRing } from './recovery.ts'
 import { captureRecoveryPoint } from './recovery-capture.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
@@ -18,7 +19,12 @@ import { appendTo } from './updates.ts'
 type Body = NonNullable<DocumentWrite['set']['body']>
 
 /** Checks everything first and writes last, so that a refused write leaves nothing behind for its neighbours in the commit. */
-export async function writeDocument(writer: Writer, engine: Engine, write: DocumentWrite): Promise<WriteOutcome> {
+export async function writeDocument(
+  writer: Writer,
+  engine: Engine,
+  write: DocumentWrite,
+  recovery: RecoveryRing,
+): Promise<WriteOutcome> {
   await engine.lockDocument(writer, write.ref)
   const current = await readState(writer, write.ref)
   if (!expected(write.expect, current)) return { kind: 'conflict', current }
@@ -34,7 +40,7 @@ export async function writeDocument(writer: Writer, engine: Engine, write: Docum
     const created = await createDocument(writer, write, write.set.body, version)
     return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
   }
-  return updateDocument(writer, engine, write, head, version)
+  return updateDocument(writer, engine, write, head, version, recovery)
 }
 
 function expected(expect: WriteExpectation, current: DocumentState): boolean {
@@ -123,10 +129,11 @@ async function updateDocument(
   write: DocumentWrite,
   head: DocumentHead,
   version: number,
+  recovery: RecoveryRing,
 ): Promise<WriteOutcome> {
   const { set, log } = write
   const { key } = head
-  if (write.capture !== undefined) await captureRecoveryPoint(writer, head, write.capture.reason, write.nowMs)
+  if (write.capture !== undefined) await captureRecoveryPoint(writer, head, write.capture.reason, write.nowMs, recovery.points)
   const changed: DocumentHead = {
     ...head,
     version,

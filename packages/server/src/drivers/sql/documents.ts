@@ -4,6 +4,7 @@ import type { Logger } from '../../kernel/log.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { DamagedDocumentError, type HeadRow, headOf, readState, selectHeads } from './document-rows.ts'
+import type { RecoveryRing } from './recovery.ts'
 import { sumBytes, writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
 import { readingWith } from './reading.ts'
@@ -13,7 +14,12 @@ import type { Writer } from './tables.ts'
 /** Everything that hangs on a document's key, children first. */
 const PARTS = ['updates', 'snapshots', 'set_aside', 'recovery_points', 'bodies', 'log_heads'] as const
 
-export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, log: Logger): DocumentStore {
+export function sqlDocuments(
+  { engine, reader }: Database,
+  queue: CommitQueue,
+  log: Logger,
+  recovery: RecoveryRing,
+): DocumentStore {
   const reading = readingWith(log)
   return {
     state: (ref) => reading(() => readState(reader, ref)),
@@ -31,7 +37,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
         }
         return { head: headOf(row), body: row.body }
       }),
-    write: (write) => queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write)),
+    write: (write) => queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, recovery)),
     remove: (ref, key, deletedAtMs) =>
       queue.run(0, async (writer) => {
         await engine.lockDocument(writer, ref)
@@ -46,6 +52,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
           .execute()
         return rows.flatMap((row) => readableHead(row, log))
       }),
+    referencing: () => Promise.reject(new Error('not written yet')),
     usedBytes: (workspaceId) => reading(() => sumBytes(reader, workspaceId)),
     purgeTombstones: (beforeMs, limit) =>
       queue.run(0, async (writer) => {

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { change, creation, textOf, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { openDatabase } from './database.ts'
-import { RECOVERY_RING } from './recovery-capture.ts'
+import { DEFAULT_RECOVERY_RING } from './recovery.ts'
+
+const RECOVERY_RING = DEFAULT_RECOVERY_RING.points
 import type { StorageHost } from './storage-host.ts'
 import { openPostgresUnderTest, type PostgresUnderTest } from './testing/postgres-under-test.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'

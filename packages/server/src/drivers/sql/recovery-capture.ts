@@ -2,11 +2,14 @@ import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { rowChecksum } from './checksum.ts'
 import type { Writer } from './tables.ts'
 
-/** Of one document; the oldest go first. [LIFE-21] */
-export const RECOVERY_RING = 20
-
 /** Keeps the stored body of `head` as a recovery point. Times of one document's points strictly rise, whatever the clock does. [LIFE-18] */
-export async function captureRecoveryPoint(writer: Writer, head: DocumentHead, reason: string, nowMs: number): Promise<void> {
+export async function captureRecoveryPoint(
+  writer: Writer,
+  head: DocumentHead,
+  reason: string,
+  nowMs: number,
+  ring: number,
+): Promise<void> {
   const { key } = head
   const stored = await writer.selectFrom('bodies').select('body').where('key', '=', key).executeTakeFirst()
   if (stored === undefined) return
@@ -27,9 +30,10 @@ export async function captureRecoveryPoint(writer: Writer, head: DocumentHead, r
       facts: JSON.stringify(head.facts),
       crc32: rowChecksum(`${key} ${head.version} ${createdAtMs}`, stored.body),
       body: stored.body,
+      digest: null,
     })
     .execute()
-  const oldestKept = points[RECOVERY_RING - 2]
+  const oldestKept = points[ring - 2]
   if (oldestKept === undefined) return
   await writer.deleteFrom('recovery_points').where('key', '=', key).where('point', '<', oldestKept.point).execute()
 }

@@ -22,6 +22,10 @@ export function storageFromPort(port: MessagePort): Ports {
   const documents = verb('documents')
   const updates = verb('updates')
   const revocations = verb('revocations')
+  const recovery = verb('recovery')
+  const blobs = verb('blobs')
+  const registries = verb('registries')
+  const shareLinks = verb('shareLinks')
   const control = verb('control')
   return {
     documents: {
@@ -30,6 +34,7 @@ export function storageFromPort(port: MessagePort): Ports {
       write: documents('write'),
       remove: documents('remove'),
       list: documents('list'),
+      referencing: documents('referencing'),
       usedBytes: documents('usedBytes'),
       purgeTombstones: documents('purgeTombstones'),
     },
@@ -41,6 +46,28 @@ export function storageFromPort(port: MessagePort): Ports {
       rebuild: updates('rebuild'),
     } satisfies UpdateLog,
     revocations: { add: revocations('add'), all: revocations('all'), cursor: revocations('cursor') },
+    recovery: { list: recovery('list'), read: recovery('read'), capture: recovery('capture'), restore: recovery('restore') },
+    blobs: {
+      find: blobs('find'),
+      uploadedBy: blobs('uploadedBy'),
+      reserve: blobs('reserve'),
+      release: blobs('release'),
+      grant: blobs('grant'),
+      staged: blobs('staged'),
+      overdueStaged: blobs('overdueStaged'),
+      releaseUnreferenced: blobs('releaseUnreferenced'),
+      orphans: blobs('orphans'),
+      forgetOrphan: blobs('forgetOrphan'),
+      meteredBytes: blobs('meteredBytes'),
+    },
+    registries: { read: registries('read'), replace: registries('replace'), configBytes: registries('configBytes') },
+    shareLinks: {
+      issue: shareLinks('issue'),
+      list: shareLinks('list'),
+      revoke: shareLinks('revoke'),
+      find: shareLinks('find'),
+      purgeExpired: shareLinks('purgeExpired'),
+    },
     control: { ping: control('ping'), stats: control('stats'), close: control('close') },
   }
 }
@@ -53,7 +80,10 @@ interface Waiting {
 
 type Outgoing = Call | { readonly kind: 'append'; readonly id: number; readonly records: readonly AppendRecord[] }
 
-const READS = new Set(['state', 'read', 'list', 'usedBytes', 'load', 'after', 'all', 'cursor', 'ping', 'stats'])
+const READS = new Set([
+  ...['state', 'read', 'list', 'referencing', 'usedBytes', 'load', 'after', 'all', 'cursor', 'ping', 'stats'],
+  ...['find', 'uploadedBy', 'staged', 'overdueStaged', 'orphans', 'meteredBytes', 'configBytes'],
+])
 
 class StorageClient {
   readonly #port: MessagePort

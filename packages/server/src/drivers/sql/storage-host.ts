@@ -1,12 +1,20 @@
 import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
+import type { RegistryStore } from '../../collections/registry-store.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
+import { sqlBlobLedger } from './blob-ledger.ts'
 import { CommitQueue, type CommitStats } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
 import { sqlDocuments } from './documents.ts'
+import { type RecoveryRing, sqlRecovery } from './recovery.ts'
+import { sqlRegistries } from './registries.ts'
+import { sqlShareLinks } from './share-links.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
 import type { Writer } from './tables.ts'
@@ -18,6 +26,7 @@ export interface StorageHostOptions {
   readonly url: string
   readonly commitDelayMs: number
   readonly serverWaitMs?: number
+  readonly recovery: RecoveryRing
   readonly log: Logger
   readonly clock: Clock
   readonly hooks: TestHooks
@@ -29,6 +38,10 @@ export interface StorageHost extends AsyncDisposable {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
   readonly revocations: RevocationStore
+  readonly recovery: RecoveryStore
+  readonly blobs: BlobLedger
+  readonly registries: RegistryStore
+  readonly shareLinks: ShareLinkStore
   /** Resolves when the store can be read and written. After a failed commit it tries one, so that recovery shows. [LIFE-6, OPS-2] */
   ping(): Promise<void>
   stats(): CommitStats
@@ -36,7 +49,7 @@ export interface StorageHost extends AsyncDisposable {
 
 /** @throws Error with a sentence for the operator */
 export async function openStorageHost(options: StorageHostOptions): Promise<StorageHost> {
-  const { url, commitDelayMs, serverWaitMs = 0, log, clock, hooks, onFatal } = options
+  const { url, commitDelayMs, serverWaitMs = 0, recovery, log, clock, hooks, onFatal } = options
   const database = await openDatabase(url, { ...hooks, serverWaitMs }, log)
   const queue = new CommitQueue({
     database,
@@ -49,9 +62,13 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   return {
-    documents: sqlDocuments(database, queue, log),
+    documents: sqlDocuments(database, queue, log, recovery),
     updates: sqlUpdates(database, queue, log),
     revocations: sqlRevocations(database, queue, log),
+    recovery: sqlRecovery(database, queue, log, recovery),
+    blobs: sqlBlobLedger(database, queue, log),
+    registries: sqlRegistries(database, queue, log),
+    shareLinks: sqlShareLinks(database, queue, log),
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {

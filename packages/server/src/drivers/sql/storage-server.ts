@@ -16,11 +16,15 @@ import {
 
 /** Answers the calls that arrive on `port` until it closes. Replies of one commit leave as one message. */
 export function serveStorage(port: MessagePort, host: StorageHost, close: () => Promise<void>): void {
-  const { documents, updates, revocations } = host
+  const { documents, updates, revocations, recovery, blobs, registries, shareLinks } = host
   const ports: Ports = {
     documents,
     updates,
     revocations,
+    recovery,
+    blobs,
+    registries,
+    shareLinks,
     control: { ping: () => host.ping(), stats: async () => host.stats(), close },
   }
   const out = new Replies(port)

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { RecoveryRing } from './recovery.ts'
 import { openStorageHost, type StorageHost } from './storage-host.ts'
 import { serveStorage } from './storage-server.ts'
 import type { ThreadEvent } from './storage-wire.ts'
@@ -11,15 +12,18 @@ export interface StorageThreadData {
   readonly url: string
   readonly commitDelayMs: number
   readonly serverWaitMs: number
+  readonly recovery: RecoveryRing
   readonly port: MessagePort
 }
 
-async function main(parent: MessagePort, { url, commitDelayMs, serverWaitMs, port }: StorageThreadData): Promise<void> {
+async function main(parent: MessagePort, data: StorageThreadData): Promise<void> {
+  const { url, commitDelayMs, serverWaitMs, recovery, port } = data
   const tell = (event: ThreadEvent) => parent.postMessage(event)
   const host = await openStorageHost({
     url,
     commitDelayMs,
     serverWaitMs,
+    recovery,
     log: forwardingLogger(tell),
     clock: systemClock,
     hooks: testHooks(process.env),

@@ -1,8 +1,12 @@
 import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
+import type { RegistryStore } from '../../collections/registry-store.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { ErrorCode } from '../../kernel/errors.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { LogFields } from '../../kernel/log.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 
@@ -11,6 +15,10 @@ export interface Ports {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
   readonly revocations: RevocationStore
+  readonly recovery: RecoveryStore
+  readonly blobs: BlobLedger
+  readonly registries: RegistryStore
+  readonly shareLinks: ShareLinkStore
   readonly control: { ping(): Promise<void>; stats(): Promise<CommitStats>; close(): Promise<void> }
 }
 

@@ -1,9 +1,14 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
+import type { RegistryStore } from '../../collections/registry-store.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
+import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery.ts'
 import { storageFromPort } from './storage-client.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
@@ -14,6 +19,8 @@ export interface StorageOptions {
   /** How long a commit may wait for more records under load; 0 is not at all. */
   readonly commitDelayMs: number
   readonly log: Logger
+  /** `[recovery]`; the defaults of the configuration when absent. */
+  readonly recovery?: RecoveryRing
   /** How long to wait for a database server that does not answer yet; 0 when absent. */
   readonly serverWaitMs?: number
 }
@@ -23,6 +30,10 @@ export interface Storage extends AsyncDisposable {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
   readonly revocations: RevocationStore
+  readonly recovery: RecoveryStore
+  readonly blobs: BlobLedger
+  readonly registries: RegistryStore
+  readonly shareLinks: ShareLinkStore
   /** A port for `storageFromPort` in another thread; an append then goes there and back without touching this thread. */
   workerPort(): MessagePort
   /** Resolves when the store can be read and written, else rejects with UNAVAILABLE or NOT_PERSISTED. [LIFE-6, OPS-2] */
@@ -34,9 +45,10 @@ export interface Storage extends AsyncDisposable {
 }
 
 /** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
-export async function openStorage({ url, commitDelayMs, log, serverWaitMs = 0 }: StorageOptions): Promise<Storage> {
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { url, commitDelayMs, log, serverWaitMs = 0, recovery = DEFAULT_RECOVERY_RING } = options
   const { port1, port2 } = new MessageChannel()
-  const data: StorageThreadData = { url, commitDelayMs, serverWaitMs, port: port2 }
+  const data: StorageThreadData = { url, commitDelayMs, serverWaitMs, recovery, port: port2 }
   const worker = new Worker(new URL('./storage-thread.ts', import.meta.url), {
     workerData: data,
     transferList: [port2],
@@ -59,6 +71,10 @@ export async function openStorage({ url, commitDelayMs, log, serverWaitMs = 0 }:
     documents: ports.documents,
     updates: ports.updates,
     revocations: ports.revocations,
+    recovery: ports.recovery,
+    blobs: ports.blobs,
+    registries: ports.registries,
+    shareLinks: ports.shareLinks,
     workerPort() {
       const channel = new MessageChannel()
       worker.postMessage(channel.port2, [channel.port2])

@@ -44,6 +44,46 @@ export interface Tables {
     facts: string
     crc32: number
     body: Uint8Array
+    /** Of the content, without what every save sets; null in points taken before it was kept. [LIFE-20] */
+    digest: string | null
+  }
+  point_refs: { key: number; point: number; hash: string }
+  /** What the stored body references. [BLOB-2] */
+  blob_refs: { key: number; hash: string }
+  blob_grants: {
+    workspace_id: string
+    hash: string
+    size_bytes: number
+    mime_type: string
+    created_at_ms: number
+    /** 0 while only recovery points reference it. [BLOB-16] */
+    metered: number
+    /** Since when no document has referenced it; null while one does, or a point alone keeps it. */
+    unreferenced_at_ms: number | null
+    /** JSON of `Provenance`. */
+    provenance: string | null
+  }
+  blob_uploaders: { workspace_id: string; hash: string; sub: string }
+  /** Reservations of uploads under way. */
+  blob_uploads: {
+    id: string
+    workspace_id: string
+    hash: string | null
+    bytes: number
+    kind: 'stream' | 'presigned'
+    sub: string | null
+    expires_at_ms: number
+    remove_at_ms: number | null
+  }
+  blob_orphans: { hash: string }
+  registries: { workspace_id: string; kind: string; version: number; size_bytes: number; value: string }
+  share_links: {
+    id: string
+    token_hash: string
+    key: number
+    created_at_ms: number
+    created_by: string
+    expires_at_ms: number
   }
   tombstones: { workspace_id: string; id: string; deleted_at_ms: number; last_server_version: number; owner_id: string }
   revocations: { jti: string; revoked_at_ms: number }

@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import type { Random } from '../../kernel/ids.ts'
 import type { RoomView } from '../guard/guard.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
+import { indexedDoc } from './root-index.ts'
 import { splitUpdate } from './room-split.ts'
 
 /**
@@ -28,7 +29,7 @@ const ANY_CLIENT_ID = 2 ** 32
 
 /** A document made of stored updates, with the roots of YDOC-1 typed. Throws when they cannot be applied completely. [YDOC-11, YDOC-12] */
 export function buildLive(updates: readonly Uint8Array[], random: Random): LiveContent {
-  const doc = new Y.Doc({ gc: true })
+  const doc = indexedDoc()
   doc.transact(() => {
     for (const update of updates) Y.applyUpdate(doc, update)
   })

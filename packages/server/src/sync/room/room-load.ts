@@ -6,6 +6,7 @@ import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
 import { buildLive, type LiveContent, type RoomContent } from './room-content.ts'
 import { type RoomHost, watched } from './room-host.ts'
+import { indexedDoc } from './root-index.ts'
 import type { LoadedLog } from '../update-log.port.ts'
 
 /** A document as it is right after loading: everything in `content` is durable. */
@@ -158,7 +159,7 @@ async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): 
     host.count('documents_unavailable')
     return { kind: 'unavailable', detail }
   }
-  const doc = new Y.Doc()
+  const doc = indexedDoc()
   seed(doc, readStoredBody(record.body))
   const outcome = await host.updates.rebuild(head.key, Y.encodeStateAsUpdate(doc), Y.encodeStateVector(doc), detail)
   doc.destroy()

@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
 import { openTaskPool } from '../../kernel/task-pool.ts'
+import { indexedDoc } from './root-index.ts'
 
 /** Work on a copy of a document outside the worker's own thread, so that a bad one hurts nobody. [G10, D8] */
 export interface ScratchPool {
@@ -42,7 +43,7 @@ export function openScratchPool(): ScratchPool {
 
 /** Runs one task on a document of its own. */
 export function runScratch(task: ScratchTask): boolean {
-  const doc = new Y.Doc()
+  const doc = indexedDoc()
   try {
     if (task.kind === 'trial') {
       Y.applyUpdate(doc, task.state)
@@ -61,7 +62,7 @@ export function runScratch(task: ScratchTask): boolean {
 
 /** Whether the state that came out can be read back. */
 function decodes(doc: Y.Doc): boolean {
-  const copy = new Y.Doc()
+  const copy = indexedDoc()
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc))
   return copy.store.pendingStructs === null && copy.store.pendingDs === null
 }

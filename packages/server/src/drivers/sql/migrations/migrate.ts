@@ -3,6 +3,7 @@ import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migrat
 import type { Tables, Writer } from '../tables.ts'
 import * as initial from './0001-initial.ts'
 import type { ColumnTypes } from './0001-initial.ts'
+import * as workspace from './0002-workspace.ts'
 
 /** Raised by one when an older program could not work on the store any more. [LIFE-29] */
 export const STORE_FORMAT = 1
@@ -10,6 +11,7 @@ export const STORE_FORMAT = 1
 /** In order; a released one is never changed (its hash is pinned in a test). */
 export const MIGRATIONS: Readonly<Record<string, { up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> }>> = {
   '0001-initial': initial,
+  '0002-workspace': workspace,
 }
 
 export class StoreTooNewError extends Error {

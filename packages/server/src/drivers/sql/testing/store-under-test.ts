@@ -5,6 +5,7 @@ import type { OpenRevocationStore } from '../../../auth/revocations.contract.ts'
 import type { OpenDocumentStore } from '../../../documents/document-store.contract.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { type Logger, silentLogger } from '../../../kernel/log.ts'
+import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
@@ -20,11 +21,12 @@ export function temporaryStore(): { readonly url: string; readonly path: string;
 
 export function openHost(
   url: string,
-  more: { readonly log?: Logger; readonly commitDelayMs?: number } = {},
+  more: { readonly log?: Logger; readonly commitDelayMs?: number; readonly recovery?: RecoveryRing } = {},
 ): Promise<StorageHost> {
   return openStorageHost({
     url,
     commitDelayMs: more.commitDelayMs ?? 4,
+    recovery: more.recovery ?? DEFAULT_RECOVERY_RING,
     log: more.log ?? silentLogger,
     clock: systemClock,
     hooks: { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0 },
