@@ -112,7 +112,7 @@ function growLoadCost({ host, id }: TurnOwner, live: LiveContent, turn: SlowTurn
       host.watch.end()
     }
   }
-  // Encoding counts too: with thousands of roots it is the slower part.
+  // Encoding counts too: whoever joins the loaded document waits for it.
   const state = measured(encodedBytes, () => Y.encodeStateAsUpdate(live.doc))
   const limitMs = loadLimitMs(state.length)
   if (live.loadCostMs <= limitMs) return null

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 
-type Root = Y.AbstractType<Y.YEvent<never>>
+type Root = Y.Doc['share'] extends Map<string, infer Type> ? Type : never
 
 /**
  * A document that finds the name of a root in constant time.
