@@ -59,7 +59,10 @@ describe('attacks through a room', () => {
     async (count) => {
       const { head, room } = await openRoom()
       const ann = await joined(room)
-      ann.write(SYNC.update, new UpdateWriter().block(71, 0, Math.min(count, 9_900), (w, i) => w.string(`r${i}`, 'x')).deletes([]))
+      ann.write(
+        SYNC.update,
+        new UpdateWriter().block(71, 0, Math.min(count, 9_900), (w, i) => w.string(`r${i}`, 'x')).deletes([]),
+      )
       ann.write(SYNC.update, new UpdateWriter().block(72, 0, count, (w) => w.type('types')).deletes([]))
       ann.write(SYNC.update, new UpdateWriter().block(73, 0, count, (w, i) => w.entry('keys', `k${i}`)).deletes([]))
       await settled(ann)
