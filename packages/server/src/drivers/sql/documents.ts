@@ -1,18 +1,15 @@
 import { sql } from 'kysely'
-import type { DocumentHead, DocumentRef, DocumentStore, Tombstone } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
+import { removeDocument } from './document-remove.ts'
 import { DamagedDocumentError, type HeadRow, headOf, readState, selectHeads } from './document-rows.ts'
 import type { RecoveryRing } from './recovery.ts'
 import { sumBytes, writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
 import { readingWith } from './reading.ts'
-import { originalText, storedText } from './stored-text.ts'
-import type { Writer } from './tables.ts'
-
-/** Everything that hangs on a document's key, children first. */
-const PARTS = ['updates', 'snapshots', 'set_aside', 'recovery_points', 'bodies', 'log_heads'] as const
+import { storedText } from './stored-text.ts'
 
 export function sqlDocuments(
   { engine, reader }: Database,
@@ -78,33 +75,6 @@ function readableHead(row: HeadRow, log: Logger): DocumentHead[] {
     })
     return []
   }
-}
-
-async function removeDocument(writer: Writer, ref: DocumentRef, key: number, deletedAtMs: number) {
-  const row = await writer
-    .selectFrom('documents')
-    .select(['version', 'owner_id'])
-    .where('workspace_id', '=', storedText(ref.workspaceId))
-    .where('id', '=', ref.id)
-    .where('key', '=', key)
-    .executeTakeFirst()
-  if (row === undefined) return { kind: 'gone' } as const
-  for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()
-  await writer.deleteFrom('documents').where('key', '=', key).execute()
-  const stone = { deleted_at_ms: deletedAtMs, last_server_version: row.version, owner_id: row.owner_id }
-  await writer
-    .insertInto('tombstones')
-    .values({ workspace_id: storedText(ref.workspaceId), id: ref.id, ...stone })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doUpdateSet(stone))
-    .execute()
-  const tombstone: Tombstone = {
-    workspaceId: ref.workspaceId,
-    id: ref.id,
-    deletedAtMs,
-    lastServerVersion: row.version,
-    ownerId: originalText(row.owner_id),
-  }
-  return { kind: 'removed', tombstone } as const
 }
 
 function weightOf(bytes: Uint8Array | undefined): number {

@@ -1,0 +1,37 @@
+import type { DocumentRef, Tombstone } from '../../documents/document-store.port.ts'
+import { originalText, storedText } from './stored-text.ts'
+import type { Writer } from './tables.ts'
+
+/** Everything that hangs on a document's key, children first. */
+const PARTS = [
+  ...(['share_links', 'blob_refs', 'point_refs', 'recovery_points'] as const),
+  ...(['updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const),
+]
+
+/** Removes a document with all its parts and leaves the tombstone. Another key under the id is `gone`, and nothing is changed. [LIFE-23] */
+export async function removeDocument(writer: Writer, ref: DocumentRef, key: number, deletedAtMs: number) {
+  const row = await writer
+    .selectFrom('documents')
+    .select(['version', 'owner_id'])
+    .where('workspace_id', '=', storedText(ref.workspaceId))
+    .where('id', '=', ref.id)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  if (row === undefined) return { kind: 'gone' } as const
+  for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()
+  await writer.deleteFrom('documents').where('key', '=', key).execute()
+  const stone = { deleted_at_ms: deletedAtMs, last_server_version: row.version, owner_id: row.owner_id }
+  await writer
+    .insertInto('tombstones')
+    .values({ workspace_id: storedText(ref.workspaceId), id: ref.id, ...stone })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doUpdateSet(stone))
+    .execute()
+  const tombstone: Tombstone = {
+    workspaceId: ref.workspaceId,
+    id: ref.id,
+    deletedAtMs,
+    lastServerVersion: row.version,
+    ownerId: originalText(row.owner_id),
+  }
+  return { kind: 'removed', tombstone } as const
+}
