@@ -27,6 +27,8 @@ export interface PreparedBody {
    */
   readonly bytes: Uint8Array
   readonly facts: BodyFacts
+  /** Of the content and of the body's own list, sorted, each once. [BLOB-2] */
+  readonly blobReferences: readonly string[]
   /** `name` and `title` as given; where both are strings and differ, the writer settles them against the stored title. [BODY-10] */
   readonly name: string | null
   readonly title: string | null

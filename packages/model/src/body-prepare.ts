@@ -2,7 +2,7 @@ import type { DocumentBody } from './body.ts'
 import { bodyFacts, type PreparedBody } from './body-facts.ts'
 import { parseBody } from './body-parse.ts'
 import { settleTitle, withTitle } from './body-title.ts'
-import { writeStoredBody } from './body-write.ts'
+import { writeSettledBody } from './body-write.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from './json.ts'
 import { type JsonLimits, jsonLimits, parseJsonBytes } from './json-scan.ts'
 
@@ -66,13 +66,15 @@ export function prepareValue(value: Json, docId: string, storedTitle: string | n
 
   const [name, title] = [textOrNull(memberOf(value, 'name')), textOrNull(memberOf(value, 'title'))]
   const ordered = followPageOrder(parsed.body)
-  const body =
+  const titled =
     name !== null && title !== null && name !== title ? withTitle(ordered, settleTitle(name, title, storedTitle)) : ordered
+  const { body, bytes, blobReferences } = writeSettledBody(titled, true)
   return {
     ok: true,
     prepared: {
-      bytes: writeStoredBody(body),
+      bytes,
       facts: bodyFacts(body, memberOf(value, 'version')),
+      blobReferences,
       name,
       title,
       collectionId: beside.collectionId,

@@ -9,7 +9,9 @@ import type {
   ProsePage,
   References,
 } from './body.ts'
+import { BLOB_REFERENCES, blobReferencesIn, listedBlobReferences } from './blob-references.ts'
 import { groupMembers } from './body-order.ts'
+import { withMembers } from './body-title.ts'
 import type { JsonObject } from './json.ts'
 
 type WrittenForm = Exclude<ContainerForm, 'absent'>
@@ -17,6 +19,37 @@ type WrittenForm = Exclude<ContainerForm, 'absent'>
 /** Compact UTF-8 JSON of a body as it is stored: both page containers always there, without the server's own members. [BODY-3, BODY-14] */
 export function writeStoredBody(body: DocumentBody): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(writeBody(body))
+}
+
+/** A body whose `blobReferences` is true, as it is stored. */
+export interface SettledBody {
+  readonly body: DocumentBody
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Sorted, each once. */
+  readonly blobReferences: readonly string[]
+}
+
+/**
+ * `writeStoredBody` of the body with its reference set written back: what its content references and, `withListed`, what its own list names
+ * besides. Nothing is added to a body without references and without the member. [BLOB-2]
+ */
+export function writeSettledBody(given: DocumentBody, withListed: boolean): SettledBody {
+  // Only its hashes are looked at, so that no odd entry of the list counts as content.
+  const body = withReferences(given, listedBlobReferences(given))
+  const text = writeBody(body)
+  const inContent = blobReferencesIn(text)
+  const blobReferences = withListed ? [...new Set([...inContent, ...listedBlobReferences(body)])].sort() : inContent
+  const settled = withReferences(body, blobReferences)
+  const bytes = settled === body ? new TextEncoder().encode(text) : writeStoredBody(settled)
+  return { body: settled, bytes, blobReferences }
+}
+
+/** `body` itself when it says so already. */
+function withReferences(body: DocumentBody, references: readonly string[]): DocumentBody {
+  const own = body.members.get(BLOB_REFERENCES)
+  if (own === undefined && references.length === 0) return body
+  const same = Array.isArray(own) && own.length === references.length && own.every((entry, i) => entry === references[i])
+  return same ? body : withMembers(body, new Map([[BLOB_REFERENCES, references]]))
 }
 
 /** The text of `writeStoredBody`. Each container is written in its own form. [BODY-2] */

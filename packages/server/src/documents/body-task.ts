@@ -2,7 +2,7 @@ import { bodyFacts, type PreparedBody } from '@docrelay/model/body-facts'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { prepareBody } from '@docrelay/model/body-prepare'
 import { settleTitle, withTitle } from '@docrelay/model/body-title'
-import { writeStoredBody } from '@docrelay/model/body-write'
+import { writeSettledBody } from '@docrelay/model/body-write'
 import type { Json } from '@docrelay/model/json'
 import { jsonLimits, parseJsonBytes } from '@docrelay/model/json-scan'
 import type { ErrorCode } from '../kernel/errors.ts'
@@ -52,6 +52,7 @@ export function runBodyTask(task: BodyTask): BodyTaskResult {
 function resettled(body: PreparedBody, storedTitle: string | null): PreparedBody {
   const { name, title } = body
   if (name === null || title === null) return body
-  const settled = withTitle(readStoredBody(body.bytes), settleTitle(name, title, storedTitle))
-  return { ...body, bytes: writeStoredBody(settled), facts: bodyFacts(settled, body.facts.clientVersion) }
+  const titled = withTitle(readStoredBody(body.bytes), settleTitle(name, title, storedTitle))
+  const { body: settled, bytes, blobReferences } = writeSettledBody(titled, true)
+  return { ...body, bytes, facts: bodyFacts(settled, body.facts.clientVersion), blobReferences }
 }

@@ -49,7 +49,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
           collectionId: 'col-1',
           sharedWith: [{ userId: 'bob' }, 'odd', null],
           titleChangedAtMs: 900,
-          body: { bytes: new TextEncoder().encode('{"id":"x"}'), facts },
+          body: bodyOf('{"id":"x"}', facts),
         }
         const head = written(await documents().write(creation(ref, '', { set })))
         expect(head).toEqual({

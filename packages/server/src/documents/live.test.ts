@@ -30,11 +30,11 @@ class LiveTitles implements Residents {
     const { key, version, lastSeq } = state.head
     const prepared = prepareBody(Buffer.from(JSON.stringify({ name: title })), ref.id, null)
     if (!prepared.ok) throw new Error('unusable body')
-    const { bytes, facts } = prepared.prepared
+    const { bytes, facts, blobReferences } = prepared.prepared
     await this.store.write({
       ref,
       expect: { kind: 'document', key, version },
-      set: { body: { bytes, facts } },
+      set: { body: { bytes, facts, blobReferences } },
       bump: true,
       nowMs: Date.now(),
       quotaBytes: null,
@@ -153,7 +153,16 @@ describe('a store that cannot answer', () => {
     const down = (): Promise<never> =>
       Promise.reject(new RelayError('UNAVAILABLE', 'The database does not answer.', { retryAfterMs: 2_500 }))
     await using relay = await startRestRelay({
-      store: () => ({ state: down, read: down, write: down, remove: down, list: down, usedBytes: down, purgeTombstones: down }),
+      store: () => ({
+        state: down,
+        read: down,
+        write: down,
+        remove: down,
+        list: down,
+        referencing: down,
+        usedBytes: down,
+        purgeTombstones: down,
+      }),
     })
     for (const [method, path] of [
       ['GET', '/api/docs'],

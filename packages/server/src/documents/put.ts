@@ -83,11 +83,11 @@ async function store(first: PutRequest, seen: DocumentState, deps: WritingDeps):
 }
 
 function coldWrite(request: PutRequest, plan: PlannedPut, nowMs: number): DocumentWrite {
-  const { bytes, facts } = request.body
+  const { bytes, facts, blobReferences } = request.body
   return {
     ref: request.ref,
     expect: plan.expect,
-    set: { ...plan.set, ...(plan.titleChanged && { titleChangedAtMs: nowMs }), body: { bytes, facts } },
+    set: { ...plan.set, ...(plan.titleChanged && { titleChangedAtMs: nowMs }), body: { bytes, facts, blobReferences } },
     bump: true,
     nowMs,
     quotaBytes: plan.quotaBytes,

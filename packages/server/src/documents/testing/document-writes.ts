@@ -1,3 +1,4 @@
+import { blobReferencesIn } from '@docrelay/model/blob-references'
 import type { BodyFacts } from '@docrelay/model/body-facts'
 import type { DocumentHead, DocumentRef, DocumentWrite, WriteOutcome } from '../document-store.port.ts'
 
@@ -14,6 +15,7 @@ export const noFacts: BodyFacts = {
 export const bodyOf = (text: string, facts: Partial<BodyFacts> = {}) => ({
   bytes: new TextEncoder().encode(text),
   facts: { ...noFacts, ...facts },
+  blobReferences: blobReferencesIn(text),
 })
 
 export const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)

@@ -11,6 +11,7 @@ import { sqlDocuments } from './documents.ts'
 import type { Database, Fault } from './engine.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { temporaryStore } from './testing/store-under-test.ts'
+import { DEFAULT_RECOVERY_RING } from './recovery.ts'
 import { appendTo, sqlUpdates } from './updates.ts'
 
 const LONG_MS = 300
@@ -51,7 +52,7 @@ async function openBench(
     await queue.close()
     await real.close()
   })
-  const documents = sqlDocuments(database, queue, silentLogger)
+  const documents = sqlDocuments(database, queue, silentLogger, DEFAULT_RECOVERY_RING)
   const updates = sqlUpdates(database, queue, silentLogger)
   const record = (key: number, actor = 'ada', bytes: Uint8Array = update(1)) => ({ key, actor, atMs: 1, update: bytes })
   return {
@@ -231,7 +232,7 @@ async function postgresUrl(): Promise<string> {
 
 it('[LIFE-6] a full disk refuses writes, keeps answering reads, and takes writes again when there is room', async () => {
   const bench = await openBench(sqliteUrl())
-  const documents = sqlDocuments(bench.database, bench.queue, silentLogger)
+  const documents = sqlDocuments(bench.database, bench.queue, silentLogger, DEFAULT_RECOVERY_RING)
   const ref = { workspaceId: 'w', id: 'doc-full' }
   const head = written(await documents.write(creation(ref)))
   const limit = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(bench.database.writer)

@@ -65,7 +65,7 @@ describe('with real document workers and a real store', () => {
 
   async function create(id: string): Promise<void> {
     const { facts } = headOf(id)
-    const body = { bytes: Buffer.from(JSON.stringify({ id, pages: [] })), facts }
+    const body = { bytes: Buffer.from(JSON.stringify({ id, pages: [] })), facts, blobReferences: [] }
     const set = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [], body }
     const rest = { bump: true, nowMs: 1, quotaBytes: null, log: { kind: 'cold' as const } }
     const outcome = await storage.documents.write({

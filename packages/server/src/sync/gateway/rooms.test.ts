@@ -293,6 +293,7 @@ function putOf(ref: { workspaceId: string; id: string }): PutRequest {
   const body = {
     bytes: new Uint8Array(0),
     facts: headOf('x').facts,
+    blobReferences: [],
     name: null,
     title: null,
     collectionId: undefined,

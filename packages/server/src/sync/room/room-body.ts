@@ -1,7 +1,7 @@
 import type { DocumentBody } from '@docrelay/model/body'
 import { type BodyFacts, bodyFacts } from '@docrelay/model/body-facts'
 import { stampBody } from '@docrelay/model/body-title'
-import { writeStoredBody } from '@docrelay/model/body-write'
+import { writeSettledBody, writeStoredBody } from '@docrelay/model/body-write'
 import { zeroes } from '../../documents/put-plan.ts'
 
 /** A projected body ready to be stored. */
@@ -9,6 +9,8 @@ export interface Materialised {
   readonly body: DocumentBody
   readonly bytes: Uint8Array
   readonly facts: BodyFacts
+  /** Of its content alone: what a list named besides does not outlive the first live edit. [BLOB-2] */
+  readonly blobReferences: readonly string[]
   /** Differs from the stored one beyond the members that every save sets: it is worth a version. [LIFE-12] */
   readonly changed: boolean
   /** The state before must be captured. [LIFE-18] */
@@ -23,10 +25,10 @@ export function materialised(
   writer: string,
 ): Materialised {
   const changed = projected !== base.body && !sameBytes(writeStoredBody(projected), writeStoredBody(base.body))
-  if (!changed) return { body: base.body, bytes: NOTHING, facts: base.facts, changed, zeroing: false }
-  const body = stampBody(projected, nowMs, writer)
+  if (!changed) return { body: base.body, bytes: NOTHING, facts: base.facts, blobReferences: [], changed, zeroing: false }
+  const { body, bytes, blobReferences } = writeSettledBody(stampBody(projected, nowMs, writer), false)
   const facts = bodyFacts(body, base.facts.clientVersion)
-  return { body, bytes: writeStoredBody(body), facts, changed, zeroing: zeroes(base.facts, facts) }
+  return { body, bytes, facts, blobReferences, changed, zeroing: zeroes(base.facts, facts) }
 }
 
 const NOTHING = new Uint8Array(0)

@@ -99,7 +99,7 @@ describe('loading and leaving memory', () => {
         ownerId: 'ann',
         ownerName: 'ann',
         titleChangedAtMs: 1,
-        body: { bytes: record?.body as Uint8Array, facts: head.facts },
+        body: { bytes: record?.body as Uint8Array, facts: head.facts, blobReferences: [] },
       },
       bump: true,
       nowMs: Date.now(),

@@ -1,6 +1,6 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { bodyFacts } from '@docrelay/model/body-facts'
-import { writeStoredBody } from '@docrelay/model/body-write'
+import { writeSettledBody } from '@docrelay/model/body-write'
 import { type PlannedPut, planPut, quotaRefusal, refuseSize } from '../../documents/put-plan.ts'
 import type { PutRequest } from '../../documents/residents.port.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
@@ -50,8 +50,7 @@ async function applyPut(
     const nowMs = host.clock.nowMs()
     room.watched(() => reconcile(doc, base.body, after, RELAY, plan.titleChanged ? nowMs : undefined), request.body.bytes.length)
     taken = log.takeHeld()
-    const body = saver.project(after)
-    const bytes = writeStoredBody(body)
+    const { body, bytes, blobReferences } = writeSettledBody(saver.project(after), true)
     const tooLarge = refuseSize(bytes.length, request.access)
     if (tooLarge !== null) {
       await takeBack(room, saver, taken)
@@ -63,7 +62,7 @@ async function applyPut(
       set: {
         ...plan.set,
         ...(plan.titleChanged ? { titleChangedAtMs: nowMs } : {}),
-        body: { bytes, facts: bodyFacts(body, request.body.facts.clientVersion) },
+        body: { bytes, facts: bodyFacts(body, request.body.facts.clientVersion), blobReferences },
       },
       bump: true,
       nowMs,

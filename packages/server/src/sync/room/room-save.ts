@@ -276,7 +276,7 @@ export class RoomSaver {
       const outcome = await host.documents.write({
         ref: room.ref,
         expect: { kind: 'document', key: room.key, version: base.head.version },
-        set: made.changed ? { body: { bytes: made.bytes, facts: made.facts } } : {},
+        set: made.changed ? { body: { bytes: made.bytes, facts: made.facts, blobReferences: made.blobReferences } } : {},
         bump: made.changed,
         nowMs: host.clock.nowMs(),
         quotaBytes: null,

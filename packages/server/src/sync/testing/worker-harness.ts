@@ -41,11 +41,11 @@ export async function createDocument(
   const ref: DocumentRef = { workspaceId: 'ws', id: `doc-${++documents}` }
   const preparation = prepareValue({ id: ref.id, name: 'Test', ...body }, ref.id, null)
   if (!preparation.ok) throw new Error(`the test body is refused: ${preparation.refusal.message}`)
-  const { bytes, facts } = preparation.prepared
+  const { bytes, facts, blobReferences } = preparation.prepared
   const written = await store.write({
     ref,
     expect: { kind: 'absent' },
-    set: { ownerId: 'ann', ownerName: 'ann', titleChangedAtMs: 1, body: { bytes, facts } },
+    set: { ownerId: 'ann', ownerName: 'ann', titleChangedAtMs: 1, body: { bytes, facts, blobReferences } },
     bump: true,
     nowMs: Date.now(),
     quotaBytes: null,

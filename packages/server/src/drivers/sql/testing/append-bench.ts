@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     const outcome = await storage.documents.write({
       ref: { workspaceId: 'bench', id: `doc-${i}` },
       expect: { kind: 'absent' },
-      set: { ownerId: 'u', ownerName: 'U', body: { bytes: new Uint8Array(1000), facts } },
+      set: { ownerId: 'u', ownerName: 'U', body: { bytes: new Uint8Array(1000), facts, blobReferences: [] } },
       bump: true,
       nowMs: 1,
       quotaBytes: null,
