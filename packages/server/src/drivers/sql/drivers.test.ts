@@ -1,6 +1,8 @@
 import { describe } from 'vitest'
 import { describeRevocationStoreContract } from '../../auth/revocations.contract.ts'
+import { describeRegistryStoreContract } from '../../collections/registry-store.contract.ts'
 import { describeDocumentStoreContract } from '../../documents/document-store.contract.ts'
+import { describeShareLinkStoreContract } from '../../share-links/share-link-store.contract.ts'
 import { describeUpdateLogContract } from '../../sync/update-log.contract.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { inProcess, reopenable, type StoreUnderTest, temporaryStore, throughThread } from './testing/store-under-test.ts'
@@ -10,6 +12,8 @@ function describeContracts(name: string, open: () => Promise<StoreUnderTest>): v
   describeDocumentStoreContract(name, open)
   describeUpdateLogContract(name, open)
   describeRevocationStoreContract(name, open)
+  describeRegistryStoreContract(name, open)
+  describeShareLinkStoreContract(name, open)
 }
 
 describeContracts('SQLite', async () => {

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OpenRevocationStore } from '../../../auth/revocations.contract.ts'
+import type { OpenRegistryStore } from '../../../collections/registry-store.contract.ts'
 import type { OpenDocumentStore } from '../../../documents/document-store.contract.ts'
+import type { OpenShareLinkStore } from '../../../share-links/share-link-store.contract.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { type Logger, silentLogger } from '../../../kernel/log.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery.ts'
@@ -10,7 +12,7 @@ import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
 
-export interface StoreUnderTest extends OpenDocumentStore, OpenRevocationStore {}
+export interface StoreUnderTest extends OpenDocumentStore, OpenRevocationStore, OpenRegistryStore, OpenShareLinkStore {}
 
 /** A directory of its own for one test's SQLite files. */
 export function temporaryStore(): { readonly url: string; readonly path: string; remove(): void } {
@@ -34,7 +36,7 @@ export function openHost(
   })
 }
 
-type Opened = Pick<StorageHost, 'documents' | 'updates' | 'revocations'> & AsyncDisposable
+type Opened = Pick<StorageHost, 'documents' | 'updates' | 'revocations' | 'registries' | 'shareLinks'> & AsyncDisposable
 
 /** The store in the calling thread. */
 export const inProcess = (url: string): Promise<Opened> => openHost(url)
@@ -43,8 +45,7 @@ export const inProcess = (url: string): Promise<Opened> => openHost(url)
 export async function throughThread(url: string): Promise<Opened> {
   const storage = await openStorage({ url, commitDelayMs: 4, log: silentLogger })
   const { updates } = storageFromPort(storage.workerPort())
-  const { documents, revocations } = storage
-  return { documents, revocations, updates, [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose]() }
+  return { ...storage, updates, [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose]() }
 }
 
 export async function reopenable(
@@ -62,6 +63,12 @@ export async function reopenable(
     },
     get revocations() {
       return opened.revocations
+    },
+    get registries() {
+      return opened.registries
+    },
+    get shareLinks() {
+      return opened.shareLinks
     },
     async reopen() {
       await opened[Symbol.asyncDispose]()
