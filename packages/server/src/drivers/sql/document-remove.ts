@@ -1,12 +1,10 @@
 import type { DocumentRef, Tombstone } from '../../documents/document-store.port.ts'
+import { dropPoints } from './recovery-points.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
-/** Everything that hangs on a document's key, children first. */
-const PARTS = [
-  ...(['share_links', 'blob_refs', 'point_refs', 'recovery_points'] as const),
-  ...(['updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const),
-]
+/** What hangs on a document's key besides its recovery points, children first. */
+const PARTS = ['share_links', 'blob_refs', 'updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const
 
 /** Removes a document with all its parts and leaves the tombstone. Another key under the id is `gone`, and nothing is changed. [LIFE-23] */
 export async function removeDocument(writer: Writer, ref: DocumentRef, key: number, deletedAtMs: number) {
@@ -18,6 +16,7 @@ export async function removeDocument(writer: Writer, ref: DocumentRef, key: numb
     .where('key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' } as const
+  await dropPoints(writer, { ...ref, key }, deletedAtMs)
   for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()
   await writer.deleteFrom('documents').where('key', '=', key).execute()
   const stone = { deleted_at_ms: deletedAtMs, last_server_version: row.version, owner_id: row.owner_id }

@@ -10,8 +10,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { bodyChecksum, headChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
-import type { RecoveryRing } from './recovery.ts'
-import { captureRecoveryPoint } from './recovery-capture.ts'
+import { type Capturing, captureReplaced } from './recovery-capture.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 import { appendTo } from './updates.ts'
@@ -23,7 +22,7 @@ export async function writeDocument(
   writer: Writer,
   engine: Engine,
   write: DocumentWrite,
-  recovery: RecoveryRing,
+  capturing: Capturing,
 ): Promise<WriteOutcome> {
   await engine.lockDocument(writer, write.ref)
   const current = await readState(writer, write.ref)
@@ -40,7 +39,7 @@ export async function writeDocument(
     const created = await createDocument(writer, write, write.set.body, version)
     return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
   }
-  return updateDocument(writer, engine, write, head, version, recovery)
+  return updateDocument(writer, engine, write, head, version, capturing)
 }
 
 function expected(expect: WriteExpectation, current: DocumentState): boolean {
@@ -83,7 +82,13 @@ export async function sumBytes(db: Connection, workspaceId: string): Promise<num
   return row?.total ?? 0
 }
 
-async function createDocument(writer: Writer, write: DocumentWrite, body: Body, version: number): Promise<WriteOutcome | null> {
+/** `null`: the id was taken meanwhile. */
+export async function createDocument(
+  writer: Writer,
+  write: DocumentWrite,
+  body: Body,
+  version: number,
+): Promise<WriteOutcome | null> {
   const { ref, set, nowMs } = write
   const head: Omit<DocumentHead, 'key'> = {
     workspaceId: ref.workspaceId,
@@ -129,11 +134,11 @@ async function updateDocument(
   write: DocumentWrite,
   head: DocumentHead,
   version: number,
-  recovery: RecoveryRing,
+  capturing: Capturing,
 ): Promise<WriteOutcome> {
   const { set, log } = write
   const { key } = head
-  if (write.capture !== undefined) await captureRecoveryPoint(writer, head, write.capture.reason, write.nowMs, recovery.points)
+  await captureReplaced(writer, head, write, capturing)
   const changed: DocumentHead = {
     ...head,
     version,

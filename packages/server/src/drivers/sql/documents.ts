@@ -34,7 +34,8 @@ export function sqlDocuments(
         }
         return { head: headOf(row), body: row.body }
       }),
-    write: (write) => queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, recovery)),
+    write: (write) =>
+      queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, { ring: recovery, log })),
     remove: (ref, key, deletedAtMs) =>
       queue.run(0, async (writer) => {
         await engine.lockDocument(writer, ref)

@@ -1,7 +1,23 @@
+import type { BodyFacts } from '@docrelay/model/body-facts'
+import type { DocumentWrite } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
-import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import type {
+  CaptureOutcome,
+  CaptureReason,
+  PointRecord,
+  RecoveryStore,
+  RestoreOutcome,
+  RestoreRequest,
+} from '../../recovery/recovery-store.port.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import type { Database } from './engine.ts'
+import { removeDocument } from './document-remove.ts'
+import { DamagedDocumentError, headOf, readState, selectHeads } from './document-rows.ts'
+import { createDocument } from './document-write.ts'
+import type { Database, Engine } from './engine.ts'
+import { readingWith } from './reading.ts'
+import { type Capturing, captureStored } from './recovery-capture.ts'
+import { digestAllPoints, isIntact, pointHead } from './recovery-points.ts'
+import type { Connection, Writer } from './tables.ts'
 
 /** How many points a document keeps, and how old the newest must be before a write keeps the body it replaces. [LIFE-19, LIFE-21] */
 export interface RecoveryRing {
@@ -11,6 +27,93 @@ export interface RecoveryRing {
 
 export const DEFAULT_RECOVERY_RING: RecoveryRing = { points: 20, intervalMs: 600_000 }
 
-export function sqlRecovery(_database: Database, _queue: CommitQueue, _log: Logger, _ring: RecoveryRing): RecoveryStore {
-  return {} as RecoveryStore
+export function sqlRecovery({ engine, reader }: Database, queue: CommitQueue, log: Logger, ring: RecoveryRing): RecoveryStore {
+  const reading = readingWith(log)
+  const capturing: Capturing = { ring, log }
+  return {
+    list: (key) =>
+      reading(async () => {
+        const rows = await reader
+          .selectFrom('recovery_points')
+          .select((e) => ['version', 'created_at_ms', e.fn<number>('length', ['body']).as('size_bytes')])
+          .where('key', '=', key)
+          .orderBy('point', 'desc')
+          .execute()
+        return rows.map(pointHead)
+      }),
+    read: (key, pointId) => reading(() => readPoint(reader, key, pointId)),
+    capture: (key, reason, nowMs) => queue.run(0, (writer) => capture(writer, engine, { key, reason, nowMs }, capturing)),
+    restore: (request) => queue.run(request.body.bytes.byteLength, (writer) => restore(writer, engine, request, capturing)),
+  }
 }
+
+async function readPoint(db: Connection, key: number, pointId: string): Promise<PointRecord> {
+  const [createdAtMs = Number.NaN, version = Number.NaN] = pointId.split('-v').map(Number)
+  const row = await db
+    .selectFrom('recovery_points')
+    .selectAll()
+    .where('key', '=', key)
+    .where('created_at_ms', '=', createdAtMs)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  if (row === undefined) return { kind: 'absent' }
+  if (!isIntact(row)) return { kind: 'unreadable' }
+  const head = pointHead({ ...row, size_bytes: row.body.byteLength })
+  return { kind: 'point', head, body: row.body, facts: JSON.parse(row.facts) as BodyFacts }
+}
+
+async function capture(
+  writer: Writer,
+  engine: Engine,
+  given: { readonly key: number; readonly reason: CaptureReason; readonly nowMs: number },
+  capturing: Capturing,
+): Promise<CaptureOutcome> {
+  const { key, reason, nowMs } = given
+  await engine.lockDocument(writer, { key })
+  const row = await selectHeads(writer).where('documents.key', '=', key).executeTakeFirst()
+  if (row === undefined) return { kind: 'gone' }
+  const outcome = await captureStored(writer, headOf(row), reason, nowMs, capturing)
+  if (outcome.kind === 'unreadable') throw new DamagedDocumentError('its body cannot be read')
+  return outcome
+}
+
+/** A damaged body of the source is no reason to refuse: a point may be all that is left of the document. [LIFE-22] */
+async function restore(
+  writer: Writer,
+  engine: Engine,
+  { source, newRef, body, nowMs }: RestoreRequest,
+  capturing: Capturing,
+): Promise<RestoreOutcome> {
+  await engine.lockDocument(writer, source)
+  const current = await readState(writer, source)
+  if (current.kind !== 'document' || current.head.key !== source.key || current.head.version !== source.version) return CONFLICT
+  const { head } = current
+  // An edit acknowledged since the body was stored would be in no point.
+  if (head.lastSeq > head.coveredSeq) return CONFLICT
+  if ((await readState(writer, newRef)).kind !== 'absent') return CONFLICT
+  await captureStored(writer, head, 'restore', nowMs, capturing)
+  const { ownerId, ownerName, collectionId, sharedWith } = head
+  const write: DocumentWrite = {
+    ref: newRef,
+    expect: { kind: 'absent' },
+    set: { ownerId, ownerName, collectionId, sharedWith, titleChangedAtMs: nowMs, body },
+    bump: true,
+    nowMs,
+    quotaBytes: null,
+    log: { kind: 'cold' },
+  }
+  const created = await createDocument(writer, write, body, 1)
+  if (created?.kind !== 'written') throw new Error(`a drawn id was taken within the transaction: ${newRef.id}`)
+  await moveRing(writer, head.key, created.head.key)
+  const removed = await removeDocument(writer, source, head.key, nowMs)
+  if (removed.kind === 'gone') throw new Error(`a locked document vanished: ${source.id}`)
+  return { kind: 'restored', head: created.head, tombstone: removed.tombstone }
+}
+
+async function moveRing(writer: Writer, from: number, to: number): Promise<void> {
+  await digestAllPoints(writer, from)
+  await writer.updateTable('recovery_points').set({ key: to }).where('key', '=', from).execute()
+  await writer.updateTable('point_refs').set({ key: to }).where('key', '=', from).execute()
+}
+
+const CONFLICT: RestoreOutcome = { kind: 'conflict' }

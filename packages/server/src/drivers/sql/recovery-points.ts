@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { PointHead } from '../../recovery/recovery-store.port.ts'
+import { rowChecksum } from './checksum.ts'
+import { contentDigest } from './content-digest.ts'
+import { storedText } from './stored-text.ts'
+import type { Writer } from './tables.ts'
+
+interface PointRow {
+  readonly version: number
+  readonly created_at_ms: number
+  readonly facts: string
+  readonly digest: string
+  readonly body: Uint8Array
+}
+
+/** Without the key, which changes when the ring of a restored document moves on. [LIFE-22] */
+export function pointChecksum({ version, created_at_ms, facts, digest, body }: PointRow): number {
+  return rowChecksum(`${version} ${created_at_ms} ${digest} ${facts}`, body)
+}
+
+/** Of points that were taken before digests were kept. */
+function undigestedChecksum(row: Omit<PointRow, 'digest'> & { readonly key: number }): number {
+  return rowChecksum(`${row.key} ${row.version} ${row.created_at_ms}`, row.body)
+}
+
+export function isIntact(
+  row: Omit<PointRow, 'digest'> & { readonly key: number; readonly digest: string | null; readonly crc32: number },
+): boolean {
+  return row.crc32 === (row.digest === null ? undigestedChecksum(row) : pointChecksum({ ...row, digest: row.digest }))
+}
+
+export function pointHead(row: {
+  readonly version: number
+  readonly created_at_ms: number
+  readonly size_bytes: number
+}): PointHead {
+  const { version, created_at_ms: createdAtMs, size_bytes: sizeBytes } = row
+  return { pointId: `${createdAtMs}-v${version}`, createdAtMs, version, sizeBytes }
+}
+
+/** Gives points that were taken before digests were kept one, and the checksum that goes with it. Unreadable ones stay as they are. */
+export async function digestAllPoints(writer: Writer, key: number): Promise<void> {
+  const rows = await writer.selectFrom('recovery_points').selectAll().where('key', '=', key).where('digest', 'is', null).execute()
+  for (const row of rows.filter(isIntact)) {
+    const digest = contentDigest(row.body)
+    await writer
+      .updateTable('recovery_points')
+      .set({ digest, crc32: pointChecksum({ ...row, digest }) })
+      .where('point', '=', row.point)
+      .execute()
+  }
+}
+
+/** Drops the oldest points beyond the newest `kept`. [LIFE-21] */
+export async function dropOldPoints(
+  writer: Writer,
+  document: DocumentRef & { readonly key: number },
+  kept: number,
+  nowMs: number,
+): Promise<void> {
+  const oldestKept = await writer
+    .selectFrom('recovery_points')
+    .select('point')
+    .where('key', '=', document.key)
+    .orderBy('point', 'desc')
+    .offset(kept - 1)
+    .limit(1)
+    .executeTakeFirst()
+  if (oldestKept !== undefined) await dropPoints(writer, document, nowMs, oldestKept.point)
+}
+
+/** Drops the points before `before`, all when it is absent. The grace of blobs that nothing but they referenced begins. [BLOB-15, BLOB-16] */
+export async function dropPoints(
+  writer: Writer,
+  { key, workspaceId }: DocumentRef & { readonly key: number },
+  nowMs: number,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<void> {
+  const workspace = storedText(workspaceId)
+  await sql`
+    update blob_grants set unreferenced_at_ms = ${nowMs}
+    where workspace_id = ${workspace} and metered = 0 and unreferenced_at_ms is null
+      and hash in (select hash from point_refs where key = ${key} and point < ${before})
+      and not exists (
+        select 1 from point_refs as other join documents on documents.key = other.key
+        where other.hash = blob_grants.hash and documents.workspace_id = ${workspace} and (other.key <> ${key} or other.point >= ${before}))
+  `.execute(writer)
+  await writer.deleteFrom('point_refs').where('key', '=', key).where('point', '<', before).execute()
+  await writer.deleteFrom('recovery_points').where('key', '=', key).where('point', '<', before).execute()
+}
