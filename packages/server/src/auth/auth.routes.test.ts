@@ -22,6 +22,7 @@ function request(json: unknown): RouteRequest {
     header: () => undefined,
     caller: null,
     bytes: new Uint8Array(),
+    stream: new ReadableStream<Uint8Array>(),
     origin: '',
   }
   return { requestId: 'r1', ...nothing, json }

@@ -10,10 +10,27 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { type Caller, type CallerDeps, readCaller } from './caller.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
-import { type BodyLimit, checkDeclaredLength, checkJsonType, documentBodyLimit, readBody } from './request-body.ts'
-import { asRelayError, type CommonHeaders, errorResponse, preflightResponse, replyResponse } from './respond.ts'
+import { replyStream } from './reply-stream.ts'
+import {
+  type BodyLimit,
+  checkDeclaredLength,
+  checkJsonType,
+  documentBodyLimit,
+  readBody,
+  type StreamedBody,
+  streamedBody,
+} from './request-body.ts'
+import {
+  asRelayError,
+  type CommonHeaders,
+  errorResponse,
+  preflightResponse,
+  replyResponse,
+  type StreamReply,
+  streamResponse,
+} from './respond.ts'
 import type { Route, RouteRequest } from './route.ts'
-import { groupRoutes, type RouteGroup, rawParams } from './routing.ts'
+import { groupRoutes, lenientParams, type RouteGroup, rawParams } from './routing.ts'
 import { createSourceLimit, type SourceLimit } from './source-limit.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
@@ -39,8 +56,10 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
 /** What one request carries from its first line to its last. */
 interface Frame {
   readonly requestId: string
-  readonly common: CommonHeaders
+  common: CommonHeaders
   route: string
+  /** Of a route that takes its body as it arrives. */
+  streamed: StreamedBody | null
   caller: Caller | null
   docId: string | null
   /** Of the error that was answered. */
@@ -74,6 +93,7 @@ export function createApp(deps: AppDeps): App {
     const frame = openFrame(c, deps)
     c.set('frame', frame)
     await next()
+    if (leavesBody(c, frame)) c.res.headers.set('Connection', 'close')
     finish(c, frame, deps.clock.monotonicMs() - startedMs, deps)
   })
   for (const group of groups) app.all(group.pattern, (c) => serve(c, group, shell))
@@ -104,15 +124,17 @@ async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Re
   const { deps } = shell
   const frame = c.get('frame')
   frame.route = group.pattern
-  checkHost(c)
   const { method } = c.req
+  const route = group.routes.get(method === 'HEAD' ? 'GET' : method)
+  frame.common = { ...frame.common, ...declaredHeaders(c, group, route) }
+  checkHost(c)
   if (method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
     return preflightResponse(frame.common, preflightHeaders(group.methods, c.req.header('access-control-request-headers')))
   }
-  const route = group.routes.get(method === 'HEAD' ? 'GET' : method)
   if (route === undefined) {
     throw new RelayError('METHOD_NOT_ALLOWED', `The method ${method} is not allowed here.`, { allow: group.methods.join(', ') })
   }
+  if (route.body.kind === 'stream') frame.streamed = streamedBody(() => c.req.raw.body)
   if (deps.isDraining() && route.whileDraining !== true) throw drainingError()
   const leaveSource = shell.sources.enter(c.env.incoming?.socket.remoteAddress)
   try {
@@ -127,10 +149,35 @@ async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Re
   try {
     const body = await receive(c, route, shell, account)
     const request = routeRequest(c, frame, params, body)
-    return replyResponse(await route.handle(request), frame.common)
+    const reply = await route.handle(request)
+    return reply.kind === 'stream' ? await streamed(c, reply, deps) : replyResponse(reply, frame.common)
   } finally {
     account.release()
   }
+}
+
+/** What the route itself, or any of the path when the method names none, declares for every response. [REST-37] */
+function declaredHeaders(c: AppContext, group: RouteGroup, route: Route | undefined): CommonHeaders {
+  const context = { params: lenientParams(group.pattern, c.req.path), origin: originOf(c) }
+  const routes = route === undefined ? [...group.routes.values()] : [route]
+  return Object.assign({}, ...routes.map((each) => each.headers?.(context)))
+}
+
+/** A source that cannot be opened is still an error response; one that fails later can only cut the connection. */
+async function streamed(c: AppContext, reply: StreamReply, deps: AppDeps): Promise<Response> {
+  const { requestId, common, route } = c.get('frame')
+  if (c.req.method === 'HEAD') return streamResponse(reply, common, null)
+  const failed = (error: Error): void => {
+    if (c.env.outgoing?.destroyed === true) return
+    deps.log.error('http.stream', 'a response body failed under way', { requestId, route, stack: error.stack })
+    c.env.outgoing?.destroy()
+  }
+  return streamResponse(reply, common, replyStream(await reply.open(), reply.length, { failed }))
+}
+
+/** Part of a streamed body that nobody took is not read either: the connection ends with the response. [H3] */
+function leavesBody(c: AppContext, { streamed: body }: Frame): boolean {
+  return body !== null && !body.isEnded() && c.env.incoming?.complete !== true
 }
 
 async function authenticate(c: AppContext, route: Route, deps: AppDeps): Promise<Caller | null> {
@@ -159,7 +206,7 @@ async function receive(
 ): Promise<{ readonly bytes: Uint8Array; readonly json: unknown }> {
   const { deps } = shell
   const policy = route.body
-  if (policy.kind === 'none') return { bytes: new Uint8Array(0), json: undefined }
+  if (policy.kind === 'none' || policy.kind === 'stream') return { bytes: new Uint8Array(0), json: undefined }
   const limit =
     policy.kind === 'json' ? jsonLimit(policy.maxBytes) : documentLimit(shell.documentBodyBytes, c.get('frame').caller, deps)
   const declared = c.req.header('content-length')
@@ -209,6 +256,7 @@ function routeRequest(
     caller: frame.caller,
     json: body.json,
     bytes: body.bytes,
+    stream: frame.streamed?.chunks ?? streamedBody(() => null).chunks,
     get origin() {
       return originOf(c)
     },
@@ -219,7 +267,7 @@ function openFrame(c: AppContext, deps: AppDeps): Frame {
   const given = c.req.header('x-request-id')
   const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req-', 16, deps.random)
   const common = commonHeaders(requestId, deps.corsOrigins, c.req.header('origin'))
-  return { requestId, common, route: 'other', caller: null, docId: null, code: null }
+  return { requestId, common, route: 'other', streamed: null, caller: null, docId: null, code: null }
 }
 
 /** Headers of every response. [REST-9, REST-10, REST-11] */
@@ -240,7 +288,8 @@ function checkHost(c: AppContext): void {
 function originOf(c: AppContext): string {
   const forwarded = c.req.header('x-forwarded-proto')
   const scheme = forwarded === 'https' || forwarded === 'http' ? forwarded : 'http'
-  return `${scheme}://${c.req.header('host') ?? 'localhost'}`
+  const host = c.req.header('host') ?? ''
+  return `${scheme}://${HOST.test(host) ? host : 'localhost'}`
 }
 
 function pathOf(url: string): string {

@@ -58,11 +58,42 @@ export async function readBody(
     }
   } catch (error) {
     if (error instanceof RelayError) throw error
-    throw new RelayError('BAD_REQUEST', 'The request body ended early.', { field: 'body' })
+    endedEarly()
   } finally {
     reader.releaseLock()
   }
   return joined(chunks, length)
+}
+
+/** A body that is handed on as it arrives. Nothing is read before `chunks` is iterated, and nothing ahead of it, so that a slow taker slows the sender. */
+export interface StreamedBody {
+  /** Once only. Throws BAD_REQUEST when the client ends early. [REST-7] */
+  readonly chunks: AsyncIterable<Uint8Array>
+  isEnded(): boolean
+}
+
+export function streamedBody(open: () => ReadableStream<Uint8Array> | null): StreamedBody {
+  let ended = false
+  async function* chunks(): AsyncGenerator<Uint8Array, void> {
+    const reader = open()?.getReader()
+    try {
+      for (;;) {
+        const { done, value } = reader ? await reader.read().catch(endedEarly) : NOTHING
+        ended = done
+        if (done) return
+        yield value
+      }
+    } finally {
+      reader?.releaseLock()
+    }
+  }
+  return { chunks: chunks(), isEnded: () => ended }
+}
+
+const NOTHING = { done: true, value: undefined } as const
+
+function endedEarly(): never {
+  throw new RelayError('BAD_REQUEST', 'The request body ended early.', { field: 'body' })
 }
 
 /** One buffer; long ones are copied in steps with the loop free in between. */

@@ -12,12 +12,18 @@ export interface ErrorContext {
 }
 
 const OK = 200
+const PARTIAL = 206
 const NO_CONTENT = 204
+const FOUND = 302
 const NOT_MODIFIED = 304
 const DEFAULT_RETRY_MS = 1000
 
+/** A reply whose body exists as a whole. */
+export type WholeReply = Exclude<RouteReply, StreamReply>
+export type StreamReply = Extract<RouteReply, { readonly kind: 'stream' }>
+
 /** A successful reply as bytes. 200 with content, 204 without; never 201 or an empty 200. [REST-1] */
-export function replyResponse(reply: RouteReply, common: CommonHeaders): Response {
+export function replyResponse(reply: WholeReply, common: CommonHeaders): Response {
   const headers = { ...common, ...reply.headers }
   switch (reply.kind) {
     case 'json':
@@ -30,6 +36,11 @@ export function replyResponse(reply: RouteReply, common: CommonHeaders): Respons
         status: OK,
         headers: { ...headers, 'Content-Type': 'application/json' },
       })
+    case 'bytes':
+      return new Response(reply.bytes as Uint8Array<ArrayBuffer>, {
+        status: OK,
+        headers: { ...headers, 'Content-Length': String(reply.bytes.byteLength) },
+      })
     case 'text':
       return new Response(reply.text, { status: reply.status ?? OK, headers: { 'Content-Type': 'text/plain', ...headers } })
     case 'status-json':
@@ -41,7 +52,15 @@ export function replyResponse(reply: RouteReply, common: CommonHeaders): Respons
       return new Response(null, { status: NO_CONTENT, headers })
     case 'not-modified':
       return new Response(null, { status: NOT_MODIFIED, headers })
+    case 'redirect':
+      return new Response(null, { status: FOUND, headers: { ...headers, Location: reply.location } })
   }
+}
+
+/** A reply whose body arrives bit by bit, or for HEAD does not. `body` gives exactly `reply.length` bytes. [REST-1] */
+export function streamResponse(reply: StreamReply, common: CommonHeaders, body: ReadableStream<Uint8Array> | null): Response {
+  const headers = { ...common, ...reply.headers, 'Content-Length': String(reply.length) }
+  return new Response(body as ReadableStream<Uint8Array<ArrayBuffer>> | null, { status: reply.partial ? PARTIAL : OK, headers })
 }
 
 /** 204 with the methods of a route. [REST-11] */

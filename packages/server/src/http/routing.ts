@@ -31,8 +31,8 @@ export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
 }
 
 /** The paths a route answers on. */
-export function servedPaths(route: Pick<Route, 'path'>): readonly string[] {
-  const isShort = route.path.startsWith('/api/') && !route.path.startsWith('/api/v1/')
+export function servedPaths(route: Pick<Route, 'path' | 'unversioned'>): readonly string[] {
+  const isShort = route.unversioned !== true && route.path.startsWith('/api/') && !route.path.startsWith('/api/v1/')
   return isShort ? [route.path, `/api/v1/${route.path.slice('/api/'.length)}`] : [route.path]
 }
 
@@ -42,15 +42,31 @@ function allowedMethods(methods: readonly string[]): readonly string[] {
 
 /** The parameters of a path that matched `pattern`, each percent-decoded exactly once. Throws BAD_ID on a bad escape. [BODY-11, X16] */
 export function rawParams(pattern: string, path: string): Readonly<Record<string, string>> {
+  return paramsOf(pattern, path, (name) => {
+    throw new RelayError('BAD_ID', `The path parameter ${name} is not valid percent-encoded UTF-8.`, { field: name })
+  })
+}
+
+/** The same for a path that may yet be refused: what cannot be decoded stays as it was sent. */
+export function lenientParams(pattern: string, path: string): Readonly<Record<string, string>> {
+  return paramsOf(pattern, path, (_, segment) => segment)
+}
+
+function paramsOf(
+  pattern: string,
+  path: string,
+  undecodable: (name: string, segment: string) => string,
+): Readonly<Record<string, string>> {
   const segments = path.split('/')
   const params: Record<string, string> = {}
   for (const [at, part] of pattern.split('/').entries()) {
     if (!part.startsWith(':')) continue
     const name = part.slice(1)
+    const segment = segments[at] ?? ''
     try {
-      params[name] = decodeURIComponent(segments[at] ?? '')
+      params[name] = decodeURIComponent(segment)
     } catch {
-      throw new RelayError('BAD_ID', `The path parameter ${name} is not valid percent-encoded UTF-8.`, { field: name })
+      params[name] = undecodable(name, segment)
     }
   }
   return params
