@@ -1,5 +1,5 @@
 import { RelayError } from '../kernel/errors.ts'
-import type { NewOwner } from './documents.ts'
+import type { NewOwner } from './sharing.ts'
 import { decodeCursor, type ListQuery } from './listing.ts'
 import type { PutRequest } from './residents.port.ts'
 

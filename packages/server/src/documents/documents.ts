@@ -1,25 +1,19 @@
 import { type Access, type Level, reaches, refuse } from '../access/access.ts'
-import { RelayError } from '../kernel/errors.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
+import { changeBeside } from './change-beside.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef, DocumentStore } from './document-store.port.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
 import type { Reader } from './metadata.ts'
 import { putDocument, type PutInput, type PutResult } from './put.ts'
 import { documentLevel } from './put-plan.ts'
 import type { Residents } from './residents.port.ts'
-import { transferredShares } from './transfer.ts'
-import { auditFields, contended, type DocumentsDeps, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
+import { auditFields, type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
 /** A document's head with the level its reader has. */
 export interface Readable {
   readonly head: DocumentHead
   readonly reader: Reader
-}
-
-/** `name` is shown as ownerName; without one the user id is. */
-export interface NewOwner {
-  readonly sub: string
-  readonly name: string | null
 }
 
 /**
@@ -41,6 +35,14 @@ export interface Documents {
   /** [REST-23] */
   transfer(access: Access, id: string, to: NewOwner): Promise<void>
   setCollection(access: Access, id: string, collectionId: string | null): Promise<void>
+  /** The head as it is stored, for a caller who has at least `needed`. */
+  require(access: Access, id: string, needed: Exclude<Level, 'none'>): Promise<DocumentHead>
+  /** [SHARE-6] */
+  replaceShares(access: Access, id: string, shares: readonly NewShare[]): Promise<void>
+  /** Lets the caller read from now on; `null` when this life of the document is over. [SHARE-4] */
+  grantView(access: Access, target: { readonly id: string; readonly key: number }): Promise<Readable | null>
+  /** Takes a user out of every share list of a workspace; answers how many documents changed. [REST-33] */
+  purgeMember(workspaceId: string, userId: string): Promise<number>
 }
 
 export function createDocuments(given: DocumentsDeps): Documents {
@@ -95,52 +97,12 @@ export function createDocuments(given: DocumentsDeps): Documents {
     events.publish({ kind: 'deleted', ref, before, tombstone: outcome.tombstone, actor: access.sub })
   }
 
-  /** Changes what is kept beside the body; `change` answers `null` when there is nothing to do. */
-  async function changeBeside(
-    access: Access,
-    ref: DocumentRef,
-    needed: Exclude<Level, 'none'>,
-    change: (
-      head: DocumentHead,
-    ) => Pick<DocumentHead, 'collectionId'> | Pick<DocumentHead, 'ownerId' | 'ownerName' | 'sharedWith'> | null,
-  ): Promise<DocumentHead | null> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const before = await stored(store, ref)
-      const level = documentLevel(access, before, deps.enforcePrivateDocs)
-      if (!reaches(level, needed)) throw refuse({ role: access.role, level, needed, docId: ref.id })
-      const set = change(before)
-      if (set === null) return null
-      const expect = { kind: 'document', key: before.key, version: before.version } as const
-      const outcome = await store.write({
-        ref,
-        expect,
-        set,
-        bump: true,
-        nowMs: clock.nowMs(),
-        quotaBytes: null,
-        log: { kind: 'none' },
-      })
-      if (outcome.kind !== 'written') continue
-      residents.bodyChanged(ref, outcome.head.version)
-      events.publish({ kind: 'updated', head: outcome.head, actor: access.sub })
-      return outcome.head
-    }
-    throw contended()
-  }
-
-  async function transfer(access: Access, ref: DocumentRef, to: NewOwner): Promise<void> {
-    const head = await changeBeside(access, ref, 'owner', (before) =>
-      to.sub === before.ownerId
-        ? null
-        : { ownerId: to.sub, ownerName: to.name ?? to.sub, sharedWith: transferredShares(before, to.sub, clock.nowMs()) },
-    )
-    if (head === null) return
-    residents.sharingChanged(head)
-    log.info('document.transferred', 'a document got another owner', { ...auditFields(access, ref.id), newOwner: to.sub })
-  }
-
   async function setCollection(access: Access, ref: DocumentRef, collectionId: string | null): Promise<void> {
-    await changeBeside(access, ref, 'edit', (before) => (before.collectionId === collectionId ? null : { collectionId }))
+    const outcome = await changeBeside(deps, ref, access.sub, (before) => {
+      requireLevel(access, before, 'edit', deps)
+      return before.collectionId === collectionId ? null : { collectionId }
+    })
+    if (outcome.kind === 'gone') unknownDocument()
   }
 
   const refOf = (access: Access, id: string): DocumentRef => ({ workspaceId: access.workspaceId, id })
@@ -150,9 +112,17 @@ export function createDocuments(given: DocumentsDeps): Documents {
     get,
     put: (access, input) => putDocument(access, input, deps),
     remove: (access, id) => inTurn(deps, refOf(access, id), () => remove(access, refOf(access, id))),
-    transfer: (access, id, to) => inTurn(deps, refOf(access, id), () => transfer(access, refOf(access, id), to)),
-    setCollection: (access, id, collectionId) =>
-      inTurn(deps, refOf(access, id), () => setCollection(access, refOf(access, id), collectionId)),
+    transfer: (access, id, to) => transfer(deps, access, refOf(access, id), to),
+    setCollection: (access, id, collectionId) => setCollection(access, refOf(access, id), collectionId),
+    require: async (access, id, needed) => {
+      const found = await stored(store, refOf(access, id))
+      requireLevel(access, found, needed, deps)
+      return found
+    },
+    replaceShares: (access, id, shares) => replaceShares(deps, access, refOf(access, id), shares),
+    grantView: async (access, { id, key }) =>
+      (await grantView(deps, access, { ...refOf(access, id), key })) ? head(access, id) : null,
+    purgeMember: (workspaceId, userId) => purgeMember(deps, workspaceId, userId),
   }
 }
 
@@ -176,8 +146,4 @@ function isBehind(head: DocumentHead, residents: Residents): boolean {
 async function stored(store: DocumentStore, ref: DocumentRef): Promise<DocumentHead> {
   const state = await store.state(ref)
   return state.kind === 'document' ? state.head : unknownDocument()
-}
-
-function unknownDocument(): never {
-  throw new RelayError('NOT_FOUND', 'There is no such document.', { resource: 'document' })
 }

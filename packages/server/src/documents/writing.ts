@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts'
+import { type Access, type Level, reaches, refuse } from '../access/access.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { KeyedQueue } from '../kernel/keyed-queue.ts'
@@ -6,7 +6,8 @@ import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Bodies } from './bodies.ts'
 import type { DocumentEvents } from './document-events.port.ts'
-import type { DocumentRef, DocumentStore } from './document-store.port.ts'
+import type { DocumentHead, DocumentRef, DocumentStore } from './document-store.port.ts'
+import { documentLevel } from './put-plan.ts'
 import type { Residents } from './residents.port.ts'
 
 /** How often a write is planned anew after losing a race before the caller is told to come back. */
@@ -41,4 +42,20 @@ export function contended(): RelayError {
 /** Who did what to which document. [OPS-7] */
 export function auditFields(access: Access, docId: string): { audit: true; workspace: string; sub: string; docId: string } {
   return { audit: true, workspace: access.workspaceId, sub: access.sub, docId }
+}
+
+/** Throws the refusal of a caller who has less than `needed` on a document. [PERM-4] */
+export function requireLevel(
+  access: Access,
+  head: DocumentHead,
+  needed: Exclude<Level, 'none'>,
+  deps: Pick<DocumentsDeps, 'enforcePrivateDocs'>,
+): void {
+  const level = documentLevel(access, head, deps.enforcePrivateDocs)
+  if (!reaches(level, needed)) throw refuse({ role: access.role, level, needed, docId: head.id })
+}
+
+/** The one answer for a document that never was, was deleted, or is another workspace's. [REST-6, X6] */
+export function unknownDocument(): never {
+  throw new RelayError('NOT_FOUND', 'There is no such document.', { resource: 'document' })
 }

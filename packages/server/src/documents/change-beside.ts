@@ -1,0 +1,52 @@
+import { contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+
+/** What is kept beside a body and changes without it. */
+export type BesideChange =
+  | Pick<DocumentHead, 'collectionId'>
+  | Pick<DocumentHead, 'sharedWith'>
+  | Pick<DocumentHead, 'ownerId' | 'ownerName' | 'sharedWith'>
+
+export type BesideOutcome = { readonly kind: 'changed' | 'unchanged'; readonly head: DocumentHead } | { readonly kind: 'gone' }
+
+/** A document, or one life of it where a key is given. */
+export type BesideTarget = DocumentRef & { readonly key?: number }
+
+/**
+ * Changes what is kept beside the body; planned anew when it loses a race. `change` sees the document as it is stored, throws where the caller
+ * may not, and answers `null` when there is nothing to do. When it resolves, the change is durable, and the live document and clients know.
+ * [LIFE-2, LIFE-13, WS-53]
+ */
+export function changeBeside(
+  deps: WritingDeps,
+  target: BesideTarget,
+  actor: string,
+  change: (head: DocumentHead) => BesideChange | null,
+): Promise<BesideOutcome> {
+  const { store, residents, events, clock } = deps
+  const ref = { workspaceId: target.workspaceId, id: target.id }
+  return inTurn(deps, ref, async () => {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const state = await store.state(ref)
+      if (state.kind !== 'document' || (target.key !== undefined && target.key !== state.head.key)) return { kind: 'gone' }
+      const { head } = state
+      const set = change(head)
+      if (set === null) return { kind: 'unchanged', head }
+      const outcome = await store.write({
+        ref,
+        expect: { kind: 'document', key: head.key, version: head.version },
+        set,
+        bump: true,
+        nowMs: clock.nowMs(),
+        quotaBytes: null,
+        log: { kind: 'none' },
+      })
+      if (outcome.kind !== 'written') continue
+      residents.bodyChanged(ref, outcome.head.version)
+      events.publish({ kind: 'updated', head: outcome.head, actor })
+      if ('sharedWith' in set) residents.sharingChanged(outcome.head)
+      return { kind: 'changed', head: outcome.head }
+    }
+    throw contended()
+  })
+}

@@ -1,0 +1,139 @@
+import { type Access, reaches } from '../access/access.ts'
+import { readShares } from '../access/shares.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { changeBeside } from './change-beside.ts'
+import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+import { documentLevel } from './put-plan.ts'
+import { auditFields, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
+
+/** The most entries of a share list. [BODY-13] */
+export const MAX_SHARES = 1000
+/** So many documents of a workspace are changed at one time, so that its other writers get their turn. */
+const PURGED_AT_ONCE = 16
+
+/** One user of a share list that is to be. */
+export interface NewShare {
+  readonly userId: string
+  /** `null`: not given. */
+  readonly userName: string | null
+  readonly permission: 'view' | 'edit'
+}
+
+/** `name` is shown as ownerName; without one the user id is. */
+export interface NewOwner {
+  readonly sub: string
+  readonly name: string | null
+}
+
+/** [REST-23] */
+export async function transfer(deps: WritingDeps, access: Access, ref: DocumentRef, to: NewOwner): Promise<void> {
+  const outcome = await changeBeside(deps, ref, access.sub, (head) => {
+    requireLevel(access, head, 'owner', deps)
+    if (to.sub === head.ownerId) return null
+    return { ownerId: to.sub, ownerName: to.name ?? to.sub, sharedWith: transferredShares(head, to.sub, deps.clock.nowMs()) }
+  })
+  if (outcome.kind === 'gone') return unknownDocument()
+  if (outcome.kind === 'unchanged') return
+  deps.log.info('document.transferred', 'a document got another owner', { ...auditFields(access, ref.id), newOwner: to.sub })
+}
+
+/** [SHARE-6] */
+export async function replaceShares(
+  deps: WritingDeps,
+  access: Access,
+  ref: DocumentRef,
+  shares: readonly NewShare[],
+): Promise<void> {
+  const outcome = await changeBeside(deps, ref, access.sub, (head) => {
+    requireLevel(access, head, 'owner', deps)
+    const sharedWith = replacedShares(head.sharedWith, shares, deps.clock.nowMs())
+    return JSON.stringify(sharedWith) === JSON.stringify(head.sharedWith) ? null : { sharedWith }
+  })
+  if (outcome.kind === 'gone') return unknownDocument()
+  if (outcome.kind === 'unchanged') return
+  deps.log.info('document.shared', 'the share list of a document changed', {
+    ...auditFields(access, ref.id),
+    version: outcome.head.version,
+  })
+}
+
+/** Adds a view share for the caller where it has no level; what it has is never lowered. False: this life of the document is over. [SHARE-4] */
+export async function grantView(
+  deps: WritingDeps,
+  access: Access,
+  target: DocumentRef & { readonly key: number },
+): Promise<boolean> {
+  const outcome = await changeBeside(deps, target, access.sub, (head) => {
+    if (reaches(documentLevel(access, head, deps.enforcePrivateDocs), 'view')) return null
+    if (head.sharedWith.length >= MAX_SHARES) {
+      throw new RelayError('BAD_REQUEST', `The document is shared with ${MAX_SHARES} users already.`, {
+        field: 'sharedWith',
+        limit: MAX_SHARES,
+      })
+    }
+    return { sharedWith: [...head.sharedWith, { userId: access.sub, permission: 'view', sharedAt: deps.clock.nowMs() }] }
+  })
+  return outcome.kind !== 'gone'
+}
+
+/**
+ * Takes a user out of every share list of a workspace; answers how many documents changed. One that cannot be written does not keep the others:
+ * they are done when it rejects, and repeating does the rest. [REST-33]
+ */
+export async function purgeMember(deps: WritingDeps, workspaceId: string, userId: string): Promise<number> {
+  const named = (await deps.store.list(workspaceId)).filter((head) => withoutUser(head.sharedWith, userId) !== null)
+  const failures: unknown[] = []
+  let purged = 0
+  for (let from = 0; from < named.length; from += PURGED_AT_ONCE) {
+    const batch = named.slice(from, from + PURGED_AT_ONCE)
+    const outcomes = await Promise.allSettled(batch.map((head) => purgeFrom(deps, head, userId)))
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') failures.push(outcome.reason)
+      else if (outcome.value) purged++
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  return purged
+}
+
+async function purgeFrom(deps: WritingDeps, { workspaceId, id }: DocumentHead, userId: string): Promise<boolean> {
+  // The workspace itself does it: there is no user to name.
+  const outcome = await changeBeside(deps, { workspaceId, id }, '', (head) => {
+    const sharedWith = withoutUser(head.sharedWith, userId)
+    return sharedWith && { sharedWith }
+  })
+  if (outcome.kind !== 'changed') return false
+  const fields = { audit: true, workspace: workspaceId, docId: id, member: userId, version: outcome.head.version } as const
+  deps.log.info('document.member_purged', 'a former member was taken out of a share list', fields)
+  return true
+}
+
+/** The share list after a transfer: the new owner leaves it, the former one becomes an edit share. Other entries stay as given. [REST-23] */
+function transferredShares(before: DocumentHead, newOwnerId: string, nowMs: number): readonly unknown[] {
+  const others = before.sharedWith.filter((entry) => {
+    const userId = userOf(entry)
+    return userId !== newOwnerId && userId !== before.ownerId
+  })
+  if (before.ownerId === '') return others
+  return [...others, { userId: before.ownerId, userName: before.ownerName, permission: 'edit', sharedAt: nowMs }]
+}
+
+/** A share list as editors see it, as it is stored. A user that keeps its permission keeps the time it got it. [SHARE-6, BODY-13] */
+export function replacedShares(before: readonly unknown[], shares: readonly NewShare[], nowMs: number): readonly unknown[] {
+  const known = readShares(before)
+  return shares.map(({ userId, userName, permission }) => {
+    const same = known.find((share) => share.userId === userId && share.permission === permission)
+    const sharedAt = (same?.raw as { readonly sharedAt?: unknown } | undefined)?.sharedAt
+    return { userId, ...(userName !== null && { userName }), permission, sharedAt: sharedAt ?? nowMs }
+  })
+}
+
+/** The list without any entry of a user, however it is spelled; `null` when there is none. */
+function withoutUser(sharedWith: readonly unknown[], userId: string): readonly unknown[] | null {
+  const others = sharedWith.filter((entry) => userOf(entry) !== userId)
+  return others.length === sharedWith.length ? null : others
+}
+
+function userOf(entry: unknown): string | undefined {
+  return readShares([entry])[0]?.userId
+}
