@@ -67,6 +67,18 @@ export const layers = [
     node: false,
   },
   {
+    part: server('previews'),
+    ours: [model, server('kernel'), server('access'), server('documents')],
+    libraries: ['@resvg/resvg-js'],
+    node: true,
+  },
+  {
+    part: server('previews/previews.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('documents'), server('previews')],
+    libraries: [],
+    node: false,
+  },
+  {
     part: server('operation'),
     ours: [server('http/route.ts'), server('kernel'), server('auth'), server('sync/gateway'), server('sync/gateway/gateway.ts')],
     ports: [server('documents')],
@@ -75,7 +87,13 @@ export const layers = [
   },
   {
     part: server('http/route-table.ts'),
-    ours: [server('http/route.ts'), server('auth/auth.routes.ts'), server('documents/documents.routes.ts'), server('operation')],
+    ours: [
+      server('http/route.ts'),
+      server('auth/auth.routes.ts'),
+      server('documents/documents.routes.ts'),
+      server('previews/previews.routes.ts'),
+      server('operation'),
+    ],
     libraries: [],
     node: false,
   },
@@ -101,6 +119,8 @@ export const layers = [
         'access',
         'documents',
         'documents/documents.routes.ts',
+        'previews',
+        'previews/previews.routes.ts',
         'sync/workers',
         'sync/gateway',
         'sync/gateway/gateway.ts',

@@ -31,6 +31,8 @@ import { startMaintenance } from './operation/maintenance.ts'
 import { metricsRoutes } from './operation/metrics.routes.ts'
 import { observeLive, observeStorage, observeTokens } from './operation/observe.ts'
 import { type Release, readRelease } from './operation/release.ts'
+import { openPreviews } from './previews/previews.ts'
+import { previewRoutes } from './previews/previews.routes.ts'
 import { type DocumentWorkers, openDocumentWorkers } from './sync/workers/document-workers.ts'
 import { createDocumentEvents } from './sync/gateway/events.ts'
 import { createGateway, type Gateway } from './sync/gateway/gateway.ts'
@@ -228,6 +230,7 @@ function openServers(
   const metricRoutes = metricsRoutes(metrics)
   const routes = [
     ...documentRoutes({ documents, editorClient: config.compat.editorClient }),
+    ...previewRoutes({ previews: opened.use(openPreviews({ documents, log })) }),
     ...authRoutes({ revocations: tokens.revocations, pushConfigured: config.auth.revocationPushBearer !== null, log }),
     ...healthRoutes({
       readiness,

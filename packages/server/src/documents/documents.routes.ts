@@ -1,6 +1,6 @@
-import type { Caller } from '../http/caller.ts'
+import { callerOf } from '../http/caller.ts'
+import { namesEtag } from '../http/etag.ts'
 import type { Route, RouteDeclaration, RouteReply, RouteRequest } from '../http/route.ts'
-import { RelayError } from '../kernel/errors.ts'
 import { checkDocumentId } from './document-id.ts'
 import { readListQuery, readPreconditions, readTransfer, readCollectionChange } from './document-requests.ts'
 import type { Documents } from './documents.ts'
@@ -154,17 +154,6 @@ function nextLink(query: URLSearchParams, page: ListedPage): Record<string, stri
   return { Link: `</api/docs?${next.toString()}>; rel="next"` }
 }
 
-/** Whether an If-None-Match names this ETag; weak ones compare equal, as a read allows. */
-function namesEtag(header: string, etag: string): boolean {
-  if (header.trim() === '*') return true
-  return header.split(',').some((entry) => entry.trim().replace(/^W\//, '') === etag)
-}
-
 function idOf(request: RouteRequest): string {
   return request.params.id ?? ''
-}
-
-function callerOf(request: RouteRequest): Caller {
-  if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
-  return request.caller
 }

@@ -52,3 +52,9 @@ export async function readCaller(
     access: { sub: verification.principal.sub, workspaceId: membership.workspaceId, role: membership.role, limits },
   }
 }
+
+/** The caller of a route whose credential is `bearer`. */
+export function callerOf(request: { readonly caller: Caller | null }): Caller {
+  if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
+  return request.caller
+}

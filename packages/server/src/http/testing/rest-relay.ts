@@ -23,6 +23,8 @@ import { createMetrics, type Metrics } from '../../kernel/metrics.ts'
 import { type Check, type CheckName, CHECKS, createReadiness } from '../../operation/health.ts'
 import { healthRoutes } from '../../operation/health.routes.ts'
 import { metricsRoutes } from '../../operation/metrics.routes.ts'
+import { openPreviews } from '../../previews/previews.ts'
+import { previewRoutes } from '../../previews/previews.routes.ts'
 import { createApp } from '../app.ts'
 import type { Route } from '../route.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.ts'
@@ -124,6 +126,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     log,
     metrics,
   })
+  const previews = openPreviews({ documents, log })
   const ok: Check = () => ({ ok: true })
   const checks = { ...(Object.fromEntries(CHECKS.map((name) => [name, ok])) as Record<CheckName, Check>), ...options.checks }
   const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 1 }
@@ -132,6 +135,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const app = createApp({
     routes: [
       ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
+      ...previewRoutes({ previews }),
       ...healthRoutes({ readiness: createReadiness(checks, systemClock), version }),
       ...metricsRoutes(metrics),
       ...(options.routes ?? []),
@@ -178,6 +182,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     socket: (text, quietMs) => sendRaw(port, text, quietMs),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
+      await previews[Symbol.asyncDispose]()
       await bodies[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
       await keySet[Symbol.asyncDispose]()

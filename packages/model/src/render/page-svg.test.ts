@@ -1,0 +1,200 @@
+import { parseFragment } from 'parse5'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../json.ts'
+import { xssVectors } from '../prose/testing/xss-vectors.ts'
+import { renderPage } from './page-svg.ts'
+import { pageOf, SHOWCASE } from './testing/showcase.ts'
+
+/** Every element and attribute a preview may have; anything else is a way for a document to act on its reader. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  svg: ['xmlns', 'width', 'height', 'viewBox'],
+  g: ['transform', 'opacity'],
+  rect: ['x', 'y', 'width', 'height', 'rx', 'fill', 'stroke', 'stroke-width'],
+  ellipse: ['cx', 'cy', 'rx', 'ry', 'fill', 'stroke', 'stroke-width'],
+  path: ['d', 'fill', 'stroke', 'stroke-width'],
+  text: ['font-family', 'font-size', 'text-anchor', 'fill'],
+  tspan: ['x', 'y'],
+}
+
+interface ParsedNode {
+  readonly nodeName: string
+  readonly attrs?: readonly { readonly name: string; readonly value: string }[]
+  readonly childNodes?: readonly ParsedNode[]
+}
+
+function expectHarmless(svg: string): void {
+  const visit = (node: ParsedNode): void => {
+    if (node.nodeName !== '#text') {
+      expect(Object.keys(ALLOWED)).toContain(node.nodeName)
+      for (const { name, value } of node.attrs ?? []) {
+        expect(ALLOWED[node.nodeName]).toContain(name)
+        expect(value).not.toMatch(/url\(|javascript:|data:|NaN|Infinity|undefined/i)
+      }
+    }
+    for (const child of node.childNodes ?? []) visit(child)
+  }
+  const errors: string[] = []
+  const parsed = parseFragment(svg, { onParseError: ({ code }) => void errors.push(code) }) as unknown as ParsedNode
+  expect(errors).toEqual([])
+  for (const child of parsed.childNodes ?? []) visit(child)
+}
+
+const value: fc.Arbitrary<Json> = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    ...xssVectors.slice(0, 60),
+    'rectangle',
+    'ellipse',
+    'text',
+    'connector',
+    'line',
+    'file',
+    'a',
+    'b',
+    'center',
+    'left',
+    'orthogonal',
+    'curved',
+    'open',
+    'auto',
+  ),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer({ min: -500, max: 500 }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(fc.record({ x: fc.integer(), y: fc.integer() }), { maxLength: 4 }),
+)
+const MEMBERS = [
+  ...[
+    'x',
+    'y',
+    'x2',
+    'y2',
+    'width',
+    'height',
+    'radiusX',
+    'radiusY',
+    'rotation',
+    'opacity',
+    'fill',
+    'stroke',
+    'strokeWidth',
+    'label',
+  ],
+  ...[
+    'text',
+    'fontSize',
+    'fontFamily',
+    'labelColor',
+    'labelPosition',
+    'iconId',
+    'iconDisplayMode',
+    'fileName',
+    'startShapeId',
+    'endShapeId',
+  ],
+  ...['startAnchor', 'endAnchor', 'startArrowStyle', 'endArrowStyle', 'routingMode', 'waypoints', 'visible', 'cornerRadius'],
+]
+const shape: fc.Arbitrary<JsonObject> = fc
+  .tuple(
+    fc.constantFrom<Json>('rectangle', 'ellipse', 'text', 'connector', 'line', 'file', 'group', 'other', 7),
+    fc.dictionary(fc.constantFrom(...MEMBERS), value),
+  )
+  .map(([type, members]) => ({ ...members, type }))
+
+describe('canvas pages as SVG', () => {
+  it('[CANVAS-25] draws every kind of shape, connector, arrow, label and icon as the golden file shows', async () => {
+    const { svg, width, height } = renderPage(SHOWCASE, 1)
+    await expect(svg.replaceAll('><', '>\n<')).toMatchFileSnapshot('golden/showcase.svg')
+    expect({ width, height }).toMatchObject({ width: 1070, height: 545 })
+    expectHarmless(svg)
+  })
+
+  it('[CANVAS-25] an empty page is 400 by 300', () => {
+    const { svg } = renderPage(pageOf(), 1)
+    expect(svg).toBe(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="300" viewBox="0 0 400 300"><rect x="0" y="0" width="400" height="300" fill="#ffffff"/></svg>',
+    )
+  })
+
+  it('[CANVAS-25] the view box is the content and 40 around it, also of turned shapes', () => {
+    const square = { id: 'a', type: 'rectangle', x: 10, y: 20, width: 100, height: 100 }
+    expect(renderPage(pageOf(square), 1).svg).toContain('viewBox="-80 -70 180 180"')
+    const { width } = renderPage(pageOf({ ...square, rotation: 45 }), 1)
+    expect(width).toBeCloseTo(100 * Math.SQRT2 + 80, 5)
+  })
+
+  it('[CANVAS-25] shapes lie in the order of the page', () => {
+    const { svg } = renderPage(
+      pageOf(
+        { id: 'a', type: 'rectangle', fill: '#111111' },
+        { id: 'b', type: 'ellipse', fill: '#222222' },
+        { id: 'c', type: 'rectangle', fill: '#333333' },
+      ),
+      1,
+    )
+    const places = ['#111111', '#222222', '#333333'].map((fill) => svg.indexOf(fill))
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places.every((place) => place > 0)).toBe(true)
+  })
+
+  it('[CANVAS-26] auto is the dark ink on white, unknown colours become the default', () => {
+    const svgOf = (fill: Json) => renderPage(pageOf({ id: 'a', type: 'rectangle', fill, stroke: null }), 1).svg
+    expect(svgOf('AUTO')).toContain('fill="#1f2937"')
+    expect(svgOf('url(#x)')).toContain('fill="#4a90d9"')
+    expect(svgOf('hsla(10, 50%, 50%, .5)')).toContain('fill="hsla(10, 50%, 50%, .5)"')
+    expect(svgOf('transparent')).toContain('fill="none"')
+  })
+
+  it('[CANVAS-26] hostile text stays text', () => {
+    for (const vector of xssVectors) {
+      const hostile = {
+        label: vector,
+        text: vector,
+        fill: vector,
+        stroke: vector,
+        iconId: `builtin:${vector}`,
+        fontFamily: vector,
+        fileName: vector,
+      }
+      for (const type of ['rectangle', 'text', 'connector', 'file', vector]) {
+        expectHarmless(renderPage(pageOf({ ...hostile, id: vector, type, x2: 100, y2: 50 }), 1).svg)
+      }
+    }
+  })
+
+  it('[CANVAS-26] any page gives equal bytes twice, well formed and finite', () => {
+    fc.assert(
+      fc.property(fc.array(shape, { maxLength: 6 }), fc.double({ min: 0.1, max: 4, noNaN: true }), (shapes, scale) => {
+        const page = pageOf(...shapes.map((members, i) => ({ ...members, id: 'ab'.charAt(i) || String(i) })))
+        const { svg, width, height } = renderPage(page, scale)
+        expect(renderPage(structuredClone(page), scale).svg).toBe(svg)
+        expect(Number.isFinite(width) && Number.isFinite(height) && width > 0 && height > 0).toBe(true)
+        expectHarmless(svg)
+      }),
+      { seed: 34, numRuns: 300 },
+    )
+  })
+
+  it('[REST-34] the scale multiplies width and height and leaves the drawing', () => {
+    const [one, two] = [renderPage(SHOWCASE, 1).svg, renderPage(SHOWCASE, 2).svg]
+    expect(two).toContain('width="2140" height="1090')
+    expect(two.slice(two.indexOf('viewBox'))).toBe(one.slice(one.indexOf('viewBox')))
+  })
+
+  it('[REST-34] a page of 20,000 shapes with long labels is drawn in linear time', () => {
+    const long = 'word '.repeat(2000)
+    const shapes = Array.from({ length: 20_000 }, (_, i) => ({
+      id: String(i),
+      type: i % 2 ? 'rectangle' : 'text',
+      x: i,
+      y: i,
+      label: long,
+      text: i < 200 ? long : 'short',
+    }))
+    const started = performance.now()
+    renderPage(pageOf(...shapes), 1)
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})
