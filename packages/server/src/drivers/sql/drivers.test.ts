@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { describeRevocationStoreContract } from '../../auth/revocations.contract.ts'
 import { describeRegistryStoreContract } from '../../collections/registry-store.contract.ts'
 import { describeDocumentStoreContract } from '../../documents/document-store.contract.ts'
+import { describeRecoveryStoreContract } from '../../recovery/recovery-store.contract.ts'
 import { describeShareLinkStoreContract } from '../../share-links/share-link-store.contract.ts'
 import { describeUpdateLogContract } from '../../sync/update-log.contract.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
@@ -14,6 +15,7 @@ function describeContracts(name: string, open: () => Promise<StoreUnderTest>): v
   describeRevocationStoreContract(name, open)
   describeRegistryStoreContract(name, open)
   describeShareLinkStoreContract(name, open)
+  describeRecoveryStoreContract(name, open)
 }
 
 describeContracts('SQLite', async () => {

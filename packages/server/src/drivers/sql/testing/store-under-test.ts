@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { OpenRevocationStore } from '../../../auth/revocations.contract.ts'
 import type { OpenRegistryStore } from '../../../collections/registry-store.contract.ts'
 import type { OpenDocumentStore } from '../../../documents/document-store.contract.ts'
+import type { OpenRecoveryStore } from '../../../recovery/recovery-store.contract.ts'
 import type { OpenShareLinkStore } from '../../../share-links/share-link-store.contract.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { type Logger, silentLogger } from '../../../kernel/log.ts'
@@ -12,7 +13,12 @@ import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
 
-export interface StoreUnderTest extends OpenDocumentStore, OpenRevocationStore, OpenRegistryStore, OpenShareLinkStore {}
+export interface StoreUnderTest
+  extends OpenDocumentStore,
+    OpenRevocationStore,
+    OpenRegistryStore,
+    OpenShareLinkStore,
+    OpenRecoveryStore {}
 
 /** A directory of its own for one test's SQLite files. */
 export function temporaryStore(): { readonly url: string; readonly path: string; remove(): void } {
@@ -36,7 +42,8 @@ export function openHost(
   })
 }
 
-type Opened = Pick<StorageHost, 'documents' | 'updates' | 'revocations' | 'registries' | 'shareLinks'> & AsyncDisposable
+type Opened = Pick<StorageHost, 'documents' | 'updates' | 'revocations' | 'registries' | 'shareLinks' | 'recovery'> &
+  AsyncDisposable
 
 /** The store in the calling thread. */
 export const inProcess = (url: string): Promise<Opened> => openHost(url)
@@ -69,6 +76,9 @@ export async function reopenable(
     },
     get shareLinks() {
       return opened.shareLinks
+    },
+    get recovery() {
+      return opened.recovery
     },
     async reopen() {
       await opened[Symbol.asyncDispose]()
