@@ -1,0 +1,22 @@
+import type { tenancyOf } from '../auth/tenancy.ts'
+import type { Config } from '../config/config.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Random } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Release } from '../operation/release.ts'
+
+export interface RelayOptions {
+  readonly config: Config
+  readonly log: Logger
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** What every later step of the start may use. */
+export interface Base extends RelayOptions {
+  readonly metrics: Metrics
+  readonly release: Release
+  readonly tenancy: ReturnType<typeof tenancyOf>
+  readonly draining: { now: boolean }
+}

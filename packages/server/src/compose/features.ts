@@ -1,0 +1,31 @@
+import { type Bodies, openBodies } from '../documents/bodies.ts'
+import { createDocuments } from '../documents/documents.ts'
+import { documentRoutes } from '../documents/documents.routes.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
+import { documentBodyLimit } from '../http/request-body.ts'
+import type { Route } from '../http/route.ts'
+import { openPreviews } from '../previews/previews.ts'
+import { previewRoutes } from '../previews/previews.routes.ts'
+import type { Base } from './base.ts'
+import type { Live } from './live.ts'
+
+/** The services of a workspace, as their routes. */
+export interface Features {
+  readonly routes: readonly Route[]
+  readonly bodies: Bodies
+}
+
+/** Documents and what a workspace has around them, each service over its ports. */
+export function openFeatures(base: Base, storage: Storage, live: Live, opened: AsyncDisposableStack): Features {
+  const { config, clock, log, metrics } = base
+  const { enforcePrivateDocs } = config.permissions
+  const bodies = opened.use(openBodies({ maxBytes: documentBodyLimit(config.tenancy.limits.maxDocBytes), log }))
+  const { rooms: residents, events } = live
+  const store = storage.documents
+  const documents = createDocuments({ store, residents, events, bodies, enforcePrivateDocs, clock, log, metrics })
+  const routes = [
+    ...documentRoutes({ documents, editorClient: config.compat.editorClient }),
+    ...previewRoutes({ previews: opened.use(openPreviews({ documents, log })) }),
+  ]
+  return { routes, bodies }
+}

@@ -1,0 +1,83 @@
+import { availableParallelism } from 'node:os'
+import { memoryRateLimiter, memorySeats } from '../drivers/memory-limits.ts'
+import type { RateLimiter } from '../access/rate-limiter.port.ts'
+import type { Seats } from '../access/seats.port.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
+import { newId } from '../kernel/ids.ts'
+import { systemTimers } from '../kernel/timers.ts'
+import { observeLive, observeStorage } from '../operation/observe.ts'
+import { createDocumentEvents } from '../sync/gateway/events.ts'
+import type { DocumentEvents } from '../documents/document-events.port.ts'
+import { createGateway, type Gateway } from '../sync/gateway/gateway.ts'
+import { openRooms, type Rooms } from '../sync/gateway/rooms.ts'
+import { type DocumentWorkers, openDocumentWorkers } from '../sync/workers/document-workers.ts'
+import type { Base } from './base.ts'
+import type { Tokens } from './tokens.ts'
+
+/** Live documents, the sockets in front of them, and what both share with REST. */
+export interface Live {
+  readonly workers: DocumentWorkers
+  readonly rooms: Rooms
+  readonly gateway: Gateway
+  readonly events: DocumentEvents
+  readonly seats: Seats
+  readonly rateLimiter: RateLimiter
+}
+
+export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: AsyncDisposableStack): Live {
+  const { config, clock, random, log, tenancy } = base
+  const { limits } = config.tenancy
+  const timers = systemTimers
+  const seats = memorySeats()
+  const rateLimiter = memoryRateLimiter(clock)
+  const workers = opened.use(
+    openDocumentWorkers({
+      count: workerCount(),
+      storagePort: () => storage.workerPort(),
+      log,
+      options: { rooms: { maxDocBytes: limits.maxDocBytes } },
+    }),
+  )
+  const rooms = opened.use(openRooms({ workers, store: storage.documents, clock, timers, log }))
+  const gateway = opened.use(
+    createGateway({
+      settings: {
+        tenancy,
+        region: config.server.region ?? '',
+        corsOrigins: config.server.corsOrigins,
+        authTimeoutMs: config.server.authTimeoutSecs * 1000,
+        maxUnauthenticatedSockets: config.server.maxUnauthenticatedSockets,
+        wsBufferBytes: config.server.wsBufferBytes,
+        maxPayloadBytes: limits.maxWsPayloadBytes,
+        maxConnectionsPerWorkspace: limits.maxWsConnectionsPerWorkspace,
+        configuredLimits: limits,
+        writes: { ratePerSec: limits.writesPerSec, burst: limits.writesBurst },
+        enforcePrivateDocs: config.permissions.enforcePrivateDocs,
+        nodeId: config.cluster.nodeId ?? newId('node-', 12, random),
+      },
+      verifyToken: tokens.verify,
+      isRevoked: (jti) => tokens.revocations.has(jti),
+      seats,
+      rateLimiter,
+      store: storage.documents,
+      rooms,
+      clock,
+      timers,
+      random,
+      log,
+    }),
+  )
+  observeLive(base.metrics, gateway, rooms)
+  observeStorage(base.metrics, () => storage.stats())
+  const events = createDocumentEvents({
+    ofWorkspace: (workspaceId) => gateway.sessions.ofWorkspace(workspaceId),
+    outbox: gateway.sessions.outbox,
+    enforcePrivateDocs: config.permissions.enforcePrivateDocs,
+  })
+  return { workers, rooms, gateway, events, seats, rateLimiter }
+}
+
+/** One core is left to sockets and HTTP; two workers at least, so that one bad document never stops every other. [C2] */
+function workerCount(): number {
+  return Math.min(8, Math.max(2, availableParallelism() - 1))
+}

@@ -1,0 +1,68 @@
+import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
+import { resolveLimits } from '../access/limits.ts'
+import { authRoutes } from '../auth/auth.routes.ts'
+import { createInternalBearer } from '../auth/internal-bearer.ts'
+import { createApp } from '../http/app.ts'
+import type { Route } from '../http/route.ts'
+import { createHttpServer, type HttpServer } from '../http/server.ts'
+import { healthRoutes } from '../operation/health.routes.ts'
+import type { Readiness } from '../operation/health.ts'
+import { metricsRoutes } from '../operation/metrics.routes.ts'
+import type { Base } from './base.ts'
+import type { Features } from './features.ts'
+import type { Live } from './live.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface Servers {
+  readonly main: HttpServer
+  /** The loopback listener of local metrics. */
+  readonly metrics: HttpServer | null
+}
+
+/** The REST surface on its listeners, with the socket upgrade beside it. */
+export function openServers(
+  base: Base,
+  tokens: Tokens,
+  live: Live,
+  features: Features,
+  readiness: () => Promise<Readiness>,
+  opened: AsyncDisposableStack,
+): Servers {
+  const { config, clock, log, random, metrics, tenancy } = base
+  const { limits } = config.tenancy
+  const app = (routes: readonly Route[]) =>
+    createApp({
+      routes,
+      verify: tokens.verify,
+      tenancy,
+      limitsOf: (claims) => resolveLimits(claims, limits),
+      internalBearer: createInternalBearer(config.auth.revocationPushBearer),
+      corsOrigins: config.server.corsOrigins,
+      maxDocBytes: limits.maxDocBytes,
+      isDraining: () => base.draining.now,
+      parseJson: (bytes) => features.bodies.parse(bytes),
+      clock,
+      random,
+      log,
+      metrics,
+    })
+  const metricRoutes = metricsRoutes(metrics)
+  const routes = [
+    ...features.routes,
+    ...authRoutes({ revocations: tokens.revocations, pushConfigured: config.auth.revocationPushBearer !== null, log }),
+    ...healthRoutes({
+      readiness,
+      version: { ...base.release, server: 'docrelay', protocolVersion: PROTOCOL_VERSION, protocolMinor: PROTOCOL_MINOR },
+    }),
+    ...(config.metrics.expose === 'public' ? metricRoutes : []),
+  ]
+  const { corsOrigins } = config.server
+  const onUpgrade = live.gateway.handleUpgrade.bind(live.gateway)
+  return {
+    main: opened.use(createHttpServer({ app: app(routes), onUpgrade, corsOrigins, random })),
+    metrics:
+      config.metrics.expose === 'local'
+        ? opened.use(createHttpServer({ app: app(metricRoutes), corsOrigins: [], random }))
+        : null,
+  }
+}

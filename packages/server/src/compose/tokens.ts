@@ -1,0 +1,35 @@
+import { type KeySet, openKeySet } from '../auth/key-set.ts'
+import { startRevocationPoll } from '../auth/revocation-poll.ts'
+import { openRevocations, type Revocations } from '../auth/revocations.ts'
+import { createTokenVerifier } from '../auth/verify-token.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
+import { observeTokens } from '../operation/observe.ts'
+import type { Base } from './base.ts'
+
+export interface Tokens {
+  readonly keySet: KeySet
+  readonly revocations: Revocations
+  readonly verify: ReturnType<typeof createTokenVerifier>
+}
+
+/** Revocations first, then keys, tried for at most 10 s. [AUTH-12, AUTH-14] */
+export async function openTokens(base: Base, storage: Storage, opened: AsyncDisposableStack): Promise<Tokens> {
+  const { config, clock, log } = base
+  const { auth } = config
+  const polling =
+    auth.revocationPollingUrl !== null && auth.revocationPollingBearer !== null
+      ? { url: auth.revocationPollingUrl, bearer: auth.revocationPollingBearer }
+      : null
+  const hasTransport = auth.revocationPushBearer !== null || polling !== null
+  const revocations = await openRevocations({ store: storage.revocations, clock, log, hasTransport })
+  if (polling) {
+    const intervalMs = auth.revocationPollingIntervalSeconds * 1000
+    opened.use(startRevocationPoll({ ...polling, intervalMs, revocations, clock, log }))
+  }
+  const keySet = opened.use(openKeySet({ url: auth.jwksUrl, clock, log }))
+  await keySet.firstFetch(10_000)
+  const { issuer, audience, resource } = auth
+  const verify = createTokenVerifier({ issuer, audience, resource, keySet, revocations, clock })
+  observeTokens(base.metrics, keySet, revocations)
+  return { keySet, revocations, verify }
+}
