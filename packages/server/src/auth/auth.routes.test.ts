@@ -20,6 +20,7 @@ function request(json: unknown): RouteRequest {
     params: {},
     query: new URLSearchParams(),
     header: () => undefined,
+    isHead: false,
     caller: null,
     bytes: new Uint8Array(),
     stream: new ReadableStream<Uint8Array>(),

@@ -54,7 +54,10 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       const bytes = fresh()
       const upload = await uploadUrl(direct, stagingKey(), bytes)
       const otherType = Object.fromEntries(
-        Object.entries(upload.headers).map(([name, value]) => [name, name.toLowerCase() === 'content-type' ? 'text/html' : value]),
+        Object.entries(upload.headers).map(([name, value]) => [
+          name,
+          name.toLowerCase() === 'content-type' ? 'text/html' : value,
+        ]),
       )
       expect(await put({ url: upload.url, headers: otherType }, bytes)).toBeGreaterThanOrEqual(400)
       expect(await put(upload, fresh(1_001))).toBeGreaterThanOrEqual(400)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BlobStore, ByteRange, ReceivedBlob } from '../blobs/blob-store.port.ts'
+import type { BlobStore, ReceivedBlob } from '../blobs/blob-store.port.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -78,7 +78,9 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
       await guarded('flush', () => file.sync())
     } catch (error) {
       await file.close().catch(() => undefined)
-      await forget().catch((left: unknown) => log.warn('blobs.left', 'An upload that failed left a file.', { detail: String(left) }))
+      await forget().catch((left: unknown) =>
+        log.warn('blobs.left', 'An upload that failed left a file.', { detail: String(left) }),
+      )
       throw error
     }
     await guarded('close', () => file.close())

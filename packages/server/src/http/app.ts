@@ -253,6 +253,7 @@ function routeRequest(
       return new URL(c.req.url).searchParams
     },
     header: (name) => c.req.header(name),
+    isHead: c.req.method === 'HEAD',
     caller: frame.caller,
     json: body.json,
     bytes: body.bytes,

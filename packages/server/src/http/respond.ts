@@ -118,6 +118,7 @@ function errorHeaders(code: ErrorCode, details: Readonly<Record<string, unknown>
   if (typeof details.retryAfterMs === 'number')
     headers['Retry-After'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
   if (code === 'METHOD_NOT_ALLOWED') headers.Allow = String(details.allow)
+  if (code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${details.sizeBytes}`
   // The rest of a refused body is not read.
   if (code === 'BODY_TOO_LARGE' || code === 'DOC_TOO_LARGE' || code === 'BLOB_TOO_LARGE') headers.Connection = 'close'
   return headers

@@ -48,6 +48,8 @@ export interface RouteRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   header(name: string): string | undefined
+  /** HEAD runs the GET route; the body is left away for it. */
+  readonly isHead: boolean
   /** Present exactly when the route's credential is `bearer`. */
   readonly caller: { readonly principal: Principal; readonly access: Access } | null
   readonly json: unknown

@@ -1,0 +1,20 @@
+import type { ByteRange } from './blob-store.port.ts'
+
+const ONE_RANGE = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i
+
+/**
+ * What a Range header asks of `sizeBytes`. `whole`: no range, several, or one that is not understood, which a server answers in full.
+ * [BLOB-7, RFC 9110]
+ */
+export function readRange(header: string | undefined, sizeBytes: number): ByteRange | 'whole' | 'unsatisfiable' {
+  const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? []
+  if (first === '' && last === '') return 'whole'
+  if (first === '') {
+    const length = Math.min(Number(last), sizeBytes)
+    return length === 0 ? 'unsatisfiable' : { start: sizeBytes - length, end: sizeBytes - 1 }
+  }
+  const start = Number(first)
+  const end = last === '' ? Number.POSITIVE_INFINITY : Number(last)
+  if (end < start) return 'whole'
+  return start >= sizeBytes ? 'unsatisfiable' : { start, end: Math.min(end, sizeBytes - 1) }
+}

@@ -1,0 +1,54 @@
+export const UNKNOWN_TYPE = 'application/octet-stream'
+
+/** RFC 6838 restricted names: no wildcard, no quoting, no white space. */
+const NAME = '[a-z0-9][a-z0-9!#$&^_.+-]{0,126}'
+const TYPE = new RegExp(`^${NAME}/${NAME}$`)
+
+/** What a browser may run scripts of when it shows it, besides the families of `isScriptCapable`. */
+const SCRIPT_CAPABLE: ReadonlySet<string> = new Set([
+  'application/hta',
+  'application/x-mimearchive',
+  'application/x-shockwave-flash',
+  'application/xml',
+  'application/xml-dtd',
+  'application/xml-external-parsed-entity',
+  'application/xslt',
+  'application/x-xslt',
+  'text/html',
+  'text/vbscript',
+  'text/x-component',
+  'text/x-server-parsed-html',
+  'text/xml',
+  'text/xml-external-parsed-entity',
+  'text/xsl',
+  'text/xslt',
+])
+const JAVASCRIPT = /^(?:text|application)\/(?:x-)?(?:javascript|ecmascript|jscript|livescript|vbscript)(?:[0-9.]*)$/
+const SVG: ReadonlySet<string> = new Set(['image/svg+xml', 'image/svg', 'image/svg-xml', 'image/svg+xml-compressed'])
+
+/**
+ * The type under which a blob is stored and served, by whatever path it came: lower case, without parameters, and what is malformed or
+ * could run scripts is unknown. SVG stays, as documents show it in `<img>`. [BLOB-4]
+ */
+export function storedMimeType(given: string | null | undefined): string {
+  const type = (given ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return TYPE.test(type) && !isScriptCapable(type) ? type : UNKNOWN_TYPE
+}
+
+/** Whether served bytes of this type are a download and never a page of ours. [BLOB-7] */
+export function isAttachment(mimeType: string): boolean {
+  return SVG.has(mimeType) || isScriptCapable(mimeType)
+}
+
+/** HTML, XML in any vocabulary, messages that hold pages, and the JavaScript family; not SVG. */
+function isScriptCapable(type: string): boolean {
+  if (SVG.has(type)) return false
+  const isPageHolder = type.startsWith('multipart/') || type.startsWith('message/')
+  return (
+    isPageHolder ||
+    type.endsWith('+xml') ||
+    /[/.+-]x?html(?:$|[+;-])/.test(type) ||
+    SCRIPT_CAPABLE.has(type) ||
+    JAVASCRIPT.test(type)
+  )
+}

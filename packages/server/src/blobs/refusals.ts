@@ -1,0 +1,39 @@
+import { type Access, mayCreate, refuse } from '../access/access.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+
+/** A blob that is unknown, of another workspace, or not for this caller: all alike to the byte. [REST-6, BLOB-6] */
+export function unknownBlob(): RelayError {
+  return new RelayError('NOT_FOUND', 'There is no such blob.', { resource: 'blob' })
+}
+
+/** [PERM-3] */
+export function requireWriter({ role }: Access): void {
+  if (!mayCreate(role)) throw refuse({ role, level: 'view', needed: 'edit' })
+}
+
+export function tooLarge(sizeBytes: number, maxBytes: number, metrics: Pick<Metrics, 'add'>): RelayError {
+  metrics.add('relay_quota_rejections_total', 1, { kind: 'blob_size' })
+  return new RelayError('BLOB_TOO_LARGE', `The blob has at least ${sizeBytes} bytes and max_blob_bytes is ${maxBytes}.`, {
+    sizeBytes,
+    maxBytes,
+  })
+}
+
+export function overQuota(
+  { usedBytes, addedBytes }: { readonly usedBytes: number; readonly addedBytes: number },
+  { limits }: Access,
+  metrics: Pick<Metrics, 'add'>,
+): RelayError {
+  metrics.add('relay_quota_rejections_total', 1, { kind: 'storage' })
+  const { quotaBytes, quotaSource: source } = limits
+  return new RelayError(
+    'STORAGE_QUOTA',
+    `The upload adds ${addedBytes} bytes to ${usedBytes} stored ones; the quota is ${quotaBytes} bytes.`,
+    { usedBytes, addedBytes, quotaBytes, source },
+  )
+}
+
+export function hashMismatch(expected: string, actual: string): RelayError {
+  return new RelayError('HASH_MISMATCH', 'The bytes do not have the hash of the path.', { expected, actual })
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+
+export interface VolumeSpace {
+  readonly availableBytes: number
+  readonly totalBytes: number
+}
+
+const GIB = 1_073_741_824
+const SHARED_MS = 1_000
+const TRY_AGAIN_MS = 30_000
+
+/** Below this the rest of the volume belongs to documents: uploads are refused first. [X34] */
+export function isTooFull({ availableBytes, totalBytes }: VolumeSpace): boolean {
+  return availableBytes < GIB && availableBytes < totalBytes * 0.05
+}
+
+/** Throws UNAVAILABLE while the volume is too full for uploads; it is measured at most once a second. */
+export function createSpaceCheck(measure: () => Promise<VolumeSpace>, clock: Clock): () => Promise<void> {
+  let measuredAtMs = Number.NEGATIVE_INFINITY
+  let current: Promise<VolumeSpace> | null = null
+  return async () => {
+    const nowMs = clock.monotonicMs()
+    if (current === null || nowMs - measuredAtMs >= SHARED_MS) {
+      measuredAtMs = nowMs
+      current = measure()
+    }
+    if (isTooFull(await current)) {
+      throw new RelayError('UNAVAILABLE', 'The disk of the relay is nearly full; uploads are refused until there is room.', {
+        retryAfterMs: TRY_AGAIN_MS,
+      })
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import type { Access } from '../access/access.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { BlobDeps } from './blob-deps.ts'
+import type { BlobGrant, Provenance } from './blob-ledger.port.ts'
+import type { ReceivedBlob } from './blob-store.port.ts'
+import { storedMimeType } from './mime.ts'
+import { hashMismatch, overQuota, requireWriter, tooLarge } from './refusals.ts'
+import { openHold, type UploadHold } from './reserving.ts'
+
+const TRY_AGAIN_MS = 1_000
+
+export interface BlobUpload {
+  /** What the bytes must have; `null` when whoever asked does not know it. */
+  readonly expectedHash: string | null
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** As announced; what arrives is counted all the same. */
+  readonly declaredBytes: number | null
+  /** As announced, in any spelling. [BLOB-4] */
+  readonly mimeType: string | null
+  readonly provenance: Provenance | null
+}
+
+/** Takes uploads whose bytes pass through the relay. When it resolves, bytes, record and grant are durable; when it rejects, none is. [BLOB-3] */
+export type TakeUpload = (access: Access, upload: BlobUpload) => Promise<BlobGrant>
+
+/**
+ * The order that answers first: role, announced size, uploads at a time, room on the disk, quota, then what the bytes turn out to be.
+ * [PERM-3, REST-12, X34, Q2, BLOB-3]
+ */
+export function createUploads(deps: BlobDeps): TakeUpload {
+  const { settings, metrics } = deps
+  const running = new Map<string, number>()
+
+  return async (access, upload) => {
+    requireWriter(access)
+    if (upload.declaredBytes !== null) checkSize(upload.declaredBytes, deps)
+    const { workspaceId } = access
+    const before = running.get(workspaceId) ?? 0
+    if (before >= settings.maxConcurrentUploads) throw tooManyUploads(settings.maxConcurrentUploads)
+    running.set(workspaceId, before + 1)
+    try {
+      await deps.checkSpace()
+      return await take(access, upload, deps)
+    } finally {
+      const left = (running.get(workspaceId) ?? 1) - 1
+      if (left > 0) running.set(workspaceId, left)
+      else running.delete(workspaceId)
+    }
+  }
+
+  async function take(access: Access, upload: BlobUpload, { store }: BlobDeps): Promise<BlobGrant> {
+    const hold = await openHold(access, { hash: upload.expectedHash, declaredBytes: upload.declaredBytes }, deps)
+    let granted = false
+    try {
+      const received = await store.receive(upload.bytes, async (totalBytes) => {
+        checkSize(totalBytes, deps)
+        await hold.cover(totalBytes)
+      })
+      const grant = await admit(access, upload, received, hold)
+      granted = true
+      return grant
+    } finally {
+      if (!granted) await hold.end()
+    }
+  }
+
+  async function admit(access: Access, upload: BlobUpload, received: ReceivedBlob, hold: UploadHold): Promise<BlobGrant> {
+    const { hash, sizeBytes } = received
+    try {
+      if (upload.expectedHash !== null && upload.expectedHash !== hash) throw hashMismatch(upload.expectedHash, hash)
+      if (upload.expectedHash === null) await hold.settle(hash, sizeBytes)
+      return await deps.locks.run(hash, () => keepAndGrant(access, upload, received, hold))
+    } catch (error) {
+      // After `keep` this does nothing: the bytes are then an orphan, which the collector finds by the reservation.
+      await received.discard().catch(() => undefined)
+      throw error
+    }
+  }
+
+  async function keepAndGrant(
+    access: Access,
+    upload: BlobUpload,
+    received: ReceivedBlob,
+    { reservationId }: UploadHold,
+  ): Promise<BlobGrant> {
+    const { workspaceId, sub, limits } = access
+    const mimeType = storedMimeType(upload.mimeType)
+    await received.keep(mimeType)
+    const outcome = await deps.ledger.grant({
+      reservationId,
+      workspaceId,
+      hash: received.hash,
+      sizeBytes: received.sizeBytes,
+      mimeType,
+      sub,
+      provenance: upload.provenance,
+      quotaBytes: limits.quotaBytes,
+      nowMs: deps.clock.nowMs(),
+    })
+    if (outcome.kind === 'over-quota') throw overQuota(outcome, access, metrics)
+    return outcome.grant
+  }
+}
+
+function checkSize(sizeBytes: number, { settings, metrics }: BlobDeps): void {
+  if (sizeBytes > settings.maxBlobBytes) throw tooLarge(sizeBytes, settings.maxBlobBytes, metrics)
+}
+
+function tooManyUploads(max: number): RelayError {
+  return new RelayError(
+    'TOO_MANY_UPLOADS',
+    `The workspace has ${max} blob uploads under way, which is max_concurrent_blob_uploads.`,
+    {
+      retryAfterMs: TRY_AGAIN_MS,
+    },
+  )
+}

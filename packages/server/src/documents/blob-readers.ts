@@ -1,0 +1,30 @@
+import type { Access } from '../access/access.ts'
+import type { BlobReaders } from '../blobs/blob-readers.port.ts'
+import type { DocumentHead, DocumentStore } from './document-store.port.ts'
+import { documentLevel } from './put-plan.ts'
+import type { Residents } from './residents.port.ts'
+
+/** Who may read a blob through a document: the same test as for the document itself. [BLOB-6, BLOB-13, PERM-8] */
+export function createBlobReaders(deps: {
+  readonly store: Pick<DocumentStore, 'list' | 'referencing'>
+  readonly residents: Pick<Residents, 'isResident' | 'settle'>
+  readonly enforcePrivateDocs: boolean
+}): BlobReaders {
+  const { store, residents, enforcePrivateDocs } = deps
+  const isReadable = (access: Access) => (head: DocumentHead) => documentLevel(access, head, enforcePrivateDocs) !== 'none'
+
+  return {
+    async mayRead(access, hash) {
+      const { workspaceId } = access
+      const referenced = async () => (await store.referencing(workspaceId, hash)).some(isReadable(access))
+      if (await referenced()) return true
+      // A reference may be so new that only live content has it; it is looked for where the caller may read, and nowhere else. [BLOB-2]
+      const behind = (await store.list(workspaceId)).filter(
+        (head) => isReadable(access)(head) && (residents.isResident(head) || head.coveredSeq < head.lastSeq),
+      )
+      if (behind.length === 0) return false
+      await Promise.allSettled(behind.map((head) => residents.settle(head)))
+      return referenced()
+    },
+  }
+}
