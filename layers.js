@@ -66,6 +66,79 @@ export const layers = [
     libraries: [],
     node: false,
   },
+  // What a workspace has around its documents.
+  {
+    part: server('blobs'),
+    ours: [server('kernel'), server('access')],
+    libraries: [],
+    node: true,
+  },
+  {
+    part: server('blobs/blobs.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('blobs')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('recovery'),
+    ours: [model, server('kernel'), server('access'), server('documents')],
+    libraries: [],
+    node: true,
+  },
+  {
+    part: server('recovery/recovery.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('recovery'), server('documents')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('collections'),
+    ours: [server('kernel'), server('access'), server('documents')],
+    libraries: [],
+    node: true,
+  },
+  {
+    part: server('collections/collections.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('collections'), server('documents')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('style-profiles'),
+    ours: [server('kernel'), server('access'), server('collections')],
+    libraries: [],
+    node: true,
+  },
+  {
+    part: server('style-profiles/style-profiles.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('style-profiles')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('usage'),
+    ours: [server('kernel'), server('access')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('usage/usage.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('usage')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('share-links'),
+    ours: [server('kernel'), server('access'), server('documents')],
+    libraries: [],
+    node: true,
+  },
+  {
+    part: server('share-links/share-links.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('share-links'), server('documents')],
+    libraries: [],
+    node: false,
+  },
   {
     part: server('previews'),
     ours: [model, server('kernel'), server('access'), server('documents')],
@@ -99,11 +172,18 @@ export const layers = [
   },
 
   // Drivers see ports; only compose sees drivers.
-  { part: server('drivers'), ours: [server('kernel')], ports: [server('access')], libraries: [], node: false },
+  { part: server('drivers'), ours: [server('kernel')], ports: [server('access'), server('blobs')], libraries: [], node: true },
+  {
+    part: server('drivers/s3'),
+    ours: [server('kernel')],
+    ports: [server('blobs')],
+    libraries: ['@aws-sdk/client-s3', '@smithy/protocol-http', '@smithy/signature-v4'],
+    node: true,
+  },
   {
     part: server('drivers/sql'),
     ours: [model, server('kernel')],
-    ports: [server('auth'), server('documents'), server('sync')],
+    ports: ['auth', 'documents', 'sync', 'blobs', 'recovery', 'collections', 'share-links'].map(server),
     libraries: ['kysely', 'pg'],
     node: true,
   },

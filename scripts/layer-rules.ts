@@ -21,7 +21,7 @@ const FORBIDDEN_FOLDERS = ['utils', 'helpers', 'common']
 const FORBIDDEN_FILES = ['index.ts', 'types.ts']
 const MAX_DEPTH = 3
 const DRIVERS = 'packages/server/src/drivers'
-const COMPOSITION = /^packages\/server\/src\/compose(-[a-z-]+)?\.ts$/
+const COMPOSITION = /^packages\/server\/src\/compose(?:(?:-[a-z-]+)?\.ts$|\/)/
 /** Where the real clock and randomness are taken from: the server's and the client's. */
 const CLOCK_FILES = [
   'packages/server/src/kernel/clock.ts',
