@@ -29,6 +29,109 @@ export interface DocumentMetadata {
 /** Reply of PUT /api/docs/{id}. [REST-17] */
 export type SavedDocument = DocumentMetadata & { readonly success: true; readonly newVersion: number }
 
+/** How a collection is shown; members that the relay does not know are kept. [REST-25] */
+export interface CollectionDefinition {
+  readonly id: string
+  readonly name: string
+  readonly color: string
+  readonly order: number
+  readonly [member: string]: unknown
+}
+
+/** Reply of GET /api/collections, sorted by order. */
+export interface CollectionRegistry {
+  readonly collections: readonly CollectionDefinition[]
+  /** 0 before the first PUT. */
+  readonly version: number
+}
+
+/** What a PUT of collections may leave to the relay. */
+export type CollectionInput = Pick<CollectionDefinition, 'id' | 'name'> &
+  Partial<Pick<CollectionDefinition, 'color' | 'order'>> & { readonly [member: string]: unknown }
+
+/** [REST-32] */
+export interface StyleProfile {
+  readonly id: string
+  readonly name: string
+  readonly properties: Readonly<Record<string, unknown>>
+  /** ms */
+  readonly createdAt: number
+  readonly favorite?: boolean
+  readonly collectionIds?: readonly string[]
+  readonly [member: string]: unknown
+}
+
+export interface StyleProfileRegistry {
+  readonly profiles: readonly StyleProfile[]
+  readonly version: number
+}
+
+/** Reply of PUT /api/collections and PUT /api/v1/style-profiles. */
+export interface RegistrySaved {
+  readonly success: true
+  readonly newVersion: number
+}
+
+/** Reply of GET /api/v1/usage; `null` is unlimited. [REST-28] */
+export interface Usage {
+  /** docBytes and blobBytes. */
+  readonly storageBytes: number
+  readonly docBytes: number
+  readonly blobBytes: number
+  /** Collections and style profiles. */
+  readonly configBytes: number
+  readonly storageQuota: number | null
+  readonly maxDocBytes: number | null
+  readonly activeEditors: number
+  readonly editorLimit: number | null
+}
+
+/** Reply of both issuing routes; the token is shown this one time. [SHARE-1, SHARE-2] */
+export interface IssuedShareLink {
+  readonly id: string
+  readonly token: string
+  readonly url: string
+  readonly expires_at: string
+}
+
+/** A live link as its document's owner sees it. [SHARE-3] */
+export interface ListedShareLink {
+  readonly id: string
+  readonly created_at: string
+  readonly created_by: string
+  readonly expires_at: string
+}
+
+/** One entry of the deprecated share route. [SHARE-6] */
+export interface ShareInput {
+  readonly userId: string
+  readonly userName?: string
+  readonly permission: 'viewer' | 'editor' | 'none'
+}
+
+/** [interface, Resources] */
+export interface RecoveryPoint {
+  readonly id: string
+  /** ms */
+  readonly createdAt: number
+  readonly serverVersion: number
+  readonly sizeBytes: number
+}
+
+/** Reply of a restore. [REST-27] */
+export interface RestoredDocument {
+  readonly newDocId: string
+  readonly serverVersion: number
+}
+
+/** A blob as HEAD tells of it. [BLOB-8] */
+export interface BlobInfo {
+  readonly size: number
+  readonly mimeType: string
+  /** RFC 3339. */
+  readonly createdAt: string
+}
+
 /** Every REST error but the plain `forbidden`. [REST-2] */
 export interface ErrorBody {
   readonly error: string

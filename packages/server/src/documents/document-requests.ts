@@ -1,11 +1,10 @@
-import { RelayError } from '../kernel/errors.ts'
+import { badRequest, readMembers, readUserId } from '../kernel/bad-request.ts'
 import type { NewOwner } from './sharing.ts'
 import { decodeCursor, type ListQuery } from './listing.ts'
 import type { PutRequest } from './residents.port.ts'
 
 const MAX_LIST_LIMIT = 500
 const MAX_QUERY_CHARACTERS = 200
-const MAX_USER_ID_BYTES = 256
 const MAX_USER_NAME_BYTES = 1024
 const MAX_COLLECTION_ID_BYTES = 64
 /** Of a refused value in an answer. */
@@ -49,12 +48,9 @@ export function readPreconditions(
 
 /** The body of a transfer, in either spelling. [REST-23] */
 export function readTransfer(json: unknown): NewOwner {
-  const body = readObject(json)
+  const body = readMembers(json)
   const field = body.to_user_id !== undefined ? 'to_user_id' : 'newOwnerId'
-  const sub = body[field]
-  if (typeof sub !== 'string' || sub === '' || Buffer.byteLength(sub) > MAX_USER_ID_BYTES) {
-    throw badRequest(field, `The member ${field} is a user id of 1 to ${MAX_USER_ID_BYTES} bytes.`, { limit: MAX_USER_ID_BYTES })
-  }
+  const sub = readUserId(body[field], field)
   const name = field === 'newOwnerId' ? (body.newOwnerName ?? null) : null
   if (name !== null && (typeof name !== 'string' || Buffer.byteLength(name) > MAX_USER_NAME_BYTES)) {
     throw badRequest('newOwnerName', `The member newOwnerName is text of at most ${MAX_USER_NAME_BYTES} bytes.`, {
@@ -66,18 +62,12 @@ export function readTransfer(json: unknown): NewOwner {
 
 /** The body of a membership change: an id, or null for none. [REST-24, BODY-10] */
 export function readCollectionChange(json: unknown): string | null {
-  const { collectionId } = readObject(json)
+  const { collectionId } = readMembers(json)
   if (collectionId === null) return null
   if (typeof collectionId === 'string' && Buffer.byteLength(collectionId) <= MAX_COLLECTION_ID_BYTES) return collectionId
   throw badRequest('collectionId', `The member collectionId is null or text of at most ${MAX_COLLECTION_ID_BYTES} bytes.`, {
     limit: MAX_COLLECTION_ID_BYTES,
   })
-}
-
-/** Own members only: a JSON object may have a member named like one of Object's. */
-function readObject(json: unknown): Readonly<Record<string, unknown>> {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw badRequest('body', 'The body is a JSON object.')
-  return Object.assign(Object.create(null) as Record<string, unknown>, json)
 }
 
 function readInteger(text: string | null, field: string, range: { readonly from: number; readonly to: number }): number | null {
@@ -102,8 +92,4 @@ function readVersionTag(header: string): number {
   const version = match ? Number(match[1]) : Number.NaN
   if (Number.isSafeInteger(version)) return version
   throw badRequest('If-Match', 'If-Match is * or one quoted version.')
-}
-
-function badRequest(field: string, message: string, details: Readonly<Record<string, unknown>> = {}): RelayError {
-  return new RelayError('BAD_REQUEST', message, { field, ...details })
 }

@@ -1,0 +1,78 @@
+import { documentMetadata } from '../documents/metadata.ts'
+import type { Documents } from '../documents/documents.ts'
+import { callerOf } from '../http/caller.ts'
+import type { Route, RouteDeclaration } from '../http/route.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { healDefinitions } from './definitions.ts'
+import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from './registry.ts'
+
+const MIB = 1_048_576
+const MAX_ID_BYTES = 64
+const HEADERS = { 'Cache-Control': 'private, no-cache' }
+const COLLECTIONS: RegistryDeclaration = { kind: 'collections', member: 'collections', heal: healDefinitions }
+
+/** The collection routes without what they run. [interface, Endpoints] */
+export const COLLECTION_ROUTES = {
+  get: {
+    method: 'GET',
+    path: '/api/collections',
+    credential: 'bearer',
+    body: { kind: 'none' },
+    needs: 'any role',
+    summary: 'The collections of the workspace and their version.',
+  },
+  put: {
+    method: 'PUT',
+    path: '/api/collections',
+    credential: 'bearer',
+    body: { kind: 'json', maxBytes: 2 * MIB },
+    needs: 'role owner or member',
+    summary: 'Replaces the collections of the workspace.',
+  },
+  documents: {
+    method: 'GET',
+    path: '/api/collections/:id/documents',
+    credential: 'bearer',
+    body: { kind: 'none' },
+    needs: 'view, per document',
+    summary: 'Documents of a collection that the caller may read, newest change first; none when it is unknown.',
+    checkParams({ id = '' }: Readonly<Record<string, string>>) {
+      if (id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES) return
+      throw new RelayError('BAD_ID', `A collection id has 1 to ${MAX_ID_BYTES} bytes.`, { field: 'id' })
+    },
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+export interface CollectionRoutesDeps {
+  readonly registries: RegistryDeps
+  readonly documents: Pick<Documents, 'list'>
+}
+
+export function collectionRoutes({ registries, documents }: CollectionRoutesDeps): readonly Route[] {
+  return [
+    {
+      ...COLLECTION_ROUTES.get,
+      async handle(request) {
+        const { access } = callerOf(request)
+        return { kind: 'json-bytes', bytes: await readRegistry(registries, access, COLLECTIONS), headers: HEADERS }
+      },
+    },
+    {
+      ...COLLECTION_ROUTES.put,
+      async handle(request) {
+        const { access } = callerOf(request)
+        return { kind: 'json', value: await replaceRegistry(registries, access, COLLECTIONS, request.json), headers: HEADERS }
+      },
+    },
+    {
+      ...COLLECTION_ROUTES.documents,
+      async handle(request) {
+        // Membership rides the body and needs no registered collection, so that an unknown id is one without documents. [REST-24]
+        const query = { limit: null, after: null, titlePart: null, collectionId: request.params.id ?? '' }
+        const { items } = await documents.list(callerOf(request).access, query)
+        const found = items.map(({ head, reader }) => documentMetadata(head, reader))
+        return { kind: 'json', value: { documents: found }, headers: HEADERS }
+      },
+    },
+  ]
+}

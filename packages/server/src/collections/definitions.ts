@@ -1,0 +1,34 @@
+import type { CollectionDefinition } from '@docrelay/protocol/rest'
+import { badEntry, checkName, type Entry, own, readBytes, readEntries } from './entries.ts'
+
+const MAX_COLLECTIONS = 200
+const MAX_COLOR_BYTES = 32
+const DEFAULT_COLOR = '#808080'
+
+/**
+ * Collection definitions as they are stored: in their order, names trimmed, of one id the first only; members that are not known are kept.
+ * Healing what is healed changes nothing. Throws BAD_COLLECTIONS. [REST-25, interface REST rule 5]
+ */
+export function healDefinitions(list: unknown): readonly CollectionDefinition[] {
+  return readEntries(list, 'collections', MAX_COLLECTIONS)
+    .map(readDefinition)
+    .sort((a, b) => a.order - b.order)
+}
+
+function readDefinition({ index, given, id }: Entry): CollectionDefinition {
+  const name = own(given, 'name')
+  return {
+    ...given,
+    id,
+    name: checkName(typeof name === 'string' ? name.trim() : name, index),
+    color: own(given, 'color') === undefined ? DEFAULT_COLOR : readBytes(given, index, 'color', MAX_COLOR_BYTES),
+    order: readOrder(own(given, 'order'), index),
+  }
+}
+
+/** Where it is absent, the place in the list as it was sent. */
+function readOrder(order: unknown, index: number): number {
+  if (order === undefined) return index
+  if (Number.isSafeInteger(order)) return order as number
+  throw badEntry(index, 'order', 'is an integer')
+}

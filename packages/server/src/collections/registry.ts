@@ -1,0 +1,71 @@
+import { type Access, mayCreate, refuse } from '../access/access.ts'
+import { badRequest, readMembers } from '../kernel/bad-request.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { RegistryKind, RegistryStore } from './registry-store.port.ts'
+
+/** One versioned list that a workspace keeps beside its documents. */
+export interface RegistryDeclaration {
+  readonly kind: RegistryKind
+  /** The member that holds the list, in requests, answers and conflicts. */
+  readonly member: 'collections' | 'profiles'
+  /** The list as it will be stored. Throws BAD_COLLECTIONS. */
+  heal(list: unknown): readonly unknown[]
+}
+
+export interface RegistryDeps {
+  readonly store: RegistryStore
+  /** max_config_bytes. */
+  readonly maxBytes: number
+}
+
+/** The JSON answer of a registry. Any role may read it. [PERM-3] */
+export async function readRegistry(deps: RegistryDeps, access: Access, registry: RegistryDeclaration): Promise<Uint8Array> {
+  const { version, text } = await deps.store.read(access.workspaceId, registry.kind)
+  return Buffer.from(`{"${registry.member}":${text},"version":${version}}`)
+}
+
+/**
+ * Replaces the list wholesale; durable when it resolves. Viewers are refused; a request that expects another version is told what is stored.
+ * [REST-25, REST-32, PERM-3]
+ */
+export async function replaceRegistry(
+  deps: RegistryDeps,
+  access: Access,
+  { kind, member, heal }: RegistryDeclaration,
+  json: unknown,
+): Promise<{ readonly success: true; readonly newVersion: number }> {
+  if (!mayCreate(access.role)) throw refuse({ role: access.role, level: 'view', needed: 'edit' })
+  const { [member]: list, expectedVersion } = readMembers(json)
+  const outcome = await deps.store.replace({
+    workspaceId: access.workspaceId,
+    kind,
+    text: JSON.stringify(heal(list)),
+    expectedVersion: readExpectedVersion(expectedVersion),
+    maxBytes: deps.maxBytes,
+  })
+  switch (outcome.kind) {
+    case 'replaced':
+      return { success: true, newVersion: outcome.version }
+    case 'conflict': {
+      const { version, text } = outcome.current
+      const message = `The stored version is ${version}, not ${String(expectedVersion)}.`
+      throw new RelayError('VERSION_CONFLICT', message, {
+        currentVersion: version,
+        [member]: JSON.parse(text) as unknown,
+        version,
+      })
+    }
+    case 'too-large': {
+      const { sizeBytes } = outcome
+      const message = `Collections and style profiles would have ${sizeBytes} bytes and max_config_bytes is ${deps.maxBytes}.`
+      throw new RelayError('CONFIG_TOO_LARGE', message, { sizeBytes, maxBytes: deps.maxBytes })
+    }
+  }
+}
+
+/** `null`: not given, which replaces whatever is stored; a JSON null is refused, as it would do so by mistake. */
+function readExpectedVersion(value: unknown): number | null {
+  if (value === undefined) return null
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+  throw badRequest('expectedVersion', 'The member expectedVersion is an integer from 0 to 9007199254740991.')
+}

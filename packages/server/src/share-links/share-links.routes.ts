@@ -1,0 +1,179 @@
+import { checkDocumentId } from '../documents/document-id.ts'
+import type { Documents } from '../documents/documents.ts'
+import { documentMetadata } from '../documents/metadata.ts'
+import { callerOf } from '../http/caller.ts'
+import type { Route, RouteDeclaration, RouteRequest } from '../http/route.ts'
+import { readMembers } from '../kernel/bad-request.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { readExpiry } from './expiry.ts'
+import type { ShareLink } from './share-link-store.port.ts'
+import type { ShareLinks } from './share-links.ts'
+import { SHARE_PAGE } from './share-page.ts'
+import { isLinkId, readShareRequest, readToken } from './share-requests.ts'
+
+const MIB = 1_048_576
+const JSON_BODY = { kind: 'json', maxBytes: 2 * MIB } as const
+const NO_BODY = { kind: 'none' } as const
+const headers = () => ({ 'Cache-Control': 'no-store' })
+const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
+
+/** The share link routes without what they run. [REST-30] */
+export const SHARE_LINK_ROUTES = {
+  list: {
+    method: 'GET',
+    path: '/api/v1/docs/:id/share-links',
+    credential: 'bearer',
+    body: NO_BODY,
+    needs: 'owner',
+    summary: 'The live share links of a document, newest first, without their tokens.',
+    documentParam: 'id',
+    checkParams,
+    headers,
+  },
+  issue: {
+    method: 'POST',
+    path: '/api/v1/docs/:id/share-links',
+    credential: 'bearer',
+    body: JSON_BODY,
+    needs: 'owner',
+    summary: 'Issues a share link; its token is shown this one time.',
+    documentParam: 'id',
+    checkParams,
+    headers,
+  },
+  revoke: {
+    method: 'DELETE',
+    path: '/api/v1/docs/:id/share-links/:linkId',
+    credential: 'bearer',
+    body: NO_BODY,
+    needs: 'owner',
+    summary: 'Revokes a share link; shares that it gave stay.',
+    documentParam: 'id',
+    checkParams(params: Readonly<Record<string, string>>) {
+      checkParams(params)
+      if (!isLinkId(params.linkId ?? '')) throw new RelayError('BAD_ID', 'This is no share link id.', { field: 'linkId' })
+    },
+    headers,
+  },
+  redeem: {
+    method: 'POST',
+    path: '/api/v1/share-links/redeem',
+    credential: 'bearer',
+    body: JSON_BODY,
+    needs: 'any role, and the token of a live link',
+    summary: 'Lets the caller read the document of a share link.',
+    headers,
+  },
+  page: {
+    method: 'GET',
+    path: '/share',
+    credential: 'none',
+    body: NO_BODY,
+    needs: 'nothing',
+    summary: 'The page that a share link shows in a browser.',
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+/** The share route of the interface, to be removed in 2.0.0. [SHARE-6, REST-37] Blank `docsUrl`: this relay's own description. */
+export function deprecatedShareRoute(docsUrl: string | null): RouteDeclaration {
+  return {
+    method: 'POST',
+    path: '/api/docs/:id/share',
+    unversioned: true,
+    credential: 'bearer',
+    body: JSON_BODY,
+    needs: 'owner',
+    summary: 'Deprecated: issues a share link, or replaces the share list.',
+    documentParam: 'id',
+    checkParams,
+    headers: ({ params, origin }) => ({
+      'Cache-Control': 'no-store',
+      Deprecation: '@1793491200',
+      Sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
+      Link: [
+        `<${docsUrl ?? `${origin}/api/v1/openapi.json`}>; rel=sunset`,
+        `</api/v1/docs/${encodeURIComponent(params.id ?? '')}/share-links>; rel="successor-version"`,
+      ].join(', '),
+    }),
+  }
+}
+
+export interface ShareLinkRoutesDeps {
+  readonly links: ShareLinks
+  readonly documents: Pick<Documents, 'replaceShares'>
+  readonly clock: Clock
+  /** `[share] link_base`; `null`: this relay's own page. [SHARE-2] */
+  readonly linkBase: string | null
+  readonly docsUrl: string | null
+}
+
+export function shareLinkRoutes(deps: ShareLinkRoutesDeps): readonly Route[] {
+  const { links, documents, clock, linkBase } = deps
+
+  async function issue(request: RouteRequest, expiresAt: unknown) {
+    const expiresAtMs = readExpiry(expiresAt, clock.nowMs())
+    const { link, token } = await links.issue(callerOf(request).access, idOf(request), expiresAtMs)
+    const url = `${linkBase ?? `${request.origin}/share`}#${token}`
+    return { kind: 'json', value: { token, url, expires_at: timeOf(expiresAtMs), id: link.id } } as const
+  }
+
+  return [
+    {
+      ...SHARE_LINK_ROUTES.list,
+      async handle(request) {
+        const live = await links.list(callerOf(request).access, idOf(request))
+        return { kind: 'json', value: { shareLinks: live.map(shownLink) } }
+      },
+    },
+    { ...SHARE_LINK_ROUTES.issue, handle: (request) => issue(request, readMembers(request.json).expires_at) },
+    {
+      ...SHARE_LINK_ROUTES.revoke,
+      async handle(request) {
+        await links.revoke(callerOf(request).access, idOf(request), request.params.linkId ?? '')
+        return { kind: 'empty' }
+      },
+    },
+    {
+      ...SHARE_LINK_ROUTES.redeem,
+      async handle(request) {
+        const { head, reader } = await links.redeem(callerOf(request).access, readToken(request.json))
+        return { kind: 'json', value: documentMetadata(head, reader) }
+      },
+    },
+    {
+      ...deprecatedShareRoute(deps.docsUrl),
+      async handle(request) {
+        const asked = readShareRequest(request.json)
+        if (asked.kind === 'link') return issue(request, asked.expiresAt)
+        await documents.replaceShares(callerOf(request).access, idOf(request), asked.shares)
+        return { kind: 'json', value: { success: true } }
+      },
+    },
+    {
+      ...SHARE_LINK_ROUTES.page,
+      handle: () =>
+        Promise.resolve({
+          kind: 'text',
+          text: SHARE_PAGE,
+          headers: {
+            'Content-Type': 'text/html; charset=utf-8',
+            'Content-Security-Policy': "default-src 'none'",
+            'Referrer-Policy': 'no-referrer',
+          },
+        }),
+    },
+  ]
+}
+
+function shownLink({ id, createdAtMs, createdBy, expiresAtMs }: ShareLink) {
+  return { id, created_at: timeOf(createdAtMs), created_by: createdBy, expires_at: timeOf(expiresAtMs) }
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function idOf(request: RouteRequest): string {
+  return request.params.id ?? ''
+}

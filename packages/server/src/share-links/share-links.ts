@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import type { Access } from '../access/access.ts'
+import type { Bucket, RateLimiter } from '../access/rate-limiter.port.ts'
+import type { Documents, Readable } from '../documents/documents.ts'
+import { auditFields, unknownDocument } from '../documents/writing.ts'
+import { badRequest } from '../kernel/bad-request.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { newId, type Random } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { ShareLink, ShareLinkStore } from './share-link-store.port.ts'
+
+const TOKEN_BYTES = 32
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+const MAX_LIVE_LINKS = 50
+/** 10 in a minute. [SHARE-4] */
+const REDEEMS: Bucket = { ratePerSec: 10 / 60, burst: 10 }
+
+export interface ShareLinksDeps {
+  readonly store: ShareLinkStore
+  readonly documents: Pick<Documents, 'require' | 'grantView'>
+  readonly rateLimiter: RateLimiter
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'add'>
+}
+
+/** Links that let whoever holds the token read a document. What a verb says is durable when its promise resolves. [SHARE-1..SHARE-5] */
+export interface ShareLinks {
+  /** The token is in this answer and nowhere else. */
+  issue(access: Access, docId: string, expiresAtMs: number): Promise<{ readonly link: ShareLink; readonly token: string }>
+  /** Live links, newest first. */
+  list(access: Access, docId: string): Promise<readonly ShareLink[]>
+  revoke(access: Access, docId: string, linkId: string): Promise<void>
+  /** The document, which the caller may read from now on. */
+  redeem(access: Access, token: string): Promise<Readable>
+}
+
+export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
+  const { store, documents, clock, random, log } = deps
+  return {
+    async issue(access, docId, expiresAtMs) {
+      const { key } = await documents.require(access, docId, 'owner')
+      const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+      const link = { id: newId('link-', 12, random), createdAtMs: clock.nowMs(), createdBy: access.sub, expiresAtMs }
+      const outcome = await store.issue({ ...link, key, tokenHash: hashOf(token), maxLive: MAX_LIVE_LINKS })
+      if (outcome === 'gone') return unknownDocument()
+      if (outcome === 'full') {
+        const message = `The document has ${MAX_LIVE_LINKS} live share links; revoke one first.`
+        throw badRequest('shareLinks', message, { limit: MAX_LIVE_LINKS })
+      }
+      log.info('share-link.issued', 'a share link was issued', {
+        ...auditFields(access, docId),
+        linkId: link.id,
+        expiresAt: new Date(expiresAtMs).toISOString(),
+      })
+      return { link, token }
+    },
+    async list(access, docId) {
+      const { key } = await documents.require(access, docId, 'owner')
+      return store.list(key, clock.nowMs())
+    },
+    async revoke(access, docId, linkId) {
+      const { key } = await documents.require(access, docId, 'owner')
+      if ((await store.revoke(key, linkId)) === 'unknown') throw unknownLink()
+      log.info('share-link.revoked', 'a share link was revoked', { ...auditFields(access, docId), linkId })
+    },
+    redeem: (access, token) => redeem(deps, access, token),
+  }
+}
+
+/** Every token that leads nowhere is answered alike, whatever the reason. [SHARE-4] */
+async function redeem(deps: ShareLinksDeps, access: Access, token: string): Promise<Readable> {
+  const take = deps.rateLimiter.take(`redeem:${access.sub}`, REDEEMS)
+  if (!take.taken) {
+    deps.metrics.add('relay_rate_limit_rejections_total', 1, { surface: 'redeem' })
+    throw new RelayError('RATE_LIMITED', `At most ${REDEEMS.burst} share links are redeemed in a minute.`, {
+      retryAfterMs: take.retryAfterMs,
+    })
+  }
+  const found = TOKEN.test(token) ? await deps.store.find(access.workspaceId, hashOf(token), deps.clock.nowMs()) : null
+  const readable = found && (await deps.documents.grantView(access, { id: found.ref.id, key: found.key }))
+  if (found === null || readable === null) {
+    deps.log.warn('share-link.refused', 'a share link that leads nowhere was redeemed', {
+      audit: true,
+      workspace: access.workspaceId,
+      sub: access.sub,
+    })
+    throw unknownLink()
+  }
+  deps.log.info('share-link.redeemed', 'a share link was redeemed', {
+    ...auditFields(access, found.ref.id),
+    linkId: found.linkId,
+    access: readable.reader.level,
+  })
+  return readable
+}
+
+function unknownLink(): RelayError {
+  return new RelayError('NOT_FOUND', 'There is no such share link.', { resource: 'share-link' })
+}
+
+/** All that is kept of a token. Its 256 random bits need no slower hash. [SHARE-2] */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

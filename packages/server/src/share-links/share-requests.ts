@@ -1,0 +1,64 @@
+import { MAX_SHARES, type NewShare } from '../documents/sharing.ts'
+import { badRequest, readMembers, readUserId } from '../kernel/bad-request.ts'
+
+const MAX_USER_NAME_BYTES = 1024
+const MAX_LINK_ID_BYTES = 64
+
+/** What the deprecated share route is asked for. [SHARE-6] */
+export type ShareRequest =
+  | { readonly kind: 'link'; readonly expiresAt: unknown }
+  | { readonly kind: 'shares'; readonly shares: readonly NewShare[] }
+
+/** The body of the deprecated share route: either `expires_at` or `shares`. Throws BAD_REQUEST. */
+export function readShareRequest(json: unknown): ShareRequest {
+  const { expires_at: expiresAt, shares } = readMembers(json)
+  if ((expiresAt === undefined) === (shares === undefined)) {
+    throw badRequest('shares', 'The body has either expires_at or shares.')
+  }
+  return shares === undefined ? { kind: 'link', expiresAt } : { kind: 'shares', shares: readShareList(shares) }
+}
+
+const PERMISSIONS: ReadonlyMap<unknown, NewShare['permission'] | 'none'> = new Map([
+  ['viewer', 'view'],
+  ['editor', 'edit'],
+  ['none', 'none'],
+])
+
+/** `none` leaves a user out. One that is named twice could mean either, and is refused. */
+function readShareList(list: unknown): readonly NewShare[] {
+  if (!Array.isArray(list) || list.length > MAX_SHARES) {
+    throw badRequest('shares', `The member shares is a list of at most ${MAX_SHARES} entries.`, { limit: MAX_SHARES })
+  }
+  const named = new Set<string>()
+  const shares: NewShare[] = []
+  for (const [at, entry] of (list as readonly unknown[]).entries()) {
+    const field = `shares[${at}]`
+    const { userId: given, userName, permission: word } = readMembers(entry, field)
+    const userId = readUserId(given, `${field}.userId`)
+    if (named.has(userId)) throw badRequest(`${field}.userId`, `The member ${field}.userId names a user a second time.`)
+    named.add(userId)
+    const permission = PERMISSIONS.get(word)
+    if (permission === undefined) {
+      throw badRequest(`${field}.permission`, `The member ${field}.permission is viewer, editor or none.`)
+    }
+    const share = { userId, userName: readUserName(userName ?? null, `${field}.userName`) }
+    if (permission !== 'none') shares.push({ ...share, permission })
+  }
+  return shares
+}
+
+function readUserName(name: unknown, field: string): string | null {
+  if (name === null || (typeof name === 'string' && Buffer.byteLength(name) <= MAX_USER_NAME_BYTES)) return name
+  throw badRequest(field, `The member ${field} is text of at most ${MAX_USER_NAME_BYTES} bytes.`, { limit: MAX_USER_NAME_BYTES })
+}
+
+/** The token of a redeem; one of another form leads nowhere and is judged like any other. [SHARE-4] */
+export function readToken(json: unknown): string {
+  const { token } = readMembers(json)
+  if (typeof token === 'string') return token
+  throw badRequest('token', 'The member token is text.')
+}
+
+export function isLinkId(id: string): boolean {
+  return id !== '' && Buffer.byteLength(id) <= MAX_LINK_ID_BYTES && !/\p{Cc}/u.test(id)
+}

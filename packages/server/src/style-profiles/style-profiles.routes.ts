@@ -1,0 +1,47 @@
+import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from '../collections/registry.ts'
+import { callerOf } from '../http/caller.ts'
+import type { Route, RouteDeclaration } from '../http/route.ts'
+import { healProfiles } from './profiles.ts'
+
+const MIB = 1_048_576
+const HEADERS = { 'Cache-Control': 'private, no-cache' }
+const PROFILES: RegistryDeclaration = { kind: 'style-profiles', member: 'profiles', heal: healProfiles }
+
+/** The style profile routes without what they run. [REST-30] */
+export const STYLE_PROFILE_ROUTES = {
+  get: {
+    method: 'GET',
+    path: '/api/v1/style-profiles',
+    credential: 'bearer',
+    body: { kind: 'none' },
+    needs: 'any role',
+    summary: 'The style profiles of the workspace and their version.',
+  },
+  put: {
+    method: 'PUT',
+    path: '/api/v1/style-profiles',
+    credential: 'bearer',
+    body: { kind: 'json', maxBytes: 2 * MIB },
+    needs: 'role owner or member',
+    summary: 'Replaces the style profiles of the workspace.',
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+export function styleProfileRoutes(registries: RegistryDeps): readonly Route[] {
+  return [
+    {
+      ...STYLE_PROFILE_ROUTES.get,
+      async handle(request) {
+        const { access } = callerOf(request)
+        return { kind: 'json-bytes', bytes: await readRegistry(registries, access, PROFILES), headers: HEADERS }
+      },
+    },
+    {
+      ...STYLE_PROFILE_ROUTES.put,
+      async handle(request) {
+        const { access } = callerOf(request)
+        return { kind: 'json', value: await replaceRegistry(registries, access, PROFILES, request.json), headers: HEADERS }
+      },
+    },
+  ]
+}

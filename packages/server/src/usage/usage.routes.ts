@@ -1,0 +1,25 @@
+import { callerOf } from '../http/caller.ts'
+import type { Route, RouteDeclaration } from '../http/route.ts'
+import { readUsage, type UsageDeps } from './usage.ts'
+
+/** The usage route without what it runs. [interface, Endpoints] */
+export const USAGE_ROUTES = {
+  get: {
+    method: 'GET',
+    path: '/api/v1/usage',
+    credential: 'bearer',
+    body: { kind: 'none' },
+    needs: 'any role',
+    summary: 'What the workspace uses now, and its limits.',
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+export function usageRoutes(deps: UsageDeps): readonly Route[] {
+  return [
+    {
+      ...USAGE_ROUTES.get,
+      handle: async (request) => ({ kind: 'json', value: await readUsage(callerOf(request).access, deps) }),
+    },
+  ]
+}

@@ -1,0 +1,33 @@
+import type { Usage } from '@docrelay/protocol/rest'
+import type { Access } from '../access/access.ts'
+import type { Seats } from '../access/seats.port.ts'
+import type { BlobLedger } from '../blobs/blob-ledger.port.ts'
+import type { RegistryStore } from '../collections/registry-store.port.ts'
+import type { DocumentStore } from '../documents/document-store.port.ts'
+
+export interface UsageDeps {
+  readonly documents: Pick<DocumentStore, 'usedBytes'>
+  readonly blobs: Pick<BlobLedger, 'meteredBytes'>
+  readonly registries: Pick<RegistryStore, 'configBytes'>
+  readonly seats: Pick<Seats, 'editors'>
+}
+
+/** What a workspace uses now and the limits that hold for this caller, read live. [REST-28, interface Limits rules 1 and 3] */
+export async function readUsage({ workspaceId, limits }: Access, deps: UsageDeps): Promise<Usage> {
+  const [docBytes, blobBytes, configBytes, activeEditors] = await Promise.all([
+    deps.documents.usedBytes(workspaceId),
+    deps.blobs.meteredBytes(workspaceId),
+    deps.registries.configBytes(workspaceId),
+    deps.seats.editors(workspaceId),
+  ])
+  return {
+    storageBytes: docBytes + blobBytes,
+    docBytes,
+    blobBytes,
+    configBytes,
+    storageQuota: limits.quotaBytes,
+    maxDocBytes: limits.maxDocBytes,
+    activeEditors,
+    editorLimit: limits.editorLimit,
+  }
+}
