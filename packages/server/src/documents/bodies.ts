@@ -2,6 +2,8 @@ import type { PreparedBody } from '@docrelay/model/body-facts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import { openTaskPool } from '../kernel/task-pool.ts'
+import type { StoredBody } from './document-store.port.ts'
+import type { RestoredAs } from './point-body.ts'
 import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
 
 const MIB = 1_048_576
@@ -14,7 +16,7 @@ const ENDS_THREAD_BYTES = 16 * MIB
 /** Twice what an honest body of 128 MiB takes; the roomy nursery saves a third of its time. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 128 }
 
-/** Parses and prepares request bodies, long ones in task threads under a deadline. Every verb throws the RelayError that answers the caller. */
+/** Parses and prepares bodies, long ones in task threads under a deadline. Every verb throws the RelayError that answers the caller. */
 export interface Bodies extends AsyncDisposable {
   /** A PUT body as it would be stored, its title settled against `storedTitle` (`null`: a new document). Long `bytes` are moved away. [BODY-2..BODY-14] */
   prepare(bytes: Uint8Array, docId: string, storedTitle: string | null): Promise<PreparedBody>
@@ -22,6 +24,10 @@ export interface Bodies extends AsyncDisposable {
   resettle(body: PreparedBody, storedTitle: string | null): Promise<PreparedBody>
   /** Any JSON. [BODY-8] */
   parse(bytes: Uint8Array): Promise<unknown>
+  /** The body of a recovery point under this id; `null` when it cannot be decoded. Long `bytes` are moved away. [REST-26] */
+  point(bytes: Uint8Array, docId: string): Promise<Uint8Array | null>
+  /** The body of a document restored from a point; `null` when that cannot be decoded. Long `bytes` are moved away. [LIFE-22] */
+  restored(bytes: Uint8Array, as: RestoredAs): Promise<StoredBody | null>
 }
 
 /** `maxBytes`: the body limit of document routes. Threads start with the first long body. */
@@ -68,6 +74,16 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       const result = await run({ kind: 'parse', bytes, maxBytes: 2 * MIB }, bytes)
       if (result.kind !== 'parsed') throw new Error('a parse answers a value')
       return result.value
+    },
+    async point(bytes, docId) {
+      const result = await run({ kind: 'point', bytes, docId }, bytes)
+      if (result.kind !== 'point') throw new Error('a point answers a point')
+      return result.bytes
+    },
+    async restored(bytes, as) {
+      const result = await run({ kind: 'restore', bytes, as }, bytes)
+      if (result.kind !== 'restored') throw new Error('a restore answers a body')
+      return result.body
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }

@@ -6,8 +6,10 @@ import { writeSettledBody } from '@docrelay/model/body-write'
 import type { Json } from '@docrelay/model/json'
 import { jsonLimits, parseJsonBytes } from '@docrelay/model/json-scan'
 import type { ErrorCode } from '../kernel/errors.ts'
+import type { StoredBody } from './document-store.port.ts'
+import { pointBody, type RestoredAs, restoredBody } from './point-body.ts'
 
-/** Work on request bodies that may be too long for the main thread. Plain data in, plain data out. */
+/** Work on bodies that may be too long for the main thread. Plain data in, plain data out. */
 export type BodyTask =
   /** `maxBytes`: the limit of the route, to which the ceilings on depth and counts are proportional. [H4] */
   | {
@@ -20,10 +22,16 @@ export type BodyTask =
   /** Settles name and title again, against a stored title that changed meanwhile. [BODY-10] */
   | { readonly kind: 'resettle'; readonly body: PreparedBody; readonly storedTitle: string | null }
   | { readonly kind: 'parse'; readonly bytes: Uint8Array; readonly maxBytes: number }
+  /** A recovery point as it is shown. [REST-26] */
+  | { readonly kind: 'point'; readonly bytes: Uint8Array; readonly docId: string }
+  /** A recovery point as the document that is restored from it. [LIFE-22] */
+  | { readonly kind: 'restore'; readonly bytes: Uint8Array; readonly as: RestoredAs }
 
 export type BodyTaskResult =
   | { readonly kind: 'prepared'; readonly body: PreparedBody }
   | { readonly kind: 'parsed'; readonly value: Json }
+  | { readonly kind: 'point'; readonly bytes: Uint8Array<ArrayBuffer> | null }
+  | { readonly kind: 'restored'; readonly body: StoredBody | null }
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode
@@ -46,6 +54,10 @@ export function runBodyTask(task: BodyTask): BodyTaskResult {
       const details = parsed.code === 'BAD_JSON' ? { offset: parsed.offset } : { maxBytes: task.maxBytes }
       return { kind: 'refused', code: parsed.code, message: `The body is not acceptable JSON: ${parsed.reason}.`, details }
     }
+    case 'point':
+      return { kind: 'point', bytes: pointBody(task.bytes, task.docId) }
+    case 'restore':
+      return { kind: 'restored', body: restoredBody(task.bytes, task.as) }
   }
 }
 

@@ -5,5 +5,11 @@ import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
 // The entry of a task thread; nothing imports this module.
 serveTasks((task: BodyTask): { result: BodyTaskResult; transfer: Transferable[] } => {
   const result = runBodyTask(task)
-  return { result, transfer: result.kind === 'prepared' ? [result.body.bytes.buffer as ArrayBuffer] : [] }
+  return { result, transfer: madeBytes(result).map(({ buffer }) => buffer as ArrayBuffer) }
 })
+
+function madeBytes(result: BodyTaskResult): Uint8Array[] {
+  if (result.kind === 'point') return result.bytes === null ? [] : [result.bytes]
+  if (result.kind === 'prepared' || result.kind === 'restored') return result.body === null ? [] : [result.body.bytes]
+  return []
+}

@@ -3,18 +3,12 @@ import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { changeBeside } from './change-beside.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef, DocumentStore } from './document-store.port.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
-import type { Reader } from './metadata.ts'
 import { putDocument, type PutInput, type PutResult } from './put.ts'
 import { documentLevel } from './put-plan.ts'
+import { type Readable, readable, readerOf } from './reader.ts'
 import type { Residents } from './residents.port.ts'
 import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
 import { auditFields, type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
-
-/** A document's head with the level its reader has. */
-export interface Readable {
-  readonly head: DocumentHead
-  readonly reader: Reader
-}
 
 /**
  * Documents as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it says is durable when
@@ -124,18 +118,6 @@ export function createDocuments(given: DocumentsDeps): Documents {
       (await grantView(deps, access, { ...refOf(access, id), key })) ? head(access, id) : null,
     purgeMember: (workspaceId, userId) => purgeMember(deps, workspaceId, userId),
   }
-}
-
-/** The level and identity by which a caller reads a document, `null` when it may not. */
-function readerOf(access: Access, head: DocumentHead, deps: DocumentsDeps): Reader | null {
-  const level = documentLevel(access, head, deps.enforcePrivateDocs)
-  return level === 'none' ? null : { sub: access.sub, level }
-}
-
-function readable(access: Access, head: DocumentHead, deps: DocumentsDeps): Readable {
-  const reader = readerOf(access, head, deps)
-  if (reader === null) throw refuse({ role: access.role, level: 'none', needed: 'view', docId: head.id })
-  return { head, reader }
 }
 
 /** Whether the stored body may lack applied edits: someone has it open, or the log holds more than the body. */
