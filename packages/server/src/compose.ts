@@ -2,7 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import type { KeySet } from './auth/key-set.ts'
 import { tenancyOf } from './auth/tenancy.ts'
 import type { Base, RelayOptions } from './compose/base.ts'
+import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts'
 import { openFeatures } from './compose/features.ts'
+import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
@@ -11,7 +13,6 @@ import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
 import { systemTimers } from './kernel/timers.ts'
 import { createReadiness } from './operation/health.ts'
-import { startMaintenance } from './operation/maintenance.ts'
 import { readRelease } from './operation/release.ts'
 
 export interface RunningRelay {
@@ -26,7 +27,7 @@ export interface RunningRelay {
 const DATABASE_WAIT_MS = 30_000
 
 /**
- * Opens everything in the order of its needs: store, revocations, keys, workers, sockets, listeners. When it resolves, the ports are bound.
+ * Opens everything in the order of its needs: store, blobs, revocations, keys, workers, sockets, listeners. When it resolves, the ports are bound.
  * Rejects with a sentence for the operator, and then everything opened is closed again. [AUTH-12, AUTH-14]
  */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
@@ -45,21 +46,20 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const recovery = { points: config.recovery.ring, intervalMs: config.recovery.intervalSecs * 1000 }
   const storage = opened.use(await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS }))
   const failed = new Promise<Error>((resolve) => storage.onFatal(resolve))
+  const blobs = await openBlobBackend(base)
   const tokens = await openTokens(base, storage, opened)
   const live = openLive(base, storage, tokens, opened)
-  const readiness = createReadiness(checksOf(base, storage, tokens.keySet), clock)
-  const features = openFeatures(base, storage, live, opened)
+  const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), clock)
+  const features = openFeatures(base, storage, blobs, live, opened)
   const servers = openServers(base, tokens, live, features, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
-  opened.use(
-    startMaintenance({ store: storage.documents, clock, timers: systemTimers, log, tombstoneDays: config.storage.tombstoneDays }),
-  )
+  opened.use(startHousekeeping(base, storage, blobs))
   const listeners = await bind(base, servers)
   const resources = opened.move()
   return { listeners, failed, drain: () => drain(base, servers, live, resources) }
 }
 
-function checksOf(base: Base, storage: Storage, keySet: KeySet): Parameters<typeof createReadiness>[0] {
+function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeySet): Parameters<typeof createReadiness>[0] {
   const answers = async () => {
     await storage.ping()
     return { ok: true }
@@ -72,7 +72,7 @@ function checksOf(base: Base, storage: Storage, keySet: KeySet): Parameters<type
     storage: answers,
     log: answers,
     bus: () => ({ ok: true, detail: 'in memory' }),
-    blobs: () => ({ ok: true, detail: 'not in use' }),
+    blobs: blobCheck(blobs),
     keys,
     draining: () => ({ ok: !base.draining.now }),
   }

@@ -1,3 +1,4 @@
+import { blobRoutes } from '../blobs/blobs.routes.ts'
 import { type Bodies, openBodies } from '../documents/bodies.ts'
 import { createDocuments } from '../documents/documents.ts'
 import { documentRoutes } from '../documents/documents.routes.ts'
@@ -6,7 +7,10 @@ import { documentBodyLimit } from '../http/request-body.ts'
 import type { Route } from '../http/route.ts'
 import { openPreviews } from '../previews/previews.ts'
 import { previewRoutes } from '../previews/previews.routes.ts'
+import { createRecovery } from '../recovery/recovery.ts'
+import { recoveryRoutes } from '../recovery/recovery.routes.ts'
 import type { Base } from './base.ts'
+import { type BlobBackend, openBlobs } from './blobs.ts'
 import type { Live } from './live.ts'
 
 /** The services of a workspace, as their routes. */
@@ -16,15 +20,24 @@ export interface Features {
 }
 
 /** Documents and what a workspace has around them, each service over its ports. */
-export function openFeatures(base: Base, storage: Storage, live: Live, opened: AsyncDisposableStack): Features {
-  const { config, clock, log, metrics } = base
+export function openFeatures(
+  base: Base,
+  storage: Storage,
+  backend: BlobBackend,
+  live: Live,
+  opened: AsyncDisposableStack,
+): Features {
+  const { config, clock, random, log, metrics } = base
   const { enforcePrivateDocs } = config.permissions
   const bodies = opened.use(openBodies({ maxBytes: documentBodyLimit(config.tenancy.limits.maxDocBytes), log }))
   const { rooms: residents, events } = live
   const store = storage.documents
   const documents = createDocuments({ store, residents, events, bodies, enforcePrivateDocs, clock, log, metrics })
+  const points = { documents, store: storage.recovery, residents, events, bodies, enforcePrivateDocs, clock, random, log }
   const routes = [
     ...documentRoutes({ documents, editorClient: config.compat.editorClient }),
+    ...blobRoutes(openBlobs(base, backend, storage, live)),
+    ...recoveryRoutes({ recovery: createRecovery(points), editorClient: config.compat.editorClient }),
     ...previewRoutes({ previews: opened.use(openPreviews({ documents, log })) }),
   ]
   return { routes, bodies }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
-import { startMaintenance } from './maintenance.ts'
+import { lookEveryMs, shareLinkJob, startMaintenance, tombstoneJob } from './maintenance.ts'
 
 const DAY_MS = 86_400_000
 
@@ -19,7 +19,8 @@ function running(tombstoneDays: number, old = 0) {
     },
   }
   const log = createLogger({ level: 'error', format: 'json', clock: time.clock, write: () => {} })
-  const maintenance = startMaintenance({ store, log, tombstoneDays, clock: time.clock, timers: time.timers })
+  const jobs = [tombstoneJob(store, time.clock, tombstoneDays)]
+  const maintenance = startMaintenance({ jobs, log, timers: time.timers })
   return { time, asked, maintenance }
 }
 
@@ -52,4 +53,39 @@ it('[LIFE-30] it ends when it is told to', async () => {
   await maintenance[Symbol.asyncDispose]()
   await time.advance(10_000)
   expect([asked.length, time.waiting()]).toEqual([2, 0])
+})
+
+it('[LIFE-30] jobs run each in its own time, and one that fails holds up nobody', async () => {
+  const time = manualTime()
+  const log = createLogger({ level: 'error', format: 'json', clock: time.clock, write: () => {} })
+  const ran: string[] = []
+  const job = (name: string, everyMs: number) => ({
+    name,
+    everyMs,
+    run() {
+      ran.push(name)
+      return name === 'bad' ? Promise.reject(new Error('no disk')) : Promise.resolve(false)
+    },
+  })
+  const maintenance = startMaintenance({ jobs: [job('bad', 1_000), job('good', 2_000)], log, timers: time.timers })
+  await time.advance(4_000)
+  expect(ran.filter((name) => name === 'bad')).toHaveLength(5)
+  expect(ran.filter((name) => name === 'good')).toHaveLength(3)
+  await maintenance[Symbol.asyncDispose]()
+})
+
+it('[SHARE-3] [LIFE-30] expired share links go in bounded batches', async () => {
+  const time = manualTime()
+  const asked: [number, number][] = []
+  const purgeExpired = (nowMs: number, limit: number) => {
+    asked.push([nowMs, limit])
+    return Promise.resolve(asked.length === 1 ? limit : 3)
+  }
+  const job = shareLinkJob({ purgeExpired }, time.clock)
+  expect([await job.run(), await job.run()]).toEqual([true, false])
+  expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs(), 500]))
+})
+
+it('[CFG-8] a look is never later than the time that is waited for, and at least once a minute', () => {
+  expect([0, 500, 5_000, 300_000].map(lookEveryMs)).toEqual([1_000, 1_000, 5_000, 60_000])
 })

@@ -1,38 +1,82 @@
-import type { DocumentStore } from '../documents/document-store.port.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { DocumentStore } from '../documents/document-store.port.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Timers } from '../kernel/timers.ts'
+import type { ShareLinkStore } from '../share-links/share-link-store.port.ts'
 
 const EVERY_MS = 60_000
-/** Where deleted ids are free at once, the next look is the one that frees them. [CFG-8] */
+/** Where something ends at once, the next look is the one that ends it. [CFG-8] */
 const AT_ONCE_MS = 1_000
+const PAUSE_MS = 100
 const BATCH = 500
 const DAY_MS = 86_400_000
 
-/** Removes what has outlived its time, in small batches with pauses between, so that no edit waits for it. [LIFE-24, LIFE-30] */
+/** Something that has outlived its time, removed in batches so small that no edit waits for one. [LIFE-30] */
+export interface MaintenanceJob {
+  /** For the log. */
+  readonly name: string
+  readonly everyMs: number
+  /** One batch; answers whether there is more, which is then taken after a pause. */
+  run(): Promise<boolean>
+}
+
+/** How often to look for what ends `afterMs` after something: not later than that again, and once a minute is enough. */
+export function lookEveryMs(afterMs: number): number {
+  return Math.min(EVERY_MS, Math.max(AT_ONCE_MS, afterMs))
+}
+
+/** [LIFE-24] */
+export function tombstoneJob(store: Pick<DocumentStore, 'purgeTombstones'>, clock: Clock, days: number): MaintenanceJob {
+  return {
+    name: 'tombstones',
+    everyMs: lookEveryMs(days * DAY_MS),
+    async run() {
+      // Nothing is older than the epoch, and no store holds a number as large as the longest time allowed.
+      const beforeMs = Math.max(0, clock.nowMs() - days * DAY_MS)
+      return (await store.purgeTombstones(beforeMs, BATCH)) === BATCH
+    },
+  }
+}
+
+/** [SHARE-3] */
+export function shareLinkJob(store: Pick<ShareLinkStore, 'purgeExpired'>, clock: Clock): MaintenanceJob {
+  return {
+    name: 'share links',
+    everyMs: EVERY_MS,
+    run: async () => (await store.purgeExpired(clock.nowMs(), BATCH)) === BATCH,
+  }
+}
+
+/** Runs every job now and then in its own time, one batch at a time. Disposing waits for the batches under way. */
 export function startMaintenance(deps: {
-  readonly store: Pick<DocumentStore, 'purgeTombstones'>
-  readonly clock: Clock
+  readonly jobs: readonly MaintenanceJob[]
   readonly timers: Timers
   readonly log: Logger
-  readonly tombstoneDays: number
 }): AsyncDisposable {
+  const running = deps.jobs.map((job) => startJob(job, deps.timers, deps.log))
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.map((job) => job[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+function startJob(job: MaintenanceJob, timers: Timers, log: Logger): AsyncDisposable {
   let closed = false
   let running: Promise<void> = Promise.resolve()
   let cancel: () => void = () => {}
-  const everyMs = deps.tombstoneDays === 0 ? AT_ONCE_MS : EVERY_MS
 
   const round = async (): Promise<void> => {
-    let full = false
+    let more = false
     try {
-      // Nothing is older than the epoch, and no store holds a number as large as the longest time allowed.
-      const beforeMs = Math.max(0, deps.clock.nowMs() - deps.tombstoneDays * DAY_MS)
-      const purged = await deps.store.purgeTombstones(beforeMs, BATCH)
-      full = purged === BATCH
+      more = await job.run()
     } catch (error) {
-      deps.log.warn('maintenance.failed', 'Old tombstones could not be removed; it is tried again.', { error })
+      log.warn('maintenance.failed', 'What has outlived its time could not be removed; it is tried again.', {
+        job: job.name,
+        detail: String(error),
+      })
     }
-    if (!closed) cancel = deps.timers.after(full ? 100 : everyMs, start)
+    if (!closed) cancel = timers.after(more ? PAUSE_MS : job.everyMs, start)
   }
   const start = (): void => {
     running = round()

@@ -1,0 +1,57 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { KeyedQueue } from '../kernel/keyed-queue.ts'
+import type { BlobLedger } from './blob-ledger.port.ts'
+import type { BlobStore } from './blob-store.port.ts'
+
+/** Of one batch; each is one short transaction, so that no edit waits for it. [LIFE-30] */
+const BATCH = 50
+
+export interface CollectorDeps {
+  readonly store: Pick<BlobStore, 'remove' | 'direct'>
+  readonly ledger: Pick<BlobLedger, 'overdueStaged' | 'release' | 'releaseUnreferenced' | 'orphans' | 'forgetOrphan'>
+  /** The same that uploads hold while they keep and grant. */
+  readonly locks: KeyedQueue
+  readonly clock: Clock
+  /** For how long a blob that no document references is kept; 0 is at once. [CFG-8] */
+  readonly graceMs: number
+}
+
+/**
+ * One batch of everything that nobody needs any more: staged objects whose time is over, grants without a reference, bytes without a grant.
+ * Answers whether there is more. [BLOB-12, BLOB-15]
+ */
+export async function collectBlobs(deps: CollectorDeps): Promise<boolean> {
+  const staged = await removeOverdueUploads(deps)
+  const released = await releaseUnreferenced(deps)
+  const removed = await removeOrphans(deps)
+  return staged === BATCH || released === BATCH || removed === BATCH
+}
+
+/** The object goes first: a crash in between leaves a row that is found again, not an object that nobody knows. */
+async function removeOverdueUploads({ store, ledger, clock }: CollectorDeps): Promise<number> {
+  const overdue = await ledger.overdueStaged(clock.nowMs(), BATCH)
+  for (const { id } of overdue) {
+    await store.direct?.removeStaged(id)
+    await ledger.release(id)
+  }
+  return overdue.length
+}
+
+function releaseUnreferenced({ ledger, clock, graceMs }: CollectorDeps): Promise<number> {
+  const nowMs = clock.nowMs()
+  return ledger.releaseUnreferenced(Math.max(0, nowMs - graceMs), BATCH, nowMs)
+}
+
+/** An upload may have taken the hash up since it was listed, so it is asked for again while no upload of it can be kept. [Q6, R-7] */
+async function removeOrphans({ store, ledger, locks }: CollectorDeps): Promise<number> {
+  let removed = 0
+  for (const hash of await ledger.orphans(BATCH)) {
+    await locks.run(hash, async () => {
+      if (!(await ledger.orphans(BATCH)).includes(hash)) return
+      await store.remove(hash)
+      await ledger.forgetOrphan(hash)
+      removed += 1
+    })
+  }
+  return removed
+}

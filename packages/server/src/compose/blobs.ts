@@ -1,0 +1,71 @@
+import { resolve } from 'node:path'
+import type { BlobStore } from '../blobs/blob-store.port.ts'
+import { type Blobs, createBlobs } from '../blobs/blobs.ts'
+import { createSpaceCheck } from '../blobs/space.ts'
+import { createBlobReaders } from '../documents/blob-readers.ts'
+import { openFsBlobs } from '../drivers/fs-blobs.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
+import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
+import { systemTimers } from '../kernel/timers.ts'
+import type { Base } from './base.ts'
+import type { Live } from './live.ts'
+
+/** Of all uploads under way that lie on the disk. [X34] */
+const MAX_TEMP_BYTES = 2 * 1_073_741_824
+
+/** Where bytes lie, with what uploads and the collector share. */
+export interface BlobBackend {
+  readonly store: BlobStore
+  readonly locks: KeyedQueue
+  readonly checkSpace: () => Promise<void>
+}
+
+/** Opens the store of `[blobs] url`, and removes what uploads left behind that ended with an earlier process. [BLOB-3] */
+export async function openBlobBackend({ config, clock, random, log }: Base): Promise<BlobBackend> {
+  const { url, accessKeyId, secretAccessKey } = config.blobs
+  const locks = createKeyedQueue()
+  if (url.startsWith('file:')) {
+    const store = await openFsBlobs({ root: resolve(url.slice('file:'.length)), maxTempBytes: MAX_TEMP_BYTES, random, log })
+    await store.clearAbandoned()
+    return { store, locks, checkSpace: createSpaceCheck(() => store.space(), clock) }
+  }
+  // Loaded only where it is needed: it is the largest library of the relay.
+  const { openS3Blobs } = await import('../drivers/s3/s3-blobs.ts')
+  const credentials = { accessKeyId: accessKeyId ?? '', secretAccessKey: secretAccessKey ?? '' }
+  const store = openS3Blobs({ url, credentials, clock, timers: systemTimers, random })
+  // An object store that is away for a moment stops no start; readiness tells of it.
+  await store.clearAbandoned().catch((error: unknown) => {
+    log.warn('blobs.not_cleared', 'What abandoned uploads left in the object store was not removed.', { detail: String(error) })
+  })
+  return { store, locks, checkSpace: () => Promise.resolve() }
+}
+
+/** [OPS-2] */
+export function blobCheck({ store }: BlobBackend): () => Promise<{ readonly ok: true }> {
+  return async () => {
+    await store.check()
+    return { ok: true }
+  }
+}
+
+export function openBlobs(base: Base, backend: BlobBackend, storage: Storage, live: Live): Blobs {
+  const { config, clock, random, log, metrics } = base
+  const { limits } = config.tenancy
+  const { enforcePrivateBlobs, enforcePrivateDocs } = config.permissions
+  return createBlobs({
+    ...backend,
+    ledger: storage.blobs,
+    readers: createBlobReaders({ store: storage.documents, residents: live.rooms, enforcePrivateDocs }),
+    settings: {
+      maxBlobBytes: limits.maxBlobBytes,
+      maxConcurrentUploads: limits.maxConcurrentBlobUploads,
+      presignTtlSecs: config.blobs.presignTtlSecs,
+      enforcePrivateBlobs,
+      enforcePrivateDocs,
+    },
+    clock,
+    random,
+    log,
+    metrics,
+  })
+}
