@@ -1,4 +1,5 @@
 import type { Logger } from '../../kernel/log.ts'
+import { endAllStreams } from './blob-release.ts'
 import type { Database } from './engine.ts'
 import { migrateStore, StoreTooNewError } from './migrations/migrate.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
@@ -18,6 +19,7 @@ export async function openDatabase(url: string, options: DatabaseOptions, log: L
   const { engine, writer } = database
   try {
     await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction))
+    if (engine.soleProcess) await writer.transaction().execute((transaction) => endAllStreams(transaction, engine))
     return database
   } catch (error) {
     await database.close()
@@ -26,7 +28,8 @@ export async function openDatabase(url: string, options: DatabaseOptions, log: L
   }
 }
 
-async function connect(url: string, options: DatabaseOptions, log: Logger): Promise<Database> {
+/** Opens the store as it is, whatever its format; a file that is missing is made. */
+export async function connect(url: string, options: DatabaseOptions, log: Logger): Promise<Database> {
   const scheme = url.slice(0, url.indexOf(':') + 1)
   switch (scheme) {
     case 'sqlite:':

@@ -7,12 +7,14 @@ import type {
   WriteOutcome,
 } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import { replaceReferences } from './blob-refs.ts'
 import { bodyChecksum, headChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
+import { refuseGrowth } from './quota.ts'
 import { type Capturing, captureReplaced } from './recovery-capture.ts'
 import { storedText } from './stored-text.ts'
-import type { Connection, Writer } from './tables.ts'
+import type { Writer } from './tables.ts'
 import { appendTo } from './updates.ts'
 
 type Body = NonNullable<DocumentWrite['set']['body']>
@@ -30,13 +32,13 @@ export async function writeDocument(
   const head = current.kind === 'document' ? current.head : null
   if (write.log.kind === 'live' && write.log.lastSeq !== (head?.lastSeq ?? 0)) return { kind: 'conflict', current }
   if (write.log.kind === 'cold' && head !== null && head.lastSeq > head.coveredSeq) return { kind: 'unsettled', current: head }
-  const refusal = await overQuota(writer, engine, write, head)
+  const refusal = await refuseGrowth(writer, engine, write, head)
   if (refusal !== null) return refusal
   const version = nextVersion(current, write.bump)
   if (head === null) {
     if (write.set.body === undefined)
       throw new RelayError('INTERNAL', `a document cannot be created without a body: ${write.ref.id}`)
-    const created = await createDocument(writer, write, write.set.body, version)
+    const created = await createDocument(writer, engine, write, write.set.body, version)
     return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
   }
   return updateDocument(writer, engine, write, head, version, capturing)
@@ -59,32 +61,10 @@ function nextVersion(current: DocumentState, bump: boolean): number {
   return current.kind === 'tombstone' ? current.tombstone.lastServerVersion + 1 : 1
 }
 
-async function overQuota(
-  writer: Writer,
-  engine: Engine,
-  write: DocumentWrite,
-  head: DocumentHead | null,
-): Promise<WriteOutcome | null> {
-  if (write.quotaBytes === null || write.set.body === undefined) return null
-  const addedBytes = write.set.body.bytes.byteLength - (head?.sizeBytes ?? 0)
-  if (addedBytes <= 0) return null
-  await engine.lockWorkspace(writer, write.ref.workspaceId)
-  const usedBytes = await sumBytes(writer, write.ref.workspaceId)
-  return usedBytes + addedBytes > write.quotaBytes ? { kind: 'over-quota', usedBytes, addedBytes } : null
-}
-
-export async function sumBytes(db: Connection, workspaceId: string): Promise<number> {
-  const row = await db
-    .selectFrom('documents')
-    .select((e) => e.fn.sum<number | null>('size_bytes').as('total'))
-    .where('workspace_id', '=', storedText(workspaceId))
-    .executeTakeFirst()
-  return row?.total ?? 0
-}
-
 /** `null`: the id was taken meanwhile. */
 export async function createDocument(
   writer: Writer,
+  engine: Engine,
   write: DocumentWrite,
   body: Body,
   version: number,
@@ -125,6 +105,7 @@ export async function createDocument(
     .insertInto('bodies')
     .values({ key, body: body.bytes, crc32: bodyChecksum(key, body.bytes) })
     .execute()
+  await replaceReferences(writer, engine, { key, workspaceId: ref.workspaceId }, body.blobReferences, nowMs)
   return { kind: 'written', head: { ...head, key } }
 }
 
@@ -158,6 +139,7 @@ async function updateDocument(
       .set({ body: set.body.bytes, crc32: bodyChecksum(key, set.body.bytes) })
       .where('key', '=', key)
       .execute()
+    await replaceReferences(writer, engine, head, set.body.blobReferences, write.nowMs)
   }
   if (log.kind === 'live') return { kind: 'written', head: await coverLog(writer, engine, changed, log, write.nowMs) }
   if (log.kind === 'none' || set.body === undefined) return { kind: 'written', head: changed }

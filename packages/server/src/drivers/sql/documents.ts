@@ -6,8 +6,9 @@ import type { CommitQueue } from './commit-queue.ts'
 import { removeDocument } from './document-remove.ts'
 import { DamagedDocumentError, type HeadRow, headOf, readState, selectHeads } from './document-rows.ts'
 import type { RecoveryRing } from './recovery.ts'
-import { sumBytes, writeDocument } from './document-write.ts'
+import { writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
+import { documentBytes } from './quota.ts'
 import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
 
@@ -35,11 +36,13 @@ export function sqlDocuments(
         return { head: headOf(row), body: row.body }
       }),
     write: (write) =>
-      queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, { ring: recovery, log })),
+      queue.run(weightOf(write.set.body?.bytes), (writer) =>
+        writeDocument(writer, engine, write, { engine, ring: recovery, log }),
+      ),
     remove: (ref, key, deletedAtMs) =>
       queue.run(0, async (writer) => {
         await engine.lockDocument(writer, ref)
-        return removeDocument(writer, ref, key, deletedAtMs)
+        return removeDocument(writer, engine, ref, key, deletedAtMs)
       }),
     list: (workspaceId) =>
       reading(async () => {
@@ -50,8 +53,18 @@ export function sqlDocuments(
           .execute()
         return rows.flatMap((row) => readableHead(row, log))
       }),
-    referencing: () => Promise.reject(new Error('not written yet')),
-    usedBytes: (workspaceId) => reading(() => sumBytes(reader, workspaceId)),
+    referencing: (workspaceId, hash) =>
+      reading(async () => {
+        const rows = await selectHeads(reader)
+          .innerJoin('blob_refs', 'blob_refs.key', 'documents.key')
+          .where('blob_refs.hash', '=', hash)
+          .where('documents.workspace_id', '=', storedText(workspaceId))
+          .orderBy('documents.updated_at_ms', 'desc')
+          .orderBy('documents.id')
+          .execute()
+        return rows.flatMap((row) => readableHead(row, log))
+      }),
+    usedBytes: (workspaceId) => reading(() => documentBytes(reader, workspaceId)),
     purgeTombstones: (beforeMs, limit) =>
       queue.run(0, async (writer) => {
         const result = await writer

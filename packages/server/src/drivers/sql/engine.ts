@@ -23,15 +23,21 @@ export interface UpdateColumns {
 /** Where SQLite and PostgreSQL differ; everything else is written once. */
 export interface Engine {
   readonly columnTypes: ColumnTypes
+  /** The store belongs to the process that opened it, so that what an earlier one had under way is over. */
+  readonly soleProcess: boolean
   /** Keeps other processes from preparing the store until the transaction ends. */
   lockStore(writer: Writer): Promise<void>
   /** Keeps writers of other processes off this document and its log until the transaction ends. */
   lockDocument(writer: Writer, by: DocumentRef | { readonly key: number }): Promise<void>
   /** The same for what is summed over a workspace. [BLOB-14] */
   lockWorkspace(writer: Writer, workspaceId: string): Promise<void>
+  /** The same for who holds these blobs, over all workspaces; taken after the lock of a workspace. [BLOB-15, Q6] */
+  lockBlobs(writer: Writer, hashes: readonly string[]): Promise<void>
   /** Adds `counts[i]` to the log of `keys[i]` (each key once) and answers its new last sequence; a key without log is missing. */
   advanceLogs(writer: Writer, keys: readonly number[], counts: readonly number[]): Promise<ReadonlyMap<number, number>>
   insertUpdates(writer: Writer, rows: UpdateColumns): Promise<void>
+  /** Identity values given from now on are above `last` and above every stored one. [YDOC-8] */
+  continueAbove(writer: Writer, table: string, column: string, last: number): Promise<void>
   faultOf(error: unknown): Fault
 }
 

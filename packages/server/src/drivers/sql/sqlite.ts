@@ -55,7 +55,7 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
 }
 
 /** SQLite can undo changes of the schema; Kysely does not count on it unless told. */
-class TransactionalSqlite extends SqliteDialect {
+export class TransactionalSqlite extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new (class extends SqliteAdapter {
       override get supportsTransactionalDdl(): boolean {
@@ -87,7 +87,7 @@ function checkIntegrity(db: DatabaseSync, path: string): void {
 }
 
 /** Kysely prepares each statement anew; by keeping them, the parser runs once per text. */
-function adapter(db: DatabaseSync): SqliteDatabase {
+export function adapter(db: DatabaseSync): SqliteDatabase {
   const kept = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
   return {
     close: () => db.close(),
@@ -114,10 +114,12 @@ function sqliteEngine(db: DatabaseSync): Engine {
   let insert: StatementSync | undefined
   return {
     columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob` },
-    // The store belongs to one process, and that has one writer.
+    soleProcess: true,
+    // That process has one writer.
     async lockStore() {},
     async lockDocument() {},
     async lockWorkspace() {},
+    async lockBlobs() {},
     async advanceLogs(_writer, keys, counts) {
       advance ??= db.prepare('update log_heads set last_seq = last_seq + ? where key = ? returning last_seq')
       const last = new Map<number, number>()
@@ -139,6 +141,11 @@ function sqliteEngine(db: DatabaseSync): Engine {
           update,
         )
       }
+    },
+    async continueAbove(_writer, table, column, last) {
+      const stored = Number(db.prepare(`select coalesce(max("${column}"), 0) as last from "${table}"`).get()?.['last'])
+      db.prepare('delete from sqlite_sequence where name = ?').run(table)
+      db.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, Math.max(last, stored))
     },
     faultOf: sqliteFault,
   }

@@ -38,4 +38,86 @@ export async function up(db: Kysely<unknown>, { text }: ColumnTypes): Promise<vo
     sql`create index share_links_by_age on share_links (expires_at_ms)`,
   ]
   for (const statement of statements) await statement.execute(db)
+  await fillReferences(db)
+}
+
+/** Bodies are read so many bytes at a time, a larger one alone. */
+const BATCH_BYTES = 8 * 1024 * 1024
+const BATCH_ROWS = 500
+
+interface Listed {
+  readonly row: number
+  readonly key: number
+  readonly size: number
+}
+
+/** What the bodies and points of an older store reference. Nothing here is imported: a step stays as it was released. */
+async function fillReferences(db: Kysely<unknown>): Promise<void> {
+  const bodies = sql<Listed>`select key as row, key, length(body) as size from bodies`
+  await scan(db, bodies, 'bodies', 'key', (key, _row, hash) => sql`insert into blob_refs (key, hash) values (${key}, ${hash})`)
+  const points = sql<Listed>`select point as row, key, length(body) as size from recovery_points`
+  await scan(
+    db,
+    points,
+    'recovery_points',
+    'point',
+    (key, row, hash) => sql`insert into point_refs (key, point, hash) values (${key}, ${row}, ${hash})`,
+  )
+}
+
+async function scan(
+  db: Kysely<unknown>,
+  listing: RawBuilder<Listed>,
+  table: string,
+  column: string,
+  insert: (key: number, row: number, hash: string) => RawBuilder<unknown>,
+): Promise<void> {
+  const { rows: listed } = await listing.execute(db)
+  const keys = new Map(listed.map(({ row, key }) => [row, key]))
+  for (const batch of batches(listed)) {
+    const { rows } = await sql<{ row: number; body: Uint8Array }>`
+      select ${sql.ref(column)} as row, body from ${sql.table(table)} where ${sql.ref(column)} in (${sql.join(batch)})`.execute(
+      db,
+    )
+    for (const { row, body } of rows) {
+      for (const hash of referencesOf(body)) await insert(keys.get(row) ?? row, row, hash).execute(db)
+    }
+  }
+}
+
+function* batches(listed: readonly Listed[]): Generator<number[]> {
+  let rows: number[] = []
+  let bytes = 0
+  for (const { row, size } of listed) {
+    if (rows.length === BATCH_ROWS || (rows.length > 0 && bytes + size > BATCH_BYTES)) {
+      yield rows
+      rows = []
+      bytes = 0
+    }
+    rows.push(row)
+    bytes += size
+  }
+  if (rows.length > 0) yield rows
+}
+
+/** References in the content of compact JSON, and the hashes of its own list. */
+function referencesOf(body: Uint8Array): ReadonlySet<string> {
+  const text = new TextDecoder().decode(body)
+  if (!text.includes('blob')) return new Set()
+  const pattern = /(?<!\\)"blobRef":"([0-9a-f]{64})"|blob:\/\/([0-9a-f]{64})(?![0-9a-f])/g
+  const found = new Set([...text.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? ''))
+  for (const entry of text.includes('"blobReferences"') ? listedIn(text) : []) {
+    if (typeof entry === 'string' && /^[0-9a-f]{64}$/.test(entry)) found.add(entry)
+  }
+  return found
+}
+
+/** A damaged body is found out when it is read; here it just lists nothing. */
+function listedIn(text: string): readonly unknown[] {
+  try {
+    const listed: unknown = (JSON.parse(text) as { readonly blobReferences?: unknown } | null)?.blobReferences
+    return Array.isArray(listed) ? listed : []
+  } catch {
+    return []
+  }
 }

@@ -4,11 +4,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { creation, written } from '../../../documents/testing/document-writes.ts'
 import { openHost, temporaryStore } from '../testing/store-under-test.ts'
-import { MIGRATIONS } from './migrate.ts'
+import { openSqlite } from '../sqlite.ts'
+import { applySteps, MIGRATIONS, setFact } from './migrate.ts'
 
 /** A released step is never edited: stores that ran it would differ from new ones. Add another one instead. */
 const PINNED: Readonly<Record<string, string>> = {
   '0001-initial': '75c4680a3b5f9502',
+  '0002-workspace': 'ebd97315c2a4f564',
 }
 
 let store: ReturnType<typeof temporaryStore>
@@ -37,7 +39,7 @@ it('[LIFE-29] the steps are the pinned ones', () => {
 it('[LIFE-29] a store of a newer format is refused and left as it is', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
-    db.exec("update store_facts set value = '2' where name = 'format'; insert into kysely_migration values ('0002-x', '')"),
+    db.exec("update store_facts set value = '2' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
   )
   const before = readFileSync(store.path)
   await expect(openHost(store.url)).rejects.toThrow('the store has format 2, newer than the 1 this program knows')
@@ -47,12 +49,14 @@ it('[LIFE-29] a store of a newer format is refused and left as it is', async () 
 it('[LIFE-29] this program works beside a newer one that only added to the store', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
-    db.exec("insert into kysely_migration values ('0002-addition', '2026-12-01'); create table addition (x integer)"),
+    db.exec("insert into kysely_migration values ('9999-addition', '2026-12-01'); create table addition (x integer)"),
   )
   const host = await openHost(store.url)
   expect(written(await host.documents.write(creation({ workspaceId: 'w', id: 'd' }))).version).toBe(1)
   await host[Symbol.asyncDispose]()
-  expect(onFile((db) => db.prepare('select count(*) as n from kysely_migration').get())).toEqual({ n: 2 })
+  expect(onFile((db) => db.prepare('select count(*) as n from kysely_migration').get())).toEqual({
+    n: Object.keys(MIGRATIONS).length + 1,
+  })
 })
 
 it('[LIFE-29] opening a store of this format changes nothing', async () => {
@@ -62,6 +66,60 @@ it('[LIFE-29] opening a store of this format changes nothing', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   expect(schema()).toEqual(before)
   expect(onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())).toEqual({ value: '1' })
+})
+
+it('[LIFE-29] [BLOB-2] a store of before blobs opens with the references of its bodies and points', async () => {
+  const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64))
+  const { engine, writer, close } = openSqlite(store.path, { synchronous: 'FULL' })
+  await writer.transaction().execute(async (transaction) => {
+    await applySteps(transaction, engine.columnTypes, ['0001-initial'])
+    await setFact(transaction, 'format', '1')
+  })
+  const bodies = [
+    { blobReferences: [C, 'no hash'], shape: { blobRef: A }, 'x"blobRef': D, text: `see blob://${B}` },
+    { text: `blob://${A}0 "blobRef":"${A}"` },
+    { filler: 'x'.repeat(9_000_000), last: { blobRef: D } },
+  ]
+  for (const [i, body] of bodies.entries()) {
+    const row = await writer
+      .insertInto('documents')
+      .values({
+        workspace_id: 'w',
+        id: `d${i}`,
+        version: 1,
+        owner_id: '',
+        owner_name: '',
+        shared_with: '[]',
+        created_at_ms: 0,
+        updated_at_ms: 0,
+        title_changed_at_ms: 0,
+        size_bytes: 1,
+        facts: '{}',
+        crc32: 0,
+      })
+      .returning('key')
+      .executeTakeFirstOrThrow()
+    await writer
+      .insertInto('bodies')
+      .values({ ...row, crc32: 0, body: Buffer.from(JSON.stringify(body)) })
+      .execute()
+  }
+  const damaged = Buffer.from(`{"blobReferences":["${B}"],"blobRef":"${A}"`)
+  await writer
+    .insertInto('recovery_points')
+    // Before digests were kept.
+    .values({ key: 2, reason: 'zeroing', created_at_ms: 0, version: 1, facts: '{}', crc32: 0, body: damaged } as never)
+    .execute()
+  await close()
+  await (await openHost(store.url))[Symbol.asyncDispose]()
+  const all = (query: string) => onFile((db) => db.prepare(query).all())
+  expect(all('select key, hash from blob_refs order by key, hash')).toEqual([
+    { key: 1, hash: A },
+    { key: 1, hash: B },
+    { key: 1, hash: C },
+    { key: 3, hash: D },
+  ])
+  expect(all('select key, point, hash from point_refs')).toEqual([{ key: 2, point: 1, hash: A }])
 })
 
 it('[LIFE-29] a step that fails leaves nothing behind', async () => {

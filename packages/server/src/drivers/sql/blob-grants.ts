@@ -1,0 +1,115 @@
+import type { Admission, BlobGrant, GrantOutcome, GrantRequest, Reservation } from '../../blobs/blob-ledger.port.ts'
+import { REFERENCED } from './blob-refs.ts'
+import type { Engine } from './engine.ts'
+import { countedBytes } from './quota.ts'
+import { originalText, storedText } from './stored-text.ts'
+import type { Connection, Writer } from './tables.ts'
+
+/** The grant of a workspace, metered or not. */
+export async function findGrant(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null> {
+  const row = await db
+    .selectFrom('blob_grants')
+    .select(['size_bytes', 'mime_type', 'created_at_ms'])
+    .where('workspace_id', '=', storedText(workspaceId))
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  if (row === undefined) return null
+  const { size_bytes: sizeBytes, mime_type: mimeType, created_at_ms: createdAtMs } = row
+  return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs }
+}
+
+/** Admits an upload against the quota, everything that others have reserved included. [Q2, BLOB-14] */
+export async function reserve(
+  writer: Writer,
+  engine: Engine,
+  reservation: Reservation,
+  { quotaBytes, nowMs }: { readonly quotaBytes: number | null; readonly nowMs: number },
+): Promise<Admission> {
+  const { id, workspaceId, hash, bytes, expiresAtMs, upload } = reservation
+  await engine.lockWorkspace(writer, workspaceId)
+  const held = hash === null ? null : await findGrant(writer, workspaceId, hash)
+  if (held !== null) {
+    await delayRelease(writer, held, nowMs)
+    return { kind: 'held', grant: held }
+  }
+  if (quotaBytes !== null && bytes > 0) {
+    const usedBytes = await countedBytes(writer, workspaceId, nowMs, id)
+    if (usedBytes + bytes > quotaBytes) return { kind: 'over-quota', usedBytes, addedBytes: bytes }
+  }
+  if (hash !== null) await engine.lockBlobs(writer, [hash])
+  const staged = upload.kind === 'presigned' ? upload : null
+  const row = {
+    workspace_id: storedText(workspaceId),
+    hash,
+    bytes,
+    kind: upload.kind,
+    sub: staged === null ? null : storedText(staged.sub),
+    expires_at_ms: expiresAtMs,
+    remove_at_ms: staged?.removeAtMs ?? null,
+  }
+  await writer
+    .insertInto('blob_uploads')
+    .values({ id, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+    .execute()
+  return { kind: 'admitted' }
+}
+
+/** Makes a workspace hold a blob whose bytes are there. A refusal changes nothing. [Q3, Q4, BLOB-14] */
+export async function grant(writer: Writer, engine: Engine, request: GrantRequest): Promise<GrantOutcome> {
+  const { reservationId, workspaceId, hash, sizeBytes, quotaBytes, nowMs } = request
+  await engine.lockWorkspace(writer, workspaceId)
+  await engine.lockBlobs(writer, [hash])
+  const held = await findGrant(writer, workspaceId, hash)
+  if (held === null && quotaBytes !== null && sizeBytes > 0) {
+    const usedBytes = await countedBytes(writer, workspaceId, nowMs, reservationId)
+    if (usedBytes + sizeBytes > quotaBytes) return { kind: 'over-quota', usedBytes, addedBytes: sizeBytes }
+  }
+  if (held === null) await insertGrant(writer, request)
+  else await delayRelease(writer, held, nowMs)
+  await writer
+    .insertInto('blob_uploaders')
+    .values({ workspace_id: storedText(workspaceId), hash, sub: storedText(request.sub) })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'hash', 'sub']).doNothing())
+    .execute()
+  await writer.deleteFrom('blob_orphans').where('hash', '=', hash).execute()
+  if (reservationId !== null) await writer.deleteFrom('blob_uploads').where('id', '=', reservationId).execute()
+  const { mimeType } = request
+  return { kind: 'granted', grant: held ?? { workspaceId, hash, sizeBytes, mimeType, createdAtMs: nowMs }, added: held === null }
+}
+
+async function insertGrant(writer: Writer, request: GrantRequest): Promise<void> {
+  const { workspaceId, hash, sizeBytes, mimeType, provenance, nowMs } = request
+  await writer
+    .insertInto('blob_grants')
+    .values({
+      workspace_id: storedText(workspaceId),
+      hash,
+      size_bytes: sizeBytes,
+      mime_type: storedText(mimeType),
+      created_at_ms: nowMs,
+      metered: 1,
+      unreferenced_at_ms: nowMs,
+      provenance: provenance === null ? null : JSON.stringify(provenance),
+    })
+    .execute()
+  // A body may name a blob before it is uploaded.
+  await writer
+    .updateTable('blob_grants')
+    .set({ unreferenced_at_ms: null })
+    .where('workspace_id', '=', storedText(workspaceId))
+    .where('hash', '=', hash)
+    .where(REFERENCED)
+    .execute()
+}
+
+/** Somebody has just been told that the blob is there, and is about to reference it: the grace begins anew. [BLOB-15] */
+async function delayRelease(writer: Writer, { workspaceId, hash }: BlobGrant, nowMs: number): Promise<void> {
+  await writer
+    .updateTable('blob_grants')
+    .set({ unreferenced_at_ms: nowMs })
+    .where('workspace_id', '=', storedText(workspaceId))
+    .where('hash', '=', hash)
+    .where('unreferenced_at_ms', '<', nowMs)
+    .execute()
+}

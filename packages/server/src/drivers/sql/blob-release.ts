@@ -1,0 +1,145 @@
+import { sql } from 'kysely'
+import { REFERENCED } from './blob-refs.ts'
+import type { Engine } from './engine.ts'
+import { originalText } from './stored-text.ts'
+import type { Connection, Writer } from './tables.ts'
+
+/** Holds for an orphan that nobody holds and no upload is bringing. [Q6] */
+export const WITHOUT_HOLDER = sql<boolean>`not exists (select 1 from blob_grants where blob_grants.hash = blob_orphans.hash)
+  and not exists (select 1 from blob_uploads where blob_uploads.hash = blob_orphans.hash)`
+
+/** Holds for a grant that a recovery point of its workspace references. [BLOB-16] */
+const RETAINED = sql<boolean>`exists (
+  select 1 from point_refs join documents on documents.key = point_refs.key
+  where point_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)`
+
+interface Round {
+  /** Grants without a document since then or longer. */
+  readonly beforeMs: number
+  readonly limit: number
+  readonly nowMs: number
+}
+
+/** Ends grants whose grace is over, and reservations of streams whose process did not end them. [BLOB-15, BLOB-16, Q2] */
+export async function releaseUnreferenced(writer: Writer, engine: Engine, round: Round): Promise<number> {
+  await endOverdueStreams(writer, engine, round)
+  const rows = await writer
+    .selectFrom('blob_grants')
+    .select('workspace_id')
+    .distinct()
+    .where('unreferenced_at_ms', '<=', round.beforeMs)
+    .execute()
+  let released = 0
+  for (const { workspace_id } of rows) {
+    if (released >= round.limit) break
+    released += await releaseIn(writer, engine, workspace_id, { ...round, limit: round.limit - released })
+  }
+  return released
+}
+
+/** `workspace` as it is stored. The look and the change are under the lock that writes of references take. */
+async function releaseIn(writer: Writer, engine: Engine, workspace: string, { beforeMs, limit }: Round): Promise<number> {
+  await engine.lockWorkspace(writer, originalText(workspace))
+  if (await hasEditsToMaterialise(writer, workspace)) return 0
+  const due = await writer
+    .selectFrom('blob_grants')
+    .select((e) => [
+      'hash',
+      e.case().when(REFERENCED).then(1).else(0).end().as('referenced'),
+      e.case().when(RETAINED).then(1).else(0).end().as('retained'),
+    ])
+    .where('workspace_id', '=', workspace)
+    .where('unreferenced_at_ms', '<=', beforeMs)
+    .orderBy('unreferenced_at_ms')
+    .orderBy('hash')
+    .limit(limit)
+    .execute()
+  const hashes = (of: typeof due) => of.map(({ hash }) => hash)
+  const gone = hashes(due.filter((row) => row.referenced === 0 && row.retained === 0))
+  await settle(writer, workspace, hashes(due.filter((row) => row.referenced === 1)), 1)
+  await settle(writer, workspace, hashes(due.filter((row) => row.referenced === 0 && row.retained === 1)), 0)
+  await endGrants(writer, engine, workspace, gone)
+  return due.length
+}
+
+/** A live edit may name what no stored body names yet. */
+async function hasEditsToMaterialise(db: Connection, workspace: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('documents')
+    .innerJoin('log_heads', 'log_heads.key', 'documents.key')
+    .select('documents.key')
+    .where('documents.workspace_id', '=', workspace)
+    .whereRef('log_heads.last_seq', '>', 'log_heads.covered_seq')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function settle(writer: Writer, workspace: string, hashes: readonly string[], metered: 0 | 1): Promise<void> {
+  if (hashes.length === 0) return
+  await writer
+    .updateTable('blob_grants')
+    .set({ metered, unreferenced_at_ms: null })
+    .where('workspace_id', '=', workspace)
+    .where('hash', 'in', hashes)
+    .execute()
+}
+
+async function endGrants(writer: Writer, engine: Engine, workspace: string, hashes: readonly string[]): Promise<void> {
+  if (hashes.length === 0) return
+  await engine.lockBlobs(writer, hashes)
+  for (const table of ['blob_uploaders', 'blob_grants'] as const) {
+    await writer.deleteFrom(table).where('workspace_id', '=', workspace).where('hash', 'in', hashes).execute()
+  }
+  await makeOrphans(writer, hashes)
+}
+
+/** Those of the hashes that no workspace holds. Their locks are held. */
+async function makeOrphans(writer: Writer, hashes: readonly string[]): Promise<void> {
+  const held = await writer.selectFrom('blob_grants').select('hash').distinct().where('hash', 'in', hashes).execute()
+  const holding = new Set(held.map(({ hash }) => hash))
+  const orphans = hashes.filter((hash) => !holding.has(hash)).map((hash) => ({ hash }))
+  if (orphans.length === 0) return
+  await writer
+    .insertInto('blob_orphans')
+    .values(orphans)
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .execute()
+}
+
+/** Ends the reservation of one upload; its bytes may lie in the store though nobody holds them. */
+export async function endUpload(writer: Writer, engine: Engine, id: string): Promise<void> {
+  const upload = await writer.selectFrom('blob_uploads').select('hash').where('id', '=', id).executeTakeFirst()
+  if (upload === undefined) return
+  if (upload.hash !== null) await engine.lockBlobs(writer, [upload.hash])
+  await writer.deleteFrom('blob_uploads').where('id', '=', id).execute()
+  if (upload.hash !== null) await makeOrphans(writer, [upload.hash])
+}
+
+async function endOverdueStreams(writer: Writer, engine: Engine, { nowMs, limit }: Round): Promise<void> {
+  const rows = await writer
+    .selectFrom('blob_uploads')
+    .select('id')
+    .where('kind', '=', 'stream')
+    .where('expires_at_ms', '<=', nowMs)
+    .limit(limit)
+    .execute()
+  for (const { id } of rows) await endUpload(writer, engine, id)
+}
+
+/** What a process that has ended was receiving will not arrive any more. Only for a store that belongs to one process. [Q2] */
+export async function endAllStreams(writer: Writer, engine: Engine): Promise<void> {
+  const rows = await writer.selectFrom('blob_uploads').select('id').where('kind', '=', 'stream').execute()
+  for (const { id } of rows) await endUpload(writer, engine, id)
+}
+
+/** Forgets an orphan whose bytes are gone; one that got a holder or an upload meanwhile stays what it is. */
+export async function forgetOrphan(writer: Writer, engine: Engine, hash: string): Promise<'forgotten' | 'held'> {
+  await engine.lockBlobs(writer, [hash])
+  await writer.deleteFrom('blob_orphans').where('hash', '=', hash).where(WITHOUT_HOLDER).execute()
+  for (const table of ['blob_orphans', 'blob_grants', 'blob_uploads'] as const) {
+    const row = await writer.selectFrom(table).select('hash').where('hash', '=', hash).executeTakeFirst()
+    if (row !== undefined) return 'held'
+  }
+  return 'forgotten'
+}
