@@ -1,6 +1,7 @@
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Route } from '../http/route.ts'
+import { AUTH_EXCHANGES } from './auth.exchanges.ts'
 import { readRevocation } from './revocation-entry.ts'
 import type { Revocation } from './revocations.port.ts'
 import type { Revocations } from './revocations.ts'
@@ -24,6 +25,7 @@ export function authRoutes({ revocations, pushConfigured, log }: AuthRoutesOptio
       body: { kind: 'json', maxBytes: MAX_BODY_BYTES },
       needs: 'the revocation push bearer',
       summary: 'Revokes tokens by their jti. 204 means every entry is durable and effective.',
+      exchange: AUTH_EXCHANGES.revoke,
       async handle(request) {
         if (!pushConfigured) throw pushNotConfigured()
         const entries = readRevocations(request.json)

@@ -1,6 +1,7 @@
 import { callerOf } from '../http/caller.ts'
 import { namesEtag } from '../http/etag.ts'
 import type { Route, RouteDeclaration, RouteReply, RouteRequest } from '../http/route.ts'
+import { DOCUMENT_EXCHANGES } from './documents.exchanges.ts'
 import { checkDocumentId } from './document-id.ts'
 import { readListQuery, readPreconditions, readTransfer, readCollectionChange } from './document-requests.ts'
 import type { Documents } from './documents.ts'
@@ -23,6 +24,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'view, per document',
     summary: 'Documents the caller may read, newest change first.',
+    exchange: DOCUMENT_EXCHANGES.list,
   },
   get: {
     method: 'GET',
@@ -31,6 +33,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'view',
     summary: 'The document body.',
+    exchange: DOCUMENT_EXCHANGES.get,
     documentParam: 'id',
     checkParams,
   },
@@ -41,6 +44,7 @@ export const DOCUMENT_ROUTES = {
     body: { kind: 'document' },
     needs: 'edit; to create: role owner or member',
     summary: 'Creates or replaces a document.',
+    exchange: DOCUMENT_EXCHANGES.put,
     documentParam: 'id',
     checkParams,
   },
@@ -51,6 +55,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'owner',
     summary: 'Deletes a document; its id stays taken by a tombstone.',
+    exchange: DOCUMENT_EXCHANGES.remove,
     documentParam: 'id',
     checkParams,
   },
@@ -61,6 +66,7 @@ export const DOCUMENT_ROUTES = {
     body: JSON_BODY,
     needs: 'owner',
     summary: 'Gives a document another owner.',
+    exchange: DOCUMENT_EXCHANGES.transfer,
     documentParam: 'id',
     checkParams,
   },
@@ -71,6 +77,7 @@ export const DOCUMENT_ROUTES = {
     body: JSON_BODY,
     needs: 'edit',
     summary: 'Puts a document into a collection, or into none.',
+    exchange: DOCUMENT_EXCHANGES.collection,
     documentParam: 'id',
     checkParams,
   },

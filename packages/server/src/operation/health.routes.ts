@@ -1,14 +1,25 @@
 import type { Route, RouteDeclaration } from '../http/route.ts'
 import type { Readiness } from './health.ts'
+import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
 const OPEN = { method: 'GET', credential: 'none', body: { kind: 'none' }, needs: 'none', whileDraining: true } as const
 
 /** [OPS-1, OPS-2, REST-30] */
 export const HEALTH_ROUTES = {
-  health: { ...OPEN, path: '/health', summary: 'Plain `ok` whenever the process answers.' },
-  live: { ...OPEN, path: '/livez', summary: 'The process is alive.' },
-  ready: { ...OPEN, path: '/readyz', summary: 'Whether every part that requests need is working.' },
-  version: { ...OPEN, path: '/version', summary: 'Version of the server and of the WebSocket protocol.' },
+  health: { ...OPEN, path: '/health', summary: 'Plain `ok` whenever the process answers.', exchange: OPERATION_EXCHANGES.health },
+  live: { ...OPEN, path: '/livez', summary: 'The process is alive.', exchange: OPERATION_EXCHANGES.live },
+  ready: {
+    ...OPEN,
+    path: '/readyz',
+    summary: 'Whether every part that requests need is working.',
+    exchange: OPERATION_EXCHANGES.ready,
+  },
+  version: {
+    ...OPEN,
+    path: '/version',
+    summary: 'Version of the server and of the WebSocket protocol.',
+    exchange: OPERATION_EXCHANGES.version,
+  },
 } as const satisfies Record<string, RouteDeclaration>
 
 export interface VersionInfo {

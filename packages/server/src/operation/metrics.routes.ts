@@ -1,5 +1,6 @@
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Route, RouteDeclaration } from '../http/route.ts'
+import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
 /** On the main listener when metrics are public, on a loopback listener of its own when they are local. [OPS-3] */
 export const METRICS_ROUTES = {
@@ -10,6 +11,7 @@ export const METRICS_ROUTES = {
     body: { kind: 'none' },
     needs: 'none',
     summary: 'Metrics in Prometheus text format.',
+    exchange: OPERATION_EXCHANGES.metrics,
     whileDraining: true,
   },
 } as const satisfies Record<string, RouteDeclaration>

@@ -3,6 +3,7 @@ import { callerOf } from '../http/caller.ts'
 import { namesEtag } from '../http/etag.ts'
 import type { Route, RouteDeclaration, RouteReply, RouteRequest } from '../http/route.ts'
 import { RelayError } from '../kernel/errors.ts'
+import { previewExchange } from './previews.exchanges.ts'
 import type { PreviewFormat } from './preview-task.ts'
 import type { PreviewRequest, Previews } from './previews.ts'
 
@@ -34,6 +35,7 @@ function declaration(format: PreviewFormat): RouteDeclaration {
     body: { kind: 'none' },
     needs: 'view',
     summary: `A canvas page as ${format.toUpperCase()}.`,
+    exchange: previewExchange(MEDIA_TYPES[format]),
     documentParam: 'id',
     checkParams: (params) => checkDocumentId(params.id ?? ''),
   }

@@ -25,9 +25,13 @@ import { healthRoutes } from '../../operation/health.routes.ts'
 import { metricsRoutes } from '../../operation/metrics.routes.ts'
 import { openPreviews } from '../../previews/previews.ts'
 import { previewRoutes } from '../../previews/previews.routes.ts'
+import { createRecovery } from '../../recovery/recovery.ts'
+import { recoveryRoutes } from '../../recovery/recovery.routes.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import { createApp } from '../app.ts'
 import type { Route } from '../route.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.ts'
+import { createExchangeCheck } from './exchange-check.ts'
 
 export interface RestRelayOptions {
   readonly tenancy?: Tenancy
@@ -39,6 +43,7 @@ export interface RestRelayOptions {
   readonly checks?: Partial<Record<CheckName, Check>>
   /** Wraps the real store, to watch calls or to let one fail. */
   readonly store?: (real: DocumentStore) => DocumentStore
+  readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
   readonly timeouts?: HttpTimeouts
 }
@@ -81,6 +86,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly events: DocumentEvent[]
   readonly logLines: LogLine[]
   draining: boolean
+  /** Rejects when the answer is not one that the route declares. [REST-36] */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** See `sendRaw`. */
   socket(text: string | Uint8Array, quietMs?: number): Promise<string>
@@ -116,30 +122,34 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const events: DocumentEvent[] = []
   const limits = { storageQuotaBytes: null, maxEditorsPerWorkspace: null, maxDocBytes: null, ...options.limits }
   const bodies = openBodies({ maxBytes: 128 * 1024 * 1024, log })
-  const documents = createDocuments({
-    store: options.store?.(storage.documents) ?? storage.documents,
+  const shared = {
     residents: options.residents ?? noResidents,
-    events: { publish: (event) => void events.push(event) },
+    events: { publish: (event: DocumentEvent) => void events.push(event) },
     bodies,
     enforcePrivateDocs: options.enforcePrivateDocs ?? true,
     clock: systemClock,
     log,
-    metrics,
-  })
+  }
+  const documents = createDocuments({ ...shared, store: options.store?.(storage.documents) ?? storage.documents, metrics })
+  const points = options.recovery?.(storage.recovery) ?? storage.recovery
+  const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })
   const previews = openPreviews({ documents, log })
   const ok: Check = () => ({ ok: true })
   const checks = { ...(Object.fromEntries(CHECKS.map((name) => [name, ok])) as Record<CheckName, Check>), ...options.checks }
   const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 1 }
   const state = { draining: false }
   const corsOrigins = options.corsOrigins ?? ['*']
+  const routes: readonly Route[] = [
+    ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
+    ...recoveryRoutes({ recovery, editorClient: options.editorClient ?? false }),
+    ...previewRoutes({ previews }),
+    ...healthRoutes({ readiness: createReadiness(checks, systemClock), version }),
+    ...metricsRoutes(metrics),
+    ...(options.routes ?? []),
+  ]
+  const check = createExchangeCheck(routes)
   const app = createApp({
-    routes: [
-      ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
-      ...previewRoutes({ previews }),
-      ...healthRoutes({ readiness: createReadiness(checks, systemClock), version }),
-      ...metricsRoutes(metrics),
-      ...(options.routes ?? []),
-    ],
+    routes,
     verify,
     tenancy: options.tenancy ?? tenancyOf('shared', ''),
     limitsOf: (claims) => resolveLimits(claims, limits),
@@ -178,7 +188,11 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     set draining(draining) {
       state.draining = draining
     },
-    call: (method, path, call) => send(port, issuer, method, path, call),
+    async call(method, path, call) {
+      const answer = await send(port, issuer, method, path, call)
+      check(method, path, answer)
+      return answer
+    },
     socket: (text, quietMs) => sendRaw(port, text, quietMs),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()

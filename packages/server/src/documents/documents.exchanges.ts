@@ -1,0 +1,223 @@
+import type { ExchangeParameter, JsonSchema, RouteExchange } from '../http/route.ts'
+
+const TEXT = { type: 'string' } as const
+const COUNT = { type: 'integer', minimum: 0 } as const
+const MS = { type: 'integer', description: 'Milliseconds since 1970.' } as const
+const SHARES = { type: 'array', items: {}, description: 'The shares that the caller may see, as they were given.' } as const
+const COLLECTION = { type: ['string', 'null'], description: 'null: in no collection.' } as const
+
+export const DOCUMENT_ID: ExchangeParameter = {
+  description: 'The document. 1 to 256 bytes without slashes, `..` and control characters.',
+  schema: { type: 'string', minLength: 1 },
+}
+/** [REST-10] */
+export const PRIVATE_CONTENT = { 'Cache-Control': '`private, no-cache`.' } as const
+export const VERSION_ETAG = { ETag: 'The stored version, `"<version>"`; at level view `"<version>-v"`.' } as const
+export const IF_NONE_MATCH: ExchangeParameter = { description: 'ETags the caller holds.', schema: TEXT }
+
+/** [BODY-15] */
+export const DOCUMENT_METADATA = {
+  title: 'DocumentMetadata',
+  type: 'object',
+  properties: {
+    id: TEXT,
+    title: TEXT,
+    name: TEXT,
+    updated_at: { type: 'string', format: 'date-time' },
+    modifiedAt: MS,
+    createdAt: MS,
+    owner_id: TEXT,
+    ownerId: TEXT,
+    ownerName: TEXT,
+    workspace_id: TEXT,
+    workspaceId: TEXT,
+    is_relay_document: { const: true },
+    isRelayDocument: { const: true },
+    collectionId: COLLECTION,
+    sizeBytes: COUNT,
+    serverVersion: { type: 'integer', minimum: 1 },
+    pageCount: COUNT,
+    canvasPageCount: COUNT,
+    prosePageCount: COUNT,
+    access: { enum: ['view', 'edit', 'owner'] },
+    sharedWith: SHARES,
+    tags: {},
+    lockedBy: {},
+    lockedByName: {},
+    lockedAt: {},
+    lastModifiedBy: {},
+    lastModifiedByName: {},
+  },
+  required: [
+    ...['id', 'title', 'name', 'updated_at', 'modifiedAt', 'createdAt', 'owner_id', 'ownerId', 'ownerName', 'workspace_id'],
+    ...['workspaceId', 'is_relay_document', 'isRelayDocument', 'collectionId', 'sizeBytes', 'serverVersion', 'pageCount'],
+    ...['canvasPageCount', 'prosePageCount', 'access', 'sharedWith'],
+  ],
+} as const satisfies JsonSchema
+
+const SAVED_DOCUMENT: JsonSchema = {
+  title: 'SavedDocument',
+  type: 'object',
+  properties: { ...DOCUMENT_METADATA.properties, success: { const: true }, newVersion: { type: 'integer', minimum: 1 } },
+  required: [...DOCUMENT_METADATA.required, 'success', 'newVersion'],
+}
+
+const ENTRIES = { type: ['array', 'object'], description: 'A list, or an object by id.' } as const
+
+/** The body as it is sent: any object whose known members have these types. [BODY-1, BODY-7] */
+const DOCUMENT_INPUT: JsonSchema = {
+  title: 'DocumentInput',
+  type: 'object',
+  properties: {
+    id: TEXT,
+    name: {},
+    title: {},
+    collectionId: COLLECTION,
+    sharedWith: { type: 'array' },
+    pages: ENTRIES,
+    richTextPages: ENTRIES,
+    references: { type: 'object' },
+    fields: { type: 'object' },
+  },
+  additionalProperties: true,
+}
+
+/** The body as it is read; members that the relay does not know come back as they were put. [BODY-7, BODY-10] */
+export const DOCUMENT_BODY: JsonSchema = {
+  title: 'DocumentBody',
+  type: 'object',
+  properties: {
+    id: TEXT,
+    serverVersion: { type: 'integer', minimum: 1 },
+    version: { description: 'The stored version; for existing editor clients the member as they put it.' },
+    ownerId: TEXT,
+    ownerName: TEXT,
+    isRelayDocument: { const: true },
+    collectionId: COLLECTION,
+    sharedWith: SHARES,
+    pages: ENTRIES,
+    richTextPages: ENTRIES,
+    blobReferences: { type: 'array', items: TEXT },
+    references: { type: 'object' },
+    fields: { type: 'object' },
+  },
+  required: [
+    'id',
+    'serverVersion',
+    'ownerId',
+    'ownerName',
+    'isRelayDocument',
+    'collectionId',
+    'sharedWith',
+    'pages',
+    'richTextPages',
+  ],
+  additionalProperties: true,
+}
+
+const DONE = { 204: { description: 'Done, and durable.' } } as const
+const ONE = { path: { id: DOCUMENT_ID } } as const
+
+/** What the document routes take and answer. [REST-36] */
+export const DOCUMENT_EXCHANGES = {
+  list: {
+    query: {
+      limit: { description: 'The most documents in one answer.', schema: { type: 'integer', minimum: 1, maximum: 500 } },
+      cursor: { description: 'From the `Link` of the page before.', schema: TEXT },
+      q: { description: 'Part of the title, in any case.', schema: { type: 'string', maxLength: 200 } },
+      collectionId: { description: 'Only documents of this collection; empty: only those in none.', schema: TEXT },
+    },
+    responses: {
+      200: {
+        description: 'Newest change first. Existing editor clients get them as the member `documents`.',
+        content: {
+          'application/json': {
+            anyOf: [
+              { type: 'array', items: DOCUMENT_METADATA },
+              { type: 'object', properties: { documents: { type: 'array', items: DOCUMENT_METADATA } }, required: ['documents'] },
+            ],
+          },
+        },
+        headers: { ...PRIVATE_CONTENT, Link: 'The next page, `rel="next"`, when the limit cut the list.' },
+      },
+    },
+    errors: [],
+  },
+  get: {
+    ...ONE,
+    requestHeaders: { 'If-None-Match': IF_NONE_MATCH },
+    responses: {
+      200: {
+        description: 'The document.',
+        content: { 'application/json': DOCUMENT_BODY },
+        headers: { ...PRIVATE_CONTENT, ...VERSION_ETAG },
+      },
+      304: { description: 'The caller holds it.', headers: { ...PRIVATE_CONTENT, ...VERSION_ETAG } },
+    },
+    errors: ['NOT_FOUND', 'VIEW_FORBIDDEN'],
+  },
+  put: {
+    ...ONE,
+    query: {
+      expectedVersion: {
+        description: 'The stored version the change was made on; 0: the id must not exist.',
+        schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      },
+      overrideTombstone: { description: 'Creates a deleted id anew.', schema: { enum: ['true', 'false', '1', '0'] } },
+    },
+    requestHeaders: {
+      'If-Match': { description: 'As expectedVersion, `"<version>"`; `*`: the document must exist.', schema: TEXT },
+      'If-None-Match': { description: '`*`: the document must not exist.', schema: TEXT },
+    },
+    request: { mediaType: 'application/json', schema: DOCUMENT_INPUT },
+    responses: {
+      200: {
+        description: 'Stored, and durable.',
+        content: { 'application/json': SAVED_DOCUMENT },
+        headers: { ...PRIVATE_CONTENT, ...VERSION_ETAG },
+      },
+    },
+    errors: [
+      ...(['BAD_BODY', 'ID_MISMATCH', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'OWNER_REQUIRED', 'VERSION_CONFLICT'] as const),
+      ...(['TOMBSTONED', 'PRECONDITION_FAILED', 'NOT_PERSISTED', 'STORAGE_QUOTA'] as const),
+    ],
+  },
+  remove: {
+    ...ONE,
+    responses: DONE,
+    errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'OWNER_REQUIRED', 'NOT_PERSISTED'],
+  },
+  transfer: {
+    ...ONE,
+    request: {
+      mediaType: 'application/json',
+      schema: {
+        anyOf: [
+          { type: 'object', properties: { to_user_id: TEXT }, required: ['to_user_id'], additionalProperties: true },
+          {
+            type: 'object',
+            properties: { newOwnerId: TEXT, newOwnerName: { type: ['string', 'null'] } },
+            required: ['newOwnerId'],
+            additionalProperties: true,
+          },
+        ],
+      },
+    },
+    responses: DONE,
+    errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'OWNER_REQUIRED', 'NOT_PERSISTED'],
+  },
+  collection: {
+    ...ONE,
+    request: {
+      mediaType: 'application/json',
+      schema: {
+        type: 'object',
+        properties: { collectionId: { type: ['string', 'null'] } },
+        required: ['collectionId'],
+        additionalProperties: true,
+      },
+    },
+    responses: DONE,
+    errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'NOT_PERSISTED'],
+  },
+} as const satisfies Record<string, RouteExchange>

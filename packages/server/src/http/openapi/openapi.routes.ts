@@ -1,0 +1,35 @@
+import type { Route, RouteDeclaration } from '../route.ts'
+
+/** [REST-36] */
+export const OPENAPI_ROUTES = {
+  openapi: {
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    credential: 'none',
+    body: { kind: 'none' },
+    needs: 'none',
+    summary: 'This description of every route.',
+    exchange: {
+      responses: {
+        200: {
+          description: 'OpenAPI 3.1.',
+          content: {
+            'application/json': {
+              type: 'object',
+              properties: { openapi: { type: 'string' } },
+              required: ['openapi', 'info', 'paths', 'components'],
+              additionalProperties: true,
+            },
+          },
+        },
+      },
+      errors: [],
+    },
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+/** `document` is what every caller gets, as it is when the relay starts. */
+export function openApiRoutes(document: Readonly<Record<string, unknown>>): readonly Route[] {
+  const bytes = new TextEncoder().encode(JSON.stringify(document))
+  return [{ ...OPENAPI_ROUTES.openapi, handle: async () => ({ kind: 'json-bytes', bytes }) }]
+}

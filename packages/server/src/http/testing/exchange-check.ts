@@ -1,0 +1,131 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { JsonSchema, RouteDeclaration } from '../route.ts'
+import { openApiDocument } from '../openapi/openapi.ts'
+
+interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+interface ResponseObject {
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>
+}
+type Responses = Readonly<Record<string, ResponseObject>>
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Responses }>>>>
+  readonly components: { readonly responses: Responses }
+}
+
+/** Headers of the connection and of the body as it is sent: no contract of a route. */
+const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'])
+const PREFLIGHT = new Set(['access-control-allow-methods', 'access-control-allow-headers', 'access-control-max-age'])
+
+/** Throws when an answer is not one that OpenAPI tells of: an undeclared status, code, media type, header or member. [REST-36] */
+export type ExchangeCheck = (method: string, path: string, answer: Answered) => void
+
+/** For the routes that say what they take and answer; those that tests make up for themselves may leave it. */
+export function createExchangeCheck(routes: readonly RouteDeclaration[]): ExchangeCheck {
+  const told = routes.filter((route) => route.exchange !== undefined)
+  const silent = routes
+    .filter((route) => route.exchange === undefined)
+    .map((route) => matcher(route.path.replaceAll(/:(\w+)/g, '{$1}')))
+  const document = openApiDocument(told, '0.0.0') as unknown as Description
+  const validators = schemaValidators(document)
+  const paths = Object.keys(document.paths).map((template) => [matcher(template), template] as const)
+
+  return (method, target, answer) => {
+    const path = (target.split('?')[0] ?? '').replace('/api/v1/', '/api/')
+    const versioned = target.split('?')[0] ?? ''
+    if (silent.some((matches) => matches.test(path) || matches.test(versioned))) return
+    const template = paths.find(([matches]) => matches.test(versioned))?.[1]
+    const item = template === undefined ? undefined : document.paths[template]
+    if (method === 'OPTIONS' && answer.status === 204) return checkHeaders(answer, [...PREFLIGHT, ...commonHeaders(document)])
+    const where = `${method} ${target}: ${answer.status}`
+    const verb = method.toLowerCase()
+    const responses = item?.[verb]?.responses
+    // What answers no route at all is known by its code.
+    const code = codeOf(answer)
+    const pointer =
+      responses === undefined
+        ? ['components', 'responses', code]
+        : ['paths', template as string, verb, 'responses', String(answer.status)]
+    const response = responses === undefined ? document.components.responses[code] : responses[String(answer.status)]
+    if (response === undefined) throw new Error(`${where} ${code} is not a response that OpenAPI tells of`)
+    checkHeaders(answer, Object.keys(response.headers), where)
+    checkContent(answer, response, { pointer, where, isHead: method === 'HEAD', validators })
+  }
+}
+
+function checkHeaders(answer: Answered, declared: readonly string[], where = 'preflight'): void {
+  const known = new Set(declared.map((name) => name.toLowerCase()))
+  for (const name of answer.headers.keys()) {
+    if (!known.has(name) && !TRANSPORT.has(name))
+      throw new Error(`${where} has the header ${name}, which OpenAPI does not tell of`)
+  }
+}
+
+function checkContent(
+  answer: Answered,
+  response: ResponseObject,
+  at: {
+    readonly pointer: readonly string[]
+    readonly where: string
+    readonly isHead: boolean
+    readonly validators: (pointer: readonly string[]) => ValidateFunction
+  },
+): void {
+  const types = Object.keys(response.content ?? {})
+  if (at.isHead || types.length === 0) {
+    if (answer.text !== '') throw new Error(`${at.where} has a body, which OpenAPI does not tell of`)
+    return
+  }
+  const given = (answer.headers.get('content-type') ?? '').split(';')[0] ?? ''
+  const type = types.find((each) => each === given) ?? types.find((each) => each === '*/*')
+  if (type === undefined) throw new Error(`${at.where} is ${given}, which OpenAPI does not tell of`)
+  if (response.content?.[type]?.schema === undefined) return
+  const validate = at.validators([...at.pointer, 'content', type, 'schema'])
+  if (validate(given === 'application/json' ? JSON.parse(answer.text) : answer.text)) return
+  throw new Error(`${at.where} is not as OpenAPI tells: ${JSON.stringify(validate.errors)} in ${answer.text.slice(0, 1_000)}`)
+}
+
+/** Compiled at first use; members that an object does not name are refused unless it says otherwise. */
+function schemaValidators(document: Description): (pointer: readonly string[]) => ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, allErrors: false })
+  formats.default(ajv)
+  ajv.addSchema(closed(document) as object, 'openapi')
+  const compiled = new Map<string, ValidateFunction>()
+  return (pointer) => {
+    const ref = `openapi#/${pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
+    const known = compiled.get(ref) ?? ajv.compile({ $ref: ref })
+    compiled.set(ref, known)
+    return known
+  }
+}
+
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, closed(member)]))
+  const isOpen = members.type !== 'object' || members.properties === undefined || members.additionalProperties !== undefined
+  return isOpen ? members : { ...members, additionalProperties: false }
+}
+
+function matcher(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+function commonHeaders(document: Description): readonly string[] {
+  return Object.keys(document.components.responses['NOT_FOUND']?.headers ?? {})
+}
+
+function codeOf(answer: Answered): string {
+  try {
+    return String((JSON.parse(answer.text) as { errorCode?: unknown }).errorCode)
+  } catch {
+    return answer.text === '' ? 'NOT_FOUND' : answer.text
+  }
+}
