@@ -1,0 +1,137 @@
+import type { Access } from '../access/access.ts'
+import type { Bodies } from '../documents/bodies.ts'
+import type { DocumentEvents } from '../documents/document-events.port.ts'
+import type { DocumentHead, DocumentRecord, DocumentRef } from '../documents/document-store.port.ts'
+import type { Documents } from '../documents/documents.ts'
+import type { Reader } from '../documents/metadata.ts'
+import { readable } from '../documents/reader.ts'
+import type { Residents } from '../documents/residents.port.ts'
+import { auditFields, contended, unknownDocument } from '../documents/writing.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { newId, type Random } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { PointHead, PointRecord, RecoveryStore, RestoreOutcome } from './recovery-store.port.ts'
+
+export interface RecoveryDeps {
+  readonly documents: Pick<Documents, 'require'>
+  readonly store: RecoveryStore
+  readonly residents: Pick<Residents, 'settle' | 'drop'>
+  readonly events: DocumentEvents
+  readonly bodies: Pick<Bodies, 'point' | 'restored'>
+  readonly enforcePrivateDocs: boolean
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/**
+ * Recovery points as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it says is durable
+ * when its promise resolves, and events leave only then. [PERM-3, LIFE-2]
+ */
+export interface Recovery {
+  /** Newest first. */
+  list(access: Access, id: string): Promise<readonly PointHead[]>
+  /** Keeps the state after every edit applied before the call; false when the newest point says the same. [LIFE-20] */
+  capture(access: Access, id: string): Promise<boolean>
+  /** A point as a document of its time, under the id and with the sharing that the document has now. [REST-26] */
+  read(access: Access, id: string, pointId: string): Promise<{ readonly record: DocumentRecord; readonly reader: Reader }>
+  /** Puts a new document in the place of this one; answers its head. [LIFE-22, REST-27] */
+  restore(access: Access, id: string, pointId: string): Promise<DocumentHead>
+}
+
+type Restored = Extract<RestoreOutcome, { kind: 'restored' }>
+
+/** Edits that arrive between storing the body and the restore make it lose; the gap is short, so that one of so many attempts meets none. */
+const RESTORE_ATTEMPTS = 20
+const ID_LENGTH = 12
+
+export function createRecovery(deps: RecoveryDeps): Recovery {
+  const { documents, store, residents, clock, log } = deps
+
+  async function capture(access: Access, id: string): Promise<boolean> {
+    const { key } = await documents.require(access, id, 'edit')
+    await residents.settle(refOf(access, id))
+    const outcome = await store.capture(key, 'demand', clock.nowMs())
+    if (outcome.kind === 'gone') return unknownDocument()
+    if (outcome.kind === 'unchanged') return false
+    log.info('document.captured', 'a recovery point was taken on demand', {
+      ...auditFields(access, id),
+      pointId: outcome.point.pointId,
+    })
+    return true
+  }
+
+  async function read(access: Access, id: string, pointId: string) {
+    const { head, reader } = readable(access, await documents.require(access, id, 'view'), deps)
+    const point = await pointOf(store, head.key, pointId)
+    const body = (await deps.bodies.point(point.body, id)) ?? unreadable(pointId)
+    const { version } = point.head
+    return { record: { head: { ...head, version, facts: point.facts }, body }, reader }
+  }
+
+  async function restore(access: Access, id: string, pointId: string): Promise<DocumentHead> {
+    const ref = refOf(access, id)
+    const source = await documents.require(access, id, 'owner')
+    const point = await pointOf(store, source.key, pointId)
+    const newRef = refOf(access, newId('doc-', ID_LENGTH, deps.random))
+    const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
+    const body = (await deps.bodies.restored(point.body, as)) ?? unreadable(pointId)
+    for (let attempt = 0; attempt < RESTORE_ATTEMPTS; attempt++) {
+      await residents.settle(ref)
+      const before = await documents.require(access, id, 'owner')
+      // Another life of the id has other points.
+      if (before.key !== source.key) return unknownDocument()
+      const outcome = await store.restore({ source: before, newRef, body, nowMs: clock.nowMs() })
+      if (outcome.kind === 'conflict') continue
+      await announce(deps, access, before, outcome, pointId)
+      return outcome.head
+    }
+    throw contended()
+  }
+
+  return {
+    list: async (access, id) => store.list((await documents.require(access, id, 'view')).key),
+    capture,
+    read,
+    restore,
+  }
+}
+
+/** The new document and the tombstone are durable, so a failing live side can only be late; it must not turn the answer into an error. */
+async function announce(
+  { residents, events, log }: RecoveryDeps,
+  access: Access,
+  before: DocumentHead,
+  { head, tombstone }: Restored,
+  pointId: string,
+): Promise<void> {
+  const ref: DocumentRef = { workspaceId: before.workspaceId, id: before.id }
+  log.info('document.restored', 'a document was restored from a recovery point', {
+    ...auditFields(access, ref.id),
+    pointId,
+    newDocId: head.id,
+  })
+  await residents.drop(ref).catch((error: unknown) => {
+    log.error('document.drop_failed', 'a restored document could not be dropped', { docId: ref.id, detail: String(error) })
+  })
+  events.publish({ kind: 'deleted', ref, before, tombstone, actor: access.sub })
+  events.publish({ kind: 'created', head, actor: access.sub })
+}
+
+async function pointOf(store: RecoveryStore, key: number, pointId: string): Promise<Extract<PointRecord, { kind: 'point' }>> {
+  const point = await store.read(key, pointId)
+  if (point.kind === 'unreadable') return unreadable(pointId)
+  if (point.kind === 'absent') {
+    throw new RelayError('NOT_FOUND', 'There is no such recovery point.', { resource: 'recovery point' })
+  }
+  return point
+}
+
+function unreadable(pointId: string): never {
+  throw new RelayError('POINT_UNREADABLE', 'The recovery point is damaged in the store and cannot be decoded.', { pointId })
+}
+
+function refOf(access: Access, id: string): DocumentRef {
+  return { workspaceId: access.workspaceId, id }
+}
