@@ -72,6 +72,12 @@ export const layers = [
     libraries: [],
     node: false,
   },
+  {
+    part: server('documents/purge-member.routes.ts'),
+    ours: [server('http/route.ts'), server('kernel'), server('documents')],
+    libraries: [],
+    node: false,
+  },
   // What a workspace has around its documents.
   {
     part: server('blobs'),
@@ -99,9 +105,9 @@ export const layers = [
   },
   {
     part: server('collections'),
-    ours: [server('kernel'), server('access'), server('documents')],
+    ours: [protocol, server('kernel'), server('access')],
     libraries: [],
-    node: true,
+    node: false,
   },
   {
     part: server('collections/collections.routes.ts'),
@@ -111,25 +117,26 @@ export const layers = [
   },
   {
     part: server('style-profiles'),
-    ours: [server('kernel'), server('access'), server('collections')],
+    ours: [protocol, server('collections')],
     libraries: [],
-    node: true,
+    node: false,
   },
   {
     part: server('style-profiles/style-profiles.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('style-profiles')],
+    ours: [server('http'), server('http/route.ts'), server('collections'), server('style-profiles')],
     libraries: [],
     node: false,
   },
   {
     part: server('usage'),
-    ours: [server('kernel'), server('access')],
+    ours: [protocol, server('access')],
+    ports: ['documents', 'blobs', 'collections'].map(server),
     libraries: [],
     node: false,
   },
   {
     part: server('usage/usage.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('usage')],
+    ours: [server('http'), server('http/route.ts'), server('usage')],
     libraries: [],
     node: false,
   },
@@ -172,6 +179,8 @@ export const layers = [
       server('documents/documents.routes.ts'),
       server('blobs/blobs.routes.ts'),
       server('previews/previews.routes.ts'),
+      ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts'].map(server),
+      ...['style-profiles/style-profiles.routes.ts', 'usage/usage.routes.ts', 'share-links/share-links.routes.ts'].map(server),
       server('operation'),
     ],
     libraries: [],
@@ -200,6 +209,8 @@ export const layers = [
     ours: [
       protocol,
       ...['kernel', 'config', 'auth', 'auth/auth.routes.ts', 'access', 'documents', 'documents/documents.routes.ts'].map(server),
+      ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts', 'usage/usage.routes.ts'].map(server),
+      ...['style-profiles/style-profiles.routes.ts', 'share-links', 'share-links/share-links.routes.ts'].map(server),
       ...['previews', 'previews/previews.routes.ts', 'sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
       ...['blobs', 'blobs/blobs.routes.ts', 'http', 'http/route.ts', 'operation'].map(server),
       ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),

@@ -12,6 +12,7 @@ import { recoveryRoutes } from '../recovery/recovery.routes.ts'
 import type { Base } from './base.ts'
 import { type BlobBackend, openBlobs } from './blobs.ts'
 import type { Live } from './live.ts'
+import { openWorkspace } from './workspace.ts'
 
 /** The services of a workspace, as their routes. */
 export interface Features {
@@ -38,6 +39,7 @@ export function openFeatures(
     ...documentRoutes({ documents, editorClient: config.compat.editorClient }),
     ...blobRoutes(openBlobs(base, backend, storage, live)),
     ...recoveryRoutes({ recovery: createRecovery(points), editorClient: config.compat.editorClient }),
+    ...openWorkspace(base, storage, live, documents),
     ...previewRoutes({ previews: opened.use(openPreviews({ documents, log })) }),
   ]
   return { routes, bodies }

@@ -326,6 +326,10 @@ function finish(c: AppContext, frame: Frame, durationMs: number, deps: AppDeps):
     method,
     code: String(status),
   })
+  // Also what was refused before the route ran; a preflight is none of the caller's own requests. [REST-37]
+  if (method !== 'OPTIONS' && c.res.headers.has('Deprecation')) {
+    deps.metrics.add('relay_deprecated_requests_total', 1, { route: frame.route })
+  }
   const level = frame.caller === null ? 'debug' : 'info'
   deps.log[level]('http.request', 'a request was answered', {
     requestId: frame.requestId,

@@ -64,6 +64,7 @@ export const METRICS = {
     labels: ['kind'],
     help: 'Refusals by a limit: storage, doc_size, blob_size, connections, editors.',
   },
+  relay_deprecated_requests_total: { type: 'counter', labels: ['route'], help: 'Requests to routes that will be removed.' },
   relay_handler_panics_total: { type: 'counter', labels: [], help: 'Unexpected exceptions that were caught.' },
   http_server_request_duration_seconds: {
     type: 'histogram',

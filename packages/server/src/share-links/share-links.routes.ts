@@ -18,6 +18,19 @@ const NO_BODY = { kind: 'none' } as const
 const headers = () => ({ 'Cache-Control': 'no-store' })
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
 
+/** What every answer of the deprecated route says of its end. Without a `docsUrl` this relay describes itself. [REST-37] */
+function deprecation(docsUrl: string | null): NonNullable<Route['headers']> {
+  return ({ params, origin }) => ({
+    'Cache-Control': 'no-store',
+    Deprecation: '@1793491200',
+    Sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
+    Link: [
+      `<${docsUrl ?? `${origin}/api/v1/openapi.json`}>; rel=sunset`,
+      `</api/v1/docs/${encodeURIComponent(params.id ?? '')}/share-links>; rel="successor-version"`,
+    ].join(', '),
+  })
+}
+
 /** The share link routes without what they run. [REST-30] */
 export const SHARE_LINK_ROUTES = {
   list: {
@@ -65,19 +78,8 @@ export const SHARE_LINK_ROUTES = {
     summary: 'Lets the caller read the document of a share link.',
     headers,
   },
-  page: {
-    method: 'GET',
-    path: '/share',
-    credential: 'none',
-    body: NO_BODY,
-    needs: 'nothing',
-    summary: 'The page that a share link shows in a browser.',
-  },
-} as const satisfies Record<string, RouteDeclaration>
-
-/** The share route of the interface, to be removed in 2.0.0. [SHARE-6, REST-37] Blank `docsUrl`: this relay's own description. */
-export function deprecatedShareRoute(docsUrl: string | null): RouteDeclaration {
-  return {
+  /** To be removed in 2.0.0. [SHARE-6, REST-37] */
+  share: {
     method: 'POST',
     path: '/api/docs/:id/share',
     unversioned: true,
@@ -87,17 +89,17 @@ export function deprecatedShareRoute(docsUrl: string | null): RouteDeclaration {
     summary: 'Deprecated: issues a share link, or replaces the share list.',
     documentParam: 'id',
     checkParams,
-    headers: ({ params, origin }) => ({
-      'Cache-Control': 'no-store',
-      Deprecation: '@1793491200',
-      Sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
-      Link: [
-        `<${docsUrl ?? `${origin}/api/v1/openapi.json`}>; rel=sunset`,
-        `</api/v1/docs/${encodeURIComponent(params.id ?? '')}/share-links>; rel="successor-version"`,
-      ].join(', '),
-    }),
-  }
-}
+    headers: deprecation(null),
+  },
+  page: {
+    method: 'GET',
+    path: '/share',
+    credential: 'none',
+    body: NO_BODY,
+    needs: 'nothing',
+    summary: 'The page that a share link shows in a browser.',
+  },
+} as const satisfies Record<string, RouteDeclaration>
 
 export interface ShareLinkRoutesDeps {
   readonly links: ShareLinks
@@ -142,7 +144,8 @@ export function shareLinkRoutes(deps: ShareLinkRoutesDeps): readonly Route[] {
       },
     },
     {
-      ...deprecatedShareRoute(deps.docsUrl),
+      ...SHARE_LINK_ROUTES.share,
+      headers: deprecation(deps.docsUrl),
       async handle(request) {
         const asked = readShareRequest(request.json)
         if (asked.kind === 'link') return issue(request, asked.expiresAt)

@@ -25,6 +25,7 @@ gauge relay_revocation_set_size
 gauge revocation_set_age_seconds
 counter relay_rate_limit_rejections_total{surface}
 counter relay_quota_rejections_total{kind}
+counter relay_deprecated_requests_total{route}
 counter relay_handler_panics_total
 histogram http_server_request_duration_seconds{route,method,code}
 gauge nodejs_eventloop_lag_seconds

@@ -1,0 +1,26 @@
+import { collectionRoutes } from '../collections/collections.routes.ts'
+import type { Documents } from '../documents/documents.ts'
+import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
+import type { Route } from '../http/route.ts'
+import { createShareLinks } from '../share-links/share-links.ts'
+import { shareLinkRoutes } from '../share-links/share-links.routes.ts'
+import { styleProfileRoutes } from '../style-profiles/style-profiles.routes.ts'
+import { usageRoutes } from '../usage/usage.routes.ts'
+import type { Base } from './base.ts'
+import type { Live } from './live.ts'
+
+/** What a workspace has around its documents and without bytes of its own: registries, the meter, and who may read what. */
+export function openWorkspace(base: Base, storage: Storage, live: Live, documents: Documents): readonly Route[] {
+  const { config, clock, random, log, metrics } = base
+  const { seats, rateLimiter } = live
+  const registries = { store: storage.registries, maxBytes: config.tenancy.limits.maxConfigBytes }
+  const links = createShareLinks({ store: storage.shareLinks, documents, rateLimiter, clock, random, log, metrics })
+  return [
+    ...collectionRoutes({ registries, documents }),
+    ...styleProfileRoutes(registries),
+    ...usageRoutes({ documents: storage.documents, blobs: storage.blobs, registries: storage.registries, seats }),
+    ...shareLinkRoutes({ links, documents, clock, linkBase: config.share.linkBase, docsUrl: config.server.docsUrl }),
+    ...purgeMemberRoutes({ documents, log }),
+  ]
+}
