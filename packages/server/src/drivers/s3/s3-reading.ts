@@ -1,0 +1,43 @@
+import { SILENCE_MS, storeError } from './s3-calls.ts'
+import type { S3Object } from './s3-bucket.ts'
+
+/**
+ * The bytes of an object as they arrive. A break, a silence and a length other than told are BLOB_STORE_ERROR; a reader may be as slow as it
+ * likes, and frees the connection by ending early, also before it began.
+ */
+export function readPieces({ body, sizeBytes }: Pick<S3Object, 'body' | 'sizeBytes'>): AsyncIterable<Uint8Array> {
+  // While nobody reads, nothing arrives: silence counts only while a piece is waited for.
+  withoutIdleLimit(body)
+  const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  let read = 0
+  const end = (error: unknown): never => {
+    body.destroy()
+    throw storeError(error)
+  }
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const silence = setTimeout(() => body.destroy(new Error('timeout')), SILENCE_MS)
+        try {
+          const piece = await pieces.next()
+          read += piece.done ? 0 : piece.value.byteLength
+          if (read > sizeBytes || (piece.done && read < sizeBytes)) throw new Error('cut short')
+          return piece
+        } catch (error) {
+          return end(error)
+        } finally {
+          clearTimeout(silence)
+        }
+      },
+      return() {
+        body.destroy()
+        return Promise.resolve({ done: true, value: undefined })
+      },
+    }),
+  }
+}
+
+function withoutIdleLimit(body: S3Object['body']): void {
+  const { socket } = body as { readonly socket?: { setTimeout?(ms: number): void } }
+  socket?.setTimeout?.(0)
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import type { ReceivedBlob } from '../../blobs/blob-store.port.ts'
+import type { S3Keys } from './s3-address.ts'
+import type { S3Bucket } from './s3-bucket.ts'
+import { storeError } from './s3-calls.ts'
+import type { PartsUpload, S3Parts } from './s3-parts.ts'
+
+/** What is held in memory of an upload; larger ones go on in parts of this size. */
+const PART_BYTES = 8 * 1024 * 1024
+
+export interface Receiving {
+  readonly bucket: S3Bucket
+  readonly parts: S3Parts
+  readonly keys: S3Keys
+  newKeyId(): string
+}
+
+type Source = AsyncIterable<Uint8Array>
+type OnBytes = (totalBytes: number) => Promise<void> | void
+
+/**
+ * Takes bytes without a disk: a blob of up to 8 MiB waits in memory until it is kept, a larger one goes in parts to a key that nobody reads.
+ * [BLOB-3]
+ */
+export async function receiveIntoS3(target: Receiving, source: Source, onBytes: OnBytes): Promise<ReceivedBlob> {
+  const key = target.keys.received(target.newKeyId())
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  let upload: PartsUpload | null = null
+  const waiting = partBuffer()
+  try {
+    for await (const bytes of source) {
+      sizeBytes += bytes.byteLength
+      await onBytes(sizeBytes)
+      hash.update(bytes)
+      for (const part of waiting.add(bytes)) {
+        upload ??= await target.parts.begin(key)
+        await upload.add(part)
+      }
+    }
+    const rest = waiting.rest()
+    if (upload === null) return heldInMemory(target, hash.digest('hex'), rest)
+    if (rest.byteLength > 0) await upload.add(rest)
+    await upload.complete()
+    return stagedBlob(target, hash.digest('hex'), sizeBytes, key)
+  } catch (error) {
+    // What cannot be taken back now is cleared at a later start; the refusal is what the caller has to hear.
+    await upload?.abort().catch(() => undefined)
+    if (upload !== null) await target.bucket.remove(key).catch(() => undefined)
+    throw error
+  }
+}
+
+function heldInMemory({ bucket, keys }: Receiving, hash: string, bytes: Uint8Array): ReceivedBlob {
+  return {
+    hash,
+    sizeBytes: bytes.byteLength,
+    async keep(mimeType) {
+      const key = keys.blob(hash)
+      if ((await bucket.head(key))?.sizeBytes !== bytes.byteLength) await bucket.put(key, bytes, mimeType)
+    },
+    discard: () => Promise.resolve(),
+  }
+}
+
+function stagedBlob({ bucket, keys }: Receiving, hash: string, sizeBytes: number, key: string): ReceivedBlob {
+  return {
+    hash,
+    sizeBytes,
+    async keep(mimeType) {
+      const final = keys.blob(hash)
+      if ((await bucket.head(final))?.sizeBytes !== sizeBytes) {
+        // The key is known to this upload alone, so its edition need not be named.
+        const outcome = await bucket.copy({ key, etag: undefined, versionId: undefined }, final, mimeType)
+        if (outcome === 'changed') throw storeError(new Error('the received object is gone'))
+      }
+      await bucket.remove(key).catch(() => undefined)
+    },
+    discard: () => bucket.remove(key),
+  }
+}
+
+/** Gathers bytes into parts of one size. */
+function partBuffer() {
+  let pieces: Uint8Array[] = []
+  let held = 0
+  const take = (): Uint8Array => {
+    const part = Buffer.concat(pieces, held)
+    pieces = []
+    held = 0
+    return part
+  }
+  return {
+    /** The parts that are full with `bytes`; the bytes may be reused by their owner afterwards. */
+    *add(bytes: Uint8Array): Generator<Uint8Array> {
+      for (let at = 0; at < bytes.byteLength; ) {
+        // A part goes out only when more follows it: a blob of exactly one part is still a small one.
+        if (held === PART_BYTES) yield take()
+        const piece = bytes.slice(at, at + PART_BYTES - held)
+        pieces.push(piece)
+        held += piece.byteLength
+        at += piece.byteLength
+      }
+    },
+    rest: take,
+  }
+}
