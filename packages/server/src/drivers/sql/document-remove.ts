@@ -1,13 +1,15 @@
 import type { DocumentRef, Tombstone } from '../../documents/document-store.port.ts'
+import { dropReferences } from './blob-refs.ts'
+import type { Engine } from './engine.ts'
 import { dropPoints } from './recovery-points.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
-/** What hangs on a document's key besides its recovery points, children first. */
-const PARTS = ['share_links', 'blob_refs', 'updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const
+/** What hangs on a document's key besides references and recovery points, children first. */
+const PARTS = ['share_links', 'updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const
 
 /** Removes a document with all its parts and leaves the tombstone. Another key under the id is `gone`, and nothing is changed. [LIFE-23] */
-export async function removeDocument(writer: Writer, ref: DocumentRef, key: number, deletedAtMs: number) {
+export async function removeDocument(writer: Writer, engine: Engine, ref: DocumentRef, key: number, deletedAtMs: number) {
   const row = await writer
     .selectFrom('documents')
     .select(['version', 'owner_id'])
@@ -16,7 +18,8 @@ export async function removeDocument(writer: Writer, ref: DocumentRef, key: numb
     .where('key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' } as const
-  await dropPoints(writer, { ...ref, key }, deletedAtMs)
+  await dropReferences(writer, engine, { ...ref, key }, deletedAtMs)
+  await dropPoints(writer, engine, { ...ref, key }, deletedAtMs)
   for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()
   await writer.deleteFrom('documents').where('key', '=', key).execute()
   const stone = { deleted_at_ms: deletedAtMs, last_server_version: row.version, owner_id: row.owner_id }

@@ -4,12 +4,14 @@ import type { Logger } from '../../kernel/log.ts'
 import type { CaptureReason, PointHead } from '../../recovery/recovery-store.port.ts'
 import { bodyChecksum } from './checksum.ts'
 import { contentDigest } from './content-digest.ts'
+import type { Engine } from './engine.ts'
 import type { RecoveryRing } from './recovery.ts'
 import { dropOldPoints, digestAllPoints, pointHead, pointChecksum } from './recovery-points.ts'
 import type { Writer } from './tables.ts'
 
 /** What capturing goes by. */
 export interface Capturing {
+  readonly engine: Engine
   readonly ring: RecoveryRing
   readonly log: Logger
 }
@@ -53,7 +55,7 @@ export async function captureStored(
   head: DocumentHead,
   reason: CaptureReason,
   nowMs: number,
-  { ring, log }: Capturing,
+  { engine, ring, log }: Capturing,
 ): Promise<Captured> {
   const { key, version } = head
   const stored = await writer.selectFrom('bodies').select(['body', 'crc32']).where('key', '=', key).executeTakeFirst()
@@ -84,7 +86,7 @@ export async function captureStored(
   await sql`
     insert into point_refs (key, point, hash) select key, cast(${point} as bigint), hash from blob_refs where key = ${key}
   `.execute(writer)
-  await dropOldPoints(writer, head, ring.points, nowMs)
+  await dropOldPoints(writer, engine, head, ring.points, nowMs)
   return { kind: 'captured', point: pointHead({ ...row, size_bytes: stored.body.byteLength }) }
 }
 

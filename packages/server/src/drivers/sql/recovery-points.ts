@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
-import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { PointHead } from '../../recovery/recovery-store.port.ts'
 import { rowChecksum } from './checksum.ts'
 import { contentDigest } from './content-digest.ts'
+import type { Engine } from './engine.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
+
+type DocumentOfPoints = Pick<DocumentHead, 'key' | 'workspaceId'>
 
 interface PointRow {
   readonly version: number
@@ -55,7 +58,8 @@ export async function digestAllPoints(writer: Writer, key: number): Promise<void
 /** Drops the oldest points beyond the newest `kept`. [LIFE-21] */
 export async function dropOldPoints(
   writer: Writer,
-  document: DocumentRef & { readonly key: number },
+  engine: Engine,
+  document: DocumentOfPoints,
   kept: number,
   nowMs: number,
 ): Promise<void> {
@@ -67,25 +71,42 @@ export async function dropOldPoints(
     .offset(kept - 1)
     .limit(1)
     .executeTakeFirst()
-  if (oldestKept !== undefined) await dropPoints(writer, document, nowMs, oldestKept.point)
+  if (oldestKept !== undefined) await dropPoints(writer, engine, document, nowMs, oldestKept.point)
 }
 
 /** Drops the points before `before`, all when it is absent. The grace of blobs that nothing but they referenced begins. [BLOB-15, BLOB-16] */
 export async function dropPoints(
   writer: Writer,
-  { key, workspaceId }: DocumentRef & { readonly key: number },
+  engine: Engine,
+  { key, workspaceId }: DocumentOfPoints,
   nowMs: number,
   before = Number.MAX_SAFE_INTEGER,
 ): Promise<void> {
-  const workspace = storedText(workspaceId)
-  await sql`
-    update blob_grants set unreferenced_at_ms = ${nowMs}
-    where workspace_id = ${workspace} and metered = 0 and unreferenced_at_ms is null
-      and hash in (select hash from point_refs where key = ${key} and point < ${before})
-      and not exists (
-        select 1 from point_refs as other join documents on documents.key = other.key
-        where other.hash = blob_grants.hash and documents.workspace_id = ${workspace} and (other.key <> ${key} or other.point >= ${before}))
-  `.execute(writer)
-  await writer.deleteFrom('point_refs').where('key', '=', key).where('point', '<', before).execute()
+  const dropped = writer.selectFrom('point_refs').select('hash').where('key', '=', key).where('point', '<', before)
+  if ((await dropped.limit(1).executeTakeFirst()) !== undefined) {
+    // So that no release on another node decides between the look and the commit.
+    await engine.lockWorkspace(writer, workspaceId)
+    await writer
+      .updateTable('blob_grants')
+      .set({ unreferenced_at_ms: nowMs })
+      .where('workspace_id', '=', storedText(workspaceId))
+      .where('metered', '=', 0)
+      .where('unreferenced_at_ms', 'is', null)
+      .where('hash', 'in', dropped)
+      .where(({ not, exists }) => not(exists(otherPoints(writer, { key, workspaceId }, before))))
+      .execute()
+    await writer.deleteFrom('point_refs').where('key', '=', key).where('point', '<', before).execute()
+  }
   await writer.deleteFrom('recovery_points').where('key', '=', key).where('point', '<', before).execute()
+}
+
+/** References of the workspace's other points to the blob of the outer query. */
+function otherPoints(writer: Writer, { key, workspaceId }: DocumentOfPoints, before: number) {
+  return writer
+    .selectFrom('point_refs as other')
+    .innerJoin('documents', 'documents.key', 'other.key')
+    .select('other.point')
+    .whereRef('other.hash', '=', sql.ref('blob_grants.hash'))
+    .where('documents.workspace_id', '=', storedText(workspaceId))
+    .where((e) => e.or([e('other.key', '<>', key), e('other.point', '>=', before)]))
 }

@@ -154,8 +154,8 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       it('[BLOB-15] [BLOB-16] with the last point that references a blob, its grace begins', async () => {
         let head = await create(blob('c'))
         const { workspaceId } = head
-        await grant(workspaceId, 'c')
         for (const text of [blob('d'), '{"n":1}', '{"n":2}']) head = await write(head, text, 50)
+        await grant(workspaceId, 'c')
         await grant(workspaceId, 'd')
         expect(await unreferencedSince(workspaceId)).toEqual({ c: null, d: null })
         head = await write(head, '{"n":3}', 70)

@@ -13,7 +13,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import { removeDocument } from './document-remove.ts'
 import { DamagedDocumentError, headOf, readState, selectHeads } from './document-rows.ts'
 import { createDocument } from './document-write.ts'
-import type { Database, Engine } from './engine.ts'
+import type { Database } from './engine.ts'
 import { readingWith } from './reading.ts'
 import { type Capturing, captureStored } from './recovery-capture.ts'
 import { digestAllPoints, isIntact, pointHead } from './recovery-points.ts'
@@ -29,7 +29,7 @@ export const DEFAULT_RECOVERY_RING: RecoveryRing = { points: 20, intervalMs: 600
 
 export function sqlRecovery({ engine, reader }: Database, queue: CommitQueue, log: Logger, ring: RecoveryRing): RecoveryStore {
   const reading = readingWith(log)
-  const capturing: Capturing = { ring, log }
+  const capturing: Capturing = { engine, ring, log }
   return {
     list: (key) =>
       reading(async () => {
@@ -42,8 +42,8 @@ export function sqlRecovery({ engine, reader }: Database, queue: CommitQueue, lo
         return rows.map(pointHead)
       }),
     read: (key, pointId) => reading(() => readPoint(reader, key, pointId)),
-    capture: (key, reason, nowMs) => queue.run(0, (writer) => capture(writer, engine, { key, reason, nowMs }, capturing)),
-    restore: (request) => queue.run(request.body.bytes.byteLength, (writer) => restore(writer, engine, request, capturing)),
+    capture: (key, reason, nowMs) => queue.run(0, (writer) => capture(writer, { key, reason, nowMs }, capturing)),
+    restore: (request) => queue.run(request.body.bytes.byteLength, (writer) => restore(writer, request, capturing)),
   }
 }
 
@@ -64,12 +64,11 @@ async function readPoint(db: Connection, key: number, pointId: string): Promise<
 
 async function capture(
   writer: Writer,
-  engine: Engine,
   given: { readonly key: number; readonly reason: CaptureReason; readonly nowMs: number },
   capturing: Capturing,
 ): Promise<CaptureOutcome> {
   const { key, reason, nowMs } = given
-  await engine.lockDocument(writer, { key })
+  await capturing.engine.lockDocument(writer, { key })
   const row = await selectHeads(writer).where('documents.key', '=', key).executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
   const outcome = await captureStored(writer, headOf(row), reason, nowMs, capturing)
@@ -80,10 +79,10 @@ async function capture(
 /** A damaged body of the source is no reason to refuse: a point may be all that is left of the document. [LIFE-22] */
 async function restore(
   writer: Writer,
-  engine: Engine,
   { source, newRef, body, nowMs }: RestoreRequest,
   capturing: Capturing,
 ): Promise<RestoreOutcome> {
+  const { engine } = capturing
   await engine.lockDocument(writer, source)
   const current = await readState(writer, source)
   if (current.kind !== 'document' || current.head.key !== source.key || current.head.version !== source.version) return CONFLICT
@@ -102,10 +101,10 @@ async function restore(
     quotaBytes: null,
     log: { kind: 'cold' },
   }
-  const created = await createDocument(writer, write, body, 1)
+  const created = await createDocument(writer, engine, write, body, 1)
   if (created?.kind !== 'written') throw new Error(`a drawn id was taken within the transaction: ${newRef.id}`)
   await moveRing(writer, head.key, created.head.key)
-  const removed = await removeDocument(writer, source, head.key, nowMs)
+  const removed = await removeDocument(writer, engine, source, head.key, nowMs)
   if (removed.kind === 'gone') throw new Error(`a locked document vanished: ${source.id}`)
   return { kind: 'restored', head: created.head, tombstone: removed.tombstone }
 }
