@@ -1,5 +1,7 @@
 import { describe } from 'vitest'
 import { describeRevocationStoreContract } from '../../auth/revocations.contract.ts'
+import { describeBlobLedgerContract } from '../../blobs/blob-ledger.contract.ts'
+import { describeBlobReleaseContract } from '../../blobs/blob-release.contract.ts'
 import { describeRegistryStoreContract } from '../../collections/registry-store.contract.ts'
 import { describeDocumentStoreContract } from '../../documents/document-store.contract.ts'
 import { describeRecoveryStoreContract } from '../../recovery/recovery-store.contract.ts'
@@ -16,6 +18,8 @@ function describeContracts(name: string, open: () => Promise<StoreUnderTest>): v
   describeRegistryStoreContract(name, open)
   describeShareLinkStoreContract(name, open)
   describeRecoveryStoreContract(name, open)
+  describeBlobLedgerContract(name, open)
+  describeBlobReleaseContract(name, open)
 }
 
 describeContracts('SQLite', async () => {

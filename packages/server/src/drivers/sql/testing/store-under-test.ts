@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OpenRevocationStore } from '../../../auth/revocations.contract.ts'
+import type { OpenBlobLedger } from '../../../blobs/blob-ledger.contract.ts'
 import type { OpenRegistryStore } from '../../../collections/registry-store.contract.ts'
 import type { OpenDocumentStore } from '../../../documents/document-store.contract.ts'
 import type { OpenRecoveryStore } from '../../../recovery/recovery-store.contract.ts'
@@ -18,7 +19,8 @@ export interface StoreUnderTest
     OpenRevocationStore,
     OpenRegistryStore,
     OpenShareLinkStore,
-    OpenRecoveryStore {}
+    OpenRecoveryStore,
+    OpenBlobLedger {}
 
 /** A directory of its own for one test's SQLite files. */
 export function temporaryStore(): { readonly url: string; readonly path: string; remove(): void } {
@@ -42,7 +44,7 @@ export function openHost(
   })
 }
 
-type Opened = Pick<StorageHost, 'documents' | 'updates' | 'revocations' | 'registries' | 'shareLinks' | 'recovery'> &
+type Opened = Pick<StorageHost, 'documents' | 'updates' | 'revocations' | 'registries' | 'shareLinks' | 'recovery' | 'blobs'> &
   AsyncDisposable
 
 /** The store in the calling thread. */
@@ -76,6 +78,9 @@ export async function reopenable(
     },
     get shareLinks() {
       return opened.shareLinks
+    },
+    get blobs() {
+      return opened.blobs
     },
     get recovery() {
       return opened.recovery

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { OpenDocumentStore } from '../documents/document-store.contract.ts'
+import { change, creation, written } from '../documents/testing/document-writes.ts'
+import type { BlobLedger } from './blob-ledger.port.ts'
+import { aGrant, aPresigned, aStream, newHash } from './testing/ledger-requests.ts'
+
+export interface OpenBlobLedger extends OpenDocumentStore {
+  readonly blobs: BlobLedger
+}
+
+/** Registers what every driver of `BlobLedger` keeps to, together with the `DocumentStore` that counts against the same quota. */
+export function describeBlobLedgerContract(name: string, open: () => Promise<OpenBlobLedger>): void {
+  describe(`BlobLedger: ${name}`, () => {
+    let store: OpenBlobLedger
+    let ws: string
+    let hash: string
+    const ledger = () => store.blobs
+    const create = async (text: string) =>
+      written(await store.documents.write(creation({ workspaceId: ws, id: `doc-${randomUUID()}` }, text)))
+
+    beforeAll(async () => {
+      store = await open()
+    })
+    afterAll(() => store[Symbol.asyncDispose]())
+    beforeEach(() => {
+      ws = `ws-${randomUUID()}`
+      hash = newHash()
+    })
+
+    describe('grants', () => {
+      it('[BLOB-5] a grant is the record of its own workspace, durable over a restart', async () => {
+        const odd = 'a\\b\0\ud800'
+        const request = aGrant(`${ws}${odd}`, hash, { mimeType: 'text/x-odd', sub: odd, sizeBytes: 2 ** 40 })
+        const grant = { workspaceId: `${ws}${odd}`, hash, sizeBytes: 2 ** 40, mimeType: 'text/x-odd', createdAtMs: 1000 }
+        expect(await ledger().grant(request)).toEqual({ kind: 'granted', grant, added: true })
+        await store.reopen()
+        expect(await ledger().find(`${ws}${odd}`, hash)).toEqual(grant)
+        expect(await ledger().find(ws, hash)).toBeNull()
+        expect(await ledger().uploadedBy(`${ws}${odd}`, hash, odd)).toBe(true)
+        expect(await ledger().uploadedBy(`${ws}${odd}`, hash, 'ada')).toBe(false)
+        expect(await ledger().uploadedBy(ws, hash, odd)).toBe(false)
+      })
+
+      it('[BLOB-5] [Q3] a second upload adds its uploader and nothing else, whatever the quota', async () => {
+        const first = await ledger().grant(aGrant(ws, hash))
+        const again = await ledger().grant(
+          aGrant(ws, hash, { sub: 'bob', sizeBytes: 7, mimeType: 'x/y', quotaBytes: 1, nowMs: 2000 }),
+        )
+        expect(again).toEqual({ ...first, added: false })
+        expect(await ledger().meteredBytes(ws)).toBe(100)
+        expect([await ledger().uploadedBy(ws, hash, 'ada'), await ledger().uploadedBy(ws, hash, 'bob')]).toEqual([true, true])
+      })
+
+      it('[BLOB-5] each workspace records size and type from its own upload', async () => {
+        const other = `ws-${randomUUID()}`
+        await ledger().grant(aGrant(ws, hash))
+        await ledger().grant(aGrant(other, hash, { mimeType: 'image/gif', nowMs: 7000 }))
+        expect(await ledger().find(other, hash)).toMatchObject({ mimeType: 'image/gif', createdAtMs: 7000 })
+        expect(await ledger().find(ws, hash)).toMatchObject({ mimeType: 'image/png', createdAtMs: 1000 })
+        expect([await ledger().meteredBytes(ws), await ledger().meteredBytes(other)]).toEqual([100, 100])
+      })
+    })
+
+    describe('quota', () => {
+      it('[BLOB-14] [Q1] documents, blobs and reservations count together; what does not fit changes nothing', async () => {
+        await create('x'.repeat(30))
+        await ledger().grant(aGrant(ws, newHash(), { sizeBytes: 40 }))
+        const upload = aStream(ws, hash, { bytes: 20 })
+        expect(await ledger().reserve(upload, 90, 1000)).toEqual({ kind: 'admitted' })
+        expect(await ledger().reserve(aStream(ws, hash, { bytes: 1 }), 90, 1000)).toEqual({
+          kind: 'over-quota',
+          usedBytes: 90,
+          addedBytes: 1,
+        })
+        expect(await ledger().grant(aGrant(ws, hash, { sizeBytes: 1, quotaBytes: 90 }))).toMatchObject({ kind: 'over-quota' })
+        expect(await ledger().find(ws, hash)).toBeNull()
+        const write = creation({ workspaceId: ws, id: 'more' }, '1', { quotaBytes: 90 })
+        expect(await store.documents.write(write)).toEqual({ kind: 'over-quota', usedBytes: 90, addedBytes: 1 })
+        expect(await store.documents.write({ ...write, quotaBytes: 91 })).toMatchObject({ kind: 'written' })
+        // Its own reservation makes room for the blob that it was for.
+        const request = aGrant(ws, hash, { reservationId: upload.id, sizeBytes: 20, quotaBytes: 91 })
+        expect(await ledger().grant({ ...request, sizeBytes: 21 })).toEqual({
+          kind: 'over-quota',
+          usedBytes: 71,
+          addedBytes: 21,
+        })
+        expect(await ledger().grant(request)).toMatchObject({ kind: 'granted', added: true })
+        expect((await ledger().meteredBytes(ws)) + (await store.documents.usedBytes(ws))).toBe(91)
+      })
+
+      it('[Q2] a reservation counts until its deadline or its end, grows in place, and is never in the usage', async () => {
+        const upload = aStream(ws, null, { bytes: 10, expiresAtMs: 3000 })
+        const probe = (bytes: number, nowMs: number) => ledger().reserve(aStream(ws, null, { bytes }), 100, nowMs)
+        await ledger().reserve(upload, 100, 1000)
+        expect(await ledger().reserve({ ...upload, bytes: 100, expiresAtMs: 4000 }, 100, 1000)).toEqual({ kind: 'admitted' })
+        expect(await ledger().reserve({ ...upload, bytes: 101 }, 100, 1000)).toMatchObject({ kind: 'over-quota', usedBytes: 0 })
+        expect(await probe(1, 3999)).toMatchObject({ kind: 'over-quota', usedBytes: 100 })
+        expect(await ledger().meteredBytes(ws)).toBe(0)
+        expect(await probe(1, 4000)).toEqual({ kind: 'admitted' })
+        await ledger().release(upload.id)
+        await ledger().release(upload.id)
+        expect(await probe(99, 1000)).toEqual({ kind: 'admitted' })
+      })
+
+      it('[Q3] nothing is reserved for a hash that is held, and without bytes nothing is refused', async () => {
+        await ledger().grant(aGrant(ws, hash))
+        expect(await ledger().reserve(aStream(ws, hash), 1, 1000)).toMatchObject({
+          kind: 'held',
+          grant: { hash, sizeBytes: 100 },
+        })
+        expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 0 }), 1, 1000)).toEqual({ kind: 'admitted' })
+        expect(await ledger().grant(aGrant(ws, newHash(), { sizeBytes: 0, quotaBytes: 1 }))).toMatchObject({ added: true })
+        expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
+      })
+
+      it('[LIFE-16] shrinking and equal saves and live ones pass above the quota', async () => {
+        const head = await create('x'.repeat(50))
+        await ledger().grant(aGrant(ws, hash, { sizeBytes: 50 }))
+        const gated = (text: string) => store.documents.write(change(head, text, { quotaBytes: 60 }))
+        expect(await gated('x'.repeat(51))).toMatchObject({ kind: 'over-quota', usedBytes: 100, addedBytes: 1 })
+        expect(await gated('y'.repeat(50))).toMatchObject({ kind: 'written' })
+      })
+
+      it('[R-5] of 64 uploads that each fit alone no more are granted than fit together', async () => {
+        const outcomes = await Promise.all(
+          Array.from({ length: 64 }, async (_, i) => {
+            const upload = aStream(ws, newHash(), { bytes: 10 })
+            if (i % 2 === 0) {
+              const admission = await ledger().reserve(upload, 205, 1000)
+              if (admission.kind !== 'admitted') return admission.kind
+            }
+            const outcome = await ledger().grant(
+              aGrant(ws, upload.hash as string, { reservationId: upload.id, sizeBytes: 10, quotaBytes: 205 }),
+            )
+            if (outcome.kind !== 'granted') await ledger().release(upload.id)
+            expect(await ledger().meteredBytes(ws)).toBeLessThanOrEqual(205)
+            return outcome.kind
+          }),
+        )
+        expect(outcomes.filter((kind) => kind === 'granted')).toHaveLength(20)
+        expect(await ledger().meteredBytes(ws)).toBe(200)
+      })
+
+      it('[R-6] growing saves, uploads and finalizes at the edge stay within the quota together; deletions always pass', async () => {
+        const quotaBytes = 500
+        const heads = await Promise.all(Array.from({ length: 6 }, () => create('x'.repeat(20))))
+        await Promise.all([
+          ...heads.map((head, i) =>
+            store.documents.write(change(head, 'y'.repeat(60 + i), { quotaBytes, nowMs: 2000 })).then(async (outcome) => {
+              if (i % 3 === 0) expect(await store.documents.remove(head, head.key, 3000)).toMatchObject({ kind: 'removed' })
+              else expect(['written', 'over-quota']).toContain(outcome.kind)
+            }),
+          ),
+          ...Array.from({ length: 12 }, async () => {
+            const upload = aPresigned(ws, newHash(), { bytes: 40 })
+            const admission = await ledger().reserve(upload, quotaBytes, 1000)
+            if (admission.kind === 'admitted')
+              await ledger().grant(aGrant(ws, upload.hash as string, { reservationId: upload.id, sizeBytes: 45, quotaBytes }))
+          }),
+        ])
+        const used = (await ledger().meteredBytes(ws)) + (await store.documents.usedBytes(ws))
+        expect(used).toBeLessThanOrEqual(quotaBytes)
+        expect(used).toBeGreaterThan(quotaBytes / 2)
+      })
+    })
+
+    describe('staged uploads', () => {
+      it('[BLOB-12] those of one hash are found newest first, and live on over a restart', async () => {
+        const old = aPresigned(ws, hash, { expiresAtMs: 100, bytes: 1 })
+        const young = aPresigned(ws, hash, { expiresAtMs: 200, bytes: 2 })
+        for (const upload of [old, young, aPresigned(ws, newHash()), aStream(ws, hash)]) {
+          await ledger().reserve(upload, null, 50)
+        }
+        await store.reopen()
+        expect(await ledger().staged(ws, hash)).toEqual([
+          { id: young.id, workspaceId: ws, hash, bytes: 2, sub: 'ada' },
+          { id: old.id, workspaceId: ws, hash, bytes: 1, sub: 'ada' },
+        ])
+        expect(await ledger().staged(`${ws}x`, hash)).toEqual([])
+      })
+
+      it('[BLOB-12] overdue ones are answered oldest first and within the limit, until they are released or granted', async () => {
+        const removeAtMs = (at: number) => ({ upload: { kind: 'presigned', sub: 'ada', removeAtMs: at } }) as const
+        const uploads = [aPresigned(ws, newHash(), removeAtMs(-20)), aPresigned(ws, newHash(), removeAtMs(-30))] as const
+        for (const upload of [...uploads, aPresigned(ws, newHash(), removeAtMs(-9))]) await ledger().reserve(upload, null, -50)
+        const overdue = async (limit = 10) => (await ledger().overdueStaged(-10, limit)).map(({ id }) => id)
+        expect(await overdue()).toEqual([uploads[1].id, uploads[0].id])
+        expect(await overdue(1)).toEqual([uploads[1].id])
+        await ledger().release(uploads[1].id)
+        await ledger().grant(aGrant(ws, uploads[0].hash as string, { reservationId: uploads[0].id }))
+        expect(await overdue()).toEqual([])
+      })
+    })
+  })
+}

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { DocumentHead, DocumentWrite } from '../documents/document-store.port.ts'
+import { change, creation, update, written } from '../documents/testing/document-writes.ts'
+import type { OpenBlobLedger } from './blob-ledger.contract.ts'
+import { aGrant, aStream, newHash } from './testing/ledger-requests.ts'
+
+const naming = (...hashes: readonly string[]) => JSON.stringify({ images: hashes.map((blobRef) => ({ blobRef })) })
+
+/** Registers what every driver keeps to of references in bodies and points, and of the end of grants. */
+export function describeBlobReleaseContract(name: string, open: () => Promise<OpenBlobLedger>): void {
+  describe(`BlobLedger, release: ${name}`, () => {
+    let store: OpenBlobLedger
+    let ws: string
+    let hash: string
+    const ledger = () => store.blobs
+    const create = async (text: string, more: Partial<DocumentWrite> = {}, workspaceId = ws) =>
+      written(await store.documents.write(creation({ workspaceId, id: `doc-${randomUUID()}` }, text, more)))
+    const write = async (head: DocumentHead, text: string, nowMs: number) =>
+      // Without a new version no recovery point is taken.
+      written(await store.documents.write(change(head, text, { nowMs, bump: false })))
+    const isOrphan = async (of = hash) => (await ledger().orphans(100_000)).includes(of)
+    const releaseBefore = (beforeMs: number) => ledger().releaseUnreferenced(beforeMs, 1000, beforeMs + 300_000)
+
+    beforeAll(async () => {
+      store = await open()
+    })
+    afterAll(() => store[Symbol.asyncDispose]())
+    beforeEach(() => {
+      ws = `ws-${randomUUID()}`
+      hash = newHash()
+    })
+
+    describe('references', () => {
+      it('[BLOB-2] [BLOB-6] documents that reference a hash are those whose stored body does, in their workspace', async () => {
+        const other = newHash()
+        const head = await create(naming(hash, other))
+        const later = await create(naming(hash), { nowMs: 2000 })
+        await create(naming(hash), {}, `${ws}x`)
+        await create('{}')
+        expect(await store.documents.referencing(ws, hash)).toEqual([later, head])
+        expect(await store.documents.referencing(ws, other)).toEqual([head])
+        await write(head, naming(other), 3000)
+        await store.documents.remove(later, later.key, 3000)
+        expect(await store.documents.referencing(ws, hash)).toEqual([])
+        expect(await store.documents.referencing(ws, other)).toHaveLength(1)
+      })
+
+      it('[BLOB-2] a set of thousands is replaced by its differences', async () => {
+        const hashes = Array.from({ length: 2500 }, newHash)
+        const head = await create(naming(...hashes))
+        await ledger().grant(aGrant(ws, hashes[0] as string))
+        await ledger().grant(aGrant(ws, hashes[2400] as string))
+        expect(await store.documents.referencing(ws, hashes[2400] as string)).toEqual([head])
+        const shorter = await write(head, naming(...hashes.slice(0, 50)), 5000)
+        expect(await store.documents.referencing(ws, hashes[2400] as string)).toEqual([])
+        expect(await store.documents.referencing(ws, hashes[0] as string)).toEqual([shorter])
+        await releaseBefore(5000)
+        expect(await ledger().find(ws, hashes[2400] as string)).toBeNull()
+        expect(await ledger().find(ws, hashes[0] as string)).not.toBeNull()
+      })
+
+      it('[BLOB-2] a write that does not touch the body keeps the references', async () => {
+        const head = await create(naming(hash))
+        const { body: _, ...set } = { body: null, sharedWith: ['bob'] }
+        await store.documents.write(change(head, '', { set, log: { kind: 'none' } }))
+        expect(await store.documents.referencing(ws, hash)).toHaveLength(1)
+      })
+    })
+
+    describe('release', () => {
+      it('[BLOB-15] the grace runs from the upload, and ends with the grant, its uploaders and an orphan', async () => {
+        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
+        await releaseBefore(999)
+        expect(await ledger().find(ws, hash)).not.toBeNull()
+        expect(await isOrphan()).toBe(false)
+        await releaseBefore(1000)
+        expect(await ledger().find(ws, hash)).toBeNull()
+        expect(await ledger().uploadedBy(ws, hash, 'ada')).toBe(false)
+        expect(await ledger().meteredBytes(ws)).toBe(0)
+        expect(await isOrphan()).toBe(true)
+      })
+
+      it('[BLOB-15] a referenced grant stays; the grace runs from its last reference', async () => {
+        const first = await create(naming(hash))
+        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
+        const second = await create(naming(hash), { nowMs: 1500 })
+        await releaseBefore(1_000_000)
+        expect(await ledger().find(ws, hash)).not.toBeNull()
+        await write(first, '{}', 2_000_000)
+        await releaseBefore(2_500_000)
+        expect(await ledger().find(ws, hash)).not.toBeNull()
+        await store.documents.remove(second, second.key, 3_000_000)
+        await releaseBefore(2_999_999)
+        expect(await ledger().find(ws, hash)).not.toBeNull()
+        await releaseBefore(3_000_000)
+        expect(await ledger().find(ws, hash)).toBeNull()
+      })
+
+      it('[BLOB-15] a reference that comes within the grace ends it, and one to another workspace does not', async () => {
+        await ledger().grant(aGrant(ws, hash))
+        await ledger().grant(aGrant(`${ws}x`, hash))
+        await create(naming(hash), { nowMs: 2000 })
+        await releaseBefore(9000)
+        expect([await ledger().find(ws, hash), await ledger().find(`${ws}x`, hash)]).toEqual([expect.anything(), null])
+        expect(await isOrphan()).toBe(false)
+      })
+
+      it('[BLOB-15] whoever is told that a blob is there has the whole grace to reference it', async () => {
+        const byGrant = newHash()
+        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
+        await ledger().grant(aGrant(ws, byGrant, { nowMs: 1000 }))
+        await ledger().reserve(aStream(ws, hash), null, 5000)
+        await ledger().grant(aGrant(ws, byGrant, { nowMs: 5000 }))
+        await releaseBefore(4999)
+        expect([await ledger().find(ws, hash), await ledger().find(ws, byGrant)]).not.toContain(null)
+        await releaseBefore(5000)
+        expect([await ledger().find(ws, hash), await ledger().find(ws, byGrant)]).toEqual([null, null])
+      })
+
+      it('[BLOB-15] a workspace with edits that its bodies lack is left out, and holds no other up', async () => {
+        const head = await create('{}')
+        const other = `ws-${randomUUID()}`
+        await ledger().grant(aGrant(ws, hash, { nowMs: -900 }))
+        await ledger().grant(aGrant(other, hash, { nowMs: -800 }))
+        await store.updates.append([{ key: head.key, actor: 'ada', atMs: 5, update: update(1) }])
+        expect(await ledger().releaseUnreferenced(-800, 1, 0)).toBe(1)
+        expect([await ledger().find(ws, hash), await ledger().find(other, hash)]).toEqual([expect.anything(), null])
+        await store.documents.write({
+          ...change(head, '{}'),
+          bump: false,
+          log: { kind: 'live', lastSeq: 1, append: [] },
+        })
+        await releaseBefore(-800)
+        expect(await ledger().find(ws, hash)).toBeNull()
+      })
+
+      it('[LIFE-30] a round ends at most so many, the longest unreferenced first', async () => {
+        const hashes = [newHash(), newHash(), newHash()] as const
+        for (const [i, of] of hashes.entries()) await ledger().grant(aGrant(ws, of, { nowMs: -5000 + i }))
+        expect(await ledger().releaseUnreferenced(-4000, 2, 0)).toBe(2)
+        const found = await Promise.all(hashes.map(async (of) => (await ledger().find(ws, of)) !== null))
+        expect(found).toEqual([false, false, true])
+        expect(await ledger().releaseUnreferenced(-4000, 2, 0)).toBe(1)
+        expect(await ledger().releaseUnreferenced(-4000, 2, 0)).toBe(0)
+      })
+    })
+
+    describe('recovery points', () => {
+      /** A document whose blob only its point references any more. */
+      const retained = async () => {
+        const head = await create(naming(hash))
+        await ledger().grant(aGrant(ws, hash))
+        const emptied = written(
+          await store.documents.write(change(head, '{}', { nowMs: 10_000, capture: { reason: 'zeroing' } })),
+        )
+        await releaseBefore(10_000)
+        return emptied
+      }
+
+      it('[BLOB-16] what only points reference stays readable and is not metered, and counts again with the next reference', async () => {
+        const head = await retained()
+        expect(await ledger().find(ws, hash)).not.toBeNull()
+        expect(await ledger().meteredBytes(ws)).toBe(0)
+        await releaseBefore(1_000_000)
+        expect(await ledger().find(ws, hash)).not.toBeNull()
+        await write(head, naming(hash), 20_000)
+        expect(await ledger().meteredBytes(ws)).toBe(100)
+      })
+
+      it('[BLOB-16] [BLOB-14] a growing save that brings such a blob back counts its bytes', async () => {
+        const head = await retained()
+        const text = naming(hash)
+        const save = (quotaBytes: number) => store.documents.write(change(head, text, { nowMs: 20_000, quotaBytes }))
+        expect(await save(text.length + 99)).toEqual({
+          kind: 'over-quota',
+          usedBytes: head.sizeBytes,
+          addedBytes: text.length - head.sizeBytes + 100,
+        })
+        expect(await save(text.length + 100)).toMatchObject({ kind: 'written' })
+        expect(await ledger().meteredBytes(ws)).toBe(100)
+      })
+
+      it('[BLOB-16] [LIFE-23] it goes with the document and its points, after a grace of its own', async () => {
+        const head = await retained()
+        await store.documents.remove(head, head.key, 50_000)
+        await releaseBefore(49_999)
+        expect(await ledger().find(ws, hash)).not.toBeNull()
+        await releaseBefore(50_000)
+        expect(await ledger().find(ws, hash)).toBeNull()
+        expect(await isOrphan()).toBe(true)
+      })
+
+      it('[BLOB-16] [LIFE-21] it goes when its last point leaves the ring', async () => {
+        let head = await retained()
+        for (let i = 0; i < 25; i++) {
+          const capture = { capture: { reason: 'zeroing' } } as const
+          head = written(await store.documents.write(change(head, `{"n":${i}}`, { nowMs: 60_000 + i, ...capture })))
+        }
+        await releaseBefore(70_000)
+        expect(await ledger().find(ws, hash)).toBeNull()
+      })
+    })
+
+    describe('orphans', () => {
+      it('[Q6] bytes that an ended upload may have left are an orphan, and not while another brings or holds them', async () => {
+        const [one, two] = [aStream(ws, hash), aStream(`${ws}x`, hash)]
+        await ledger().reserve(one, null, 1000)
+        await ledger().reserve(two, null, 1000)
+        expect(await isOrphan()).toBe(false)
+        await ledger().release(one.id)
+        expect(await isOrphan()).toBe(false)
+        expect(await ledger().forgetOrphan(hash)).toBe('held')
+        await ledger().release(two.id)
+        expect(await isOrphan()).toBe(true)
+        await ledger().grant(aGrant(ws, hash))
+        expect(await isOrphan()).toBe(false)
+        expect(await ledger().forgetOrphan(hash)).toBe('held')
+        await releaseBefore(1000)
+        expect(await isOrphan()).toBe(true)
+        expect(await ledger().forgetOrphan(hash)).toBe('forgotten')
+        expect(await isOrphan()).toBe(false)
+        expect(await ledger().forgetOrphan(hash)).toBe('forgotten')
+      })
+
+      it('[Q6] the bytes outlive a release as long as another workspace holds them', async () => {
+        await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
+        await ledger().grant(aGrant(`${ws}x`, hash, { nowMs: 2000 }))
+        await releaseBefore(1000)
+        expect([await ledger().find(ws, hash), await isOrphan()]).toEqual([null, false])
+        await releaseBefore(2000)
+        expect(await isOrphan()).toBe(true)
+      })
+
+      it('[Q2] a stream that nobody ended is swept after its deadline', async () => {
+        const upload = aStream(ws, hash, { expiresAtMs: 5000 })
+        await ledger().reserve(upload, null, 1000)
+        await ledger().releaseUnreferenced(-1_000_000, 1000, 4999)
+        expect(await isOrphan()).toBe(false)
+        await ledger().releaseUnreferenced(-1_000_000, 1000, 5000)
+        expect(await isOrphan()).toBe(true)
+      })
+    })
+  })
+}
