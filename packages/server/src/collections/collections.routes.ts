@@ -5,6 +5,7 @@ import type { Route, RouteDeclaration } from '../http/route.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { healDefinitions } from './definitions.ts'
 import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from './registry.ts'
+import { COLLECTION_EXCHANGES } from './collections.exchanges.ts'
 
 const MIB = 1_048_576
 const MAX_ID_BYTES = 64
@@ -20,6 +21,7 @@ export const COLLECTION_ROUTES = {
     body: { kind: 'none' },
     needs: 'any role',
     summary: 'The collections of the workspace and their version.',
+    exchange: COLLECTION_EXCHANGES.get,
   },
   put: {
     method: 'PUT',
@@ -28,6 +30,7 @@ export const COLLECTION_ROUTES = {
     body: { kind: 'json', maxBytes: 2 * MIB },
     needs: 'role owner or member',
     summary: 'Replaces the collections of the workspace.',
+    exchange: COLLECTION_EXCHANGES.put,
   },
   documents: {
     method: 'GET',
@@ -36,6 +39,7 @@ export const COLLECTION_ROUTES = {
     body: { kind: 'none' },
     needs: 'view, per document',
     summary: 'Documents of a collection that the caller may read, newest change first; none when it is unknown.',
+    exchange: COLLECTION_EXCHANGES.documents,
     checkParams({ id = '' }: Readonly<Record<string, string>>) {
       if (id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES) return
       throw new RelayError('BAD_ID', `A collection id has 1 to ${MAX_ID_BYTES} bytes.`, { field: 'id' })

@@ -11,6 +11,7 @@ import type { ShareLink } from './share-link-store.port.ts'
 import type { ShareLinks } from './share-links.ts'
 import { SHARE_PAGE } from './share-page.ts'
 import { isLinkId, readShareRequest, readToken } from './share-requests.ts'
+import { SHARE_LINK_EXCHANGES } from './share-links.exchanges.ts'
 
 const MIB = 1_048_576
 const JSON_BODY = { kind: 'json', maxBytes: 2 * MIB } as const
@@ -40,6 +41,7 @@ export const SHARE_LINK_ROUTES = {
     body: NO_BODY,
     needs: 'owner',
     summary: 'The live share links of a document, newest first, without their tokens.',
+    exchange: SHARE_LINK_EXCHANGES.list,
     documentParam: 'id',
     checkParams,
     headers,
@@ -51,6 +53,7 @@ export const SHARE_LINK_ROUTES = {
     body: JSON_BODY,
     needs: 'owner',
     summary: 'Issues a share link; its token is shown this one time.',
+    exchange: SHARE_LINK_EXCHANGES.issue,
     documentParam: 'id',
     checkParams,
     headers,
@@ -62,6 +65,7 @@ export const SHARE_LINK_ROUTES = {
     body: NO_BODY,
     needs: 'owner',
     summary: 'Revokes a share link; shares that it gave stay.',
+    exchange: SHARE_LINK_EXCHANGES.revoke,
     documentParam: 'id',
     checkParams(params: Readonly<Record<string, string>>) {
       checkParams(params)
@@ -76,6 +80,7 @@ export const SHARE_LINK_ROUTES = {
     body: JSON_BODY,
     needs: 'any role, and the token of a live link',
     summary: 'Lets the caller read the document of a share link.',
+    exchange: SHARE_LINK_EXCHANGES.redeem,
     headers,
   },
   /** To be removed in 2.0.0. [SHARE-6, REST-37] */
@@ -87,6 +92,7 @@ export const SHARE_LINK_ROUTES = {
     body: JSON_BODY,
     needs: 'owner',
     summary: 'Deprecated: issues a share link, or replaces the share list.',
+    exchange: SHARE_LINK_EXCHANGES.share,
     documentParam: 'id',
     checkParams,
     headers: deprecation(null),
@@ -98,6 +104,7 @@ export const SHARE_LINK_ROUTES = {
     body: NO_BODY,
     needs: 'nothing',
     summary: 'The page that a share link shows in a browser.',
+    exchange: SHARE_LINK_EXCHANGES.page,
   },
 } as const satisfies Record<string, RouteDeclaration>
 

@@ -2,6 +2,7 @@ import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegis
 import { callerOf } from '../http/caller.ts'
 import type { Route, RouteDeclaration } from '../http/route.ts'
 import { healProfiles } from './profiles.ts'
+import { STYLE_PROFILE_EXCHANGES } from './style-profiles.exchanges.ts'
 
 const MIB = 1_048_576
 const HEADERS = { 'Cache-Control': 'private, no-cache' }
@@ -16,6 +17,7 @@ export const STYLE_PROFILE_ROUTES = {
     body: { kind: 'none' },
     needs: 'any role',
     summary: 'The style profiles of the workspace and their version.',
+    exchange: STYLE_PROFILE_EXCHANGES.get,
   },
   put: {
     method: 'PUT',
@@ -24,6 +26,7 @@ export const STYLE_PROFILE_ROUTES = {
     body: { kind: 'json', maxBytes: 2 * MIB },
     needs: 'role owner or member',
     summary: 'Replaces the style profiles of the workspace.',
+    exchange: STYLE_PROFILE_EXCHANGES.put,
   },
 } as const satisfies Record<string, RouteDeclaration>
 

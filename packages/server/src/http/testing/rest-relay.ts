@@ -9,12 +9,15 @@ import { openKeySet } from '../../auth/key-set.ts'
 import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { collectionRoutes } from '../../collections/collections.routes.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import type { DocumentEvent } from '../../documents/document-events.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
 import { createDocuments, type Documents } from '../../documents/documents.ts'
 import { documentRoutes } from '../../documents/documents.routes.ts'
+import { purgeMemberRoutes } from '../../documents/purge-member.routes.ts'
 import type { Residents } from '../../documents/residents.port.ts'
+import { memoryRateLimiter, memorySeats } from '../../drivers/memory-limits.ts'
 import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
@@ -28,6 +31,12 @@ import { previewRoutes } from '../../previews/previews.routes.ts'
 import { createRecovery } from '../../recovery/recovery.ts'
 import { recoveryRoutes } from '../../recovery/recovery.routes.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import { createShareLinks } from '../../share-links/share-links.ts'
+import { shareLinkRoutes } from '../../share-links/share-links.routes.ts'
+import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.ts'
+import { usageRoutes } from '../../usage/usage.routes.ts'
+import type { Seats } from '../../access/seats.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { createApp } from '../app.ts'
 import type { Route } from '../route.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.ts'
@@ -46,6 +55,11 @@ export interface RestRelayOptions {
   readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
   readonly timeouts?: HttpTimeouts
+  readonly maxConfigBytes?: number
+  readonly linkBase?: string
+  readonly docsUrl?: string
+  /** Of share links and of their bucket; the real one when absent. */
+  readonly shareClock?: Clock
 }
 
 export interface LogLine extends LogFields {
@@ -80,6 +94,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly directory: string
   readonly issuer: TestIssuer
   readonly storage: Storage
+  readonly seats: Seats
   readonly documents: Documents
   readonly metrics: Metrics
   readonly server: HttpServer
@@ -99,6 +114,7 @@ export const noResidents: Residents = {
   put: () => Promise.resolve('not-resident' as const),
   bodyChanged() {},
   drop: () => Promise.resolve([]),
+  encode: () => Promise.resolve(null),
   sharingChanged() {},
 }
 
@@ -139,10 +155,27 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 1 }
   const state = { draining: false }
   const corsOrigins = options.corsOrigins ?? ['*']
+  const seats = memorySeats()
+  const { registries: registryStore, shareLinks, blobs } = storage
+  const registries = { store: registryStore, maxBytes: options.maxConfigBytes ?? 2_097_152 }
+  const shareClock = options.shareClock ?? systemClock
+  const rateLimiter = memoryRateLimiter(shareClock)
+  const sharing = { documents, rateLimiter, clock: shareClock, random: systemRandom, log, metrics }
   const routes: readonly Route[] = [
     ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
     ...recoveryRoutes({ recovery, editorClient: options.editorClient ?? false }),
     ...previewRoutes({ previews }),
+    ...collectionRoutes({ registries, documents }),
+    ...styleProfileRoutes(registries),
+    ...usageRoutes({ documents: storage.documents, blobs, registries: registryStore, seats }),
+    ...shareLinkRoutes({
+      links: createShareLinks({ store: shareLinks, ...sharing }),
+      documents,
+      clock: shareClock,
+      linkBase: options.linkBase ?? null,
+      docsUrl: options.docsUrl ?? null,
+    }),
+    ...purgeMemberRoutes({ documents, log }),
     ...healthRoutes({ readiness: createReadiness(checks, systemClock), version }),
     ...metricsRoutes(metrics),
     ...(options.routes ?? []),
@@ -177,6 +210,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     directory,
     issuer,
     storage,
+    seats,
     documents,
     metrics,
     server,
