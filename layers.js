@@ -34,12 +34,14 @@ export const layers = [
   {
     part: server('sync/room'),
     ours: [model, protocol, server('kernel'), server('documents'), server('sync'), server('sync/binding'), server('sync/guard')],
+    ports: [server('recovery')],
     libraries: ['yjs'],
     node: false,
   },
   {
     part: server('sync/workers'),
     ours: [protocol, server('kernel'), server('documents'), server('sync'), server('sync/guard'), server('sync/room')],
+    ports: [server('recovery')],
     libraries: [],
     node: true,
   },
@@ -59,6 +61,12 @@ export const layers = [
     ours: [server('http/route.ts'), server('kernel'), server('auth'), server('access')],
     libraries: ['hono', '@hono/node-server'],
     node: true,
+  },
+  {
+    part: server('http/openapi'),
+    ours: [server('http'), server('http/route.ts'), server('kernel')],
+    libraries: [],
+    node: false,
   },
   {
     part: server('auth/auth.routes.ts'),
@@ -93,9 +101,9 @@ export const layers = [
   },
   {
     part: server('recovery'),
-    ours: [model, server('kernel'), server('access'), server('documents')],
+    ours: [server('kernel'), server('access'), server('documents')],
     libraries: [],
-    node: true,
+    node: false,
   },
   {
     part: server('recovery/recovery.routes.ts'),
@@ -105,7 +113,7 @@ export const layers = [
   },
   {
     part: server('collections'),
-    ours: [protocol, server('kernel'), server('access')],
+    ours: [protocol, server('kernel'), server('access'), server('documents')],
     libraries: [],
     node: false,
   },
@@ -117,7 +125,7 @@ export const layers = [
   },
   {
     part: server('style-profiles'),
-    ours: [protocol, server('collections')],
+    ours: [protocol, server('kernel'), server('collections')],
     libraries: [],
     node: false,
   },
@@ -129,7 +137,7 @@ export const layers = [
   },
   {
     part: server('usage'),
-    ours: [protocol, server('access')],
+    ours: [protocol, server('access'), server('kernel')],
     ports: ['documents', 'blobs', 'collections'].map(server),
     libraries: [],
     node: false,
@@ -181,6 +189,7 @@ export const layers = [
       server('previews/previews.routes.ts'),
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts'].map(server),
       ...['style-profiles/style-profiles.routes.ts', 'usage/usage.routes.ts', 'share-links/share-links.routes.ts'].map(server),
+      server('http/openapi'),
       server('operation'),
     ],
     libraries: [],
@@ -212,7 +221,7 @@ export const layers = [
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts', 'usage/usage.routes.ts'].map(server),
       ...['style-profiles/style-profiles.routes.ts', 'share-links', 'share-links/share-links.routes.ts'].map(server),
       ...['previews', 'previews/previews.routes.ts', 'sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
-      ...['blobs', 'blobs/blobs.routes.ts', 'http', 'http/route.ts', 'operation'].map(server),
+      ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(server),
       ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),
     ],
     libraries: [],

@@ -1,4 +1,4 @@
-import type { RouteExchange } from '../http/route.ts'
+import type { RouteExchange } from '../kernel/exchange.ts'
 
 /** What the internal routes of tokens take and answer. [REST-36, REST-29] */
 export const AUTH_EXCHANGES = {

@@ -8,6 +8,7 @@ import type { ByteRange } from './blob-store.port.ts'
 import type { Blobs } from './blobs.ts'
 import { readRange } from './byte-range.ts'
 import { isAttachment } from './mime.ts'
+import { BLOB_EXCHANGES } from './blobs.exchanges.ts'
 
 const JSON_BODY = { kind: 'json', maxBytes: 2 * 1_048_576 } as const
 const NO_BODY = { kind: 'none' } as const
@@ -25,6 +26,7 @@ export const BLOB_ROUTES = {
     body: NO_BODY,
     needs: 'any role; with enforce_private_blobs uploader, workspace owner, or view of a document that references it',
     summary: 'The bytes of a blob, or a redirect to the object store.',
+    exchange: BLOB_EXCHANGES.get,
     checkParams,
   },
   post: {
@@ -34,6 +36,7 @@ export const BLOB_ROUTES = {
     body: { kind: 'stream' },
     needs: 'role owner or member',
     summary: 'Stores bytes under their SHA-256.',
+    exchange: BLOB_EXCHANGES.post,
     checkParams,
   },
   uploadUrl: {
@@ -43,6 +46,7 @@ export const BLOB_ROUTES = {
     body: JSON_BODY,
     needs: 'role owner or member',
     summary: 'A URL to put the bytes of a blob into the object store.',
+    exchange: BLOB_EXCHANGES.uploadUrl,
     checkParams,
   },
   finalize: {
@@ -52,6 +56,7 @@ export const BLOB_ROUTES = {
     body: JSON_BODY,
     needs: 'role owner or member',
     summary: 'Verifies an uploaded object and makes it a blob.',
+    exchange: BLOB_EXCHANGES.finalize,
     checkParams,
   },
   downloadUrl: {
@@ -61,6 +66,7 @@ export const BLOB_ROUTES = {
     body: NO_BODY,
     needs: 'any role; uploader, workspace owner, or view of a document that references it',
     summary: 'A URL to get the bytes of a blob from the object store.',
+    exchange: BLOB_EXCHANGES.downloadUrl,
     checkParams,
   },
 } as const satisfies Record<string, RouteDeclaration>

@@ -1,4 +1,4 @@
-import type { ExchangeParameter, JsonSchema, RouteExchange } from '../http/route.ts'
+import type { ExchangeParameter, JsonSchema, RouteExchange } from '../kernel/exchange.ts'
 
 const TEXT = { type: 'string' } as const
 const COUNT = { type: 'integer', minimum: 0 } as const
@@ -219,5 +219,23 @@ export const DOCUMENT_EXCHANGES = {
     },
     responses: DONE,
     errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'NOT_PERSISTED'],
+  },
+} as const satisfies Record<string, RouteExchange>
+
+/** What the route of the control plane takes and answers. [REST-36, REST-33] */
+export const PURGE_MEMBER_EXCHANGES = {
+  purge: {
+    path: { ws: { description: 'The workspace.', schema: { type: 'string', minLength: 1 } } },
+    request: {
+      mediaType: 'application/json',
+      schema: { type: 'object', properties: { user_id: TEXT }, required: ['user_id'], additionalProperties: true },
+    },
+    responses: {
+      200: {
+        description: 'How many documents changed.',
+        content: { 'application/json': { type: 'object', properties: { purged: COUNT }, required: ['purged'] } },
+      },
+    },
+    errors: ['NOT_PERSISTED'],
   },
 } as const satisfies Record<string, RouteExchange>

@@ -3,6 +3,7 @@ import { readMembers, readUserId } from '../kernel/bad-request.ts'
 import type { Logger } from '../kernel/log.ts'
 import { checkWorkspaceId } from './document-id.ts'
 import type { Documents } from './documents.ts'
+import { PURGE_MEMBER_EXCHANGES } from './documents.exchanges.ts'
 
 const MIB = 1_048_576
 
@@ -15,6 +16,7 @@ export const PURGE_MEMBER_ROUTES = {
     body: { kind: 'json', maxBytes: 2 * MIB },
     needs: 'the revocation push bearer',
     summary: 'Takes a user out of every share list of a workspace.',
+    exchange: PURGE_MEMBER_EXCHANGES.purge,
     checkParams: (params: Readonly<Record<string, string>>) => checkWorkspaceId(params.ws ?? '', 'ws'),
   },
 } as const satisfies Record<string, RouteDeclaration>

@@ -1,4 +1,4 @@
-import type { JsonSchema, RouteExchange } from '../http/route.ts'
+import type { JsonSchema, RouteExchange } from '../kernel/exchange.ts'
 
 const TEXT = { type: 'string' } as const
 

@@ -1,4 +1,4 @@
-import type { RouteExchange } from '../http/route.ts'
+import type { RouteExchange } from '../kernel/exchange.ts'
 import { DOCUMENT_ID, IF_NONE_MATCH, PRIVATE_CONTENT } from '../documents/documents.exchanges.ts'
 
 const HEADERS = {

@@ -1,6 +1,7 @@
 import { callerOf } from '../http/caller.ts'
 import type { Route, RouteDeclaration } from '../http/route.ts'
 import { readUsage, type UsageDeps } from './usage.ts'
+import { USAGE_EXCHANGES } from './usage.exchanges.ts'
 
 /** The usage route without what it runs. [interface, Endpoints] */
 export const USAGE_ROUTES = {
@@ -11,6 +12,7 @@ export const USAGE_ROUTES = {
     body: { kind: 'none' },
     needs: 'any role',
     summary: 'What the workspace uses now, and its limits.',
+    exchange: USAGE_EXCHANGES.get,
     headers: () => ({ 'Cache-Control': 'no-store' }),
   },
 } as const satisfies Record<string, RouteDeclaration>

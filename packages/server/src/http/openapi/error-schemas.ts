@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts'
-import type { JsonSchema } from '../route.ts'
+import type { JsonSchema } from '../../kernel/exchange.ts'
 
 type DetailName = (typeof ERRORS)[ErrorCode]['details'][number]
 

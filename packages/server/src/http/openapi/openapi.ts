@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts'
-import type { ExchangeParameter, ExchangeResponse, JsonSchema, RouteDeclaration, RouteExchange } from '../route.ts'
+import type { ExchangeParameter, ExchangeResponse, JsonSchema, RouteExchange } from '../../kernel/exchange.ts'
+import type { RouteDeclaration } from '../route.ts'
 import { servedPaths } from '../routing.ts'
 import { errorShape } from './error-schemas.ts'
 import { UPGRADE } from './upgrade.ts'
@@ -19,6 +20,13 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': '`*`, or the origin when it is one of those configured.',
   'Access-Control-Expose-Headers': 'Headers that scripts of other origins may read.',
   Vary: '`Origin` when origins are configured.',
+}
+/** Headers that a route may declare for every response of its own, errors included. */
+const ROUTE_HEADERS: Readonly<Record<string, string>> = {
+  'Cache-Control': '`no-store`.',
+  Deprecation: 'Since when the route is deprecated.',
+  Sunset: 'When it will be gone.',
+  Link: 'What to read about it, and the route that takes its place.',
 }
 const ERROR_HEADERS: Readonly<Record<string, string>> = {
   'WWW-Authenticate': '`Bearer`, with `error="invalid_token"` when a token was given.',
@@ -65,7 +73,10 @@ export function openApiDocument(routes: readonly RouteDeclaration[], version: st
   }
   paths['/ws'] = { get: upgradeOperation(components) }
   const responses = Object.fromEntries(
-    (Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, response({ description: code }, [code], true, components)]),
+    (Object.keys(ERRORS) as ErrorCode[]).map((code) => [
+      code,
+      response({ description: code }, [code], { hasBody: true, headers: [], components }),
+    ]),
   )
   return {
     openapi: '3.1.1',
@@ -133,8 +144,19 @@ function operation(route: RouteDeclaration, method: string, path: string, compon
     security: route.credential === 'none' ? [] : [{ [route.credential]: [] }],
     parameters: parameters(route, path, exchange, components),
     ...(exchange.request && { requestBody: requestBody(exchange.request, components) }),
-    responses: responses(exchange.responses, errorsOf(route), method !== 'HEAD', components),
+    responses: responses(exchange.responses, errorsOf(route), {
+      hasBody: method !== 'HEAD',
+      headers: ownHeaders(route),
+      components,
+    }),
   }
+}
+
+/** Names of the headers that every response of the route has. */
+function ownHeaders(route: RouteDeclaration): readonly string[] {
+  const names = Object.keys(route.headers?.({ params: {}, origin: '' }) ?? {})
+  for (const name of names) if (ROUTE_HEADERS[name] === undefined) throw new Error(`nothing tells what the header ${name} says`)
+  return names
 }
 
 function tag(path: string): string {
@@ -176,25 +198,27 @@ function requestBody(request: NonNullable<RouteExchange['request']>, components:
   }
 }
 
-function responses(
-  declared: RouteExchange['responses'],
-  codes: readonly ErrorCode[],
-  hasBody: boolean,
-  components: Components,
-): Json {
+function responses(declared: RouteExchange['responses'], codes: readonly ErrorCode[], rendering: Rendering): Json {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status as number)
   const statuses = [...new Set([...Object.keys(declared).map(Number), ...byStatus.keys()])].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => {
       const errors = byStatus.get(status) ?? []
       const shape = declared[status] ?? { description: errors.map((code) => `${code}: ${ERRORS[code].when}`).join('; ') }
-      return [String(status), response(shape, errors, hasBody, components)]
+      return [String(status), response(shape, errors, rendering)]
     }),
   )
 }
 
+interface Rendering {
+  readonly hasBody: boolean
+  /** Of every response of the route. */
+  readonly headers: readonly string[]
+  readonly components: Components
+}
+
 /** One response: what is declared for its status, and the errors that share the status. */
-function response(shape: ExchangeResponse, codes: readonly ErrorCode[], hasBody: boolean, components: Components): Json {
+function response(shape: ExchangeResponse, codes: readonly ErrorCode[], { hasBody, headers, components }: Rendering): Json {
   const errors = codes.map(errorShape)
   const content = new Map<string, JsonSchema[]>(Object.entries(shape.content ?? {}).map(([type, schema]) => [type, [schema]]))
   for (const { mediaType, schema } of errors) content.set(mediaType, [...(content.get(mediaType) ?? []), schema])
@@ -207,6 +231,7 @@ function response(shape: ExchangeResponse, codes: readonly ErrorCode[], hasBody:
     description: shape.description,
     headers: {
       ...Object.fromEntries(known.map((name) => [name, { $ref: `${REF}/headers/${name}` }])),
+      ...headerObjects(Object.fromEntries(headers.map((name) => [name, ROUTE_HEADERS[name] ?? '']))),
       ...headerObjects(shape.headers ?? {}),
     },
     ...(hasBody && media.length > 0 && { content: Object.fromEntries(media) }),
@@ -226,7 +251,7 @@ function headerObjects(headers: Readonly<Record<string, string>>): Json {
 function upgradeOperation(components: Components): Json {
   const { query, errors, ...rest } = UPGRADE
   const parameters = Object.entries(query).map(([name, parameter]) => parameterObject('query', name, parameter, components))
-  return { ...rest, parameters, responses: responses(UPGRADE.responses, errors, true, components) }
+  return { ...rest, parameters, responses: responses(UPGRADE.responses, errors, { hasBody: true, headers: [], components }) }
 }
 
 /** The schema with every titled one inside it moved to the components. Throws when two have one title. */

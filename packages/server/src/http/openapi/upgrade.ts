@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../kernel/errors.ts'
-import type { ExchangeParameter, RouteExchange } from '../route.ts'
+import type { ExchangeParameter, RouteExchange } from '../../kernel/exchange.ts'
 
 const TEXT = { type: 'string' } as const
 

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import type { JsonSchema, RouteDeclaration } from '../route.ts'
+import type { JsonSchema } from '../../kernel/exchange.ts'
+import type { RouteDeclaration } from '../route.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
 
 interface Answered {
@@ -55,7 +56,7 @@ export function createExchangeCheck(routes: readonly RouteDeclaration[]): Exchan
         : ['paths', template as string, verb, 'responses', String(answer.status)]
     const response = responses === undefined ? document.components.responses[code] : responses[String(answer.status)]
     if (response === undefined) throw new Error(`${where} ${code} is not a response that OpenAPI tells of`)
-    checkHeaders(answer, Object.keys(response.headers), where)
+    checkHeaders(answer, [...Object.keys(response.headers), ...(responses === undefined ? headersOf(item) : [])], where)
     checkContent(answer, response, { pointer, where, isHead: method === 'HEAD', validators })
   }
 }
@@ -116,6 +117,13 @@ function closed(value: unknown): unknown {
 
 function matcher(template: string): RegExp {
   return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+/** Of any response of a path: what is refused for its method has the headers of its routes. */
+function headersOf(item: Description['paths'][string] | undefined): readonly string[] {
+  return Object.values(item ?? {}).flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ headers }) => Object.keys(headers)),
+  )
 }
 
 function commonHeaders(document: Description): readonly string[] {
