@@ -1,0 +1,107 @@
+import { afterEach, expect, it } from 'vitest'
+import { RelayError } from '../kernel/errors.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
+import { collectBlobs } from './collect.ts'
+import { hashOf, someBytes } from './testing/blob-bytes.ts'
+import { type BlobWorkspace, callerOf, openBlobWorkspace } from './testing/blob-workspace.ts'
+import { directStore } from './testing/direct-store.ts'
+
+const MINUTE_MS = 60_000
+const opened: BlobWorkspace[] = []
+const open = async (options?: Parameters<typeof openBlobWorkspace>[0]): Promise<BlobWorkspace> => {
+  const workspace = await openBlobWorkspace(options)
+  opened.push(workspace)
+  return workspace
+}
+afterEach(async () => {
+  for (const workspace of opened.splice(0)) await workspace[Symbol.asyncDispose]()
+})
+const ann = callerOf()
+
+it('[BLOB-15] a blob that no document references goes with its bytes when the grace is over, and not before', async () => {
+  const { upload, collect, ledger, files, time } = await open()
+  const hash = await upload(ann, someBytes(100))
+  await time.advance(4 * MINUTE_MS)
+  await collect()
+  expect([files().length, await ledger.find('acme', hash)]).toEqual([1, expect.objectContaining({ hash })])
+  await time.advance(2 * MINUTE_MS)
+  await collect()
+  expect([files(), await ledger.find('acme', hash), await ledger.orphans(9)]).toEqual([[], null, []])
+})
+
+it('[BLOB-15] a blob that is referenced stays, and goes its grace after the last document', async () => {
+  const { upload, collect, reference, documents, ledger, files, time } = await open()
+  const hash = await upload(ann, someBytes(100))
+  const key = await reference(ann, 'doc', [hash])
+  await time.advance(60 * MINUTE_MS)
+  await collect()
+  expect(files()).toHaveLength(1)
+  await documents.remove({ workspaceId: 'acme', id: 'doc' }, key, time.clock.nowMs())
+  await time.advance(4 * MINUTE_MS)
+  await collect()
+  expect(await ledger.find('acme', hash)).not.toBeNull()
+  await time.advance(2 * MINUTE_MS)
+  await collect()
+  expect(files()).toEqual([])
+})
+
+it('[BLOB-15] bytes go with the last grant of any workspace', async () => {
+  const { upload, collect, reference, ledger, files, time } = await open()
+  const bytes = someBytes(100)
+  const hash = await upload(ann, bytes)
+  const other = callerOf({ workspaceId: 'other' })
+  await upload(other, bytes)
+  await reference(other, 'doc', [hash])
+  await time.advance(6 * MINUTE_MS)
+  await collect()
+  expect([await ledger.find('acme', hash), files().length]).toEqual([null, 1])
+})
+
+it('[CFG-8] with a grace of 0 an unreferenced blob goes at the next look', async () => {
+  const { upload, collect, files, time } = await open({ graceMs: 0 })
+  await upload(ann, someBytes(100))
+  await time.advance(1)
+  await collect()
+  expect(files()).toEqual([])
+})
+
+it('[LIFE-30] a batch is bounded and says when there is more', async () => {
+  const { upload, store, ledger, files, time } = await open()
+  for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
+  await time.advance(10 * MINUTE_MS)
+  const batch = () => collectBlobs({ store, ledger, locks: createKeyedQueue(), clock: time.clock, graceMs: 0 })
+  expect([await batch(), files().length]).toEqual([true, 10])
+  expect([await batch(), files().length]).toEqual([false, 0])
+})
+
+it('[BLOB-15] bytes that could not be removed are tried again', async () => {
+  let fails = true
+  const { upload, collect, files, time } = await open({
+    store: (real) => ({
+      ...real,
+      remove: (hash) => (fails ? Promise.reject(new RelayError('UNAVAILABLE', 'no disk')) : real.remove(hash)),
+    }),
+  })
+  await upload(ann, someBytes(100))
+  await time.advance(10 * MINUTE_MS)
+  await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  fails = false
+  await collect()
+  expect(files()).toEqual([])
+})
+
+it('[BLOB-12] staged objects that were never finalised go a day after their URL, with their reservation', async () => {
+  let direct: ReturnType<typeof directStore> | undefined
+  const { blobs, collect, ledger, time } = await open({ store: (files) => (direct = directStore(files)).store })
+  const bytes = someBytes(100)
+  const hash = hashOf(bytes)
+  const ticket = await blobs.presigned.uploadUrl(ann, { hash, sizeBytes: 100, mimeType: 'image/png' })
+  if (ticket === 'exists') throw new Error('exists')
+  direct?.staged.set(ticket.key, bytes)
+  await time.advance(3_600_000 + 86_400_000 - 1_000)
+  await collect()
+  expect(direct?.staged.size).toBe(1)
+  await time.advance(2_000)
+  await collect()
+  expect([direct?.staged.size, await ledger.staged('acme', hash)]).toEqual([0, []])
+})

@@ -1,0 +1,143 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Access } from '../../access/access.ts'
+import { resolveLimits } from '../../access/limits.ts'
+import { openFsBlobs } from '../../drivers/fs-blobs.ts'
+import { openHost } from '../../drivers/sql/testing/store-under-test.ts'
+import type { ErrorCode } from '../../kernel/errors.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { type ManualTime, manualTime } from '../../kernel/testing/manual-time.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import { creation } from '../../documents/testing/document-writes.ts'
+import type { BlobDeps, BlobSettings } from '../blob-deps.ts'
+import type { BlobLedger } from '../blob-ledger.port.ts'
+import type { BlobStore } from '../blob-store.port.ts'
+import { type Blobs, createBlobs } from '../blobs.ts'
+import { collectBlobs } from '../collect.ts'
+import { hashOf, inPieces } from './blob-bytes.ts'
+
+export interface BlobWorkspaceOptions {
+  readonly settings?: Partial<BlobSettings>
+  readonly graceMs?: number
+  /** Wraps the files. */
+  readonly store?: (files: BlobStore) => BlobStore
+  readonly ledger?: (real: BlobLedger) => BlobLedger
+  readonly deps?: Partial<BlobDeps>
+}
+
+/** The service over real files and a real SQLite ledger, with time that moves only when a test says so. */
+export interface BlobWorkspace extends AsyncDisposable {
+  readonly blobs: Blobs
+  readonly store: BlobStore
+  readonly ledger: BlobLedger
+  readonly documents: DocumentStore
+  readonly time: ManualTime
+  /** Refusals counted, by kind. */
+  readonly refusals: string[]
+  /** Paths of the files there are. */
+  files(): readonly string[]
+  upload(access: Access, bytes: Uint8Array, more?: { readonly mimeType?: string; readonly hash?: string }): Promise<string>
+  /** A document of a workspace that references blobs; answers its key. */
+  reference(access: Access, id: string, hashes: readonly string[]): Promise<number>
+  /** Collects until nothing is left to collect. */
+  collect(): Promise<void>
+}
+
+/** A caller of the workspace `acme`, a member without limits if nothing else is said. */
+export function callerOf(given: Partial<Access> & { readonly quotaBytes?: number } = {}): Access {
+  const { quotaBytes, ...access } = given
+  const limits = resolveLimits(quotaBytes === undefined ? {} : { quotaBytes }, {
+    storageQuotaBytes: null,
+    maxEditorsPerWorkspace: null,
+    maxDocBytes: null,
+  })
+  return { sub: 'ann', workspaceId: 'acme', role: 'member', limits, ...access }
+}
+
+export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Promise<BlobWorkspace> {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-blobs-'))
+  const root = join(folder, 'blobs')
+  const host = await openHost(`sqlite:${join(folder, 'relay.db')}`, { commitDelayMs: 0 })
+  const files = await openFsBlobs({ root, maxTempBytes: 1_000_000_000, random: systemRandom, log: silentLogger })
+  const store = options.store?.(files) ?? files
+  const ledger = options.ledger?.(host.blobs) ?? host.blobs
+  const time = manualTime()
+  const locks = createKeyedQueue()
+  const refusals: string[] = []
+  const settings = {
+    maxBlobBytes: 10_000_000,
+    maxConcurrentUploads: 100,
+    presignTtlSecs: 3_600,
+    enforcePrivateBlobs: false,
+    enforcePrivateDocs: true,
+    ...options.settings,
+  }
+  const blobs = createBlobs({
+    store,
+    ledger,
+    locks,
+    settings,
+    readers: { mayRead: () => Promise.resolve(false) },
+    checkSpace: () => Promise.resolve(),
+    clock: time.clock,
+    random: systemRandom,
+    log: silentLogger,
+    metrics: { add: (name, _by, ...[labels]) => void refusals.push((labels as { kind?: string } | undefined)?.kind ?? name) },
+    ...options.deps,
+  })
+  return {
+    blobs,
+    store,
+    ledger,
+    time,
+    refusals,
+    documents: host.documents,
+    files: () =>
+      readdirSync(root, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name)),
+    async upload(access, bytes, { mimeType = 'image/png', hash = hashOf(bytes) } = {}) {
+      await blobs.upload(access, {
+        expectedHash: hash,
+        bytes: inPieces(bytes),
+        declaredBytes: bytes.byteLength,
+        mimeType,
+        provenance: null,
+      })
+      return hash
+    },
+    async reference({ workspaceId, sub }, id, hashes) {
+      const base = creation({ workspaceId, id }, '{"pages":[]}')
+      if (base.set.body === undefined) throw new Error('a creation without body')
+      const body = { ...base.set.body, blobReferences: hashes.toSorted() }
+      const outcome = await host.documents.write({
+        ...base,
+        nowMs: time.clock.nowMs(),
+        set: { ...base.set, ownerId: sub, ownerName: sub, body },
+      })
+      if (outcome.kind !== 'written') throw new Error(`not written: ${outcome.kind}`)
+      return outcome.head.key
+    },
+    async collect() {
+      const { graceMs = 300_000 } = options
+      while (await collectBlobs({ store, ledger, locks, clock: time.clock, graceMs }));
+    },
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The code a refusal carries, or what went wrong with that. */
+export async function refusalOf(action: Promise<unknown>): Promise<ErrorCode | 'accepted'> {
+  try {
+    await action
+    return 'accepted'
+  } catch (error) {
+    return (error as { readonly code?: ErrorCode }).code ?? Promise.reject(error as Error)
+  }
+}

@@ -1,0 +1,47 @@
+import type { BlobStore, DirectTransfer } from '../blob-store.port.ts'
+import { hashOf, keepBytes } from './blob-bytes.ts'
+
+export interface DirectStore {
+  readonly store: BlobStore
+  /** What clients have put, by staging key; a test puts here what a client would. */
+  readonly staged: Map<string, Uint8Array>
+  /** Types and dispositions that links were made for. */
+  readonly links: { readonly hash: string; readonly mimeType: string; readonly attachment: boolean }[]
+  /** Runs after each look at a staged object. */
+  afterInspect: (stagingKey: string) => void
+}
+
+/** A store with direct transfer over one without: staged objects lie in memory. */
+export function directStore(files: BlobStore): DirectStore {
+  const staged = new Map<string, Uint8Array>()
+  const inspected = new Map<string, string>()
+  const links: DirectStore['links'] = []
+  const direct: DirectTransfer = {
+    uploadUrl: async ({ stagingKey, mimeType }) => ({
+      url: `https://store.test/${stagingKey}`,
+      headers: { 'content-type': mimeType },
+    }),
+    async inspect(stagingKey, maxBytes) {
+      const bytes = staged.get(stagingKey)
+      if (bytes === undefined) return { kind: 'missing' }
+      if (maxBytes !== null && bytes.byteLength > maxBytes) return { kind: 'too-large', sizeBytes: bytes.byteLength }
+      const hash = hashOf(bytes)
+      inspected.set(stagingKey, hash)
+      opened.afterInspect(stagingKey)
+      return { kind: 'object', hash, sizeBytes: bytes.byteLength }
+    },
+    async promote(stagingKey) {
+      const bytes = staged.get(stagingKey)
+      if (bytes === undefined || hashOf(bytes) !== inspected.get(stagingKey)) return 'changed'
+      await keepBytes(files, bytes)
+      return 'promoted'
+    },
+    removeStaged: async (stagingKey) => void staged.delete(stagingKey),
+    async downloadUrl({ hash, mimeType, attachment }) {
+      links.push({ hash, mimeType, attachment })
+      return `https://store.test/blobs/${hash}`
+    },
+  }
+  const opened: DirectStore = { store: { ...files, direct }, staged, links, afterInspect: () => {} }
+  return opened
+}
