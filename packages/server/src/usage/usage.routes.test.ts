@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
+
+let relay: RestRelay
+beforeAll(async () => {
+  relay = await startRestRelay({ limits: { storageQuotaBytes: 9000, maxEditorsPerWorkspace: 4 } })
+})
+afterAll(() => relay[Symbol.asyncDispose]())
+
+const usage = (workspace: string, claims: Record<string, unknown> = {}) =>
+  relay.call('GET', '/api/v1/usage', { as: { sub: 'vic', wsp: [{ id: workspace, role: 'viewer', ...claims }] } })
+
+describe('GET /api/v1/usage', () => {
+  it('[REST-28] [REST-10] begins at zero, for any role, with the configured limits, and is never kept', async () => {
+    const answer = await usage('empty')
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(answer.json).toEqual({
+      storageBytes: 0,
+      docBytes: 0,
+      blobBytes: 0,
+      configBytes: 0,
+      storageQuota: 9000,
+      maxDocBytes: null,
+      activeEditors: 0,
+      editorLimit: 4,
+    })
+    const refused = await relay.call('GET', '/api/v1/usage')
+    expect([refused.status, refused.headers.get('cache-control')]).toEqual([401, 'no-store'])
+  })
+
+  it('[REST-28] counts stored bytes, config bytes and editor seats of the workspace alone, live', async () => {
+    const as = { sub: 'mia', role: 'member', workspace: 'ws' }
+    const saved = await relay.call('PUT', '/api/docs/one', { as, body: { name: 'Ünïcode' } })
+    await relay.call('PUT', '/api/docs/two', { as, body: {} })
+    await relay.call('PUT', '/api/docs/one', { as: { ...as, workspace: 'other' }, body: { x: 'x'.repeat(500) } })
+    await relay.call('PUT', '/api/collections', { as, body: { collections: [{ id: 'c', name: 'C' }] } })
+    const two = await relay.call('GET', '/api/docs', { as })
+    const docBytes = two.list.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0)
+    expect(docBytes).toBeGreaterThan(Number(saved.json.sizeBytes))
+    const hash = 'a'.repeat(64)
+    const blob = { hash, sizeBytes: 321, mimeType: 'image/png' }
+    await relay.storage.blobs.grant({
+      ...blob,
+      reservationId: null,
+      workspaceId: 'ws',
+      sub: 'mia',
+      provenance: null,
+      quotaBytes: null,
+      nowMs: 1,
+    })
+    for (const [connectionId, editor] of [
+      ['1', true],
+      ['2', true],
+      ['3', false],
+    ] as const) {
+      await relay.seats.take({ workspaceId: 'ws', connectionId, editor }, { connections: null, editors: null })
+    }
+    const configBytes = JSON.stringify([{ id: 'c', name: 'C', color: '#808080', order: 0 }]).length
+    expect((await usage('ws')).json).toMatchObject({
+      storageBytes: docBytes + 321,
+      docBytes,
+      blobBytes: 321,
+      configBytes,
+      activeEditors: 2,
+    })
+    await relay.seats.release('ws', '1')
+    await relay.call('DELETE', '/api/docs/two', { as })
+    expect((await usage('ws')).json).toMatchObject({ docBytes: saved.json.sizeBytes, activeEditors: 1 })
+  })
+
+  it('[LIM-1] shows the limits of the claim before those of the configuration, 0 as unlimited', async () => {
+    const limits = async (claims: Record<string, unknown>) => {
+      const { storageQuota, maxDocBytes, editorLimit } = (await usage('claims', claims)).json
+      return { storageQuota, maxDocBytes, editorLimit }
+    }
+    expect(await limits({ quota_bytes: 7, max_doc_bytes: 8, editor_limit: 9 })).toEqual({
+      storageQuota: 7,
+      maxDocBytes: 8,
+      editorLimit: 9,
+    })
+    expect(await limits({ quota_bytes: 0, editor_limit: 0 })).toEqual({
+      storageQuota: null,
+      maxDocBytes: null,
+      editorLimit: null,
+    })
+  })
+})
