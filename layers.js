@@ -101,7 +101,7 @@ export const layers = [
   },
   {
     part: server('recovery'),
-    ours: [server('kernel'), server('access'), server('documents')],
+    ours: [model, server('kernel'), server('access'), server('documents')],
     libraries: [],
     node: false,
   },
@@ -186,7 +186,7 @@ export const layers = [
       server('auth/auth.routes.ts'),
       server('documents/documents.routes.ts'),
       server('blobs/blobs.routes.ts'),
-      server('previews/previews.routes.ts'),
+      ...['recovery/recovery.routes.ts', 'previews/previews.routes.ts'].map(server),
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts'].map(server),
       ...['style-profiles/style-profiles.routes.ts', 'usage/usage.routes.ts', 'share-links/share-links.routes.ts'].map(server),
       server('http/openapi'),
@@ -194,6 +194,16 @@ export const layers = [
     ],
     libraries: [],
     node: false,
+  },
+
+  // What operators do with a store: copies of it and looks into it, beside a running relay.
+  { part: server('backup'), ours: [server('kernel')], ports: [server('blobs')], libraries: [], node: true },
+  {
+    part: server('verify'),
+    ours: [model, ...['kernel', 'sync/binding', 'sync/room'].map(server)],
+    ports: ['blobs', 'documents', 'sync'].map(server),
+    libraries: ['yjs'],
+    node: true,
   },
 
   // Drivers see ports; only compose sees drivers.
@@ -208,7 +218,7 @@ export const layers = [
   {
     part: server('drivers/sql'),
     ours: [model, server('kernel')],
-    ports: ['auth', 'documents', 'sync', 'blobs', 'recovery', 'collections', 'share-links'].map(server),
+    ports: ['auth', 'documents', 'sync', 'blobs', 'recovery', 'collections', 'share-links', 'backup', 'verify'].map(server),
     libraries: ['kysely', 'pg'],
     node: true,
   },
@@ -221,9 +231,19 @@ export const layers = [
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts', 'usage/usage.routes.ts'].map(server),
       ...['style-profiles/style-profiles.routes.ts', 'share-links', 'share-links/share-links.routes.ts'].map(server),
       ...['previews', 'previews/previews.routes.ts', 'sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
-      ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(server),
+      ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(
+        server,
+      ),
       ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),
     ],
+    libraries: [],
+    node: true,
+  },
+  // What the commands beside `serve` run.
+  {
+    part: server('compose/tools.ts'),
+    ours: ['compose', 'config', 'backup', 'verify', 'drivers/sql', 'operation'].map(server),
+    ports: [server('blobs')],
     libraries: [],
     node: true,
   },
@@ -239,6 +259,11 @@ export const layers = [
     libraries: [],
     node: true,
   },
-  { part: server('commands'), ours: ['kernel', 'config', 'compose.ts'].map(server), libraries: [], node: true },
+  {
+    part: server('commands'),
+    ours: ['kernel', 'config', 'compose.ts', 'compose', 'compose/tools.ts', 'verify'].map(server),
+    libraries: [],
+    node: true,
+  },
   { part: server('main.ts'), ours: ['commands', 'compose.ts'].map(server), libraries: [], node: true },
 ]

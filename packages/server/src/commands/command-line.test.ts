@@ -102,15 +102,20 @@ describe('commands', () => {
     expect((await run(['help', 'config'])).out.match(/^relay config/gm)).toHaveLength(2)
   })
 
-  it.each(['backup x', 'restore x', 'verify', 'migrate --plan'])(
-    '[CFG-11] %s says that it is not available yet',
+  it.each(['backup x', 'restore x', 'verify', 'migrate --plan', 'migrate'])(
+    '[CFG-11] [CFG-12] %s without a store says so on stderr and ends with 1',
     async (line) => {
-      const done = await run(line.split(' '))
+      const done = await run([...line.split(' '), '--data-dir', join(cwd, 'none')])
       expect([done.code, done.out]).toEqual([1, ''])
-      expect(done.err).toContain('not available yet')
-      expect(readdirSync(cwd)).toEqual([])
+      expect(readdirSync(cwd).filter((name) => name !== 'x')).toEqual([])
+      expect(done.err).toMatch(/^relay: .*(relay\.db|manifest\.json)/)
     },
   )
+
+  it.each(['backup', 'restore'])('[CFG-12] %s without a folder is 2', async (name) => {
+    expect((await run([name])).code).toBe(2)
+    expect(readdirSync(cwd)).toEqual([])
+  })
 
   it('[CFG-11] the options of serve override file and environment', async () => {
     let seen: Config | null = null
@@ -256,6 +261,6 @@ describe('the process', () => {
     for (const line of text.err.trim().split('\n'))
       expect(JSON.parse(line)).toMatchObject({ ts: expect.any(String), level: expect.any(String) })
     expect(readdirSync(cwd)).toEqual(['data'])
-    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('relay.db'))).toEqual([])
+    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('relay.db'))).toEqual(['blobs'])
   }, 30_000)
 })

@@ -1,8 +1,10 @@
+import { backupCommand, restoreCommand } from './backup.ts'
 import { type Command, type CommandIo, type ExitCode, parseCall, UsageError } from './command.ts'
 import { configCheck, configPrint } from './config.ts'
 import { init } from './init.ts'
-import { laterCommands } from './later.ts'
+import { migrateCommand } from './migrate.ts'
 import { type LoadRelay, serveCommand } from './serve.ts'
+import { verifyCommand } from './verify.ts'
 
 export interface CommandLineOptions {
   readonly version: string
@@ -11,7 +13,16 @@ export interface CommandLineOptions {
 
 /** Runs what the arguments ask for. Without a command it shows the help as a usage error. [CFG-11, CFG-12] */
 export async function runCommandLine(args: readonly string[], io: CommandIo, options: CommandLineOptions): Promise<ExitCode> {
-  const commands: readonly Command[] = [init, serveCommand(options.loadRelay), configCheck, configPrint, ...laterCommands]
+  const commands: readonly Command[] = [
+    init,
+    serveCommand(options.loadRelay),
+    configCheck,
+    configPrint,
+    backupCommand,
+    restoreCommand,
+    verifyCommand,
+    migrateCommand,
+  ]
   const [first] = args
   if (first === '--version') {
     io.stdout(`relay ${options.version}\n`)

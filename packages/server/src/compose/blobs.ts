@@ -3,11 +3,11 @@ import type { BlobStore } from '../blobs/blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs/blobs.ts'
 import { createSpaceCheck } from '../blobs/space.ts'
 import { createBlobReaders } from '../documents/blob-readers.ts'
-import { openFsBlobs } from '../drivers/fs-blobs.ts'
+import { type FsBlobs, openFsBlobs } from '../drivers/fs-blobs.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { systemTimers } from '../kernel/timers.ts'
-import type { Base } from './base.ts'
+import type { Base, RelayOptions } from './base.ts'
 import type { Live } from './live.ts'
 
 /** Of all uploads under way that lie on the disk. [X34] */
@@ -22,22 +22,38 @@ export interface BlobBackend {
 
 /** Opens the store of `[blobs] url`, and removes what uploads left behind that ended with an earlier process. [BLOB-3] */
 export async function openBlobBackend({ config, clock, random, log }: Base): Promise<BlobBackend> {
-  const { url, accessKeyId, secretAccessKey } = config.blobs
+  const opened = await openBlobStore({ config, clock, random, log })
   const locks = createKeyedQueue()
-  if (url.startsWith('file:')) {
-    const store = await openFsBlobs({ root: resolve(url.slice('file:'.length)), maxTempBytes: MAX_TEMP_BYTES, random, log })
+  const { store } = opened
+  if (opened.kind === 'files') {
     await store.clearAbandoned()
-    return { store, locks, checkSpace: createSpaceCheck(() => store.space(), clock) }
+    return { store, locks, checkSpace: createSpaceCheck(() => opened.store.space(), clock) }
   }
-  // Loaded only where it is needed: it is the largest library of the relay.
-  const { openS3Blobs } = await import('../drivers/s3/s3-blobs.ts')
-  const credentials = { accessKeyId: accessKeyId ?? '', secretAccessKey: secretAccessKey ?? '' }
-  const store = openS3Blobs({ url, credentials, clock, timers: systemTimers, random })
   // An object store that is away for a moment stops no start; readiness tells of it.
   await store.clearAbandoned().catch((error: unknown) => {
     log.warn('blobs.not_cleared', 'What abandoned uploads left in the object store was not removed.', { detail: String(error) })
   })
   return { store, locks, checkSpace: () => Promise.resolve() }
+}
+
+/** The store that `[blobs] url` names, as it is. */
+export async function openBlobStore({
+  config,
+  clock,
+  random,
+  log,
+}: RelayOptions): Promise<
+  { readonly kind: 'files'; readonly store: FsBlobs } | { readonly kind: 'objects'; readonly store: BlobStore }
+> {
+  const { url, accessKeyId, secretAccessKey } = config.blobs
+  if (url.startsWith('file:')) {
+    const root = resolve(url.slice('file:'.length))
+    return { kind: 'files', store: await openFsBlobs({ root, maxTempBytes: MAX_TEMP_BYTES, random, log }) }
+  }
+  // Loaded only where it is needed: it is the largest library of the relay.
+  const { openS3Blobs } = await import('../drivers/s3/s3-blobs.ts')
+  const credentials = { accessKeyId: accessKeyId ?? '', secretAccessKey: secretAccessKey ?? '' }
+  return { kind: 'objects', store: openS3Blobs({ url, credentials, clock, timers: systemTimers, random }) }
 }
 
 /** [OPS-2] */

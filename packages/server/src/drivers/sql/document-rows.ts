@@ -36,9 +36,12 @@ export interface HeadRow extends HeadColumns {
 
 /** Whoever meets it answers 503 for this document alone. [LIFE-5] */
 export class DamagedDocumentError extends RelayError {
+  readonly detail: string
+
   constructor(detail: string) {
     super('UNAVAILABLE', `this document is damaged in the store: ${detail}`)
     this.name = 'DamagedDocumentError'
+    this.detail = detail
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
-import type { Tables, Writer } from '../tables.ts'
+import type { Connection, Tables, Writer } from '../tables.ts'
 import * as initial from './0001-initial.ts'
 import type { ColumnTypes } from './0001-initial.ts'
 import * as workspace from './0002-workspace.ts'
@@ -8,10 +8,18 @@ import * as workspace from './0002-workspace.ts'
 /** Raised by one when an older program could not work on the store any more. [LIFE-29] */
 export const STORE_FORMAT = 1
 
+export interface MigrationStep {
+  up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
+  /** `relay serve` may do it by itself: short, and the program before it works on beside it. */
+  readonly safe: boolean
+  /** Tables whose rows it reads or writes one by one, from which its size is estimated. */
+  readonly passesOver: readonly (keyof Tables)[]
+}
+
 /** In order; a released one is never changed (its hash is pinned in a test). */
-export const MIGRATIONS: Readonly<Record<string, { up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> }>> = {
-  '0001-initial': initial,
-  '0002-workspace': workspace,
+export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
+  '0001-initial': { up: initial.up, safe: true, passesOver: [] },
+  '0002-workspace': { up: workspace.up, safe: true, passesOver: ['bodies', 'recovery_points'] },
 }
 
 export class StoreTooNewError extends Error {
@@ -23,48 +31,91 @@ export class StoreTooNewError extends Error {
   }
 }
 
+/** Present from the beginning of a restore until everything is in the store. [OPS-10] */
+export const RESTORE_MARK = 'restore-unfinished'
+
 /**
  * Brings the store to this program's format, all steps in one transaction; a store made by a newer program is left untouched.
- * `lock` keeps other processes that start at the same moment waiting until the transaction ends.
+ * `lock` keeps other processes that start at the same moment waiting until the transaction ends. With `safe steps`, a step that may take long
+ * or keep an older program from working is refused, and `relay migrate` named. `through` is the newest step to run.
  *
- * @throws StoreTooNewError
+ * @throws StoreTooNewError, or Error with a sentence for the operator
  */
-export function migrateStore(db: Kysely<Tables>, types: ColumnTypes, lock: (writer: Writer) => Promise<void>): Promise<void> {
+export function migrateStore(
+  db: Kysely<Tables>,
+  types: ColumnTypes,
+  lock: (writer: Writer) => Promise<void>,
+  through = Object.keys(MIGRATIONS).at(-1) ?? '',
+  allowed: 'safe steps' | 'all steps' = 'safe steps',
+): Promise<void> {
   return db.transaction().execute(async (writer) => {
     await lock(writer)
     const found = await storedFormat(writer)
     if (found !== null && found > STORE_FORMAT) throw new StoreTooNewError(found)
-    if (await extendedByNewer(writer)) return
-    const migrations: Record<string, Migration> = {}
-    for (const [name, { up }] of Object.entries(MIGRATIONS)) migrations[name] = { up: (connection) => up(connection, types) }
-    const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => migrations } })
-    const { error } = await migrator.migrateToLatest()
-    if (error !== undefined) throw error instanceof Error ? error : new Error(String(error))
+    if (await isUnfinished(writer)) throw new Error('a restore into it was not finished: run `relay restore` again')
+    const done = await appliedSteps(writer)
+    if (done.some((name) => !(name in MIGRATIONS))) return
+    const pending = pendingSteps(done).filter((name) => name <= through)
+    const unsafe = pending.filter((name) => MIGRATIONS[name]?.safe === false)
+    if (done.length > 0 && allowed === 'safe steps' && unsafe.length > 0)
+      throw new Error(`it needs the steps ${unsafe.join(', ')}: stop the relay and run \`relay migrate\``)
+    await applySteps(writer, types, [...done, ...pending])
     if (found === STORE_FORMAT) return
-    await writer
-      .insertInto('store_facts')
-      .values({ name: 'format', value: String(STORE_FORMAT) })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: String(STORE_FORMAT) }))
-      .execute()
+    await setFact(writer, 'format', String(STORE_FORMAT))
   })
 }
 
-/** A newer program of the same format has added to the store; this one works beside it and leaves the steps alone. */
-async function extendedByNewer(db: Kysely<Tables>): Promise<boolean> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return false
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db)
-  return rows.some(({ name }) => !(name in MIGRATIONS))
+/** The steps of `names` that have not run yet, within the transaction of `writer`. */
+export async function applySteps(writer: Writer, types: ColumnTypes, names: readonly string[]): Promise<void> {
+  const migrations: Record<string, Migration> = {}
+  for (const name of names) {
+    const step = MIGRATIONS[name]
+    if (step !== undefined) migrations[name] = { up: (connection) => step.up(connection, types) }
+  }
+  const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => migrations } })
+  const { error } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error instanceof Error ? error : new Error(String(error))
 }
 
-async function storedFormat(db: Kysely<Tables>): Promise<number | null> {
-  const tables = await db.introspection.getTables()
-  if (!tables.some((table) => table.name === 'store_facts')) return null
-  const row = await db.selectFrom('store_facts').select('value').where('name', '=', 'format').executeTakeFirst()
-  if (row === undefined) return null
-  const format = Number(row.value)
-  if (!Number.isSafeInteger(format)) throw new Error(`the store names its format as ${JSON.stringify(row.value)}`)
+/** In the order in which they ran; a program of the same format may have added to the store, and this one leaves its steps alone. */
+export async function appliedSteps(db: Connection): Promise<readonly string[]> {
+  if (!(await tableNames(db)).includes(DEFAULT_MIGRATION_TABLE)) return []
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+export function pendingSteps(done: readonly string[]): readonly string[] {
+  return Object.keys(MIGRATIONS).filter((name) => !done.includes(name))
+}
+
+export async function tableNames(db: Connection): Promise<readonly string[]> {
+  return (await db.introspection.getTables({ withInternalKyselyTables: true })).map(({ name }) => name)
+}
+
+export async function storedFormat(db: Connection): Promise<number | null> {
+  const value = await fact(db, 'format')
+  if (value === null) return null
+  const format = Number(value)
+  if (!Number.isSafeInteger(format)) throw new Error(`the store names its format as ${JSON.stringify(value)}`)
   return format
+}
+
+export async function isUnfinished(db: Connection): Promise<boolean> {
+  return (await fact(db, RESTORE_MARK)) !== null
+}
+
+async function fact(db: Connection, name: string): Promise<string | null> {
+  if (!(await tableNames(db)).includes('store_facts')) return null
+  const row = await db.selectFrom('store_facts').select('value').where('name', '=', name).executeTakeFirst()
+  return row?.value ?? null
+}
+
+export async function setFact(writer: Connection, name: string, value: string): Promise<void> {
+  await writer
+    .insertInto('store_facts')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
 }
 
 /** Rejects when the store cannot be read: what a readiness probe asks. */

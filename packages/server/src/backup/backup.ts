@@ -1,0 +1,162 @@
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobStore } from '../blobs/blob-store.port.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { flushFolder, type HashedFile, readFileOf, writeHashed } from './hashed-files.ts'
+import { BACKUP_FORMAT, BLOB_LIST_FILE, blobFileOf, MANIFEST_FILE, type Manifest, rowFileOf, writeManifest } from './manifest.ts'
+import { decodeRows, encodeRow } from './row-file.ts'
+import type { ArchivedTable, Cell, StoreLayout, StoreSource } from './store-archive.port.ts'
+
+export interface BackupOptions {
+  /** New, or an empty folder. */
+  readonly directory: string
+  readonly source: StoreSource
+  /** Where the bytes are read; `null` leaves them where they are. */
+  readonly blobs: Pick<BlobStore, 'read'> | null
+  readonly tokenFile: string
+  readonly program: string
+  readonly nowMs: number
+}
+
+export interface BackupDone {
+  readonly rows: number
+  readonly bytes: number
+  readonly blobs: number
+  /** Blobs that the store names but whose bytes are missing or others. */
+  readonly lostBlobs: readonly string[]
+}
+
+/** The name a credential file has in the data directory and in a backup. */
+export const TOKEN_FILE = 'mcp_token'
+
+/**
+ * Copies everything acknowledged before the call into a folder, beside a running relay. [OPS-9]
+ *
+ * The manifest is written last: a folder without one is no backup. When this resolves, everything is flushed.
+ */
+export async function backup(options: BackupOptions): Promise<BackupDone> {
+  const { directory, source } = options
+  await useEmptyFolder(directory)
+  const files: HashedFile[] = []
+  const rows: Record<string, number> = {}
+  const layout = await source.atOneMoment(async (moment) => {
+    for (const table of moment.layout.tables) {
+      const counted = { rows: 0 }
+      files.push(await writeHashed(directory, rowFileOf(table), encoded(moment.rows(table), counted)))
+      rows[table.name] = counted.rows
+    }
+    return moment.layout
+  })
+  const token = await readFile(options.tokenFile).catch(unlessMissing)
+  if (token !== null) files.push(await writeHashed(directory, TOKEN_FILE, [token]))
+  const copied = options.blobs === null ? null : await copyBlobs(directory, layout, options.blobs)
+  if (copied !== null) files.push(copied.list)
+  const manifest: Manifest = {
+    backupFormat: BACKUP_FORMAT,
+    createdAt: new Date(options.nowMs).toISOString(),
+    program: options.program,
+    store: layout,
+    rows,
+    blobs: copied === null ? 'elsewhere' : 'included',
+    lostBlobs: copied?.lost ?? [],
+    files,
+  }
+  await flushFolders(directory)
+  await writeHashed(directory, MANIFEST_FILE, [Buffer.from(writeManifest(manifest))])
+  await flushFolder(directory)
+  return {
+    rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, copied?.bytes ?? 0),
+    blobs: copied?.count ?? 0,
+    lostBlobs: manifest.lostBlobs,
+  }
+}
+
+async function useEmptyFolder(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty; a backup needs a folder of its own`)
+}
+
+async function* encoded(rows: AsyncIterable<readonly Cell[]>, counted: { rows: number }): AsyncGenerator<Uint8Array> {
+  for await (const row of rows) {
+    counted.rows++
+    yield* encodeRow(row)
+  }
+}
+
+interface CopiedBlobs {
+  readonly list: HashedFile
+  readonly count: number
+  readonly bytes: number
+  readonly lost: readonly string[]
+}
+
+/** Each blob that a workspace holds, once, checked while it is read. The list is one that `sha256sum --check` reads. */
+async function copyBlobs(directory: string, layout: StoreLayout, store: Pick<BlobStore, 'read'>): Promise<CopiedBlobs> {
+  const lost = new Set<string>()
+  let bytes = 0
+  let count = 0
+  const copy = async (hash: string): Promise<HashedFile | null> => {
+    try {
+      const content = await store.read(hash, null)
+      if (content === null) return null
+      const file = await writeHashed(directory, blobFileOf(hash), content)
+      if (file.sha256 === hash) return file
+    } catch (error) {
+      // A bad sector under one blob is no reason to have no backup at all.
+      if (!(error instanceof RelayError && error.code === 'UNAVAILABLE')) throw error
+    }
+    await rm(join(directory, blobFileOf(hash)), { force: true })
+    return null
+  }
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    for await (const { hash } of grantedBlobs(directory, layout)) {
+      if (lost.has(hash) || (await exists(join(directory, blobFileOf(hash))))) continue
+      const file = await copy(hash)
+      if (file === null) lost.add(hash)
+      else {
+        bytes += file.bytes
+        count++
+        yield Buffer.from(`${hash}  ${file.path}\n`)
+      }
+    }
+  }
+  const list = await writeHashed(directory, BLOB_LIST_FILE, lines())
+  return { list, count, bytes, lost: [...lost].sort() }
+}
+
+/** The blobs that workspaces hold, as the row file of the backup says; a hash comes once per workspace. */
+export async function* grantedBlobs(
+  directory: string,
+  layout: StoreLayout,
+): AsyncGenerator<{ readonly hash: string; readonly mimeType: string }> {
+  const table = layout.tables.find(({ name }) => name === 'blob_grants')
+  if (table === undefined) return
+  const hash = table.columns.indexOf('hash')
+  const mimeType = table.columns.indexOf('mime_type')
+  for await (const row of decodeRows(readFileOf(directory, rowFileOf(table)), binaryColumns(table))) {
+    yield { hash: String(row[hash]), mimeType: String(row[mimeType]) }
+  }
+}
+
+export function binaryColumns(table: ArchivedTable): readonly boolean[] {
+  return table.columns.map((column) => table.binary.includes(column))
+}
+
+async function exists(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch(unlessMissing)
+  await file?.close()
+  return file !== null
+}
+
+async function flushFolders(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) await flushFolder(join(entry.parentPath, entry.name))
+  }
+  await flushFolder(directory)
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import type { HashedFile } from './hashed-files.ts'
+import type { ArchivedTable, StoreLayout } from './store-archive.port.ts'
+
+/** Raised when an older program could not read a backup any more. */
+export const BACKUP_FORMAT = 1
+export const MANIFEST_FILE = 'manifest.json'
+export const BLOB_LIST_FILE = 'blobs.sha256'
+
+export interface Manifest {
+  readonly backupFormat: number
+  readonly createdAt: string
+  /** Version of the program that wrote it. */
+  readonly program: string
+  readonly store: StoreLayout
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  /** `elsewhere`: they stay in the object store, and are not part of the backup. */
+  readonly blobs: 'included' | 'elsewhere'
+  /** Blobs that the store names and whose bytes could not be read, or were others. */
+  readonly lostBlobs: readonly string[]
+  /** Every file but this one and those of blobs, which are in the list `blobs.sha256`. */
+  readonly files: readonly HashedFile[]
+}
+
+/** Why a backup cannot be used; a sentence for the operator. */
+export class BadBackupError extends Error {
+  override readonly name = 'BadBackupError'
+}
+
+/** With a hash of itself, so that a changed byte shows here as well. */
+export function writeManifest(manifest: Manifest): string {
+  return `${JSON.stringify({ ...manifest, sha256: hashOf(manifest) }, null, 1)}\n`
+}
+
+/**
+ * The manifest of a backup that this program can restore.
+ *
+ * @throws BadBackupError when it is damaged or of a newer program
+ */
+export function readManifest(text: string, knows: { readonly format: number; readonly steps: readonly string[] }): Manifest {
+  const manifest = parseManifest(text)
+  if (manifest.backupFormat > BACKUP_FORMAT)
+    throw new BadBackupError(
+      `the backup has format ${manifest.backupFormat}, newer than the ${BACKUP_FORMAT} this program knows: restore it with a newer program`,
+    )
+  const { sha256, ...rest } = manifest
+  if (sha256 !== hashOf(rest)) throw damaged('it does not have its own hash')
+  const unknown = manifest.store.steps.filter((step) => !knows.steps.includes(step))
+  if (manifest.store.format > knows.format || unknown.length > 0)
+    throw new BadBackupError(
+      `the backup is of a newer store (format ${manifest.store.format}${unknown.length > 0 ? `, steps ${unknown.join(', ')}` : ''}): restore it with a newer program`,
+    )
+  return rest
+}
+
+function parseManifest(text: string): Manifest & { readonly sha256: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw damaged('it is no JSON')
+  }
+  const manifest = value as Manifest & { readonly sha256: string }
+  if (typeof value !== 'object' || value === null || !Number.isSafeInteger(manifest.backupFormat))
+    throw damaged('it names no format')
+  return manifest
+}
+
+/** The hash vouches for the rest, so this one is only asked of what a program wrote. */
+function hashOf(manifest: Manifest): string {
+  return createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
+}
+
+function damaged(why: string): BadBackupError {
+  return new BadBackupError(`${MANIFEST_FILE} is damaged: ${why}`)
+}
+
+export function rowFileOf(table: Pick<ArchivedTable, 'name'>): string {
+  return `tables/${table.name}.rows`
+}
+
+export function blobFileOf(hash: string): string {
+  return `blobs/${hash.slice(0, 2)}/${hash}`
+}

@@ -1,0 +1,157 @@
+import { mkdir, open as openFile, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BlobStore } from '../blobs/blob-store.port.ts'
+import { binaryColumns, grantedBlobs, TOKEN_FILE } from './backup.ts'
+import { flushFolder, hashFile, readFileOf } from './hashed-files.ts'
+import { BadBackupError, BLOB_LIST_FILE, blobFileOf, MANIFEST_FILE, type Manifest, readManifest, rowFileOf } from './manifest.ts'
+import { decodeRows } from './row-file.ts'
+import type { StoreTarget } from './store-archive.port.ts'
+
+export interface RestoreOptions {
+  readonly directory: string
+  /** What this program can restore. */
+  readonly knows: { readonly format: number; readonly steps: readonly string[] }
+  /** Called once the backup is known to be whole; until then nothing is made anywhere. */
+  readonly open: () => Promise<{ readonly target: StoreTarget; readonly blobs: RestoredBlobs }>
+  readonly tokenFile: string
+}
+
+type RestoredBlobs = Pick<BlobStore, 'list' | 'receive' | 'size'>
+
+export interface RestoreDone {
+  readonly manifest: Manifest
+  readonly rows: number
+  readonly blobs: number
+}
+
+/**
+ * Brings a backup into an empty store. [OPS-10]
+ *
+ * Nothing is written before the manifest and the hash of every file have been checked and the store was seen to be empty. The store is marked
+ * first, and the mark goes with the transaction that writes the rows: a restore that was interrupted leaves a store on which no relay starts,
+ * and may be run again.
+ *
+ * @throws BadBackupError for what is wrong with the backup, Error for what is wrong with the store
+ */
+export async function restore({ directory, knows, open, tokenFile }: RestoreOptions): Promise<RestoreDone> {
+  const manifest = await checkedManifest(directory, knows)
+  await refuseOtherToken(directory, manifest, tokenFile)
+  const opened = await open()
+  await using target = opened.target
+  const { blobs } = opened
+  await refuseUsedStore(target, manifest, blobs)
+  await target.begin()
+  const blobCount = manifest.blobs === 'included' ? await restoreBlobs(directory, manifest, blobs) : 0
+  await restoreToken(directory, manifest, tokenFile)
+  const written = await target.fill(manifest.store, (table) =>
+    countedRows(
+      decodeRows(readFileOf(directory, rowFileOf(table)), binaryColumns(table)),
+      manifest.rows[table.name] ?? 0,
+      table.name,
+    ),
+  )
+  return { manifest, rows: [...written.values()].reduce((sum, count) => sum + count, 0), blobs: blobCount }
+}
+
+async function checkedManifest(directory: string, knows: RestoreOptions['knows']): Promise<Manifest> {
+  const text = await readFile(join(directory, MANIFEST_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    throw new BadBackupError(`${directory} has no ${MANIFEST_FILE}: it is no backup, or one that was interrupted`)
+  })
+  const manifest = readManifest(text, knows)
+  const problems = await checkFiles(directory, manifest)
+  if (problems.length === 0) return manifest
+  const more = problems.length > 5 ? ` and ${problems.length - 5} more` : ''
+  throw new BadBackupError(`the backup is damaged: ${problems.slice(0, 5).join('; ')}${more}`)
+}
+
+/** What is not as the manifest says. Reads every file. */
+export async function checkFiles(directory: string, manifest: Manifest): Promise<readonly string[]> {
+  const problems: string[] = []
+  for (const file of manifest.files) {
+    const found = await hashFile(directory, file.path)
+    if (found === null) problems.push(`${file.path} is missing`)
+    else if (found.bytes !== file.bytes || found.sha256 !== file.sha256) problems.push(`${file.path} is not what was written`)
+  }
+  if (problems.length > 0 || manifest.blobs === 'elsewhere') return problems
+  for await (const line of linesOf(readFileOf(directory, BLOB_LIST_FILE))) {
+    const hash = line.slice(0, 64)
+    const found = await hashFile(directory, blobFileOf(hash))
+    if (found?.sha256 !== hash) problems.push(`${blobFileOf(hash)} is ${found === null ? 'missing' : 'not what was written'}`)
+  }
+  return problems
+}
+
+async function refuseUsedStore(target: StoreTarget, manifest: Manifest, blobs: RestoredBlobs): Promise<void> {
+  if (target.state === 'in use') throw new Error('the database is not empty; a backup is restored into an empty store only')
+  // What an interrupted restore has brought already may stay: a blob's name says what its bytes are.
+  if (target.state === 'unfinished' || manifest.blobs === 'elsewhere') return
+  for await (const { hash } of blobs.list()) {
+    throw new Error(`the blob store is not empty (it has ${hash}); a backup is restored into an empty store only`)
+  }
+}
+
+async function refuseOtherToken(directory: string, manifest: Manifest, tokenFile: string): Promise<void> {
+  if (!hasToken(manifest)) return
+  const there = await readFile(tokenFile).catch(unlessMissing)
+  if (there === null || there.equals(await readFile(join(directory, TOKEN_FILE)))) return
+  throw new Error(`${tokenFile} exists and is another one than that of the backup; remove it first`)
+}
+
+async function restoreBlobs(directory: string, manifest: Manifest, blobs: RestoredBlobs): Promise<number> {
+  const lost = new Set(manifest.lostBlobs)
+  let count = 0
+  for await (const { hash, mimeType } of grantedBlobs(directory, manifest.store)) {
+    if (lost.has(hash) || (await blobs.size(hash)) !== null) continue
+    const received = await blobs.receive(readFileOf(directory, blobFileOf(hash)), () => undefined)
+    if (received.hash !== hash) {
+      await received.discard()
+      throw new BadBackupError(`${blobFileOf(hash)} changed while it was restored`)
+    }
+    await received.keep(mimeType)
+    count++
+  }
+  return count
+}
+
+async function restoreToken(directory: string, manifest: Manifest, tokenFile: string): Promise<void> {
+  if (!hasToken(manifest)) return
+  await mkdir(dirname(tokenFile), { recursive: true, mode: 0o700 })
+  const file = await openFile(tokenFile, 'w', 0o600)
+  try {
+    await file.chmod(0o600)
+    await file.writeFile(await readFile(join(directory, TOKEN_FILE)))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await flushFolder(dirname(tokenFile))
+}
+
+function hasToken(manifest: Manifest): boolean {
+  return manifest.files.some(({ path }) => path === TOKEN_FILE)
+}
+
+async function* countedRows<R>(rows: AsyncIterable<R>, expected: number, table: string): AsyncGenerator<R> {
+  let count = 0
+  for await (const row of rows) {
+    count++
+    yield row
+  }
+  if (count !== expected) throw new BadBackupError(`${table} has ${count} rows where the manifest says ${expected}`)
+}
+
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
+}

@@ -1,0 +1,44 @@
+import { resolve } from 'node:path'
+import { type Command, UsageError } from './command.ts'
+import { onStore, STORE_OPTIONS } from './tool-options.ts'
+
+/** [OPS-9] */
+export const backupCommand: Command = {
+  name: 'backup',
+  usage: '<dir> [--blobs] [--config <file>] [--data-dir <dir>]',
+  summary: 'copies the store into a new folder, beside a running relay; blobs of an object store only with --blobs',
+  options: { ...STORE_OPTIONS, blobs: { type: 'boolean' } },
+  words: 1,
+  run(call, io) {
+    const [name] = call.words
+    if (name === undefined) throw new UsageError('backup needs the folder to write into')
+    return onStore(call, io, async (options) => {
+      const { runBackup } = await import('../compose/tools.ts')
+      const done = await runBackup(options, resolve(io.cwd, name), call.flag('blobs'))
+      io.stdout(`${name} written: ${done.rows} rows and ${done.blobs} blobs, ${done.bytes} bytes\n`)
+      for (const hash of done.lostBlobs) io.stderr(`blob ${hash} is missing or damaged in the store and not in the backup\n`)
+      return done.lostBlobs.length === 0 ? 0 : 1
+    })
+  },
+}
+
+/** [OPS-10] */
+export const restoreCommand: Command = {
+  name: 'restore',
+  usage: '<dir> [--config <file>] [--data-dir <dir>]',
+  summary: 'checks a backup and restores it into an empty store; the relay must not run',
+  options: STORE_OPTIONS,
+  words: 1,
+  run(call, io) {
+    const [name] = call.words
+    if (name === undefined) throw new UsageError('restore needs the folder of the backup')
+    return onStore(call, io, async (options) => {
+      const { runRestore } = await import('../compose/tools.ts')
+      const { manifest, rows, blobs } = await runRestore(options, resolve(io.cwd, name))
+      io.stdout(`${name} of ${manifest.createdAt} restored: ${rows} rows and ${blobs} blobs\n`)
+      for (const hash of manifest.lostBlobs) io.stderr(`blob ${hash} was lost before the backup was made\n`)
+      if (manifest.blobs === 'elsewhere') io.stderr('the backup has no blobs: they must still be in the object store\n')
+      return 0
+    })
+  },
+}

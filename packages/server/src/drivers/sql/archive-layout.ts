@@ -1,0 +1,36 @@
+import type { ArchivedTable, StoreLayout } from '../../backup/store-archive.port.ts'
+import { appliedSteps, isUnfinished, STORE_FORMAT, storedFormat } from './migrations/migrate.ts'
+import type { Connection } from './tables.ts'
+
+/** What an engine says of one table. */
+export interface TableFacts {
+  readonly name: string
+  readonly columns: readonly { readonly name: string; readonly isBinary: boolean; readonly isIdentity: boolean }[]
+  /** Highest value its identity column has ever given. */
+  readonly lastIdentity: number
+}
+
+/**
+ * The layout of a store that is about to be copied or read; `tables` are in the order in which they were made, so that none comes before
+ * one it refers to. What belongs to Kysely's migrations is left out: the names of the steps stand for it.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export async function layoutOf(db: Connection, tables: readonly TableFacts[]): Promise<StoreLayout> {
+  const format = await storedFormat(db)
+  if (await isUnfinished(db)) throw new Error('a restore into the store was not finished: run `relay restore` again')
+  if (format === null) throw new Error('the database holds no store of a relay')
+  if (format > STORE_FORMAT)
+    throw new Error(`the store has format ${format}, newer than the ${STORE_FORMAT} this program knows: use a newer program`)
+  return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => !name.startsWith('kysely_')).map(archived) }
+}
+
+function archived({ name, columns, lastIdentity }: TableFacts): ArchivedTable {
+  const identity = columns.find(({ isIdentity }) => isIdentity)
+  return {
+    name,
+    columns: columns.map((column) => column.name),
+    binary: columns.filter(({ isBinary }) => isBinary).map((column) => column.name),
+    identity: identity === undefined ? null : { column: identity.name, last: lastIdentity },
+  }
+}

@@ -1,0 +1,154 @@
+import { sql } from 'kysely'
+import type { Logger } from '../../kernel/log.ts'
+import type { StoredContents } from '../../verify/stored-contents.port.ts'
+import { layoutOf } from './archive-layout.ts'
+import { inspectDocument } from './inspect-document.ts'
+import { originalText } from './stored-text.ts'
+import type { Connection, Tables } from './tables.ts'
+
+const PAGE_ROWS = 500
+const MOST_PER_TABLE = 20
+
+/** Tables whose rows belong to a document. */
+const OF_A_DOCUMENT = [
+  'log_heads',
+  'bodies',
+  'updates',
+  'snapshots',
+  'set_aside',
+  'recovery_points',
+  'point_refs',
+  'blob_refs',
+  'share_links',
+] as const satisfies readonly (keyof Tables)[]
+
+/**
+ * Opens the store a `[storage] url` names for reading alone.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export async function openStoredContents(url: string, log: Logger): Promise<StoredContents> {
+  if (url.startsWith('sqlite:')) {
+    const { openSqliteReader } = await import('./sqlite-reader.ts')
+    const { db, file, close } = openSqliteReader(url.slice('sqlite:'.length))
+    const structure = () =>
+      file
+        .prepare('pragma integrity_check(100)')
+        .all()
+        .map((row) => String(row['integrity_check']))
+    return storedContents(db, structure, close)
+  }
+  const { openPostgres } = await import('./postgres.ts')
+  const { reader, close } = await openPostgres(url, 0, log)
+  return storedContents(reader, () => [], close)
+}
+
+function storedContents(db: Connection, structure: () => readonly string[], close: () => Promise<void>): StoredContents {
+  return {
+    async *problems() {
+      await layoutOf(db, [])
+      for (const problem of structure()) if (problem !== 'ok') yield `the database file is damaged: ${problem}`
+      yield* strayRows(db)
+      yield* registryProblems(db)
+    },
+    async eachDocument(work) {
+      for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+        const page = await db
+          .selectFrom('documents')
+          .select('key')
+          .where('key', '>', after)
+          .orderBy('key')
+          .limit(PAGE_ROWS)
+          .execute()
+        for (const { key } of page) await atOneMoment(db, key, work)
+        const last = page.at(-1)
+        if (last === undefined) return
+        after = last.key
+      }
+    },
+    async *grants() {
+      for (let after = ''; ; ) {
+        const { rows } = await sql<{ hash: string }>`
+          select distinct hash from blob_grants where hash > ${after} order by hash limit ${PAGE_ROWS}`.execute(db)
+        const hashes = rows.map(({ hash }) => hash)
+        if (hashes.length === 0) return
+        const sizes = await db.selectFrom('blob_grants').select(['hash', 'size_bytes']).where('hash', 'in', hashes).execute()
+        for (const hash of hashes) {
+          yield { hash, sizes: sizes.filter((row) => row.hash === hash).map((row) => row.size_bytes) }
+        }
+        after = hashes.at(-1) ?? ''
+      }
+    },
+    async isGranted(hash) {
+      return (await db.selectFrom('blob_grants').select('hash').where('hash', '=', hash).executeTakeFirst()) !== undefined
+    },
+    async setAsideCount() {
+      const row = await db
+        .selectFrom('set_aside')
+        .select((e) => e.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return row.count
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** A transaction per document: what a running relay writes meanwhile is seen as a whole or not at all, and no long one holds anything up. */
+function atOneMoment(db: Connection, key: number, work: Parameters<StoredContents['eachDocument']>[0]): Promise<void> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (moment) => {
+      const document = await inspectDocument(moment, key)
+      if (document !== null) await work(document)
+    })
+}
+
+/** Rows that belong to nothing. Each statement sees one moment, as each write of the relay is one transaction. */
+async function* strayRows(db: Connection): AsyncGenerator<string> {
+  for (const table of OF_A_DOCUMENT) {
+    const { rows } = await sql<{ key: number }>`
+      select distinct ${sql.ref(`${table}.key`)} as key from ${sql.table(table)}
+      where not exists (select 1 from documents where documents.key = ${sql.ref(`${table}.key`)}) limit ${MOST_PER_TABLE}`.execute(
+      db,
+    )
+    for (const { key } of rows) yield `${table} has rows of document key ${key}, which does not exist`
+  }
+  const points = await sql<{ point: number }>`
+    select distinct point_refs.point as point from point_refs where not exists (
+      select 1 from recovery_points where recovery_points.point = point_refs.point and recovery_points.key = point_refs.key)
+    limit ${MOST_PER_TABLE}`.execute(db)
+  for (const { point } of points.rows) yield `point_refs has rows of recovery point ${point}, which its document does not have`
+  const both = await sql<{ id: string }>`
+    select documents.id as id from documents join tombstones
+      on tombstones.workspace_id = documents.workspace_id and tombstones.id = documents.id limit ${MOST_PER_TABLE}`.execute(db)
+  for (const { id } of both.rows) yield `document ${JSON.stringify(id)} exists and is said to be deleted`
+}
+
+async function* registryProblems(db: Connection): AsyncGenerator<string> {
+  const all = await db.selectFrom('registries').select(['workspace_id', 'kind']).execute()
+  for (const { workspace_id, kind } of all) {
+    const row = await db
+      .selectFrom('registries')
+      .selectAll()
+      .where('workspace_id', '=', workspace_id)
+      .where('kind', '=', kind)
+      .executeTakeFirst()
+    if (row === undefined) continue
+    const name = `the registry ${JSON.stringify(kind)} of workspace ${JSON.stringify(workspace_id)}`
+    const text = originalTextOrNull(row.value)
+    if (text === null) yield `${name} cannot be read`
+    else if (Buffer.byteLength(text) !== row.size_bytes)
+      yield `${name} has ${Buffer.byteLength(text)} bytes where its row says ${row.size_bytes}`
+  }
+}
+
+function originalTextOrNull(stored: string): string | null {
+  try {
+    const text = originalText(stored)
+    JSON.parse(text)
+    return text
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,86 @@
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely } from 'kysely'
+import type { Cell, StoreSource } from '../../backup/store-archive.port.ts'
+import { layoutOf, type TableFacts } from './archive-layout.ts'
+import { adapter, TransactionalSqlite } from './sqlite.ts'
+import type { Connection, Tables } from './tables.ts'
+
+const BUSY_TIMEOUT_MS = 5000
+
+/** A store that is only read, beside whoever works on it. */
+export interface SqliteReader {
+  readonly db: Connection
+  readonly file: DatabaseSync
+  close(): Promise<void>
+}
+
+/**
+ * Opens the file for reading alone and without its lock. The writer is never held up: in WAL mode a reader sees the last commit before its
+ * transaction began, while new ones go to the side file.
+ *
+ * @throws Error naming the file when it is missing or no database
+ */
+export function openSqliteReader(path: string): SqliteReader {
+  try {
+    statSync(path)
+    const file = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    file.exec('pragma query_only = on')
+    const db = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(file) }) })
+    return { db, file, close: () => db.destroy() }
+  } catch (error) {
+    throw new Error(`cannot read the store ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+export function sqliteSource(path: string): StoreSource {
+  const { db, file, close } = openSqliteReader(path)
+  return {
+    async atOneMoment(work) {
+      // The transaction sees from its first read on what was committed before that.
+      file.exec('begin')
+      try {
+        const layout = await layoutOf(db, tableFacts(file))
+        return await work({
+          layout,
+          async *rows({ name, columns }) {
+            const statement = file.prepare(`select ${columns.map(quoted).join(', ')} from ${quoted(name)}`)
+            statement.setReturnArrays(true)
+            yield* statement.iterate() as unknown as Iterable<readonly Cell[]>
+          },
+        })
+      } finally {
+        file.exec('rollback')
+      }
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function tableFacts(file: DatabaseSync): readonly TableFacts[] {
+  const tables = file
+    .prepare("select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by rowid")
+    .all()
+  const given = new Map(
+    file
+      .prepare('select name, seq from sqlite_sequence')
+      .all()
+      .map(({ name, seq }) => [String(name), Number(seq)]),
+  )
+  return tables.map(({ name, sql }) => ({
+    name: String(name),
+    lastIdentity: given.get(String(name)) ?? 0,
+    columns: file
+      .prepare('select name, type, pk from pragma_table_info(?)')
+      .all(String(name))
+      .map((column) => ({
+        name: String(column['name']),
+        isBinary: String(column['type']).toLowerCase() === 'blob',
+        isIdentity: column['pk'] === 1 && /\bautoincrement\b/i.test(String(sql)),
+      })),
+  }))
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import type { ArchivedTable, Cell, FillState, StoreLayout, StoreTarget } from '../../backup/store-archive.port.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { connect } from './database.ts'
+import type { Database } from './engine.ts'
+import { applySteps, isUnfinished, MIGRATIONS, RESTORE_MARK, setFact, STORE_FORMAT, tableNames } from './migrations/migrate.ts'
+import type { Connection, Writer } from './tables.ts'
+
+/** Both engines take some ten thousand parameters in one statement. */
+const STATEMENT_CELLS = 8000
+const STATEMENT_BYTES = 1 << 20
+
+/** The newest format and the steps that this program can restore. */
+export const KNOWN_STORE = { format: STORE_FORMAT, steps: Object.keys(MIGRATIONS) } as const
+
+/**
+ * Opens the store a `[storage] url` names for a restore.
+ *
+ * @throws Error with a sentence for the operator, e.g. when a relay is running on it
+ */
+export async function openStoreTarget(url: string, log: Logger): Promise<StoreTarget> {
+  const database = await connect(url, { synchronous: 'FULL' }, log)
+  const { engine, writer: db } = database
+  return {
+    state: await fillState(db),
+    async begin() {
+      await db.transaction().execute(async (writer) => {
+        await engine.lockStore(writer)
+        if ((await fillState(writer)) === 'in use') throw new Error('the database is not empty any more')
+        const { text } = engine.columnTypes
+        await sql`create table if not exists store_facts (name ${text} primary key, value ${text} not null)`.execute(writer)
+        await setFact(writer, RESTORE_MARK, 'begun')
+      })
+    },
+    fill: (layout, rows) => db.transaction().execute((writer) => fill(database, writer, layout, rows)),
+    [Symbol.asyncDispose]: () => database.close(),
+  }
+}
+
+async function fillState(db: Connection): Promise<FillState> {
+  const tables = await tableNames(db)
+  if (tables.length === 0) return 'empty'
+  return tables.length === 1 && (await isUnfinished(db)) ? 'unfinished' : 'in use'
+}
+
+async function fill(
+  { engine }: Database,
+  writer: Writer,
+  { steps, tables }: StoreLayout,
+  rows: (table: ArchivedTable) => AsyncIterable<readonly Cell[]>,
+): Promise<ReadonlyMap<string, number>> {
+  await engine.lockStore(writer)
+  if ((await fillState(writer)) !== 'unfinished') throw new Error('the database is not empty any more')
+  // It comes again with the first step; the mark goes with it, unseen before the commit.
+  await sql`drop table store_facts`.execute(writer)
+  await applySteps(writer, engine.columnTypes, steps)
+  const written = new Map<string, number>()
+  for (const table of tables) {
+    written.set(table.name, await writeRows(writer, table, rows(table)))
+    if (table.identity !== null) await engine.continueAbove(writer, table.name, table.identity.column, table.identity.last)
+  }
+  await applySteps(writer, engine.columnTypes, Object.keys(MIGRATIONS))
+  await setFact(writer, 'format', String(STORE_FORMAT))
+  return written
+}
+
+async function writeRows(
+  writer: Writer,
+  { name, columns }: ArchivedTable,
+  rows: AsyncIterable<readonly Cell[]>,
+): Promise<number> {
+  const list = sql.join(columns.map((column) => sql.ref(column)))
+  const most = Math.max(1, Math.floor(STATEMENT_CELLS / columns.length))
+  let batch: (readonly Cell[])[] = []
+  let bytes = 0
+  let count = 0
+  const flush = async () => {
+    if (batch.length === 0) return
+    const values = sql.join(batch.map((row) => sql`(${sql.join(row)})`))
+    await sql`insert into ${sql.table(name)} (${list}) values ${values}`.execute(writer)
+    count += batch.length
+    batch = []
+    bytes = 0
+  }
+  for await (const row of rows) {
+    batch.push(row)
+    for (const cell of row) bytes += cell instanceof Uint8Array || typeof cell === 'string' ? cell.length : 8
+    if (batch.length >= most || bytes >= STATEMENT_BYTES) await flush()
+  }
+  await flush()
+  return count
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { BlobStore } from '../blobs/blob-store.port.ts'
+import type { Random } from '../kernel/ids.ts'
+import type { StoredContents, StoredDocument, StoredGrant } from './stored-contents.port.ts'
+import { documentFindings, pointFindings } from './verify-document.ts'
+
+/** `note`: nothing is lost or wrong, but a person may want to know. */
+export interface Finding {
+  readonly level: 'damage' | 'note'
+  readonly what: 'store' | 'document' | 'blob'
+  readonly workspace?: string
+  readonly docId?: string
+  readonly hash?: string
+  readonly detail: string
+}
+
+export interface VerifySummary {
+  readonly documents: number
+  readonly points: number
+  readonly blobs: number
+  readonly damages: number
+  readonly notes: number
+  /** Bytes of damaged logs that earlier runs kept for a person to look at. */
+  readonly setAside: number
+}
+
+export interface VerifyOptions {
+  readonly store: StoredContents
+  readonly blobs: Pick<BlobStore, 'read'>
+  readonly random: Random
+  /** Called with each finding as it is met. */
+  readonly report: (finding: Finding) => void
+}
+
+/**
+ * Reads everything that is stored and changes nothing, beside a running relay; one document is in memory at a time. [OPS-11]
+ * What cannot be read at all is a finding like any other, and the rest is still looked at.
+ */
+export async function verify({ store, blobs, random, report }: VerifyOptions): Promise<VerifySummary> {
+  const counts = { documents: 0, points: 0, blobs: 0, damages: 0, notes: 0 }
+  const tell = (finding: Finding): void => {
+    if (finding.level === 'damage') counts.damages++
+    else counts.notes++
+    report(finding)
+  }
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      tell({
+        level: 'damage',
+        what: 'store',
+        detail: `it cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      })
+    }
+  }
+  await attempt(async () => {
+    for await (const detail of store.problems()) tell({ level: 'damage', what: 'store', detail })
+  })
+  await attempt(() =>
+    store.eachDocument(async (document) => {
+      counts.documents++
+      counts.points += await verifyDocument(document, random, tell)
+    }),
+  )
+  await attempt(async () => {
+    for await (const grant of store.grants()) {
+      counts.blobs++
+      const detail = await blobProblem(grant, blobs)
+      // One that was collected meanwhile is nobody's loss.
+      if (detail !== null && (await store.isGranted(grant.hash)))
+        tell({ level: 'damage', what: 'blob', hash: grant.hash, detail })
+    }
+  })
+  let setAside = 0
+  await attempt(async () => {
+    setAside = await store.setAsideCount()
+  })
+  return { ...counts, setAside }
+}
+
+async function verifyDocument(document: StoredDocument, random: Random, tell: (finding: Finding) => void): Promise<number> {
+  const of = { what: 'document', workspace: document.workspaceId, docId: document.id } as const
+  for (const finding of documentFindings(document, random)) tell({ ...of, ...finding })
+  let points = 0
+  const counted: StoredDocument = {
+    ...document,
+    async *points() {
+      for await (const point of document.points()) {
+        points++
+        yield point
+      }
+    },
+  }
+  for await (const finding of pointFindings(counted)) tell({ ...of, ...finding })
+  return points
+}
+
+async function blobProblem({ hash, sizes }: StoredGrant, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
+  const sha256 = createHash('sha256')
+  let bytes = 0
+  try {
+    const content = await blobs.read(hash, null)
+    if (content === null) return 'its bytes are missing'
+    for await (const piece of content) {
+      sha256.update(piece)
+      bytes += piece.byteLength
+    }
+  } catch (error) {
+    return `its bytes cannot be read: ${error instanceof Error ? error.message : String(error)}`
+  }
+  if (sha256.digest('hex') !== hash) return 'its bytes are not those of its hash'
+  const other = sizes.find((size) => size !== bytes)
+  return other === undefined ? null : `it has ${bytes} bytes where a workspace has recorded ${other}`
+}
