@@ -1,0 +1,65 @@
+import { afterEach, expect, it } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { collected, hashOf, someBytes } from './testing/blob-bytes.ts'
+import { type BlobWorkspace, callerOf, openBlobWorkspace, refusalOf } from './testing/blob-workspace.ts'
+
+const opened: BlobWorkspace[] = []
+const open = async (options?: Parameters<typeof openBlobWorkspace>[0]): Promise<BlobWorkspace> => {
+  const workspace = await openBlobWorkspace(options)
+  opened.push(workspace)
+  return workspace
+}
+afterEach(async () => {
+  for (const workspace of opened.splice(0)) await workspace[Symbol.asyncDispose]()
+})
+const ann = callerOf()
+
+it('[BLOB-6] a blob is found by every role of its workspace and by no other', async () => {
+  const { blobs, upload } = await open()
+  const hash = await upload(ann, someBytes(10))
+  const find = (access: typeof ann) => refusalOf(blobs.find(access, hash))
+  expect(await find(callerOf({ sub: 'vic', role: 'viewer' }))).toBe('accepted')
+  expect(await find(callerOf({ sub: 'eve', role: 'owner', workspaceId: 'other' }))).toBe('NOT_FOUND')
+  expect(await refusalOf(blobs.find(ann, hashOf(someBytes(11))))).toBe('NOT_FOUND')
+})
+
+it('[BLOB-6] with private blobs it takes the uploader, the workspace owner or a document that the caller may read', async () => {
+  const readers = { mayRead: (access: typeof ann) => Promise.resolve(access.sub === 'reader') }
+  const { blobs, upload } = await open({ settings: { enforcePrivateBlobs: true }, deps: { readers } })
+  const hash = await upload(ann, someBytes(10))
+  const find = (given: Parameters<typeof callerOf>[0]) => refusalOf(blobs.find(callerOf(given), hash))
+  expect(
+    await Promise.all([
+      find({ sub: 'ann' }),
+      find({ sub: 'olga', role: 'owner' }),
+      find({ sub: 'reader', role: 'viewer' }),
+      find({ sub: 'bob' }),
+      find({ sub: 'vic', role: 'viewer' }),
+    ]),
+  ).toEqual(['accepted', 'accepted', 'accepted', 'NOT_FOUND', 'NOT_FOUND'])
+  await upload(callerOf({ sub: 'bob' }), someBytes(10))
+  expect(await find({ sub: 'bob' })).toBe('accepted')
+})
+
+it('[BLOB-7] what is delivered are the bytes, or the range that was asked for', async () => {
+  const { blobs, upload } = await open()
+  const bytes = someBytes(1_000)
+  const delivery = await blobs.deliver(await blobs.find(ann, await upload(ann, bytes)))
+  if (delivery.kind !== 'stream') throw new Error('no stream')
+  expect(await collected(await delivery.open(null))).toEqual(bytes)
+  expect(await collected(await delivery.open({ start: 10, end: 19 }))).toEqual(bytes.slice(10, 20))
+})
+
+it('[BLOB-3] [BLOB-8] bytes that the disk lost or cut are not served, and uploading them again heals it', async () => {
+  const { blobs, upload, files, store } = await open()
+  const bytes = someBytes(1_000)
+  const hash = await upload(ann, bytes)
+  const grant = await blobs.find(ann, hash)
+  const served = () => Promise.all([refusalOf(blobs.deliver(grant)), refusalOf(blobs.confirm(grant))])
+  writeFileSync(files()[0] as string, bytes.slice(0, 10))
+  expect(await served()).toEqual(['NOT_FOUND', 'NOT_FOUND'])
+  await upload(ann, bytes)
+  expect(await served()).toEqual(['accepted', 'accepted'])
+  await store.remove(hash)
+  expect(await served()).toEqual(['NOT_FOUND', 'NOT_FOUND'])
+})
