@@ -1,6 +1,6 @@
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
-import type { Route } from '../http/route.ts'
+import type { Route, RouteDeclaration } from '../http/route.ts'
 import { AUTH_EXCHANGES } from './auth.exchanges.ts'
 import { readRevocation } from './revocation-entry.ts'
 import type { Revocation } from './revocations.port.ts'
@@ -8,6 +8,19 @@ import type { Revocations } from './revocations.ts'
 
 const MAX_ENTRIES = 10_000
 const MAX_BODY_BYTES = 2 * 1024 * 1024
+
+/** The internal routes of tokens without what they run. [REST-29] */
+export const AUTH_ROUTES = {
+  revoke: {
+    method: 'POST',
+    path: '/api/v1/internal/revoke',
+    credential: 'revocation-bearer',
+    body: { kind: 'json', maxBytes: MAX_BODY_BYTES },
+    needs: 'the revocation push bearer',
+    summary: 'Revokes tokens by their jti. 204 means every entry is durable and effective.',
+    exchange: AUTH_EXCHANGES.revoke,
+  },
+} as const satisfies Record<string, RouteDeclaration>
 
 export interface AuthRoutesOptions {
   readonly revocations: Pick<Revocations, 'add'>
@@ -19,13 +32,7 @@ export interface AuthRoutesOptions {
 export function authRoutes({ revocations, pushConfigured, log }: AuthRoutesOptions): readonly Route[] {
   return [
     {
-      method: 'POST',
-      path: '/api/v1/internal/revoke',
-      credential: 'revocation-bearer',
-      body: { kind: 'json', maxBytes: MAX_BODY_BYTES },
-      needs: 'the revocation push bearer',
-      summary: 'Revokes tokens by their jti. 204 means every entry is durable and effective.',
-      exchange: AUTH_EXCHANGES.revoke,
+      ...AUTH_ROUTES.revoke,
       async handle(request) {
         if (!pushConfigured) throw pushNotConfigured()
         const entries = readRevocations(request.json)

@@ -3,7 +3,10 @@ import { resolveLimits } from '../access/limits.ts'
 import { authRoutes } from '../auth/auth.routes.ts'
 import { createInternalBearer } from '../auth/internal-bearer.ts'
 import { createApp } from '../http/app.ts'
+import { openApiDocument } from '../http/openapi/openapi.ts'
+import { openApiRoutes } from '../http/openapi/openapi.routes.ts'
 import type { Route } from '../http/route.ts'
+import { routeTable } from '../http/route-table.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { healthRoutes } from '../operation/health.routes.ts'
 import type { Readiness } from '../operation/health.ts'
@@ -55,6 +58,7 @@ export function openServers(
       version: { ...base.release, server: 'docrelay', protocolVersion: PROTOCOL_VERSION, protocolMinor: PROTOCOL_MINOR },
     }),
     ...(config.metrics.expose === 'public' ? metricRoutes : []),
+    ...openApiRoutes(openApiDocument(routeTable(), base.release.version)),
   ]
   const { corsOrigins } = config.server
   const onUpgrade = live.gateway.handleUpgrade.bind(live.gateway)

@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { authRoutes } from '../auth/auth.routes.ts'
+import { blobRoutes } from '../blobs/blobs.routes.ts'
+import { collectionRoutes } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES, documentRoutes } from '../documents/documents.routes.ts'
+import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
 import { healthRoutes } from '../operation/health.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
-import type { RouteDeclaration } from './route.ts'
+import { previewRoutes } from '../previews/previews.routes.ts'
+import { recoveryRoutes } from '../recovery/recovery.routes.ts'
+import { shareLinkRoutes } from '../share-links/share-links.routes.ts'
+import { styleProfileRoutes } from '../style-profiles/style-profiles.routes.ts'
+import { usageRoutes } from '../usage/usage.routes.ts'
+import { openApiRoutes } from './openapi/openapi.routes.ts'
+import type { Route, RouteDeclaration } from './route.ts'
 import { routeTable } from './route-table.ts'
 import { servedPaths } from './routing.ts'
 
@@ -17,24 +26,60 @@ describe('route table', () => {
       'DELETE /api/docs/:id bearer none',
       'POST /api/docs/:id/transfer bearer json',
       'PUT /api/docs/:id/collection bearer json',
+      'GET /api/docs/:id/ydoc bearer none',
+      'GET /api/blobs/:hash bearer none',
+      'POST /api/blobs/:hash bearer stream',
+      'POST /api/v1/blobs/:hash/upload-url bearer json',
+      'POST /api/v1/blobs/:hash/finalize bearer json',
+      'POST /api/v1/blobs/:hash/download-url bearer none',
+      'GET /api/docs/:id/recovery bearer none',
+      'POST /api/docs/:id/recovery/capture bearer none',
+      'GET /api/docs/:id/recovery/:pointId bearer none',
+      'POST /api/docs/:id/recovery/:pointId/restore bearer none',
+      'GET /api/v1/docs/:id/preview.svg bearer none',
+      'GET /api/v1/docs/:id/preview.png bearer none',
+      'GET /api/collections bearer none',
+      'PUT /api/collections bearer json',
+      'GET /api/collections/:id/documents bearer none',
+      'GET /api/v1/style-profiles bearer none',
+      'PUT /api/v1/style-profiles bearer json',
+      'GET /api/v1/usage bearer none',
+      'GET /api/v1/docs/:id/share-links bearer none',
+      'POST /api/v1/docs/:id/share-links bearer json',
+      'DELETE /api/v1/docs/:id/share-links/:linkId bearer none',
+      'POST /api/v1/share-links/redeem bearer json',
+      'POST /api/docs/:id/share bearer json',
+      'GET /share none none',
+      'POST /api/v1/internal/workspace/:ws/purge-member revocation-bearer json',
       'GET /health none none',
       'GET /livez none none',
       'GET /readyz none none',
       'GET /version none none',
       'GET /metrics none none',
+      'GET /api/v1/openapi.json none none',
       'POST /api/v1/internal/revoke revocation-bearer json',
     ])
   })
 
   it('[X15] every declared route is one that is run, and the reverse', () => {
-    const unused = undefined as never
+    const unused = {} as never
     const run = [
-      ...documentRoutes({ documents: unused, editorClient: false }),
-      ...healthRoutes({ readiness: unused, version: unused }),
+      ...documentRoutes(unused),
+      ...blobRoutes(unused),
+      ...recoveryRoutes(unused),
+      ...previewRoutes(unused),
+      ...collectionRoutes(unused),
+      ...styleProfileRoutes(unused),
+      ...usageRoutes(unused),
+      ...shareLinkRoutes(unused),
+      ...purgeMemberRoutes(unused),
+      ...healthRoutes(unused),
       ...metricsRoutes(unused),
-      ...authRoutes({ revocations: unused, pushConfigured: false, log: unused }),
+      ...openApiRoutes(unused),
+      ...authRoutes(unused),
     ]
-    const declared = (routes: readonly RouteDeclaration[]) => routes.map((route) => ({ ...route, handle: undefined }))
+    const declared = (routes: readonly (Route | RouteDeclaration)[]) =>
+      routes.map((route) => ({ ...route, handle: undefined, headers: route.headers !== undefined }))
     expect(declared(run)).toEqual(declared(routeTable()))
   })
 

@@ -1,4 +1,4 @@
-import { authRoutes } from '../auth/auth.routes.ts'
+import { AUTH_ROUTES } from '../auth/auth.routes.ts'
 import { BLOB_ROUTES } from '../blobs/blobs.routes.ts'
 import { COLLECTION_ROUTES } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES } from '../documents/documents.routes.ts'
@@ -6,16 +6,16 @@ import { PURGE_MEMBER_ROUTES } from '../documents/purge-member.routes.ts'
 import { HEALTH_ROUTES } from '../operation/health.routes.ts'
 import { METRICS_ROUTES } from '../operation/metrics.routes.ts'
 import { PREVIEW_ROUTES } from '../previews/previews.routes.ts'
+import { RECOVERY_ROUTES } from '../recovery/recovery.routes.ts'
 import { SHARE_LINK_ROUTES } from '../share-links/share-links.routes.ts'
 import { STYLE_PROFILE_ROUTES } from '../style-profiles/style-profiles.routes.ts'
 import { USAGE_ROUTES } from '../usage/usage.routes.ts'
 import { OPENAPI_ROUTES } from './openapi/openapi.routes.ts'
-import { RECOVERY_ROUTES } from '../recovery/recovery.routes.ts'
 import type { RouteDeclaration } from './route.ts'
 
 /** Every route of the relay as data, in the order of the reference; nothing is opened or run. */
 export function routeTable(): readonly RouteDeclaration[] {
-  const declared = [
+  return [
     DOCUMENT_ROUTES,
     BLOB_ROUTES,
     RECOVERY_ROUTES,
@@ -28,8 +28,6 @@ export function routeTable(): readonly RouteDeclaration[] {
     HEALTH_ROUTES,
     METRICS_ROUTES,
     OPENAPI_ROUTES,
+    AUTH_ROUTES,
   ].flatMap((routes) => Object.values<RouteDeclaration>(routes))
-  // Made without what they would run on: only what they declare is read.
-  const internal = authRoutes({ revocations: undefined as never, pushConfigured: false, log: undefined as never })
-  return [...declared, ...internal]
 }

@@ -15,8 +15,8 @@ export type BodyPolicy =
   /** Any bytes, handed to the handler as they arrive and not collected; the handler counts them. [BLOB-3] */
   | { readonly kind: 'stream' }
 
-/** A route without what it runs: what docs and pins list. */
-export type RouteDeclaration = Omit<Route, 'handle'>
+/** A route without what it runs: what docs and pins list. Only routes that tests make up leave out what they take and answer. */
+export type RouteDeclaration = Omit<Route, 'handle' | 'exchange'> & { readonly exchange: RouteExchange }
 
 /** One REST route as data: what to run and what it needs. Handlers contain no auth, no limits, no status mapping. */
 export interface Route {
@@ -28,6 +28,7 @@ export interface Route {
   /** The PERM-3 row in words, rendered into docs/reference/routes.md. */
   readonly needs: string
   readonly summary: string
+  /** What it takes and answers. [REST-36] */
   readonly exchange?: RouteExchange
   /** Not served under `/api/v1/` as well. [REST-4] */
   readonly unversioned?: true

@@ -5,6 +5,7 @@ import type { Route, RouteDeclaration, RouteRequest } from '../http/route.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { PointHead } from './recovery-store.port.ts'
 import type { Recovery } from './recovery.ts'
+import { RECOVERY_EXCHANGES } from './recovery.exchanges.ts'
 
 const NO_BODY = { kind: 'none' } as const
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
@@ -21,6 +22,7 @@ export const RECOVERY_ROUTES = {
     path: '/api/docs/:id/recovery',
     needs: 'view',
     summary: 'The recovery points of a document, newest first.',
+    exchange: RECOVERY_EXCHANGES.list,
   },
   capture: {
     ...OF_DOCUMENT,
@@ -28,6 +30,7 @@ export const RECOVERY_ROUTES = {
     path: '/api/docs/:id/recovery/capture',
     needs: 'edit',
     summary: 'Keeps the present state as a recovery point, unless the newest one says the same.',
+    exchange: RECOVERY_EXCHANGES.capture,
   },
   read: {
     ...OF_POINT,
@@ -35,6 +38,7 @@ export const RECOVERY_ROUTES = {
     path: '/api/docs/:id/recovery/:pointId',
     needs: 'view',
     summary: 'The document body as it was at a recovery point.',
+    exchange: RECOVERY_EXCHANGES.read,
   },
   restore: {
     ...OF_POINT,
@@ -42,6 +46,7 @@ export const RECOVERY_ROUTES = {
     path: '/api/docs/:id/recovery/:pointId/restore',
     needs: 'owner',
     summary: 'Puts a new document with the content of a recovery point in the place of this one.',
+    exchange: RECOVERY_EXCHANGES.restore,
   },
 } as const satisfies Record<string, RouteDeclaration>
 

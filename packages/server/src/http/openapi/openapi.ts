@@ -124,17 +124,12 @@ export function errorsOf(route: RouteDeclaration): readonly ErrorCode[] {
     for (const code of ['BAD_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) codes.add(code)
   }
   if (route.body.kind === 'document') codes.add('DOC_TOO_LARGE')
-  for (const code of exchangeOf(route).errors) codes.add(code)
+  for (const code of route.exchange.errors) codes.add(code)
   return [...codes]
 }
 
-function exchangeOf(route: RouteDeclaration): RouteExchange {
-  if (route.exchange === undefined) throw new Error(`route ${route.method} ${route.path} does not say what it takes and answers`)
-  return route.exchange
-}
-
 function operation(route: RouteDeclaration, method: string, path: string, components: Components): Json {
-  const exchange = exchangeOf(route)
+  const { exchange } = route
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [tag(path)],

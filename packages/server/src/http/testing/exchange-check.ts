@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { JsonSchema } from '../../kernel/exchange.ts'
-import type { RouteDeclaration } from '../route.ts'
+import type { Route, RouteDeclaration } from '../route.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
 
 interface Answered {
@@ -29,8 +29,8 @@ const PREFLIGHT = new Set(['access-control-allow-methods', 'access-control-allow
 export type ExchangeCheck = (method: string, path: string, answer: Answered) => void
 
 /** For the routes that say what they take and answer; those that tests make up for themselves may leave it. */
-export function createExchangeCheck(routes: readonly RouteDeclaration[]): ExchangeCheck {
-  const told = routes.filter((route) => route.exchange !== undefined)
+export function createExchangeCheck(routes: readonly Route[]): ExchangeCheck {
+  const told = routes.filter((route): route is Route & RouteDeclaration => route.exchange !== undefined)
   const silent = routes
     .filter((route) => route.exchange === undefined)
     .map((route) => matcher(route.path.replaceAll(/:(\w+)/g, '{$1}')))

@@ -9,6 +9,8 @@ import { openKeySet } from '../../auth/key-set.ts'
 import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { blobRoutes } from '../../blobs/blobs.routes.ts'
+import { openRestBlobs, type RestBlobsOptions } from '../../blobs/testing/rest-blobs.ts'
 import { collectionRoutes } from '../../collections/collections.routes.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import type { DocumentEvent } from '../../documents/document-events.port.ts'
@@ -40,6 +42,9 @@ import type { Clock } from '../../kernel/clock.ts'
 import { createApp } from '../app.ts'
 import type { Route } from '../route.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.ts'
+import { openApiDocument } from '../openapi/openapi.ts'
+import { openApiRoutes } from '../openapi/openapi.routes.ts'
+import { routeTable } from '../route-table.ts'
 import { createExchangeCheck } from './exchange-check.ts'
 
 export interface RestRelayOptions {
@@ -54,6 +59,7 @@ export interface RestRelayOptions {
   readonly store?: (real: DocumentStore) => DocumentStore
   readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
+  readonly blobs?: RestBlobsOptions
   readonly timeouts?: HttpTimeouts
   readonly maxConfigBytes?: number
   readonly linkBase?: string
@@ -72,6 +78,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  readonly bytes: Uint8Array
   /** Empty when the answer is no JSON object. */
   readonly json: Readonly<Record<string, unknown>>
   /** The entries when the answer is a JSON list. */
@@ -156,7 +163,15 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const state = { draining: false }
   const corsOrigins = options.corsOrigins ?? ['*']
   const seats = memorySeats()
-  const { registries: registryStore, shareLinks, blobs } = storage
+  const { registries: registryStore, shareLinks, blobs: ledger } = storage
+  const blobs = await openRestBlobs({
+    ...shared,
+    directory,
+    ledger,
+    documents: storage.documents,
+    metrics,
+    options: options.blobs ?? {},
+  })
   const registries = { store: registryStore, maxBytes: options.maxConfigBytes ?? 2_097_152 }
   const shareClock = options.shareClock ?? systemClock
   const rateLimiter = memoryRateLimiter(shareClock)
@@ -165,9 +180,10 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
     ...recoveryRoutes({ recovery, editorClient: options.editorClient ?? false }),
     ...previewRoutes({ previews }),
+    ...blobRoutes(blobs),
     ...collectionRoutes({ registries, documents }),
     ...styleProfileRoutes(registries),
-    ...usageRoutes({ documents: storage.documents, blobs, registries: registryStore, seats }),
+    ...usageRoutes({ documents: storage.documents, blobs: ledger, registries: registryStore, seats }),
     ...shareLinkRoutes({
       links: createShareLinks({ store: shareLinks, ...sharing }),
       documents,
@@ -178,6 +194,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...purgeMemberRoutes({ documents, log }),
     ...healthRoutes({ readiness: createReadiness(checks, systemClock), version }),
     ...metricsRoutes(metrics),
+    ...openApiRoutes(openApiDocument(routeTable(), '0.0.0')),
     ...(options.routes ?? []),
   ]
   const check = createExchangeCheck(routes)
@@ -256,7 +273,8 @@ function send(port: number, issuer: TestIssuer, method: string, path: string, op
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
+        const bytes = Uint8Array.from(Buffer.concat(chunks))
+        const text = new TextDecoder().decode(bytes)
         const answerHeaders = new Headers()
         for (let i = 0; i < response.rawHeaders.length; i += 2) {
           answerHeaders.append(response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string)
@@ -264,7 +282,7 @@ function send(port: number, issuer: TestIssuer, method: string, path: string, op
         const value = parsed(text)
         const list = Array.isArray(value) ? (value as Answer['list']) : []
         const json = typeof value === 'object' && value !== null ? (value as Answer['json']) : {}
-        resolve({ status: response.statusCode ?? 0, headers: answerHeaders, text, json, list })
+        resolve({ status: response.statusCode ?? 0, headers: answerHeaders, text, bytes, json, list })
       })
     })
     request.on('error', reject)
