@@ -11,10 +11,11 @@ import type { ToWorker } from './sync/worker-messages.ts'
 
 /** Entry of a document worker thread: the storage thread's port on one side, the main thread's on the other. */
 function startWorker(port: NonNullable<typeof parentPort>, start: WorkerStart): void {
-  const { documents, updates } = storageFromPort(start.storage)
+  const { documents, updates, recovery } = storageFromPort(start.storage)
   const worker = new DocumentWorker({
     documents,
     updates,
+    recovery,
     clock: systemClock,
     random: systemRandom,
     log: portLogger((line) => port.postMessage(line)),

@@ -220,6 +220,18 @@ export const DOCUMENT_EXCHANGES = {
     responses: DONE,
     errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'NOT_PERSISTED'],
   },
+  ydoc: {
+    ...ONE,
+    responses: {
+      200: {
+        description:
+          'The bytes `DSKY`, u32 1, u64 serverVersion (both little-endian), then one Yjs v1 update of the whole state.',
+        content: { 'application/octet-stream': {} },
+        headers: PRIVATE_CONTENT,
+      },
+    },
+    errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'NOT_PERSISTED'],
+  },
 } as const satisfies Record<string, RouteExchange>
 
 /** What the route of the control plane takes and answers. [REST-36, REST-33] */

@@ -8,6 +8,7 @@ import type { Documents } from './documents.ts'
 import { encodeCursor, type ListedPage } from './listing.ts'
 import { documentMetadata } from './metadata.ts'
 import { bodyEtag, presentBody } from './present.ts'
+import { ydocBytes } from './ydoc.ts'
 
 const MIB = 1_048_576
 const JSON_BODY = { kind: 'json', maxBytes: 2 * MIB } as const
@@ -81,6 +82,17 @@ export const DOCUMENT_ROUTES = {
     documentParam: 'id',
     checkParams,
   },
+  ydoc: {
+    method: 'GET',
+    path: '/api/docs/:id/ydoc',
+    credential: 'bearer',
+    body: NO_BODY,
+    needs: 'view',
+    summary: 'The live form of a document, for programs that do not connect.',
+    exchange: DOCUMENT_EXCHANGES.ydoc,
+    documentParam: 'id',
+    checkParams,
+  },
 } as const satisfies Record<string, RouteDeclaration>
 
 export interface DocumentRoutesDeps {
@@ -126,6 +138,13 @@ export function documentRoutes({ documents, editorClient }: DocumentRoutesDeps):
       async handle(request) {
         await documents.setCollection(callerOf(request).access, idOf(request), readCollectionChange(request.json))
         return { kind: 'empty' }
+      },
+    },
+    {
+      ...DOCUMENT_ROUTES.ydoc,
+      async handle(request) {
+        const bytes = ydocBytes(await documents.encode(callerOf(request).access, idOf(request)))
+        return { kind: 'bytes', bytes, headers: { ...CONTENT_HEADERS, 'Content-Type': 'application/octet-stream' } }
       },
     },
   ]

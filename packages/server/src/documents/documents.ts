@@ -6,7 +6,7 @@ import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
 import { putDocument, type PutInput, type PutResult } from './put.ts'
 import { documentLevel } from './put-plan.ts'
 import { type Readable, readable, readerOf } from './reader.ts'
-import type { Residents } from './residents.port.ts'
+import type { EncodedDocument, Residents } from './residents.port.ts'
 import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
 import { auditFields, type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
@@ -23,6 +23,8 @@ export interface Documents {
   head(access: Access, id: string): Promise<Readable>
   /** Head and body of one moment, after every edit applied before the call. [LIFE-11] */
   get(access: Access, id: string): Promise<Readable & { readonly record: DocumentRecord }>
+  /** The live form after every edit applied before the call. [REST-31] */
+  encode(access: Access, id: string): Promise<EncodedDocument>
   /** Creates or replaces. [REST-15..REST-19] */
   put(access: Access, input: PutInput): Promise<PutResult>
   remove(access: Access, id: string): Promise<void>
@@ -73,6 +75,12 @@ export function createDocuments(given: DocumentsDeps): Documents {
     return { ...readable(access, settled.head, deps), record: settled }
   }
 
+  async function encode(access: Access, id: string): Promise<EncodedDocument> {
+    const ref = { workspaceId: access.workspaceId, id }
+    readable(access, await stored(store, ref), deps)
+    return (await residents.encode(ref)) ?? unknownDocument()
+  }
+
   async function remove(access: Access, ref: DocumentRef): Promise<void> {
     const { id } = ref
     const before = await stored(store, ref)
@@ -104,6 +112,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
     list,
     head,
     get,
+    encode,
     put: (access, input) => putDocument(access, input, deps),
     remove: (access, id) => inTurn(deps, refOf(access, id), () => remove(access, refOf(access, id))),
     transfer: (access, id, to) => transfer(deps, access, refOf(access, id), to),

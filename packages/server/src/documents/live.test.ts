@@ -57,6 +57,10 @@ class LiveTitles implements Residents {
     return []
   }
 
+  async encode() {
+    return null
+  }
+
   sharingChanged(): void {
     this.calls.push('sharing')
   }

@@ -25,6 +25,11 @@ export type PutOutcome =
       readonly details: Readonly<Record<string, unknown>>
     }
 
+export interface EncodedDocument {
+  readonly version: number
+  readonly update: Uint8Array
+}
+
 /**
  * What `documents` needs of live documents. Declared here, implemented by `sync/rooms.ts`, handed over by compose. [architecture §4]
  * Every promise rejects with RelayError UNAVAILABLE or NOT_PERSISTED when the live side cannot tell.
@@ -36,6 +41,11 @@ export interface Residents {
    * A missing document is no error. [LIFE-11]
    */
   settle(ref: DocumentRef): Promise<void>
+  /**
+   * The whole live document as one Yjs v1 update, and the stored version that says the same; everything in it is durable. Opens the document
+   * when it is not resident. `null`: there is none. [REST-31]
+   */
+  encode(ref: DocumentRef): Promise<EncodedDocument | null>
   /** Merges a PUT into the live document, broadcasts and stores it in one step. `not-resident`: the caller writes cold. [LIFE-13, LIFE-14] */
   put(request: PutRequest): Promise<PutOutcome | 'not-resident'>
   /** Says that another writer stored `version`; a room that did not write it reconciles. Never throws. */

@@ -42,6 +42,8 @@ export type RoomTask =
   | { readonly kind: 'settle' }
   | { readonly kind: 'put'; readonly request: PutRequest }
   | { readonly kind: 'body-changed'; readonly version: number }
+  /** The whole live document, for a reader who keeps no connection. [REST-31] */
+  | { readonly kind: 'encode' }
   /** Materialises, compacts and forgets the room; refused (`busy`) when someone joined meanwhile. [LIFE-17] */
   | { readonly kind: 'evict' }
   /** Forgets the room without materialising: the document was deleted. */
@@ -103,6 +105,8 @@ export type FromWorker =
 export type TaskOutcome =
   | { readonly kind: 'settled'; readonly version: number }
   | { readonly kind: 'put'; readonly outcome: PutOutcome }
+  /** One Yjs v1 update of the whole state, and the stored version of it. */
+  | { readonly kind: 'encoded'; readonly version: number; readonly update: Uint8Array }
   | { readonly kind: 'evicted' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'gone' }

@@ -1,5 +1,5 @@
 import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
-import type { PutOutcome, PutRequest, Residents } from '../../documents/residents.port.ts'
+import type { EncodedDocument, PutOutcome, PutRequest, Residents } from '../../documents/residents.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/log.ts'
@@ -8,7 +8,7 @@ import { bindingOf, type Connection, canWrite, identityOf } from './connection.t
 import { RoomJobs } from './room-jobs.ts'
 import { type EndedRun, RoomRecovery } from './room-recovery.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
-import type { FromWorker, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { FromWorker, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 /** The document workers as rooms use them; `document-workers.ts` opens them. */
 export interface WorkerPool {
@@ -155,22 +155,13 @@ class OpenRooms implements Rooms {
   }
 
   async settle(ref: DocumentRef): Promise<void> {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      let room = await this.#resident(ref)
-      if (room === null) {
-        const state = await this.#deps.store.state(ref)
-        if (state.kind !== 'document' || state.head.coveredSeq >= state.head.lastSeq) return
-        const entered = await this.enter(state.head)
-        if (entered.kind === 'gone') return
-        if (entered.kind === 'unavailable') throw new RelayError('UNAVAILABLE', 'The document cannot be loaded now.')
-        room = entered.room
-      }
-      const outcome = await this.#jobs.run(room, { kind: 'settle' })
-      if (outcome.kind === 'settled' || outcome.kind === 'gone') return
-      if (outcome.kind === 'failed' && room.phase === 'closed') continue
-      throw failed(outcome)
-    }
-    throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being settled.')
+    await this.#runOpened(ref, { kind: 'settle' }, (head) => head.coveredSeq < head.lastSeq)
+  }
+
+  async encode(ref: DocumentRef): Promise<EncodedDocument | null> {
+    const outcome = await this.#runOpened(ref, { kind: 'encode' }, () => true)
+    if (outcome === null || outcome.kind === 'encoded') return outcome
+    throw failed(outcome)
   }
 
   async put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
@@ -252,6 +243,26 @@ class OpenRooms implements Rooms {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cancelSweep()
     this.#sink = null
+  }
+
+  /** Runs a task in a document's room, which is opened first where `opens` says so; `null` when there is none to run it in. */
+  async #runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      let room = await this.#resident(ref)
+      if (room === null) {
+        const state = await this.#deps.store.state(ref)
+        if (state.kind !== 'document' || !opens(state.head)) return null
+        const entered = await this.enter(state.head)
+        if (entered.kind === 'gone') return null
+        if (entered.kind === 'unavailable') throw new RelayError('UNAVAILABLE', 'The document cannot be loaded now.')
+        room = entered.room
+      }
+      const outcome = await this.#jobs.run(room, task)
+      if (outcome.kind === 'gone') return null
+      if (outcome.kind !== 'failed') return outcome
+      if (room.phase !== 'closed') throw failed(outcome)
+    }
+    throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being read.')
   }
 
   /** The room of a document once it is open, or `null`. */

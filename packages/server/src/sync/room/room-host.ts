@@ -2,6 +2,7 @@ import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { UpdateGuard } from '../guard/guard.ts'
 import type { AppendQueue } from './room-log.ts'
 import type { ScratchPool } from './room-scratch.ts'
@@ -67,6 +68,7 @@ export function watched<T>(host: Pick<RoomHost, 'watch'>, room: number, bytes: n
 export interface RoomHost {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
+  readonly recovery: Pick<RecoveryStore, 'capture'>
   readonly queue: AppendQueue
   readonly guard: UpdateGuard
   readonly scratch: ScratchPool

@@ -6,7 +6,9 @@ import { refuseStaleTitle } from '../binding/binding.ts'
 import { ProjectionCache } from '../binding/binding-cache.ts'
 import { project } from '../binding/binding-project.ts'
 import type { Room } from './room.ts'
+import { type LeaveCapture, leaveCapture } from './room-capture.ts'
 import { compactRoom } from './room-compact.ts'
+import { encodeRoom } from './room-encode.ts'
 import { RELAY } from './room-load.ts'
 import { putIntoRoom } from './room-put.ts'
 import { materialised } from './room-body.ts'
@@ -40,6 +42,7 @@ export class RoomSaver {
   /** Sub of the last edit not yet in the body. */
   lastWriter = 'system'
   private readonly cache = new ProjectionCache()
+  private readonly leaving: LeaveCapture
   private readonly room: Room
   private readonly loadedVersion: number
   /** A compaction that came to nothing is not repeated at every edit. */
@@ -55,6 +58,7 @@ export class RoomSaver {
 
   constructor(room: Room, head: DocumentHead) {
     this.room = room
+    this.leaving = leaveCapture(room)
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
     this.loadedVersion = head.version
   }
@@ -102,7 +106,13 @@ export class RoomSaver {
   }
 
   lastLeft(): void {
+    this.leaving.left()
     this.saveSoon()
+    this.inBackground(() => this.captureLeft())
+  }
+
+  private async captureLeft(): Promise<void> {
+    if (!this.isBehind()) await this.leaving.run(this.version)
   }
 
   /** At most one save runs and at most one waits. [LIFE-8] */
@@ -181,6 +191,8 @@ export class RoomSaver {
         return putIntoRoom(this.room, this, task.request)
       case 'body-changed':
         return this.bodyChanged(task.version)
+      case 'encode':
+        return encodeRoom(this.room, this)
       case 'evict':
         return this.evict()
       case 'drop':
@@ -196,7 +208,8 @@ export class RoomSaver {
     return this.base?.head.version ?? this.loadedVersion
   }
 
-  private async settle(): Promise<TaskOutcome> {
+  /** Stores everything applied before the call. Must run inside `exclusive`. [LIFE-11] */
+  async settle(): Promise<TaskOutcome> {
     this.room.host.turn(() => this.room.sync.flushTurn())
     if (!this.room.isReady) return LOST
     const outcome = await this.save()
@@ -217,6 +230,7 @@ export class RoomSaver {
     if (this.room.members.size > 0) return { kind: 'busy' }
     const outcome = await this.saveAndCompact()
     if (outcome !== 'saved') return failed(outcome)
+    if (this.room.isReady) await this.captureLeft()
     if (!this.room.isReady) return LOST
     if (this.room.members.size > 0 || this.isBehind()) return { kind: 'busy' }
     this.room.host.turn(() => this.room.close({ kind: 'evicted' }))

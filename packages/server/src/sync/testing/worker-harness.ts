@@ -157,12 +157,17 @@ export class TestWorker {
   private readonly running = new Map<number, (outcome: TaskOutcome) => void>()
 
   constructor(
-    stores: { readonly documents: DocumentStore; readonly updates: UpdateLog },
+    stores: {
+      readonly documents: DocumentStore
+      readonly updates: UpdateLog
+      readonly recovery?: DocumentWorkerOptions['recovery']
+    },
     options: Partial<Pick<DocumentWorkerOptions, 'rooms' | 'clock' | 'watch' | 'log'>> = {},
   ) {
     this.host = new DocumentWorker({
       documents: stores.documents,
       updates: stores.updates,
+      recovery: stores.recovery ?? { capture: () => Promise.resolve({ kind: 'unchanged' }) },
       clock: systemClock,
       random: systemRandom,
       log: silentLogger,

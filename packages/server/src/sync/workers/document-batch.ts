@@ -151,6 +151,11 @@ function withOwnBytes(message: FromWorker, transfer: ArrayBuffer[]): FromWorker 
       return { ...message, frames: message.frames.map((frame) => apart(frame, transfer)) }
     case 'awareness':
       return { ...message, frame: apart(message.frame, transfer) }
+    case 'done': {
+      const { outcome } = message
+      if (outcome.kind !== 'encoded') return message
+      return { ...message, outcome: { ...outcome, update: apart(outcome.update, transfer) } }
+    }
     default:
       return message
   }

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { Pacer } from '../../kernel/pacer.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import { UpdateGuard } from '../guard/guard.ts'
 import { Room } from '../room/room.ts'
 import {
@@ -23,6 +24,7 @@ import type { FromWorker, ToWorker } from '../worker-messages.ts'
 export interface DocumentWorkerOptions {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
+  readonly recovery: Pick<RecoveryStore, 'capture'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import { put, RoomFixture, setShape, shapesOf, untilAsync } from '../testing/room-fixture.ts'
+import { TestWorker, until } from '../testing/worker-harness.ts'
+
+// Saving by time is far away: what is stored here is stored because somebody left.
+const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 120_000 })
+const { openRoom, joined, body, headOf, putTo, settle } = at
+
+const pointsOf = ({ key }: DocumentHead) => at.storage.recovery.list(key)
+const shapesAt = async ({ key }: DocumentHead, index: number) => {
+  const point = await at.storage.recovery.read(key, (await pointsOf({ key } as DocumentHead))[index]?.pointId ?? '')
+  return point.kind === 'point' ? shapesOf(JSON.parse(new TextDecoder().decode(point.body))) : point.kind
+}
+const untilPoints = (head: DocumentHead, count: number) => untilAsync(async () => (await pointsOf(head)).length === count)
+/** All work of the room that was asked for before is done. */
+const idle = (room: number, on = at.worker) => settle(room, on)
+
+describe('recovery points of a live document', () => {
+  it('[LIFE-19] [LIFE-21] when the last participant leaves, what they leave behind is stored and kept as a point', async () => {
+    const { head, room } = await openRoom()
+    const [ann, ben] = [await joined(room), await joined(room)]
+    setShape(ann, 's1')
+    await until(() => ann.settled === ann.ordinal)
+    ann.leave()
+    await idle(room)
+    // The state before the first change, taken within the write; one participant is still there.
+    expect(await pointsOf(head)).toHaveLength(1)
+    setShape(ben, 's2')
+    await until(() => ben.settled === ben.ordinal)
+    ben.leave()
+    await untilPoints(head, 2)
+    expect(await shapesAt(head, 0)).toEqual(['s0', 's1', 's2'])
+    expect(await shapesAt(head, 1)).toEqual(['s0'])
+    expect((await pointsOf(head))[0]?.version).toBe((await headOf(head)).version)
+  })
+
+  it('[LIFE-19] nothing is kept again when nothing changed, whoever comes and goes', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    setShape(ann, 's1')
+    ann.leave()
+    await untilPoints(head, 2)
+    for (let i = 0; i < 3; i++) {
+      const reader = await joined(room, { canWrite: false })
+      reader.leave()
+      await idle(room)
+    }
+    expect(await pointsOf(head)).toHaveLength(2)
+    await at.worker.job(room, { kind: 'evict' })
+    const again = await at.worker.open(head)
+    const ben = await joined(again)
+    ben.leave()
+    await at.worker.job(again, { kind: 'evict' })
+    expect(await pointsOf(head)).toHaveLength(2)
+  })
+
+  it('[LIFE-20] edits that come to nothing make no point', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    ann.leave()
+    await untilPoints(head, 1)
+    const ben = await joined(room)
+    setShape(ben, 's1')
+    ben.doc.getMap('shapes:c1').delete('s1')
+    await until(() => ben.settled === ben.ordinal)
+    ben.leave()
+    await idle(room)
+    expect(shapesOf(await body(head))).toEqual(['s0'])
+    expect(await pointsOf(head)).toHaveLength(1)
+  })
+
+  it('[LIFE-18] a zeroing by a live edit and one by a PUT are preceded by a point of the state before', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    setShape(ann, 's1')
+    await settle(room)
+    for (const id of ['s0', 's1']) ann.doc.getMap('shapes:c1').delete(id)
+    await settle(room)
+    expect(shapesOf(await body(head))).toEqual([])
+    expect(await shapesAt(head, 0)).toEqual(['s0', 's1'])
+    setShape(ann, 's2')
+    await settle(room)
+    const before = await body(head)
+    const zeroed = { ...before, pages: [{ id: 'c1', name: 'Canvas', shapes: [] }] }
+    expect(await putTo(room, put(await headOf(head), zeroed))).toMatchObject({ kind: 'written' })
+    expect(await shapesAt(head, 0)).toEqual(['s2'])
+  })
+
+  it('[OPS-8] a capture that fails neither keeps the document in memory nor is it forgotten', async () => {
+    let failures = 1
+    const calls: string[] = []
+    const recovery: Pick<RecoveryStore, 'capture'> = {
+      async capture(key, reason, nowMs) {
+        calls.push(reason)
+        if (failures-- > 0) throw new RelayError('UNAVAILABLE', 'the disk is full')
+        return at.storage.recovery.capture(key, reason, nowMs)
+      },
+    }
+    await using worker = new TestWorker({ ...at.storage, recovery })
+    const { head, room } = await openRoom(worker)
+    const ann = await joined(room, {}, worker)
+    setShape(ann, 's1')
+    ann.leave()
+    await idle(room, worker)
+    expect(await worker.job(room, { kind: 'evict' })).toEqual({ kind: 'evicted' })
+    expect(calls).toEqual(['last-leave', 'last-leave'])
+    expect(await shapesAt(head, 0)).toEqual(['s0', 's1'])
+  })
+})
+
+describe('the whole live document in one answer', () => {
+  const decoded = (update: Uint8Array) => {
+    const doc = new Y.Doc()
+    Y.applyUpdate(doc, update)
+    return { shapes: doc.getMap('shapes:c1').toJSON(), prose: doc.getXmlFragment('prose:p1').toJSON(), doc }
+  }
+  const encoded = async (room: number, on = at.worker) => {
+    const outcome = await on.job(room, { kind: 'encode' })
+    if (outcome.kind !== 'encoded') throw new Error(`not encoded: ${JSON.stringify(outcome)}`)
+    return outcome
+  }
+
+  it('[REST-31] is what a joined client has, with the version that the store has then', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    setShape(ann, 's1', { x: 1 })
+    const { version, update } = await encoded(room)
+    expect(decoded(update).shapes).toEqual(ann.doc.getMap('shapes:c1').toJSON())
+    expect(decoded(update).prose).toEqual(ann.doc.getXmlFragment('prose:p1').toJSON())
+    expect(Y.encodeStateVector(decoded(update).doc)).toEqual(Y.encodeStateVector(ann.doc))
+    expect(version).toBe((await headOf(head)).version)
+    expect(shapesOf(await body(head))).toContain('s1')
+  })
+
+  it('[REST-31] [YDOC-8] a document that was never opened is seeded, and later answers say the same lineage', async () => {
+    const { head, room } = await openRoom()
+    const first = await encoded(room)
+    expect(Object.keys(decoded(first.update).shapes)).toEqual(['s0'])
+    expect(first.version).toBe(head.version)
+    await at.worker.job(room, { kind: 'evict' })
+    const again = await at.worker.open(head)
+    const second = await encoded(again)
+    expect(at.worker.host.isLive(again)).toBe(false)
+    const both = new Y.Doc()
+    for (const { update } of [first, second]) Y.applyUpdate(both, update)
+    expect(both.getXmlFragment('prose:p1').toJSON()).toBe(decoded(first.update).prose)
+  })
+
+  it('[REST-31] [D3] while edits never pause it still answers, and shows nothing that is not durable', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    let n = 0
+    const typing = setInterval(() => setShape(ann, 'typing', { n: ++n }), 1)
+    try {
+      for (let i = 0; i < 5; i++) {
+        const { update } = await encoded(room)
+        const durable = new Y.Doc()
+        const log = await at.storage.updates.load(head.key)
+        if (log.kind !== 'loaded') throw new Error('no log')
+        for (const record of [...(log.snapshot ? [log.snapshot] : []), ...log.records]) Y.applyUpdate(durable, record.update)
+        const vector = Y.encodeStateVector(durable)
+        Y.applyUpdate(durable, update)
+        expect(Y.encodeStateVector(durable)).toEqual(vector)
+      }
+    } finally {
+      clearInterval(typing)
+    }
+    expect(n).toBeGreaterThan(5)
+  })
+})

@@ -1,0 +1,23 @@
+import { fullState } from './room-content.ts'
+import type { Room } from './room.ts'
+import type { RoomSaver } from './room-save.ts'
+import type { TaskOutcome } from '../worker-messages.ts'
+
+const ATTEMPTS = 5
+const LOST: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the live document was reset' }
+
+/**
+ * The whole state as one update, with the stored version that says the same. While edits never pause, the version may be a few edits older
+ * than the state; nothing in the state is less than durable. [REST-31, LIFE-11]
+ */
+export async function encodeRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
+  for (let attempt = 1; ; attempt++) {
+    const settled = await saver.settle()
+    if (settled.kind !== 'settled') return settled
+    if (!room.isReady) return LOST
+    if (saver.isBehind() && attempt < ATTEMPTS) continue
+    const sequence = room.log.emitted
+    const update = room.watched(() => fullState(room.content(), sequence))
+    return (await room.log.reach(sequence)) ? { kind: 'encoded', version: settled.version, update } : LOST
+  }
+}
