@@ -234,6 +234,7 @@ export const layers = [
       ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(
         server,
       ),
+      ...['http/openapi', 'http/route-table.ts'].map(server),
       ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),
     ],
     libraries: [],
