@@ -273,8 +273,8 @@ function send(port: number, issuer: TestIssuer, method: string, path: string, op
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
       response.on('end', () => {
-        const bytes = Uint8Array.from(Buffer.concat(chunks))
-        const text = new TextDecoder().decode(bytes)
+        const whole = Buffer.concat(chunks)
+        const text = whole.toString()
         const answerHeaders = new Headers()
         for (let i = 0; i < response.rawHeaders.length; i += 2) {
           answerHeaders.append(response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string)
@@ -282,7 +282,7 @@ function send(port: number, issuer: TestIssuer, method: string, path: string, op
         const value = parsed(text)
         const list = Array.isArray(value) ? (value as Answer['list']) : []
         const json = typeof value === 'object' && value !== null ? (value as Answer['json']) : {}
-        resolve({ status: response.statusCode ?? 0, headers: answerHeaders, text, bytes, json, list })
+        resolve({ status: response.statusCode ?? 0, headers: answerHeaders, text, bytes: new Uint8Array(whole), json, list })
       })
     })
     request.on('error', reject)

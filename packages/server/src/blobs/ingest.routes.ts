@@ -1,0 +1,36 @@
+import type { Caller } from '../http/caller.ts'
+import type { Route, RouteDeclaration, RouteRequest } from '../http/route.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { INGEST_EXCHANGES } from './ingest.exchanges.ts'
+import { readIngestRequest } from './ingest-request.ts'
+import type { Ingest } from './ingest.ts'
+
+/** Ingest without what it runs. [interface, Endpoints] */
+export const INGEST_ROUTES = {
+  ingest: {
+    method: 'POST',
+    path: '/api/v1/blobs/ingest-from-url',
+    credential: 'bearer',
+    body: { kind: 'json', maxBytes: 2 * 1_048_576 },
+    needs: 'role owner or member',
+    summary: 'Fetches a URL into the blobs of the workspace.',
+    exchange: INGEST_EXCHANGES.ingest,
+  },
+} as const satisfies Record<string, RouteDeclaration>
+
+export function ingestRoutes(ingest: Ingest): readonly Route[] {
+  return [
+    {
+      ...INGEST_ROUTES.ingest,
+      async handle(request) {
+        const { hash, sizeBytes: size, mimeType } = await ingest(callerOf(request).access, () => readIngestRequest(request.json))
+        return { kind: 'json', value: { hash, size, mimeType }, headers: { 'Cache-Control': 'no-store' } }
+      },
+    },
+  ]
+}
+
+function callerOf(request: RouteRequest): Caller {
+  if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
+  return request.caller
+}
