@@ -82,5 +82,6 @@ export function errorShape(code: ErrorCode): ErrorShape {
 function errorHeaders(code: ErrorCode, status: number, details: readonly DetailName[]): readonly string[] {
   if (status === ERRORS.UNAUTHENTICATED.status) return ['WWW-Authenticate']
   if (details.includes('retryAfterMs')) return ['Retry-After']
+  if (code === 'RANGE_NOT_SATISFIABLE') return ['Content-Range']
   return code === 'METHOD_NOT_ALLOWED' ? ['Allow'] : []
 }

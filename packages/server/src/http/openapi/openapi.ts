@@ -32,6 +32,7 @@ const ERROR_HEADERS: Readonly<Record<string, string>> = {
   'WWW-Authenticate': '`Bearer`, with `error="invalid_token"` when a token was given.',
   'Retry-After': 'Whole seconds, at least 1.',
   Allow: 'The methods of the path.',
+  'Content-Range': 'The size of the blob.',
 }
 
 const COMMON_PARAMETERS: Readonly<Record<string, ExchangeParameter>> = {
