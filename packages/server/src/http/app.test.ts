@@ -86,6 +86,17 @@ describe('routes', () => {
     expect((await relay.call('HEAD', '/health')).status).toBe(200)
   })
 
+  it('[REST-5] a path that is spelled out is its own route, wherever it stands in the table', async () => {
+    await using shadowed = await startRestRelay({
+      routes: [
+        { ...open, path: '/api/test/:id', handle: async (request) => ({ kind: 'json', value: request.params }) },
+        { ...open, path: '/api/v1/test/word', handle: async () => ({ kind: 'json', value: 'word' }) },
+      ],
+    })
+    expect((await shadowed.call('GET', '/api/v1/test/word')).text).toBe('"word"')
+    expect((await shadowed.call('GET', '/api/test/word')).json).toEqual({ id: 'word' })
+  })
+
   it('[X15] a route without a policy, and one declared twice, stop the start', () => {
     const route = ROUTES[0] as Route
     expect(() => groupRoutes([{ ...route, credential: undefined as never }])).toThrow('has no policy')

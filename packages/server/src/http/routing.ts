@@ -11,7 +11,8 @@ export interface RouteGroup {
 }
 
 /**
- * Groups routes by path and adds the canonical `/api/v1/` spelling of each `/api/` route. [REST-4]
+ * Groups routes by path and adds the canonical `/api/v1/` spelling of each `/api/` route. [REST-4] Words come before parameters,
+ * so that a path that is spelled out is never taken for a value of another one's parameter, whatever the order of the table.
  * Throws on a route without credential or body policy (default deny, X15) and on a duplicate.
  */
 export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
@@ -27,13 +28,19 @@ export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
       groups.set(pattern, group.set(route.method, route))
     }
   }
-  return [...groups].map(([pattern, group]) => ({ pattern, routes: group, methods: allowedMethods([...group.keys()]) }))
+  return [...groups]
+    .sort(([a], [b]) => parametersOf(a) - parametersOf(b))
+    .map(([pattern, group]) => ({ pattern, routes: group, methods: allowedMethods([...group.keys()]) }))
 }
 
 /** The paths a route answers on. */
 export function servedPaths(route: Pick<Route, 'path' | 'unversioned'>): readonly string[] {
   const isShort = route.unversioned !== true && route.path.startsWith('/api/') && !route.path.startsWith('/api/v1/')
   return isShort ? [route.path, `/api/v1/${route.path.slice('/api/'.length)}`] : [route.path]
+}
+
+function parametersOf(pattern: string): number {
+  return pattern.split(':').length - 1
 }
 
 function allowedMethods(methods: readonly string[]): readonly string[] {

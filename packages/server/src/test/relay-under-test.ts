@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { platform } from '@docrelay/protocol/client/environment'
 import { RelayClient } from '@docrelay/protocol/client/relay-client'
 import { SyncClient, type SyncClientOptions } from '@docrelay/protocol/client/sync-client'
 import * as Y from 'yjs'
+import { checkedFetch, createExchangeCheck } from '../http/testing/exchange-check.ts'
+import { routeTable } from '../http/route-table.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
 
 /** The relay as an operator runs it, in a process of its own, with a real issuer; data survives `kill` and `restart`. */
@@ -18,6 +21,7 @@ export interface RelayUnderTest extends AsyncDisposable {
   /** Lines of stderr so far: the log. */
   readonly logLines: readonly string[]
   token(options?: TokenOptions): string
+  /** Rejects, too, when an answer is not one that OpenAPI tells of. [REST-36] */
   rest(options?: TokenOptions): RelayClient
   /** A connected client; destroyed with the relay. */
   sync(docId: string, options?: TokenOptions, more?: Partial<SyncClientOptions>): SyncClient
@@ -41,7 +45,7 @@ export async function startRelayUnderTest(
   const dataDir = options.dataDir ?? join(folder, 'data')
   const logLines: string[] = []
   const clients: SyncClient[] = []
-  const environment = (port: number, env = options.env) => ({
+  const variables = (port: number, env = options.env) => ({
     PATH: process.env['PATH'],
     RELAY_HOST: '127.0.0.1',
     RELAY_PORT: String(port),
@@ -53,9 +57,10 @@ export async function startRelayUnderTest(
     RELAY_REVOCATION_BEARER: 'revocation-secret-for-tests',
     ...env,
   })
-  let running = await launch(environment(0), folder, logLines)
+  let running = await launch(variables(0), folder, logLines)
   const baseUrl = running.baseUrl
   const port = Number(new URL(baseUrl).port)
+  const environment = { ...platform, fetch: checkedFetch(createExchangeCheck(routeTable())) }
   const wsUrl = `${baseUrl.replace('http', 'ws')}/ws`
 
   const relay: RelayUnderTest = {
@@ -68,7 +73,7 @@ export async function startRelayUnderTest(
       return running.child.pid as number
     },
     token: (claims) => issuer.token(claims),
-    rest: (claims) => new RelayClient({ baseUrl, token: () => issuer.token(claims) }),
+    rest: (claims) => new RelayClient({ baseUrl, token: () => issuer.token(claims), environment }),
     sync(docId, claims, more) {
       const client = new SyncClient({ url: wsUrl, docId, doc: new Y.Doc(), token: () => issuer.token(claims), ...more })
       clients.push(client)
@@ -84,7 +89,7 @@ export async function startRelayUnderTest(
       return running.ended
     },
     async restart(env = options.env) {
-      running = await launch(environment(port, env), folder, logLines)
+      running = await launch(variables(port, env), folder, logLines)
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.destroy()

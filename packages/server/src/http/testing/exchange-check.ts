@@ -29,14 +29,16 @@ const PREFLIGHT = new Set(['access-control-allow-methods', 'access-control-allow
 export type ExchangeCheck = (method: string, path: string, answer: Answered) => void
 
 /** For the routes that say what they take and answer; those that tests make up for themselves may leave it. */
-export function createExchangeCheck(routes: readonly Route[]): ExchangeCheck {
-  const told = routes.filter((route): route is Route & RouteDeclaration => route.exchange !== undefined)
+export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[]): ExchangeCheck {
+  const told = routes.filter((route): route is RouteDeclaration => route.exchange !== undefined)
   const silent = routes
     .filter((route) => route.exchange === undefined)
     .map((route) => matcher(route.path.replaceAll(/:(\w+)/g, '{$1}')))
   const document = openApiDocument(told, '0.0.0') as unknown as Description
   const validators = schemaValidators(document)
-  const paths = Object.keys(document.paths).map((template) => [matcher(template), template] as const)
+  // As in the router, words come before parameters.
+  const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
+  const paths = templates.map((template) => [matcher(template), template] as const)
 
   return (method, target, answer) => {
     const path = (target.split('?')[0] ?? '').replace('/api/v1/', '/api/')
@@ -58,6 +60,17 @@ export function createExchangeCheck(routes: readonly Route[]): ExchangeCheck {
     if (response === undefined) throw new Error(`${where} ${code} is not a response that OpenAPI tells of`)
     checkHeaders(answer, [...Object.keys(response.headers), ...(responses === undefined ? headersOf(item) : [])], where)
     checkContent(answer, response, { pointer, where, isHead: method === 'HEAD', validators })
+  }
+}
+
+/** fetch that rejects when the relay's answer is not one that OpenAPI tells of. */
+export function checkedFetch(check: ExchangeCheck): (url: string, init: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    const { pathname, search } = new URL(url)
+    const { status, headers } = response
+    check(init.method ?? 'GET', pathname + search, { status, headers, text: await response.clone().text() })
+    return response
   }
 }
 
