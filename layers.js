@@ -87,14 +87,22 @@ export const layers = [
     node: false,
   },
   // What a workspace has around its documents.
+  // Requests to addresses that callers name.
+  { part: server('outbound'), ours: [server('kernel')], libraries: [], node: true },
   {
     part: server('blobs'),
-    ours: [server('kernel'), server('access')],
+    ours: [server('kernel'), server('access'), server('outbound')],
     libraries: [],
     node: true,
   },
   {
     part: server('blobs/blobs.routes.ts'),
+    ours: [server('http'), server('http/route.ts'), server('kernel'), server('blobs')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('blobs/ingest.routes.ts'),
     ours: [server('http'), server('http/route.ts'), server('kernel'), server('blobs')],
     libraries: [],
     node: false,
@@ -185,7 +193,7 @@ export const layers = [
       server('http/route.ts'),
       server('auth/auth.routes.ts'),
       server('documents/documents.routes.ts'),
-      server('blobs/blobs.routes.ts'),
+      ...['blobs/blobs.routes.ts', 'blobs/ingest.routes.ts'].map(server),
       ...['recovery/recovery.routes.ts', 'previews/previews.routes.ts'].map(server),
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts'].map(server),
       ...['style-profiles/style-profiles.routes.ts', 'usage/usage.routes.ts', 'share-links/share-links.routes.ts'].map(server),
@@ -235,7 +243,7 @@ export const layers = [
         server,
       ),
       ...['http/openapi', 'http/route-table.ts'].map(server),
-      ...['drivers', 'drivers/sql', 'drivers/s3'].map(server),
+      ...['blobs/ingest.routes.ts', 'outbound', 'drivers', 'drivers/sql', 'drivers/s3'].map(server),
     ],
     libraries: [],
     node: true,

@@ -1,12 +1,15 @@
 import { resolve } from 'node:path'
 import type { BlobStore } from '../blobs/blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs/blobs.ts'
+import { createIngest, type Ingest } from '../blobs/ingest.ts'
 import { createSpaceCheck } from '../blobs/space.ts'
 import { createBlobReaders } from '../documents/blob-readers.ts'
 import { type FsBlobs, openFsBlobs } from '../drivers/fs-blobs.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { systemTimers } from '../kernel/timers.ts'
+import { directly } from '../outbound/guarded-hop.ts'
+import { systemResolve } from '../outbound/resolver.ts'
 import type { Base, RelayOptions } from './base.ts'
 import type { Live } from './live.ts'
 
@@ -84,4 +87,11 @@ export function openBlobs(base: Base, backend: BlobBackend, storage: Storage, li
     log,
     metrics,
   })
+}
+
+/** Blobs fetched from the hosts that the operator lists. */
+export function openIngest({ config, log, metrics, release }: Base, { upload }: Blobs): Ingest {
+  const { blobIngestAllowedHosts: allowedHosts, maxBlobBytes } = config.tenancy.limits
+  const network = { resolve: systemResolve, connect: directly }
+  return createIngest({ upload, allowedHosts, maxBlobBytes, userAgent: `docrelay/${release.version}`, network, log, metrics })
 }

@@ -1,4 +1,5 @@
 import { blobRoutes } from '../blobs/blobs.routes.ts'
+import { ingestRoutes } from '../blobs/ingest.routes.ts'
 import { type Bodies, openBodies } from '../documents/bodies.ts'
 import { createDocuments } from '../documents/documents.ts'
 import { documentRoutes } from '../documents/documents.routes.ts'
@@ -10,7 +11,7 @@ import { previewRoutes } from '../previews/previews.routes.ts'
 import { createRecovery } from '../recovery/recovery.ts'
 import { recoveryRoutes } from '../recovery/recovery.routes.ts'
 import type { Base } from './base.ts'
-import { type BlobBackend, openBlobs } from './blobs.ts'
+import { type BlobBackend, openBlobs, openIngest } from './blobs.ts'
 import type { Live } from './live.ts'
 import { openWorkspace } from './workspace.ts'
 
@@ -35,9 +36,11 @@ export function openFeatures(
   const store = storage.documents
   const documents = createDocuments({ store, residents, events, bodies, enforcePrivateDocs, clock, log, metrics })
   const points = { documents, store: storage.recovery, residents, events, bodies, enforcePrivateDocs, clock, random, log }
+  const blobs = openBlobs(base, backend, storage, live)
   const routes = [
     ...documentRoutes({ documents, editorClient: config.compat.editorClient }),
-    ...blobRoutes(openBlobs(base, backend, storage, live)),
+    ...blobRoutes(blobs),
+    ...ingestRoutes(openIngest(base, blobs)),
     ...recoveryRoutes({ recovery: createRecovery(points), editorClient: config.compat.editorClient }),
     ...openWorkspace(base, storage, live, documents),
     ...previewRoutes({ previews: opened.use(openPreviews({ documents, log })) }),

@@ -1,5 +1,6 @@
 import { AUTH_ROUTES } from '../auth/auth.routes.ts'
 import { BLOB_ROUTES } from '../blobs/blobs.routes.ts'
+import { INGEST_ROUTES } from '../blobs/ingest.routes.ts'
 import { COLLECTION_ROUTES } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES } from '../documents/documents.routes.ts'
 import { PURGE_MEMBER_ROUTES } from '../documents/purge-member.routes.ts'
@@ -18,6 +19,7 @@ export function routeTable(): readonly RouteDeclaration[] {
   return [
     DOCUMENT_ROUTES,
     BLOB_ROUTES,
+    INGEST_ROUTES,
     RECOVERY_ROUTES,
     PREVIEW_ROUTES,
     COLLECTION_ROUTES,

@@ -10,6 +10,8 @@ import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { createTokenVerifier } from '../../auth/verify-token.ts'
 import { blobRoutes } from '../../blobs/blobs.routes.ts'
+import { createIngest, type IngestDeps } from '../../blobs/ingest.ts'
+import { ingestRoutes } from '../../blobs/ingest.routes.ts'
 import { openRestBlobs, type RestBlobsOptions } from '../../blobs/testing/rest-blobs.ts'
 import { collectionRoutes } from '../../collections/collections.routes.ts'
 import { openBodies } from '../../documents/bodies.ts'
@@ -60,6 +62,8 @@ export interface RestRelayOptions {
   readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
   readonly blobs?: RestBlobsOptions
+  /** Without it ingest is switched off. */
+  readonly ingest?: Pick<IngestDeps, 'allowedHosts' | 'network'>
   readonly timeouts?: HttpTimeouts
   readonly maxConfigBytes?: number
   readonly linkBase?: string
@@ -172,6 +176,15 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     metrics,
     options: options.blobs ?? {},
   })
+  const ingest = createIngest({
+    upload: blobs.upload,
+    allowedHosts: options.ingest?.allowedHosts ?? [],
+    network: options.ingest?.network ?? { resolve: () => Promise.resolve([]), connect: (host, port) => ({ host, port }) },
+    maxBlobBytes: options.blobs?.maxBlobBytes ?? 157_286_400,
+    userAgent: 'docrelay/test',
+    log,
+    metrics,
+  })
   const registries = { store: registryStore, maxBytes: options.maxConfigBytes ?? 2_097_152 }
   const shareClock = options.shareClock ?? systemClock
   const rateLimiter = memoryRateLimiter(shareClock)
@@ -181,6 +194,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...recoveryRoutes({ recovery, editorClient: options.editorClient ?? false }),
     ...previewRoutes({ previews }),
     ...blobRoutes(blobs),
+    ...ingestRoutes(ingest),
     ...collectionRoutes({ registries, documents }),
     ...styleProfileRoutes(registries),
     ...usageRoutes({ documents: storage.documents, blobs: ledger, registries: registryStore, seats }),

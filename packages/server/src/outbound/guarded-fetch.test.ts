@@ -1,0 +1,306 @@
+import { gzipSync } from 'node:zlib'
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { guardedFetch, type GuardedAnswer, type GuardedLimits } from './guarded-fetch.ts'
+import { startInternet, type Internet, PUBLIC, PUBLIC_V6 } from './testing/internet.ts'
+import { judgeUrl } from './url-rules.ts'
+
+const HOSTS = ['files.example', 'cdn.example']
+const ALLOWED = [...HOSTS, 'unnamed.example']
+
+let internet: Internet
+beforeAll(async () => {
+  internet = await startInternet(HOSTS)
+})
+afterAll(() => internet[Symbol.asyncDispose]())
+beforeEach(() => {
+  internet.requests.length = 0
+  internet.connections.length = 0
+})
+
+const LIMITS: GuardedLimits = { totalMs: 5_000, idleMs: 2_000, maxRedirects: 5, maxHeaderBytes: 16_384, maxBytes: 100_000 }
+
+function fetched(url: string, authorization: string | null = null, limits: Partial<GuardedLimits> = {}): Promise<GuardedAnswer> {
+  const judge = (hop: URL) => judgeUrl(hop, ALLOWED)
+  const request = {
+    url: new URL(url),
+    authorization,
+    headers: { 'user-agent': 'docrelay/test' },
+    judge,
+    limits: { ...LIMITS, ...limits },
+  }
+  return guardedFetch(request, internet.network)
+}
+
+async function textOf(answer: Promise<GuardedAnswer>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of (await answer).body) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
+}
+
+/** Why a fetch, read to its end, failed. */
+async function failure(answer: Promise<GuardedAnswer>): Promise<Readonly<Record<string, unknown>>> {
+  const outcome = await textOf(answer).catch((error: unknown) => error)
+  if (!(outcome instanceof Error)) throw new Error('it did not fail')
+  return { code: (outcome as { code?: string }).code, ...(outcome as { details?: object }).details }
+}
+
+const site = (host: string, answer: (response: ServerResponse, path: string) => void) =>
+  internet.sites.set(host, (request, response) => answer(response, request.url ?? ''))
+const redirects = (host: string, to: (path: string) => string) =>
+  site(host, (response, path) => response.writeHead(302, { location: to(path) }).end())
+
+describe('what is sent', () => {
+  it('[BLOB-17] one GET with host, name and path as given, and no wish for an encoding', async () => {
+    site('files.example', (response) => response.end('bytes'))
+    expect(await textOf(fetched('https://files.example:8443/a%20b?c=d#e', 'Token x'))).toBe('bytes')
+    const [received] = internet.requests
+    expect(received?.path).toBe('/a%20b?c=d')
+    expect(received?.headers).toMatchObject({
+      host: 'files.example:8443',
+      authorization: 'Token x',
+      'accept-encoding': 'identity',
+      'user-agent': 'docrelay/test',
+      connection: 'close',
+    })
+  })
+
+  it.each(['', ' ', '\t '])('[BLOB-17] a blank authorization (%j) is not sent', async (authorization) => {
+    site('files.example', (response) => response.end('bytes'))
+    await textOf(fetched('https://files.example/', authorization))
+    expect(internet.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
+  })
+
+  it('[BLOB-17] [X27] authorization goes to the first host again, and to no other host or port', async () => {
+    const next = ['https://files.example/2', 'https://cdn.example/3', 'https://files.example./4', 'https://files.example:8443/5']
+    let hop = 0
+    for (const host of HOSTS)
+      site(host, (response) => {
+        const location = next[hop++]
+        if (location === undefined) response.end('bytes')
+        else response.writeHead(307, { location }).end()
+      })
+    await textOf(fetched('https://files.example/1', 'Basic abc'))
+    expect(internet.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      ['/1', 'Basic abc'],
+      ['/2', 'Basic abc'],
+      ['/3', undefined],
+      ['/4', 'Basic abc'],
+      ['/5', undefined],
+    ])
+  })
+
+  it('[U3] no proxy is taken from the environment, and no connection serves two requests', async () => {
+    const proxy = `http://127.0.0.1:${internet.trapPort}`
+    const before = { ...process.env }
+    Object.assign(process.env, { HTTPS_PROXY: proxy, https_proxy: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
+    try {
+      site('files.example', (response, path) =>
+        path === '/2' ? response.end('bytes') : response.writeHead(302, { location: '/2' }).end(),
+      )
+      expect(await textOf(fetched('https://files.example/1'))).toBe('bytes')
+    } finally {
+      process.env = before
+    }
+    expect([internet.connections, internet.trapped()]).toEqual([[PUBLIC, PUBLIC], 0])
+  })
+
+  it('[BLOB-18] another address is tried where the first refuses connections, and only then', async () => {
+    site('cdn.example', (response) => response.end('bytes'))
+    internet.names.set('cdn.example', [PUBLIC_V6, PUBLIC])
+    const { resolve, connect } = internet.network
+    const refusing = {
+      resolve,
+      connect: (address: string, port: number) =>
+        address === PUBLIC_V6 ? { host: '127.0.0.1', port: 1 } : connect(address, port),
+    }
+    const request = {
+      url: new URL('https://cdn.example/'),
+      authorization: null,
+      headers: {},
+      judge: (hop: URL) => judgeUrl(hop, ALLOWED),
+      limits: LIMITS,
+    }
+    expect(await textOf(guardedFetch(request, refusing))).toBe('bytes')
+    site('cdn.example', (response) => response.destroy())
+    internet.connections.length = 0
+    expect(await failure(fetched('https://cdn.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'connection' })
+    expect(internet.connections).toEqual([PUBLIC_V6])
+    internet.names.set('cdn.example', [PUBLIC])
+  })
+})
+
+describe('redirects', () => {
+  it('[BLOB-17] five are followed and a sixth is not, in a circle or not', async () => {
+    redirects('files.example', (path) => `/${Number(path.slice(1)) + 1}`)
+    site('cdn.example', (response) => response.end('bytes'))
+    expect(await failure(fetched('https://files.example/0'))).toEqual({ code: 'FETCH_FAILED', reason: 'too many redirects' })
+    expect(internet.requests.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5'])
+    redirects('files.example', (path) => (path === '/4' ? 'https://cdn.example/end' : `/${Number(path.slice(1)) + 1}`))
+    expect(await textOf(fetched('https://files.example/0'))).toBe('bytes')
+    redirects('files.example', () => '/same')
+    expect(await failure(fetched('https://files.example/same'))).toEqual({ code: 'FETCH_FAILED', reason: 'too many redirects' })
+  })
+
+  it('[U3] the number is a parameter', async () => {
+    redirects('files.example', () => '/again')
+    expect(await failure(fetched('https://files.example/', null, { maxRedirects: 3 }))).toMatchObject({
+      reason: 'too many redirects',
+    })
+    expect(internet.requests).toHaveLength(4)
+  })
+
+  it('[BLOB-18] each hop has to be in the allowlist and https', async () => {
+    for (const [location, host] of [
+      ['https://evil.example/', 'evil.example'],
+      ['http://files.example/', 'files.example'],
+      ['//evil.example/x', 'evil.example'],
+      ['https://user@cdn.example/', 'cdn.example'],
+      ['file:///etc/passwd', ''],
+    ] as const) {
+      redirects('files.example', () => location)
+      expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'URL_NOT_ALLOWED', host, hop: 1 })
+    }
+    expect(new Set(internet.connections)).toEqual(new Set([PUBLIC]))
+  })
+
+  it('[BLOB-17] a redirect without a usable target is a failure', async () => {
+    redirects('files.example', () => 'https://')
+    expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'bad redirect' })
+    site('files.example', (response) => response.writeHead(302).end())
+    expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'status', status: 302 })
+  })
+})
+
+describe('what is taken', () => {
+  it.each([201, 204, 206, 400, 401, 404, 500, 503])('[BLOB-17] status %i is a failure', async (status) => {
+    site('files.example', (response) => response.writeHead(status).end(status === 204 ? undefined : 'a secret text'))
+    expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'status', status })
+  })
+
+  it('[U4] an encoded answer is refused before a byte of it is decoded', async () => {
+    for (const headers of [
+      { 'content-encoding': 'gzip' },
+      { 'content-encoding': 'br' },
+      { 'content-encoding': 'identity, gzip' },
+    ]) {
+      site('files.example', (response) => response.writeHead(200, headers).end(gzipSync(Buffer.alloc(1_000_000))))
+      expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'encoded' })
+    }
+    site('files.example', (response) => response.writeHead(200, { 'content-encoding': 'Identity' }).end('plain'))
+    expect(await textOf(fetched('https://files.example/'))).toBe('plain')
+  })
+
+  it('[U4] bytes are counted on arrival, whatever was announced', async () => {
+    site('files.example', (response) => response.writeHead(200, { 'content-length': '100001' }).end(Buffer.alloc(100_001)))
+    expect(await failure(fetched('https://files.example/'))).toMatchObject({ reason: 'too large' })
+    let sent = 0
+    site('files.example', (response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536
+      }
+      response.on('drain', more)
+      more()
+    })
+    expect(await failure(fetched('https://files.example/'))).toMatchObject({ reason: 'too large' })
+    expect(sent).toBeLessThan(20_000_000)
+  })
+
+  it('[U4] a body shorter than announced is cut short', async () => {
+    site('files.example', (response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half')
+      setTimeout(() => response.destroy(), 20)
+    })
+    expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'cut short' })
+  })
+
+  it('[U4] a flood of headers is cut', async () => {
+    site('files.example', (response) => response.writeHead(200, { 'x-flood': 'x'.repeat(17_000) }).end('bytes'))
+    expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'headers too large' })
+  })
+
+  it('[U4] silence ends it, before the answer and within it, and a slow drip ends with the total', async () => {
+    site('files.example', () => {})
+    expect(await failure(fetched('https://files.example/', null, { idleMs: 150 }))).toEqual({
+      code: 'FETCH_FAILED',
+      reason: 'timeout',
+    })
+    site('files.example', (response) => response.write('begin'))
+    expect(await failure(fetched('https://files.example/', null, { idleMs: 150 }))).toEqual({
+      code: 'FETCH_FAILED',
+      reason: 'timeout',
+    })
+    site('files.example', (response) => {
+      const drip = setInterval(() => response.write('.'), 40)
+      response.on('close', () => clearInterval(drip))
+    })
+    const startedMs = performance.now()
+    expect(await failure(fetched('https://files.example/', null, { idleMs: 150, totalMs: 500 }))).toEqual({
+      code: 'FETCH_FAILED',
+      reason: 'timeout',
+    })
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+  })
+
+  it('[U4] a resolver that never answers ends with the silence', async () => {
+    const network = { ...internet.network, resolve: () => new Promise<readonly string[]>(() => {}) }
+    const request = {
+      url: new URL('https://files.example/'),
+      authorization: null,
+      headers: {},
+      judge: (hop: URL) => judgeUrl(hop, ALLOWED),
+      limits: { ...LIMITS, idleMs: 100 },
+    }
+    await expect(guardedFetch(request, network)).rejects.toMatchObject({ code: 'FETCH_FAILED', details: { reason: 'timeout' } })
+  })
+
+  it('[U4] a slow reader is no silence', async () => {
+    site('files.example', (response) => response.end(Buffer.alloc(90_000)))
+    let read = 0
+    for await (const piece of (await fetched('https://files.example/', null, { idleMs: 100 })).body) {
+      read += piece.byteLength
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    }
+    expect(read).toBe(90_000)
+  })
+
+  it('[U4] ending early, or never reading, closes the connection', async () => {
+    let open = 0
+    site('files.example', (response) => {
+      open++
+      response.on('close', () => open--)
+      response.write(Buffer.alloc(1_000))
+    })
+    for await (const piece of (await fetched('https://files.example/')).body) {
+      expect(piece.byteLength).toBe(1_000)
+      break
+    }
+    ;(await fetched('https://files.example/')).discard()
+    await expect.poll(() => open).toBe(0)
+  })
+})
+
+describe('who is there', () => {
+  it('[BLOB-18] a certificate of another name, or of nobody we trust, is refused', async () => {
+    internet.names.set('unnamed.example', [PUBLIC])
+    expect(await failure(fetched('https://unnamed.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'certificate' })
+    const { resolve, connect } = internet.network
+    const untrusting = { resolve, connect: (address: string, port: number) => ({ ...connect(address, port), ca: '' }) }
+    const request = {
+      url: new URL('https://files.example/'),
+      authorization: 'secret',
+      headers: {},
+      judge: (hop: URL) => judgeUrl(hop, ALLOWED),
+      limits: LIMITS,
+    }
+    await expect(guardedFetch(request, untrusting)).rejects.toMatchObject({ details: { reason: 'certificate' } })
+    expect(internet.requests).toEqual([])
+  })
+
+  it('[U4] a name that does not resolve, and one that resolves to nothing', async () => {
+    internet.names.delete('unnamed.example')
+    expect(await failure(fetched('https://unnamed.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'no address' })
+    internet.names.set('unnamed.example', [])
+    expect(await failure(fetched('https://unnamed.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'no address' })
+  })
+})

@@ -1,0 +1,180 @@
+import type { IncomingMessage } from 'node:http'
+import { RelayError } from '../kernel/errors.ts'
+import { isPublicAddress } from './blocked-addresses.ts'
+import { type Connect, failed, isRedirect, openHop } from './guarded-hop.ts'
+import { addressesOf, type Resolve } from './resolver.ts'
+import { hostOf, type JudgeUrl } from './url-rules.ts'
+
+export interface GuardedLimits {
+  /** From the first step to the last byte, waiting for the reader included. */
+  readonly totalMs: number
+  /** Without a byte while one is waited for. */
+  readonly idleMs: number
+  readonly maxRedirects: number
+  readonly maxHeaderBytes: number
+  /** Counted on arrival; `null` where the reader counts. */
+  readonly maxBytes: number | null
+}
+
+/** What tests put in the place of the network. */
+export interface GuardedNetwork {
+  readonly resolve: Resolve
+  readonly connect: Connect
+}
+
+export interface GuardedRequest {
+  readonly url: URL
+  /** Sent to the first host alone, as it is; not when blank. [BLOB-17] */
+  readonly authorization: string | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly judge: JudgeUrl
+  readonly limits: GuardedLimits
+}
+
+export interface GuardedAnswer {
+  /** As announced. */
+  readonly sizeBytes: number | null
+  /** Rejects with FETCH_FAILED; ending it early closes the connection. */
+  readonly body: AsyncIterable<Uint8Array>
+  /** For a body that is not read. */
+  discard(): void
+}
+
+/**
+ * GET of a URL that somebody outside chose: every hop passes the same rules, every address of its host must be public, and the connection goes
+ * to a checked one. Rejects with URL_NOT_ALLOWED or FETCH_FAILED, whose texts name host and hop and never an address, a query or what was
+ * answered. [BLOB-17, BLOB-18, U1–U4]
+ */
+export async function guardedFetch(request: GuardedRequest, network: GuardedNetwork): Promise<GuardedAnswer> {
+  const { limits } = request
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), limits.totalMs)
+  try {
+    const response = await follow(request, network, abort.signal)
+    const sizeBytes = lengthOf(response)
+    const discard = (): void => {
+      clearTimeout(timer)
+      response.destroy()
+    }
+    if (limits.maxBytes !== null && (sizeBytes ?? 0) > limits.maxBytes) {
+      discard()
+      throw failed('too large')
+    }
+    return { sizeBytes, discard, body: bodyOf(response, limits, abort.signal, discard) }
+  } catch (error) {
+    clearTimeout(timer)
+    throw error
+  }
+}
+
+/** Every redirect is a hop of its own. [U3] */
+async function follow(request: GuardedRequest, network: GuardedNetwork, signal: AbortSignal): Promise<IncomingMessage> {
+  const first = authorityOf(request.url)
+  let url = request.url
+  for (let hop = 0; ; hop++) {
+    const verdict = request.judge(url)
+    if (verdict.kind === 'refused') throw urlNotAllowed(verdict.host, hop)
+    const addresses = await checkedAddresses(verdict.host, hop, network.resolve, { signal, ...request.limits })
+    const authorized = authorityOf(url) === first && request.authorization !== null && request.authorization.trim() !== ''
+    const headers = { ...request.headers, ...(authorized && { authorization: request.authorization }) }
+    const response = await openHop({ url, addresses, headers, limits: request.limits, signal, connect: network.connect })
+    if (!isRedirect(response)) return usable(response)
+    response.destroy()
+    if (hop === request.limits.maxRedirects) throw failed('too many redirects')
+    const target = URL.parse(response.headers.location ?? '', url.href)
+    if (target === null) throw failed('bad redirect')
+    url = target
+  }
+}
+
+/** Names are resolved here and nowhere else, once for each hop: what was checked is what is connected to. [BLOB-18] */
+async function checkedAddresses(
+  host: string,
+  hop: number,
+  resolve: Resolve,
+  { signal, idleMs }: { readonly signal: AbortSignal; readonly idleMs: number },
+): Promise<readonly string[]> {
+  const found = addressesOf(host, resolve).catch((): readonly string[] => [])
+  const addresses = await abortable(found, signal, idleMs)
+  if (addresses.length === 0) throw failed('no address')
+  if (!addresses.every(isPublicAddress)) throw urlNotAllowed(host, hop)
+  return addresses
+}
+
+/** [REST-3] */
+export function urlNotAllowed(host: string, hop: number): RelayError {
+  const where = hop === 0 ? 'the URL' : `redirect ${hop}`
+  return new RelayError('URL_NOT_ALLOWED', `url_not_allowed: ${where} leads to a place that is not allowed (host ${host}).`, {
+    host,
+    hop,
+  })
+}
+
+/** Another port is another service. */
+function authorityOf(url: URL): string {
+  return `${hostOf(url)} ${url.port}`
+}
+
+/** Only a plain 200 is the resource. Its encoding must be none: a small encoded answer may decode to any size. [U3, U4] */
+function usable(response: IncomingMessage): IncomingMessage {
+  const refusal = refusalOf(response)
+  if (refusal === null) return response
+  response.destroy()
+  throw refusal
+}
+
+function refusalOf({ statusCode, headers }: IncomingMessage): RelayError | null {
+  if (statusCode !== 200) return failed('status', statusCode)
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  const transfer = headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked'
+  return (encoding === '' || encoding === 'identity') && transfer === 'chunked' ? null : failed('encoded')
+}
+
+function lengthOf({ headers }: IncomingMessage): number | null {
+  const length = headers['content-length']
+  return length === undefined || headers['transfer-encoding'] !== undefined ? null : Number(length)
+}
+
+function bodyOf(
+  response: IncomingMessage,
+  limits: GuardedLimits,
+  signal: AbortSignal,
+  end: () => void,
+): AsyncIterable<Uint8Array> {
+  const pieces = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  let read = 0
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    const piece = await abortable(pieces.next(), signal, limits.idleMs)
+    read += piece.done ? 0 : piece.value.byteLength
+    if (limits.maxBytes !== null && read > limits.maxBytes) throw failed('too large')
+    if (piece.done) end()
+    return piece
+  }
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () =>
+        next().catch((error: unknown) => {
+          end()
+          throw error instanceof RelayError ? error : failed('cut short')
+        }),
+      return() {
+        end()
+        return Promise.resolve({ done: true, value: undefined })
+      },
+    }),
+  }
+}
+
+/** Rejects when the signal says so or time is up, whether or not `work` ever ends. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal, withinMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(failed('timeout'))
+    if (signal.aborted) stop()
+    const timer = setTimeout(stop, withinMs)
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    })
+  })
+}
