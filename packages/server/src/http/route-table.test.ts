@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { authRoutes } from '../auth/auth.routes.ts'
 import { blobRoutes } from '../blobs/blobs.routes.ts'
+import { ingestRoutes } from '../blobs/ingest.routes.ts'
 import { collectionRoutes } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES, documentRoutes } from '../documents/documents.routes.ts'
 import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
@@ -32,6 +33,7 @@ describe('route table', () => {
       'POST /api/v1/blobs/:hash/upload-url bearer json',
       'POST /api/v1/blobs/:hash/finalize bearer json',
       'POST /api/v1/blobs/:hash/download-url bearer none',
+      'POST /api/v1/blobs/ingest-from-url bearer json',
       'GET /api/docs/:id/recovery bearer none',
       'POST /api/docs/:id/recovery/capture bearer none',
       'GET /api/docs/:id/recovery/:pointId bearer none',
@@ -66,6 +68,7 @@ describe('route table', () => {
     const run = [
       ...documentRoutes(unused),
       ...blobRoutes(unused),
+      ...ingestRoutes(unused),
       ...recoveryRoutes(unused),
       ...previewRoutes(unused),
       ...collectionRoutes(unused),
