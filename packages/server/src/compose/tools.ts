@@ -21,7 +21,7 @@ export async function runBackup(options: RelayOptions, directory: string, withOb
   const { config, clock, log } = options
   await using source = await openStoreSource(config.storage.url, log)
   const onDisk = config.blobs.url.startsWith('file:')
-  return backup({
+  return await backup({
     directory,
     source,
     blobs: onDisk || withObjects ? await blobsToRead(options) : null,

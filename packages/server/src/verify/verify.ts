@@ -1,3 +1,4 @@
+import { isBlobHash } from '@docrelay/model/blob-references'
 import { createHash } from 'node:crypto'
 import type { BlobStore } from '../blobs/blob-store.port.ts'
 import type { Random } from '../kernel/ids.ts'
@@ -66,10 +67,8 @@ export async function verify({ store, blobs, random, report }: VerifyOptions): P
   await attempt(async () => {
     for await (const grant of store.grants()) {
       counts.blobs++
-      const detail = await blobProblem(grant, blobs)
-      // One that was collected meanwhile is nobody's loss.
-      if (detail !== null && (await store.isGranted(grant.hash)))
-        tell({ level: 'damage', what: 'blob', hash: grant.hash, detail })
+      const detail = await grantProblem(grant, store, blobs)
+      if (detail !== null) tell({ level: 'damage', what: 'blob', hash: grant.hash, detail })
     }
   })
   let setAside = 0
@@ -94,6 +93,13 @@ async function verifyDocument(document: StoredDocument, random: Random, tell: (f
   }
   for await (const finding of pointFindings(counted)) tell({ ...of, ...finding })
   return points
+}
+
+async function grantProblem(grant: StoredGrant, store: StoredContents, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
+  if (!isBlobHash(grant.hash)) return 'it is held under what is no hash'
+  const problem = await blobProblem(grant, blobs)
+  // One that was collected meanwhile is nobody's loss.
+  return problem !== null && (await store.isGranted(grant.hash)) ? problem : null
 }
 
 async function blobProblem({ hash, sizes }: StoredGrant, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {

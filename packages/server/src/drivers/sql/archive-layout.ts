@@ -16,12 +16,13 @@ export interface TableFacts {
  *
  * @throws Error with a sentence for the operator
  */
-export async function layoutOf(db: Connection, tables: readonly TableFacts[]): Promise<StoreLayout> {
+export async function layoutOf(db: Connection, factsOf: () => Promise<readonly TableFacts[]>): Promise<StoreLayout> {
   const format = await storedFormat(db)
   if (await isUnfinished(db)) throw new Error('a restore into the store was not finished: run `relay restore` again')
   if (format === null) throw new Error('the database holds no store of a relay')
   if (format > STORE_FORMAT)
     throw new Error(`the store has format ${format}, newer than the ${STORE_FORMAT} this program knows: use a newer program`)
+  const tables = await factsOf()
   return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => !name.startsWith('kysely_')).map(archived) }
 }
 

@@ -46,7 +46,7 @@ export async function openStoredContents(url: string, log: Logger): Promise<Stor
 function storedContents(db: Connection, structure: () => readonly string[], close: () => Promise<void>): StoredContents {
   return {
     async *problems() {
-      await layoutOf(db, [])
+      await layoutOf(db, async () => [])
       for (const problem of structure()) if (problem !== 'ok') yield `the database file is damaged: ${problem}`
       yield* strayRows(db)
       yield* registryProblems(db)

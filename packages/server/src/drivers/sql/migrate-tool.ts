@@ -18,11 +18,19 @@ export interface PendingStep {
 export async function planMigration(url: string, log: Logger): Promise<readonly PendingStep[]> {
   if (url.startsWith('sqlite:')) {
     const { db, close } = openSqliteReader(url.slice('sqlite:'.length))
-    return pendingIn(db, pagesOfTable).finally(() => close())
+    try {
+      return await pendingIn(db, pagesOfTable)
+    } finally {
+      await close()
+    }
   }
   const { openPostgres } = await import('./postgres.ts')
   const { reader, close } = await openPostgres(url, 0, log)
-  return pendingIn(reader, relationSize).finally(() => close())
+  try {
+    return await pendingIn(reader, relationSize)
+  } finally {
+    await close()
+  }
 }
 
 /**

@@ -19,7 +19,7 @@ export async function postgresSource(url: string, log: Logger): Promise<StoreSou
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (db) => {
-          const layout = await layoutOf(db, await tableFacts(db))
+          const layout = await layoutOf(db, () => tableFacts(db))
           return work({ layout, rows: (table) => cursorRows(db, table) })
         }),
     [Symbol.asyncDispose]: close,

@@ -40,7 +40,7 @@ export function sqliteSource(path: string): StoreSource {
       // The transaction sees from its first read on what was committed before that.
       file.exec('begin')
       try {
-        const layout = await layoutOf(db, tableFacts(file))
+        const layout = await layoutOf(db, async () => tableFacts(file))
         return await work({
           layout,
           async *rows({ name, columns }) {

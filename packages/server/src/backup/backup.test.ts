@@ -1,0 +1,226 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { inPieces } from '../blobs/testing/blob-bytes.ts'
+import { creation, written } from '../documents/testing/document-writes.ts'
+import { migrateAll, planMigration } from '../drivers/sql/migrate-tool.ts'
+import { MIGRATIONS, migrateStore } from '../drivers/sql/migrations/migrate.ts'
+import { openSqlite } from '../drivers/sql/sqlite.ts'
+import { openStoreSource } from '../drivers/sql/store-source.ts'
+import { KNOWN_STORE, openStoreTarget } from '../drivers/sql/store-target.ts'
+import { openHost } from '../drivers/sql/testing/store-under-test.ts'
+import { silentLogger } from '../kernel/log.ts'
+import { backup, type BackupOptions } from './backup.ts'
+import { type Manifest, readManifest, writeManifest } from './manifest.ts'
+import { restore } from './restore.ts'
+import { decodeRows, encodeRow } from './row-file.ts'
+import type { Cell, StoreTarget } from './store-archive.port.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'relay-backup-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const urlOf = (name: string) => `sqlite:${join(folder, name)}.db`
+const noBlobs = { read: () => Promise.resolve(null) }
+const noRestoredBlobs = {
+  // oxlint-disable-next-line no-empty-function -- an empty store lists nothing
+  async *list() {},
+  size: () => Promise.resolve(null),
+  receive: () => Promise.reject(new Error('no blob is expected')),
+}
+
+async function makeStore(name: string, ids: readonly string[]): Promise<void> {
+  const host = await openHost(urlOf(name))
+  for (const id of ids) written(await host.documents.write(creation({ workspaceId: 'w', id })))
+  await host[Symbol.asyncDispose]()
+}
+
+async function backUp(name: string, to: string, blobs: BackupOptions['blobs'] = noBlobs) {
+  await using source = await openStoreSource(urlOf(name), silentLogger)
+  const directory = join(folder, to)
+  return await backup({ directory, source, blobs, tokenFile: join(folder, 'none'), program: '1.2.3', nowMs: 0 })
+}
+
+function restoreInto(name: string, from: string, change: (target: StoreTarget) => StoreTarget = (target) => target) {
+  return restore({
+    directory: join(folder, from),
+    knows: KNOWN_STORE,
+    open: async () => ({ target: change(await openStoreTarget(urlOf(name), silentLogger)), blobs: noRestoredBlobs }),
+    tokenFile: join(folder, 'none'),
+  })
+}
+
+function onFile<T>(name: string, work: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(join(folder, `${name}.db`))
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+const tablesOf = (name: string) =>
+  onFile(name, (db) => db.prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite%'").all())
+
+describe('a file of rows', () => {
+  const cell = fc.oneof(fc.string({ unit: 'grapheme' }), fc.maxSafeInteger(), fc.constant(null))
+  const row = fc.tuple(cell, fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(null)), cell, fc.uint8Array())
+  const BINARY = [false, true, false, true]
+
+  it('[OPS-9] reads back as it was, in whatever pieces it comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), fc.integer({ min: 1, max: 100 }), async (rows, pieceBytes) => {
+        const file = Buffer.concat(rows.flatMap((cells) => encodeRow(cells)))
+        const read: (readonly Cell[])[] = []
+        for await (const cells of decodeRows(inPieces(file, pieceBytes), BINARY)) read.push(cells)
+        expect(read).toEqual(rows)
+      }),
+      { seed: 7, numRuns: 100 },
+    )
+  })
+
+  it('[OPS-10] that ends too early or is of another table is refused', async () => {
+    const file = Buffer.concat(encodeRow(['a', new Uint8Array(9), 1, new Uint8Array(1)]))
+    const read = async (bytes: Uint8Array, binary: readonly boolean[]) => {
+      for await (const cells of decodeRows(inPieces(bytes), binary)) void cells
+    }
+    for (let length = 1; length < file.length; length++) await expect(read(file.subarray(0, length), BINARY)).rejects.toThrow()
+    await expect(read(file, [false, true])).rejects.toThrow('another number of columns')
+    await expect(read(file, [true, true, true, true])).rejects.toThrow('something else')
+  })
+})
+
+describe('a manifest', () => {
+  const manifest: Manifest = {
+    backupFormat: 1,
+    createdAt: '2026-11-21T00:00:00.000Z',
+    program: '1.2.3',
+    store: { format: 1, steps: ['0001-initial'], tables: [] },
+    rows: {},
+    blobs: 'included',
+    lostBlobs: [],
+    files: [],
+  }
+
+  it('[OPS-10] is read back, and refused when any letter of it is another one', () => {
+    const text = writeManifest(manifest)
+    expect(readManifest(text, KNOWN_STORE)).toEqual(manifest)
+    const letters = [...text].map((letter, i) => ({ letter, i })).filter(({ letter }) => /[a-z0-9]/i.test(letter))
+    for (const { letter, i } of letters) {
+      const other = `${text.slice(0, i)}${letter === '7' ? '8' : '7'}${text.slice(i + 1)}`
+      expect(() => readManifest(other, KNOWN_STORE)).toThrow(/damaged|newer/)
+    }
+  })
+
+  it('[OPS-10] [LIFE-29] of a newer store is refused', () => {
+    const newer = { ...manifest, store: { ...manifest.store, format: 2 } }
+    expect(() => readManifest(writeManifest(newer), KNOWN_STORE)).toThrow('the backup is of a newer store (format 2)')
+    const added = { ...manifest, store: { ...manifest.store, steps: ['0001-initial', '9999-x'] } }
+    expect(() => readManifest(writeManifest(added), KNOWN_STORE)).toThrow('steps 9999-x')
+  })
+})
+
+describe('a restore', () => {
+  it('[OPS-10] that fails on its way leaves the mark and no row, and succeeds when it is run again', async () => {
+    await makeStore('source', ['a', 'b'])
+    await backUp('source', 'backup')
+    const failing = (target: StoreTarget): StoreTarget => ({
+      ...target,
+      fill: (layout, rows) =>
+        target.fill(layout, async function* (table) {
+          yield* rows(table)
+          if (table.name === 'bodies') throw new Error('the disk is full')
+        }),
+    })
+    await expect(restoreInto('target', 'backup', failing)).rejects.toThrow('the disk is full')
+    expect(tablesOf('target')).toEqual([{ name: 'store_facts' }])
+    await expect(openHost(urlOf('target'))).rejects.toThrow('a restore into it was not finished')
+    expect(await restoreInto('target', 'backup')).toMatchObject({ blobs: 0, manifest: { rows: { documents: 2 } } })
+    await using host = await openHost(urlOf('target'))
+    expect((await host.documents.list('w')).map(({ id }) => id)).toEqual(['a', 'b'])
+  })
+
+  it('[LIFE-29] [OPS-10] of a store of an older step brings it to this program', async () => {
+    const { engine, writer, close } = openSqlite(join(folder, 'old.db'), { synchronous: 'FULL' })
+    await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), '0001-initial')
+    await close()
+    onFile('old', (db) => db.exec("insert into revocations values ('jti', 1)"))
+    await backUp('old', 'backup')
+    await restoreInto('target', 'backup')
+    await using host = await openHost(urlOf('target'))
+    expect(await host.revocations.all()).toEqual([{ jti: 'jti', revokedAtMs: 1 }])
+    expect(onFile('target', (db) => db.prepare('select count(*) as n from kysely_migration').get())).toEqual({
+      n: Object.keys(MIGRATIONS).length,
+    })
+  })
+
+  it('[YDOC-8] [OPS-10] gives no key again that the store had given before, even to what is deleted', async () => {
+    const host = await openHost(urlOf('source'))
+    const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'gone' })))
+    await host.documents.remove({ workspaceId: 'w', id: 'gone' }, key, 1)
+    await host[Symbol.asyncDispose]()
+    await backUp('source', 'backup')
+    await restoreInto('target', 'backup')
+    await using second = await openHost(urlOf('target'))
+    expect(written(await second.documents.write(creation({ workspaceId: 'w', id: 'new' }))).key).toBe(key + 1)
+  })
+})
+
+describe('a backup', () => {
+  it('[OPS-9] tells of blobs that are missing or damaged and holds all others', async () => {
+    await makeStore('source', [])
+    const good = new TextEncoder().encode('hello\n')
+    const [GOOD, OTHER, MISSING] = [
+      '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03',
+      'b'.repeat(64),
+      'c'.repeat(64),
+    ]
+    onFile('source', (db) => {
+      for (const [workspace, hash] of [
+        ['v', GOOD],
+        ['w', GOOD],
+        ['w', OTHER],
+        ['w', MISSING],
+      ])
+        db.prepare('insert into blob_grants values (?, ?, 6, ?, 0, 1, null, null)').run(workspace ?? '', hash ?? '', 'image/png')
+    })
+    const read = async (hash: string) => (hash === MISSING ? null : inPieces(good))
+    expect(await backUp('source', 'backup', { read })).toMatchObject({ blobs: 1, lostBlobs: [OTHER, MISSING] })
+  })
+
+  it('[OPS-9] that is interrupted has no manifest', async () => {
+    await makeStore('source', [])
+    onFile('source', (db) =>
+      db.exec(`insert into blob_grants values ('w', '${'a'.repeat(64)}', 6, 'image/png', 0, 1, null, null)`),
+    )
+    const read = () => Promise.reject(new Error('cut off'))
+    await expect(backUp('source', 'backup', { read })).rejects.toThrow('cut off')
+    await expect(restoreInto('target', 'backup')).rejects.toThrow(/has no manifest\.json/)
+  })
+
+  it('[OPS-9] of no store says so', async () => {
+    writeFileSync(join(folder, 'text.db'), 'this is no database, and long enough to have a header')
+    onFile('empty', (db) => db.exec('create table mine (x)'))
+    await expect(backUp('text', 'one')).rejects.toThrow(/not a database/)
+    await expect(backUp('empty', 'two')).rejects.toThrow('the database holds no store of a relay')
+    await expect(backUp('missing', 'three')).rejects.toThrow(/cannot read the store .*missing\.db/)
+  })
+})
+
+describe('migrations', () => {
+  it('[CFG-11] [LIFE-29] are planned with their size and applied', async () => {
+    const { engine, writer, close } = openSqlite(join(folder, 'old.db'), { synchronous: 'FULL' })
+    await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), '0001-initial')
+    await close()
+    expect(await planMigration(urlOf('old'), silentLogger)).toEqual([
+      { name: '0002-workspace', safe: true, bytes: expect.any(Number) },
+    ])
+    await migrateAll(urlOf('old'), silentLogger)
+    expect(await planMigration(urlOf('old'), silentLogger)).toEqual([])
+  })
+})

@@ -1,0 +1,253 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import type { Manifest } from '../../backup/manifest.ts'
+import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { openPostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
+import { createDocuments, findLosses, OPEN_LIMITS, startMixedLoad } from '../faults/mixed-load.ts'
+import { relayCommand } from '../relay-command.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { storesUnderTest } from '../stores-under-test.ts'
+import { pause } from '../wire-client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'relay-backup-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function newFolder(name: string): string {
+  const path = join(folder, name)
+  mkdirSync(path)
+  return path
+}
+
+function manifestOf(backup: string): Manifest {
+  return JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as Manifest
+}
+
+/** The rows of a backup, as hashes of its files. */
+function rowsOf(backup: string): Record<string, string> {
+  const files = manifestOf(backup).files.filter(({ path }) => path.startsWith('tables/'))
+  return Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256]))
+}
+
+async function putBlob(relay: RelayUnderTest, bytes: Uint8Array): Promise<string> {
+  const hash = hashOf(bytes)
+  const response = await fetch(`${relay.baseUrl}/api/blobs/${hash}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${relay.token()}`, 'content-type': 'image/png' },
+    body: bytes,
+  })
+  if (response.status >= 300) throw new Error(`the blob was refused: ${response.status} ${await response.text()}`)
+  return hash
+}
+
+async function blobStatus(relay: RelayUnderTest, hash: string): Promise<[number, number]> {
+  const response = await fetch(`${relay.baseUrl}/api/blobs/${hash}`, {
+    headers: { authorization: `Bearer ${relay.token()}` },
+  })
+  return [response.status, (await response.arrayBuffer()).byteLength]
+}
+
+const stores = await storesUnderTest()
+
+describe.each(stores)('a backup beside a relay that is written to, on $name', ({ name, env, remove }) => {
+  afterAll(remove)
+
+  it('[OPS-9] [OPS-10] [OPS-11] holds everything acknowledged before it began, and is restored as it was', async () => {
+    await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...env } })
+    await createDocuments(relay, 50)
+    const blob = await putBlob(relay, someBytes(100_000))
+    await relay.rest().putDocument('with-blob', { name: 'With blob', shape: { blobRef: blob } })
+    writeFileSync(join(relay.dataDir, 'mcp_token'), 'secret-of-the-token-file', { mode: 0o600 })
+    const load = await startMixedLoad(relay, 1)
+    await pause(1_500)
+    const before = load.acknowledged()
+    const target = join(folder, `${name}-running`)
+    const done = await relayCommand(relay.dataDir, ['backup', target], env)
+    expect([done.code, done.err]).toEqual([0, expect.not.stringContaining('relay:')])
+    const checked = await relayCommand(relay.dataDir, ['verify', '--json'], env)
+    await pause(200)
+    await load.stop()
+    expect(checked).toMatchObject({ code: 0, out: expect.stringMatching(/^\{"summary":/) })
+    expect([...before.marks.values()].flat().length).toBeGreaterThan(50)
+    expect(relay.logLines.filter((line) => line.includes('"level":"error"'))).toEqual([])
+    await relay.kill()
+
+    const server = name === 'PostgreSQL' ? await openPostgresUnderTest() : null
+    if (typeof server === 'string') throw new Error(server)
+    const newEnv = server === null ? {} : { ...env, RELAY_STORAGE_URL: server.url }
+    const dataDir = newFolder(`${name}-restored`)
+    const restored = await relayCommand(dataDir, ['restore', target], newEnv)
+    expect(restored).toMatchObject({ code: 0, err: expect.not.stringContaining('relay:') })
+    const token = join(dataDir, 'mcp_token')
+    expect([readFileSync(token, 'utf8'), statSync(token).mode & 0o777]).toEqual(['secret-of-the-token-file', 0o600])
+    const again = join(folder, `${name}-again`)
+    expect((await relayCommand(dataDir, ['backup', again], newEnv)).code).toBe(0)
+    expect(rowsOf(again)).toEqual(rowsOf(target))
+    await using second = await startRelayUnderTest({ dataDir, env: { ...OPEN_LIMITS, ...newEnv } })
+    expect(await findLosses(second, before)).toMatchObject({ missing: 0, unloadable: 0 })
+    expect(await blobStatus(second, blob)).toEqual([200, 100_000])
+    await second.stop()
+    expect(await relayCommand(dataDir, ['verify'], newEnv)).toMatchObject({ code: 0 })
+    await server?.[Symbol.asyncDispose]()
+  }, 120_000)
+})
+
+describe('a restored store', () => {
+  let relay: RelayUnderTest
+  const backup = join(folder, 'source')
+
+  beforeAll(async () => {
+    relay = await startRelayUnderTest()
+    for (const id of ['live', 'cold', 'deleted']) {
+      await relay.rest().putDocument(id, { name: id, richTextPages: [{ id: 'text', name: 'Text', content: '<p>one</p>' }] })
+    }
+    const client = relay.sync('live')
+    await saved(client)
+    client.doc.getMap('metadata').set('title', 'by a person')
+    await saved(client)
+    client.destroy()
+    await relay.rest().deleteDocument('deleted')
+    await relay.stop()
+    const done = await relayCommand(relay.dataDir, ['backup', backup])
+    expect([done.code, done.err]).toEqual([0, expect.not.stringContaining('relay:')])
+  }, 30_000)
+  afterAll(() => relay?.[Symbol.asyncDispose]())
+
+  /** A copy of the backup with one thing changed. */
+  async function changed(name: string, change: (path: string) => void): Promise<string> {
+    const path = join(folder, name)
+    const { cpSync } = await import('node:fs')
+    cpSync(backup, path, { recursive: true })
+    change(path)
+    return path
+  }
+
+  async function refusal(name: string, path: string): Promise<string> {
+    const dataDir = newFolder(`refused-${name}`)
+    const { code, out, err } = await relayCommand(dataDir, ['restore', path])
+    expect([code, out, readdirSync(dataDir)]).toEqual([1, '', []])
+    return err.trim().split('\n').at(-1) ?? ''
+  }
+
+  it('[OPS-9] is made of files that only their owner can read, with a hash of each', () => {
+    const { files, rows, store } = manifestOf(backup)
+    expect(statSync(backup).mode & 0o777).toBe(0o700)
+    for (const { path, sha256, bytes } of files) {
+      const content = readFileSync(join(backup, path))
+      expect([statSync(join(backup, path)).mode & 0o777, hashOf(content), content.byteLength]).toEqual([0o600, sha256, bytes])
+    }
+    expect(rows).toMatchObject({ documents: 2, bodies: 2, tombstones: 1 })
+    expect(store.tables.find(({ name }) => name === 'documents')?.identity).toEqual({ column: 'key', last: 3 })
+  })
+
+  it('[OPS-10] merges with what a client of before it holds, and never gives a key twice', async () => {
+    const dataDir = newFolder('lineage')
+    expect((await relayCommand(dataDir, ['restore', backup])).code).toBe(0)
+    await using second = await startRelayUnderTest({ dataDir })
+    const client = second.sync('live')
+    await saved(client)
+    expect(client.doc.getMap('metadata').get('title')).toBe('by a person')
+    expect(client.doc.getXmlFragment('prose:text').toString()).toBe('<paragraph>one</paragraph>')
+    expect(await second.rest().getDocument('live')).toMatchObject({ name: 'by a person' })
+    await expect(second.rest().putDocument('deleted', { name: 'again' })).rejects.toMatchObject({ code: 'TOMBSTONED' })
+    await second.rest().putDocument('new', { name: 'new' })
+    await second.stop()
+    const after = join(folder, 'lineage-backup')
+    await relayCommand(dataDir, ['backup', after])
+    const documents = manifestOf(after).store.tables.find(({ name }) => name === 'documents')
+    expect(documents?.identity?.last).toBe(4)
+    expect(Y.encodeStateVector(client.doc).length).toBeGreaterThan(1)
+    client.destroy()
+  }, 30_000)
+
+  it('[OPS-10] moves from SQLite to PostgreSQL and back without a changed row', async (context) => {
+    const server = await openPostgresUnderTest()
+    if (typeof server === 'string') return context.skip(server)
+    await using _server = server
+    const env = { RELAY_STORAGE_URL: server.url, RELAY_CLUSTER_SINGLE_NODE: 'true' }
+    const [there, back] = [join(folder, 'there'), join(folder, 'back')]
+    const dataDir = newFolder('postgres-data')
+    expect(await relayCommand(dataDir, ['restore', backup], env)).toMatchObject({ code: 0 })
+    expect((await relayCommand(dataDir, ['restore', backup], env)).err).toContain('the database is not empty')
+    expect(await relayCommand(dataDir, ['verify'], env)).toMatchObject({ code: 0 })
+    expect((await relayCommand(dataDir, ['backup', there], env)).code).toBe(0)
+    expect(rowsOf(there)).toEqual(rowsOf(backup))
+    expect(manifestOf(there).store).toEqual(manifestOf(backup).store)
+    const sqliteDir = newFolder('sqlite-data')
+    expect((await relayCommand(sqliteDir, ['restore', there])).code).toBe(0)
+    expect((await relayCommand(sqliteDir, ['backup', back])).code).toBe(0)
+    expect(rowsOf(back)).toEqual(rowsOf(backup))
+    await using second = await startRelayUnderTest({ dataDir, env })
+    await second.rest().putDocument('new', { name: 'new' })
+    expect(await second.rest().getDocument('live')).toMatchObject({ name: 'by a person' })
+  }, 60_000)
+
+  it('[OPS-10] a damaged, unfinished or newer backup is refused before anything is written', async () => {
+    const flip = (file: string) => (path: string) => {
+      const bytes = readFileSync(join(path, file))
+      bytes[Math.floor(bytes.length / 2)] = (bytes[Math.floor(bytes.length / 2)] ?? 0) ^ 1
+      writeFileSync(join(path, file), bytes)
+    }
+    const edit = (change: (manifest: Record<string, unknown>) => void) => (path: string) => {
+      const manifest = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as Record<string, unknown>
+      change(manifest)
+      writeFileSync(join(path, 'manifest.json'), JSON.stringify(manifest))
+    }
+    const cases: readonly [string, (path: string) => void, RegExp][] = [
+      ['row', flip('tables/bodies.rows'), /tables\/bodies\.rows is not what was written/],
+      ['missing', (path) => rmSync(join(path, 'tables/updates.rows')), /tables\/updates\.rows is missing/],
+      ['unfinished', (path) => rmSync(join(path, 'manifest.json')), /has no manifest\.json: .* interrupted/],
+      ['own-hash', edit((manifest) => (manifest['createdAt'] = 'yesterday')), /manifest\.json is damaged/],
+      ['newer', edit((manifest) => (manifest['backupFormat'] = 2)), /format 2, newer than the 1/],
+    ]
+    await Promise.all(
+      cases.map(async ([name, change, expected]) => {
+        expect(await refusal(name, await changed(`changed-${name}`, change))).toMatch(expected)
+      }),
+    )
+  }, 30_000)
+
+  it('[OPS-9] a folder with something in it is refused and left alone', async () => {
+    const path = newFolder('not-empty')
+    writeFileSync(join(path, 'mine'), 'mine')
+    const done = await relayCommand(relay.dataDir, ['backup', path])
+    expect([done.code, done.out, readdirSync(path)]).toEqual([1, '', ['mine']])
+    expect(done.err).toContain('is not empty')
+  })
+
+  it('[OPS-10] a store with something in it is refused and left alone, running or not', async () => {
+    const before = readFileSync(join(relay.dataDir, 'relay.db'))
+    expect((await relayCommand(relay.dataDir, ['restore', backup])).err).toContain('the database is not empty')
+    expect(readFileSync(join(relay.dataDir, 'relay.db')).equals(before)).toBe(true)
+    await relay.restart()
+    expect((await relayCommand(relay.dataDir, ['restore', backup])).err).toContain('in use by another process')
+    await relay.stop()
+    const dataDir = newFolder('with-blobs')
+    mkdirSync(join(dataDir, 'blobs/ab'), { recursive: true })
+    writeFileSync(join(dataDir, 'blobs/ab', 'c'.repeat(62)), 'x')
+    expect((await relayCommand(dataDir, ['restore', backup])).err).toContain('the blob store is not empty')
+  }, 30_000)
+
+  it('[OPS-10] an interrupted restore leaves a store on which no relay starts, and is run again', async () => {
+    const dataDir = newFolder('interrupted')
+    const { DatabaseSync } = await import('node:sqlite')
+    const db = new DatabaseSync(join(dataDir, 'relay.db'))
+    db.exec(
+      "create table store_facts (name text primary key, value text not null); insert into store_facts values ('restore-unfinished', 'begun')",
+    )
+    db.close()
+    await expect(startRelayUnderTest({ dataDir })).rejects.toThrow(/a restore into it was not finished/)
+    expect((await relayCommand(dataDir, ['backup', join(folder, 'of-unfinished')])).err).toContain('was not finished')
+    expect((await relayCommand(dataDir, ['restore', backup])).code).toBe(0)
+    await using second = await startRelayUnderTest({ dataDir })
+    expect(await second.rest().getDocument('cold')).toMatchObject({ name: 'cold' })
+  }, 30_000)
+
+  it('[CFG-11] [LIFE-29] migrate says that nothing is pending', async () => {
+    expect(await relayCommand(relay.dataDir, ['migrate', '--plan'])).toMatchObject({ code: 0, out: 'the store is up to date\n' })
+    chmodSync(relay.dataDir, 0o700)
+    expect(await relayCommand(relay.dataDir, ['migrate'])).toMatchObject({ code: 0, out: 'the store is up to date\n' })
+  })
+})

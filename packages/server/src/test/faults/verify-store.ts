@@ -1,0 +1,56 @@
+import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+import { type RelayUnderTest, saved } from '../relay-under-test.ts'
+
+const DOCUMENTS = 4
+
+/**
+ * Fills a relay with documents that have log, snapshots, recovery points, blobs and collections, and stops it: a small store in which every
+ * kind of row occurs. The file is compacted, so that no page holds what was.
+ */
+export async function fillSmallStore(relay: RelayUnderTest): Promise<void> {
+  for (let i = 0; i < DOCUMENTS; i++) {
+    const id = `doc-${i}`
+    const blob = await putBlob(relay, someBytes(2_000 + i, i + 1))
+    const content = `<p>text of ${id}</p>`
+    const body = { name: id, shape: { blobRef: blob }, richTextPages: [{ id: 'text', name: 'Text', content }] }
+    await relay.rest().putDocument(id, body)
+    await relay.rest().putDocument(id, { ...body, name: `${id} again` })
+    for (let round = 0; round < 2; round++) {
+      const client = relay.sync(id, { sub: 'ann' })
+      await saved(client)
+      for (let n = 0; n < 6; n++)
+        client.doc.getMap('shapes:canvas').set(`s${round}-${n}`, { id: `s${round}-${n}`, type: 'ellipse' })
+      await saved(client)
+      client.destroy()
+      if (i % 2 === 0) await capture(relay, id)
+    }
+  }
+  // A stop leaves a snapshot of every document, a second life leaves records behind it.
+  await relay.stop()
+  await relay.restart()
+  const client = relay.sync('doc-1', { sub: 'ben' })
+  await saved(client)
+  client.doc.getMap('metadata').set('title', 'by ben')
+  await saved(client)
+  await relay.kill()
+  client.destroy()
+  const db = new DatabaseSync(join(relay.dataDir, 'relay.db'))
+  db.exec('pragma wal_checkpoint(truncate); vacuum; pragma wal_checkpoint(truncate)')
+  db.close()
+}
+
+async function putBlob(relay: RelayUnderTest, bytes: Uint8Array): Promise<string> {
+  const hash = hashOf(bytes)
+  const headers = { authorization: `Bearer ${relay.token()}`, 'content-type': 'image/png' }
+  const response = await fetch(`${relay.baseUrl}/api/blobs/${hash}`, { method: 'POST', headers, body: bytes })
+  if (response.status >= 300) throw new Error(`the blob was refused: ${response.status}`)
+  return hash
+}
+
+async function capture(relay: RelayUnderTest, id: string): Promise<void> {
+  const headers = { authorization: `Bearer ${relay.token()}` }
+  const response = await fetch(`${relay.baseUrl}/api/docs/${id}/recovery/capture`, { method: 'POST', headers })
+  if (response.status >= 300) throw new Error(`no recovery point was taken: ${response.status} ${await response.text()}`)
+}

@@ -1,0 +1,149 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openFsBlobs } from '../../drivers/fs-blobs.ts'
+import { openStoredContents } from '../../drivers/sql/inspect-store.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { type Finding, verify } from '../verify.ts'
+
+/**
+ * Where a changed bit must be found: what has a checksum, or is said in two places. Left out on purpose: `log_heads.covered_seq` and
+ * `body_ahead`, most values of which are states that a relay may leave; what is kept of damaged logs; the tables that say everything once
+ * (tombstones, revocations, share links, uploads) and the columns of grants and registries that do.
+ */
+const FLIPPED: Readonly<Record<string, readonly string[]>> = {
+  documents: [
+    ...['key', 'workspace_id', 'id', 'version', 'owner_id', 'owner_name', 'collection_id', 'shared_with', 'created_at_ms'],
+    ...['updated_at_ms', 'title_changed_at_ms', 'size_bytes', 'facts', 'crc32'],
+  ],
+  log_heads: ['key', 'last_seq'],
+  bodies: ['key', 'crc32', 'body'],
+  updates: ['key', 'seq', 'actor', 'at_ms', 'crc32', 'bytes'],
+  snapshots: ['key', 'through_seq', 'crc32', 'state_vector', 'bytes'],
+  recovery_points: ['reason', 'created_at_ms', 'version', 'facts', 'crc32', 'body', 'digest'],
+  point_refs: ['hash', 'point'],
+  blob_refs: ['hash'],
+  blob_grants: ['hash', 'size_bytes'],
+  registries: ['size_bytes'],
+}
+
+export type Place = 'row' | 'page' | 'blob'
+
+export interface Flip {
+  readonly place: Place
+  readonly where: string
+  readonly found: readonly string[]
+}
+
+/** Everything that verify says of the store in a data directory. */
+export async function findingsIn(dataDir: string): Promise<readonly Finding[]> {
+  const found: Finding[] = []
+  await using store = await openStoredContents(`sqlite:${join(dataDir, 'relay.db')}`, silentLogger)
+  const blobs = await openFsBlobs({ root: join(dataDir, 'blobs'), maxTempBytes: 0, random: systemRandom, log: silentLogger })
+  await verify({ store, blobs, random: systemRandom, report: (finding) => found.push(finding) })
+  return found
+}
+
+/** Changes one bit in a copy of a stopped relay's data directory, at a place `random` chooses, and says what verify finds. */
+export async function flipOneBit(dataDir: string, random: () => number): Promise<Flip> {
+  const copy = mkdtempSync(join(tmpdir(), 'relay-flip-'))
+  try {
+    cpSync(dataDir, copy, { recursive: true })
+    const { place, where } = flipIn(copy, random)
+    const found = await findingsIn(copy).catch((error: Error) => [
+      { level: 'damage', what: 'store', detail: error.message } as const,
+    ])
+    return { place, where, found: found.filter(({ level }) => level === 'damage').map(({ detail }) => detail) }
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+function flipIn(dataDir: string, random: () => number): { readonly place: Place; readonly where: string } {
+  const choice = random()
+  if (choice < 0.6) return { place: 'row', where: flipCell(join(dataDir, 'relay.db'), random) }
+  if (choice < 0.85) return { place: 'page', where: flipPage(join(dataDir, 'relay.db'), random) }
+  return { place: 'blob', where: flipBlob(join(dataDir, 'blobs'), random) }
+}
+
+/** One bit of one value, past all checks of the engine. */
+function flipCell(path: string, random: () => number): string {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: false })
+  try {
+    const { table, column, rowid, value } = randomCell(db, random)
+    const other = typeof value === 'number' ? flippedNumber(value, random) : flippedBytes(bytesOf(value), random)
+    const sql = typeof value === 'string' ? 'cast(? as text)' : '?'
+    try {
+      db.prepare(`update ${table} set ${column} = ${sql} where rowid = ?`).run(other, rowid)
+    } catch {
+      // A value that another row has already: not storable, so not a place that can be damaged this way.
+      return flipCell(path, random)
+    }
+    return `${table}.${column} of row ${rowid}`
+  } finally {
+    db.close()
+  }
+}
+
+function randomCell(db: DatabaseSync, random: () => number) {
+  for (;;) {
+    const table = pick(Object.keys(FLIPPED), random)
+    const column = pick(FLIPPED[table] ?? [], random)
+    const rows = db
+      .prepare(`select rowid, ${column} as value from ${table} where ${column} is not null and length(${column}) > 0`)
+      .all()
+    if (rows.length === 0) continue
+    const { rowid, value } = pick(rows, random) as { rowid: number; value: string | number | Uint8Array }
+    return { table, column, rowid, value }
+  }
+}
+
+/** One bit of the file, inside the bytes of a value: elsewhere a page holds what says nothing. */
+function flipPage(path: string, random: () => number): string {
+  const file = readFileSync(path)
+  for (;;) {
+    const db = new DatabaseSync(path, { readOnly: true })
+    const { table, column, value } = randomCell(db, random)
+    db.close()
+    const bytes = typeof value === 'number' ? new Uint8Array(0) : bytesOf(value)
+    const start = Math.floor(random() * Math.max(1, bytes.length - 16))
+    const slice = bytes.subarray(start, start + 16)
+    const at = slice.length < 16 ? -1 : file.indexOf(slice)
+    // What stands in the file twice may be an old copy that nothing reads.
+    if (at < 0 || file.indexOf(slice, at + 1) >= 0) continue
+    const offset = at + Math.floor(random() * slice.length)
+    file[offset] = (file[offset] ?? 0) ^ (1 << Math.floor(random() * 8))
+    writeFileSync(path, file)
+    return `byte ${offset} of the file, in ${table}.${column}`
+  }
+}
+
+function flipBlob(root: string, random: () => number): string {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const { parentPath, name } = pick(files, random)
+  const path = join(parentPath, name)
+  writeFileSync(path, flippedBytes(readFileSync(path), random))
+  return `blob ${name}`
+}
+
+function flippedNumber(value: number, random: () => number): number {
+  const bit = 2 ** Math.floor(random() * 31)
+  return Math.floor(value / bit) % 2 === 0 ? value + bit : value - bit
+}
+
+function flippedBytes(bytes: Uint8Array, random: () => number): Uint8Array {
+  const flipped = new Uint8Array(bytes)
+  const at = Math.floor(random() * flipped.length)
+  flipped[at] = (flipped[at] ?? 0) ^ (1 << Math.floor(random() * 8))
+  return flipped
+}
+
+function bytesOf(value: string | Uint8Array): Uint8Array {
+  return typeof value === 'string' ? Buffer.from(value) : value
+}
+
+function pick<T>(values: readonly T[], random: () => number): T {
+  return values[Math.floor(random() * values.length)] as T
+}

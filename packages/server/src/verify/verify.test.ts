@@ -1,0 +1,180 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { bodyChecksum, snapshotChecksum } from '../drivers/sql/checksum.ts'
+import { fillSmallStore } from '../test/faults/verify-store.ts'
+import { generator } from '../test/faults/mixed-load.ts'
+import { relayCommand } from '../test/relay-command.ts'
+import { type RelayUnderTest, startRelayUnderTest } from '../test/relay-under-test.ts'
+import { findingsIn, flipOneBit } from './testing/bit-flips.ts'
+
+let relay: RelayUnderTest
+const folder = mkdtempSync(join(tmpdir(), 'relay-verify-'))
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest()
+  await fillSmallStore(relay)
+}, 30_000)
+afterAll(async () => {
+  await relay?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+let copies = 0
+/** What verify says after a copy of the store was changed, without what only follows from it. */
+async function after(change: (db: DatabaseSync) => void): Promise<string[]> {
+  const copy = join(folder, String(copies++))
+  cpSync(relay.dataDir, copy, { recursive: true })
+  const db = new DatabaseSync(join(copy, 'relay.db'), { enableForeignKeyConstraints: false })
+  change(db)
+  db.close()
+  const found = await findingsIn(copy)
+  return found.map(({ level, what, docId, detail }) =>
+    [level, what, docId, detail].filter((part) => part !== undefined).join(' '),
+  )
+}
+
+const keyOf = (db: DatabaseSync, id: string) => Number(db.prepare('select key from documents where id = ?').get(id)?.['key'])
+
+describe('a store that nobody touched', () => {
+  it('[OPS-11] has no finding, and no byte of it changes', async () => {
+    const bytes = () => readFileSync(join(relay.dataDir, 'relay.db'))
+    const before = bytes()
+    expect(await findingsIn(relay.dataDir)).toEqual([])
+    expect(bytes().equals(before)).toBe(true)
+  })
+
+  it('[OPS-11] [CFG-12] is told in one line, or one object with --json', async () => {
+    const [text, json] = await Promise.all([
+      relayCommand(relay.dataDir, ['verify']),
+      relayCommand(relay.dataDir, ['verify', '--json']),
+    ])
+    expect(text.out).toMatch(/^4 documents, \d+ recovery points and 4 blobs read: 0 damages, 0 notes; 0 damaged entries/)
+    const { summary } = JSON.parse(json.out) as { summary: unknown }
+    expect(summary).toMatchObject({ documents: 4, blobs: 4, damages: 0, notes: 0, setAside: 0 })
+    expect([text.code, json.code]).toEqual([0, 0])
+  })
+})
+
+describe('damage', () => {
+  it('[OPS-11] one bit anywhere is found, every time', async () => {
+    const random = generator(20_261_121)
+    const missed: string[] = []
+    for (let i = 0; i < 40; i++) {
+      const { where, found } = await flipOneBit(relay.dataDir, random)
+      if (found.length === 0) missed.push(where)
+    }
+    expect(missed).toEqual([])
+  }, 60_000)
+
+  it.each<[string, (db: DatabaseSync) => void, RegExp]>([
+    [
+      'a body with its checksum that says something else',
+      (db) => {
+        const key = keyOf(db, 'doc-0')
+        const text = Buffer.from(db.prepare('select body from bodies where key = ?').get(key)?.['body'] as Uint8Array).toString()
+        const body = Buffer.from(text.replace('text of doc-0', 'lies of doc-0'))
+        db.prepare('update bodies set body = ?, crc32 = ? where key = ?').run(body, bodyChecksum(key, body), key)
+      },
+      /^damage document doc-0 its body and its Y state, which holds all of it, say different things$/,
+    ],
+    [
+      'a snapshot with its checksum that cannot be decoded',
+      (db) => {
+        const key = keyOf(db, 'doc-0')
+        const bytes = new Uint8Array([1, 1, 200, 200])
+        const row = db.prepare('select through_seq, state_vector from snapshots where key = ? order by through_seq desc').get(key)
+        const seq = Number(row?.['through_seq'])
+        const sum = snapshotChecksum(key, seq, row?.['state_vector'] as Uint8Array, bytes)
+        db.prepare('update snapshots set bytes = ?, crc32 = ? where key = ? and through_seq = ?').run(bytes, sum, key, seq)
+      },
+      /^damage document doc-0 the snapshot through \d+ cannot be decoded: /,
+    ],
+    [
+      'a snapshot under the state vector of another content',
+      (db) => {
+        const key = keyOf(db, 'doc-0')
+        const row = db.prepare('select through_seq, bytes from snapshots where key = ? order by through_seq desc').get(key)
+        const vector = Y.encodeStateVector(new Y.Doc())
+        const seq = Number(row?.['through_seq'])
+        const sum = snapshotChecksum(key, seq, vector, row?.['bytes'] as Uint8Array)
+        db.prepare('update snapshots set state_vector = ?, crc32 = ? where key = ? and through_seq = ?').run(
+          vector,
+          sum,
+          key,
+          seq,
+        )
+      },
+      /^damage document doc-0 the state vector of the snapshot through \d+ is not that of its content$/,
+    ],
+    [
+      'a record that is missing',
+      (db) =>
+        db
+          .prepare('delete from updates where key = ? and seq = (select max(seq) from updates where key = ?)')
+          .run(keyOf(db, 'doc-1'), keyOf(db, 'doc-1')),
+      /^damage document doc-1 records (\d+) to \1 are missing$/,
+    ],
+    [
+      'rows of a document that does not exist',
+      (db) => db.exec("delete from documents where id = 'doc-2'"),
+      /^damage store log_heads has rows of document key \d+, which does not exist$/,
+    ],
+    [
+      'a head that says less than the log holds',
+      (db) => db.prepare('update log_heads set covered_seq = last_seq + 1 where key = ?').run(keyOf(db, 'doc-3')),
+      /^damage document doc-3 its body is said to hold the log through \d+, which ends at \d+$/,
+    ],
+    [
+      'a reference that is not recorded',
+      (db) => db.prepare('delete from blob_refs where key = ?').run(keyOf(db, 'doc-3')),
+      /^damage document doc-3 the reference to blob [0-9a-f]{64} is not recorded$/,
+    ],
+    [
+      'a blob that is referenced and not metered',
+      (db) => db.exec('update blob_grants set metered = 0'),
+      /^damage document doc-\d blob [0-9a-f]{64} is referenced and not metered$/,
+    ],
+    [
+      'a blob without bytes',
+      (db) => db.exec(`insert into blob_grants values ('w', '${'a'.repeat(64)}', 1, 'image/png', 0, 1, null, null)`),
+      /^damage blob its bytes are missing$/,
+    ],
+    [
+      'a blob of another size than a workspace has recorded',
+      (db) => db.exec('update blob_grants set size_bytes = size_bytes + 1'),
+      /^damage blob it has \d+ bytes where a workspace has recorded \d+$/,
+    ],
+    [
+      'a document that is deleted as well',
+      (db) => db.exec("insert into tombstones select workspace_id, id, 0, 1, '' from documents where id = 'doc-0'"),
+      /^damage store document "doc-0" exists and is said to be deleted$/,
+    ],
+    [
+      'a blob that is referenced and held by nobody, which is no damage',
+      (db) => db.exec('delete from blob_grants'),
+      /^note document doc-\d blob [0-9a-f]{64} is referenced, and the workspace does not hold it$/,
+    ],
+  ])('[OPS-11] %s is told', async (_, change, expected) => {
+    const found = await after(change)
+    expect(found.filter((line) => expected.test(line)).length).toBeGreaterThan(0)
+  })
+
+  it('[OPS-11] [CFG-12] ends with 1, one line each', async () => {
+    const copy = join(folder, 'as-command')
+    cpSync(relay.dataDir, copy, { recursive: true })
+    const db = new DatabaseSync(join(copy, 'relay.db'))
+    db.exec("update documents set owner_name = 'somebody else' where id = 'doc-0'; update updates set crc32 = 1")
+    const records = Number(db.prepare('select count(*) as n from updates').get()?.['n'])
+    db.close()
+    const { code, out } = await relayCommand(copy, ['verify'])
+    const lines = out.trim().split('\n')
+    expect([code, lines.length]).toEqual([1, 1 + records + 1])
+    expect(lines[0]).toBe('damage: document "doc-0" of workspace "default": its row does not have its checksum')
+    const json = await relayCommand(copy, ['verify', '--json'])
+    expect(JSON.parse(json.out.split('\n')[0] ?? '')).toMatchObject({ level: 'damage', docId: 'doc-0', workspace: 'default' })
+  }, 20_000)
+})
