@@ -10,7 +10,10 @@ const LIFE_MS = 10 * 60_000
 /** What one upload under way holds of the quota. [Q2] */
 export interface UploadHold {
   readonly reservationId: string
-  /** Makes room for `totalBytes` in all; throws STORAGE_QUOTA. Nothing is asked of a blob that the workspace holds already. [Q3] */
+  /**
+   * Makes room for `totalBytes` in all; throws STORAGE_QUOTA, for bytes of an unknown hash only at `settle`. Nothing is asked of a blob that the
+   * workspace holds already. [Q3]
+   */
   cover(totalBytes: number): Promise<void>
   /** Says which blob it is and how long, as soon as that is known. From then on a crash leaves an orphan that is found, never lost bytes. */
   settle(hash: string, sizeBytes: number): Promise<void>
@@ -27,6 +30,8 @@ export async function openHold(
   const reservationId = newId('up-', 24, random)
   const { workspaceId, limits } = access
   let held = false
+  /** Too little room for bytes whose hash only their end tells: it may be one that the workspace holds, and is then not refused. [Q3] */
+  let undecided = false
   let reservedBytes = 0
   let renewAtMs = 0
 
@@ -56,7 +61,7 @@ export async function openHold(
   const hold: UploadHold = {
     reservationId,
     async cover(totalBytes) {
-      if (held) return
+      if (held || undecided) return
       if (totalBytes <= reservedBytes) {
         if (clock.monotonicMs() >= renewAtMs) await require(reservedBytes)
         return
@@ -64,7 +69,9 @@ export async function openHold(
       // A whole step that does not fit may yet have room for what there is.
       const step = Math.ceil(totalBytes / STEP_BYTES) * STEP_BYTES
       const admission = await reserve(step)
-      if (admission.kind === 'over-quota') await require(totalBytes)
+      if (admission.kind !== 'over-quota') return
+      if (upload.hash !== null) await require(totalBytes)
+      else undecided = (await reserve(totalBytes)).kind === 'over-quota'
     },
     settle: (hash, sizeBytes) => (held ? Promise.resolve() : require(sizeBytes, hash)),
     async end() {
