@@ -1,6 +1,10 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import type { RelayUnderTest } from './relay-under-test.ts'
 import type { TokenOptions } from '../auth/testing/test-issuer.ts'
+import { createExchangeCheck } from '../http/testing/exchange-check.ts'
+import { routeTable } from '../http/route-table.ts'
+
+const check = createExchangeCheck(routeTable())
 
 /** What a client without any library sees of an answer. */
 export interface RawAnswer {
@@ -21,15 +25,24 @@ export interface RawRequest {
 
 export type Call = (method: string, path: string, options?: RawRequest) => Promise<RawAnswer>
 
-/** Sends requests to a relay with the path as it is given: nothing is normalised or escaped on the way. */
+/**
+ * Sends requests to a relay with the path as it is given: nothing is normalised or escaped on the way. Rejects when the answer is not one
+ * that OpenAPI tells of. [REST-36]
+ */
 export function rawHttp(relay: Pick<RelayUnderTest, 'baseUrl' | 'token'>, defaults: RawRequest = {}): Call {
-  return (method, path, options = {}) => {
+  return async (method, path, options = {}) => {
     const { as, headers, body } = { ...defaults, ...options }
     const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : body === undefined ? '' : JSON.stringify(body)
     const bearer: Record<string, string> = as === null ? {} : { authorization: `Bearer ${relay.token(as)}` }
     const length: Record<string, string> = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(bytes)) }
-    return send(relay.baseUrl, method, path, { ...bearer, ...length, ...headers }, bytes)
+    const answer = await send(relay.baseUrl, method, path, { ...bearer, ...length, ...headers }, bytes)
+    check(method, path, { status: answer.status, headers: headersOf(answer.headers), text: answer.text })
+    return answer
   }
+}
+
+function headersOf(headers: IncomingHttpHeaders): Headers {
+  return new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string]))
 }
 
 function send(

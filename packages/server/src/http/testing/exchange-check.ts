@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { ERRORS } from '../../kernel/errors.ts'
 import type { JsonSchema } from '../../kernel/exchange.ts'
 import type { Route, RouteDeclaration } from '../route.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
@@ -143,10 +144,11 @@ function commonHeaders(document: Description): readonly string[] {
   return Object.keys(document.components.responses['NOT_FOUND']?.headers ?? {})
 }
 
-function codeOf(answer: Answered): string {
+/** Without a body, as for HEAD, the first code that has the status. */
+function codeOf({ status, text }: Answered): string {
   try {
-    return String((JSON.parse(answer.text) as { errorCode?: unknown }).errorCode)
+    return String((JSON.parse(text) as { errorCode?: unknown }).errorCode)
   } catch {
-    return answer.text === '' ? 'NOT_FOUND' : answer.text
+    return Object.entries(ERRORS).find(([, row]) => row.status === status)?.[0] ?? text
   }
 }
