@@ -38,9 +38,10 @@ export interface Residents {
   isResident(ref: DocumentRef): boolean
   /**
    * When it resolves, the stored body contains every edit that was applied before the call. Opens the document when it is not resident.
-   * A missing document is no error. [LIFE-11]
+   * A missing document is no error. [LIFE-11] With `quietMs` edits wait for so long from then on, so that what follows meets a document that
+   * stands still.
    */
-  settle(ref: DocumentRef): Promise<void>
+  settle(ref: DocumentRef, quietMs?: number): Promise<void>
   /**
    * The whole live document as one Yjs v1 update, and the stored version that says the same; everything in it is durable. Opens the document
    * when it is not resident. `null`: there is none. [REST-31]

@@ -6,7 +6,7 @@ import type { Documents } from '../documents/documents.ts'
 import type { Reader } from '../documents/metadata.ts'
 import { readable } from '../documents/reader.ts'
 import type { Residents } from '../documents/residents.port.ts'
-import { auditFields, contended, unknownDocument } from '../documents/writing.ts'
+import { auditFields, contended, MAX_ATTEMPTS, unknownDocument } from '../documents/writing.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
@@ -42,8 +42,8 @@ export interface Recovery {
 
 type Restored = Extract<RestoreOutcome, { kind: 'restored' }>
 
-/** Edits that arrive between storing the body and the restore make it lose; the gap is short, so that one of so many attempts meets none. */
-const RESTORE_ATTEMPTS = 20
+/** Edits wait while a restore runs: one acknowledged after the body was stored would be in no point, and makes the restore lose. */
+const QUIET_MS = 500
 const ID_LENGTH = 12
 
 export function createRecovery(deps: RecoveryDeps): Recovery {
@@ -77,8 +77,8 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     const newRef = refOf(access, newId('doc-', ID_LENGTH, deps.random))
     const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
     const body = (await deps.bodies.restored(point.body, as)) ?? unreadable(pointId)
-    for (let attempt = 0; attempt < RESTORE_ATTEMPTS; attempt++) {
-      await residents.settle(ref)
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      await residents.settle(ref, QUIET_MS)
       const before = await documents.require(access, id, 'owner')
       // Another life of the id has other points.
       if (before.key !== source.key) return unknownDocument()

@@ -39,7 +39,8 @@ export type ToWorker =
   | { readonly kind: 'drain' }
 
 export type RoomTask =
-  | { readonly kind: 'settle' }
+  /** With `quietMs` edits wait for so long before they are applied. */
+  | { readonly kind: 'settle'; readonly quietMs?: number }
   | { readonly kind: 'put'; readonly request: PutRequest }
   | { readonly kind: 'body-changed'; readonly version: number }
   /** The whole live document, for a reader who keeps no connection. [REST-31] */

@@ -154,8 +154,8 @@ class OpenRooms implements Rooms {
     return this.#table.of(ref) !== undefined
   }
 
-  async settle(ref: DocumentRef): Promise<void> {
-    await this.#runOpened(ref, { kind: 'settle' }, (head) => head.coveredSeq < head.lastSeq)
+  async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
+    await this.#runOpened(ref, { kind: 'settle', quietMs }, (head) => head.coveredSeq < head.lastSeq)
   }
 
   async encode(ref: DocumentRef): Promise<EncodedDocument | null> {

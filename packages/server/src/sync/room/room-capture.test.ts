@@ -112,6 +112,51 @@ describe('recovery points of a live document', () => {
   })
 })
 
+describe('standing still', () => {
+  const quiet = (room: number, quietMs: number) => at.worker.job(room, { kind: 'settle', quietMs })
+
+  it('[LIFE-22] edits wait after a quiet settle, and none is lost', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    setShape(ann, 's1')
+    await quiet(room, 150)
+    const state = await headOf(head)
+    setShape(ann, 's2')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    // Neither logged nor acknowledged: the store says all there is.
+    expect(await headOf(head)).toEqual(state)
+    expect(ann.settled).toBeLessThan(ann.ordinal)
+    await until(() => ann.settled === ann.ordinal)
+    await settle(room)
+    expect(shapesOf(await body(head))).toEqual(['s0', 's1', 's2'])
+  })
+
+  it('[LIFE-13] a PUT meanwhile, and pauses that overlap, end as if there was none', async () => {
+    const { head, room } = await openRoom()
+    const ann = await joined(room)
+    await Promise.all([quiet(room, 1_000), quiet(room, 40), quiet(room, 80)])
+    setShape(ann, 's1')
+    const renamed = { ...(await body(head)), name: 'Renamed' }
+    expect(await putTo(room, put(await headOf(head), renamed))).toMatchObject({ kind: 'written' })
+    expect(ann.settled).toBeLessThan(ann.ordinal)
+    await until(() => ann.settled === ann.ordinal)
+    await settle(room)
+    expect(shapesOf(await body(head))).toEqual(['s0', 's1'])
+    expect((await body(head)).name).toBe('Renamed')
+  })
+
+  it('[LIFE-23] a document that is dropped meanwhile stays dropped', async () => {
+    const { room } = await openRoom()
+    const ann = await joined(room)
+    await quiet(room, 60)
+    setShape(ann, 's1')
+    await at.worker.job(room, { kind: 'drop' })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(ann.settled).toBeLessThan(ann.ordinal)
+    expect(at.worker.of('reset').filter((message) => message.room === room)).toEqual([])
+  })
+})
+
 describe('the whole live document in one answer', () => {
   const decoded = (update: Uint8Array) => {
     const doc = new Y.Doc()

@@ -186,7 +186,7 @@ export class RoomSaver {
   private async perform(task: RoomTask): Promise<TaskOutcome> {
     switch (task.kind) {
       case 'settle':
-        return this.settle()
+        return this.settle(task.quietMs)
       case 'put':
         return putIntoRoom(this.room, this, task.request)
       case 'body-changed':
@@ -209,9 +209,10 @@ export class RoomSaver {
   }
 
   /** Stores everything applied before the call. Must run inside `exclusive`. [LIFE-11] */
-  async settle(): Promise<TaskOutcome> {
+  async settle(quietMs = 0): Promise<TaskOutcome> {
     this.room.host.turn(() => this.room.sync.flushTurn())
     if (!this.room.isReady) return LOST
+    if (quietMs > 0) this.room.sync.pauseFor(quietMs)
     const outcome = await this.save()
     if (outcome !== 'saved') return failed(outcome)
     return { kind: 'settled', version: this.version }

@@ -22,6 +22,8 @@ export interface SyncRoom {
   readonly workspaceId: string
   readonly members: ReadonlyMap<number, Member>
   readonly log: RoomLog
+  /** Loaded and not closed. */
+  readonly isReady: boolean
   content(): RoomContent
   /** The live document, built at its first use. */
   live(): LiveContent
@@ -45,7 +47,8 @@ export class RoomSync implements TurnOwner {
   private readonly window: EditWindow
   private turn = new Map<Member, Write[]>()
   private windowTimer: NodeJS.Timeout | null = null
-  private paused = false
+  /** How many ask for a pause now. */
+  private pauses = 0
   /** What the turn being applied has emitted; logged and handed out once the document is known to be sound. */
   private staged: { update: Uint8Array; origin: unknown }[] | null = null
   /** Writes of connections whose large message is being tried on a copy. [G10] */
@@ -114,7 +117,7 @@ export class RoomSync implements TurnOwner {
     const writes = this.turn.get(member)
     if (writes === undefined) this.turn.set(member, [write])
     else writes.push(write)
-    if (this.windowTimer === null && !this.paused) this.host.atTurnEnd(this)
+    if (this.windowTimer === null && this.pauses === 0) this.host.atTurnEnd(this)
   }
 
   private needsTrial(update: Uint8Array): boolean {
@@ -145,7 +148,7 @@ export class RoomSync implements TurnOwner {
 
   /** Applies what was gathered, hands out what the document emitted, and opens the next window. */
   flushTurn(): void {
-    if (this.turn.size === 0 || this.paused) return
+    if (this.turn.size === 0 || this.pauses > 0) return
     try {
       this.applyTurn()
     } catch (error) {
@@ -194,11 +197,18 @@ export class RoomSync implements TurnOwner {
   /** Keeps edits gathered and emitted updates in, while a write decides whether the live document stays. */
   pause(): void {
     this.flushTurn()
-    this.paused = true
+    this.pauses++
   }
 
+  /** For what has to meet a document that stands still, whatever becomes of it. [LIFE-22] */
+  pauseFor(ms: number): void {
+    this.pause()
+    this.host.after(ms, () => this.room.isReady && this.resume())
+  }
+
+  /** Ends one pause; each is ended once. */
   resume(): void {
-    this.paused = false
+    this.pauses--
     this.handOut()
     this.flushTurn()
   }
@@ -231,7 +241,7 @@ export class RoomSync implements TurnOwner {
 
   /** Broadcast may precede the commit; nothing else does. [LIFE-2] */
   handOut(): void {
-    if (this.out.length === 0 || this.paused) return
+    if (this.out.length === 0 || this.pauses > 0) return
     this.host.emit({ kind: 'updates', room: this.id, updates: this.out, senders: this.senders })
     this.out = []
     this.senders = []

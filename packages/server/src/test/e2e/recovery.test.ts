@@ -33,7 +33,7 @@ class Caller {
     this.claims = claims
   }
 
-  async send(method: string, path: string, body?: BodyInit): Promise<Response> {
+  async send(method: string, path: string, body?: string | Uint8Array<ArrayBuffer>): Promise<Response> {
     const type = typeof body === 'string' ? 'application/json' : 'application/octet-stream'
     const headers = {
       authorization: `Bearer ${this.relay.token(this.claims)}`,
