@@ -22,7 +22,7 @@ it('[Q2] SQLite: what an ended process was receiving is given up at the next sta
   await before.blobs.grant(aGrant('w', held))
   await before[Symbol.asyncDispose]()
   const after = await openHost(url)
-  cleanups.push(() => after[Symbol.asyncDispose]())
+  cleanups.push(async () => after[Symbol.asyncDispose]())
   expect(await after.blobs.orphans(10)).toEqual([streamed])
   expect(await after.blobs.staged('w', staged)).toHaveLength(1)
   expect(await after.blobs.reserve(aStream('w', null, { bytes: 601 }), 1000, 1000)).toMatchObject({ usedBytes: 400 })
@@ -48,7 +48,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   it('[Q2] a node that starts leaves the streams of the others alone', async () => {
     await node(0).blobs.reserve(aStream('streams', newHash(), { bytes: 60 }), 100, 1000)
     const late = await openHost(server.url)
-    cleanups.push(() => late[Symbol.asyncDispose]())
+    cleanups.push(async () => late[Symbol.asyncDispose]())
     expect(await late.blobs.reserve(aStream('streams', null, { bytes: 41 }), 100, 1000)).toMatchObject({ usedBytes: 60 })
   })
 

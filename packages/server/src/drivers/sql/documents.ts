@@ -1,13 +1,15 @@
 import { sql } from 'kysely'
-import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { removeDocument } from './document-remove.ts'
-import { DamagedDocumentError, type HeadRow, headOf, readState, selectHeads } from './document-rows.ts'
+import { DamagedDocumentError, headOf, readState, selectHeads } from './document-rows.ts'
 import type { RecoveryRing } from './recovery.ts'
 import { writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
+import { readableHeads, sqlHeadLists } from './head-lists.ts'
+import { rememberingList } from './head-memory.ts'
 import { documentBytes } from './quota.ts'
 import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
@@ -44,15 +46,7 @@ export function sqlDocuments(
         await engine.lockDocument(writer, ref)
         return removeDocument(writer, engine, ref, key, deletedAtMs)
       }),
-    list: (workspaceId) =>
-      reading(async () => {
-        const rows = await selectHeads(reader)
-          .where('documents.workspace_id', '=', storedText(workspaceId))
-          .orderBy('documents.updated_at_ms', 'desc')
-          .orderBy('documents.id')
-          .execute()
-        return rows.flatMap((row) => readableHead(row, log))
-      }),
+    list: rememberingList(sqlHeadLists(reader, log)),
     referencing: (workspaceId, hash) =>
       reading(async () => {
         const rows = await selectHeads(reader)
@@ -62,7 +56,7 @@ export function sqlDocuments(
           .orderBy('documents.updated_at_ms', 'desc')
           .orderBy('documents.id')
           .execute()
-        return rows.flatMap((row) => readableHead(row, log))
+        return rows.flatMap((row) => readableHeads(row, log)).map(({ head }) => head)
       }),
     usedBytes: (workspaceId) => reading(() => documentBytes(reader, workspaceId)),
     purgeTombstones: (beforeMs, limit) =>
@@ -75,19 +69,6 @@ export function sqlDocuments(
           .executeTakeFirst()
         return Number(result.numDeletedRows)
       }),
-  }
-}
-
-/** One damaged document does not take the list of its workspace along. */
-function readableHead(row: HeadRow, log: Logger): DocumentHead[] {
-  try {
-    return [headOf(row)]
-  } catch (error) {
-    log.error('storage.document-damaged', 'a document is left out of a list: its row cannot be trusted', {
-      error: String(error),
-      key: row.key,
-    })
-    return []
   }
 }
 

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { RelayError } from '../../kernel/errors.ts'
 import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
+import { rememberingList } from './head-memory.ts'
 import {
   type Call,
   fromWireError,
@@ -13,13 +14,14 @@ import {
 } from './storage-wire.ts'
 
 /** The ports of the storage thread at the other end of `port`; calls made in one turn travel as one message, in order. */
-export function storageFromPort(port: MessagePort): Ports {
+export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   const client = new StorageClient(port)
   const verb =
     <P extends keyof Ports>(name: P) =>
     <V extends keyof Ports[P] & string>(of: V): Ports[P][V] =>
       ((...args: readonly unknown[]) => client.call(name, of, args)) as Ports[P][V]
   const documents = verb('documents')
+  const heads = verb('heads')
   const updates = verb('updates')
   const revocations = verb('revocations')
   const recovery = verb('recovery')
@@ -33,7 +35,7 @@ export function storageFromPort(port: MessagePort): Ports {
       read: documents('read'),
       write: documents('write'),
       remove: documents('remove'),
-      list: documents('list'),
+      list: rememberingList({ stamps: heads('stamps'), heads: heads('heads') }),
       referencing: documents('referencing'),
       usedBytes: documents('usedBytes'),
       purgeTombstones: documents('purgeTombstones'),
@@ -81,7 +83,7 @@ interface Waiting {
 type Outgoing = Call | { readonly kind: 'append'; readonly id: number; readonly records: readonly AppendRecord[] }
 
 const READS = new Set([
-  ...['state', 'read', 'list', 'referencing', 'usedBytes', 'load', 'after', 'all', 'cursor', 'ping', 'stats'],
+  ...['state', 'read', 'list', 'stamps', 'heads', 'referencing', 'usedBytes', 'load', 'after', 'all', 'cursor', 'ping', 'stats'],
   ...['find', 'uploadedBy', 'staged', 'overdueStaged', 'orphans', 'meteredBytes', 'configBytes'],
 ])
 

@@ -12,6 +12,7 @@ import { sqlBlobLedger } from './blob-ledger.ts'
 import { CommitQueue, type CommitStats } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
 import { sqlDocuments } from './documents.ts'
+import { type HeadLists, sqlHeadLists } from './head-lists.ts'
 import { type RecoveryRing, sqlRecovery } from './recovery.ts'
 import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
@@ -36,6 +37,7 @@ export interface StorageHostOptions {
 /** The ports on one database, in the thread that runs the SQL. */
 export interface StorageHost extends AsyncDisposable {
   readonly documents: DocumentStore
+  readonly heads: HeadLists
   readonly updates: UpdateLog
   readonly revocations: RevocationStore
   readonly recovery: RecoveryStore
@@ -63,6 +65,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   })
   return {
     documents: sqlDocuments(database, queue, log, recovery),
+    heads: sqlHeadLists(database.reader, log),
     updates: sqlUpdates(database, queue, log),
     revocations: sqlRevocations(database, queue, log),
     recovery: sqlRecovery(database, queue, log, recovery),

@@ -16,9 +16,10 @@ import {
 
 /** Answers the calls that arrive on `port` until it closes. Replies of one commit leave as one message. */
 export function serveStorage(port: MessagePort, host: StorageHost, close: () => Promise<void>): void {
-  const { documents, updates, revocations, recovery, blobs, registries, shareLinks } = host
+  const { documents, heads, updates, revocations, recovery, blobs, registries, shareLinks } = host
   const ports: Ports = {
     documents,
+    heads,
     updates,
     revocations,
     recovery,

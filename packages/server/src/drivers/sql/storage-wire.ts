@@ -9,10 +9,13 @@ import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
+import type { HeadLists } from './head-lists.ts'
 
 /** The ports as they cross a MessagePort: a port name, a verb of it, its arguments. */
 export interface Ports {
   readonly documents: DocumentStore
+  /** What `documents.list` is made of at the other end. */
+  readonly heads: HeadLists
   readonly updates: UpdateLog
   readonly revocations: RevocationStore
   readonly recovery: RecoveryStore

@@ -5,6 +5,8 @@ import type { ColumnTypes } from './0001-initial.ts'
 export async function up(db: Kysely<unknown>, { text }: ColumnTypes): Promise<void> {
   const integer = sql`bigint`
   const statements: readonly RawBuilder<unknown>[] = [
+    // In list order, with what tells whether a remembered row is still the stored one.
+    sql`create index documents_by_change on documents (workspace_id, updated_at_ms desc, id, version, crc32)`,
     sql`alter table recovery_points add column digest ${text}`,
     sql`create table point_refs (
       key ${integer} not null references documents (key), point ${integer} not null, hash ${text} not null, primary key (point, hash))`,
@@ -35,6 +37,8 @@ export async function up(db: Kysely<unknown>, { text }: ColumnTypes): Promise<vo
       id ${text} primary key, token_hash ${text} not null unique, key ${integer} not null references documents (key),
       created_at_ms ${integer} not null, created_by ${text} not null, expires_at_ms ${integer} not null)`,
     sql`create index share_links_by_key on share_links (key)`,
+    // Few; what operators watch. [OPS-4]
+    sql`create index documents_unowned on documents (owner_id) where owner_id = ''`,
     sql`create index share_links_by_age on share_links (expires_at_ms)`,
   ]
   for (const statement of statements) await statement.execute(db)

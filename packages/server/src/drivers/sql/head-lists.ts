@@ -1,0 +1,62 @@
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { type HeadRow, headOf, selectHeads } from './document-rows.ts'
+import { readingWith } from './reading.ts'
+import { storedText } from './stored-text.ts'
+import type { Connection } from './tables.ts'
+
+/** A head and the checksum of its row. */
+export interface CheckedHead {
+  readonly crc32: number
+  readonly head: DocumentHead
+}
+
+/** The list of a workspace in two steps, so that a reader who remembers heads need not be given them again. */
+export interface HeadLists {
+  /** `STAMP` numbers for each document of the workspace, in list order, as the bytes of a Float64Array. */
+  stamps(workspaceId: string): Promise<Uint8Array>
+  /** In no order. One damaged document does not take the others along: it is left out, with a line in the log. [LIFE-5] */
+  heads(keys: readonly number[]): Promise<readonly CheckedHead[]>
+}
+
+/** What a stamp says; a head with the same first three is the same but for the other three. NaN where the log has no head. */
+export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'] as const
+
+export function sqlHeadLists(reader: Connection, log: Logger): HeadLists {
+  const reading = readingWith(log)
+  return {
+    stamps: (workspaceId) =>
+      reading(async () => {
+        const rows = await reader
+          .selectFrom('documents')
+          .leftJoin('log_heads', 'log_heads.key', 'documents.key')
+          .select(['documents.key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'])
+          .where('workspace_id', '=', storedText(workspaceId))
+          .orderBy('updated_at_ms', 'desc')
+          .orderBy('id')
+          .execute()
+        const stamps = new Float64Array(rows.length * STAMP.length)
+        let at = 0
+        for (const row of rows) for (const name of STAMP) stamps[at++] = row[name] ?? Number.NaN
+        return new Uint8Array(stamps.buffer)
+      }),
+    heads: (keys) =>
+      reading(async () => {
+        const rows = await selectHeads(reader).where('documents.key', 'in', keys).execute()
+        return rows.flatMap((row) => readableHeads(row, log))
+      }),
+  }
+}
+
+/** None for a damaged row. */
+export function readableHeads(row: HeadRow, log: Logger): CheckedHead[] {
+  try {
+    return [{ crc32: row.crc32, head: headOf(row) }]
+  } catch (error) {
+    log.error('storage.document-damaged', 'a document is left out of a list: its row cannot be trusted', {
+      error: String(error),
+      key: row.key,
+    })
+    return []
+  }
+}

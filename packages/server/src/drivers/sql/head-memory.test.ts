@@ -1,0 +1,121 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { change, creation, update, written } from '../../documents/testing/document-writes.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import type { HeadLists } from './head-lists.ts'
+import { rememberingList } from './head-memory.ts'
+import type { StorageHost } from './storage-host.ts'
+import { openHost, temporaryStore } from './testing/store-under-test.ts'
+
+let store: ReturnType<typeof temporaryStore>
+let host: StorageHost
+let read: number[]
+let list: (workspaceId: string) => Promise<readonly DocumentHead[]>
+let errors: string[]
+
+beforeEach(async () => {
+  store = temporaryStore()
+  errors = []
+  host = await openHost(store.url, { commitDelayMs: 0, log: { ...silentLogger, error: (event) => errors.push(event) } })
+  read = []
+  list = rememberingList(counting(host.heads))
+})
+afterEach(async () => {
+  await host[Symbol.asyncDispose]()
+  store.remove()
+})
+
+const counting = (lists: HeadLists): HeadLists => ({
+  stamps: (workspaceId) => lists.stamps(workspaceId),
+  heads(keys) {
+    read.push(...keys)
+    return lists.heads(keys)
+  },
+})
+const create = async (id: string, workspaceId = 'w', nowMs = 1000) =>
+  written(await host.documents.write(creation({ workspaceId, id }, '{}', { nowMs })))
+const append = (key: number) => host.updates.append([{ key, actor: 'ada', atMs: 5, update: update(1) }])
+
+it('[REST-21] a list that nothing has changed since reads no row again', async () => {
+  const heads = [await create('c', 'w', 3000), await create('b', 'w', 2000), await create('a', 'w', 2000)]
+  expect(await list('w')).toEqual([heads[0], heads[2], heads[1]])
+  expect(read.toSorted()).toEqual([1, 2, 3])
+  expect(await list('w')).toEqual([heads[0], heads[2], heads[1]])
+  expect(await list('other')).toEqual([])
+  expect(read).toHaveLength(3)
+})
+
+it('[LIFE-11] every kind of write shows in the next list, and costs one row', async () => {
+  const [a, b] = [await create('a'), await create('b')]
+  await list('w')
+  read = []
+  const renamed = written(await host.documents.write(change(a, '{"n":1}')))
+  expect(await list('w')).toEqual([renamed, b])
+  const silently = written(await host.documents.write(change(b, '{"longer":1}', { bump: false })))
+  expect(await list('w')).toEqual([renamed, silently])
+  expect(read).toEqual([a.key, b.key])
+  await append(b.key)
+  expect(await list('w')).toEqual([renamed, { ...silently, lastSeq: 1 }])
+  await host.documents.remove(a, a.key, 5000)
+  expect(await list('w')).toEqual([{ ...silently, lastSeq: 1 }])
+  expect(read).toHaveLength(2)
+})
+
+it('[REST-21] what changes between the two steps stands in its new place, and what goes is left out', async () => {
+  const [a, b, c] = [await create('a'), await create('b'), await create('c')]
+  let meanwhile = async (): Promise<unknown> => undefined
+  const racing = rememberingList({
+    stamps: (workspaceId) => host.heads.stamps(workspaceId),
+    async heads(keys) {
+      await meanwhile()
+      return host.heads.heads(keys)
+    },
+  })
+  let moved: DocumentHead | null = null
+  meanwhile = async () => {
+    moved = written(await host.documents.write(change(c, '{"n":1}')))
+    await host.documents.remove(b, b.key, 5000)
+  }
+  expect(await racing('w')).toEqual([moved, a])
+})
+
+it('[REST-21] thousands are read a part at a time; a workspace beyond what is remembered is still listed whole', async () => {
+  await Promise.all(Array.from({ length: 2300 }, (_, i) => create(`d${i}`, 'many', i)))
+  const sizes: number[] = []
+  const forgetful = rememberingList(
+    {
+      stamps: (workspaceId) => host.heads.stamps(workspaceId),
+      heads(keys) {
+        sizes.push(keys.length)
+        return host.heads.heads(keys)
+      },
+    },
+    2000,
+  )
+  for (let i = 0; i < 2; i++) expect(await forgetful('many')).toEqual(await host.documents.list('many'))
+  expect(sizes).toEqual([1000, 1000, 300, 1000, 1000, 300])
+})
+
+it('[REST-21] of several workspaces the one listed longest ago is forgotten first', async () => {
+  for (const workspace of ['w1', 'w2', 'w3']) for (const id of ['a', 'b']) await create(id, workspace)
+  list = rememberingList(counting(host.heads), 4)
+  for (const workspace of ['w1', 'w2', 'w1', 'w3']) await list(workspace)
+  read = []
+  await list('w1')
+  expect(read).toEqual([])
+  await list('w2')
+  expect(read).toHaveLength(2)
+})
+
+it('[LIFE-5] a row that is damaged later is left out as soon as it is read, and is a line of the log each time', async () => {
+  const [a, b, c] = [await create('a'), await create('b'), await create('c')]
+  await list('w')
+  await host[Symbol.asyncDispose]()
+  const db = new DatabaseSync(store.path)
+  db.exec(`update documents set version = 9 where key = ${a.key}; delete from log_heads where key = ${b.key}`)
+  db.close()
+  host = await openHost(store.url, { log: { ...silentLogger, error: (event) => errors.push(event) } })
+  for (let i = 0; i < 2; i++) expect(await host.documents.list('w')).toEqual([c])
+  expect(errors).toEqual(Array(4).fill('storage.document-damaged'))
+})
