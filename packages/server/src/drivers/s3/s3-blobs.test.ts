@@ -72,6 +72,22 @@ describe('receiving large blobs', () => {
     expect((most - before) / MIB).toBeLessThan(64)
   })
 
+  it('[X34] uploads that would fill the memory together are refused until some have ended', async () => {
+    const store = openS3({ url: s3.url, credentials: s3.credentials, maxUploadMemoryBytes: 10 * MIB })
+    const first = await store.receive(inPieces(someBytes(6 * MIB, 1)), () => {})
+    const second = () => store.receive(inPieces(someBytes(6 * MIB, 2)), () => {})
+    await expect(second()).rejects.toMatchObject({ code: 'UNAVAILABLE', details: { retryAfterMs: 5_000 } })
+    await first.discard()
+    await first.discard()
+    const kept = await second()
+    await kept.keep('image/png')
+    await kept.discard()
+    const large = await store.receive(inPieces(someBytes(20 * MIB, 3)), () => {})
+    await large.discard()
+    await (await second()).discard()
+    await store.remove(kept.hash)
+  })
+
   it('[BLOB-3] clears parts and objects of uploads that are a day old, and no staged object of a client', async (context) => {
     needsCompleteStore(context)
     const store = opened()
@@ -196,4 +212,12 @@ describe('presigned uploads', () => {
     expect(await direct.promote('one', hash, 'image/png')).toBe('changed')
     await opened().remove(hash)
   })
+})
+
+it('[BLOB-10] without credentials nothing could be signed: it is not opened, and the sentence names the keys', () => {
+  for (const credentials of [
+    { accessKeyId: '', secretAccessKey: 'x' },
+    { accessKeyId: 'x', secretAccessKey: '' },
+  ])
+    expect(() => openS3({ url: s3.url, credentials })).toThrow(/access_key_id and \[blobs\].secret_access_key are needed/)
 })

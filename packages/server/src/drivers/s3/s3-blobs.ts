@@ -10,6 +10,7 @@ import { openS3Parts } from './s3-parts.ts'
 import { createS3Presigner } from './s3-presign.ts'
 import { readPieces } from './s3-reading.ts'
 import { receiveIntoS3, type Receiving } from './s3-receive.ts'
+import { createUploadMemory } from './s3-upload-memory.ts'
 
 export interface S3BlobsOptions {
   /** `[blobs] url`. */
@@ -20,14 +21,23 @@ export interface S3BlobsOptions {
   readonly random: Random
   /** Age from which an unfinished upload is nobody's; other processes of the same bucket may be uploading. */
   readonly abandonedAfterMs?: number
+  /** Of all uploads under way. [X34] */
+  readonly maxUploadMemoryBytes?: number
 }
+
+const MAX_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 const DAY_MS = 86_400_000
 const HASH = /^[0-9a-f]{64}$/
 
-/** Blobs in a bucket, as keys `<prefix>blobs/<hash>`. Opening sends nothing. */
+/**
+ * Blobs in a bucket, as keys `<prefix>blobs/<hash>`. Opening sends nothing.
+ * @throws Error with a sentence for the operator when the credentials are missing.
+ */
 export function openS3Blobs(options: S3BlobsOptions): BlobStore {
   const { clock, timers, random } = options
+  if (options.credentials.accessKeyId === '' || options.credentials.secretAccessKey === '')
+    throw new Error('[blobs].access_key_id and [blobs].secret_access_key are needed for blobs in an object store (s3:)')
   const address = readS3Address(options.url)
   const clients = openS3Clients(address, options.credentials)
   const attempt = retrying(clock, timers)
@@ -35,7 +45,8 @@ export function openS3Blobs(options: S3BlobsOptions): BlobStore {
   const bucket = openS3Bucket(address, clients, attempt)
   const parts = openS3Parts(address, clients, attempt)
   const presigner = createS3Presigner(address, options.credentials)
-  const receiving: Receiving = { bucket, parts, keys, newKeyId: () => newId('', 32, random) }
+  const memory = createUploadMemory(options.maxUploadMemoryBytes ?? MAX_UPLOAD_MEMORY_BYTES)
+  const receiving: Receiving = { bucket, parts, keys, memory, newKeyId: () => newId('', 32, random) }
   const check = createCheck(bucket, receiving)
 
   return {

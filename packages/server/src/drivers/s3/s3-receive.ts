@@ -4,6 +4,7 @@ import type { S3Keys } from './s3-address.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { storeError } from './s3-calls.ts'
 import type { PartsUpload, S3Parts } from './s3-parts.ts'
+import type { UploadMemory, UploadShare } from './s3-upload-memory.ts'
 
 /** What is held in memory of an upload; larger ones go on in parts of this size. */
 const PART_BYTES = 8 * 1024 * 1024
@@ -12,6 +13,7 @@ export interface Receiving {
   readonly bucket: S3Bucket
   readonly parts: S3Parts
   readonly keys: S3Keys
+  readonly memory: UploadMemory
   newKeyId(): string
 }
 
@@ -28,22 +30,27 @@ export async function receiveIntoS3(target: Receiving, source: Source, onBytes: 
   let sizeBytes = 0
   let upload: PartsUpload | null = null
   const waiting = partBuffer()
+  const memory = target.memory.open()
   try {
     for await (const bytes of source) {
       sizeBytes += bytes.byteLength
       await onBytes(sizeBytes)
+      memory.take(bytes.byteLength)
       hash.update(bytes)
       for (const part of waiting.add(bytes)) {
         upload ??= await target.parts.begin(key)
         await upload.add(part)
+        memory.give(part.byteLength)
       }
     }
     const rest = waiting.rest()
-    if (upload === null) return heldInMemory(target, hash.digest('hex'), rest)
+    if (upload === null) return heldInMemory(target, hash.digest('hex'), rest, memory)
     if (rest.byteLength > 0) await upload.add(rest)
     await upload.complete()
+    memory.end()
     return stagedBlob(target, hash.digest('hex'), sizeBytes, key)
   } catch (error) {
+    memory.end()
     // What cannot be taken back now is cleared at a later start; the refusal is what the caller has to hear.
     await upload?.abort().catch(() => undefined)
     if (upload !== null) await target.bucket.remove(key).catch(() => undefined)
@@ -51,15 +58,19 @@ export async function receiveIntoS3(target: Receiving, source: Source, onBytes: 
   }
 }
 
-function heldInMemory({ bucket, keys }: Receiving, hash: string, bytes: Uint8Array): ReceivedBlob {
+function heldInMemory({ bucket, keys }: Receiving, hash: string, bytes: Uint8Array, memory: UploadShare): ReceivedBlob {
   return {
     hash,
     sizeBytes: bytes.byteLength,
     async keep(mimeType) {
       const key = keys.blob(hash)
       if ((await bucket.head(key))?.sizeBytes !== bytes.byteLength) await bucket.put(key, bytes, mimeType)
+      memory.end()
     },
-    discard: () => Promise.resolve(),
+    discard() {
+      memory.end()
+      return Promise.resolve()
+    },
   }
 }
 
@@ -96,7 +107,7 @@ function partBuffer() {
       for (let at = 0; at < bytes.byteLength; ) {
         // A part goes out only when more follows it: a blob of exactly one part is still a small one.
         if (held === PART_BYTES) yield take()
-        const piece = bytes.slice(at, at + PART_BYTES - held)
+        const piece = Buffer.from(bytes.subarray(at, at + PART_BYTES - held))
         pieces.push(piece)
         held += piece.byteLength
         at += piece.byteLength

@@ -68,6 +68,8 @@ export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[
 export function checkedFetch(check: ExchangeCheck): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, init)
+    // What stands behind a redirect is not ours.
+    if (response.redirected) return response
     const { pathname, search } = new URL(url)
     const { status, headers } = response
     check(init.method ?? 'GET', pathname + search, { status, headers, text: await response.clone().text() })

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { behindPort, type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
+import { type Call, rawHttp } from '../raw-http.ts'
+import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
+
+const MIA = { sub: 'mia', role: 'member' }
+const MIB = 1_048_576
+
+let s3: S3UnderTest
+let proxy: TcpProxy
+let relay: RelayUnderTest
+let call: Call
+
+beforeAll(async () => {
+  s3 = await startS3()
+  const endpoint = new URL(new URL(s3.url).searchParams.get('endpoint') ?? '')
+  proxy = await startTcpProxy({ host: endpoint.hostname, port: Number(endpoint.port) })
+  relay = await startRelayUnderTest({
+    env: {
+      RELAY_BLOBS_URL: behindPort(s3.url, proxy.port),
+      RELAY_S3_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+      RELAY_S3_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
+      RELAY_MAX_BLOB_BYTES: String(20 * MIB),
+      RELAY_BLOB_GC_GRACE_SECS: '3600',
+    },
+  })
+  call = rawHttp(relay, { as: MIA })
+}, 30_000)
+afterAll(async () => {
+  await relay?.[Symbol.asyncDispose]()
+  await proxy?.[Symbol.asyncDispose]()
+  await s3?.[Symbol.asyncDispose]()
+})
+
+const post = (bytes: Uint8Array, hash = hashOf(bytes)) =>
+  call('POST', `/api/blobs/${hash}`, { body: bytes, headers: { 'content-type': 'image/png' } })
+const blobsCall = (hash: string, verb: string, body?: unknown) =>
+  call(
+    'POST',
+    `/api/v1/blobs/${hash}/${verb}`,
+    body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } },
+  )
+const finalize = (hash: string) => blobsCall(hash, 'finalize', { mimeType: 'image/png' })
+/** Asks for a URL and PUTs `sent` there. */
+async function put(bytes: Uint8Array, sent = bytes): Promise<number> {
+  const { json } = await blobsCall(hashOf(bytes), 'upload-url', { size: bytes.byteLength, mimeType: 'image/png' })
+  const headers = json['headers'] as Record<string, string>
+  return (await fetch(String(json['url']), { method: 'PUT', headers, body: sent as Uint8Array<ArrayBuffer> })).status
+}
+const keys = async () => (await s3.everything()).map((key) => key.replace(/^.*?\//, ''))
+
+describe('blobs in an object store', () => {
+  it('[BLOB-3] [BLOB-8] [BLOB-9] what is posted is served by redirect, and HEAD by the relay itself', async () => {
+    const bytes = someBytes(9 * MIB, 1)
+    const hash = hashOf(bytes)
+    expect((await post(bytes)).status).toBe(204)
+    const got = await call('GET', `/api/blobs/${hash}`)
+    expect([got.status, got.headers['cache-control'], got.text]).toEqual([302, 'no-store', ''])
+    const served = await fetch(String(got.headers['location']))
+    expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect(hashOf(new Uint8Array(await served.arrayBuffer()))).toBe(hash)
+    const head = await call('HEAD', `/api/blobs/${hash}`)
+    expect([head.status, head.headers['content-length'], head.headers['content-type']]).toEqual([
+      200,
+      String(9 * MIB),
+      'image/png',
+    ])
+    expect(Date.parse(String(head.headers['x-blob-created-at']))).toBeGreaterThan(Date.now() - 60_000)
+    expect(await relay.rest(MIA).downloadBlob(hash)).toMatchObject({ mimeType: 'image/png' })
+    expect(await relay.rest(MIA).blobInfo(hash)).toMatchObject({ size: 9 * MIB })
+  })
+
+  it('[BLOB-3] wrong bytes are refused and leave nothing in the store', async () => {
+    const before = await keys()
+    for (const length of [1_000, 9 * MIB]) {
+      const answer = await post(someBytes(length, 2), hashOf(someBytes(1, 3)))
+      expect([answer.status, answer.json['errorCode']]).toEqual([400, 'HASH_MISMATCH'])
+    }
+    expect(await keys()).toEqual(before)
+  })
+
+  it('[BLOB-10] [BLOB-11] a client uploads directly; finalize makes it a blob, and twice is once', async () => {
+    const bytes = someBytes(100_000, 4)
+    const hash = hashOf(bytes)
+    expect((await finalize(hash)).json).toMatchObject({ errorCode: 'OBJECT_NOT_UPLOADED', hash })
+    expect(await put(bytes)).toBe(200)
+    expect((await call('GET', `/api/blobs/${hash}`)).status).toBe(404)
+    for (let times = 0; times < 2; times++) expect((await finalize(hash)).json).toEqual({ success: true, hash, size: 100_000 })
+    expect((await blobsCall(hash, 'upload-url', { size: 100_000, mimeType: 'image/png' })).json).toEqual({ exists: true })
+    const { json } = await blobsCall(hash, 'download-url')
+    expect(hashOf(new Uint8Array(await (await fetch(String(json['url']))).arrayBuffer()))).toBe(hash)
+    expect((await keys()).filter((key) => !key.startsWith('blobs/'))).toEqual([])
+  })
+
+  it('[X36] [BLOB-11] bytes of another hash never become the blob, and the object goes', async () => {
+    const bytes = someBytes(5_000, 5)
+    const status = await put(bytes, someBytes(5_000, 6))
+    if (s3.isComplete) {
+      // The store itself refuses them.
+      expect(status).toBe(400)
+      expect((await finalize(hashOf(bytes))).json).toMatchObject({ errorCode: 'OBJECT_NOT_UPLOADED' })
+      return
+    }
+    expect(status).toBe(200)
+    const answer = await finalize(hashOf(bytes))
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      expect.objectContaining({ errorCode: 'HASH_MISMATCH', expected: hashOf(bytes), actual: hashOf(someBytes(5_000, 6)) }),
+    ])
+    expect((await keys()).filter((key) => !key.startsWith('blobs/'))).toEqual([])
+  })
+
+  it('[BLOB-19] [OPS-2] while the store is away every route says 502, readiness says so, and afterwards all is there', async () => {
+    const bytes = someBytes(1_000, 7)
+    const kept = someBytes(2_000, 8)
+    expect((await post(kept)).status).toBe(204)
+    await proxy.down()
+    for (const answer of [
+      await post(bytes),
+      await call('HEAD', `/api/blobs/${hashOf(kept)}`),
+      await blobsCall(hashOf(bytes), 'upload-url', { size: 1_000, mimeType: 'image/png' }).then(() => finalize(hashOf(bytes))),
+    ]) {
+      expect(answer.status).toBe(502)
+      if (answer.text !== '') expect(answer.json).toMatchObject({ errorCode: 'BLOB_STORE_ERROR', reason: 'ECONNREFUSED' })
+    }
+    const ready = await call('GET', '/readyz')
+    expect([ready.status, ready.json]).toEqual([
+      503,
+      expect.objectContaining({ checks: expect.objectContaining({ blobs: { ok: false, detail: 'failed' } }) }),
+    ])
+    await proxy.up()
+    expect((await call('HEAD', `/api/blobs/${hashOf(kept)}`)).status).toBe(200)
+    expect((await post(bytes)).status).toBe(204)
+    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 5_000 }).toBe(200)
+  })
+
+  it('[BLOB-19] a relay starts while its store is away', async () => {
+    await proxy.down()
+    await relay.kill()
+    await relay.restart()
+    expect((await call('GET', '/livez')).status).toBe(200)
+    expect(relay.logLines.some((line) => line.includes('blobs.not_cleared'))).toBe(true)
+    await proxy.up()
+    expect((await post(someBytes(500, 9))).status).toBe(204)
+  })
+
+  it('[OPS-6] no presigned URL and no key stands in the log', () => {
+    const log = relay.logLines.join('\n')
+    for (const secret of ['X-Amz-Signature', 'X-Amz-Credential', s3.credentials.secretAccessKey, s3.credentials.accessKeyId])
+      expect(log).not.toContain(secret)
+  })
+})
