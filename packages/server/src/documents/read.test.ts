@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 
@@ -202,6 +203,8 @@ describe('ids', () => {
   it('[F-13] [X16] no id ever made a file', async () => {
     const files = await readdir(relay.directory)
     expect(files).toContain('relay.db')
-    expect(files.filter((name) => !name.startsWith('relay.db'))).toEqual([])
+    expect(files.filter((name) => !name.startsWith('relay.db'))).toEqual(['blobs'])
+    const inBlobs = await readdir(join(relay.directory, 'blobs'), { recursive: true, withFileTypes: true })
+    expect(inBlobs.filter((entry) => entry.isFile())).toEqual([])
   })
 })

@@ -115,7 +115,6 @@ describe('the storage quota', () => {
       const count = new RegExp(`^relay_quota_rejections_total\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1]
       expect(Number(count)).toBeGreaterThan(3)
     }
-    expect(text).not.toMatch(/relay_storage_bytes_total|relay_doc_bytes_total|relay_unowned_documents/)
   })
 
   it('[REST-7] [REST-14] a body above the limit of its route is cut: told of the ceiling if there is one', async () => {
