@@ -1,10 +1,31 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { runCommandLine } from '../commands/command-line.ts'
 
 export interface CommandRun {
   readonly code: number
   readonly out: string
   readonly err: string
+}
+
+/** Runs a command in this process, which is several times as quick. */
+export async function relayCommandHere(
+  dataDir: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandRun> {
+  const run = { out: '', err: '' }
+  const io = {
+    env: environmentOf(dataDir, env),
+    cwd: dataDir,
+    stdout: (text: string) => void (run.out += text),
+    stderr: (text: string) => void (run.err += text),
+    onStopSignal: () => undefined,
+    onCrash: () => undefined,
+  }
+  const loadRelay = () => Promise.reject(new Error('a relay is not started here'))
+  const code = await runCommandLine(args, io, { version: '0.0.0', loadRelay })
+  return { ...run, code }
 }
 
 /** Runs a command of the real program in a process of its own, on the store in `dataDir`. */
@@ -14,14 +35,11 @@ export function relayCommand(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandRun> {
   const main = join(import.meta.dirname, '../main.ts')
-  const environment = {
-    PATH: process.env['PATH'],
-    RELAY_DATA_DIR: dataDir,
-    RELAY_JWT_ISSUER: 'https://issuer.example',
-    RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks',
-    ...env,
-  }
-  const child = spawn(process.execPath, [main, ...args], { env: environment, cwd: dataDir, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [main, ...args], {
+    env: environmentOf(dataDir, env),
+    cwd: dataDir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let out = ''
   let err = ''
   child.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()))
@@ -30,4 +48,14 @@ export function relayCommand(
     child.once('error', reject)
     child.once('close', (code) => resolve({ code: code ?? -1, out, err }))
   })
+}
+
+function environmentOf(dataDir: string, env: Readonly<Record<string, string>>): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    RELAY_DATA_DIR: dataDir,
+    RELAY_JWT_ISSUER: 'https://issuer.example',
+    RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks',
+    ...env,
+  }
 }

@@ -7,7 +7,7 @@ import * as Y from 'yjs'
 import { bodyChecksum, snapshotChecksum } from '../drivers/sql/checksum.ts'
 import { fillSmallStore } from '../test/faults/verify-store.ts'
 import { generator } from '../test/faults/mixed-load.ts'
-import { relayCommand } from '../test/relay-command.ts'
+import { relayCommandHere } from '../test/relay-command.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../test/relay-under-test.ts'
 import { findingsIn, flipOneBit } from './testing/bit-flips.ts'
 
@@ -49,8 +49,8 @@ describe('a store that nobody touched', () => {
 
   it('[OPS-11] [CFG-12] is told in one line, or one object with --json', async () => {
     const [text, json] = await Promise.all([
-      relayCommand(relay.dataDir, ['verify']),
-      relayCommand(relay.dataDir, ['verify', '--json']),
+      relayCommandHere(relay.dataDir, ['verify']),
+      relayCommandHere(relay.dataDir, ['verify', '--json']),
     ])
     expect(text.out).toMatch(/^4 documents, \d+ recovery points and 4 blobs read: 0 damages, 0 notes; 0 damaged entries/)
     const { summary } = JSON.parse(json.out) as { summary: unknown }
@@ -170,11 +170,11 @@ describe('damage', () => {
     db.exec("update documents set owner_name = 'somebody else' where id = 'doc-0'; update updates set crc32 = 1")
     const records = Number(db.prepare('select count(*) as n from updates').get()?.['n'])
     db.close()
-    const { code, out } = await relayCommand(copy, ['verify'])
+    const { code, out } = await relayCommandHere(copy, ['verify'])
     const lines = out.trim().split('\n')
     expect([code, lines.length]).toEqual([1, 1 + records + 1])
     expect(lines[0]).toBe('damage: document "doc-0" of workspace "default": its row does not have its checksum')
-    const json = await relayCommand(copy, ['verify', '--json'])
+    const json = await relayCommandHere(copy, ['verify', '--json'])
     expect(JSON.parse(json.out.split('\n')[0] ?? '')).toMatchObject({ level: 'damage', docId: 'doc-0', workspace: 'default' })
   }, 20_000)
 })

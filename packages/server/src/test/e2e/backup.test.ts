@@ -7,7 +7,7 @@ import type { Manifest } from '../../backup/manifest.ts'
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { openPostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
 import { createDocuments, findLosses, OPEN_LIMITS, startMixedLoad } from '../faults/mixed-load.ts'
-import { relayCommand } from '../relay-command.ts'
+import { relayCommand, relayCommandHere } from '../relay-command.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
 import { pause } from '../wire-client.ts'
@@ -78,18 +78,18 @@ describe.each(stores)('a backup beside a relay that is written to, on $name', ({
     if (typeof server === 'string') throw new Error(server)
     const newEnv = server === null ? {} : { ...env, RELAY_STORAGE_URL: server.url }
     const dataDir = newFolder(`${name}-restored`)
-    const restored = await relayCommand(dataDir, ['restore', target], newEnv)
+    const restored = await relayCommandHere(dataDir, ['restore', target], newEnv)
     expect(restored).toMatchObject({ code: 0, err: expect.not.stringContaining('relay:') })
     const token = join(dataDir, 'mcp_token')
     expect([readFileSync(token, 'utf8'), statSync(token).mode & 0o777]).toEqual(['secret-of-the-token-file', 0o600])
     const again = join(folder, `${name}-again`)
-    expect((await relayCommand(dataDir, ['backup', again], newEnv)).code).toBe(0)
+    expect((await relayCommandHere(dataDir, ['backup', again], newEnv)).code).toBe(0)
     expect(rowsOf(again)).toEqual(rowsOf(target))
     await using second = await startRelayUnderTest({ dataDir, env: { ...OPEN_LIMITS, ...newEnv } })
     expect(await findLosses(second, before)).toMatchObject({ missing: 0, unloadable: 0 })
     expect(await blobStatus(second, blob)).toEqual([200, 100_000])
     await second.stop()
-    expect(await relayCommand(dataDir, ['verify'], newEnv)).toMatchObject({ code: 0 })
+    expect(await relayCommandHere(dataDir, ['verify'], newEnv)).toMatchObject({ code: 0 })
     await server?.[Symbol.asyncDispose]()
   }, 120_000)
 })
@@ -110,7 +110,7 @@ describe('a restored store', () => {
     client.destroy()
     await relay.rest().deleteDocument('deleted')
     await relay.stop()
-    const done = await relayCommand(relay.dataDir, ['backup', backup])
+    const done = await relayCommandHere(relay.dataDir, ['backup', backup])
     expect([done.code, done.err]).toEqual([0, expect.not.stringContaining('relay:')])
   }, 30_000)
   afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -126,7 +126,7 @@ describe('a restored store', () => {
 
   async function refusal(name: string, path: string): Promise<string> {
     const dataDir = newFolder(`refused-${name}`)
-    const { code, out, err } = await relayCommand(dataDir, ['restore', path])
+    const { code, out, err } = await relayCommandHere(dataDir, ['restore', path])
     expect([code, out, readdirSync(dataDir)]).toEqual([1, '', []])
     return err.trim().split('\n').at(-1) ?? ''
   }
@@ -144,7 +144,7 @@ describe('a restored store', () => {
 
   it('[OPS-10] merges with what a client of before it holds, and never gives a key twice', async () => {
     const dataDir = newFolder('lineage')
-    expect((await relayCommand(dataDir, ['restore', backup])).code).toBe(0)
+    expect((await relayCommandHere(dataDir, ['restore', backup])).code).toBe(0)
     await using second = await startRelayUnderTest({ dataDir })
     const client = second.sync('live')
     await saved(client)
@@ -155,7 +155,7 @@ describe('a restored store', () => {
     await second.rest().putDocument('new', { name: 'new' })
     await second.stop()
     const after = join(folder, 'lineage-backup')
-    await relayCommand(dataDir, ['backup', after])
+    await relayCommandHere(dataDir, ['backup', after])
     const documents = manifestOf(after).store.tables.find(({ name }) => name === 'documents')
     expect(documents?.identity?.last).toBe(4)
     expect(Y.encodeStateVector(client.doc).length).toBeGreaterThan(1)
@@ -169,15 +169,15 @@ describe('a restored store', () => {
     const env = { RELAY_STORAGE_URL: server.url, RELAY_CLUSTER_SINGLE_NODE: 'true' }
     const [there, back] = [join(folder, 'there'), join(folder, 'back')]
     const dataDir = newFolder('postgres-data')
-    expect(await relayCommand(dataDir, ['restore', backup], env)).toMatchObject({ code: 0 })
-    expect((await relayCommand(dataDir, ['restore', backup], env)).err).toContain('the database is not empty')
-    expect(await relayCommand(dataDir, ['verify'], env)).toMatchObject({ code: 0 })
-    expect((await relayCommand(dataDir, ['backup', there], env)).code).toBe(0)
+    expect(await relayCommandHere(dataDir, ['restore', backup], env)).toMatchObject({ code: 0 })
+    expect((await relayCommandHere(dataDir, ['restore', backup], env)).err).toContain('the database is not empty')
+    expect(await relayCommandHere(dataDir, ['verify'], env)).toMatchObject({ code: 0 })
+    expect((await relayCommandHere(dataDir, ['backup', there], env)).code).toBe(0)
     expect(rowsOf(there)).toEqual(rowsOf(backup))
     expect(manifestOf(there).store).toEqual(manifestOf(backup).store)
     const sqliteDir = newFolder('sqlite-data')
-    expect((await relayCommand(sqliteDir, ['restore', there])).code).toBe(0)
-    expect((await relayCommand(sqliteDir, ['backup', back])).code).toBe(0)
+    expect((await relayCommandHere(sqliteDir, ['restore', there])).code).toBe(0)
+    expect((await relayCommandHere(sqliteDir, ['backup', back])).code).toBe(0)
     expect(rowsOf(back)).toEqual(rowsOf(backup))
     await using second = await startRelayUnderTest({ dataDir, env })
     await second.rest().putDocument('new', { name: 'new' })
@@ -212,22 +212,22 @@ describe('a restored store', () => {
   it('[OPS-9] a folder with something in it is refused and left alone', async () => {
     const path = newFolder('not-empty')
     writeFileSync(join(path, 'mine'), 'mine')
-    const done = await relayCommand(relay.dataDir, ['backup', path])
+    const done = await relayCommandHere(relay.dataDir, ['backup', path])
     expect([done.code, done.out, readdirSync(path)]).toEqual([1, '', ['mine']])
     expect(done.err).toContain('is not empty')
   })
 
   it('[OPS-10] a store with something in it is refused and left alone, running or not', async () => {
     const before = readFileSync(join(relay.dataDir, 'relay.db'))
-    expect((await relayCommand(relay.dataDir, ['restore', backup])).err).toContain('the database is not empty')
+    expect((await relayCommandHere(relay.dataDir, ['restore', backup])).err).toContain('the database is not empty')
     expect(readFileSync(join(relay.dataDir, 'relay.db')).equals(before)).toBe(true)
     await relay.restart()
-    expect((await relayCommand(relay.dataDir, ['restore', backup])).err).toContain('in use by another process')
+    expect((await relayCommandHere(relay.dataDir, ['restore', backup])).err).toContain('in use by another process')
     await relay.stop()
     const dataDir = newFolder('with-blobs')
     mkdirSync(join(dataDir, 'blobs/ab'), { recursive: true })
     writeFileSync(join(dataDir, 'blobs/ab', 'c'.repeat(62)), 'x')
-    expect((await relayCommand(dataDir, ['restore', backup])).err).toContain('the blob store is not empty')
+    expect((await relayCommandHere(dataDir, ['restore', backup])).err).toContain('the blob store is not empty')
   }, 30_000)
 
   it('[OPS-10] an interrupted restore leaves a store on which no relay starts, and is run again', async () => {
@@ -239,15 +239,18 @@ describe('a restored store', () => {
     )
     db.close()
     await expect(startRelayUnderTest({ dataDir })).rejects.toThrow(/a restore into it was not finished/)
-    expect((await relayCommand(dataDir, ['backup', join(folder, 'of-unfinished')])).err).toContain('was not finished')
-    expect((await relayCommand(dataDir, ['restore', backup])).code).toBe(0)
+    expect((await relayCommandHere(dataDir, ['backup', join(folder, 'of-unfinished')])).err).toContain('was not finished')
+    expect((await relayCommandHere(dataDir, ['restore', backup])).code).toBe(0)
     await using second = await startRelayUnderTest({ dataDir })
     expect(await second.rest().getDocument('cold')).toMatchObject({ name: 'cold' })
   }, 30_000)
 
   it('[CFG-11] [LIFE-29] migrate says that nothing is pending', async () => {
-    expect(await relayCommand(relay.dataDir, ['migrate', '--plan'])).toMatchObject({ code: 0, out: 'the store is up to date\n' })
+    expect(await relayCommandHere(relay.dataDir, ['migrate', '--plan'])).toMatchObject({
+      code: 0,
+      out: 'the store is up to date\n',
+    })
     chmodSync(relay.dataDir, 0o700)
-    expect(await relayCommand(relay.dataDir, ['migrate'])).toMatchObject({ code: 0, out: 'the store is up to date\n' })
+    expect(await relayCommandHere(relay.dataDir, ['migrate'])).toMatchObject({ code: 0, out: 'the store is up to date\n' })
   })
 })
