@@ -1,0 +1,37 @@
+import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
+
+const member = (sub: string): TokenOptions => ({ sub, role: 'member' })
+const viewer = (sub: string): TokenOptions => ({ sub, role: 'viewer' })
+
+/** The jti of a token that is revoked before anything else is tried. */
+export const REVOKED_JTI = 'a-token-that-is-gone'
+
+/** A kind of caller of PERM-3: its token, `null` for none, and whether the relay keeps documents private. */
+export interface CallerKind {
+  readonly as: TokenOptions | null
+  readonly isOpen?: true
+}
+
+/** The columns of PERM-3, the kinds that share one of them apart, and callers without a usable token. */
+export const CALLERS: Readonly<Record<string, CallerKind>> = {
+  'doc owner': { as: member('own') },
+  'owner share': { as: member('co') },
+  'edit share': { as: member('ed') },
+  'view share': { as: member('vi') },
+  'ws owner': { as: { sub: 'boss', role: 'owner' } },
+  member: { as: member('mia') },
+  'viewer, owner': { as: viewer('own') },
+  'viewer, edit share': { as: viewer('ed') },
+  viewer: { as: viewer('zoe') },
+  'open: member': { as: member('mia'), isOpen: true },
+  'open: viewer': { as: viewer('zoe'), isOpen: true },
+  anonymous: { as: null },
+  revoked: { as: { ...member('own'), jti: REVOKED_JTI } },
+}
+
+/** Of every document of the tables; it belongs to `own`. */
+export const SHARES = [
+  { userId: 'co', permission: 'owner' },
+  { userId: 'ed', permission: 'edit' },
+  { userId: 'vi', permission: 'view' },
+]

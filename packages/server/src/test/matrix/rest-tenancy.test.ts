@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
+import { routeTable } from '../../http/route-table.ts'
+import { type Call, rawHttp } from '../raw-http.ts'
+import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { readTable } from './table.ts'
+
+/**
+ * What the highest role of one workspace gets for what belongs to another, each time the same, in every byte and header, as for what never
+ * was. [REST-6] Routes that name nothing of a workspace show in their answer that they hold nothing of another one.
+ */
+const TABLE = `
+                                                      foreign
+  GET /api/docs                                       200
+  GET /api/docs (its collection)                      200
+  GET /api/docs (its title)                           200
+  GET /api/docs/:id                                   404
+  GET /api/docs/:id (deleted)                         404
+  PUT /api/docs/:id                                   200
+  PUT /api/docs/:id (deleted)                         200
+  PUT /api/docs/:id (of a version)                    409
+  PUT /api/docs/:id (if it is there)                  412
+  DELETE /api/docs/:id                                404
+  DELETE /api/docs/:id (deleted)                      404
+  POST /api/docs/:id/transfer                         404
+  PUT /api/docs/:id/collection                        404
+  GET /api/docs/:id/ydoc                              404
+  GET /api/blobs/:hash                                404
+  POST /api/blobs/:hash                               204
+  POST /api/v1/blobs/:hash/upload-url                 409
+  POST /api/v1/blobs/:hash/finalize                   409
+  POST /api/v1/blobs/:hash/download-url               409
+  GET /api/docs/:id/recovery                          404
+  POST /api/docs/:id/recovery/capture                 404
+  GET /api/docs/:id/recovery/:pointId                 404
+  GET /api/docs/:id/recovery/:pointId (of its own)    404
+  POST /api/docs/:id/recovery/:pointId/restore        404
+  GET /api/v1/docs/:id/preview.svg                    404
+  GET /api/v1/docs/:id/preview.png                    404
+  GET /api/collections                                200
+  PUT /api/collections                                200
+  GET /api/collections/:id/documents                  200
+  GET /api/v1/style-profiles                          200
+  PUT /api/v1/style-profiles                          200
+  GET /api/v1/usage                                   200
+  GET /api/v1/docs/:id/share-links                    404
+  POST /api/v1/docs/:id/share-links                   404
+  DELETE /api/v1/docs/:id/share-links/:linkId         404
+  DELETE /api/v1/docs/:id/share-links/:linkId (own)   404
+  POST /api/v1/share-links/redeem                     404
+  POST /api/docs/:id/share                            404
+`
+
+/** Routes that hold nothing of a workspace, or take their workspace from the control plane. */
+const NO_TENANT = ['/share', '/health', '/livez', '/readyz', '/version', '/metrics', '/api/v1/openapi.json']
+const INTERNAL = '/internal/'
+const ROWS = readTable(TABLE)
+const HOME: TokenOptions = { sub: 'ann', workspace: 'w1', role: 'owner' }
+
+interface Things {
+  readonly docId: string
+  readonly deletedId: string
+  readonly pointId: string
+  readonly linkId: string
+  readonly token: string
+  readonly collectionId: string
+  readonly bytes: string
+}
+
+let relay: RelayUnderTest
+let call: Call
+/** What another workspace has, and what nobody has; every id as long as its counterpart. */
+let foreign: Things
+const unknown: Things = {
+  docId: 'unknown-',
+  deletedId: 'nothing-',
+  pointId: '1700000000000-v1',
+  linkId: '',
+  token: 'A'.repeat(43),
+  collectionId: 'nowhere-',
+  bytes: 'not theirs',
+}
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared' } })
+  call = rawHttp(relay)
+  foreign = await fill()
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+/** Gives the home workspace one of everything. */
+async function fill(): Promise<Things> {
+  const as = HOME
+  const body = { name: 'Theirs', collectionId: 'theirs--', sharedWith: ['ann'] }
+  await call('PUT', '/api/docs/foreign-', { as, body })
+  await call('PUT', '/api/docs/deleted-', { as, body: {} })
+  await call('DELETE', '/api/docs/deleted-', { as })
+  await call('PUT', '/api/collections', { as, body: { collections: [{ id: 'theirs--', name: 'Theirs' }] } })
+  await call('PUT', '/api/v1/style-profiles', {
+    as,
+    body: { profiles: [{ id: 'p', name: 'Theirs', properties: {}, createdAt: 1 }] },
+  })
+  await call('POST', '/api/docs/foreign-/recovery/capture', { as })
+  await call('POST', `/api/blobs/${hashOf('theirs too')}`, { as, body: 'theirs too' })
+  const points = (await call('GET', '/api/docs/foreign-/recovery', { as })).json as { recoveryPoints: { id: string }[] }
+  const link = await call('POST', '/api/v1/docs/foreign-/share-links', { as, body: { expires_at: inAnHour() } })
+  const { id: linkId, token } = link.json as { id: string; token: string }
+  expect(link.status).toBe(200)
+  const pointId = points.recoveryPoints[0]?.id ?? ''
+  return { docId: 'foreign-', deletedId: 'deleted-', pointId, linkId, token, collectionId: 'theirs--', bytes: 'theirs too' }
+}
+
+const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString()
+const hashOf = (bytes: string): string => createHash('sha256').update(bytes).digest('hex')
+
+interface Asked {
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const ofDocument =
+  (suffix: string, body?: unknown) =>
+  ({ docId }: Things): Asked => ({ path: `/api/docs/${docId}${suffix}`, body })
+
+const ofDeleted =
+  (body?: unknown) =>
+  ({ deletedId }: Things): Asked => ({ path: `/api/docs/${deletedId}`, body })
+
+const always = (path: string, body?: unknown) => (): Asked => ({ path, body })
+
+const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
+  'GET /api/docs': always('/api/docs'),
+  'GET /api/docs (its collection)': ({ collectionId }) => ({ path: `/api/docs?collectionId=${collectionId}` }),
+  'GET /api/docs (its title)': always('/api/docs?q=Theirs'),
+  'GET /api/docs/:id': ofDocument(''),
+  'GET /api/docs/:id (deleted)': ofDeleted(),
+  'PUT /api/docs/:id': ofDocument('', {}),
+  'PUT /api/docs/:id (deleted)': ofDeleted({}),
+  'PUT /api/docs/:id (of a version)': ofDocument('?expectedVersion=7', {}),
+  'PUT /api/docs/:id (if it is there)': ({ docId }) => ({ path: `/api/docs/${docId}`, body: {}, headers: { 'if-match': '*' } }),
+  'DELETE /api/docs/:id': ofDocument(''),
+  'DELETE /api/docs/:id (deleted)': ofDeleted(),
+  'POST /api/docs/:id/transfer': ofDocument('/transfer', { to_user_id: 'eve' }),
+  'PUT /api/docs/:id/collection': ofDocument('/collection', { collectionId: 'c' }),
+  'GET /api/docs/:id/ydoc': ofDocument('/ydoc'),
+  'GET /api/blobs/:hash': ({ bytes }) => ({ path: `/api/blobs/${hashOf(bytes)}` }),
+  'POST /api/blobs/:hash': ({ bytes }) => ({ path: `/api/blobs/${hashOf(bytes)}`, body: bytes }),
+  'POST /api/v1/blobs/:hash/upload-url': ({ bytes }) => ({
+    path: `/api/v1/blobs/${hashOf(bytes)}/upload-url`,
+    body: { size: 10 },
+  }),
+  'POST /api/v1/blobs/:hash/finalize': ({ bytes }) => ({ path: `/api/v1/blobs/${hashOf(bytes)}/finalize`, body: {} }),
+  'POST /api/v1/blobs/:hash/download-url': ({ bytes }) => ({ path: `/api/v1/blobs/${hashOf(bytes)}/download-url` }),
+  'GET /api/docs/:id/recovery': ofDocument('/recovery'),
+  'POST /api/docs/:id/recovery/capture': ofDocument('/recovery/capture'),
+  'GET /api/docs/:id/recovery/:pointId': ({ docId, pointId }) => ({ path: `/api/docs/${docId}/recovery/${pointId}` }),
+  'GET /api/docs/:id/recovery/:pointId (of its own)': ({ pointId }) => ({ path: `/api/docs/mine/recovery/${pointId}` }),
+  'POST /api/docs/:id/recovery/:pointId/restore': ({ docId, pointId }) => ({
+    path: `/api/docs/${docId}/recovery/${pointId}/restore`,
+  }),
+  'GET /api/v1/docs/:id/preview.svg': ofDocument('/preview.svg'),
+  'GET /api/v1/docs/:id/preview.png': ofDocument('/preview.png'),
+  'GET /api/collections': always('/api/collections'),
+  'PUT /api/collections': always('/api/collections', { collections: [], expectedVersion: 0 }),
+  'GET /api/collections/:id/documents': ({ collectionId }) => ({ path: `/api/collections/${collectionId}/documents` }),
+  'GET /api/v1/style-profiles': always('/api/v1/style-profiles'),
+  'PUT /api/v1/style-profiles': always('/api/v1/style-profiles', { profiles: [], expectedVersion: 0 }),
+  'GET /api/v1/usage': always('/api/v1/usage'),
+  'GET /api/v1/docs/:id/share-links': ({ docId }) => ({ path: `/api/v1/docs/${docId}/share-links` }),
+  'POST /api/v1/docs/:id/share-links': ({ docId }) => ({
+    path: `/api/v1/docs/${docId}/share-links`,
+    body: { expires_at: inAnHour() },
+  }),
+  'DELETE /api/v1/docs/:id/share-links/:linkId': ({ docId, linkId }) => ({ path: `/api/v1/docs/${docId}/share-links/${linkId}` }),
+  'DELETE /api/v1/docs/:id/share-links/:linkId (own)': ({ linkId }) => ({ path: `/api/v1/docs/mine/share-links/${linkId}` }),
+  'POST /api/v1/share-links/redeem': ({ token }) => ({ path: '/api/v1/share-links/redeem', body: { token } }),
+  'POST /api/docs/:id/share': ofDocument('/share', { shares: [] }),
+}
+
+/** Asks as the owner of a workspace of its own for this row; what of the answer may differ is the id that was asked for, and the time. */
+async function ask(
+  label: string,
+  workspace: string,
+  things: Things,
+): Promise<{ readonly status: number; readonly shown: string }> {
+  const as = { sub: 'ann', workspace, role: 'owner' }
+  await call('PUT', '/api/docs/mine', { as, body: {} })
+  const request = REQUESTS[label]?.(things)
+  if (request === undefined) throw new Error(`nothing is known of ${label}`)
+  const headers = { 'x-request-id': 'r', ...request.headers }
+  const answer = await call(label.split(' ')[0] ?? '', request.path, { as, body: request.body, headers })
+  const { date: _, ...kept } = answer.headers
+  const ids = [things.docId, things.deletedId, things.collectionId, hashOf(things.bytes), workspace]
+  const whole = JSON.stringify({ status: answer.status, headers: kept, text: answer.text })
+  const withoutIds = ids.reduce((text, id) => text.replaceAll(id, 'ID'), whole)
+  return { status: answer.status, shown: withoutIds.replaceAll(/(_at|At|edAt)\\":(\\"[^"]*"|\d+)/g, 'TIME') }
+}
+
+describe('another workspace', () => {
+  it('[REST-6] the table has every route that has to do with a workspace', () => {
+    const routes = routeTable().filter(({ path }) => !NO_TENANT.includes(path) && !path.includes(INTERNAL))
+    const labels = ROWS.map(({ label }) => label)
+    expect([...new Set(labels.map((label) => label.replace(/ \(.*\)$/, '')))].sort()).toEqual(
+      routes.map(({ method, path }) => `${method} ${path}`).sort(),
+    )
+    expect(Object.keys(REQUESTS)).toEqual(labels)
+  })
+
+  it.each(ROWS)('[REST-6] [BLOB-5] [BLOB-6] [SHARE-4] $label', async ({ label, cells }) => {
+    const at = ROWS.findIndex((row) => row.label === label)
+    const nothing: Things = { ...unknown, linkId: foreign.linkId.replaceAll(/[a-z0-9]/gi, 'x') }
+    const ofOther = await ask(label, `wa${at}`, foreign)
+    const ofNobody = await ask(label, `wb${at}`, nothing)
+    expect(ofOther.shown).toBe(ofNobody.shown)
+    expect(String(ofOther.status)).toBe(cells['foreign'])
+    expect(ofOther.shown).not.toContain('Theirs')
+  })
+
+  it('[REST-6] nothing that was asked changed what the other workspace has', async () => {
+    const as = HOME
+    expect((await call('GET', '/api/docs/foreign-', { as })).json).toMatchObject({
+      name: 'Theirs',
+      serverVersion: 1,
+      ownerId: 'ann',
+    })
+    expect((await call('PUT', '/api/docs/deleted-', { as, body: {} })).status).toBe(410)
+    expect((await call('GET', '/api/collections', { as })).json).toMatchObject({ version: 1, collections: [{ id: 'theirs--' }] })
+    expect((await call('GET', '/api/v1/style-profiles', { as })).json).toMatchObject({ version: 1, profiles: [{ id: 'p' }] })
+    expect((await call('GET', `/api/blobs/${hashOf('theirs too')}`, { as })).text).toBe('theirs too')
+    expect((await call('GET', '/api/v1/docs/foreign-/share-links', { as })).json).toMatchObject({
+      shareLinks: [{ id: foreign.linkId }],
+    })
+    const redeemed = await call('POST', '/api/v1/share-links/redeem', {
+      as: { ...HOME, sub: 'eve' },
+      body: { token: foreign.token },
+    })
+    expect(redeemed.status).toBe(200)
+  })
+})
