@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { DocumentHead, DocumentWrite } from '../documents/document-store.port.ts'
-import { change, creation, update, written } from '../documents/testing/document-writes.ts'
+import { bodyOf, change, creation, update, written } from '../documents/testing/document-writes.ts'
 import type { OpenBlobLedger } from './blob-ledger.contract.ts'
 import { aGrant, aStream, newHash } from './testing/ledger-requests.ts'
 
@@ -58,6 +58,19 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         await releaseBefore(5000)
         expect(await ledger().find(ws, hashes[2400] as string)).toBeNull()
         expect(await ledger().find(ws, hashes[0] as string)).not.toBeNull()
+      })
+
+      it('[LIFE-30] of tens of thousands those to blobs that the workspace holds are kept, and cost little', async () => {
+        await ledger().grant(aGrant(ws, hash))
+        const many = [hash, ...Array.from({ length: 60_000 }, (_, i) => i.toString(16).padStart(64, '0'))].sort()
+        const set = { ownerId: 'ada', ownerName: 'Ada', body: { ...bodyOf('{}'), blobReferences: many } }
+        const started = performance.now()
+        const head = await create('', { set })
+        expect(performance.now() - started).toBeLessThan(1000)
+        expect(await store.documents.referencing(ws, hash)).toEqual([head])
+        expect(await store.documents.referencing(ws, many[0] as string)).toEqual([])
+        await releaseBefore(1_000_000)
+        expect(await ledger().find(ws, hash)).not.toBeNull()
       })
 
       it('[BLOB-2] a write that does not touch the body keeps the references', async () => {

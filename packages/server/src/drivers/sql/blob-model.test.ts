@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
 import { aGrant, aPresigned, aStream, hashOf } from '../../blobs/testing/ledger-requests.ts'
-import { change, creation, update } from '../../documents/testing/document-writes.ts'
+import { bodyOf, change, creation, update, written } from '../../documents/testing/document-writes.ts'
 import { BlobModel } from './testing/blob-model.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
@@ -238,6 +238,32 @@ it(
       20,
     ),
 )
+
+it('[LIFE-22] [BLOB-16] a restored document has its blobs metered again, whatever the quota, and keeps those of its ring', async () => {
+  const { url, remove } = temporaryStore()
+  cleanups.push(remove)
+  await using store = await openStore(url)
+  const { documents, blobs, recovery } = store
+  const naming = (...hashes: readonly string[]) => JSON.stringify({ images: hashes.map((blobRef) => ({ blobRef })) })
+  const [one, two, three] = HASHES as [string, string, string]
+  for (const hash of [one, two, three]) await blobs.grant(aGrant('w', hash))
+  const captures = { capture: { reason: 'zeroing' } } as const
+  const first = written(await documents.write(creation({ workspaceId: 'w', id: 'd' }, naming(one, two))))
+  const second = written(await documents.write(change(first, naming(three), { nowMs: 2000, ...captures })))
+  await blobs.releaseUnreferenced(2000, 10, 9000)
+  expect(await blobs.meteredBytes('w')).toBe(100)
+  const newRef = { workspaceId: 'w', id: 'again' }
+  const outcome = await recovery.restore({ source: second, newRef, body: bodyOf(naming(one)), nowMs: 10_000 })
+  expect(outcome.kind).toBe('restored')
+  // The third is of the state that was captured before the restore; its grace begins now.
+  expect(await blobs.meteredBytes('w')).toBe(200)
+  await blobs.releaseUnreferenced(10_000, 10, 19_000)
+  expect(await blobs.meteredBytes('w')).toBe(100)
+  for (const hash of [one, two, three]) expect(await blobs.find('w', hash)).not.toBeNull()
+  if (outcome.kind === 'restored') await documents.remove(newRef, outcome.head.key, 20_000)
+  await blobs.releaseUnreferenced(20_000, 10, 29_000)
+  expect(await blobs.orphans(10)).toEqual([one, two, three].toSorted())
+})
 
 const postgres = await openPostgresUnderTest()
 if (typeof postgres !== 'string') await postgres[Symbol.asyncDispose]()

@@ -11,6 +11,8 @@ interface Referrer {
 
 /** Well below the number of parameters either engine takes. */
 const BATCH = 1000
+/** Far above what any document shows. */
+const MAX_ROWS = 20_000
 
 /** Holds for a grant that a stored body of its workspace references. */
 export const REFERENCED = sql<boolean>`exists (
@@ -30,8 +32,9 @@ export async function replaceReferences(
 ): Promise<void> {
   const rows = await writer.selectFrom('blob_refs').select('hash').where('key', '=', key).execute()
   const before = new Set(rows.map(({ hash }) => hash))
-  const after = new Set(references)
-  const added = references.filter((hash) => !before.has(hash))
+  const wanted = await kept(writer, workspaceId, references)
+  const after = new Set(wanted)
+  const added = wanted.filter((hash) => !before.has(hash))
   const gone = [...before].filter((hash) => !after.has(hash))
   if (added.length === 0 && gone.length === 0) return
   // So that no release on another node decides between the look and the commit.
@@ -62,18 +65,23 @@ export function dropReferences(writer: Writer, engine: Engine, document: Referre
 
 /** Bytes of blobs that a write would meter again: held for recovery points alone until now. [BLOB-16] */
 export async function bytesMeteredAnew(writer: Writer, workspaceId: string, references: readonly string[]): Promise<number> {
-  let bytes = 0
-  for (const hashes of batches(references)) {
-    const row = await writer
-      .selectFrom('blob_grants')
-      .select((e) => e.fn.sum<number | null>('size_bytes').as('total'))
-      .where('workspace_id', '=', storedText(workspaceId))
-      .where('hash', 'in', hashes)
-      .where('metered', '=', 0)
-      .executeTakeFirst()
-    bytes += row?.total ?? 0
-  }
-  return bytes
+  const rows = await writer
+    .selectFrom('blob_grants')
+    .select(['hash', 'size_bytes'])
+    .where('workspace_id', '=', storedText(workspaceId))
+    .where('metered', '=', 0)
+    .execute()
+  if (rows.length === 0) return 0
+  const referenced = new Set(references)
+  return rows.reduce((bytes, row) => (referenced.has(row.hash) ? bytes + row.size_bytes : bytes), 0)
+}
+
+/** Bounds what a body of nothing but references costs: of too many only those to blobs that the workspace holds are kept. */
+async function kept(writer: Writer, workspaceId: string, references: readonly string[]): Promise<readonly string[]> {
+  if (references.length <= MAX_ROWS) return references
+  const rows = await writer.selectFrom('blob_grants').select('hash').where('workspace_id', '=', storedText(workspaceId)).execute()
+  const held = new Set(rows.map(({ hash }) => hash))
+  return references.filter((hash) => held.has(hash))
 }
 
 async function markUnreferenced(writer: Writer, workspaceId: string, hashes: readonly string[], nowMs: number): Promise<void> {
