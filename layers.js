@@ -93,7 +93,7 @@ export const layers = [
     part: server('blobs'),
     ours: [server('kernel'), server('access'), server('outbound')],
     libraries: [],
-    node: true,
+    node: false,
   },
   {
     part: server('blobs/blobs.routes.ts'),
@@ -103,7 +103,7 @@ export const layers = [
   },
   {
     part: server('blobs/ingest.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('blobs')],
+    ours: [server('http'), server('http/route.ts'), server('blobs')],
     libraries: [],
     node: false,
   },

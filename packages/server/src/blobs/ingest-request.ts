@@ -1,3 +1,4 @@
+import { badRequest, readMembers } from '../kernel/bad-request.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Provenance } from './blob-ledger.port.ts'
 
@@ -16,7 +17,7 @@ const MAX_TAG_BYTES = 256
 
 /** The body of ingest-from-url; all but the URL may be left out. Throws BAD_URL or BAD_REQUEST. [BLOB-17] */
 export function readIngestRequest(json: unknown): IngestRequest {
-  const { url, authorization, mimeType, source, tags } = readObject(json)
+  const { url, authorization, mimeType, source, tags } = readMembers(json)
   return {
     url: readUrl(url),
     authorization: readAuthorization(readText(authorization, 'authorization', MAX_AUTHORIZATION_BYTES)),
@@ -43,13 +44,13 @@ function readText(value: unknown, field: string, maxBytes: number | null): strin
   if (value === undefined || value === null) return null
   if (typeof value !== 'string') throw badRequest(field, `The member ${field} is text.`)
   if (maxBytes === null || Buffer.byteLength(value) <= maxBytes) return value
-  throw badRequest(field, `The member ${field} has at most ${maxBytes} bytes.`, maxBytes)
+  throw badRequest(field, `The member ${field} has at most ${maxBytes} bytes.`, { limit: maxBytes })
 }
 
 function readTags(value: unknown): readonly string[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw badRequest('tags', 'The member tags is a list of texts.')
-  if (value.length > MAX_TAGS) throw badRequest('tags', `The member tags has at most ${MAX_TAGS} entries.`, MAX_TAGS)
+  if (value.length > MAX_TAGS) throw badRequest('tags', `The member tags has at most ${MAX_TAGS} entries.`, { limit: MAX_TAGS })
   return value.map((tag: unknown, index) => {
     const field = `tags[${index}]`
     if (typeof tag !== 'string') throw badRequest(field, `The entry ${field} is text.`)
@@ -61,16 +62,6 @@ function provenanceOf(source: string | null, tags: readonly string[]): Provenanc
   return source === null && tags.length === 0 ? null : { source: source ?? '', tags }
 }
 
-/** Own members only. */
-function readObject(json: unknown): Readonly<Record<string, unknown>> {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw badRequest('body', 'The body is a JSON object.')
-  return Object.assign(Object.create(null) as Record<string, unknown>, json)
-}
-
 function badUrl(message: string): RelayError {
   return new RelayError('BAD_URL', message, { field: 'url' })
-}
-
-function badRequest(field: string, message: string, limit?: number): RelayError {
-  return new RelayError('BAD_REQUEST', message, { field, ...(limit === undefined ? {} : { limit }) })
 }

@@ -1,6 +1,5 @@
-import type { Caller } from '../http/caller.ts'
-import type { Route, RouteDeclaration, RouteRequest } from '../http/route.ts'
-import { RelayError } from '../kernel/errors.ts'
+import { callerOf } from '../http/caller.ts'
+import type { Route, RouteDeclaration } from '../http/route.ts'
 import { INGEST_EXCHANGES } from './ingest.exchanges.ts'
 import { readIngestRequest } from './ingest-request.ts'
 import type { Ingest } from './ingest.ts'
@@ -28,9 +27,4 @@ export function ingestRoutes(ingest: Ingest): readonly Route[] {
       },
     },
   ]
-}
-
-function callerOf(request: RouteRequest): Caller {
-  if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
-  return request.caller
 }

@@ -92,13 +92,13 @@ function send({ url, headers, limits, signal, connect }: Hop, address: string): 
       lookup: (_name, _options, done) => done(new Error('a name was to be resolved again'), ''),
     })
     request.on('socket', (socket) => socket.once('connect', () => (connected = true)))
-    request.on('timeout', () => request.destroy(failed('timeout')))
+    request.on('timeout', () => request.destroy(connected ? failed('timeout') : new Unreached()))
     request.on('response', (response) => {
       // From here on the reader decides how long silence is.
       response.socket.setTimeout(0)
       resolve(response)
     })
-    request.on('error', (error) => reject(connected || error instanceof RelayError ? error : new Unreached(error.message)))
+    request.on('error', (error) => reject(connected ? error : new Unreached()))
     request.on('close', () => reject(failed('connection')))
     request.end()
   })

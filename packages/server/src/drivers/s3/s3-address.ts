@@ -40,12 +40,13 @@ export function locate(address: S3Address, key: string): { readonly origin: URL;
   return { origin, path: `${base}/${encodedKey(key)}` }
 }
 
-/** A key as paths and copy sources name it: everything but letters, digits, slashes and `-._~` is percent-encoded. */
+/** A key as paths and copy sources name it. */
 export function encodedKey(key: string): string {
-  return key.split('/').map(encodedSegment).join('/')
+  return key.split('/').map(percentEncoded).join('/')
 }
 
-function encodedSegment(segment: string): string {
+/** Everything but letters, digits and `-._~`, as signatures want it. */
+export function percentEncoded(segment: string): string {
   return encodeURIComponent(segment).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { HttpRequest } from '@smithy/protocol-http'
 import { SignatureV4 } from '@smithy/signature-v4'
-import { locate, type S3Address } from './s3-address.ts'
+import { locate, percentEncoded, type S3Address } from './s3-address.ts'
 import type { S3Credentials } from './s3-calls.ts'
 
 export interface PresignedPut {
@@ -92,7 +92,9 @@ export function createS3Presigner(address: S3Address, credentials: S3Credentials
       signableHeaders: names,
       unhoistableHeaders: names,
     })
-    const query = Object.entries(signed.query ?? {}).map(([name, value]) => `${encoded(name)}=${encoded(String(value))}`)
+    const query = Object.entries(signed.query ?? {}).map(
+      ([name, value]) => `${percentEncoded(name)}=${percentEncoded(String(value))}`,
+    )
     return `${origin.origin}${path}?${query.join('&')}`
   }
 
@@ -110,8 +112,4 @@ export function createS3Presigner(address: S3Address, credentials: S3Credentials
     get: ({ key, query, ttlSecs, nowMs }) =>
       presign({ method: 'GET', key, headers: {}, query: { ...query } }, { ttlSecs, nowMs }),
   }
-}
-
-function encoded(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
@@ -10,6 +9,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3'
+import S3rver from '@20minutes/s3rver'
 import { readS3Address } from '../s3-address.ts'
 import type { S3Credentials } from '../s3-calls.ts'
 
@@ -99,26 +99,9 @@ export function behindPort(base: string, port: number): string {
   return url.toString()
 }
 
-interface ReadOptions {
-  readonly start?: number
-  readonly end?: number
-}
-
-interface S3rver {
-  readonly middleware: ((context: { readonly path: string; app: object }, next: () => Promise<void>) => Promise<void>)[]
-  readonly store: { getObject(bucket: string, key: string, options?: ReadOptions): Promise<unknown> }
-  run(): Promise<{ readonly port: number }>
-  close(): Promise<void>
-}
-
-/** It comes without types, as CommonJS. */
-const S3rverClass = createRequire(import.meta.url)('@20minutes/s3rver') as new (
-  options: Readonly<Record<string, unknown>>,
-) => S3rver
-
 async function startS3rver(): Promise<S3UnderTest> {
   const directory = await mkdtemp(join(tmpdir(), 'relay-s3-'))
-  const server = new S3rverClass({
+  const server = new S3rver({
     port: 0,
     address: '127.0.0.1',
     silent: true,
