@@ -1,0 +1,49 @@
+# syntax=docker/dockerfile:1
+# One image for the relay and the commands beside it; `--target dev-issuer` builds the issuer for trying out.
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY packages/model/package.json packages/model/
+COPY packages/protocol/package.json packages/protocol/
+COPY packages/server/package.json packages/server/
+COPY packages/dev-issuer/package.json packages/dev-issuer/
+COPY bench/package.json bench/
+# The image brings its own Node, so that of the repository stays out.
+RUN npm ci --omit=dev --workspace packages/server --no-audit --no-fund && rm -rf node_modules/node-linux-* node_modules/.bin/node
+
+FROM packages AS build
+ARG COMMIT=unknown
+ARG BUILT=unknown
+COPY packages packages
+# What /version says; tests are left out of the image.
+RUN node -e "const f='packages/server/package.json',fs=require('fs'),m=JSON.parse(fs.readFileSync(f));fs.writeFileSync(f,JSON.stringify({...m,commit:process.argv[1],built:process.argv[2]},null,2))" "$COMMIT" "$BUILT" \
+  && find packages \( -name '*.test.ts' -o -name '*.contract.ts' -o -name testing -o -path 'packages/server/src/test' \) -prune -exec rm -rf {} +
+
+FROM ${NODE_IMAGE} AS dev-issuer
+WORKDIR /app
+COPY --from=build /app ./
+RUN npm ci --omit=dev --workspace packages/dev-issuer --no-audit --no-fund && rm -rf node_modules/node-linux-* node_modules/.bin/node
+USER node
+ENTRYPOINT ["node", "packages/dev-issuer/src/main.ts"]
+CMD ["--data-dir", "/tmp/issuer"]
+
+FROM ${NODE_IMAGE} AS relay
+ENV NODE_ENV=production RELAY_DATA_DIR=/data
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/packages/model packages/model
+COPY --from=build /app/packages/protocol packages/protocol
+COPY --from=build /app/packages/server packages/server
+# The only place that is written to; the rest of the image may be read-only. [OPS-12]
+RUN mkdir -m 0700 /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 9876
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.RELAY_PORT||9876}/livez`).then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "packages/server/bin/relay.js"]
+CMD ["serve"]
