@@ -11,10 +11,19 @@ import { sqlDocuments } from './documents.ts'
 import type { Database, Fault } from './engine.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { temporaryStore } from './testing/store-under-test.ts'
+import { openLongBodies } from './long-bodies.ts'
 import { DEFAULT_RECOVERY_RING } from './recovery.ts'
+import type { Capturing } from './recovery-capture.ts'
 import { appendTo, sqlUpdates } from './updates.ts'
 
 const LONG_MS = 300
+
+const capturingFrom = ({ engine, reader }: Database): Capturing => ({
+  engine,
+  ring: DEFAULT_RECOVERY_RING,
+  longBodies: openLongBodies(reader),
+  log: silentLogger,
+})
 
 interface Bench {
   readonly database: Database
@@ -52,7 +61,7 @@ async function openBench(
     await queue.close()
     await real.close()
   })
-  const documents = sqlDocuments(database, queue, silentLogger, DEFAULT_RECOVERY_RING)
+  const documents = sqlDocuments(database, queue, silentLogger, capturingFrom(database))
   const updates = sqlUpdates(database, queue, silentLogger)
   const record = (key: number, actor = 'ada', bytes: Uint8Array = update(1)) => ({ key, actor, atMs: 1, update: bytes })
   return {
@@ -232,7 +241,7 @@ async function postgresUrl(): Promise<string> {
 
 it('[LIFE-6] a full disk refuses writes, keeps answering reads, and takes writes again when there is room', async () => {
   const bench = await openBench(sqliteUrl())
-  const documents = sqlDocuments(bench.database, bench.queue, silentLogger, DEFAULT_RECOVERY_RING)
+  const documents = sqlDocuments(bench.database, bench.queue, silentLogger, capturingFrom(bench.database))
   const ref = { workspaceId: 'w', id: 'doc-full' }
   const head = written(await documents.write(creation(ref)))
   const limit = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(bench.database.writer)

@@ -12,6 +12,7 @@ import { bodyChecksum, headChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
 import { refuseGrowth } from './quota.ts'
+import type { LongBody } from './long-bodies.ts'
 import { type Capturing, captureReplaced } from './recovery-capture.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
@@ -24,6 +25,7 @@ export async function writeDocument(
   writer: Writer,
   engine: Engine,
   write: DocumentWrite,
+  seen: LongBody | null,
   capturing: Capturing,
 ): Promise<WriteOutcome> {
   await engine.lockDocument(writer, write.ref)
@@ -41,7 +43,7 @@ export async function writeDocument(
     const created = await createDocument(writer, engine, write, write.set.body, version)
     return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
   }
-  return updateDocument(writer, engine, write, head, version, capturing)
+  return updateDocument(writer, engine, write, head, version, seen, capturing)
 }
 
 function expected(expect: WriteExpectation, current: DocumentState): boolean {
@@ -115,11 +117,12 @@ async function updateDocument(
   write: DocumentWrite,
   head: DocumentHead,
   version: number,
+  seen: LongBody | null,
   capturing: Capturing,
 ): Promise<WriteOutcome> {
   const { set, log } = write
   const { key } = head
-  await captureReplaced(writer, head, write, capturing)
+  await captureReplaced(writer, head, write, seen, capturing)
   const changed: DocumentHead = {
     ...head,
     version,

@@ -5,7 +5,8 @@ import { bodyChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { removeDocument } from './document-remove.ts'
 import { DamagedDocumentError, headOf, readState, selectHeads } from './document-rows.ts'
-import type { RecoveryRing } from './recovery.ts'
+import type { LongBody } from './long-bodies.ts'
+import { type Capturing, lookAhead, mayKeepLongBody } from './recovery-capture.ts'
 import { writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
 import { readableHeads, sqlHeadLists } from './head-lists.ts'
@@ -14,12 +15,7 @@ import { documentBytes } from './quota.ts'
 import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
 
-export function sqlDocuments(
-  { engine, reader }: Database,
-  queue: CommitQueue,
-  log: Logger,
-  recovery: RecoveryRing,
-): DocumentStore {
+export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, log: Logger, capturing: Capturing): DocumentStore {
   const reading = readingWith(log)
   return {
     state: (ref) => reading(() => readState(reader, ref)),
@@ -37,10 +33,11 @@ export function sqlDocuments(
         }
         return { head: headOf(row), body: row.body }
       }),
-    write: (write) =>
-      queue.run(weightOf(write.set.body?.bytes), (writer) =>
-        writeDocument(writer, engine, write, { engine, ring: recovery, log }),
-      ),
+    write(write) {
+      const run = (seen: LongBody | null) =>
+        queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, seen, capturing))
+      return mayKeepLongBody(write) ? lookAhead(reader, write, capturing).then(run) : run(null)
+    },
     remove: (ref, key, deletedAtMs) =>
       queue.run(0, async (writer) => {
         await engine.lockDocument(writer, ref)

@@ -1,18 +1,18 @@
-import { sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CaptureReason, PointHead } from '../../recovery/recovery-store.port.ts'
-import { bodyChecksum } from './checksum.ts'
-import { contentDigest } from './content-digest.ts'
 import type { Engine } from './engine.ts'
+import { LONG_BYTES, type LongBodies, type LongBody, storedContent } from './long-bodies.ts'
 import type { RecoveryRing } from './recovery.ts'
 import { dropOldPoints, digestAllPoints, pointHead, pointChecksum } from './recovery-points.ts'
-import type { Writer } from './tables.ts'
+import type { Connection, Tables, Writer } from './tables.ts'
 
 /** What capturing goes by. */
 export interface Capturing {
   readonly engine: Engine
   readonly ring: RecoveryRing
+  readonly longBodies: LongBodies
   readonly log: Logger
 }
 
@@ -22,6 +22,28 @@ export type Captured =
   /** The stored body is damaged: no point can be made of it, and none is. */
   | { readonly kind: 'unreadable' }
 
+/** Whether a write may keep a long body. A short one that replaces a long one without zeroing it is left to the transaction. */
+export function mayKeepLongBody({ capture, bump, set }: DocumentWrite): boolean {
+  return capture !== undefined || (bump && (set.body?.bytes.byteLength ?? 0) >= LONG_BYTES / 2)
+}
+
+/** Looks into the body that a write is about to replace if it is long and is to be kept, before the transaction. Never rejects. */
+export async function lookAhead(
+  reader: Connection,
+  { capture, expect, nowMs }: DocumentWrite,
+  { ring, longBodies }: Capturing,
+): Promise<LongBody | null> {
+  if (expect.kind !== 'document') return null
+  const { key, version } = expect
+  try {
+    const row = await reader.selectFrom('documents').select('size_bytes').where('key', '=', key).executeTakeFirst()
+    if (row === undefined || (capture === undefined && !(await isDue(reader, key, nowMs, ring.intervalMs)))) return null
+    return await longBodies.look({ key, version, sizeBytes: row.size_bytes })
+  } catch {
+    return null
+  }
+}
+
 /**
  * Keeps the state that a write is about to replace: before a zeroing always, and otherwise when the write makes a version and no point is
  * young enough. A body that cannot be read does not stop the write that puts a good one in its place. [LIFE-18, LIFE-19]
@@ -30,18 +52,20 @@ export async function captureReplaced(
   writer: Writer,
   head: DocumentHead,
   write: DocumentWrite,
+  seen: LongBody | null,
   capturing: Capturing,
 ): Promise<void> {
   const { capture, bump, set, nowMs } = write
-  if (capture !== undefined) await captureStored(writer, head, capture.reason, nowMs, capturing)
+  const given = { nowMs, seen }
+  if (capture !== undefined) await captureStored(writer, head, { ...given, reason: capture.reason }, capturing)
   else if (bump && set.body !== undefined && (await isDue(writer, head.key, nowMs, capturing.ring.intervalMs))) {
-    await captureStored(writer, head, 'interval', nowMs, capturing)
+    await captureStored(writer, head, { ...given, reason: 'interval' }, capturing)
   }
 }
 
 /** A newest point that seems to lie further ahead than the interval was made by a clock that has been set back since. */
-async function isDue(writer: Writer, key: number, nowMs: number, intervalMs: number): Promise<boolean> {
-  const newest = await newestPoint(writer, key)
+async function isDue(db: Connection, key: number, nowMs: number, intervalMs: number): Promise<boolean> {
+  const newest = await newestPoint(db, key)
   return newest === undefined || Math.abs(nowMs - newest.created_at_ms) >= intervalMs
 }
 
@@ -53,14 +77,12 @@ async function isDue(writer: Writer, key: number, nowMs: number, intervalMs: num
 export async function captureStored(
   writer: Writer,
   head: DocumentHead,
-  reason: CaptureReason,
-  nowMs: number,
+  { reason, nowMs, seen }: { readonly reason: CaptureReason; readonly nowMs: number; readonly seen: LongBody | null },
   { engine, ring, log }: Capturing,
 ): Promise<Captured> {
   const { key, version } = head
-  const stored = await writer.selectFrom('bodies').select(['body', 'crc32']).where('key', '=', key).executeTakeFirst()
-  const digest = stored === undefined || bodyChecksum(key, stored.body) !== stored.crc32 ? null : decodedDigest(stored.body)
-  if (stored === undefined || digest === null) {
+  const content = seen?.key === key && seen.version === version ? seen.content : await storedContent(writer, key)
+  if (content === null) {
     log.error('recovery.unreadable', 'the stored body of a document is damaged; no recovery point was made of it', {
       docId: head.id,
       workspace: head.workspaceId,
@@ -70,38 +92,29 @@ export async function captureStored(
   }
   await digestAllPoints(writer, key)
   const newest = await newestPoint(writer, key)
-  if (newest?.digest === digest) return { kind: 'unchanged' }
-  const row = {
-    version,
-    created_at_ms: Math.max((newest?.created_at_ms ?? 0) + 1, nowMs),
-    facts: JSON.stringify(head.facts),
-    digest,
-    body: stored.body,
-  }
-  const { point } = await writer
-    .insertInto('recovery_points')
-    .values({ ...row, key, reason, crc32: pointChecksum(row) })
-    .returning('point')
-    .executeTakeFirstOrThrow()
-  await sql`
-    insert into point_refs (key, point, hash) select key, cast(${point} as bigint), hash from blob_refs where key = ${key}
-  `.execute(writer)
+  if (newest?.digest === content.digest) return { kind: 'unchanged' }
+  const row = { version, created_at_ms: Math.max((newest?.created_at_ms ?? 0) + 1, nowMs), facts: JSON.stringify(head.facts) }
+  await copyBody(writer, { ...row, key, reason, digest: content.digest, crc32: pointChecksum(row, content) })
   await dropOldPoints(writer, engine, head, ring.points, nowMs)
-  return { kind: 'captured', point: pointHead({ ...row, size_bytes: stored.body.byteLength }) }
+  return { kind: 'captured', point: pointHead({ ...row, size_bytes: content.sizeBytes }) }
 }
 
-/** `null` when the bytes are no JSON object. */
-function decodedDigest(body: Uint8Array): string | null {
-  try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    return contentDigest(body)
-  } catch {
-    return null
-  }
+/** The body does not leave the store for it. */
+async function copyBody(writer: Writer, row: Omit<Insertable<Tables['recovery_points']>, 'point' | 'body'>): Promise<void> {
+  const { key, reason, created_at_ms, version, facts, crc32, digest } = row
+  const { rows } = await sql<{ point: number }>`
+    insert into recovery_points (key, reason, created_at_ms, version, facts, crc32, digest, body)
+    select key, cast(${reason} as text), cast(${created_at_ms} as bigint), cast(${version} as bigint), cast(${facts} as text),
+      cast(${crc32} as bigint), cast(${digest} as text), body
+    from bodies where key = ${key} returning point
+  `.execute(writer)
+  await sql`
+    insert into point_refs (key, point, hash) select key, cast(${rows[0]?.point} as bigint), hash from blob_refs where key = ${key}
+  `.execute(writer)
 }
 
-function newestPoint(writer: Writer, key: number) {
-  return writer
+function newestPoint(db: Connection, key: number) {
+  return db
     .selectFrom('recovery_points')
     .select(['created_at_ms', 'digest'])
     .where('key', '=', key)

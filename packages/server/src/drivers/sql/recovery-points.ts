@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { PointHead } from '../../recovery/recovery-store.port.ts'
@@ -13,24 +14,27 @@ interface PointRow {
   readonly version: number
   readonly created_at_ms: number
   readonly facts: string
-  readonly digest: string
   readonly body: Uint8Array
 }
 
 /** Without the key, which changes when the ring of a restored document moves on. [LIFE-22] */
-export function pointChecksum({ version, created_at_ms, facts, digest, body }: PointRow): number {
-  return rowChecksum(`${version} ${created_at_ms} ${digest} ${facts}`, body)
+export function pointChecksum(
+  { version, created_at_ms, facts }: Omit<PointRow, 'body'>,
+  content: { readonly digest: string; readonly crc32: number },
+): number {
+  return crc32(`${version} ${created_at_ms} ${content.digest} ${content.crc32} ${facts}`)
 }
 
 /** Of points that were taken before digests were kept. */
-function undigestedChecksum(row: Omit<PointRow, 'digest'> & { readonly key: number }): number {
+function undigestedChecksum(row: PointRow & { readonly key: number }): number {
   return rowChecksum(`${row.key} ${row.version} ${row.created_at_ms}`, row.body)
 }
 
 export function isIntact(
-  row: Omit<PointRow, 'digest'> & { readonly key: number; readonly digest: string | null; readonly crc32: number },
+  row: PointRow & { readonly key: number; readonly digest: string | null; readonly crc32: number },
 ): boolean {
-  return row.crc32 === (row.digest === null ? undigestedChecksum(row) : pointChecksum({ ...row, digest: row.digest }))
+  const { digest, body } = row
+  return row.crc32 === (digest === null ? undigestedChecksum(row) : pointChecksum(row, { digest, crc32: crc32(body) }))
 }
 
 export function pointHead(row: {
@@ -49,7 +53,7 @@ export async function digestAllPoints(writer: Writer, key: number): Promise<void
     const digest = contentDigest(row.body)
     await writer
       .updateTable('recovery_points')
-      .set({ digest, crc32: pointChecksum({ ...row, digest }) })
+      .set({ digest, crc32: pointChecksum(row, { digest, crc32: crc32(row.body) }) })
       .where('point', '=', row.point)
       .execute()
   }

@@ -111,6 +111,50 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(await host.recovery.read(outcome.head.key, '1000-v1')).toMatchObject({ kind: 'point' })
     })
 
+    describe('long bodies', () => {
+      const long = (n: number) => JSON.stringify({ n, text: 'long "x" '.repeat(150_000) })
+      const bodies = async (key: number) => {
+        const heads = await host.recovery.list(key)
+        const points = await Promise.all(heads.map(({ pointId }) => host.recovery.read(key, pointId)))
+        return points.map((point) => (point.kind === 'point' ? textOf(point.body) : point.kind))
+      }
+      const shown = (texts: readonly string[]) => texts.map((text) => `${text.slice(0, 7)} ${text.length}`)
+
+      it('[LIFE-19] [LIFE-20] are kept, compared and restored like short ones', async () => {
+        const first = await create(long(1))
+        const second = written(await host.documents.write(change(first, long(2), { nowMs: 50 })))
+        const third = await write(second, '{"n":3}')
+        expect(await host.recovery.capture(first.key, 'demand', 90)).toMatchObject({ kind: 'captured' })
+        const fourth = await write(third, long(4))
+        const source = await write(fourth, long(4))
+        const newRef = { workspaceId: source.workspaceId, id: 'copy' }
+        const outcome = await host.recovery.restore({ source, newRef, body: bodyOf('{}'), nowMs: 99 })
+        if (outcome.kind !== 'restored') throw new Error('not restored')
+        expect(shown(await bodies(outcome.head.key))).toEqual(shown([long(4), '{"n":3}', long(2)]))
+      })
+
+      it('[LIFE-21] damage shows before the transaction as it does within', async () => {
+        const head = await create(long(1))
+        await spoilBody(head.key)
+        await expect(host.recovery.capture(head.key, 'demand', 5)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+        await write(head, long(2))
+        expect(await host.recovery.list(head.key)).toEqual([])
+      })
+
+      it('[LIFE-8] [LIFE-21] what was looked into is not taken for what has been stored meanwhile', async () => {
+        let head = await create(long(0))
+        for (let n = 1; n <= 6; n++) {
+          const captures = [1, 2].map(() => host.recovery.capture(head.key, 'demand', n))
+          const [next] = await Promise.all([write(head, long(n)), ...captures])
+          head = next
+        }
+        const kept = await bodies(head.key)
+        expect(kept).toHaveLength(3)
+        expect(new Set(kept).size).toBe(3)
+        for (const text of kept) expect([3, 4, 5, 6].map(long)).toContain(text)
+      })
+    })
+
     describe('blobs', () => {
       const blob = (digit: string) => `{"text":"blob://${HASH(digit)}"}`
       const refsOf = async (key: number) =>

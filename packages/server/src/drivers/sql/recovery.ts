@@ -15,6 +15,7 @@ import { DamagedDocumentError, headOf, readState, selectHeads } from './document
 import { createDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
 import { readingWith } from './reading.ts'
+import type { LongBody } from './long-bodies.ts'
 import { type Capturing, captureStored } from './recovery-capture.ts'
 import { digestAllPoints, isIntact, pointHead } from './recovery-points.ts'
 import type { Connection, Writer } from './tables.ts'
@@ -27,9 +28,12 @@ export interface RecoveryRing {
 
 export const DEFAULT_RECOVERY_RING: RecoveryRing = { points: 20, intervalMs: 600_000 }
 
-export function sqlRecovery({ engine, reader }: Database, queue: CommitQueue, log: Logger, ring: RecoveryRing): RecoveryStore {
+export function sqlRecovery({ reader }: Database, queue: CommitQueue, log: Logger, capturing: Capturing): RecoveryStore {
   const reading = readingWith(log)
-  const capturing: Capturing = { engine, ring, log }
+  const look = async (key: number) => {
+    const row = await reader.selectFrom('documents').select(['version', 'size_bytes']).where('key', '=', key).executeTakeFirst()
+    return row === undefined ? null : capturing.longBodies.look({ key, version: row.version, sizeBytes: row.size_bytes })
+  }
   return {
     list: (key) =>
       reading(async () => {
@@ -42,8 +46,14 @@ export function sqlRecovery({ engine, reader }: Database, queue: CommitQueue, lo
         return rows.map(pointHead)
       }),
     read: (key, pointId) => reading(() => readPoint(reader, key, pointId)),
-    capture: (key, reason, nowMs) => queue.run(0, (writer) => capture(writer, { key, reason, nowMs }, capturing)),
-    restore: (request) => queue.run(request.body.bytes.byteLength, (writer) => restore(writer, request, capturing)),
+    async capture(key, reason, nowMs) {
+      const seen = await reading(() => look(key))
+      return queue.run(0, (writer) => capture(writer, { key, reason, nowMs, seen }, capturing))
+    },
+    async restore(request) {
+      const seen = await reading(() => look(request.source.key))
+      return queue.run(request.body.bytes.byteLength, (writer) => restore(writer, request, seen, capturing))
+    },
   }
 }
 
@@ -64,14 +74,14 @@ async function readPoint(db: Connection, key: number, pointId: string): Promise<
 
 async function capture(
   writer: Writer,
-  given: { readonly key: number; readonly reason: CaptureReason; readonly nowMs: number },
+  given: { readonly key: number; readonly reason: CaptureReason; readonly nowMs: number; readonly seen: LongBody | null },
   capturing: Capturing,
 ): Promise<CaptureOutcome> {
-  const { key, reason, nowMs } = given
+  const { key } = given
   await capturing.engine.lockDocument(writer, { key })
   const row = await selectHeads(writer).where('documents.key', '=', key).executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
-  const outcome = await captureStored(writer, headOf(row), reason, nowMs, capturing)
+  const outcome = await captureStored(writer, headOf(row), given, capturing)
   if (outcome.kind === 'unreadable') throw new DamagedDocumentError('its body cannot be read')
   return outcome
 }
@@ -80,6 +90,7 @@ async function capture(
 async function restore(
   writer: Writer,
   { source, newRef, body, nowMs }: RestoreRequest,
+  seen: LongBody | null,
   capturing: Capturing,
 ): Promise<RestoreOutcome> {
   const { engine } = capturing
@@ -90,7 +101,7 @@ async function restore(
   // An edit acknowledged since the body was stored would be in no point.
   if (head.lastSeq > head.coveredSeq) return CONFLICT
   if ((await readState(writer, newRef)).kind !== 'absent') return CONFLICT
-  await captureStored(writer, head, 'restore', nowMs, capturing)
+  await captureStored(writer, head, { reason: 'restore', nowMs, seen }, capturing)
   const { ownerId, ownerName, collectionId, sharedWith } = head
   const write: DocumentWrite = {
     ref: newRef,

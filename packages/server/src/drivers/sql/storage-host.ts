@@ -11,6 +11,7 @@ import type { UpdateLog } from '../../sync/update-log.port.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
 import { CommitQueue, type CommitStats } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
+import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
 import { type HeadLists, sqlHeadLists } from './head-lists.ts'
 import { type RecoveryRing, sqlRecovery } from './recovery.ts'
@@ -63,12 +64,14 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     commitHoldMs: hooks.commitHoldMs,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
+  const longBodies = openLongBodies(database.reader)
+  const capturing = { engine: database.engine, ring: recovery, longBodies, log }
   return {
-    documents: sqlDocuments(database, queue, log, recovery),
+    documents: sqlDocuments(database, queue, log, capturing),
     heads: sqlHeadLists(database.reader, log),
     updates: sqlUpdates(database, queue, log),
     revocations: sqlRevocations(database, queue, log),
-    recovery: sqlRecovery(database, queue, log, recovery),
+    recovery: sqlRecovery(database, queue, log, capturing),
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
     shareLinks: sqlShareLinks(database, queue, log),
@@ -80,6 +83,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     },
     stats: () => queue.stats(),
     async [Symbol.asyncDispose]() {
+      await longBodies[Symbol.asyncDispose]()
       await queue.close()
       await database.close()
     },
