@@ -44,6 +44,26 @@ export const METRICS = {
     help: 'Stored bodies above the size ceiling, written from live edits.',
   },
   relay_doc_cache_bytes: { type: 'gauge', labels: [], help: 'Estimated bytes of resident documents.' },
+  relay_storage_bytes_total: {
+    type: 'gauge',
+    labels: [],
+    help: 'Metered bytes, documents and blobs. As of the last count in the background: about a minute old, older where the store is large.',
+  },
+  relay_doc_bytes_total: {
+    type: 'gauge',
+    labels: [],
+    help: 'Metered bytes of documents. As of the last count in the background: about a minute old, older where the store is large.',
+  },
+  relay_unowned_documents: {
+    type: 'gauge',
+    labels: [],
+    help: 'Documents without owner. As of the last count in the background: about a minute old, older where the store is large.',
+  },
+  relay_version_points_total: {
+    type: 'gauge',
+    labels: [],
+    help: 'Stored recovery points. As of the last count in the background: about a minute old, older where the store is large.',
+  },
   relay_auth_failures_total: { type: 'counter', labels: ['reason'], help: 'Refused tokens by reason.' },
   relay_jwks_cache_age_seconds: { type: 'gauge', labels: [], help: 'Seconds since the key set was last fetched; -1 never.' },
   relay_jwks_keys: { type: 'gauge', labels: [], help: 'Usable keys of the key set.' },

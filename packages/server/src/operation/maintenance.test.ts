@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
-import { lookEveryMs, shareLinkJob, startMaintenance, tombstoneJob } from './maintenance.ts'
+import { lookEveryMs, shareLinkJob, startMaintenance, tombstoneJob, totalsJob } from './maintenance.ts'
 
 const DAY_MS = 86_400_000
 
@@ -88,4 +88,40 @@ it('[SHARE-3] [LIFE-30] expired share links go in bounded batches', async () => 
 
 it('[CFG-8] a look is never later than the time that is waited for, and at least once a minute', () => {
   expect([0, 500, 5_000, 300_000].map(lookEveryMs)).toEqual([1_000, 1_000, 5_000, 60_000])
+})
+
+it('[OPS-3] [OPS-4] totals are counted once a minute, and less often when that takes long', async () => {
+  const time = manualTime()
+  const shown = new Map<string, number>()
+  let asked = 0
+  let tookMs = 0
+  const totals = async () => {
+    asked++
+    await time.advance(tookMs)
+    return { documentBytes: 10, blobBytes: 5, unownedDocuments: 2, recoveryPoints: 3 }
+  }
+  const job = totalsJob(
+    { set: (name: string, ...values: readonly unknown[]) => void shown.set(name, Number(values[0])) },
+    totals,
+    time.clock,
+  )
+  expect(job.everyMs).toBe(60_000)
+  expect(await job.run()).toBe(false)
+  expect(Object.fromEntries(shown)).toEqual({
+    relay_storage_bytes_total: 15,
+    relay_doc_bytes_total: 10,
+    relay_unowned_documents: 2,
+    relay_version_points_total: 3,
+  })
+  tookMs = 2_000
+  await job.run()
+  for (const [waitMs, expected] of [
+    [60_000, 2],
+    [139_000, 2],
+    [1_000, 3],
+  ] as const) {
+    await time.advance(waitMs)
+    await job.run()
+    expect(asked).toBe(expected)
+  }
 })

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { DocumentStore } from '../documents/document-store.port.ts'
 import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
 import type { Timers } from '../kernel/timers.ts'
 import type { ShareLinkStore } from '../share-links/share-link-store.port.ts'
 
@@ -9,6 +10,8 @@ const EVERY_MS = 60_000
 const AT_ONCE_MS = 1_000
 const PAUSE_MS = 100
 const BATCH = 500
+/** At most a hundredth of the time goes into totals. */
+const TOTALS_PAUSE = 100
 const DAY_MS = 86_400_000
 
 /** Something that has outlived its time, removed in batches so small that no edit waits for one. [LIFE-30] */
@@ -44,6 +47,36 @@ export function shareLinkJob(store: Pick<ShareLinkStore, 'purgeExpired'>, clock:
     name: 'share links',
     everyMs: EVERY_MS,
     run: async () => (await store.purgeExpired(clock.nowMs(), BATCH)) === BATCH,
+  }
+}
+
+/** Totals of the store for the metrics; the longer they take, the less often. [OPS-3, OPS-4] */
+export function totalsJob(
+  metrics: Pick<Metrics, 'set'>,
+  totals: () => Promise<{
+    readonly documentBytes: number
+    readonly blobBytes: number
+    readonly unownedDocuments: number
+    readonly recoveryPoints: number
+  }>,
+  clock: Clock,
+): MaintenanceJob {
+  let notBeforeMs = Number.NEGATIVE_INFINITY
+  return {
+    name: 'totals',
+    everyMs: EVERY_MS,
+    async run() {
+      const startedMs = clock.monotonicMs()
+      if (startedMs < notBeforeMs) return false
+      const { documentBytes, blobBytes, unownedDocuments, recoveryPoints } = await totals()
+      const endedMs = clock.monotonicMs()
+      notBeforeMs = endedMs + (endedMs - startedMs) * TOTALS_PAUSE
+      metrics.set('relay_storage_bytes_total', documentBytes + blobBytes)
+      metrics.set('relay_doc_bytes_total', documentBytes)
+      metrics.set('relay_unowned_documents', unownedDocuments)
+      metrics.set('relay_version_points_total', recoveryPoints)
+      return false
+    },
   }
 }
 

@@ -27,7 +27,11 @@ class Totals {
 
 type PlainCounter = Exclude<
   CounterName,
-  'relay_ws_closes_total' | 'relay_auth_failures_total' | 'relay_rate_limit_rejections_total' | 'relay_quota_rejections_total'
+  | 'relay_deprecated_requests_total'
+  | 'relay_ws_closes_total'
+  | 'relay_auth_failures_total'
+  | 'relay_rate_limit_rejections_total'
+  | 'relay_quota_rejections_total'
 >
 
 export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Revocations): void {

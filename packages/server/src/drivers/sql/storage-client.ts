@@ -70,7 +70,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
       find: shareLinks('find'),
       purgeExpired: shareLinks('purgeExpired'),
     },
-    control: { ping: control('ping'), stats: control('stats'), close: control('close') },
+    control: { ping: control('ping'), stats: control('stats'), totals: control('totals'), close: control('close') },
   }
 }
 
@@ -83,7 +83,22 @@ interface Waiting {
 type Outgoing = Call | { readonly kind: 'append'; readonly id: number; readonly records: readonly AppendRecord[] }
 
 const READS = new Set([
-  ...['state', 'read', 'list', 'stamps', 'heads', 'referencing', 'usedBytes', 'load', 'after', 'all', 'cursor', 'ping', 'stats'],
+  ...[
+    'state',
+    'read',
+    'list',
+    'stamps',
+    'heads',
+    'referencing',
+    'usedBytes',
+    'load',
+    'after',
+    'all',
+    'cursor',
+    'ping',
+    'stats',
+    'totals',
+  ],
   ...['find', 'uploadedBy', 'staged', 'overdueStaged', 'orphans', 'meteredBytes', 'configBytes'],
 ])
 

@@ -19,6 +19,8 @@ import { sqlRegistries } from './registries.ts'
 import { sqlShareLinks } from './share-links.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
+import { readingWith } from './reading.ts'
+import { type StoreTotals, storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
 import type { TestHooks } from './test-hooks.ts'
 import { appendTo, sqlUpdates } from './updates.ts'
@@ -48,6 +50,7 @@ export interface StorageHost extends AsyncDisposable {
   /** Resolves when the store can be read and written. After a failed commit it tries one, so that recovery shows. [LIFE-6, OPS-2] */
   ping(): Promise<void>
   stats(): CommitStats
+  totals(): Promise<StoreTotals>
 }
 
 /** @throws Error with a sentence for the operator */
@@ -82,6 +85,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       })
     },
     stats: () => queue.stats(),
+    totals: () => readingWith(log)(() => storeTotals(database.reader)),
     async [Symbol.asyncDispose]() {
       await longBodies[Symbol.asyncDispose]()
       await queue.close()

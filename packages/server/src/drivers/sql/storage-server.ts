@@ -26,7 +26,7 @@ export function serveStorage(port: MessagePort, host: StorageHost, close: () => 
     blobs,
     registries,
     shareLinks,
-    control: { ping: () => host.ping(), stats: async () => host.stats(), close },
+    control: { ping: () => host.ping(), stats: async () => host.stats(), totals: () => host.totals(), close },
   }
   const out = new Replies(port)
   port.on('message', (message: ToStorage) => {

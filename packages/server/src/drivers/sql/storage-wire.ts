@@ -9,6 +9,7 @@ import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
+import type { StoreTotals } from './store-totals.ts'
 import type { HeadLists } from './head-lists.ts'
 
 /** The ports as they cross a MessagePort: a port name, a verb of it, its arguments. */
@@ -22,7 +23,12 @@ export interface Ports {
   readonly blobs: BlobLedger
   readonly registries: RegistryStore
   readonly shareLinks: ShareLinkStore
-  readonly control: { ping(): Promise<void>; stats(): Promise<CommitStats>; close(): Promise<void> }
+  readonly control: {
+    ping(): Promise<void>
+    stats(): Promise<CommitStats>
+    totals(): Promise<StoreTotals>
+    close(): Promise<void>
+  }
 }
 
 export interface Call {

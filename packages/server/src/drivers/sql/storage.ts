@@ -12,6 +12,7 @@ import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery.ts'
 import { storageFromPort } from './storage-client.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
+import type { StoreTotals } from './store-totals.ts'
 
 export interface StorageOptions {
   /** `sqlite:<path>` or `postgres://…` */
@@ -40,6 +41,8 @@ export interface Storage extends AsyncDisposable {
   ping(): Promise<void>
   /** Counters since start; the append samples are those since the previous call. */
   stats(): Promise<CommitStats>
+  /** Of all workspaces; read from indexes, and not for every scrape. */
+  totals(): Promise<StoreTotals>
   /** Called when nothing can be made durable any more: the process must answer 503 and end. [D10] */
   onFatal(listener: (error: Error) => void): void
 }
@@ -82,6 +85,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
     ping: () => ports.control.ping(),
     stats: () => ports.control.stats(),
+    totals: () => ports.control.totals(),
     onFatal: (listener) => fatal.listen(listener),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   }

@@ -17,6 +17,10 @@ gauge relay_persist_lag_seconds
 counter relay_append_failures_total
 counter relay_doc_over_cap_snapshots_total
 gauge relay_doc_cache_bytes
+gauge relay_storage_bytes_total
+gauge relay_doc_bytes_total
+gauge relay_unowned_documents
+gauge relay_version_points_total
 counter relay_auth_failures_total{reason}
 gauge relay_jwks_cache_age_seconds
 gauge relay_jwks_keys

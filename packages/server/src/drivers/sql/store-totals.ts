@@ -1,0 +1,41 @@
+import type { Connection } from './tables.ts'
+
+/** Of all workspaces together. */
+export interface StoreTotals {
+  readonly documentBytes: number
+  /** Blobs that are metered. */
+  readonly blobBytes: number
+  readonly unownedDocuments: number
+  readonly recoveryPoints: number
+}
+
+/**
+ * What the store holds. Each sum is read from an index alone, so it never touches a document, but takes time that grows with their number:
+ * for a look now and then, not for every scrape. [OPS-3]
+ */
+export async function storeTotals(db: Connection): Promise<StoreTotals> {
+  const documents = await db
+    .selectFrom('documents')
+    .select((e) => e.fn.sum<number | null>('size_bytes').as('bytes'))
+    .executeTakeFirst()
+  const blobs = await db
+    .selectFrom('blob_grants')
+    .select((e) => e.fn.sum<number | null>('size_bytes').as('bytes'))
+    .where('metered', '=', 1)
+    .executeTakeFirst()
+  const unowned = await db
+    .selectFrom('documents')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', '')
+    .executeTakeFirst()
+  const points = await db
+    .selectFrom('recovery_points')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .executeTakeFirst()
+  return {
+    documentBytes: documents?.bytes ?? 0,
+    blobBytes: blobs?.bytes ?? 0,
+    unownedDocuments: unowned?.count ?? 0,
+    recoveryPoints: points?.count ?? 0,
+  }
+}
