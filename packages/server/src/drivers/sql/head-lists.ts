@@ -5,9 +5,10 @@ import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
-/** A head and the checksum of its row. */
+/** A head, the checksum of its row, and about how many bytes it takes to remember. */
 export interface CheckedHead {
   readonly crc32: number
+  readonly bytes: number
   readonly head: DocumentHead
 }
 
@@ -21,6 +22,9 @@ export interface HeadLists {
 
 /** What a stamp says; a head with the same first three is the same but for the other three. NaN where the log has no head. */
 export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'] as const
+
+/** Of a head besides what a body or a share list may make long. */
+export const FIXED_BYTES = 500
 
 export function sqlHeadLists(reader: Connection, log: Logger): HeadLists {
   const reading = readingWith(log)
@@ -51,7 +55,7 @@ export function sqlHeadLists(reader: Connection, log: Logger): HeadLists {
 /** None for a damaged row. */
 export function readableHeads(row: HeadRow, log: Logger): CheckedHead[] {
   try {
-    return [{ crc32: row.crc32, head: headOf(row) }]
+    return [{ crc32: row.crc32, bytes: FIXED_BYTES + row.facts.length + row.shared_with.length, head: headOf(row) }]
   } catch (error) {
     log.error('storage.document-damaged', 'a document is left out of a list: its row cannot be trusted', {
       error: String(error),

@@ -1,12 +1,15 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
-import { change, creation, update, written } from '../../documents/testing/document-writes.ts'
+import { change, creation, noFacts, update, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
-import type { HeadLists } from './head-lists.ts'
+import { FIXED_BYTES, type HeadLists } from './head-lists.ts'
 import { rememberingList } from './head-memory.ts'
 import type { StorageHost } from './storage-host.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
+
+/** Of a document as `create` makes it. */
+const HEAD_BYTES = FIXED_BYTES + JSON.stringify(noFacts).length + '[]'.length
 
 let store: ReturnType<typeof temporaryStore>
 let host: StorageHost
@@ -91,7 +94,7 @@ it('[REST-21] thousands are read a part at a time; a workspace beyond what is re
         return host.heads.heads(keys)
       },
     },
-    2000,
+    2000 * HEAD_BYTES,
   )
   for (let i = 0; i < 2; i++) expect(await forgetful('many')).toEqual(await host.documents.list('many'))
   expect(sizes).toEqual([1000, 1000, 300, 1000, 1000, 300])
@@ -99,7 +102,7 @@ it('[REST-21] thousands are read a part at a time; a workspace beyond what is re
 
 it('[REST-21] of several workspaces the one listed longest ago is forgotten first', async () => {
   for (const workspace of ['w1', 'w2', 'w3']) for (const id of ['a', 'b']) await create(id, workspace)
-  list = rememberingList(counting(host.heads), 4)
+  list = rememberingList(counting(host.heads), 4 * HEAD_BYTES)
   for (const workspace of ['w1', 'w2', 'w1', 'w3']) await list(workspace)
   read = []
   await list('w1')
