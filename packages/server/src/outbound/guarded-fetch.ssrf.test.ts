@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RelayError } from '../kernel/errors.ts'
 import { guardedFetch, type GuardedRequest } from './guarded-fetch.ts'
+import { directly } from './guarded-hop.ts'
+import { systemResolve } from './resolver.ts'
 import { startInternet, type Internet, PUBLIC, PUBLIC_V6 } from './testing/internet.ts'
 import { hostOf, judgeUrl } from './url-rules.ts'
 
@@ -201,6 +203,15 @@ describe('[BLOB-18] [X27] nothing reaches what is not public', () => {
     })
     expect([internet.connections, internet.trapped(), looks]).toEqual([[PUBLIC], 0, 2])
     internet.names.set('public.example', [PUBLIC])
+  })
+
+  it("[BLOB-18] on the machine's own network: what leads back to it is refused before it is connected to", async () => {
+    const network = { resolve: systemResolve, connect: directly }
+    for (const host of ['localhost', 'LOCALHOST.', '127.0.0.1', '2130706433', '0', '[::1]', '[::ffff:127.0.0.1]', '[::]']) {
+      const url = new URL(`https://${host}:${internet.trapPort}/`)
+      await expect(guardedFetch(request(url), network)).rejects.toMatchObject({ code: 'URL_NOT_ALLOWED', details: { hop: 0 } })
+    }
+    expect(internet.trapped()).toBe(0)
   })
 
   it('[BLOB-18] the trap is a witness: a connection that was allowed is counted', async () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { judgeUrl } from './url-rules.ts'
 
@@ -52,6 +53,43 @@ describe('[BLOB-18] the rules of one hop', () => {
     ['https://127.1/', 'blocked-address'],
     ['https://[::ffff:7f00:1]/', 'blocked-address'],
   ])('[BLOB-18] %j is refused: %s', (text, fault) => expect(judged(text)).toBe(fault))
+
+  it('[BLOB-18] whatever is put together, what is allowed is https to a listed host', () => {
+    const pieces = [
+      'https:',
+      'http:',
+      '//',
+      '/',
+      '\\',
+      '@',
+      ':',
+      '#',
+      '?',
+      '.',
+      'files.example',
+      'cdn.example',
+      'a',
+      '127.0.0.1',
+      '[::1]',
+      '%2e',
+      '443',
+      '\t',
+      '。',
+    ]
+    const texts = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 }).map((parts) => `https://${parts.join('')}`)
+    let allowed = 0
+    fc.assert(
+      fc.property(texts, (text) => {
+        const url = URL.parse(text)
+        if (url === null || judgeUrl(url, ['files.example', '*.cdn.example']).kind === 'refused') return
+        allowed++
+        expect([url.protocol, url.username, url.password]).toEqual(['https:', '', ''])
+        expect(url.hostname).toMatch(/^(files\.example|.+\.cdn\.example)\.?$/)
+      }),
+      { seed: 27, numRuns: 20_000 },
+    )
+    expect(allowed).toBeGreaterThan(100)
+  })
 
   it('[BLOB-18] an empty list allows nothing', () => {
     expect(judgeUrl(new URL('https://files.example/'), []).kind).toBe('refused')

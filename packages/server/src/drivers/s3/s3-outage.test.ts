@@ -37,7 +37,7 @@ function callsOf(store: BlobStore): Record<string, () => Promise<unknown>> {
   }
 }
 
-describe('[BLOB-19] a store that fails', () => {
+describe.concurrent('[BLOB-19] a store that fails', () => {
   const url = (port: number) => `s3://media?endpoint=http://127.0.0.1:${port}&region=r`
 
   it.each([

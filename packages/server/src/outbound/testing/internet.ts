@@ -52,12 +52,17 @@ export async function startInternet(hosts: readonly string[]): Promise<Internet>
   })
   const sockets = new Set<Socket>()
   site.on('connection', (socket: Socket) => sockets.add(socket))
-  const trap = createServer((socket) => {
-    trapped++
-    socket.destroy()
-  })
+  const catching = () =>
+    createServer((socket) => {
+      trapped++
+      socket.destroy()
+    })
+  const trap = catching()
+  const trapV6 = catching()
   const sitePort = await listening(site, '127.0.0.1')
   const trapPort = await listening(trap, '127.0.0.1')
+  // Where this machine has no IPv6, nothing can be reached by it.
+  await listening(trapV6, '::1', trapPort).catch(() => undefined)
 
   return {
     names,
@@ -79,13 +84,13 @@ export async function startInternet(hosts: readonly string[]): Promise<Internet>
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
-      await Promise.all([site, trap].map((server) => new Promise((resolve) => server.close(resolve))))
+      await Promise.all([site, trap, trapV6].map((server) => new Promise((resolve) => server.close(resolve))))
     },
   }
 }
 
-async function listening(server: Server, host: string): Promise<number> {
-  server.listen(0, host)
+async function listening(server: Server, host: string, port = 0): Promise<number> {
+  server.listen(port, host)
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }
