@@ -27,6 +27,7 @@ interface Blob {
 }
 
 interface Source {
+  readonly pid: number
   url(blob: Blob): string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -66,15 +67,30 @@ async function download(source: Source, blob: Blob): Promise<void> {
   if (received !== blob.bytes.byteLength) throw new Error(`${received} of ${blob.bytes.byteLength} bytes arrived`)
 }
 
-/** MiB/s of `downloads`, `atOnce` of them at a time. */
-async function throughput(source: Source, blob: Blob, downloads: number, atOnce: number): Promise<number> {
+interface Speed {
+  readonly mibPerSec: number
+  /** Of the whole process, all threads. */
+  readonly cpuMsPerMib: number
+}
+
+/** Of `downloads`, `atOnce` of them at a time. */
+async function throughput(source: Source, blob: Blob, downloads: number, atOnce: number): Promise<Speed> {
   let left = downloads
+  const cpuBeforeMs = cpuMs(source.pid)
   const startedMs = performance.now()
   const worker = async (): Promise<void> => {
     while (left-- > 0) await download(source, blob)
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-  return (downloads * blob.bytes.byteLength) / MIB / ((performance.now() - startedMs) / 1000)
+  const mib = (downloads * blob.bytes.byteLength) / MIB
+  const seconds = (performance.now() - startedMs) / 1000
+  return { mibPerSec: mib / seconds, cpuMsPerMib: (cpuMs(source.pid) - cpuBeforeMs) / mib }
+}
+
+/** User and system time so far; a tick is 10 ms. */
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function residentMib(pid: number): number {
@@ -105,6 +121,7 @@ const heading = (...cells: readonly string[]): void => {
 
 const folder = mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
 const relay = await startRelayServer({ docs: ['any'], limits: 'default' })
+const peer = await startPeer('static-files.ts', folder)
 const missed: string[] = []
 try {
   const headers = { authorization: `Bearer ${relay.tokens[0]}`, 'content-type': 'application/octet-stream' }
@@ -116,7 +133,7 @@ try {
   for (let i = 0; i < 20; i++) {
     const blob = makeBlob(MIB)
     await upload(blob)
-    await download({ url, headers }, blob)
+    await download({ pid: relay.pid, url, headers }, blob)
   }
   const baseMib = residentMib(relay.pid)
   const large = makeBlob(LARGE_BYTES)
@@ -124,9 +141,9 @@ try {
   heading('direction', 'MiB/s', 'memory growth MiB')
   for (const [name, action] of [
     ['up', () => upload(large)],
-    ['down', () => download({ url, headers }, large)],
+    ['down', () => download({ pid: relay.pid, url, headers }, large)],
     ['up again', () => upload(large)],
-    ['four down at once', () => Promise.all([1, 2, 3, 4].map(() => download({ url, headers }, large)))],
+    ['four down at once', () => Promise.all([1, 2, 3, 4].map(() => download({ pid: relay.pid, url, headers }, large)))],
   ] as const) {
     const bytes = name === 'four down at once' ? 4 * LARGE_BYTES : LARGE_BYTES
     const { mibPerSec, growthMib } = await watched(relay.pid, baseMib, bytes, action)
@@ -139,29 +156,29 @@ try {
     writeFileSync(join(folder, blob.hash), blob.bytes)
     if (blob !== large) await upload(blob)
   }
-  const peer = await startPeer('static-files.ts', folder)
-  const bare: Source = { url: (blob) => `http://127.0.0.1:${peer.port}/${blob.hash}`, headers: {} }
+  const sources = {
+    relay: { pid: relay.pid, url, headers },
+    bare: { pid: peer.pid, url: (blob: Blob) => `http://127.0.0.1:${peer.port}/${blob.hash}`, headers: {} },
+  }
   console.log(`\n### Downloads, medians of ${ROUNDS} interleaved rounds\n`)
-  heading('load', 'relay MiB/s', 'bare node MiB/s', 'ratio')
+  heading('load', 'relay MiB/s', 'bare node MiB/s', 'ratio', 'relay CPU-ms per MiB', 'bare node CPU-ms per MiB')
   for (const { name, blob, downloads, atOnce } of blobs) {
-    const measured = { relay: [] as number[], bare: [] as number[] }
+    const measured = { relay: [] as Speed[], bare: [] as Speed[] }
     for (let round = 0; round <= ROUNDS; round++) {
-      const [first, second] = [
-        await throughput({ url, headers }, blob, downloads, atOnce),
-        await throughput(bare, blob, downloads, atOnce),
-      ]
-      // The first round warms both up.
-      if (round === 0) continue
-      measured.relay.push(first)
-      measured.bare.push(second)
+      for (const target of ['relay', 'bare'] as const) {
+        const speed = await throughput(sources[target], blob, downloads, atOnce)
+        // The first round warms both up.
+        if (round > 0) measured[target].push(speed)
+      }
     }
-    const ratio = median(measured.relay) / median(measured.bare)
-    row(name, show(median(measured.relay)), show(median(measured.bare)), ratio.toFixed(2))
+    const of = (target: 'relay' | 'bare', member: keyof Speed) => median(measured[target].map((speed) => speed[member]))
+    const ratio = of('relay', 'mibPerSec') / of('bare', 'mibPerSec')
+    const cpu = (['relay', 'bare'] as const).map((target) => of(target, 'cpuMsPerMib').toFixed(2))
+    row(name, show(of('relay', 'mibPerSec')), show(of('bare', 'mibPerSec')), ratio.toFixed(2), ...cpu)
     if (ratio < MIN_RATIO) missed.push(`${name}: ${ratio.toFixed(2)} of the bare server, at least ${MIN_RATIO}`)
   }
-  await peer.stop()
 } finally {
-  await relay.stop()
+  await Promise.all([relay.stop(), peer.stop()])
   rmSync(folder, { recursive: true, force: true })
   agent.destroy()
 }

@@ -1,7 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { ByteRange } from '../blobs/blob-store.port.ts'
 
-const PIECE_BYTES = 262_144
+/** Larger ones cost a mapping each, and memory while many are sent. */
+const PIECE_BYTES = 65_536
 
 /**
  * The bytes of an open file, which is closed at their end, at an error and when the reader stops. Not a generator: one that was never
@@ -14,33 +15,34 @@ export function fileBytes(
 ): AsyncIterable<Uint8Array> {
   let position = range?.start ?? 0
   const end = range === null ? Number.POSITIVE_INFINITY : range.end + 1
-  let closed: Promise<void> | null = null
-  const close = (): Promise<void> => (closed ??= file.close().catch(() => undefined))
+  let closed = false
+  /** Not waited for: what has been read does not depend on it. */
+  const close = (): void => {
+    if (closed) return
+    closed = true
+    file.close().catch(() => undefined)
+  }
+  const done = (): IteratorReturnResult<undefined> => {
+    close()
+    return { done: true, value: undefined }
+  }
 
-  const iterator: AsyncIterator<Uint8Array> = {
+  const iterator: AsyncIterator<Uint8Array, undefined> = {
     async next() {
       const wanted = Math.min(PIECE_BYTES, end - position)
-      if (closed !== null || wanted <= 0) {
-        await close()
-        return { done: true, value: undefined }
-      }
+      if (closed || wanted <= 0) return done()
       try {
         const { bytesRead, buffer } = await guarded(() => file.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, position))
-        if (bytesRead > 0) {
-          position += bytesRead
-          return { done: false, value: bytesRead < wanted ? buffer.subarray(0, bytesRead) : buffer }
-        }
+        position += bytesRead
+        if (bytesRead === 0) return done()
+        if (position === end) close()
+        return { done: false, value: bytesRead < wanted ? buffer.subarray(0, bytesRead) : buffer }
       } catch (error) {
-        await close()
+        close()
         throw error
       }
-      await close()
-      return { done: true, value: undefined }
     },
-    async return() {
-      await close()
-      return { done: true, value: undefined }
-    },
+    return: () => Promise.resolve(done()),
   }
   return { [Symbol.asyncIterator]: () => iterator }
 }
