@@ -48,8 +48,15 @@ export function pointHead(row: {
 
 /** Gives points that were taken before digests were kept one, and the checksum that goes with it. Unreadable ones stay as they are. */
 export async function digestAllPoints(writer: Writer, key: number): Promise<void> {
-  const rows = await writer.selectFrom('recovery_points').selectAll().where('key', '=', key).where('digest', 'is', null).execute()
-  for (const row of rows.filter(isIntact)) {
+  const undigested = await writer
+    .selectFrom('recovery_points')
+    .select('point')
+    .where('key', '=', key)
+    .where('digest', 'is', null)
+    .execute()
+  for (const { point } of undigested) {
+    const row = await writer.selectFrom('recovery_points').selectAll().where('point', '=', point).executeTakeFirstOrThrow()
+    if (!isIntact(row)) continue
     const digest = contentDigest(row.body)
     await writer
       .updateTable('recovery_points')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { bodyOf, change, creation, textOf, written } from '../../documents/testing/document-writes.ts'
@@ -92,6 +93,35 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       )
       expect(await host.recovery.read(two.key, first?.pointId ?? '')).toEqual({ kind: 'unreadable' })
       expect(await host.recovery.read(two.key, second?.pointId ?? '')).toMatchObject({ kind: 'point' })
+    })
+
+    it('[LIFE-19] looking for the newest point reads no body', async (context) => {
+      if (name !== 'SQLite') return context.skip('PostgreSQL keeps long values apart by itself')
+      const { rows } = await behind(({ reader }) =>
+        sql`explain query plan select created_at_ms, digest from recovery_points where key = 1 order by point desc limit 1`.execute(
+          reader,
+        ),
+      )
+      expect(JSON.stringify(rows)).toContain('COVERING INDEX')
+    })
+
+    it('[LIFE-22] [LIFE-23] the share links of a restored document end with it', async () => {
+      const source = await write(await create('{"n":1}'), '{"n":2}')
+      const columns = { id: randomUUID(), token_hash: randomUUID(), key: source.key, created_by: 'ada' }
+      const links = await behind(async ({ writer }) => {
+        await writer
+          .insertInto('share_links')
+          .values({ ...columns, created_at_ms: 1, expires_at_ms: 9e12 })
+          .execute()
+        return writer.selectFrom('share_links').select('id').where('key', '=', source.key).execute()
+      })
+      expect(links).toHaveLength(1)
+      const newRef = { workspaceId: source.workspaceId, id: 'copy' }
+      expect((await host.recovery.restore({ source, newRef, body: bodyOf('{}'), nowMs: 9 })).kind).toBe('restored')
+      const left = await behind(({ reader }) =>
+        reader.selectFrom('share_links').select('id').where('id', '=', columns.id).execute(),
+      )
+      expect(left).toEqual([])
     })
 
     it('[LIFE-20] points from before digests were kept are read, compared and moved like others', async () => {

@@ -8,6 +8,9 @@ export async function up(db: Kysely<unknown>, { text }: ColumnTypes): Promise<vo
     // In list order, with what tells whether a remembered row is still the stored one.
     sql`create index documents_by_change on documents (workspace_id, updated_at_ms desc, id, version, crc32)`,
     sql`alter table recovery_points add column digest ${text}`,
+    // With what points are compared by, as SQLite would read through a whole body to the column behind it.
+    sql`drop index recovery_points_by_key`,
+    sql`create index recovery_points_by_key on recovery_points (key, point, created_at_ms, digest)`,
     sql`create table point_refs (
       key ${integer} not null references documents (key), point ${integer} not null, hash ${text} not null, primary key (point, hash))`,
     sql`create index point_refs_by_hash on point_refs (hash)`,
