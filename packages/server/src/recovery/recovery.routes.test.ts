@@ -139,6 +139,18 @@ describe('reading a point', () => {
     },
   )
 
+  it('[CFG-2] for the editor client a point and what is restored from it have the `version` of their time', async () => {
+    await using editor = await startRestRelay({ editorClient: true })
+    const request = (method: string, path: string, body?: object) =>
+      editor.call(method, `/api/docs/${path}`, { as: ann, ...(body && { body }) })
+    await request('PUT', 'own', { version: 7 })
+    await request('PUT', 'own', { version: 8, name: 'Later' })
+    const [point] = (await request('GET', 'own/recovery')).json.recoveryPoints as { id: string }[]
+    expect((await request('GET', `own/recovery/${point?.id}`)).json).toMatchObject({ version: 7, serverVersion: 1 })
+    const { newDocId } = (await request('POST', `own/recovery/${point?.id}/restore`)).json
+    expect((await request('GET', String(newDocId))).json).toMatchObject({ version: 7, serverVersion: 1 })
+  })
+
   it('[PERM-7] level view sees its own share alone', async () => {
     const pointId = await withPoint('shown', { name: 'Shown' })
     expect((await read('shown', pointId, ben)).json.sharedWith).toEqual(SHARES)
