@@ -79,12 +79,14 @@ async function pollOnce(options: RevocationPollOptions, signal: AbortSignal): Pr
 
   let batch: Revocation[] = []
   let unreadable = 0
+  let count = 0
   let nextSince: unknown
   for await (const part of readPollAnswer(fetchChunks(url.href, { authorization: `Bearer ${bearer}` }, signal))) {
     if (part.kind === 'next-since') nextSince = part.value
     else {
       const entry = readRevocation(part.value)
       if (entry) batch.push(entry)
+      if (entry) count++
       else unreadable++
     }
     if (batch.length < BATCH) continue
@@ -93,9 +95,10 @@ async function pollOnce(options: RevocationPollOptions, signal: AbortSignal): Pr
   }
 
   if (unreadable > 0) log.warn('auth.revocations.unreadable', 'Some polled revocations could not be read.', { count: unreadable })
-  if (isCursorFrom(nextSince, since)) return revocations.add(batch, { cursor: nextSince })
-  await revocations.add(batch, { partial: true })
-  throw new Error('next_since is missing, no date, or before the cursor')
+  const cursor = isCursorFrom(nextSince, since) ? nextSince : null
+  await revocations.add(batch, cursor === null ? { partial: true } : { cursor })
+  if (count > 0) log.info('auth.revocations.polled', 'Revocations were received.', { audit: true, count })
+  if (cursor === null) throw new Error('next_since is missing, no date, or before the cursor')
 }
 
 /** The control plane's own text is kept, which may be finer than milliseconds. */

@@ -46,6 +46,8 @@ export interface Binding {
   stepOne: Uint8Array | null
   /** The token of the step2 that answers a resync was taken already. [WS-29] */
   stepTwoPaid: boolean
+  /** The first edit that the caller had no right to is in the audit log; the rest would only repeat it. [OPS-7] */
+  editRefused: boolean
   chunks: ChunkBox | null
   /** The newest AWARENESS update; shown again when the worker ends. [C6] */
   presence: Uint8Array | null

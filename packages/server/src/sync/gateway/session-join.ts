@@ -83,6 +83,7 @@ async function tryJoin(context: SessionContext, connection: Connection, docId: s
     stepOneFree: true,
     stepOne: null,
     stepTwoPaid: false,
+    editRefused: false,
     chunks: null,
     presence: null,
   }

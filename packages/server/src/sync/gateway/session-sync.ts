@@ -41,11 +41,26 @@ export function handleSync(context: SessionContext, connection: Connection, mess
   }
   if (kind === 'update' && !canWrite(binding.level)) {
     refuse(context, connection, binding, identity, 'ERR_EDIT_FORBIDDEN', 'this document is read-only for you', ordinal)
+    noteRefusedEdit(context, binding, identity)
     return null
   }
   if (kind === 'step1') return askState(context, connection, binding, message)
   handOver(context, connection, binding, ordinal, message)
   return null
+}
+
+/** [OPS-7] */
+function noteRefusedEdit(context: SessionContext, binding: Binding, identity: Identity): void {
+  if (binding.editRefused) return
+  binding.editRefused = true
+  const { sub, workspaceId } = identity.access
+  const docId = binding.room.ref.id
+  context.log.info('ws.edit_refused', 'A caller edits a document that is read-only for them.', {
+    audit: true,
+    sub,
+    workspace: workspaceId,
+    docId,
+  })
 }
 
 /** [WS-54] */
