@@ -10,6 +10,8 @@ export const REVOKED_JTI = 'a-token-that-is-gone'
 export interface CallerKind {
   readonly as: TokenOptions | null
   readonly isOpen?: true
+  /** Sent instead of one that is made from `as`. */
+  readonly token?: string
 }
 
 /** The columns of PERM-3, the kinds that share one of them apart, and callers without a usable token. */
@@ -27,6 +29,15 @@ export const CALLERS: Readonly<Record<string, CallerKind>> = {
   'open: viewer': { as: viewer('zoe'), isOpen: true },
   anonymous: { as: null },
   revoked: { as: { ...member('own'), jti: REVOKED_JTI } },
+  malformed: { as: null, token: 'not.a-token' },
+  expired: { as: { ...member('own'), expiresInSec: -1 } },
+  'other audience': { as: { ...member('own'), claims: { aud: 'another-service' } } },
+  'other workspace': { as: { sub: 'own', workspace: 'elsewhere', role: 'owner' } },
+}
+
+/** What the caller sends as its credential, `null` for nothing. */
+export function tokenOf(kind: CallerKind, issuer: { token(options: TokenOptions): string }): string | null {
+  return kind.token ?? (kind.as === null ? null : issuer.token(kind.as))
 }
 
 /** Of every document of the tables; it belongs to `own`. */

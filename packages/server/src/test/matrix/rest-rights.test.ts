@@ -3,59 +3,60 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routeTable } from '../../http/route-table.ts'
 import { type Call, type RawAnswer, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
-import { CALLERS, REVOKED_JTI, SHARES } from './callers.ts'
+import { CALLERS, REVOKED_JTI, SHARES, tokenOf } from './callers.ts'
 import { readTable } from './table.ts'
 
 /**
  * Every route for every kind of caller: the status of a success, or the code of the refusal. [PERM-3, PERM-4]
- * V VIEW_FORBIDDEN, E EDIT_FORBIDDEN, O OWNER_REQUIRED, U UNAUTHENTICATED, R TOKEN_REVOKED, P PRESIGN_UNSUPPORTED, I INGEST_DISABLED.
+ * V VIEW_FORBIDDEN, E EDIT_FORBIDDEN, O OWNER_REQUIRED, U UNAUTHENTICATED, R TOKEN_REVOKED, M TOKEN_MALFORMED, X TOKEN_INVALID,
+ * F the plain forbidden of dedicated tenancy, P PRESIGN_UNSUPPORTED, I INGEST_DISABLED.
  */
 const RIGHTS = `
-                                                      doc owner  owner share  edit share  view share  ws owner  member  viewer, owner  viewer, edit share  viewer  open: member  open: viewer  anonymous  revoked
-  GET /api/docs                                       200        200          200         200         200       200     200            200                 200     200           200           U          R
-  GET /api/docs (shows it)                            yes        yes          yes         yes         yes       no      yes            yes                 no      yes           yes           U          R
-  GET /api/docs/:id                                   200        200          200         200         200       V       200            200                 V       200           200           U          R
-  PUT /api/docs/:id                                   200        200          200         E           200       V       E              E                   V       200           E             U          R
-  PUT /api/docs/:id (a new id)                        200        200          200         200         200       200     E              E                   E       200           E             U          R
-  PUT /api/docs/:id (a deleted id)                    200        V            V           V           200       V       E              V                   V       O             E             U          R
-  DELETE /api/docs/:id                                204        204          O           O           204       V       E              E                   V       O             E             U          R
-  POST /api/docs/:id/transfer                         204        204          O           O           204       V       E              E                   V       O             E             U          R
-  PUT /api/docs/:id/collection                        204        204          204         E           204       V       E              E                   V       204           E             U          R
-  GET /api/docs/:id/ydoc                              200        200          200         200         200       V       200            200                 V       200           200           U          R
-  GET /api/blobs/:hash                                200        200          200         200         200       200     200            200                 200     200           200           U          R
-  POST /api/blobs/:hash                               204        204          204         204         204       204     E              E                   E       204           E             U          R
-  POST /api/v1/blobs/:hash/upload-url                 P          P            P           P           P         P       E              E                   E       P             E             U          R
-  POST /api/v1/blobs/:hash/finalize                   P          P            P           P           P         P       E              E                   E       P             E             U          R
-  POST /api/v1/blobs/:hash/download-url               P          P            P           P           P         P       P              P                   P       P             P             U          R
-  POST /api/v1/blobs/ingest-from-url                  I          I            I           I           I         I       E              E                   E       I             E             U          R
-  GET /api/docs/:id/recovery                          200        200          200         200         200       V       200            200                 V       200           200           U          R
-  POST /api/docs/:id/recovery/capture                 200        200          200         E           200       V       E              E                   V       200           E             U          R
-  GET /api/docs/:id/recovery/:pointId                 200        200          200         200         200       V       200            200                 V       200           200           U          R
-  POST /api/docs/:id/recovery/:pointId/restore        200        200          O           O           200       V       E              E                   V       O             E             U          R
-  GET /api/v1/docs/:id/preview.svg                    200        200          200         200         200       V       200            200                 V       200           200           U          R
-  GET /api/v1/docs/:id/preview.png                    200        200          200         200         200       V       200            200                 V       200           200           U          R
-  GET /api/collections                                200        200          200         200         200       200     200            200                 200     200           200           U          R
-  PUT /api/collections                                200        200          200         200         200       200     E              E                   E       200           E             U          R
-  GET /api/collections/:id/documents                  200        200          200         200         200       200     200            200                 200     200           200           U          R
-  GET /api/collections/:id/documents (shows it)       yes        yes          yes         yes         yes       no      yes            yes                 no      yes           yes           U          R
-  GET /api/v1/style-profiles                          200        200          200         200         200       200     200            200                 200     200           200           U          R
-  PUT /api/v1/style-profiles                          200        200          200         200         200       200     E              E                   E       200           E             U          R
-  GET /api/v1/usage                                   200        200          200         200         200       200     200            200                 200     200           200           U          R
-  GET /api/v1/docs/:id/share-links                    200        200          O           O           200       V       E              E                   V       O             E             U          R
-  POST /api/v1/docs/:id/share-links                   200        200          O           O           200       V       E              E                   V       O             E             U          R
-  DELETE /api/v1/docs/:id/share-links/:linkId         204        204          O           O           204       V       E              E                   V       O             E             U          R
-  POST /api/v1/share-links/redeem                     200        200          200         200         200       200     200            200                 200     200           200           U          R
-  POST /api/docs/:id/share                            200        200          O           O           200       V       E              E                   V       O             E             U          R
-  POST /api/docs/:id/share (a link)                   200        200          O           O           200       V       E              E                   V       O             E             U          R
-  GET /share                                          200        200          200         200         200       200     200            200                 200     200           200           200        200
-  POST /api/v1/internal/workspace/:ws/purge-member    U          U            U           U           U         U       U              U                   U       U             U             U          U
-  GET /health                                         200        200          200         200         200       200     200            200                 200     200           200           200        200
-  GET /livez                                          200        200          200         200         200       200     200            200                 200     200           200           200        200
-  GET /readyz                                         200        200          200         200         200       200     200            200                 200     200           200           200        200
-  GET /version                                        200        200          200         200         200       200     200            200                 200     200           200           200        200
-  GET /metrics                                        200        200          200         200         200       200     200            200                 200     200           200           200        200
-  GET /api/v1/openapi.json                            200        200          200         200         200       200     200            200                 200     200           200           200        200
-  POST /api/v1/internal/revoke                        U          U            U           U           U         U       U              U                   U       U             U             U          U
+                                                    doc owner  owner share  edit share  view share  ws owner  member  viewer, owner  viewer, edit share  viewer  open: member  open: viewer  anonymous  revoked  malformed  expired  other audience  other workspace
+  GET /api/docs                                     200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  GET /api/docs (shows it)                          yes        yes          yes         yes         yes       no      yes            yes                 no      yes           yes           U          R        M          X        X               F
+  GET /api/docs/:id                                 200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
+  PUT /api/docs/:id                                 200        200          200         E           200       V       E              E                   V       200           E             U          R        M          X        X               F
+  PUT /api/docs/:id (a new id)                      200        200          200         200         200       200     E              E                   E       200           E             U          R        M          X        X               F
+  PUT /api/docs/:id (a deleted id)                  200        V            V           V           200       V       E              V                   V       O             E             U          R        M          X        X               F
+  DELETE /api/docs/:id                              204        204          O           O           204       V       E              E                   V       O             E             U          R        M          X        X               F
+  POST /api/docs/:id/transfer                       204        204          O           O           204       V       E              E                   V       O             E             U          R        M          X        X               F
+  PUT /api/docs/:id/collection                      204        204          204         E           204       V       E              E                   V       204           E             U          R        M          X        X               F
+  GET /api/docs/:id/ydoc                            200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
+  GET /api/blobs/:hash                              200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  POST /api/blobs/:hash                             204        204          204         204         204       204     E              E                   E       204           E             U          R        M          X        X               F
+  POST /api/v1/blobs/:hash/upload-url               P          P            P           P           P         P       E              E                   E       P             E             U          R        M          X        X               F
+  POST /api/v1/blobs/:hash/finalize                 P          P            P           P           P         P       E              E                   E       P             E             U          R        M          X        X               F
+  POST /api/v1/blobs/:hash/download-url             P          P            P           P           P         P       P              P                   P       P             P             U          R        M          X        X               F
+  POST /api/v1/blobs/ingest-from-url                I          I            I           I           I         I       E              E                   E       I             E             U          R        M          X        X               F
+  GET /api/docs/:id/recovery                        200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
+  POST /api/docs/:id/recovery/capture               200        200          200         E           200       V       E              E                   V       200           E             U          R        M          X        X               F
+  GET /api/docs/:id/recovery/:pointId               200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
+  POST /api/docs/:id/recovery/:pointId/restore      200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
+  GET /api/v1/docs/:id/preview.svg                  200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
+  GET /api/v1/docs/:id/preview.png                  200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
+  GET /api/collections                              200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  PUT /api/collections                              200        200          200         200         200       200     E              E                   E       200           E             U          R        M          X        X               F
+  GET /api/collections/:id/documents                200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  GET /api/collections/:id/documents (shows it)     yes        yes          yes         yes         yes       no      yes            yes                 no      yes           yes           U          R        M          X        X               F
+  GET /api/v1/style-profiles                        200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  PUT /api/v1/style-profiles                        200        200          200         200         200       200     E              E                   E       200           E             U          R        M          X        X               F
+  GET /api/v1/usage                                 200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  GET /api/v1/docs/:id/share-links                  200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
+  POST /api/v1/docs/:id/share-links                 200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
+  DELETE /api/v1/docs/:id/share-links/:linkId       204        204          O           O           204       V       E              E                   V       O             E             U          R        M          X        X               F
+  POST /api/v1/share-links/redeem                   200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  POST /api/docs/:id/share                          200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
+  POST /api/docs/:id/share (a link)                 200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
+  GET /share                                        200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  POST /api/v1/internal/workspace/:ws/purge-member  U          U            U           U           U         U       U              U                   U       U             U             U          U        U          U        U               U
+  GET /health                                       200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /livez                                        200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /readyz                                       200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /version                                      200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /metrics                                      200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /api/v1/openapi.json                          200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  POST /api/v1/internal/revoke                      U          U            U           U           U         U       U              U                   U       U             U             U          U        U          U        U               U
 `
 
 const CODES: Readonly<Record<string, string>> = {
@@ -64,6 +65,8 @@ const CODES: Readonly<Record<string, string>> = {
   O: 'OWNER_REQUIRED',
   U: 'UNAUTHENTICATED',
   R: 'TOKEN_REVOKED',
+  M: 'TOKEN_MALFORMED',
+  X: 'TOKEN_INVALID',
   P: 'PRESIGN_UNSUPPORTED',
   I: 'INGEST_DISABLED',
 }
@@ -226,6 +229,7 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
 
 function outcomeOf({ status, text }: RawAnswer): string {
   if (status < 300) return String(status)
+  if (text === 'forbidden') return 'F'
   const { errorCode } = JSON.parse(text) as { errorCode: string }
   return Object.keys(CODES).find((letter) => CODES[letter] === errorCode) ?? errorCode
 }
@@ -241,8 +245,11 @@ async function ask(label: string, column: string): Promise<string> {
   const stored = async (): Promise<string | null> =>
     docId === undefined ? null : (await within.call('GET', `/api/docs/${docId}`, { as: { sub: 'boss', role: 'owner' } })).text
   const before = method === 'GET' ? null : await stored()
-  const answer = await within.call(method, path, { as: kind.as, body })
-  if (method === 'GET') expect((await within.call('HEAD', path, { as: kind.as })).status).toBe(answer.status)
+  const token = tokenOf(kind, kind.isOpen === true ? open : enforced)
+  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
+  const caller = { as: null, headers }
+  const answer = await within.call(method, path, { ...caller, body })
+  if (method === 'GET') expect((await within.call('HEAD', path, caller)).status).toBe(answer.status)
   else if (answer.status >= 400) expect(await stored()).toBe(before)
   if (label.endsWith('(shows it)') && answer.status === 200) return answer.text.includes('"doc-') ? 'yes' : 'no'
   return outcomeOf(answer)
@@ -257,7 +264,7 @@ describe('every route for every kind of caller', () => {
     expect(Object.keys(REQUESTS)).toEqual(labels)
   })
 
-  it.each(ROWS)('[PERM-1] [PERM-3] [PERM-4] [PERM-8] [AUTH-1] [AUTH-16] $label', async ({ label, cells }) => {
+  it.each(ROWS)('[PERM-1] [PERM-3] [PERM-4] [PERM-8] [AUTH-1] [AUTH-2] [AUTH-6] [AUTH-16] $label', async ({ label, cells }) => {
     const outcomes: Record<string, string> = {}
     for (const column of Object.keys(cells)) outcomes[column] = await ask(label, column)
     expect(outcomes).toEqual(cells)

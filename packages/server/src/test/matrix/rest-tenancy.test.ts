@@ -7,49 +7,47 @@ import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts
 import { readTable } from './table.ts'
 
 /**
- * What the highest role of one workspace gets for what belongs to another, each time the same, in every byte and header, as for what never
- * was. [REST-6] Routes that name nothing of a workspace show in their answer that they hold nothing of another one.
+ * What each role of one workspace gets for what belongs to another or was deleted there, each time the same, in every byte and header, as
+ * for what never was. [REST-6] Routes that name nothing of a workspace show in their answer that they hold nothing of another one.
  */
 const TABLE = `
-                                                      foreign
-  GET /api/docs                                       200
-  GET /api/docs (its collection)                      200
-  GET /api/docs (its title)                           200
-  GET /api/docs/:id                                   404
-  GET /api/docs/:id (deleted)                         404
-  PUT /api/docs/:id                                   200
-  PUT /api/docs/:id (deleted)                         200
-  PUT /api/docs/:id (of a version)                    409
-  PUT /api/docs/:id (if it is there)                  412
-  DELETE /api/docs/:id                                404
-  DELETE /api/docs/:id (deleted)                      404
-  POST /api/docs/:id/transfer                         404
-  PUT /api/docs/:id/collection                        404
-  GET /api/docs/:id/ydoc                              404
-  GET /api/blobs/:hash                                404
-  POST /api/blobs/:hash                               204
-  POST /api/v1/blobs/:hash/upload-url                 409
-  POST /api/v1/blobs/:hash/finalize                   409
-  POST /api/v1/blobs/:hash/download-url               409
-  GET /api/docs/:id/recovery                          404
-  POST /api/docs/:id/recovery/capture                 404
-  GET /api/docs/:id/recovery/:pointId                 404
-  GET /api/docs/:id/recovery/:pointId (of its own)    404
-  POST /api/docs/:id/recovery/:pointId/restore        404
-  GET /api/v1/docs/:id/preview.svg                    404
-  GET /api/v1/docs/:id/preview.png                    404
-  GET /api/collections                                200
-  PUT /api/collections                                200
-  GET /api/collections/:id/documents                  200
-  GET /api/v1/style-profiles                          200
-  PUT /api/v1/style-profiles                          200
-  GET /api/v1/usage                                   200
-  GET /api/v1/docs/:id/share-links                    404
-  POST /api/v1/docs/:id/share-links                   404
-  DELETE /api/v1/docs/:id/share-links/:linkId         404
-  DELETE /api/v1/docs/:id/share-links/:linkId (own)   404
-  POST /api/v1/share-links/redeem                     404
-  POST /api/docs/:id/share                            404
+                                                     owner  member  viewer
+  GET /api/docs                                      200    200     200
+  GET /api/docs (its collection)                     200    200     200
+  GET /api/docs (its title)                          200    200     200
+  GET /api/docs/:id                                  404    404     404
+  PUT /api/docs/:id                                  200    200     403
+  PUT /api/docs/:id (of a version)                   409    409     403
+  PUT /api/docs/:id (if it is there)                 412    412     403
+  DELETE /api/docs/:id                               404    404     404
+  POST /api/docs/:id/transfer                        404    404     404
+  PUT /api/docs/:id/collection                       404    404     404
+  GET /api/docs/:id/ydoc                             404    404     404
+  GET /api/blobs/:hash                               404    404     404
+  POST /api/blobs/:hash                              204    204     403
+  POST /api/v1/blobs/:hash/upload-url                409    409     403
+  POST /api/v1/blobs/:hash/finalize                  409    409     403
+  POST /api/v1/blobs/:hash/download-url              409    409     409
+  POST /api/v1/blobs/ingest-from-url                 403    403     403
+  GET /api/docs/:id/recovery                         404    404     404
+  POST /api/docs/:id/recovery/capture                404    404     404
+  GET /api/docs/:id/recovery/:pointId                404    404     404
+  GET /api/docs/:id/recovery/:pointId (of its own)   404    404     404
+  POST /api/docs/:id/recovery/:pointId/restore       404    404     404
+  GET /api/v1/docs/:id/preview.svg                   404    404     404
+  GET /api/v1/docs/:id/preview.png                   404    404     404
+  GET /api/collections                               200    200     200
+  PUT /api/collections                               200    200     403
+  GET /api/collections/:id/documents                 200    200     200
+  GET /api/v1/style-profiles                         200    200     200
+  PUT /api/v1/style-profiles                         200    200     403
+  GET /api/v1/usage                                  200    200     200
+  GET /api/v1/docs/:id/share-links                   404    404     404
+  POST /api/v1/docs/:id/share-links                  404    404     404
+  DELETE /api/v1/docs/:id/share-links/:linkId        404    404     404
+  DELETE /api/v1/docs/:id/share-links/:linkId (own)  404    404     403
+  POST /api/v1/share-links/redeem                    404    404     404
+  POST /api/docs/:id/share                           404    404     404
 `
 
 /** Routes that hold nothing of a workspace, or take their workspace from the control plane. */
@@ -68,6 +66,7 @@ interface Things {
   readonly bytes: string
 }
 
+let asked = 1000
 let relay: RelayUnderTest
 let call: Call
 /** What another workspace has, and what nobody has; every id as long as its counterpart. */
@@ -123,10 +122,6 @@ const ofDocument =
   (suffix: string, body?: unknown) =>
   ({ docId }: Things): Asked => ({ path: `/api/docs/${docId}${suffix}`, body })
 
-const ofDeleted =
-  (body?: unknown) =>
-  ({ deletedId }: Things): Asked => ({ path: `/api/docs/${deletedId}`, body })
-
 const always = (path: string, body?: unknown) => (): Asked => ({ path, body })
 
 const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
@@ -134,13 +129,10 @@ const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
   'GET /api/docs (its collection)': ({ collectionId }) => ({ path: `/api/docs?collectionId=${collectionId}` }),
   'GET /api/docs (its title)': always('/api/docs?q=Theirs'),
   'GET /api/docs/:id': ofDocument(''),
-  'GET /api/docs/:id (deleted)': ofDeleted(),
   'PUT /api/docs/:id': ofDocument('', {}),
-  'PUT /api/docs/:id (deleted)': ofDeleted({}),
   'PUT /api/docs/:id (of a version)': ofDocument('?expectedVersion=7', {}),
   'PUT /api/docs/:id (if it is there)': ({ docId }) => ({ path: `/api/docs/${docId}`, body: {}, headers: { 'if-match': '*' } }),
   'DELETE /api/docs/:id': ofDocument(''),
-  'DELETE /api/docs/:id (deleted)': ofDeleted(),
   'POST /api/docs/:id/transfer': ofDocument('/transfer', { to_user_id: 'eve' }),
   'PUT /api/docs/:id/collection': ofDocument('/collection', { collectionId: 'c' }),
   'GET /api/docs/:id/ydoc': ofDocument('/ydoc'),
@@ -152,6 +144,7 @@ const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
   }),
   'POST /api/v1/blobs/:hash/finalize': ({ bytes }) => ({ path: `/api/v1/blobs/${hashOf(bytes)}/finalize`, body: {} }),
   'POST /api/v1/blobs/:hash/download-url': ({ bytes }) => ({ path: `/api/v1/blobs/${hashOf(bytes)}/download-url` }),
+  'POST /api/v1/blobs/ingest-from-url': always('/api/v1/blobs/ingest-from-url', { url: 'https://elsewhere.example/a.png' }),
   'GET /api/docs/:id/recovery': ofDocument('/recovery'),
   'POST /api/docs/:id/recovery/capture': ofDocument('/recovery/capture'),
   'GET /api/docs/:id/recovery/:pointId': ({ docId, pointId }) => ({ path: `/api/docs/${docId}/recovery/${pointId}` }),
@@ -178,20 +171,18 @@ const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
   'POST /api/docs/:id/share': ofDocument('/share', { shares: [] }),
 }
 
-/** Asks as the owner of a workspace of its own for this row; what of the answer may differ is the id that was asked for, and the time. */
-async function ask(
-  label: string,
-  workspace: string,
-  things: Things,
-): Promise<{ readonly status: number; readonly shown: string }> {
-  const as = { sub: 'ann', workspace, role: 'owner' }
-  await call('PUT', '/api/docs/mine', { as, body: {} })
+/** Asks in a workspace of its own for this cell; what of the answer may differ is the id that was asked for, and the time. */
+async function ask(label: string, role: string, things: Things): Promise<{ readonly status: number; readonly shown: string }> {
+  const workspace = `w-${++asked}`
+  const mine = { as: { sub: 'ann', workspace, role: 'owner' }, body: { sharedWith: ['bob'] } }
+  expect((await call('PUT', '/api/docs/mine', mine)).status).toBe(200)
   const request = REQUESTS[label]?.(things)
   if (request === undefined) throw new Error(`nothing is known of ${label}`)
+  const as = { sub: role === 'viewer' ? 'bob' : 'ann', workspace, role }
   const headers = { 'x-request-id': 'r', ...request.headers }
   const answer = await call(label.split(' ')[0] ?? '', request.path, { as, body: request.body, headers })
   const { date: _, ...kept } = answer.headers
-  const ids = [things.docId, things.deletedId, things.collectionId, hashOf(things.bytes), workspace]
+  const ids = [things.docId, things.collectionId, hashOf(things.bytes), workspace]
   const whole = JSON.stringify({ status: answer.status, headers: kept, text: answer.text })
   const withoutIds = ids.reduce((text, id) => text.replaceAll(id, 'ID'), whole)
   return { status: answer.status, shown: withoutIds.replaceAll(/(_at|At|edAt)\\":(\\"[^"]*"|\d+)/g, 'TIME') }
@@ -208,13 +199,17 @@ describe('another workspace', () => {
   })
 
   it.each(ROWS)('[REST-6] [BLOB-5] [BLOB-6] [SHARE-4] $label', async ({ label, cells }) => {
-    const at = ROWS.findIndex((row) => row.label === label)
-    const nothing: Things = { ...unknown, linkId: foreign.linkId.replaceAll(/[a-z0-9]/gi, 'x') }
-    const ofOther = await ask(label, `wa${at}`, foreign)
-    const ofNobody = await ask(label, `wb${at}`, nothing)
-    expect(ofOther.shown).toBe(ofNobody.shown)
-    expect(String(ofOther.status)).toBe(cells['foreign'])
-    expect(ofOther.shown).not.toContain('Theirs')
+    const never: Things = { ...unknown, linkId: foreign.linkId.replaceAll(/[a-z0-9]/gi, 'x') }
+    const gone: Things = { ...foreign, docId: foreign.deletedId }
+    for (const [role, status] of Object.entries(cells)) {
+      const ofNobody = await ask(label, role, never)
+      for (const things of [foreign, gone]) {
+        const ofOther = await ask(label, role, things)
+        expect(ofOther.shown).toBe(ofNobody.shown)
+        expect([role, String(ofOther.status)]).toEqual([role, status])
+        expect(ofOther.shown).not.toContain('Theirs')
+      }
+    }
   })
 
   it('[REST-6] nothing that was asked changed what the other workspace has', async () => {
