@@ -76,7 +76,7 @@ export const layers = [
   },
   {
     part: server('documents/documents.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('documents')],
+    ours: [server('http'), server('http/route.ts'), server('documents')],
     libraries: [],
     node: false,
   },
