@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { InternalBearer } from '../auth/internal-bearer.ts'
-import { unauthenticated } from '../auth/refusals.ts'
+import { wrongSecret } from '../auth/refusals.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type ErrorCode, RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
@@ -191,7 +191,7 @@ async function authenticate(c: AppContext, route: Route, deps: AppDeps): Promise
       })
     case 'revocation-bearer': {
       const outcome = deps.internalBearer(c.req.header('authorization'))
-      if (outcome === 'refused') throw unauthenticated()
+      if (outcome === 'refused') throw wrongSecret(c.req.header('authorization'))
       if (outcome === 'not-configured') throw new RelayError('UNAVAILABLE', 'The internal routes are not configured.')
       return null
     }

@@ -95,7 +95,7 @@ function errorParts(error: RelayError, context: ErrorContext): { status: number;
   const details = errorDetails(error, context.requestId)
   return {
     status: row.status,
-    headers: { ...context.common, ...errorHeaders(error.code, details), 'Content-Type': 'application/json' },
+    headers: { ...context.common, ...errorHeaders(error, details), 'Content-Type': 'application/json' },
     body: JSON.stringify({ error: error.message, errorCode: error.code, ...details }),
   }
 }
@@ -111,10 +111,11 @@ function errorDetails(error: RelayError, requestId: string): Record<string, unkn
   return details
 }
 
-function errorHeaders(code: ErrorCode, details: Readonly<Record<string, unknown>>): Record<string, string> {
+function errorHeaders(error: RelayError, details: Readonly<Record<string, unknown>>): Record<string, string> {
+  const { code } = error
   const headers: Record<string, string> = {}
   if (ERRORS[code].status === ERRORS.UNAUTHENTICATED.status)
-    headers['WWW-Authenticate'] = wwwAuthenticate(code !== 'UNAUTHENTICATED')
+    headers['WWW-Authenticate'] = wwwAuthenticate(code !== 'UNAUTHENTICATED' || error.details.tokenGiven === true)
   if (typeof details.retryAfterMs === 'number')
     headers['Retry-After'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
   if (code === 'METHOD_NOT_ALLOWED') headers.Allow = String(details.allow)

@@ -59,11 +59,13 @@ const SECURITY = {
 /** The document with everything that paths refer to; `schemas` fills while they are made. */
 interface Components {
   readonly schemas: Map<string, { readonly source: string; readonly schema: unknown }>
+  /** Of errors alone, by their codes: most statuses of most routes are one of few. */
+  readonly responses: Map<string, Json>
 }
 
 /** The OpenAPI 3.1 document of these routes; throws when a route says too little of itself. [REST-36] */
 export function openApiDocument(routes: readonly RouteDeclaration[], version: string): Readonly<Json> {
-  const components: Components = { schemas: new Map() }
+  const components: Components = { schemas: new Map(), responses: new Map() }
   const paths: Record<string, Json> = {}
   for (const route of routes) {
     for (const path of servedPaths(route)) {
@@ -73,12 +75,7 @@ export function openApiDocument(routes: readonly RouteDeclaration[], version: st
     }
   }
   paths['/ws'] = { get: upgradeOperation(components) }
-  const responses = Object.fromEntries(
-    (Object.keys(ERRORS) as ErrorCode[]).map((code) => [
-      code,
-      response({ description: code }, [code], { hasBody: true, headers: [], components }),
-    ]),
-  )
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) errorResponse([code], components)
   return {
     openapi: '3.1.1',
     info: { title: 'Docrelay', version, description: ABOUT, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -87,7 +84,7 @@ export function openApiDocument(routes: readonly RouteDeclaration[], version: st
     paths,
     components: {
       schemas: Object.fromEntries([...components.schemas].map(([name, { schema }]) => [name, schema])),
-      responses,
+      responses: Object.fromEntries(components.responses),
       headers: headerObjects({ ...COMMON_HEADERS, ...ERROR_HEADERS }),
       parameters: Object.fromEntries(
         Object.entries(COMMON_PARAMETERS).map(([name, parameter]) => [
@@ -200,10 +197,25 @@ function responses(declared: RouteExchange['responses'], codes: readonly ErrorCo
   return Object.fromEntries(
     statuses.map((status) => {
       const errors = byStatus.get(status) ?? []
-      const shape = declared[status] ?? { description: errors.map((code) => `${code}: ${ERRORS[code].when}`).join('; ') }
-      return [String(status), response(shape, errors, rendering)]
+      const shape = declared[status]
+      if (shape === undefined && rendering.headers.length === 0)
+        return [String(status), errorResponse(errors, rendering.components)]
+      return [String(status), response(shape ?? describedBy(errors), errors, rendering)]
     }),
   )
+}
+
+function describedBy(codes: readonly ErrorCode[]): ExchangeResponse {
+  return { description: codes.map((code) => `${code}: ${ERRORS[code].when}`).join('; ') }
+}
+
+/** A reference to the response of these errors and nothing else. */
+function errorResponse(codes: readonly ErrorCode[], components: Components): Json {
+  const name = codes.join('.')
+  if (!components.responses.has(name)) {
+    components.responses.set(name, response(describedBy(codes), codes, { hasBody: true, headers: [], components }))
+  }
+  return { $ref: `${REF}/responses/${name}` }
 }
 
 interface Rendering {

@@ -11,8 +11,10 @@ interface Answered {
   readonly text: string
 }
 
+/** A response, or a reference to one of the components. */
 interface ResponseObject {
-  readonly headers: Readonly<Record<string, unknown>>
+  readonly $ref?: string
+  readonly headers?: Readonly<Record<string, unknown>>
   readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>
 }
 type Responses = Readonly<Record<string, ResponseObject>>
@@ -53,13 +55,14 @@ export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[
     const responses = item?.[verb]?.responses
     // What answers no route at all is known by its code.
     const code = codeOf(answer)
+    const shared = responses === undefined ? code : responses[String(answer.status)]?.$ref?.split('/').at(-1)
     const pointer =
-      responses === undefined
-        ? ['components', 'responses', code]
-        : ['paths', template as string, verb, 'responses', String(answer.status)]
-    const response = responses === undefined ? document.components.responses[code] : responses[String(answer.status)]
+      shared === undefined
+        ? ['paths', template as string, verb, 'responses', String(answer.status)]
+        : ['components', 'responses', shared]
+    const response = shared === undefined ? responses?.[String(answer.status)] : document.components.responses[shared]
     if (response === undefined) throw new Error(`${where} ${code} is not a response that OpenAPI tells of`)
-    checkHeaders(answer, [...Object.keys(response.headers), ...(responses === undefined ? headersOf(item) : [])], where)
+    checkHeaders(answer, [...Object.keys(response.headers ?? {}), ...(responses === undefined ? headersOf(item) : [])], where)
     checkContent(answer, response, { pointer, where, isHead: method === 'HEAD', validators })
   }
 }
@@ -138,7 +141,7 @@ function matcher(template: string): RegExp {
 /** Of any response of a path: what is refused for its method has the headers of its routes. */
 function headersOf(item: Description['paths'][string] | undefined): readonly string[] {
   return Object.values(item ?? {}).flatMap(({ responses }) =>
-    Object.values(responses).flatMap(({ headers }) => Object.keys(headers)),
+    Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)),
   )
 }
 
