@@ -80,8 +80,19 @@ function metricsPage(): string {
 function routesPage(): string {
   return page(
     'REST routes',
-    ['Routes under `/api/` are also served under `/api/v1/`. `Needs` is what the caller must be beyond the credential.'],
-    ['Method', 'Path', 'Credential', 'Needs', 'What it does'],
-    routeTable().map((route) => [route.method, route.path, route.credential, route.needs, route.summary]),
+    [
+      'Routes under `/api/` are also served under `/api/v1/`, but for the deprecated one. `Needs` is what the caller must be beyond the credential.',
+      'Schemas, parameters and headers: `GET /api/v1/openapi.json`. Every route may also answer what follows from its credential and its body, and `BAD_REQUEST`, `INTERNAL` or `UNAVAILABLE`; [errors.md](errors.md) has them all.',
+    ],
+    ['Method', 'Path', 'Credential', 'Needs', 'What it does', 'Success', 'Refusals of its own'],
+    routeTable().map((route) => [
+      route.method,
+      route.path,
+      route.credential,
+      route.needs,
+      route.summary,
+      Object.keys(route.exchange.responses).join(', '),
+      route.exchange.errors.join(', '),
+    ]),
   )
 }
