@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { ByteRange } from '../blobs/blob-store.port.ts'
 
-/** Larger ones cost a mapping each, and memory while many are sent. */
-const PIECE_BYTES = 65_536
+/** Smaller ones cost a turn of the loop each, larger ones memory for every download under way; see `bench:blobs`. */
+const PIECE_BYTES = 262_144
 
 /**
  * The bytes of an open file, which is closed at their end, at an error and when the reader stops. Not a generator: one that was never
