@@ -63,14 +63,14 @@ const shapesOf = (body: Body) => body.pages.flatMap(({ shapes }) => shapes.map((
 describe.each(await storesUnderTest())('recovery points on $name', (store: StoreUnderTest) => {
   let relay: RelayUnderTest
   let ann: Caller
+  const env = {
+    ...store.env,
+    RELAY_RECOVERY_RING: String(RING),
+    RELAY_BLOB_GC_GRACE_SECS: '1',
+    RELAY_WRITES_PER_SEC: '0',
+    RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200',
+  }
   beforeAll(async () => {
-    const env = {
-      ...store.env,
-      RELAY_RECOVERY_RING: String(RING),
-      RELAY_BLOB_GC_GRACE_SECS: '1',
-      RELAY_WRITES_PER_SEC: '0',
-      RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200',
-    }
     relay = await startRelayUnderTest({ env })
     ann = new Caller(relay)
   })
@@ -281,4 +281,25 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     expect([said(cold.doc), cold.version]).toEqual([said(client.doc), live.version])
     expect((await ann.send('GET', 'docs/unknown/ydoc')).status).toBe(404)
   })
+
+  it('[LIFE-19] [LIFE-21] while somebody edits, a point is taken every interval, and a ring made smaller drops the oldest', async (context) => {
+    if (store.name !== 'SQLite') return context.skip('the contract has it on every engine; here it takes seconds')
+    await relay.stop()
+    await relay.restart({ ...env, RELAY_RECOVERY_INTERVAL_SECS: '1', RELAY_RECOVERY_RING: '2' })
+    await ann.put('edited', { name: 'E' })
+    const client = await enter('edited')
+    const seen = new Set<string>()
+    for (let n = 0; n < 3; n++) {
+      await edit(client, (doc) => doc.getMap('fields').set(`k${n}`, { name: `k${n}`, value: '' }))
+      // Read, so that the body follows at once; another second makes the next change one for a point.
+      await ann.get('edited')
+      for (const { id } of await ann.points('edited')) seen.add(id)
+      await pause(1_050)
+    }
+    expect(seen.size).toBe(3)
+    const kept = await ann.points('edited')
+    const keys = await Promise.all(kept.map(async ({ id }) => keysOf(await ann.point('edited', id))))
+    expect(keys).toEqual([['k0', 'k1'], ['k0']])
+    await leave(client)
+  }, 20_000)
 })
