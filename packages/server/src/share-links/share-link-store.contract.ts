@@ -81,12 +81,13 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
     it('[SHARE-3] revoking ends a link of this document and no other', async () => {
       const [head, other] = [await create(), await create()]
       const [{ link }, { link: kept }] = [await issue(head), await issue(head)]
-      expect(await store.shareLinks.revoke(other.key, link.id)).toBe('unknown')
-      expect(await store.shareLinks.revoke(head.key, 'nope \0')).toBe('unknown')
-      expect(await store.shareLinks.revoke(head.key, link.id)).toBe('revoked')
-      expect(await store.shareLinks.revoke(head.key, link.id)).toBe('unknown')
+      expect(await store.shareLinks.revoke(other.key, link.id, 2000)).toBe('unknown')
+      expect(await store.shareLinks.revoke(head.key, 'nope \0', 2000)).toBe('unknown')
+      expect(await store.shareLinks.revoke(head.key, link.id, 2000)).toBe('revoked')
+      expect(await store.shareLinks.revoke(head.key, link.id, 2000)).toBe('unknown')
       expect(await find(head, link.tokenHash)).toBe(null)
       expect((await listed(head)).map(({ id }) => id)).toEqual([kept.id])
+      expect(await store.shareLinks.revoke(head.key, kept.id, kept.expiresAtMs)).toBe('unknown')
     })
 
     it('[SHARE-5] [LIFE-23] links end with their document and are not carried by an override', async () => {

@@ -16,7 +16,8 @@ export interface ShareLinkStore {
   ): Promise<'issued' | 'full' | 'gone'>
   /** Links that have not expired, newest first. [SHARE-3] */
   list(key: number, nowMs: number): Promise<readonly ShareLink[]>
-  revoke(key: number, linkId: string): Promise<'revoked' | 'unknown'>
+  /** A link that has expired is unknown, whether it is still stored or not. [SHARE-3] */
+  revoke(key: number, linkId: string, nowMs: number): Promise<'revoked' | 'unknown'>
   /** The document that a live link of this workspace leads to. [SHARE-4] */
   find(
     workspaceId: string,

@@ -151,6 +151,14 @@ describe('listing and revoking', () => {
     expect((await redeem(json.token)).status).toBe(404)
     expect((await revoke(id, json.id)).status).toBe(404)
   })
+
+  it('[SHARE-3] a link that has expired is as unknown to be revoked', async () => {
+    const id = await create()
+    const { json } = await issue(id, { expires_at: later(5) })
+    await time.advance(5)
+    const answer = await revoke(id, json.id)
+    expect([answer.status, answer.text]).toEqual([404, (await revoke(id, 'never')).text])
+  })
 })
 
 describe('redeeming', () => {
@@ -229,12 +237,23 @@ describe('redeeming', () => {
     const eager = someone()
     for (let i = 0; i < 10; i++) expect((await redeem(i % 2 === 0 ? token : 'wrong', eager)).status).toBe(i % 2 === 0 ? 200 : 404)
     const limited = await redeem(token, eager)
-    expect([limited.status, limited.json.errorCode, limited.json.retryAfterMs]).toEqual([429, 'RATE_LIMITED', 6000])
-    expect(limited.headers.get('retry-after')).toBe('6')
+    expect([limited.status, limited.json.errorCode, limited.json.retryAfterMs]).toEqual([429, 'RATE_LIMITED', 60_000])
+    expect(limited.headers.get('retry-after')).toBe('60')
     expect((await redeem(token)).status).toBe(200)
-    await time.advance(6000)
+    await time.advance(60_000)
     expect((await redeem(token, eager)).status).toBe(200)
     expect((await relay.metrics.render()).text).toContain('relay_rate_limit_rejections_total{surface="redeem"} 1')
+  })
+
+  it('[SHARE-4] a patient user redeems no more than ten in any minute', async () => {
+    const patient = someone()
+    const redeemedAt: number[] = []
+    for (let second = 0; second < 180; second++) {
+      if ((await redeem('wrong', patient)).status === 404) redeemedAt.push(second)
+      await time.advance(1000)
+    }
+    expect(redeemedAt).toHaveLength(30)
+    for (const [at, second] of redeemedAt.slice(10).entries()) expect(second - (redeemedAt[at] ?? 0)).toBeGreaterThanOrEqual(60)
   })
 
   it('[BODY-13] [SHARE-4] a full share list is 400, and those on it may still redeem', async () => {

@@ -15,8 +15,9 @@ import type { ShareLink, ShareLinkStore } from './share-link-store.port.ts'
 const TOKEN_BYTES = 32
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 const MAX_LIVE_LINKS = 50
-/** 10 in a minute. [SHARE-4] */
-const REDEEMS: Bucket = { ratePerSec: 10 / 60, burst: 10 }
+const REDEEMS_PER_MINUTE = 10
+/** One of as many buckets as there are redeems in a minute: each gives one token, and the next a minute later. [SHARE-4] */
+const REDEEM: Bucket = { ratePerSec: 1 / 60, burst: 1 }
 
 export interface ShareLinksDeps {
   readonly store: ShareLinkStore
@@ -65,7 +66,7 @@ export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
     },
     async revoke(access, docId, linkId) {
       const { key } = await documents.require(access, docId, 'owner')
-      if ((await store.revoke(key, linkId)) === 'unknown') throw unknownLink()
+      if ((await store.revoke(key, linkId, clock.nowMs())) === 'unknown') throw unknownLink()
       log.info('share-link.revoked', 'a share link was revoked', { ...auditFields(access, docId), linkId })
     },
     redeem: (access, token) => redeem(deps, access, token),
@@ -74,12 +75,10 @@ export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
 
 /** Every token that leads nowhere is answered alike, whatever the reason. [SHARE-4] */
 async function redeem(deps: ShareLinksDeps, access: Access, token: string): Promise<Readable> {
-  const take = deps.rateLimiter.take(`redeem:${access.sub}`, REDEEMS)
-  if (!take.taken) {
+  const retryAfterMs = takeRedeem(deps.rateLimiter, access.sub)
+  if (retryAfterMs !== null) {
     deps.metrics.add('relay_rate_limit_rejections_total', 1, { surface: 'redeem' })
-    throw new RelayError('RATE_LIMITED', `At most ${REDEEMS.burst} share links are redeemed in a minute.`, {
-      retryAfterMs: take.retryAfterMs,
-    })
+    throw new RelayError('RATE_LIMITED', `At most ${REDEEMS_PER_MINUTE} share links are redeemed in a minute.`, { retryAfterMs })
   }
   const found = TOKEN.test(token) ? await deps.store.find(access.workspaceId, hashOf(token), deps.clock.nowMs()) : null
   const readable = found && (await deps.documents.grantView(access, { id: found.ref.id, key: found.key }))
@@ -97,6 +96,20 @@ async function redeem(deps: ShareLinksDeps, access: Access, token: string): Prom
     access: readable.reader.level,
   })
   return readable
+}
+
+/**
+ * `null`: taken; otherwise the time until the next one. A single bucket would give its burst and what it refills meanwhile, twice as many in
+ * its first minute.
+ */
+function takeRedeem(rateLimiter: RateLimiter, sub: string): number | null {
+  let retryAfterMs = Number.POSITIVE_INFINITY
+  for (let slot = 0; slot < REDEEMS_PER_MINUTE; slot++) {
+    const take = rateLimiter.take(`redeem:${slot}:${sub}`, REDEEM)
+    if (take.taken) return null
+    retryAfterMs = Math.min(retryAfterMs, take.retryAfterMs)
+  }
+  return retryAfterMs
 }
 
 function unknownLink(): RelayError {

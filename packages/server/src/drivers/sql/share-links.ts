@@ -28,10 +28,14 @@ export function sqlShareLinks({ engine, reader }: Database, queue: CommitQueue, 
           expiresAtMs: row.expires_at_ms,
         }))
       }),
-    revoke: (key, linkId) =>
+    revoke: (key, linkId, nowMs) =>
       queue.run(0, async (writer) => {
-        const id = storedText(linkId)
-        const result = await writer.deleteFrom('share_links').where('id', '=', id).where('key', '=', key).executeTakeFirst()
+        const result = await writer
+          .deleteFrom('share_links')
+          .where('id', '=', storedText(linkId))
+          .where('key', '=', key)
+          .where('expires_at_ms', '>', nowMs)
+          .executeTakeFirst()
         return Number(result.numDeletedRows) === 0 ? 'unknown' : 'revoked'
       }),
     find: (workspaceId, tokenHash, nowMs) =>
