@@ -36,6 +36,8 @@ describe('GET /api/docs', () => {
     expect(await ids(`?q=${encodeURIComponent('ä')}`)).toEqual(['b'])
     expect(await ids('?collectionId=c1')).toEqual(['c', 'a'])
     expect(await ids('?collectionId=')).toEqual(['b'])
+    await relay.call('PUT', '/api/docs/b/collection', { as: ann, body: { collectionId: '' } })
+    expect(await ids('?collectionId=')).toEqual(['b'])
     expect(await ids('?collectionId=foreign&q=a')).toEqual([])
     expect(await ids('?unknown=1')).toHaveLength(3)
   })

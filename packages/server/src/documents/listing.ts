@@ -36,7 +36,8 @@ export function pageOf(
   const items: { head: DocumentHead; reader: Reader }[] = []
   for (const head of heads) {
     if (query.after !== null && !comesAfter(head, query.after)) continue
-    if (query.collectionId !== undefined && head.collectionId !== query.collectionId) continue
+    // An empty id, which a body may carry, assigns to nothing either.
+    if (query.collectionId !== undefined && (head.collectionId || null) !== query.collectionId) continue
     if (titlePart !== '' && !head.facts.title.toLowerCase().includes(titlePart)) continue
     const reader = readerOf(head)
     if (reader === null) continue
