@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../kernel/errors.ts'
 import type { TokenRefusal } from './principal.ts'
-import { refusalError, unauthenticated, wwwAuthenticate } from './refusals.ts'
+import { refusalError, unauthenticated, wrongSecret, wwwAuthenticate } from './refusals.ts'
 
 describe('the answer to a refused token', () => {
   const rows: readonly (readonly [TokenRefusal, string, number])[] = [
@@ -31,6 +31,9 @@ describe('the answer to a refused token', () => {
 
   it('[AUTH-1] a missing credential is UNAUTHENTICATED, and the challenge blames only a token that was given', () => {
     expect(unauthenticated().code).toBe('UNAUTHENTICATED')
+    expect(wrongSecret(undefined)).toEqual(unauthenticated())
+    expect(wrongSecret('Basic x')).toEqual(unauthenticated())
+    expect(wrongSecret('Bearer wrong')).toMatchObject({ code: 'UNAUTHENTICATED', details: { tokenGiven: true } })
     expect([wwwAuthenticate(false), wwwAuthenticate(true)]).toEqual(['Bearer', 'Bearer error="invalid_token"'])
   })
 })

@@ -1,4 +1,5 @@
 import { RelayError } from '../kernel/errors.ts'
+import { readBearer } from './bearer.ts'
 import type { TokenRefusal } from './principal.ts'
 
 /** The error REST and the upgrade answer for a refused token. [AUTH-2, REST-14] */
@@ -19,6 +20,12 @@ export function refusalError(reason: TokenRefusal): RelayError {
 /** No credential, another scheme, or more than one. [AUTH-1] */
 export function unauthenticated(): RelayError {
   return new RelayError('UNAUTHENTICATED', 'A bearer credential is required in the Authorization header.')
+}
+
+/** What an internal route answers without its shared secret. [AUTH-1, AUTH-17] */
+export function wrongSecret(authorization: string | undefined): RelayError {
+  if (readBearer(authorization) === null) return unauthenticated()
+  return new RelayError('UNAUTHENTICATED', 'The bearer credential is not the one of this route.', { tokenGiven: true })
 }
 
 /** `WWW-Authenticate` of a 401; a request that brought a token is told that the token is the problem. [AUTH-1] */

@@ -288,8 +288,13 @@ describe('callers', () => {
     const internal = (authorization?: string) =>
       relay.call('GET', '/api/test/internal', authorization ? { headers: { authorization } } : {})
     expect((await internal('Bearer a-secret-of-sixteen')).status).toBe(204)
-    expect((await internal(`Bearer ${relay.issuer.token(ann)}`)).json.errorCode).toBe('UNAUTHENTICATED')
-    expect((await internal()).status).toBe(401)
+    const wrong = await internal(`Bearer ${relay.issuer.token(ann)}`)
+    expect([wrong.json.errorCode, wrong.headers.get('www-authenticate')]).toEqual([
+      'UNAUTHENTICATED',
+      'Bearer error="invalid_token"',
+    ])
+    const none = await internal()
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { wwwAuthenticate } from '../auth/refusals.ts'
-import { ERRORS, type ErrorCode, RelayError } from '../kernel/errors.ts'
+import { ERRORS, RelayError } from '../kernel/errors.ts'
 import type { RouteReply } from './route.ts'
 
 /** Headers that every response of one request carries, made before anything can fail. */
