@@ -81,6 +81,15 @@ it('[OPS-2] a folder that cannot be written to is found by the check', async () 
   await expect(receiveBytes(store, someBytes(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
+it('[BLOB-3] a folder that cannot be made is told in a sentence', async () => {
+  const file = join(folder(), 'file')
+  writeFileSync(file, 'no folder')
+  await expect(open(join(file, 'blobs'))).rejects.toThrow(/^the folder of the blobs cannot be made at .*blobs.tmp: ENOTDIR$/)
+  const deep = join(folder(), 'a', 'b', 'c')
+  await keepBytes(await open(deep), someBytes(10))
+  expect(filesUnder(deep)).toHaveLength(1)
+})
+
 it('[BLOB-3] an upload heals a file that was cut on the disk', async () => {
   const { root, store } = await opened()
   const bytes = someBytes(1_000)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { BlobStore, ReceivedBlob } from '../blobs/blob-store.port.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
@@ -29,10 +29,12 @@ const REST_OF_HASH = /^[0-9a-f]{62}$/
 /**
  * Blobs as files `<root>/<2 hex>/<62 hex>`; uploads arrive in `<root>/tmp/` and are renamed once they are whole and flushed. [BLOB-3]
  * Rejects with UNAVAILABLE when the disk does; only a file that does not exist is absent. [BLOB-19]
+ *
+ * @throws Error with a sentence for the operator when the folder cannot be made
  */
 export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOptions): Promise<FsBlobs> {
   const temp = join(root, 'tmp')
-  await mkdir(temp, { recursive: true, mode: FOLDER_MODE })
+  await makeFolders(temp)
   const folders = new Map<string, Promise<string>>()
   let tempBytes = 0
 
@@ -192,6 +194,21 @@ function removeFile(path: string): Promise<void> {
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   let written = 0
   while (written < bytes.byteLength) written += (await file.write(bytes, written)).bytesWritten
+}
+
+/** Makes a folder and those above it, each durable. */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    const first = await mkdir(path, { recursive: true, mode: FOLDER_MODE })
+    if (first === undefined) return
+    for (let folder = dirname(path); folder.length >= dirname(first).length; folder = dirname(folder)) {
+      await flushFolder(folder)
+      if (folder === dirname(folder)) return
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error)
+    throw new Error(`the folder of the blobs cannot be made at ${path}: ${code}`, { cause: error })
+  }
 }
 
 async function makeFolder(path: string, parent: string): Promise<string> {
