@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { bodyChecksum, snapshotChecksum } from '../drivers/sql/checksum.ts'
 import { fillSmallStore } from '../test/faults/verify-store.ts'
-import { generator } from '../test/faults/mixed-load.ts'
+import { generator, OPEN_LIMITS } from '../test/faults/mixed-load.ts'
 import { relayCommandHere } from '../test/relay-command.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../test/relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../test/relay-under-test.ts'
+import { pause } from '../test/wire-client.ts'
 import { findingsIn, flipOneBit } from './testing/bit-flips.ts'
 
 let relay: RelayUnderTest
@@ -58,6 +59,67 @@ describe('a store that nobody touched', () => {
     expect([text.code, json.code]).toEqual([0, 0])
   })
 })
+
+describe('a store that is written to', () => {
+  it('[OPS-11] has no finding at any moment, nor after a kill: bodies and live documents differ only as the rules allow', async () => {
+    await using busy = await startRelayUnderTest({ env: OPEN_LIMITS })
+    const random = generator(5)
+    let running = true
+    const work = ['a', 'b'].flatMap((id) => [
+      putAgainAndAgain(busy, id, random, () => running),
+      editNowAndThen(busy, id, random, () => running),
+    ])
+    const found: unknown[] = []
+    for (let i = 0; i < 8; i++) {
+      await pause(250)
+      found.push(...(await findingsIn(busy.dataDir)))
+    }
+    await busy.kill()
+    running = false
+    found.push(...(await findingsIn(busy.dataDir)))
+    await Promise.allSettled(work)
+    expect(found).toEqual([])
+  }, 30_000)
+})
+
+async function putAgainAndAgain(busy: RelayUnderTest, id: string, random: () => number, running: () => boolean): Promise<void> {
+  for (let i = 0; running(); i++) {
+    const shapes = Array.from({ length: Math.floor(random() * 5) }, (_, n) => ({ id: `s${n}`, type: 'rectangle', x: i }))
+    const content = `<h1>T${i}</h1><p>some <strong>bold</strong> ${i}</p><ul><li>q</li></ul>`
+    const body = {
+      name: `${id} ${i % 3}`,
+      other: { deep: [i] },
+      pages: [{ id: 'canvas', name: 'Canvas', shapes }],
+      richTextPages: [{ id: 'one', name: 'One', content }],
+    }
+    await busy
+      .rest()
+      .putDocument(id, body)
+      .catch(() => undefined)
+    await pause(20 + random() * 100)
+  }
+}
+
+async function editNowAndThen(busy: RelayUnderTest, id: string, random: () => number, running: () => boolean): Promise<void> {
+  await pause(100)
+  while (running()) {
+    const client = busy.sync(id)
+    await until('the client', () => client.state.synced || !running())
+    for (let i = 0; i < 8 && running(); i++) {
+      const choice = random()
+      const page = client.doc.getXmlFragment('prose:one')
+      if (choice < 0.3) client.doc.getMap('shapes:canvas').set(`e${i}`, { id: `e${i}`, type: 'ellipse', x: i })
+      else if (choice < 0.5) client.doc.getMap('metadata').set('title', `live ${i}`)
+      else if (choice < 0.8) {
+        const paragraph = new Y.XmlElement('paragraph')
+        paragraph.insert(0, [new Y.XmlText(`t${i}`)])
+        page.insert(0, [paragraph])
+      } else if (page.length > 1) page.delete(0, 1)
+      await pause(random() * 50)
+    }
+    client.destroy()
+  }
+}
 
 describe('damage', () => {
   it('[OPS-11] one bit anywhere is found, every time', async () => {
