@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, ReadStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -37,6 +37,19 @@ async function* endless(): AsyncGenerator<Uint8Array> {
     }
   } finally {
     seen.sourceEnded++
+  }
+}
+
+/** Does not give anything before it is told to end. */
+function neverReady(): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise(() => undefined),
+      return() {
+        seen.sourceEnded++
+        return Promise.resolve({ done: true, value: undefined })
+      },
+    }),
   }
 }
 
@@ -209,6 +222,38 @@ describe('replies of bytes', () => {
     expect(ahead * 65_536).toBeLessThan(64 * MIB)
     response.destroy()
     await until(() => seen.sourceEnded === ended + 1)
+  })
+})
+
+describe('a client that is gone before the body is there', () => {
+  it.each([
+    ['a generator', () => parts(['ab', 'cd'])],
+    ['a file', () => createReadStream(path)],
+    ['nothing yet', () => neverReady()],
+  ])('[REST-7] %s is let go', async (_, source) => {
+    let release: () => void = () => undefined
+    let given: AsyncIterable<Uint8Array> | null = null
+    const ended = seen.sourceEnded
+    const late: Route = {
+      ...open,
+      path: '/late',
+      async handle() {
+        await new Promise<void>((resolve) => {
+          release = resolve
+        })
+        return stream(4, () => (given = source()))
+      },
+    }
+    await using own = await startRestRelay({ routes: [late] })
+    const socket = connect(own.port, '127.0.0.1')
+    socket.write('GET /late HTTP/1.1\r\nHost: h\r\n\r\n')
+    await sleep(50)
+    socket.destroy()
+    await sleep(50)
+    release()
+    await own.server.finishRequests()
+    await until(() => (given instanceof ReadStream ? given.destroyed : seen.sourceEnded > ended))
+    expect(own.logLines.filter(({ level }) => level === 'error')).toEqual([])
   })
 })
 
