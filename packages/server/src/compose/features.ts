@@ -43,7 +43,7 @@ export function openFeatures(
     ...ingestRoutes(openIngest(base, blobs)),
     ...recoveryRoutes({ recovery: createRecovery(points), editorClient: config.compat.editorClient }),
     ...openWorkspace(base, storage, live, documents),
-    ...previewRoutes({ previews: opened.use(openPreviews({ documents, log })) }),
+    ...previewRoutes({ previews: opened.use(openPreviews({ documents, clock, log })) }),
   ]
   return { routes, bodies }
 }

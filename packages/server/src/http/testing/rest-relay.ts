@@ -160,7 +160,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const documents = createDocuments({ ...shared, store: options.store?.(storage.documents) ?? storage.documents, metrics })
   const points = options.recovery?.(storage.recovery) ?? storage.recovery
   const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })
-  const previews = openPreviews({ documents, log })
+  const previews = openPreviews({ documents, clock: systemClock, log })
   const ok: Check = () => ({ ok: true })
   const checks = { ...(Object.fromEntries(CHECKS.map((name) => [name, ok])) as Record<CheckName, Check>), ...options.checks }
   const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 1 }
