@@ -4,8 +4,11 @@ import type { BlobDeps } from './blob-deps.ts'
 import { overQuota } from './refusals.ts'
 
 const STEP_BYTES = 1_048_576
-/** Renewed while bytes arrive, so that only an upload that died without a word runs into it. */
-const LIFE_MS = 10 * 60_000
+/**
+ * Renewed while bytes arrive, which is at least once a minute [REST-7], so that only an upload whose process died runs into it: where several
+ * processes share a store, nobody else can end it sooner.
+ */
+const LIFE_MS = 3 * 60_000
 
 /** What one upload under way holds of the quota. [Q2] */
 export interface UploadHold {
@@ -48,7 +51,7 @@ export async function openHold(
     const admission = await ledger.reserve(reservation, limits.quotaBytes, nowMs)
     if (admission.kind === 'admitted') {
       reservedBytes = bytes
-      renewAtMs = clock.monotonicMs() + LIFE_MS / 2
+      renewAtMs = clock.monotonicMs() + LIFE_MS / 3
     }
     held = admission.kind === 'held'
     return admission

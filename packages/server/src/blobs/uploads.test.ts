@@ -156,7 +156,7 @@ it('[Q2] a reservation is renewed while bytes arrive', async () => {
     }
   }
   await blobs.upload(ann, { ...streamed(hashOf(bytes), source()), declaredBytes: 40 })
-  expect(deadlines.length).toBeGreaterThan(5)
+  expect(deadlines.length).toBeGreaterThan(20)
   expect(Math.max(...deadlines)).toBeGreaterThan(time.clock.nowMs())
 })
 
@@ -257,6 +257,6 @@ it('[BLOB-3] whatever fails on the way, a retry succeeds, and what was left is c
   fail = 'release'
   expect(await refusalOf(upload(quota, someBytes(900, 1), { hash: hashOf(someBytes(1)) }))).toBe('HASH_MISMATCH')
   fail = 'none'
-  await time.advance(11 * 60_000)
+  await time.advance(4 * 60_000)
   expect(await refusalOf(upload(quota, someBytes(1_000, 1)))).toBe('accepted')
 })
