@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 
 /** Stands in everything that must never be logged; the log is at its most talkative. */
@@ -6,12 +8,28 @@ const PLANTED = 'planted-secret'
 const PUSH_BEARER = `${PLANTED}-push-bearer-of-thirty-two-characters`
 
 let relay: RelayUnderTest
+let s3: S3UnderTest
+/** Share tokens and signatures that the relay gave out. */
+const issued: string[] = []
 const tokens: string[] = []
 
 beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_LOG_LEVEL: 'debug', RELAY_REVOCATION_BEARER: PUSH_BEARER } })
+  s3 = await startS3()
+  relay = await startRelayUnderTest({
+    env: {
+      RELAY_LOG_LEVEL: 'debug',
+      RELAY_REVOCATION_BEARER: PUSH_BEARER,
+      RELAY_BLOBS_URL: s3.url,
+      RELAY_S3_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+      RELAY_S3_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
+      RELAY_BLOB_INGEST_ALLOWED_HOSTS: 'files.invalid',
+    },
+  })
 })
-afterAll(() => relay?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  await relay?.[Symbol.asyncDispose]()
+  await s3?.[Symbol.asyncDispose]()
+})
 
 function token(sub: string): string {
   const made = relay.token({ sub })
@@ -21,9 +39,35 @@ function token(sub: string): string {
 
 async function request(method: string, path: string, bearer: string, body?: string): Promise<number> {
   const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
-  const response = await fetch(`${relay.baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+  const response = await relay.fetch(path, { method, headers, ...(body === undefined ? {} : { body }) })
   await response.arrayBuffer()
   return response.status
+}
+
+async function answerOf(path: string, bearer: string, body: unknown): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const response = await relay.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return (await response.json()) as Record<string, unknown>
+}
+
+/** Share tokens good and bad, presigned addresses used and not, and an ingest whose credential and address are secrets. */
+async function shareAndTransfer(bearer: string): Promise<void> {
+  const expiresAt = new Date(Date.now() + 60_000).toISOString()
+  const link = await answerOf('/api/v1/docs/d1/share-links', bearer, { expires_at: expiresAt })
+  await answerOf('/api/v1/share-links/redeem', token('ben'), { token: link['token'] })
+  await answerOf('/api/v1/share-links/redeem', token('ben'), { token: `${PLANTED}-share-token` })
+  const bytes = someBytes(1_000)
+  const blob = `/api/v1/blobs/${hashOf(bytes)}`
+  const upload = await answerOf(`${blob}/upload-url`, bearer, { size: bytes.byteLength, mimeType: 'image/png' })
+  const headers = upload['headers'] as Record<string, string>
+  expect((await fetch(String(upload['url']), { method: 'PUT', headers, body: bytes })).status).toBe(200)
+  await answerOf(`${blob}/finalize`, bearer, { mimeType: 'image/png' })
+  const download = await answerOf(`${blob}/download-url`, bearer, {})
+  const signatures = [upload, download].map(({ url }) => new URL(String(url)).searchParams.get('X-Amz-Signature') ?? '')
+  issued.push(String(link['token']), ...signatures)
+  const url = `https://files.invalid/${PLANTED}?sig=${PLANTED}`
+  const ingest = { url, authorization: `Bearer ${PLANTED}`, source: PLANTED, tags: [PLANTED] }
+  expect(await answerOf('/api/v1/blobs/ingest-from-url', bearer, ingest)).toHaveProperty('errorCode')
 }
 
 async function edit(): Promise<void> {
@@ -69,6 +113,7 @@ describe('the log of a running relay', () => {
     ]
     expect(statuses).toEqual([200, 400, 400, expect.any(Number), 401, 400, 404, 401, 400])
     await edit()
+    await shareAndTransfer(ann)
     await strayVisitor()
     await request('DELETE', '/api/docs/d1', ann)
     expect(await relay.stop()).toBe(0)
@@ -76,6 +121,8 @@ describe('the log of a running relay', () => {
     const log = relay.logLines.join('\n')
     expect(relay.logLines.length).toBeGreaterThan(5)
     expect(log).not.toContain(PLANTED)
+    expect(issued.filter((secret) => secret.length < 8)).toEqual([])
+    for (const secret of issued) expect(log).not.toContain(secret)
     for (const part of tokens.flatMap((made) => made.split('.'))) expect(log).not.toContain(part.slice(0, 20))
   }, 30_000)
 
