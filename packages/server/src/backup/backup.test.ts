@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -201,6 +201,18 @@ describe('a backup', () => {
     const read = () => Promise.reject(new Error('cut off'))
     await expect(backUp('source', 'backup', { read })).rejects.toThrow('cut off')
     await expect(restoreInto('target', 'backup')).rejects.toThrow(/has no manifest\.json/)
+  })
+
+  it('[OPS-9] [OPS-12] made by root leaves nothing that its owner could not write', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('needs root')
+    await makeStore('source', ['a'])
+    chownSync(join(folder, 'source.db'), 65_534, 65_534)
+    await backUp('source', 'backup')
+    const owners = readdirSync(folder)
+      .filter((name) => /^source\.db(-wal|-shm)?$/.test(name))
+      .map((name) => statSync(join(folder, name)).uid)
+    expect(new Set(owners)).toEqual(new Set([65_534]))
+    expect(owners.length).toBeGreaterThan(1)
   })
 
   it('[OPS-9] of no store says so', async () => {

@@ -67,7 +67,9 @@ async function checkedManifest(directory: string, knows: RestoreOptions['knows']
 
 /** What is not as the manifest says. Reads every file. */
 export async function checkFiles(directory: string, manifest: Manifest): Promise<readonly string[]> {
-  const problems: string[] = []
+  const named = new Set(manifest.files.map(({ path }) => path))
+  const needed = [...manifest.store.tables.map(rowFileOf), ...(manifest.blobs === 'included' ? [BLOB_LIST_FILE] : [])]
+  const problems = needed.filter((path) => !named.has(path)).map((path) => `${path} has no hash`)
   for (const file of manifest.files) {
     const found = await hashFile(directory, file.path)
     if (found === null) problems.push(`${file.path} is missing`)

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { chownSync, existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import type { Cell, StoreSource } from '../../backup/store-archive.port.ts'
@@ -26,10 +26,21 @@ export function openSqliteReader(path: string): SqliteReader {
     statSync(path)
     const file = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
     file.exec('pragma query_only = on')
+    file.prepare('select count(*) from sqlite_schema').get()
+    giveSideFiles(path)
     const db = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(file) }) })
     return { db, file, close: () => db.destroy() }
   } catch (error) {
     throw new Error(`cannot read the store ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+/** Reading a store that nobody has open makes its side files anew; made by root, they would keep the relay's own user out. */
+function giveSideFiles(path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(path)
+  for (const side of [`${path}-wal`, `${path}-shm`]) {
+    if (existsSync(side)) chownSync(side, uid, gid)
   }
 }
 
