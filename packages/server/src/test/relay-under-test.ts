@@ -21,7 +21,9 @@ export interface RelayUnderTest extends AsyncDisposable {
   /** Lines of stderr so far: the log. */
   readonly logLines: readonly string[]
   token(options?: TokenOptions): string
-  /** Rejects, too, when an answer is not one that OpenAPI tells of. [REST-36] */
+  /** fetch of a path of the relay; rejects when the answer is not one that OpenAPI tells of. [REST-36] */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** Rejects, too, when an answer is not one that OpenAPI tells of. */
   rest(options?: TokenOptions): RelayClient
   /** A connected client; destroyed with the relay. */
   sync(docId: string, options?: TokenOptions, more?: Partial<SyncClientOptions>): SyncClient
@@ -73,6 +75,7 @@ export async function startRelayUnderTest(
       return running.child.pid as number
     },
     token: (claims) => issuer.token(claims),
+    fetch: (path, init = {}) => environment.fetch(baseUrl + path, init),
     rest: (claims) => new RelayClient({ baseUrl, token: () => issuer.token(claims), environment }),
     sync(docId, claims, more) {
       const client = new SyncClient({ url: wsUrl, docId, doc: new Y.Doc(), token: () => issuer.token(claims), ...more })

@@ -35,7 +35,7 @@ const of = (sub: Caller) => ({ sub, ...CLAIMS[sub] })
 
 async function call(as: Caller | null, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
   const authorization = `Bearer ${as === null ? 'revocation-secret-for-tests' : relay.token(of(as))}`
-  const response = await fetch(`${relay.baseUrl}${path}`, {
+  const response = await relay.fetch(path, {
     method,
     headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -22,7 +22,7 @@ function newFolder(name: string): string {
 
 async function putBlob(relay: RelayUnderTest, bytes: Uint8Array): Promise<string> {
   const hash = hashOf(bytes)
-  const response = await fetch(`${relay.baseUrl}/api/blobs/${hash}`, {
+  const response = await relay.fetch(`/api/blobs/${hash}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${relay.token()}`, 'content-type': 'image/png' },
     body: bytes,
@@ -32,7 +32,7 @@ async function putBlob(relay: RelayUnderTest, bytes: Uint8Array): Promise<string
 }
 
 async function blobStatus(relay: RelayUnderTest, hash: string): Promise<[number, number]> {
-  const response = await fetch(`${relay.baseUrl}/api/blobs/${hash}`, {
+  const response = await relay.fetch(`/api/blobs/${hash}`, {
     headers: { authorization: `Bearer ${relay.token()}` },
   })
   return [response.status, (await response.arrayBuffer()).byteLength]

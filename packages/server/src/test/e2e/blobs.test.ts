@@ -22,7 +22,7 @@ async function call(
   as: TokenOptions,
   body?: Uint8Array,
 ): Promise<BlobAnswer> {
-  const answer = await fetch(`${relay.baseUrl}${path}`, {
+  const answer = await relay.fetch(path, {
     method,
     headers: { authorization: `Bearer ${relay.token(as)}`, 'content-type': 'image/png' },
     ...(body && { body: body as Uint8Array<ArrayBuffer> }),
@@ -64,7 +64,7 @@ describe('the life of a blob', () => {
   })
 
   it('[OPS-2] readiness looks at the blobs', async () => {
-    const { checks } = (await (await fetch(`${relay.baseUrl}/readyz`)).json()) as { checks: Record<string, unknown> }
+    const { checks } = (await (await relay.fetch('/readyz')).json()) as { checks: Record<string, unknown> }
     expect(checks['blobs']).toEqual({ ok: true })
   })
 })

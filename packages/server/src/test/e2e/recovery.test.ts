@@ -39,7 +39,7 @@ class Caller {
       authorization: `Bearer ${this.relay.token(this.claims)}`,
       ...(body !== undefined && { 'content-type': type }),
     }
-    return fetch(`${this.relay.baseUrl}/api/${path}`, { method, headers, ...(body !== undefined && { body }) })
+    return this.relay.fetch(`/api/${path}`, { method, headers, ...(body !== undefined && { body }) })
   }
 
   async json<T>(method: string, path: string, body?: object): Promise<T> {

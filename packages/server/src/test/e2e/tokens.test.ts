@@ -20,7 +20,7 @@ interface Answer {
 }
 
 async function list(headers: Record<string, string>, path = '/api/docs'): Promise<Answer> {
-  const response = await fetch(`${relay.baseUrl}${path}`, { headers })
+  const response = await relay.fetch(path, { headers })
   const text = await response.text()
   const type = response.headers.get('content-type')
   const body: unknown = type?.startsWith('application/json') ? JSON.parse(text) : text
@@ -40,7 +40,7 @@ function rawStatus(headers: readonly string[]): Promise<number | undefined> {
 
 async function push(body: string, authorization = `Bearer ${PUSH_BEARER}`): Promise<Response> {
   const headers = { authorization, 'content-type': 'application/json' }
-  return fetch(`${relay.baseUrl}/api/v1/internal/revoke`, { method: 'POST', headers, body })
+  return relay.fetch('/api/v1/internal/revoke', { method: 'POST', headers, body })
 }
 
 const revoke = (...jtis: string[]): Promise<Response> =>

@@ -29,7 +29,7 @@ async function end(...clients: WireClient[]): Promise<void> {
 }
 
 async function revoke(jti: string): Promise<void> {
-  const answer = await fetch(`${relay.baseUrl}/api/v1/internal/revoke`, {
+  const answer = await relay.fetch('/api/v1/internal/revoke', {
     method: 'POST',
     headers: { authorization: 'Bearer revocation-secret-for-tests', 'content-type': 'application/json' },
     body: JSON.stringify({ revocations: [{ jti, revoked_at: new Date().toISOString() }] }),

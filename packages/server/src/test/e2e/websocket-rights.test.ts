@@ -79,7 +79,7 @@ describe('rights on the socket', () => {
     ben.auth(relay.token({ sub: 'ben', role: 'member' }), ACK)
     ben.join('given')
     expect(await ben.nextJson(TAG.error)).toMatchObject({ code: 'ERR_VIEW_FORBIDDEN' })
-    const answer = await fetch(`${relay.baseUrl}/api/docs/given/transfer`, {
+    const answer = await relay.fetch('/api/docs/given/transfer', {
       method: 'POST',
       headers: { authorization: `Bearer ${relay.token({ sub: 'mia', role: 'member' })}`, 'content-type': 'application/json' },
       body: JSON.stringify({ to_user_id: 'ben' }),
