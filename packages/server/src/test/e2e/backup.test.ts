@@ -1,9 +1,12 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashOf } from '../../blobs/testing/blob-bytes.ts'
+import { migrateStore } from '../../drivers/sql/migrations/migrate.ts'
+import { openSqlite } from '../../drivers/sql/sqlite.ts'
 import { openPostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
 import { manifestOf, rowsOf } from '../backup-files.ts'
 import { relayCommandHere } from '../relay-command.ts'
@@ -101,9 +104,19 @@ describe('a restored store', () => {
     expect((await relayCommandHere(sqliteDir, ['restore', there])).code).toBe(0)
     expect((await relayCommandHere(sqliteDir, ['backup', back])).code).toBe(0)
     expect(rowsOf(back)).toEqual(rowsOf(backup))
-    await using second = await startRelayUnderTest({ dataDir, env })
-    await second.rest().putDocument('new', { name: 'new' })
-    expect(await second.rest().getDocument('live')).toMatchObject({ name: 'by a person' })
+    {
+      await using second = await startRelayUnderTest({ dataDir, env })
+      await second.rest().putDocument('new', { name: 'new' })
+      expect(await second.rest().getDocument('live')).toMatchObject({ name: 'by a person' })
+    }
+    await onServer(
+      server.url,
+      "update bodies set body = body || '\\x20'; update documents set version = version + 1 where id = 'cold'",
+    )
+    const damaged = await relayCommandHere(dataDir, ['verify'], env)
+    expect(damaged.code).toBe(1)
+    expect(damaged.out).toContain('damage: document "cold" of workspace "default": its row does not have its checksum')
+    expect(damaged.out.match(/its body does not have its checksum/g)).toHaveLength(3)
   }, 60_000)
 
   it('[OPS-10] a damaged, unfinished or newer backup is refused before anything is written', async () => {
@@ -179,12 +192,27 @@ describe('a restored store', () => {
     expect(restored).toMatchObject({ code: 0, err: expect.stringContaining('must still be in the object store') })
   }, 20_000)
 
-  it('[CFG-11] [LIFE-29] migrate says that nothing is pending', async () => {
-    expect(await relayCommandHere(relay.dataDir, ['migrate', '--plan'])).toMatchObject({
-      code: 0,
-      out: 'the store is up to date\n',
-    })
-    chmodSync(relay.dataDir, 0o700)
-    expect(await relayCommandHere(relay.dataDir, ['migrate'])).toMatchObject({ code: 0, out: 'the store is up to date\n' })
+  it('[CFG-11] [LIFE-29] migrate lists what is pending, and backs the store up before it runs it', async () => {
+    const dataDir = newFolder('older')
+    const { engine, writer, close } = openSqlite(join(dataDir, 'relay.db'), { synchronous: 'FULL' })
+    await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), '0001-initial')
+    await close()
+    const migrate = (...more: string[]) => relayCommandHere(dataDir, ['migrate', ...more])
+    expect((await migrate('--plan')).out).toMatch(
+      /^pending 0002-workspace: passes over about \d+ bytes; relay serve does it as well\n$/,
+    )
+    const done = await migrate()
+    expect([done.code, done.out]).toEqual([0, expect.stringMatching(/^backup .*\napplied 0002-workspace: /)])
+    const made = readdirSync(dataDir).filter((name) => name.startsWith('backup-before-'))
+    expect(manifestOf(join(dataDir, made[0] ?? '')).store.steps).toEqual(['0001-initial'])
+    expect(await migrate()).toMatchObject({ code: 0, out: 'the store is up to date\n' })
+    expect((await migrate('--plan')).out).toBe('the store is up to date\n')
   })
 })
+
+async function onServer(url: string, statements: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(statements)
+  await client.end()
+}
