@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startDevIssuer } from '../packages/dev-issuer/src/dev-issuer.ts'
+import type { CollectionInput } from '../packages/protocol/src/rest.ts'
 import { RelayClient, RelayRequestError } from '../packages/protocol/src/client/relay-client.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -50,7 +51,9 @@ async function main(): Promise<void> {
   const tokens = Object.fromEntries(
     await Promise.all(PEOPLE.map(async (person) => [person.id, await issuer.mint(person.id, { lifetimeSec: 30 * 86_400 })])),
   ) as Record<(typeof PEOPLE)[number]['id'], string>
-  await createSamples(new RelayClient({ baseUrl, token: () => tokens.ann }))
+  const owner = new RelayClient({ baseUrl, token: () => tokens.ann })
+  await createSamples(owner)
+  await createCollections(owner)
   await writeFile(join(STATE, 'session.json'), JSON.stringify({ baseUrl, tokens }, null, 2), { mode: 0o600 })
   printWelcome(baseUrl, issuer.url, tokens)
 }
@@ -84,6 +87,22 @@ async function createSamples(client: RelayClient): Promise<void> {
   }
 }
 
+/** Groups the samples; a workspace that has collections keeps them. */
+async function createCollections(client: RelayClient): Promise<void> {
+  const file = join(ROOT, 'examples', 'collections.json')
+  const { collections, members } = JSON.parse(await readFile(file, 'utf8')) as {
+    collections: CollectionInput[]
+    members: Record<string, string>
+  }
+  try {
+    await client.putCollections(collections, 0)
+  } catch (error) {
+    if (error instanceof RelayRequestError && error.code === 'VERSION_CONFLICT') return
+    throw error
+  }
+  for (const [docId, collectionId] of Object.entries(members)) await client.setCollection(docId, collectionId)
+}
+
 function printWelcome(baseUrl: string, issuerUrl: string, tokens: Record<string, string>): void {
   const roles = PEOPLE.map((person) => `  ${person.role.padEnd(7)} ${person.id.padEnd(5)} ${tokens[person.id]}`).join('\n')
   console.log(`
@@ -91,6 +110,7 @@ Docrelay is running.
 
   REST       ${baseUrl}/api/docs
   WebSocket  ${baseUrl.replace('http', 'ws')}/ws
+  OpenAPI    ${baseUrl}/api/v1/openapi.json
   Health     ${baseUrl}/health   ${baseUrl}/readyz
   Issuer     ${issuerUrl}   (for development only)
   State      ${STATE}   (kept between starts)
@@ -100,6 +120,7 @@ ${roles}
 
 Try it:
   curl -s -H 'Authorization: Bearer ${tokens['ann']}' ${baseUrl}/api/docs
+  curl -s -H 'Authorization: Bearer ${tokens['ann']}' ${baseUrl}/api/v1/docs/relay-at-a-glance/preview.png -o preview.png
 
 Two live editors on one document, in another terminal:
   npm run example
