@@ -17,6 +17,7 @@ const RIGHTS = `
   GET /api/docs (shows it)                          yes        yes          yes         yes         yes       no      yes            yes                 no      yes           yes           U          R        M          X        X               F
   GET /api/docs/:id                                 200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
   PUT /api/docs/:id                                 200        200          200         E           200       V       E              E                   V       200           E             U          R        M          X        X               F
+  PUT /api/docs/:id (its shares)                    yes        yes          no          E           yes       V       E              E                   V       no            E             U          R        M          X        X               F
   PUT /api/docs/:id (a new id)                      200        200          200         200         200       200     E              E                   E       200           E             U          R        M          X        X               F
   PUT /api/docs/:id (a deleted id)                  200        V            V           V           200       V       E              V                   V       O             E             U          R        M          X        X               F
   DELETE /api/docs/:id                              204        204          O           O           204       V       E              E                   V       O             E             U          R        M          X        X               F
@@ -161,6 +162,7 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
   'GET /api/docs (shows it)': async ({ document }) => ({ path: `/api/docs?q=${await document()}` }),
   'GET /api/docs/:id': ofDocument(''),
   'PUT /api/docs/:id': ofDocument('', { name: 'changed' }),
+  'PUT /api/docs/:id (its shares)': ofDocument('', { sharedWith: [...SHARES, 'eve'] }),
   'PUT /api/docs/:id (a new id)': () => Promise.resolve({ path: `/api/docs/new-${++made}`, body: {} }),
   async 'PUT /api/docs/:id (a deleted id)'({ call, document }) {
     const docId = await document()
@@ -251,6 +253,7 @@ async function ask(label: string, column: string): Promise<string> {
   const answer = await within.call(method, path, { ...caller, body })
   if (method === 'GET') expect((await within.call('HEAD', path, caller)).status).toBe(answer.status)
   else if (answer.status >= 400) expect(await stored()).toBe(before)
+  if (label.endsWith('(its shares)') && answer.status === 200) return (await stored())?.includes('"eve"') === true ? 'yes' : 'no'
   if (label.endsWith('(shows it)') && answer.status === 200) return answer.text.includes('"doc-') ? 'yes' : 'no'
   return outcomeOf(answer)
 }
