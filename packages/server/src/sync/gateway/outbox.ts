@@ -7,8 +7,8 @@ import { headerBytes, wireBytes } from './websocket-frame.ts'
 
 /** Above this many unwritten bytes a socket's updates are held and merged. [WS-55] */
 const SLOW_BYTES = 1024 * 1024
-/** An acknowledgement in a busy room waits so long for updates to leave with. [WS-41] */
-const ACK_WAIT_MS = 12
+/** An acknowledgement that waits for the next turn of its room gives that so much time to come through. [WS-41] */
+const TURN_LATE_MS = 6
 /** Messages larger than this are written beside their header instead of being copied behind it. */
 const COPY_BYTES = 64 * 1024
 
@@ -63,12 +63,12 @@ export class Outbox {
     this.#mark(connection)
   }
 
-  /** The same in a busy room: the acknowledgement leaves with the updates that are due in a moment, which saves a write. */
-  acknowledgeSoon(connection: Connection, ordinal: number): void {
+  /** The same in a busy room: the acknowledgement leaves with the updates that are due in `turnInMs`, which saves a write. */
+  acknowledgeSoon(connection: Connection, ordinal: number, turnInMs: number): void {
     const waits = connection.ackDue > 0
     connection.ackDue = ordinal
     if (waits || connection.marked) return
-    if (this.#acking.length === 0) this.#deps.timers.after(ACK_WAIT_MS, () => this.#flushAcks())
+    if (this.#acking.length === 0) this.#deps.timers.after(turnInMs + TURN_LATE_MS, () => this.#flushAcks())
     this.#acking.push(connection)
   }
 

@@ -20,28 +20,11 @@ export interface Room {
   sharing: Sharing
   readonly members: Connection[]
   idleSinceMs: number
-  /** When updates last went out, and how far apart such turns lie lately. */
-  turnedMs: number
-  turnGapMs: number
+  /** Monotonic; its next updates are to be expected by then. */
+  turnDueMs: number
   /** The present load or eviction; it never rejects. */
   turning: Promise<OpenOutcome>
   settleOpen: (outcome: OpenOutcome) => void
-}
-
-/** Gaps are counted up to this, so that a room is quiet again soon. */
-const QUIET_GAP_MS = 100
-/** Turns closer than this make a room busy. */
-const BUSY_GAP_MS = 24
-
-/** Notes that a turn of updates goes out. */
-export function noteTurn(room: Room, nowMs: number): void {
-  room.turnGapMs += (Math.min(QUIET_GAP_MS, nowMs - room.turnedMs) - room.turnGapMs) / 4
-  room.turnedMs = nowMs
-}
-
-/** Whether the next updates of a room are to be expected within a moment. */
-export function isBusy(room: Room, nowMs: number): boolean {
-  return room.turnGapMs < BUSY_GAP_MS && nowMs - room.turnedMs < BUSY_GAP_MS
 }
 
 /** Rooms by document and by number. */
@@ -60,8 +43,7 @@ export class RoomTable {
       sharing,
       members: [],
       idleSinceMs: nowMs,
-      turnedMs: Number.NEGATIVE_INFINITY,
-      turnGapMs: QUIET_GAP_MS,
+      turnDueMs: Number.NEGATIVE_INFINITY,
       turning: Promise.resolve('unavailable'),
       settleOpen: () => {},
     }

@@ -2,7 +2,7 @@ import { SYNC } from '@docrelay/protocol/frames'
 import { settleThrough } from './ack-tracker.ts'
 import { type Binding, type Connection, identityOf, PAUSE } from './connection.ts'
 import type { Fanout } from './fanout.ts'
-import { noteTurn, type Room } from './room-table.ts'
+import type { Room } from './room-table.ts'
 import type { ConnectionMessage, RoomSink } from './rooms.ts'
 import { applyLevel } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
@@ -18,8 +18,8 @@ export interface RoomSinkDeps {
 /** What rooms say, brought to the connections. */
 export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): RoomSink {
   return {
-    updates(room, updates, senders) {
-      noteTurn(room, context.clock.monotonicMs())
+    updates(room, { updates, senders, nextMs }) {
+      room.turnDueMs = context.clock.monotonicMs() + nextMs
       deps.fanout.updates(room.members, updates, senders)
     },
     awareness: (room, frame, except) => deps.fanout.awareness(room.members, frame, except),

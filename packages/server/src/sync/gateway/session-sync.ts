@@ -3,7 +3,6 @@ import { TAG } from '@docrelay/protocol/frames'
 import { countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, isFirstRefused, newChunkBox } from './chunks.ts'
 import { type Binding, bindingOf, type Connection, canWrite, type EndedBinding, type Identity, PAUSE } from './connection.ts'
-import { isBusy } from './room-table.ts'
 import { type SessionContext, writeBucketKey } from './session-context.ts'
 import { syncKind, takeOwn } from './session-rules.ts'
 
@@ -156,7 +155,8 @@ export function acknowledge(context: SessionContext, connection: Connection, bin
   if (!identity.ack) return
   const ordinal = takeAck(binding.acks)
   if (ordinal === 0) return
-  if (isBusy(binding.room, context.clock.monotonicMs())) context.outbox.acknowledgeSoon(connection, ordinal)
+  const turnInMs = binding.room.turnDueMs - context.clock.monotonicMs()
+  if (turnInMs > 0) context.outbox.acknowledgeSoon(connection, ordinal, turnInMs)
   else context.outbox.acknowledge(connection, ordinal)
 }
 

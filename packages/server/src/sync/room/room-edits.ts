@@ -175,6 +175,6 @@ export class EditWindow {
     this.load = this.load * Math.exp((this.atMs - nowMs) / 100) + writes
     this.atMs = nowMs
     const perSecond = this.load * 10
-    return Math.min(this.widestMs, Math.max(0, Math.floor((perSecond - 40) / 8)))
+    return Math.min(this.widestMs, Math.max(0, Math.floor((perSecond - 40) / 4)))
   }
 }

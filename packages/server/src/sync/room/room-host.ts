@@ -1,4 +1,5 @@
 import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { Beats } from '../../kernel/beats.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
@@ -33,7 +34,7 @@ export const ROOM_OPTIONS: RoomOptions = {
   saveLatestMs: 10_000,
   compactRecords: 500,
   compactBytes: 1024 * 1024,
-  windowMs: 16,
+  windowMs: 32,
   maxDocBytes: null,
   cpuMsPerSecond: 200,
   cpuBurstMs: 1_000,
@@ -79,6 +80,8 @@ export interface RoomHost {
   readonly options: RoomOptions
   readonly cpu: CpuBudget
   readonly clientIds: ClientIdBudget
+  /** Ends the windows of rooms together. */
+  readonly beats: Beats
   /** Queues a message for the main thread; it leaves with the flush of this turn. */
   emit(message: FromWorker): void
   count(counter: string, by?: number): void

@@ -1,5 +1,6 @@
 import { isWriteBearing, readSync, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
+import type { Wait } from '../../kernel/beats.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
 import { fullState, type LiveContent, type RoomContent, step2Frames, vectorOf } from './room-content.ts'
 import { applyWrites, EditWindow, type Refusal, type TurnOwner, type Write } from './room-edits.ts'
@@ -46,7 +47,7 @@ export class RoomSync implements TurnOwner {
   private readonly room: SyncRoom
   private readonly window: EditWindow
   private turn = new Map<Member, Write[]>()
-  private windowTimer: NodeJS.Timeout | null = null
+  private windowWait: Wait | null = null
   /** How many ask for a pause now. */
   private pauses = 0
   /** What the turn being applied has emitted; logged and handed out once the document is known to be sound. */
@@ -117,7 +118,7 @@ export class RoomSync implements TurnOwner {
     const writes = this.turn.get(member)
     if (writes === undefined) this.turn.set(member, [write])
     else writes.push(write)
-    if (this.windowTimer === null && this.pauses === 0) this.host.atTurnEnd(this)
+    if (this.windowWait === null && this.pauses === 0) this.host.atTurnEnd(this)
   }
 
   private needsTrial(update: Uint8Array): boolean {
@@ -164,8 +165,8 @@ export class RoomSync implements TurnOwner {
       writes += gathered.length
       if (!this.applyNow(member, gathered)) return
     }
-    this.handOut()
     this.openWindow(writes)
+    this.handOut()
   }
 
   /** False when the document broke and the room is gone. */
@@ -184,13 +185,13 @@ export class RoomSync implements TurnOwner {
   }
 
   private openWindow(writes: number): void {
-    if (this.windowTimer !== null) clearTimeout(this.windowTimer)
+    this.windowWait?.cancel()
     const windowMs = this.window.next(writes, this.host.clock.monotonicMs())
-    this.windowTimer = windowMs === 0 ? null : this.host.after(windowMs, () => this.windowEnded())
+    this.windowWait = windowMs === 0 ? null : this.host.beats.after(windowMs, () => this.windowEnded())
   }
 
   private windowEnded(): void {
-    this.windowTimer = null
+    this.windowWait = null
     this.flushTurn()
   }
 
@@ -242,7 +243,8 @@ export class RoomSync implements TurnOwner {
   /** Broadcast may precede the commit; nothing else does. [LIFE-2] */
   handOut(): void {
     if (this.out.length === 0 || this.pauses > 0) return
-    this.host.emit({ kind: 'updates', room: this.id, updates: this.out, senders: this.senders })
+    const nextMs = this.windowWait?.ms ?? 0
+    this.host.emit({ kind: 'updates', room: this.id, updates: this.out, senders: this.senders, nextMs })
     this.out = []
     this.senders = []
   }
@@ -349,7 +351,7 @@ export class RoomSync implements TurnOwner {
   }
 
   close(): void {
-    if (this.windowTimer !== null) clearTimeout(this.windowTimer)
+    this.windowWait?.cancel()
     for (const member of this.room.members.values()) this.forget(member)
   }
 }

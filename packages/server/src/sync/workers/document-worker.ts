@@ -1,4 +1,5 @@
 import type { DocumentStore } from '../../documents/document-store.port.ts'
+import { Beats } from '../../kernel/beats.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Pacer } from '../../kernel/pacer.ts'
 import type { Random } from '../../kernel/ids.ts'
@@ -79,6 +80,7 @@ export class DocumentWorker {
       clientIds: new ClientIdBudget(),
       loads: new LoadSlots(LOADS_AT_ONCE),
       undecodable: new Set(),
+      beats: new Beats({ clock, run: (work) => this.turn(work) }),
       emit: (message) => {
         this.outgoing.push(message)
         if (this.depth === 0) this.turn(() => undefined)
