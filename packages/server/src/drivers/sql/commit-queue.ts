@@ -47,6 +47,8 @@ const MAX_COMMIT_BYTES = 8 << 20
 const LOAD_MEMORY_MS = 100
 /** From 400 records a second on, gathering for the whole delay pays. */
 const FULL_LOAD = 40
+/** A timer cannot wait less than a millisecond. */
+const SHORTEST_WAIT_MS = 0.5
 const RACE_RETRIES = 3
 const WRITE_ERROR_WINDOW_MS = 60_000
 const APPEND_SAMPLES = 1000
@@ -151,17 +153,17 @@ export class CommitQueue {
     const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
     // A caller of anything but an append waits for its answer before it goes on; gathering would only slow it down.
     const gathers = first.work.kind === 'append'
-    const waitedMs = this.#options.clock.monotonicMs() - Math.min(first.queuedAtMs, this.#lastStartedMs)
+    const waitedMs = this.#options.clock.monotonicMs() - first.queuedAtMs
     const dueInMs = full || !gathers ? 0 : this.#gapMs() - waitedMs
     if (this.#wake !== null) {
-      if (dueInMs > 0 || this.#wake.immediate) return
+      if (dueInMs >= SHORTEST_WAIT_MS || this.#wake.immediate) return
       this.#wake.cancel()
     }
     const start = () => {
       this.#wake = null
       void this.#start()
     }
-    if (dueInMs > 0) {
+    if (dueInMs >= SHORTEST_WAIT_MS) {
       const timer = setTimeout(start, dueInMs)
       this.#wake = { immediate: false, cancel: () => clearTimeout(timer) }
     } else {
@@ -171,7 +173,7 @@ export class CommitQueue {
     }
   }
 
-  /** Time between the starts of two commits: none for a few records now and then, growing with their rate up to the configured delay. */
+  /** How long the first record waits for others: not at all when few come now and then, growing with their rate up to the configured delay. */
   #gapMs(): number {
     return this.#options.commitDelayMs * Math.min(1, this.#load / FULL_LOAD)
   }
@@ -233,19 +235,16 @@ export class CommitQueue {
     let committing = false
     let results: unknown[]
     try {
-      const transaction = await database.writer.startTransaction().execute()
+      const transaction = await database.begin()
       try {
-        results = await this.#runAll(transaction, batch)
+        results = await this.#runAll(transaction.writer, batch)
         if (ackBeforeCommit) settleAppends(batch, results)
         if (commitHoldMs > 0) await new Promise((resolve) => setTimeout(resolve, commitHoldMs))
         committing = true
-        await transaction.commit().execute()
+        await transaction.commit()
       } catch (error) {
         // SQLite has undone by itself after some faults; then there is nothing left to undo.
-        await transaction
-          .rollback()
-          .execute()
-          .catch(() => undefined)
+        await transaction.rollback().catch(() => undefined)
         throw error
       }
     } catch (thrown) {

@@ -41,10 +41,18 @@ export interface Engine {
   faultOf(error: unknown): Fault
 }
 
+/** An open transaction. A failed `commit` may have committed. */
+export interface OpenTransaction {
+  readonly writer: Writer
+  commit(): Promise<void>
+  rollback(): Promise<void>
+}
+
 export interface Database {
   readonly engine: Engine
-  /** Used by one transaction at a time, the group commit. */
   readonly writer: Connection
+  /** One transaction at a time, that of the group commit. */
+  begin(): Promise<OpenTransaction>
   readonly reader: Connection
   /** After the last use: flushes what the engine keeps in side files and releases the lock. */
   close(): Promise<void>

@@ -50,7 +50,16 @@ export async function openPostgres(url: string, waitMs: number, log: Logger): Pr
     await db.destroy()
     throw new Error(`cannot use the database server at ${new URL(url).host}: ${reasonOf(error)}`, { cause: error })
   }
-  return { engine: postgresEngine, writer: db, reader: db, close: () => db.destroy() }
+  return {
+    engine: postgresEngine,
+    writer: db,
+    async begin() {
+      const writer = await db.startTransaction().execute()
+      return { writer, commit: () => writer.commit().execute(), rollback: () => writer.rollback().execute() }
+    },
+    reader: db,
+    close: () => db.destroy(),
+  }
 }
 
 /** A server that has gone without a word would otherwise be waited for until the system gives the connection up, after many minutes. */

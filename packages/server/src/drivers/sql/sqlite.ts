@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
-import type { Database, Engine, Fault, UpdateColumns } from './engine.ts'
-import type { Tables } from './tables.ts'
+import type { Database, Engine, Fault, OpenTransaction, UpdateColumns } from './engine.ts'
+import type { Tables, Writer } from './tables.ts'
 
 export interface SqliteOptions {
   /** NORMAL loses acknowledged records in a power cut; it exists so that the fault tests can be seen to fail. [D2, D-11] */
@@ -37,6 +37,7 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
     return {
       engine: sqliteEngine(writer),
       writer: writerKysely,
+      begin: transactions(writer, writerKysely),
       reader: readerKysely,
       async close() {
         reader.close()
@@ -51,6 +52,24 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
   } catch (error) {
     lock.close()
     throw new Error(`cannot open the store ${path}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** On the one connection there is, a transaction is a state of it. Going through Kysely's own costs as much as a small commit. */
+function transactions(db: DatabaseSync, kysely: Kysely<Tables>): Database['begin'] {
+  const [begin, commit, rollback] = ['begin', 'commit', 'rollback'].map((text) => db.prepare(text)) as [
+    StatementSync,
+    StatementSync,
+    StatementSync,
+  ]
+  const open: OpenTransaction = {
+    writer: kysely as Writer,
+    commit: async () => void commit.run(),
+    rollback: async () => void rollback.run(),
+  }
+  return async () => {
+    begin.run()
+    return open
   }
 }
 

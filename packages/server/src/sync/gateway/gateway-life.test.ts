@@ -169,6 +169,7 @@ describe('busy rooms', () => {
     const turn = (nextMs: number): void =>
       bench.workers.emit({ kind: 'updates', room, updates: [Uint8Array.of(0, 0)], senders: [0], nextMs })
     turn(60)
+    await wait(5)
     bench.workers.emit({ kind: 'settled', connection, join, ordinal: 1 })
     await wait(20)
     expect(client.frames.some((frame) => frame[0] === TAG.syncAck)).toBe(false)

@@ -36,9 +36,8 @@ export interface DocumentWorkerOptions {
 }
 
 const REPORT_MS = 500
-/** How long a busy worker gathers what goes to the main thread, and what goes to the log. */
+/** How long a busy worker gathers what goes to the main thread. */
 const POST_WIDEST_MS = 8
-const APPEND_WIDEST_MS = 4
 const LOADS_AT_ONCE = 2
 
 /**
@@ -57,7 +56,6 @@ export class DocumentWorker {
   private appendSeconds: number[] = []
   private readonly reportTimer: NodeJS.Timeout
   private readonly posts: Pacer
-  private readonly appends: Pacer
   private draining: Promise<void> | null = null
 
   constructor(given: DocumentWorkerOptions) {
@@ -93,7 +91,6 @@ export class DocumentWorker {
       atTurnEnd: (room) => this.turning.add(room),
     }
     this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock, run: () => this.postAll() })
-    this.appends = new Pacer({ widestMs: APPEND_WIDEST_MS, clock, run: () => queue.flush() })
     this.reportTimer = setInterval(() => this.report(), REPORT_MS).unref()
   }
 
@@ -116,7 +113,7 @@ export class DocumentWorker {
       this.depth--
     }
     if (this.depth > 0) return
-    if (!this.host.queue.isEmpty) this.appends.request()
+    this.host.queue.flush()
     if (this.outgoing.length > 0) this.posts.request()
   }
 
