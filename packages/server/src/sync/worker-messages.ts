@@ -64,8 +64,6 @@ export type FromWorker =
       readonly room: number
       readonly updates: readonly Uint8Array[]
       readonly senders: readonly number[]
-      /** The room gathers what comes now for so long; 0 when it is quiet. */
-      readonly nextMs: number
     }
   /** Complete frames for one connection. */
   | { readonly kind: 'direct'; readonly connection: number; readonly join: number; readonly frames: readonly Uint8Array[] }

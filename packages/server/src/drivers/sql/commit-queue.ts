@@ -175,7 +175,7 @@ export class CommitQueue {
 
   /** How long the first record waits for others: not at all when few come now and then, growing with their rate up to the configured delay. */
   #gapMs(): number {
-    return this.#options.commitDelayMs * Math.min(1, this.#load / FULL_LOAD)
+    return (this.#options.commitDelayMs / 2) * Math.min(1, this.#load / FULL_LOAD)
   }
 
   #start(): Promise<void> {

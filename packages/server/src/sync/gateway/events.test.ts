@@ -57,7 +57,7 @@ describe('DOC_EVENT', () => {
     const head = bench.store.put(headOf('d4'))
     const client = await bench.joined('d4')
     const { room } = bench.workers.of('join').at(-1) ?? { room: 0 }
-    bench.workers.emit({ kind: 'updates', room, updates: [Uint8Array.of(1, 2, 3)], senders: [0], nextMs: 0 })
+    bench.workers.emit({ kind: 'updates', room, updates: [Uint8Array.of(1, 2, 3)], senders: [0] })
     bench.events.publish({ kind: 'updated', head, actor: 'ann' })
     await client.next(TAG.docEvent)
     expect(client.tags().slice(-2)).toEqual([TAG.sync, TAG.docEvent])

@@ -1,14 +1,11 @@
 import { syncAckFrame, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
-import type { Timers } from '../../kernel/timers.ts'
 import type { CloseConnection, Connection } from './connection.ts'
 import { holdAwareness, holdUpdate, newHeldUpdates, releaseHeld } from './held-updates.ts'
 import { headerBytes, wireBytes } from './websocket-frame.ts'
 
 /** Above this many unwritten bytes a socket's updates are held and merged. [WS-55] */
 const SLOW_BYTES = 1024 * 1024
-/** An acknowledgement that waits for the next turn of its room gives that so much time to come through. [WS-41] */
-const TURN_LATE_MS = 6
 /** Messages larger than this are written beside their header instead of being copied behind it. */
 const COPY_BYTES = 64 * 1024
 
@@ -16,7 +13,6 @@ export interface OutboxDeps {
   /** `ws_buffer_bytes`. */
   readonly maxBytes: number
   readonly close: CloseConnection
-  readonly timers: Timers
 }
 
 /**
@@ -26,7 +22,6 @@ export interface OutboxDeps {
 export class Outbox {
   readonly #deps: OutboxDeps
   #dirty: Connection[] = []
-  #acking: Connection[] = []
   readonly #slow = new Set<Connection>()
 
   constructor(deps: OutboxDeps) {
@@ -61,15 +56,6 @@ export class Outbox {
   acknowledge(connection: Connection, ordinal: number): void {
     connection.ackDue = ordinal
     this.#mark(connection)
-  }
-
-  /** The same in a busy room: the acknowledgement leaves with the updates that are due in `turnInMs`, which saves a write. */
-  acknowledgeSoon(connection: Connection, ordinal: number, turnInMs: number): void {
-    const waits = connection.ackDue > 0
-    connection.ackDue = ordinal
-    if (waits || connection.marked) return
-    if (this.#acking.length === 0) this.#deps.timers.after(turnInMs + TURN_LATE_MS, () => this.#flushAcks())
-    this.#acking.push(connection)
   }
 
   /** Framed bytes, shared between sockets and never changed afterwards. */
@@ -143,12 +129,6 @@ export class Outbox {
     connection.marked = true
     if (this.#dirty.length === 0) queueMicrotask(() => this.#flushAll())
     this.#dirty.push(connection)
-  }
-
-  #flushAcks(): void {
-    const acking = this.#acking
-    this.#acking = []
-    for (const connection of acking) if (connection.state.kind !== 'closed') this.flush(connection)
   }
 
   #flushAll(): void {

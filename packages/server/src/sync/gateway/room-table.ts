@@ -20,8 +20,6 @@ export interface Room {
   sharing: Sharing
   readonly members: Connection[]
   idleSinceMs: number
-  /** Monotonic; its next updates are to be expected by then. */
-  turnDueMs: number
   /** The present load or eviction; it never rejects. */
   turning: Promise<OpenOutcome>
   settleOpen: (outcome: OpenOutcome) => void
@@ -43,7 +41,6 @@ export class RoomTable {
       sharing,
       members: [],
       idleSinceMs: nowMs,
-      turnDueMs: Number.NEGATIVE_INFINITY,
       turning: Promise.resolve('unavailable'),
       settleOpen: () => {},
     }

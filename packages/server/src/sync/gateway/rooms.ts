@@ -22,7 +22,7 @@ export interface WorkerPool {
 
 /** What rooms tell the sockets. Nothing is told before `attach`. */
 export interface RoomSink {
-  updates(room: Room, turn: Pick<Extract<FromWorker, { kind: 'updates' }>, 'updates' | 'senders' | 'nextMs'>): void
+  updates(room: Room, updates: readonly Uint8Array[], senders: readonly number[]): void
   awareness(room: Room, frame: Uint8Array, except: number): void
   /** Messages about one connection. */
   connection(message: ConnectionMessage): void
@@ -303,7 +303,7 @@ class OpenRooms implements Rooms {
   #receive(worker: number, message: FromWorker): void {
     switch (message.kind) {
       case 'updates':
-        return this.#withRoom(message.room, (room) => this.#sink?.updates(room, message))
+        return this.#withRoom(message.room, (room) => this.#sink?.updates(room, message.updates, message.senders))
       case 'awareness':
         return this.#withRoom(message.room, (room) => this.#sink?.awareness(room, message.frame, message.except))
       case 'direct':

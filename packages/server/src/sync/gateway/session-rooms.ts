@@ -18,10 +18,7 @@ export interface RoomSinkDeps {
 /** What rooms say, brought to the connections. */
 export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): RoomSink {
   return {
-    updates(room, { updates, senders, nextMs }) {
-      room.turnDueMs = context.clock.monotonicMs() + nextMs
-      deps.fanout.updates(room.members, updates, senders)
-    },
+    updates: (room, updates, senders) => deps.fanout.updates(room.members, updates, senders),
     awareness: (room, frame, except) => deps.fanout.awareness(room.members, frame, except),
     connection: (message) => toConnection(context, deps, message),
     ended: (room, why, writers) => endRoom(context, deps, room, why, writers),

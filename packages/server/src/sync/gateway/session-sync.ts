@@ -154,10 +154,7 @@ function acknowledgeChunks(context: SessionContext, connection: Connection, { ac
 export function acknowledge(context: SessionContext, connection: Connection, binding: Binding, identity: Identity): void {
   if (!identity.ack) return
   const ordinal = takeAck(binding.acks)
-  if (ordinal === 0) return
-  const turnInMs = binding.room.turnDueMs - context.clock.monotonicMs()
-  if (turnInMs > 0) context.outbox.acknowledgeSoon(connection, ordinal, turnInMs)
-  else context.outbox.acknowledge(connection, ordinal)
+  if (ordinal > 0) context.outbox.acknowledge(connection, ordinal)
 }
 
 /** Takes what a message costs: nothing, a token of the connection's own bucket, or one of the workspace's. [WS-28, W4] */

@@ -42,7 +42,7 @@ export class Sessions implements AsyncDisposable {
   constructor(deps: SessionDeps) {
     this.#deps = deps
     const close = (connection: Connection, code: CloseCode, word: CloseWord): void => this.close(connection, code, word)
-    this.outbox = new Outbox({ maxBytes: deps.settings.wsBufferBytes, close, timers: deps.timers })
+    this.outbox = new Outbox({ maxBytes: deps.settings.wsBufferBytes, close })
     const byteBuckets = new ByteBuckets()
     this.#context = {
       ...deps,

@@ -84,6 +84,8 @@ export interface RoomHost {
   readonly beats: Beats
   /** Queues a message for the main thread; it leaves with the flush of this turn. */
   emit(message: FromWorker): void
+  /** The same for what may wait for the next end of a window. */
+  emitByBeat(message: FromWorker): void
   count(counter: string, by?: number): void
   /** Runs `work` as a turn of its own and flushes what it emitted. */
   turn(work: () => void): void

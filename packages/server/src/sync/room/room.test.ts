@@ -317,6 +317,19 @@ describe('acknowledgements', () => {
     await held[Symbol.asyncDispose]()
   })
 
+  it('[WS-41] in a busy room an ack waits for the end of the window, and comes then also when nothing else does', async () => {
+    await using own = new TestWorker(storage, { rooms: { windowMs: 1024 } })
+    const { room } = await openRoom(own)
+    const ann = await joined(room, {}, own)
+    await settled(ann)
+    for (let i = 0; i < 800; i++) ann.doc.getMap('shapes:c1').set(`s${i}`, { id: `s${i}`, type: 'rect' })
+    await until(() => own.of('updates').at(-1)?.senders.includes(ann.connection) === true)
+    // The window after so many edits is a quarter of a second at least.
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(ann.settled).toBeLessThan(ann.ordinal)
+    await until(() => ann.settled === ann.ordinal)
+  })
+
   it('[WS-11] [WS-40] a refusal in the same turn neither overtakes what came before it nor settles it', async () => {
     const gate = gatedUpdates(storage.updates)
     const held = new TestWorker({ documents: storage.documents, updates: gate.updates })

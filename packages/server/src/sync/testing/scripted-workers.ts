@@ -76,7 +76,7 @@ export class ScriptedWorkers implements WorkerPool {
     if (read === null) return
     const { room, connection, join, ordinal } = message
     if (read.subType === 0) return this.emit({ kind: 'direct', connection, join, frames: [syncFrame(1, Uint8Array.of(0, 0))] })
-    if (this.broadcasts) this.emit({ kind: 'updates', room, updates: [read.payload], senders: [connection], nextMs: 0 })
+    if (this.broadcasts) this.emit({ kind: 'updates', room, updates: [read.payload], senders: [connection] })
     if (this.settles) this.emit({ kind: 'settled', connection, join, ordinal })
   }
 }

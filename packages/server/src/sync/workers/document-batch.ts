@@ -96,7 +96,6 @@ export function packFromWorker(messages: readonly FromWorker[]): PackedBatch<Fro
     if (message.kind === 'updates' && message.updates.every((update) => update.length <= APART_BYTES)) {
       writer.uint(UPDATES)
       writer.uint(message.room)
-      writer.uint(message.nextMs)
       writer.uint(message.updates.length)
       for (let i = 0; i < message.updates.length; i++) {
         writer.uint(message.senders[i] as number)
@@ -125,14 +124,14 @@ export function unpackFromWorker({ hot, rest }: Batch<FromWorker>): readonly Fro
       const [connection, join, ordinal] = [reader.varUint(), reader.varUint(), reader.varUint()]
       messages.push({ kind: 'settled', connection, join, ordinal })
     } else {
-      const [room, nextMs] = [reader.varUint(), reader.varUint()]
+      const room = reader.varUint()
       const updates: Uint8Array[] = []
       const senders: number[] = []
       for (let count = reader.varUint(); count > 0; count--) {
         senders.push(reader.varUint())
         updates.push(reader.varBytes())
       }
-      messages.push({ kind: 'updates', room, updates, senders, nextMs })
+      messages.push({ kind: 'updates', room, updates, senders })
     }
   }
   return messages

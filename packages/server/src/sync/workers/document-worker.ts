@@ -37,7 +37,7 @@ export interface DocumentWorkerOptions {
 
 const REPORT_MS = 500
 /** How long a busy worker gathers what goes to the main thread. */
-const POST_WIDEST_MS = 8
+const POST_WIDEST_MS = 6
 const LOADS_AT_ONCE = 2
 
 /**
@@ -49,6 +49,8 @@ export class DocumentWorker {
   private readonly host: RoomHost
   private readonly given: DocumentWorkerOptions
   private outgoing: FromWorker[] = []
+  /** Something of it must not wait for the next beat. */
+  private due = false
   private depth = 0
   private readonly turning = new Set<{ flushTurn(): void }>()
   /** Running totals since the worker started. */
@@ -78,11 +80,13 @@ export class DocumentWorker {
       clientIds: new ClientIdBudget(),
       loads: new LoadSlots(LOADS_AT_ONCE),
       undecodable: new Set(),
-      beats: new Beats({ clock, run: (work) => this.turn(work) }),
+      beats: new Beats({ clock, run: (work) => this.beat(work) }),
       emit: (message) => {
         this.outgoing.push(message)
+        this.due = true
         if (this.depth === 0) this.turn(() => undefined)
       },
+      emitByBeat: (message) => this.outgoing.push(message),
       count: (counter, by = 1) => {
         this.counters[counter] = (this.counters[counter] ?? 0) + by
       },
@@ -114,12 +118,18 @@ export class DocumentWorker {
     }
     if (this.depth > 0) return
     this.host.queue.flush()
-    if (this.outgoing.length > 0) this.posts.request()
+    if (this.due) this.posts.request()
+  }
+
+  private beat(work: () => void): void {
+    this.due ||= this.outgoing.length > 0
+    this.turn(work)
   }
 
   private postAll(): void {
     const messages = this.outgoing
     this.outgoing = []
+    this.due = false
     if (messages.length > 0) this.given.post(messages)
   }
 

@@ -78,10 +78,10 @@ describe('batches between threads', () => {
   it('[C2] messages from a worker arrive as they were, in order, without the buffers they were cut from', () => {
     const pool = new Uint8Array(256 * 1024).fill(9)
     const messages: FromWorker[] = [
-      { kind: 'updates', room: 5, updates: [pool.subarray(3, 9), pool.subarray(9, 10)], senders: [1, 0], nextMs: 32 },
+      { kind: 'updates', room: 5, updates: [pool.subarray(3, 9), pool.subarray(9, 10)], senders: [1, 0] },
       { kind: 'settled', connection: 9, join: 3, ordinal: 77 },
       { kind: 'direct', connection: 1, join: 1, frames: [pool.subarray(0, 20)] },
-      { kind: 'updates', room: 5, updates: [pool.subarray(0, 90_000)], senders: [4], nextMs: 0 },
+      { kind: 'updates', room: 5, updates: [pool.subarray(0, 90_000)], senders: [4] },
       { kind: 'drained' },
     ]
     const { batch, transfer } = packFromWorker(messages)

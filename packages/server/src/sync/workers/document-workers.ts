@@ -52,7 +52,7 @@ const LOOK_MS = 50
 /** What counts as lately halves in a quarter of a second. */
 const BUSY_KEPT = 0.5 ** (LOOK_MS / 250)
 /** How long a busy relay gathers what goes to the workers. */
-const POST_WIDEST_MS = 8
+const POST_WIDEST_MS = 12
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
 const EARLY_MS = 1_000

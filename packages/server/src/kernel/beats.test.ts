@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Beats, untilBeat } from './beats.ts'
+import { systemClock } from './clock.ts'
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe('Beats', () => {
+  it('[LIFE-4] a wait ends on a beat, and takes between a quarter of a step and a step and a quarter', () => {
+    const times = fc.tuple(fc.integer({ min: 0, max: 2 ** 41 }), fc.integer({ min: 1, max: 5_000 }))
+    fc.assert(
+      fc.property(times, ([nowMs, waitMs]) => {
+        const ms = untilBeat(nowMs, waitMs)
+        const stepMs = 2 ** Math.floor(Math.log2(waitMs))
+        expect((nowMs + ms) % stepMs).toBe(0)
+        expect(ms).toBeGreaterThanOrEqual(1)
+        expect(ms * 4).toBeGreaterThan(stepMs)
+        expect(ms * 4).toBeLessThanOrEqual(stepMs * 5)
+      }),
+      { seed: 16 },
+    )
+  })
+
+  it('[LIFE-4] waits that begin apart end in one run; one that was taken back does not end', async () => {
+    const runs: string[][] = []
+    let run: string[] = []
+    const beats = new Beats({
+      clock: systemClock,
+      run: (work) => {
+        run = []
+        runs.push(run)
+        work()
+      },
+    })
+    await sleep(untilBeat(Date.now(), 256) + 20)
+    beats.after(256, () => run.push('early'))
+    const takenBack = beats.after(256, () => run.push('never'))
+    await sleep(20)
+    beats.after(256, () => run.push('late'))
+    takenBack.cancel()
+    await sleep(400)
+    expect(runs).toEqual([['early', 'late']])
+  })
+})
