@@ -118,10 +118,27 @@ describe('group commit', () => {
     const before = bench.queue.stats().commits
     const took = await timed(async () => {
       const first = bench.append(key)
-      await sleep(LONG_MS / 4)
+      await sleep(LONG_MS / 12)
       await Promise.all([first, bench.append(key)])
     })
     expect(bench.queue.stats().commits - before).toBe(1)
+    expect(took).toBeGreaterThan(LONG_MS / 6)
+    expect(took).toBeLessThan(LONG_MS)
+  })
+
+  it('[LIFE-4] under load a commit waits no longer than the delay, whatever still comes', async () => {
+    const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS })
+    const key = await bench.newDocument()
+    await bench.appendMany(key, 50)
+    let durable = false
+    const took = await timed(async () => {
+      const first = bench.append(key).then(() => (durable = true))
+      for (let others = 0; !durable && others < 100; others++) {
+        void bench.append(key)
+        await sleep(LONG_MS / 20)
+      }
+      await first
+    })
     expect(took).toBeGreaterThan(LONG_MS / 2)
     expect(took).toBeLessThan(LONG_MS * 2)
   })

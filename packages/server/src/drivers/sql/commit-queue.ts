@@ -47,6 +47,8 @@ const MAX_COMMIT_BYTES = 8 << 20
 const LOAD_MEMORY_MS = 100
 /** From 400 records a second on, gathering for the whole delay pays. */
 const FULL_LOAD = 40
+/** Records of several threads come together, so when none has come for this part of the time, none will in the rest of it. */
+const LULL = 1 / 4
 /** A timer cannot wait less than a millisecond. */
 const SHORTEST_WAIT_MS = 0.5
 const RACE_RETRIES = 3
@@ -66,7 +68,7 @@ export interface CommitStats {
  * Group commit: one transaction over everything queued, of all documents and ports. [LIFE-4, D6]
  *
  * A commit starts at once when none is running and few records come; the more come, the longer it gathers, `commitDelayMs` after its first
- * record at the latest, earlier at 256 records or 1 MiB. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
+ * record at the latest, earlier in a lull, at 256 records or 1 MiB. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
  * COMMIT fails, every call of the batch is rejected with NOT_PERSISTED and later ones are tried anew, unless a flush was lost: then none is.
  */
 export class CommitQueue {
@@ -153,29 +155,37 @@ export class CommitQueue {
     const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
     // A caller of anything but an append waits for its answer before it goes on; gathering would only slow it down.
     const gathers = first.work.kind === 'append'
-    const waitedMs = this.#options.clock.monotonicMs() - first.queuedAtMs
-    const dueInMs = full || !gathers ? 0 : this.#gapMs() - waitedMs
+    const dueInMs = full || !gathers ? 0 : this.#gatheredAtMs(first) - this.#options.clock.monotonicMs()
     if (this.#wake !== null) {
       if (dueInMs >= SHORTEST_WAIT_MS || this.#wake.immediate) return
       this.#wake.cancel()
     }
-    const start = () => {
+    const wake = (next: () => unknown) => () => {
       this.#wake = null
-      void this.#start()
+      next()
     }
     if (dueInMs >= SHORTEST_WAIT_MS) {
-      const timer = setTimeout(start, dueInMs)
+      const timer = setTimeout(
+        wake(() => this.#schedule()),
+        dueInMs,
+      )
       this.#wake = { immediate: false, cancel: () => clearTimeout(timer) }
     } else {
       // Not in this very turn: the messages that have already arrived should share the commit.
-      const immediate = setImmediate(start)
+      const immediate = setImmediate(wake(() => this.#start()))
       this.#wake = { immediate: true, cancel: () => clearImmediate(immediate) }
     }
   }
 
+  #gatheredAtMs(first: Job): number {
+    const gapMs = this.#gapMs()
+    const newest = this.#jobs[this.#jobs.length - 1] ?? first
+    return Math.min(first.queuedAtMs + gapMs, newest.queuedAtMs + gapMs * LULL)
+  }
+
   /** How long the first record waits for others: not at all when few come now and then, growing with their rate up to the configured delay. */
   #gapMs(): number {
-    return (this.#options.commitDelayMs / 2) * Math.min(1, this.#load / FULL_LOAD)
+    return this.#options.commitDelayMs * Math.min(1, this.#load / FULL_LOAD)
   }
 
   #start(): Promise<void> {

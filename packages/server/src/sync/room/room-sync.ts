@@ -13,6 +13,8 @@ import type { ToWorker } from '../worker-messages.ts'
 
 const RESYNC_EVERY_MS = 1_000
 const FULL_STATE_EVERY_MS = 10_000
+/** So many gathered writes end a window before its time: waiting for more saves nothing then. */
+const MANY_WRITES = 256
 /** WS-29 asks again after at most 5 s. */
 const LONGEST_DROP_MS = 5_000
 
@@ -47,6 +49,8 @@ export class RoomSync implements TurnOwner {
   private readonly room: SyncRoom
   private readonly window: EditWindow
   private turn = new Map<Member, Write[]>()
+  /** Writes in `turn`. */
+  private gathered = 0
   private windowWait: Wait | null = null
   /** How many ask for a pause now. */
   private pauses = 0
@@ -118,7 +122,9 @@ export class RoomSync implements TurnOwner {
     const writes = this.turn.get(member)
     if (writes === undefined) this.turn.set(member, [write])
     else writes.push(write)
-    if (this.windowWait === null && this.pauses === 0) this.host.atTurnEnd(this)
+    this.gathered++
+    const ends = this.windowWait === null || this.gathered >= MANY_WRITES
+    if (ends && this.pauses === 0) this.host.atTurnEnd(this)
   }
 
   private needsTrial(update: Uint8Array): boolean {
@@ -158,14 +164,11 @@ export class RoomSync implements TurnOwner {
   }
 
   private applyTurn(): void {
-    const { turn } = this
+    const { turn, gathered } = this
     this.turn = new Map()
-    let writes = 0
-    for (const [member, gathered] of turn) {
-      writes += gathered.length
-      if (!this.applyNow(member, gathered)) return
-    }
-    this.openWindow(writes)
+    this.gathered = 0
+    for (const [member, writes] of turn) if (!this.applyNow(member, writes)) return
+    this.openWindow(gathered)
     this.handOut()
   }
 

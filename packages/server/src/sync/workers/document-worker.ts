@@ -37,7 +37,7 @@ export interface DocumentWorkerOptions {
 
 const REPORT_MS = 500
 /** How long a busy worker gathers what goes to the main thread. */
-const POST_WIDEST_MS = 6
+const POST_WIDEST_MS = 4
 const LOADS_AT_ONCE = 2
 
 /**
