@@ -1,12 +1,5 @@
 import type { Clock } from './clock.ts'
 
-/** A wait that has begun. */
-export interface Wait {
-  /** How long it takes. */
-  readonly ms: number
-  cancel(): void
-}
-
 /**
  * Waits that end together: each ends on a multiple, of the wall clock, of the largest power of two that is no longer than asked for. So what
  * began at different moments, in different threads, shares one wake-up, and what follows from it shares posts and commits.
@@ -22,13 +15,13 @@ export class Beats {
     this.#run = options.run
   }
 
-  /** Runs `work` after about `waitMs`, at least 1. The timer keeps no process alive. */
-  after(waitMs: number, work: () => void): Wait {
+  /** Runs `work` after about `waitMs`, at least 1; the returned function takes it back. The timer keeps no process alive. */
+  after(waitMs: number, work: () => void): () => void {
     const nowMs = this.#clock.nowMs()
     const ms = untilBeat(nowMs, waitMs)
     const works = this.#due.get(nowMs + ms) ?? this.#begin(nowMs + ms, ms)
     works.add(work)
-    return { ms, cancel: () => works.delete(work) }
+    return () => void works.delete(work)
   }
 
   #begin(atMs: number, ms: number): Set<() => void> {

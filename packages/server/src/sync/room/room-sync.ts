@@ -1,6 +1,5 @@
 import { isWriteBearing, readSync, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
-import type { Wait } from '../../kernel/beats.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
 import { fullState, type LiveContent, type RoomContent, step2Frames, vectorOf } from './room-content.ts'
 import { applyWrites, EditWindow, type Refusal, type TurnOwner, type Write } from './room-edits.ts'
@@ -51,7 +50,8 @@ export class RoomSync implements TurnOwner {
   private turn = new Map<Member, Write[]>()
   /** Writes in `turn`. */
   private gathered = 0
-  private windowWait: Wait | null = null
+  /** Takes the end of the open window back. */
+  private cancelWindow: (() => void) | null = null
   /** How many ask for a pause now. */
   private pauses = 0
   /** What the turn being applied has emitted; logged and handed out once the document is known to be sound. */
@@ -123,7 +123,7 @@ export class RoomSync implements TurnOwner {
     if (writes === undefined) this.turn.set(member, [write])
     else writes.push(write)
     this.gathered++
-    const ends = this.windowWait === null || this.gathered >= MANY_WRITES
+    const ends = this.cancelWindow === null || this.gathered >= MANY_WRITES
     if (ends && this.pauses === 0) this.host.atTurnEnd(this)
   }
 
@@ -188,13 +188,13 @@ export class RoomSync implements TurnOwner {
   }
 
   private openWindow(writes: number): void {
-    this.windowWait?.cancel()
+    this.cancelWindow?.()
     const windowMs = this.window.next(writes, this.host.clock.monotonicMs())
-    this.windowWait = windowMs === 0 ? null : this.host.beats.after(windowMs, () => this.windowEnded())
+    this.cancelWindow = windowMs === 0 ? null : this.host.beats.after(windowMs, () => this.windowEnded())
   }
 
   private windowEnded(): void {
-    this.windowWait = null
+    this.cancelWindow = null
     this.flushTurn()
   }
 
@@ -330,7 +330,7 @@ export class RoomSync implements TurnOwner {
     if (ordinal > 0) {
       const settled = { kind: 'settled', connection: member.connection, join: member.join, ordinal } as const
       // The updates that leave when the window ends take it along, which saves a post and a write to the socket.
-      if (this.windowWait === null) this.host.emit(settled)
+      if (this.cancelWindow === null) this.host.emit(settled)
       else this.host.emitByBeat(settled)
     }
     if (member.waiting.length === 0) this.acking.delete(member)
@@ -358,7 +358,7 @@ export class RoomSync implements TurnOwner {
   }
 
   close(): void {
-    this.windowWait?.cancel()
+    this.cancelWindow?.()
     for (const member of this.room.members.values()) this.forget(member)
   }
 }
