@@ -9,6 +9,7 @@ import type { Room } from './room.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
 import { compactRoom } from './room-compact.ts'
 import { encodeRoom } from './room-encode.ts'
+import { saveLatestMs } from './room-host.ts'
 import { RELAY } from './room-load.ts'
 import { putIntoRoom } from './room-put.ts'
 import { materialised } from './room-body.ts'
@@ -25,9 +26,6 @@ export interface Base {
 export type SaveOutcome = 'saved' | 'behind' | 'gone' | 'lost'
 
 const ATTEMPTS = 5
-/** How much earlier than the latest time some rooms are materialised; multiples of the golden ratio spread evenly. */
-const SPREAD = 0.2
-const GOLDEN = 0.618_034
 const RETRY_MS = 1_000
 const COMPACT_PAUSE_MS = 100
 const LARGE_BYTES = 64 * 1024
@@ -48,8 +46,6 @@ export class RoomSaver {
   private readonly leaving: LeaveCapture
   private readonly room: Room
   private readonly loadedVersion: number
-  /** Not the same for all rooms, or those that were first edited together would be materialised together again and again. [LIFE-10] */
-  private readonly latestMs: number
   /** A compaction that came to nothing is not repeated at every edit. */
   private compactNotBeforeMs = Number.NEGATIVE_INFINITY
   private firstEditMs: number | null = null
@@ -66,7 +62,6 @@ export class RoomSaver {
     this.leaving = leaveCapture(room)
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
     this.loadedVersion = head.version
-    this.latestMs = room.host.options.saveLatestMs * (1 - SPREAD * ((room.id * GOLDEN) % 1))
   }
 
   /** A body that was left behind is brought up soon. */
@@ -104,9 +99,9 @@ export class RoomSaver {
   /** 2 s after the last edit, 10 s after the first one. [LIFE-10] */
   private due(): void {
     if (this.firstEditMs === null) return
-    const { saveIdleMs } = this.room.host.options
+    const { options } = this.room.host
     const now = this.room.host.clock.monotonicMs()
-    const dueMs = Math.min(this.lastEditMs + saveIdleMs, this.firstEditMs + this.latestMs)
+    const dueMs = Math.min(this.lastEditMs + options.saveIdleMs, this.firstEditMs + saveLatestMs(options, this.room.id))
     if (now + 1 < dueMs) this.arm(dueMs - now)
     else this.saveSoon()
   }
