@@ -3,6 +3,7 @@ import { type BodyFacts, bodyFacts } from '@docrelay/model/body-facts'
 import { stampBody } from '@docrelay/model/body-title'
 import { writeSettledBody, writeStoredBody } from '@docrelay/model/body-write'
 import { zeroes } from '../../documents/put-plan.ts'
+import type { RoomOptions } from './room-host.ts'
 
 /** A projected body ready to be stored. */
 export interface Materialised {
@@ -35,4 +36,13 @@ const NOTHING = new Uint8Array(0)
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0
+}
+
+/** How much earlier than the latest time some rooms are materialised; multiples of the golden ratio spread evenly. */
+const SPREAD = 0.2
+const GOLDEN = 0.618_034
+
+/** Not the same for all rooms, or those that were first edited together would be materialised together again and again. [LIFE-10] */
+export function saveLatestMs(options: Pick<RoomOptions, 'saveLatestMs'>, room: number): number {
+  return options.saveLatestMs * (1 - SPREAD * ((room * GOLDEN) % 1))
 }

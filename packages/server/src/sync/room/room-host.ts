@@ -41,15 +41,6 @@ export const ROOM_OPTIONS: RoomOptions = {
   trialBytes: 1024 * 1024,
 }
 
-/** How much earlier than the latest time some rooms are materialised; multiples of the golden ratio spread evenly. */
-const SPREAD = 0.2
-const GOLDEN = 0.618_034
-
-/** Not the same for all rooms, or those that were first edited together would be materialised together again and again. [LIFE-10] */
-export function saveLatestMs(options: Pick<RoomOptions, 'saveLatestMs'>, room: number): number {
-  return options.saveLatestMs * (1 - SPREAD * ((room * GOLDEN) % 1))
-}
-
 /** Says to the watchdog what is running, so that an endless operation can be told from a busy thread. [C5] */
 export interface Watch {
   begin(what: {

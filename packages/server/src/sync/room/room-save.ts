@@ -9,10 +9,9 @@ import type { Room } from './room.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
 import { compactRoom } from './room-compact.ts'
 import { encodeRoom } from './room-encode.ts'
-import { saveLatestMs } from './room-host.ts'
 import { RELAY } from './room-load.ts'
 import { putIntoRoom } from './room-put.ts'
-import { materialised } from './room-body.ts'
+import { materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
@@ -99,10 +98,10 @@ export class RoomSaver {
   /** 2 s after the last edit, 10 s after the first one. [LIFE-10] */
   private due(): void {
     if (this.firstEditMs === null) return
-    const { options } = this.room.host
-    const now = this.room.host.clock.monotonicMs()
+    const { options, clock } = this.room.host
     const dueMs = Math.min(this.lastEditMs + options.saveIdleMs, this.firstEditMs + saveLatestMs(options, this.room.id))
-    if (now + 1 < dueMs) this.arm(dueMs - now)
+    const waitMs = dueMs - clock.monotonicMs()
+    if (waitMs > 1) this.arm(waitMs)
     else this.saveSoon()
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { saveLatestMs } from './room-host.ts'
+import { saveLatestMs } from './room-body.ts'
 
 describe('saveLatestMs', () => {
   it('[LIFE-10] is never later than configured, and spreads rooms that were opened one after the other', () => {
