@@ -1,5 +1,6 @@
 import { BACKGROUND } from './colours.ts'
-import type { BoxDrawable, TextDrawable } from './drawable.ts'
+import { type BoxDrawable, extentOf, type TextDrawable } from './drawable.ts'
+import { type Bounds, boundsOfTurned, unite } from './geometry.ts'
 import { element, escapeXml, formatNumber } from './svg-text.ts'
 import { lineHeight, textWidth, wrapText } from './text-layout.ts'
 
@@ -32,8 +33,14 @@ export function boxSvg(box: BoxDrawable): string {
   return group(box, parts.join(''))
 }
 
-/** A text shape in its own font, alignment and colour. */
-export function textShapeSvg(shape: TextDrawable): string {
+/** Something drawn and the room that it takes. */
+export interface Drawn {
+  readonly svg: string
+  readonly bounds: Bounds | null
+}
+
+/** A text shape in its own font, alignment and colour. Lines that its height has no room for are drawn all the same. */
+export function textShapeSvg(shape: TextDrawable): Drawn {
   const { centre, width, height, fontSize, align, vertical } = shape
   const lines = wrapText(shape.text, fontSize, Math.max(width, fontSize), 500)
   const used = lines.length * lineHeight(fontSize)
@@ -41,17 +48,24 @@ export function textShapeSvg(shape: TextDrawable): string {
     vertical === 'top' ? centre.y - height / 2 : vertical === 'bottom' ? centre.y + height / 2 - used : centre.y - used / 2
   const x = align === 'left' ? centre.x - width / 2 : align === 'right' ? centre.x + width / 2 : centre.x
   const anchor = align === 'left' ? 'start' : align === 'right' ? 'end' : 'middle'
-  return group(shape, textSvg({ lines, x, top, anchor, size: fontSize, colour: shape.colour, family: shape.family }))
+  const block = { left: centre.x - width / 2, top, right: centre.x + width / 2, bottom: top + used }
+  return {
+    svg: group(shape, textSvg({ lines, x, top, anchor, size: fontSize, colour: shape.colour, family: shape.family })),
+    bounds: unite(extentOf(shape), boundsOfTurned(block, centre, shape.rotation)),
+  }
 }
 
 /** A label on a line, on a ground of its own so that it can be read. */
-export function lineLabelSvg(label: string, x: number, y: number, colour: string): string {
+export function lineLabelSvg(label: string, x: number, y: number, colour: string): Drawn {
   const size = 12
   const lines = wrapText(label, size, 200, 4)
   const width = Math.max(...lines.map((line) => textWidth(line, size))) + 6
   const height = lines.length * lineHeight(size)
   const ground = element('rect', { x: x - width / 2, y: y - height / 2, width, height, fill: BACKGROUND })
-  return ground + textSvg({ lines, x, top: y - height / 2, anchor: 'middle', size, colour, family: 'sans-serif' })
+  return {
+    svg: ground + textSvg({ lines, x, top: y - height / 2, anchor: 'middle', size, colour, family: 'sans-serif' }),
+    bounds: { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 },
+  }
 }
 
 function outline(box: BoxDrawable): string {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject, memberOf } from '../json.ts'
 import { AUTO_COLOUR, readColour, readPaint } from './colours.ts'
-import { type Bounds, boundsOf, type Point, rotated } from './geometry.ts'
+import { type Bounds, boundsOfTurned, type Point } from './geometry.ts'
 
 /** Beyond it nothing can be looked at; stored numbers may be any. */
 const MAX_COORDINATE = 10_000_000
@@ -87,11 +87,10 @@ export function readDrawable(id: string, shape: JsonObject): Drawable | null {
 }
 
 /** The corners of a box or text as it lies on the page. */
-export function extentOf({ centre, width, height, rotation }: BoxDrawable | TextDrawable): Bounds | null {
-  const corners = [-1, 1].flatMap((dx) =>
-    [-1, 1].map((dy) => rotated({ x: centre.x + (dx * width) / 2, y: centre.y + (dy * height) / 2 }, centre, rotation)),
-  )
-  return boundsOf(corners)
+export function extentOf({ centre, width, height, rotation }: BoxDrawable | TextDrawable): Bounds {
+  const { x, y } = centre
+  const upright = { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 }
+  return boundsOfTurned(upright, centre, rotation)
 }
 
 function readBox(shape: JsonObject, type: string, common: Common): BoxDrawable {

@@ -42,6 +42,12 @@ export function rotated(point: Point, centre: Point, degrees: number): Point {
   return { x: centre.x + dx * cos - dy * sin, y: centre.y + dx * sin + dy * cos }
 }
 
+/** The upright rectangle around one that is turned around `centre`. */
+export function boundsOfTurned({ left, top, right, bottom }: Bounds, centre: Point, degrees: number): Bounds {
+  const corners = [left, right].flatMap((x) => [top, bottom].map((y) => rotated({ x, y }, centre, degrees)))
+  return boundsOf(corners) as Bounds
+}
+
 export function distance(a: Point, b: Point): number {
   return Math.hypot(b.x - a.x, b.y - a.y)
 }

@@ -107,7 +107,7 @@ describe('canvas pages as SVG', () => {
   it('[CANVAS-25] draws every kind of shape, connector, arrow, label and icon as the golden file shows', async () => {
     const { svg, width, height } = renderPage(SHOWCASE, 1)
     await expect(svg.replaceAll('><', '>\n<')).toMatchFileSnapshot('golden/showcase.svg')
-    expect({ width, height }).toMatchObject({ width: 1070, height: 545 })
+    expect({ width, height }).toMatchObject({ width: 1070, height: 552.5 })
     expectHarmless(svg)
   })
 
@@ -123,6 +123,23 @@ describe('canvas pages as SVG', () => {
     expect(renderPage(pageOf(square), 1).svg).toContain('viewBox="-80 -70 180 180"')
     const { width } = renderPage(pageOf({ ...square, rotation: 45 }), 1)
     expect(width).toBeCloseTo(100 * Math.SQRT2 + 80, 5)
+  })
+
+  it('[CANVAS-25] text that outgrows its shape and the label of a line at the edge are within the view box', () => {
+    const viewBox = (shape: JsonObject) => {
+      const [left = 0, top = 0, width = 0, height = 0] = (/viewBox="([^"]*)"/.exec(renderPage(pageOf(shape), 1).svg)?.[1] ?? '')
+        .split(' ')
+        .map(Number)
+      return { left, top, right: left + width, bottom: top + height }
+    }
+    const text = { id: 't', type: 'text', x: 100, y: 100, width: 100, height: 20, fontSize: 20, text: 'a\nb\nc\nd' }
+    expect(viewBox(text)).toEqual({ left: 10, top: 50, right: 190, bottom: 90 + 4 * 25 + 40 })
+    expect(viewBox({ ...text, verticalAlign: 'middle' })).toEqual({ left: 10, top: 10, right: 190, bottom: 190 })
+    expect(viewBox({ ...text, rotation: 180 })).toEqual({ left: 10, top: 110 - 4 * 25 - 40, right: 190, bottom: 150 })
+    const line = { id: 'l', type: 'connector', x: 0, y: 0, x2: 0, y2: 300, label: 'a label beside the page' }
+    expect(viewBox(line)).toMatchObject({ top: -40, bottom: 340 })
+    expect(viewBox(line).left).toBeLessThan(-90)
+    expect(viewBox(line).right).toBeGreaterThan(90)
   })
 
   it('[CANVAS-25] shapes lie in the order of the page', () => {
@@ -179,7 +196,7 @@ describe('canvas pages as SVG', () => {
 
   it('[REST-34] the scale multiplies width and height and leaves the drawing', () => {
     const [one, two] = [renderPage(SHOWCASE, 1).svg, renderPage(SHOWCASE, 2).svg]
-    expect(two).toContain('width="2140" height="1090')
+    expect(two).toContain('width="2140" height="1105')
     expect(two.slice(two.indexOf('viewBox'))).toBe(one.slice(one.indexOf('viewBox')))
   })
 

@@ -1,5 +1,5 @@
 import type { CanvasPage } from '../body.ts'
-import { boxSvg, lineLabelSvg, textShapeSvg } from './box-svg.ts'
+import { boxSvg, type Drawn, lineLabelSvg, textShapeSvg } from './box-svg.ts'
 import { BACKGROUND } from './colours.ts'
 import { connectorPath } from './connector-path.ts'
 import { type BoxDrawable, type ConnectorDrawable, type Drawable, extentOf, readDrawable, type TextDrawable } from './drawable.ts'
@@ -7,9 +7,10 @@ import { alongPolyline, type Bounds, boundsOf, unite } from './geometry.ts'
 import { element, formatNumber } from './svg-text.ts'
 
 /** Raised by every change of what a page looks like; part of the ETag of previews. [REST-35] */
-export const RENDERER_VERSION = 1
+export const RENDERER_VERSION = 2
 
 const MARGIN = 40
+const UNNAMED: Drawn = { svg: '', bounds: null }
 const EMPTY: Bounds = { left: 0, top: 0, right: 400, bottom: 300 }
 
 export interface PageSvg {
@@ -50,27 +51,24 @@ function withMargin(bounds: Bounds): Bounds {
   }
 }
 
-function draw(
-  drawable: Drawable,
-  shapes: ReadonlyMap<string, BoxDrawable | TextDrawable>,
-): { svg: string; bounds: Bounds | null } {
+function draw(drawable: Drawable, shapes: ReadonlyMap<string, BoxDrawable | TextDrawable>): Drawn {
   switch (drawable.kind) {
     case 'box':
       return { svg: boxSvg(drawable), bounds: extentOf(drawable) }
     case 'text':
-      return { svg: textShapeSvg(drawable), bounds: extentOf(drawable) }
+      return textShapeSvg(drawable)
     case 'connector':
       return connectorSvg(drawable, shapes)
   }
 }
 
-function connectorSvg(connector: ConnectorDrawable, shapes: ReadonlyMap<string, BoxDrawable | TextDrawable>) {
+function connectorSvg(connector: ConnectorDrawable, shapes: ReadonlyMap<string, BoxDrawable | TextDrawable>): Drawn {
   const { d, outline, startArrow, endArrow } = connectorPath(connector, shapes)
   const { stroke, strokeWidth, opacity, label } = connector
   const line = element('path', { d, fill: 'none', stroke, 'stroke-width': strokeWidth })
   const place = alongPolyline(outline, connector.labelPosition)
-  const named = label === '' ? '' : lineLabelSvg(label, place.x, place.y, connector.labelColour)
-  const content = line + startArrow + endArrow + named
+  const named = label === '' ? UNNAMED : lineLabelSvg(label, place.x, place.y, connector.labelColour)
+  const content = line + startArrow + endArrow + named.svg
   const svg = opacity === 1 ? content : element('g', { opacity }, content)
-  return { svg, bounds: boundsOf(outline) }
+  return { svg, bounds: unite(boundsOf(outline), named.bounds) }
 }
