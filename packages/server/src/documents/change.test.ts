@@ -95,6 +95,14 @@ describe('DELETE', () => {
 })
 
 describe('transfer', () => {
+  it('[REST-23] [BODY-13] where the share list has no place for the former owner it is 400; to one who leaves the list it is done', async () => {
+    const sharedWith = Array.from({ length: 1000 }, (_, i) => ({ userId: `user-${i}`, permission: 'view' }))
+    await relay.call('PUT', '/api/docs/crowded', { as: ann, body: { sharedWith } })
+    const refused = await transfer('crowded', { to_user_id: 'one-more' })
+    expect([refused.status, refused.json]).toMatchObject([400, { errorCode: 'BAD_REQUEST', field: 'sharedWith', limit: 1000 }])
+    expect((await transfer('crowded', { to_user_id: 'user-7' })).status).toBe(204)
+  })
+
   it('[REST-23] [OPS-7] the new owner leaves the share list and the former one becomes an edit share', async () => {
     const cid = { userId: 'cid', permission: 'view', note: 'kept' }
     await put('given', { sharedWith: [{ user_id: 'bob', role: 'view' }, cid] })

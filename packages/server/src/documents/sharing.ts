@@ -1,6 +1,6 @@
 import { type Access, reaches } from '../access/access.ts'
 import { readShares } from '../access/shares.ts'
-import { RelayError } from '../kernel/errors.ts'
+import { badRequest } from '../kernel/bad-request.ts'
 import { changeBeside } from './change-beside.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
@@ -65,13 +65,7 @@ export async function grantView(
 ): Promise<boolean> {
   const outcome = await changeBeside(deps, target, access.sub, (head) => {
     if (reaches(documentLevel(access, head, deps.enforcePrivateDocs), 'view')) return null
-    if (head.sharedWith.length >= MAX_SHARES) {
-      throw new RelayError('BAD_REQUEST', `The document is shared with ${MAX_SHARES} users already.`, {
-        field: 'sharedWith',
-        limit: MAX_SHARES,
-      })
-    }
-    return { sharedWith: [...head.sharedWith, { userId: access.sub, permission: 'view', sharedAt: deps.clock.nowMs() }] }
+    return { sharedWith: withShare(head.sharedWith, { userId: access.sub, permission: 'view', sharedAt: deps.clock.nowMs() }) }
   })
   return outcome.kind !== 'gone'
 }
@@ -115,7 +109,13 @@ function transferredShares(before: DocumentHead, newOwnerId: string, nowMs: numb
     return userId !== newOwnerId && userId !== before.ownerId
   })
   if (before.ownerId === '') return others
-  return [...others, { userId: before.ownerId, userName: before.ownerName, permission: 'edit', sharedAt: nowMs }]
+  return withShare(others, { userId: before.ownerId, userName: before.ownerName, permission: 'edit', sharedAt: nowMs })
+}
+
+/** One entry more, unless the list is full: no list becomes one that a PUT could not bring back. [BODY-13] */
+function withShare(sharedWith: readonly unknown[], share: Readonly<Record<string, unknown>>): readonly unknown[] {
+  if (sharedWith.length < MAX_SHARES) return [...sharedWith, share]
+  throw badRequest('sharedWith', `The document is shared with ${MAX_SHARES} users already.`, { limit: MAX_SHARES })
 }
 
 /** A share list as editors see it, as it is stored. A user that keeps its permission keeps the time it got it. [SHARE-6, BODY-13] */
