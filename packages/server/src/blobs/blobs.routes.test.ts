@@ -307,7 +307,7 @@ describe('an object store', () => {
 })
 
 describe('limits of a workspace', () => {
-  it('[REST-12] uploads above max_concurrent_blob_uploads are 429 with Retry-After', async () => {
+  it('[REST-12] [OPS-4] uploads above max_concurrent_blob_uploads are 429 with Retry-After, and counted', async () => {
     await using limited = await startRestRelay({ blobs: { maxConcurrentUploads: 1 } })
     const bytes = someBytes(10, 70)
     const token = limited.issuer.token(ann)
@@ -316,6 +316,7 @@ describe('limits of a workspace', () => {
     await new Promise((resolve) => setTimeout(resolve, 300))
     const answer = await post(bytes, { as: ann }, undefined, limited)
     expect([answer.status, answer.json.errorCode, answer.headers.get('retry-after')]).toEqual([429, 'TOO_MANY_UPLOADS', '1'])
+    expect((await limited.metrics.render()).text).toContain('relay_rate_limit_rejections_total{surface="upload"} 1\n')
     await hanging
     await vi.waitFor(async () => expect((await post(bytes, { as: ann }, undefined, limited)).status).toBe(204), 5_000)
   })

@@ -1,5 +1,6 @@
 import type { Access } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
+import type { Metrics } from '../kernel/metrics.ts'
 import type { BlobDeps } from './blob-deps.ts'
 import type { BlobGrant, Provenance } from './blob-ledger.port.ts'
 import type { ReceivedBlob } from './blob-store.port.ts'
@@ -36,7 +37,7 @@ export function createUploads(deps: BlobDeps): TakeUpload {
     if (upload.declaredBytes !== null) checkSize(upload.declaredBytes, deps)
     const { workspaceId } = access
     const before = running.get(workspaceId) ?? 0
-    if (before >= settings.maxConcurrentUploads) throw tooManyUploads(settings.maxConcurrentUploads)
+    if (before >= settings.maxConcurrentUploads) throw tooManyUploads(settings.maxConcurrentUploads, metrics)
     running.set(workspaceId, before + 1)
     try {
       await deps.checkSpace()
@@ -106,7 +107,8 @@ function checkSize(sizeBytes: number, { settings, metrics }: BlobDeps): void {
   if (sizeBytes > settings.maxBlobBytes) throw tooLarge(sizeBytes, settings.maxBlobBytes, metrics)
 }
 
-function tooManyUploads(max: number): RelayError {
+function tooManyUploads(max: number, metrics: Pick<Metrics, 'add'>): RelayError {
+  metrics.add('relay_rate_limit_rejections_total', 1, { surface: 'upload' })
   return new RelayError(
     'TOO_MANY_UPLOADS',
     `The workspace has ${max} blob uploads under way, which is max_concurrent_blob_uploads.`,
