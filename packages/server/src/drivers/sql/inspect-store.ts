@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { StoredContents } from '../../verify/stored-contents.port.ts'
 import { layoutOf } from './archive-layout.ts'
+import { pendingSteps } from './migrations/migrate.ts'
 import { inspectDocument } from './inspect-document.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Tables } from './tables.ts'
@@ -43,10 +44,25 @@ export async function openStoredContents(url: string, log: Logger): Promise<Stor
   return storedContents(reader, () => [], close)
 }
 
-function storedContents(db: Connection, structure: () => readonly string[], close: () => Promise<void>): StoredContents {
+async function storedContents(
+  db: Connection,
+  structure: () => readonly string[],
+  close: () => Promise<void>,
+): Promise<StoredContents> {
+  try {
+    const { steps } = await layoutOf(db, async () => [])
+    const missing = pendingSteps(steps)
+    if (missing.length > 0) throw new Error(`the store lacks the steps ${missing.join(', ')}: run \`relay migrate\` first`)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return contentsOf(db, structure, close)
+}
+
+function contentsOf(db: Connection, structure: () => readonly string[], close: () => Promise<void>): StoredContents {
   return {
     async *problems() {
-      await layoutOf(db, async () => [])
       for (const problem of structure()) if (problem !== 'ok') yield `the database file is damaged: ${problem}`
       yield* strayRows(db)
       yield* registryProblems(db)

@@ -201,6 +201,9 @@ describe('a restored store', () => {
     expect((await migrate('--plan')).out).toMatch(
       /^pending 0002-workspace: passes over about \d+ bytes; relay serve does it as well\n$/,
     )
+    expect((await relayCommandHere(dataDir, ['verify'])).err).toContain(
+      'lacks the steps 0002-workspace: run `relay migrate` first',
+    )
     const done = await migrate()
     expect([done.code, done.out]).toEqual([0, expect.stringMatching(/^backup .*\napplied 0002-workspace: /)])
     const made = readdirSync(dataDir).filter((name) => name.startsWith('backup-before-'))
