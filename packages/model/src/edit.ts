@@ -49,3 +49,8 @@ export type Edit<A, R> = (body: DocumentBody, args: A, environment: EditEnvironm
 export function refused(code: string, message: string, facts: Refusal['facts'] = {}): Refusal {
   return { kind: 'refused', code, message, facts }
 }
+
+/** Tells a refusal from whatever else a step of an edit answers. */
+export function isRefusal(answer: object): answer is Refusal {
+  return 'kind' in answer && answer.kind === 'refused'
+}

@@ -1,0 +1,64 @@
+import type { DocumentBody } from './body.ts'
+import { refused, type Refusal } from './edit.ts'
+import { memberOf, type JsonObject } from './json.ts'
+import { quote } from './quote.ts'
+
+export type PageKind = 'canvas' | 'prose'
+
+/** The name that people see; a page without one is shown by its id. */
+export function pageName(page: { readonly id: string; readonly members: JsonObject }): string {
+  const name = memberOf(page.members, 'name')
+  return typeof name === 'string' ? name : page.id
+}
+
+/** No page of this kind has the id; the facts name those that exist and a page of the other kind. [ERR_PAGE_NOT_FOUND] */
+export function pageNotFound(body: DocumentBody, pageId: string, kind: PageKind): Refusal {
+  const otherKind: PageKind = kind === 'prose' ? 'canvas' : 'prose'
+  const isOther = body[otherKind].pages.some((page) => page.id === pageId)
+  const pages = body[kind].pages.slice(0, 20).map((page) => ({ id: page.id, name: quote(pageName(page)) }))
+  const known = pages.map((page) => `${page.id} ("${page.name}")`).join(', ')
+  const why = isOther ? `it is a ${otherKind} page` : 'the document has none with this id'
+  return refused(
+    'ERR_PAGE_NOT_FOUND',
+    `"${quote(pageId)}" is not a ${kind} page: ${why}. Its ${kind} pages are: ${known === '' ? 'none' : known}.`,
+    { pageId, kind, ...(isOther ? { otherKind } : {}), pages },
+  )
+}
+
+/** The only page of its kind stays. [ERR_LAST_PAGE] */
+export function lastPage(pageId: string, kind: PageKind): Refusal {
+  return refused('ERR_LAST_PAGE', `"${quote(pageId)}" is the only ${kind} page of the document; add another one first.`, {
+    pageId,
+    kind,
+  })
+}
+
+/** Why `order` does not name each of `ids` exactly once, `null` when it does. [ERR_NOT_PERMUTATION] */
+export function notPermutation(order: readonly string[], ids: readonly string[]): Refusal | null {
+  const [given, known] = [new Set(order), new Set(ids)]
+  const missing = ids.filter((id) => !given.has(id))
+  const unknown = [...given].filter((id) => !known.has(id))
+  const seen = new Set<string>()
+  const duplicate = [...new Set(order.filter((id) => seen.size === seen.add(id).size))]
+  if (missing.length + unknown.length + duplicate.length === 0) return null
+  const told = Object.entries({ missing, unknown, duplicate })
+    .filter(([, list]) => list.length > 0)
+    .map(([word, list]) => `${word}: ${list.slice(0, 20).map(quote).join(', ')}`)
+  return refused('ERR_NOT_PERMUTATION', `order must name each id exactly once; ${told.join('; ')}.`, {
+    missing,
+    unknown,
+    duplicate,
+  })
+}
+
+/** `Prose`, then `Prose p.N`, N one above the highest number in use. [TOOL-add_prose_page, TOOL-add_canvas_page] */
+export function nextPageName(word: string, pages: readonly { readonly id: string; readonly members: JsonObject }[]): string {
+  let highest = 0
+  for (const page of pages) {
+    const name = pageName(page)
+    if (name === word) highest = Math.max(highest, 1)
+    else if (name.startsWith(`${word} p.`) && /^\d{1,9}$/.test(name.slice(word.length + 3)))
+      highest = Math.max(highest, Number(name.slice(word.length + 3)))
+  }
+  return highest === 0 ? word : `${word} p.${highest + 1}`
+}

@@ -1,0 +1,95 @@
+import { refused, type Refusal } from '../edit.ts'
+import { quote } from '../quote.ts'
+import { nameOf, type Located } from './blocks.ts'
+import { parseDom, textOf } from './html-dom.ts'
+import type { NodeType, ProseElement } from './node.ts'
+import { blockText, collapse, unbrokenText } from './text.ts'
+
+/** How errors name a block. */
+export interface BlockFact {
+  readonly id: string | null
+  readonly type: NodeType
+  readonly text: string
+}
+
+export function blockFact(located: Located): BlockFact {
+  return { id: nameOf(located), type: located.block.type, text: quote(blockText(located.block)) }
+}
+
+export function told(facts: readonly BlockFact[]): string {
+  return facts.map((fact) => `${fact.id ?? 'no id'} (${fact.type}) "${fact.text}"`).join('; ')
+}
+
+/** The texts that an anchor stands for: as HTML, and as it is written where that names no block. [PROSE-48] */
+interface Anchor {
+  readonly plain: string
+  readonly literal: string
+}
+
+function readAnchor(given: string): Anchor {
+  const literal = collapse(given)
+  return { plain: /[<&]/.test(given) ? collapse(textOf(parseDom(given))) : literal, literal }
+}
+
+/** Whether a block's whole text is the anchor's. A line break in it may be written as a space or left out. */
+export function isAnchoredBy(block: ProseElement, given: string): boolean {
+  const anchor = readAnchor(given)
+  return hasText(block, anchor.plain) || hasText(block, anchor.literal)
+}
+
+function hasText(block: ProseElement, text: string): boolean {
+  return blockText(block) === text || (block.content.some((child) => child.type === 'hardBreak') && unbrokenText(block) === text)
+}
+
+/** The one block whose whole text is the anchor. [PROSE-48, PROSE-53] */
+export function findAnchor(blocks: readonly Located[], given: string, which: string): Located | Refusal {
+  const anchor = readAnchor(given)
+  if (anchor.literal === '')
+    return refused('ERR_ANCHOR_EMPTY', `${which} is blank; give the whole current text of a block.`, { which })
+  const withText = (text: string) => (text === '' ? [] : blocks.filter(({ block }) => hasText(block, text)))
+  const plain = withText(anchor.plain)
+  const matches = plain.length > 0 || anchor.plain === anchor.literal ? plain : withText(anchor.literal)
+  const [only] = matches
+  if (only === undefined) return notFound(blocks, anchor.plain === '' ? anchor.literal : anchor.plain, which)
+  if (matches.length === 1) return only
+  const shown = matches.slice(0, 5).map(blockFact)
+  return refused(
+    'ERR_ANCHOR_AMBIGUOUS',
+    `${matches.length} blocks have the text of ${which}; address one by its id: ${told(shown)}.`,
+    { count: matches.length, matches: shown },
+  )
+}
+
+function notFound(blocks: readonly Located[], text: string, which: string): Refusal {
+  const nearest = nearestBlocks(blocks, text).map(blockFact)
+  const hint = nearest.length === 0 ? 'the page has no text' : `nearest: ${told(nearest)}`
+  const anchor = quote(text)
+  return refused('ERR_ANCHOR_NOT_FOUND', `No block has exactly the text "${anchor}" (${which}); ${hint}.`, { anchor, nearest })
+}
+
+/** Longer texts are compared by their start, so that one search is linear in the size of the page. */
+const comparedLength = 200
+
+/** The blocks with the most character pairs in common with the text. */
+function nearestBlocks(blocks: readonly Located[], text: string): readonly Located[] {
+  const wanted = pairsOf(text)
+  return blocks
+    .map((located) => ({ located, likeness: likeness(wanted, pairsOf(blockText(located.block))) }))
+    .filter((entry) => entry.likeness > 0)
+    .sort((a, b) => b.likeness - a.likeness)
+    .slice(0, 3)
+    .map((entry) => entry.located)
+}
+
+function pairsOf(text: string): ReadonlySet<string> {
+  const start = text.slice(0, comparedLength).toLowerCase()
+  const pairs = new Set<string>(start.length === 1 ? [start] : [])
+  for (let i = 0; i + 1 < start.length; i++) pairs.add(start.slice(i, i + 2))
+  return pairs
+}
+
+function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let common = 0
+  for (const pair of b) if (a.has(pair)) common++
+  return common === 0 ? 0 : (2 * common) / (a.size + b.size)
+}

@@ -1,0 +1,87 @@
+import type { Fields, Opaque, References } from '../body.ts'
+import type { Warning } from '../edit.ts'
+import { memberOf } from '../json.ts'
+import { nearestNames } from '../nearest.ts'
+import { quote } from '../quote.ts'
+import { sameList, withContent } from './equal.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+
+/** What the chips of a page show and name. */
+export interface Libraries {
+  readonly fields: Fields | Opaque | undefined
+  readonly references: References | Opaque | undefined
+  readonly nowMs: number
+}
+
+/** The text of a field that editors compute, as of the write in UTC; `undefined` for every other name. [FIELD-5] */
+export function computedField(name: string, nowMs: number): string | undefined {
+  if (name !== 'today' && name !== 'now') return undefined
+  const [date, time] = new Date(nowMs).toISOString().split('T') as [string, string]
+  return name === 'today' ? date : time.slice(0, 5)
+}
+
+/** What a chip of this field shows; `''`: nothing. `undefined`: no such field. [PROSE-37] */
+export function fieldLabel(name: string, libraries: Libraries): string | undefined {
+  const computed = computedField(name, libraries.nowMs)
+  if (computed !== undefined) return computed
+  const field = libraries.fields?.kind === 'fields' ? libraries.fields.items.get(name) : undefined
+  if (field === undefined) return undefined
+  const value = memberOf(field, 'value')
+  return typeof value === 'string' ? value : ''
+}
+
+/** A chip with this label; the chip itself when it shows that already. */
+export function withLabel(chip: ProseElement, label: string): ProseElement {
+  if ((chip.attrs['label'] ?? '') === label) return chip
+  const { label: _, ...attrs } = chip.attrs
+  return { ...chip, attrs: label === '' ? attrs : { ...attrs, label } }
+}
+
+/** A copy with every inline atom as `change` gives it; what it leaves alone keeps its identity. */
+export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip: ProseElement) => ProseElement): readonly T[] {
+  const mapped = nodes.map((node): ProseNode => {
+    if (node.type === 'text') return node
+    if (node.type === 'fieldRef' || node.type === 'citationInline') return change(node)
+    return node.content.length === 0 ? node : withContent(node, mapChips(node.content, change))
+  })
+  return sameList(nodes, mapped as readonly ProseNode[] as readonly T[])
+}
+
+const maxWarnings = 20
+
+/** Content with each field chip showing the field's value; what names nothing is kept and told. [PROSE-37] */
+export function settleChips(
+  tree: ProseTree,
+  libraries: Libraries,
+): { readonly tree: ProseTree; readonly warnings: readonly Warning[] } {
+  const [fields, citations] = [new Set<string>(), new Set<string>()]
+  const references = libraries.references?.kind === 'references' ? libraries.references.items : new Map<string, unknown>()
+  const settled = mapChips(tree, (chip) => {
+    if (chip.type === 'citationInline') {
+      const id = String(chip.attrs['refId'])
+      if (!references.has(id)) citations.add(id)
+      return chip
+    }
+    const name = String(chip.attrs['name'])
+    const label = fieldLabel(name, libraries)
+    if (label === undefined) fields.add(name)
+    return withLabel(chip, label ?? '')
+  })
+  const fieldNames = libraries.fields?.kind === 'fields' ? libraries.fields.order : []
+  return {
+    tree: settled,
+    warnings: [...warn('field', fields, fieldNames), ...warn('reference', citations, [...references.keys()])],
+  }
+}
+
+function warn(kind: 'field' | 'reference', unknown: ReadonlySet<string>, known: readonly string[]): readonly Warning[] {
+  const kept = kind === 'field' ? 'its chip shows nothing until it is set' : 'its citation is kept and shows as unresolved'
+  const warnings = [...unknown].slice(0, maxWarnings).map(
+    (name): Warning => ({
+      reason: `the document has no ${kind} "${quote(name)}"; ${kept}`,
+      nearest: nearestNames(name, known).map(quote),
+    }),
+  )
+  const more = unknown.size - warnings.length
+  return more > 0 ? [...warnings, { reason: `${more} more names of unknown ${kind}s` }] : warnings
+}

@@ -1,0 +1,46 @@
+import { refused, type Fix, type Refusal, type Warning } from '../edit.ts'
+import { settleChips, type Libraries } from './chips.ts'
+import { isEmptyPage } from './equal.ts'
+import { parseHtml } from './html.ts'
+import { parseMarkdown } from './markdown-read.ts'
+import type { ProseTree } from './node.ts'
+
+/** Prose as a call gives it. */
+export interface ContentArgs {
+  readonly content: string
+  /** Markdown when absent. */
+  readonly format?: 'markdown' | 'md' | 'html' | undefined
+}
+
+/** Content of a call as a page of the model. */
+export interface Content {
+  readonly tree: ProseTree
+  /** It has no block at all; the tree is one empty paragraph. */
+  readonly isBlank: boolean
+  readonly fixes: readonly Fix[]
+  readonly warnings: readonly Warning[]
+}
+
+export const maxContentBytes = 1_048_576
+
+/** Why content is not even read, `null` when it is. Comes before anything that depends on the document. [PROSE-21] */
+export function contentTooLarge(content: string): Refusal | null {
+  if (content.length * 3 <= maxContentBytes) return null
+  const bytes = new TextEncoder().encode(content).length
+  if (bytes <= maxContentBytes) return null
+  return refused('ERR_PROSE_TOO_LARGE', `The content has ${bytes} bytes; one call takes at most ${maxContentBytes}. Split it.`, {
+    bytes,
+    maxBytes: maxContentBytes,
+  })
+}
+
+/** Reads the content of a call in either format. [PROSE-10 to PROSE-37] */
+export function readContent(args: ContentArgs, libraries: Libraries): Content | Refusal {
+  const tooLarge = contentTooLarge(args.content)
+  if (tooLarge !== null) return tooLarge
+  const read = args.format === 'html' ? parseHtml(args.content, { source: 'call' }) : parseMarkdown(args.content)
+  const settled = settleChips(read.tree, libraries)
+  // Reading nothing gives the same tree as reading a written empty paragraph, which is a block.
+  const isBlank = isEmptyPage(settled.tree) && !/<p[\s/>]/i.test(args.content)
+  return { tree: settled.tree, isBlank, fixes: read.fixes, warnings: settled.warnings }
+}

@@ -1,0 +1,36 @@
+import { idsOf } from './blocks.ts'
+import { pushAll } from './marks.ts'
+import type { ProseElement, ProseTree } from './node.ts'
+import { isItem } from './targets.ts'
+import { indexOf, nodeAt, parentOf, splice, type Path } from './tree-path.ts'
+import { verbed, withOwnIds, type Side, type Verbed } from './verb.ts'
+
+/** Where a new neighbour of a unit stands. */
+export function besides(unit: Path, side: Side): Path {
+  return [...parentOf(unit), indexOf(unit) + (side === 'before' ? 0 : 1)]
+}
+
+/** Puts content beside a unit, as items beside an item. [PROSE-56] */
+export function insertBeside(tree: ProseTree, unit: Path, side: Side, content: ProseTree): Verbed {
+  const own = withOwnIds(content, idsOf(tree))
+  const target = nodeAt(tree, unit)
+  // Healing the list converts items of the other kind and tells it.
+  const nodes = isItem(target) ? asItems(own, target.type) : own
+  return verbed(tree, splice(tree, besides(unit, side), 0, nodes), nodes)
+}
+
+function asItems(content: ProseTree, type: ProseElement['type']): readonly ProseElement[] {
+  const items: ProseElement[] = []
+  for (const block of content) {
+    const last = items.at(-1)
+    if (isList(block)) pushAll(items, block.content as readonly ProseElement[])
+    else if (block.type === 'paragraph') items.push({ type, attrs: {}, content: [block] })
+    else if (last === undefined) items.push({ type, attrs: {}, content: [{ type: 'paragraph', attrs: {}, content: [] }, block] })
+    else items[items.length - 1] = { ...last, content: [...last.content, block] }
+  }
+  return items
+}
+
+function isList(node: ProseElement): boolean {
+  return node.type === 'bulletList' || node.type === 'orderedList' || node.type === 'taskList'
+}

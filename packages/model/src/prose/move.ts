@@ -1,0 +1,71 @@
+import { refused, type Refusal } from '../edit.ts'
+import { quote } from '../quote.ts'
+import { idsOf, nameOf } from './blocks.ts'
+import { besides } from './insert.ts'
+import type { ProseTree } from './node.ts'
+import { isItem } from './targets.ts'
+import { blockText } from './text.ts'
+import { indexOf, nodeAt, parentOf, removeAt, samePath, splice, startsWith, type Path } from './tree-path.ts'
+import { verbed, type Side, type Verbed } from './verb.ts'
+
+export interface Deleted extends Verbed {
+  /** Ids of everything in the unit, in document order; a top-level block without one by its handle. */
+  readonly deleted: readonly string[]
+}
+
+/** Takes a unit out, with the containers that it leaves empty. [PROSE-57] */
+export function deleteUnit(tree: ProseTree, unit: Path): Deleted {
+  const block = nodeAt(tree, unit)
+  const ids = idsOf([block])
+  const own = unit.length === 1 ? nameOf({ path: unit, block }) : null
+  const deleted = own === null || ids.includes(own) ? ids : [own, ...ids]
+  return { ...verbed(tree, removeAt(tree, unit), []), deleted }
+}
+
+/** Puts a unit beside another one, ids and attributes kept. [PROSE-58] */
+export function moveUnit(tree: ProseTree, source: Path, target: Path, side: Side): Verbed | Refusal {
+  const refusal = whyNot(tree, source, target)
+  if (refusal !== null) return refusal
+  const unit = nodeAt(tree, source)
+  const place = besides(target, side)
+  const copied = splice(tree, place, 0, [unit]) as ProseTree
+  const moved = verbed(tree, removeAt(copied, shifted(source, place)), [unit])
+  // What healing would remove could not be held where it was going.
+  if (moved.fixes.some((fix) => fix.action === 'dropped_invalid'))
+    return crossContext('a block with nested content', 'a deeply nested place', 'The target is nested too deeply to hold it.')
+  return moved
+}
+
+function whyNot(tree: ProseTree, source: Path, target: Path): Refusal | null {
+  const block = nodeAt(tree, source)
+  const id = idsOf([block])[0] ?? nameOf({ path: source, block })
+  const shown = id ?? `"${quote(blockText(block))}"`
+  if (samePath(source, target))
+    return refused('ERR_MOVE_SELF', `${shown} and the target are one unit; name another block as target.`, { id })
+  if (startsWith(target, source))
+    return refused('ERR_MOVE_INTO_SELF', `The target lies inside ${shown}, which moves; name a block outside of it.`, { id })
+  const [from, to] = [source, target].map((path) => isItem(nodeAt(tree, path)))
+  if (from === to) return null
+  return from === true
+    ? crossContext(
+        'item',
+        'block',
+        'Name the first block of another list item as target, or insert its text and delete the item.',
+      )
+    : crossContext('block', 'item', 'Name a block outside of lists as target, or insert its text beside the item and delete it.')
+}
+
+function crossContext(from: string, to: string, hint: string): Refusal {
+  return refused('ERR_MOVE_CROSS_CONTEXT', `A unit of kind "${from}" cannot move beside one of kind "${to}". ${hint}`, {
+    from,
+    to,
+    hint,
+  })
+}
+
+/** A path after one block was put in at `place`. */
+function shifted(path: Path, place: Path): Path {
+  const level = place.length - 1
+  if (!startsWith(path, parentOf(place)) || path.length < place.length || (path[level] as number) < indexOf(place)) return path
+  return path.map((index, depth) => (depth === level ? index + 1 : index))
+}

@@ -1,0 +1,41 @@
+import { blockId } from './blocks.ts'
+import type { ProseElement, ProseTree } from './node.ts'
+import { titleText } from './text.ts'
+
+export interface OutlineEntry {
+  readonly index: number
+  readonly level: number
+  readonly title: string
+  /** Null until one is minted. */
+  readonly id: string | null
+}
+
+/** The headings that are direct children of the page, in order. [PROSE-60] */
+export function outlineOf(tree: ProseTree): readonly OutlineEntry[] {
+  return tree
+    .filter((block) => block.type === 'heading')
+    .map((block, index) => ({ index, level: levelOf(block), title: titleText(block), id: blockId(block) }))
+}
+
+export function levelOf(heading: ProseElement): number {
+  return Number(heading.attrs['level'] ?? 1)
+}
+
+export function withLevel(heading: ProseElement, level: number): ProseElement {
+  const { level: _, ...others } = heading.attrs
+  return { ...heading, attrs: level === 1 ? others : { level, ...others } }
+}
+
+/** The blocks before the first heading, and each heading with what follows it up to the next one, of whatever level. [PROSE-61] */
+export interface Sections {
+  readonly prefix: ProseTree
+  readonly sections: readonly ProseTree[]
+}
+
+export function sectionsOf(tree: ProseTree): Sections {
+  const starts = tree.flatMap((block, index) => (block.type === 'heading' ? [index] : []))
+  return {
+    prefix: tree.slice(0, starts[0] ?? tree.length),
+    sections: starts.map((start, n) => tree.slice(start, starts[n + 1] ?? tree.length)),
+  }
+}

@@ -1,0 +1,136 @@
+import type { DocumentBody, ProsePage } from '../body.ts'
+import { withMembers } from '../body-title.ts'
+import { isRefusal, type Edit, type EditEnvironment } from '../edit.ts'
+import { memberOf, setMember } from '../json.ts'
+import { cleanName } from '../names.ts'
+import { lastPage, nextPageName, notPermutation } from '../pages.ts'
+import { blockIdMint, completeIds, idsOf, listBlocks, type BlockList } from './blocks.ts'
+import { readContent, type Content, type ContentArgs } from './content.ts'
+import { librariesOf } from './edit-page.ts'
+import { serialiseHtml } from './html.ts'
+import { findProsePage, pageOrder, withProsePage, withProsePages } from './page.ts'
+import { withOwnIds } from './verb.ts'
+
+export interface AddProsePage {
+  readonly name?: string | undefined
+  readonly content?: string | undefined
+  readonly format?: ContentArgs['format']
+}
+
+export interface AddedProsePage extends BlockList {
+  readonly id: string
+  readonly name: string
+  readonly order: number
+}
+
+const blank: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
+
+/** Appends a page. One without content is the empty page, which has no blocks. [TOOL-add_prose_page] */
+export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, environment) => {
+  const content =
+    args.content === undefined
+      ? blank
+      : readContent({ content: args.content, format: args.format }, librariesOf(body, environment))
+  if (isRefusal(content)) return content
+  const pages = body.prose.pages
+  const named = args.name === undefined ? { name: nextPageName('Prose', pages), fixes: [] } : cleanName(args.name)
+  if (isRefusal(named)) return named
+  const own = withOwnIds(content.isBlank ? [] : content.tree, [])
+  const tree = completeIds(own, blockIdMint(body, environment, idsOf(own)))
+  const id = freePageId(body, environment)
+  const order = Math.max(-1, ...pages.map(pageOrder)) + 1
+  const page: ProsePage = { id, members: { id, name: named.name, order }, content: serialiseHtml(tree) }
+  return {
+    kind: 'edited',
+    body: withProsePages(body, [...pages, page]),
+    result: { id, name: named.name, order, ...listBlocks(tree) },
+    fixes: [...named.fixes, ...content.fixes],
+    warnings: content.warnings,
+  }
+}
+
+/** [TOOL-12] */
+function freePageId(body: DocumentBody, environment: EditEnvironment): string {
+  const taken = new Set([...body.canvas.pages, ...body.prose.pages].map((page) => page.id))
+  for (;;) {
+    const id = `page-${environment.random(12)}`
+    if (!taken.has(id) && !body.prose.pages.some((page) => page.content.includes(id))) return id
+  }
+}
+
+export interface RenameProsePage {
+  readonly pageId: string
+  readonly name: string
+}
+
+/** [TOOL-rename_prose_page] */
+export const renameProsePage: Edit<RenameProsePage, { readonly pageId: string; readonly name: string }> = (body, args) => {
+  const page = findProsePage(body, args.pageId)
+  if (isRefusal(page)) return page
+  const named = cleanName(args.name)
+  if (isRefusal(named)) return named
+  const { name } = named
+  return {
+    kind: 'edited',
+    body: withProsePage(body, page.id, () =>
+      memberOf(page.members, 'name') === name ? page : { ...page, members: setMember(page.members, 'name', name) },
+    ),
+    result: { pageId: page.id, name },
+    fixes: named.fixes,
+    warnings: [],
+  }
+}
+
+/** Removes a page; where it was the active one, the first of the others is. [TOOL-delete_prose_page] */
+export const deleteProsePage: Edit<{ readonly pageId: string }, { readonly deleted: string }> = (body, args) => {
+  const page = findProsePage(body, args.pageId)
+  if (isRefusal(page)) return page
+  const pages = body.prose.pages.filter((other) => other !== page)
+  const [first] = pages
+  if (first === undefined) return lastPage(page.id, 'prose')
+  const without = withProsePages(body, pages)
+  return {
+    kind: 'edited',
+    body: withActive(without, page.id, first.id),
+    result: { deleted: page.id },
+    fixes: [],
+    warnings: [],
+  }
+}
+
+/** The keyed form names the active page in the container, the list form may name it in the body. [BODY-1] */
+function withActive(body: DocumentBody, gone: string, active: string): DocumentBody {
+  const { members } = body.prose
+  const inContainer =
+    memberOf(members, 'activePageId') === gone
+      ? { ...body, prose: { ...body.prose, members: setMember(members, 'activePageId', active) } }
+      : body
+  return body.members.get('activePageId') === gone ? withMembers(inContainer, new Map([['activePageId', active]])) : inContainer
+}
+
+export interface ReorderProsePages {
+  readonly order: readonly string[]
+}
+
+/** Puts the pages in this order and numbers them from 0. [TOOL-reorder_prose_pages] */
+export const reorderProsePages: Edit<ReorderProsePages, ReorderProsePages & { readonly ok: true }> = (body, { order }) => {
+  const pages = body.prose.pages
+  const refusal = notPermutation(
+    order,
+    pages.map((page) => page.id),
+  )
+  if (refusal !== null) return refusal
+  const byId = new Map(pages.map((page) => [page.id, page]))
+  const ordered = order.map((id, index): ProsePage => {
+    const page = byId.get(id) as ProsePage
+    return memberOf(page.members, 'order') === index ? page : { ...page, members: setMember(page.members, 'order', index) }
+  })
+  const isSame = ordered.every((page, index) => page === pages[index])
+  return {
+    kind: 'edited',
+    body: isSame ? body : withProsePages(body, ordered),
+    result: { order, ok: true },
+    fixes: [],
+    warnings: [],
+  }
+}

@@ -1,0 +1,132 @@
+import type { DocumentBody } from '../body.ts'
+import { isRefusal, refused, type Edit, type Edited, type EditEnvironment, type Refusal } from '../edit.ts'
+import type { BlockList } from './blocks.ts'
+import { contentTooLarge, readContent, type ContentArgs } from './content.ts'
+import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
+import { insertBeside } from './insert.ts'
+import { deleteUnit, moveUnit } from './move.ts'
+import { findProsePage, pageTree, type PageTree } from './page.ts'
+import { replacePage, replaceSpan } from './replace.ts'
+import { findTarget, isAddressed, spanOf, unitOf, type Address, type Span, type TargetPage } from './targets.ts'
+import type { Side } from './verb.ts'
+
+/** What every edit of blocks is told. */
+interface PageArgs {
+  readonly pageId: string
+  /** Checked before the edit runs; here it says that handles may be used. [PROSE-47] */
+  readonly expectedVersion?: number | undefined
+}
+
+export interface PageDone {
+  readonly pageId: string
+  readonly ok: true
+}
+
+/** A page that an edit addresses blocks of. */
+interface OpenPage extends TargetPage, Omit<PageWrite, 'content'> {
+  readonly stored: PageTree
+}
+
+function openPage(body: DocumentBody, args: PageArgs, environment: EditEnvironment): OpenPage | Refusal {
+  const page = findProsePage(body, args.pageId)
+  if (isRefusal(page)) return page
+  const stored = pageTree(page)
+  const isVersioned = args.expectedVersion !== undefined
+  return { body, pageId: page.id, stored, tree: stored.tree, isVersioned, environment }
+}
+
+export interface SetProse extends PageArgs, ContentArgs, Address {
+  readonly untilId?: string | undefined
+  readonly anchorUntil?: string | undefined
+}
+
+/** Replaces a page, a block or blocks in a row. [TOOL-set_prose] */
+export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, environment) => {
+  const tooLarge = contentTooLarge(args.content)
+  if (tooLarge !== null) return tooLarge
+  const page = openPage(body, args, environment)
+  if (isRefusal(page)) return page
+  const span = findSpan(page, args)
+  if (span !== null && isRefusal(span)) return span
+  const content = readContent(args, librariesOf(body, environment))
+  if (isRefusal(content)) return content
+  const done = span === null ? replacePage(page.tree, content.tree) : replaceSpan(page.tree, span, content.tree)
+  return writePage({ ...page, content }, done, (written) => ({
+    pageId: page.pageId,
+    ok: true,
+    ...(span === null ? written.all() : written.written()),
+  }))
+}
+
+/** `null`: the whole page. [PROSE-52] */
+function findSpan(page: OpenPage, args: SetProse): Span | Refusal | null {
+  const end: Address = { id: args.untilId, anchor: args.anchorUntil }
+  if (!isAddressed(args)) {
+    if (!isAddressed(end)) return null
+    const expected = 'id or anchor of the first block of the span'
+    return refused('ERR_BAD_ARGUMENT', `untilId and anchorUntil end a span; give the ${expected} too.`, {
+      argument: 'id',
+      expected,
+    })
+  }
+  const from = findTarget(page, args)
+  if (isRefusal(from)) return from
+  if (!isAddressed(end)) return { path: from.path, count: 1 }
+  const until = findTarget(page, end, { id: 'untilId', anchor: 'anchorUntil' })
+  return isRefusal(until) ? until : spanOf(from, until)
+}
+
+export interface InsertBlock extends PageArgs, ContentArgs, Address {
+  readonly side?: Side | undefined
+}
+
+/** Puts content beside a block. [TOOL-insert_block] */
+export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args, environment) => {
+  const tooLarge = contentTooLarge(args.content)
+  if (tooLarge !== null) return tooLarge
+  const page = openPage(body, args, environment)
+  if (isRefusal(page)) return page
+  const target = findTarget(page, args)
+  if (isRefusal(target)) return target
+  const content = readContent(args, librariesOf(body, environment))
+  if (isRefusal(content)) return content
+  if (content.isBlank) return refused('ERR_INSERT_EMPTY', 'The content has no block; give at least one to insert.')
+  const done = insertBeside(page.tree, unitOf(page.tree, target.path), args.side ?? 'after', content.tree)
+  return writePage({ ...page, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
+}
+
+export type DeleteBlock = PageArgs & Address
+
+/** Takes a block out. [TOOL-delete_block] */
+export const deleteBlock: Edit<DeleteBlock, PageDone & { readonly deleted: readonly string[] }> = (body, args, environment) => {
+  const page = openPage(body, args, environment)
+  if (isRefusal(page)) return page
+  const target = findTarget(page, args)
+  if (isRefusal(target)) return target
+  const done = deleteUnit(page.tree, unitOf(page.tree, target.path))
+  return writePage(page, done, () => ({ pageId: page.pageId, ok: true, deleted: done.deleted }))
+}
+
+export interface MoveBlock extends PageArgs, Address {
+  readonly targetId?: string | undefined
+  readonly targetAnchor?: string | undefined
+  readonly side?: Side | undefined
+}
+
+/** Puts a block beside another one of the page. [TOOL-move_block] */
+export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, environment) => {
+  const page = openPage(body, args, environment)
+  if (isRefusal(page)) return page
+  const source = findTarget(page, args)
+  if (isRefusal(source)) return source
+  const target = findTarget(page, { id: args.targetId, anchor: args.targetAnchor }, { id: 'targetId', anchor: 'targetAnchor' })
+  if (isRefusal(target)) return target
+  const [from, to] = [source, target].map(({ path }) => unitOf(page.tree, path)) as [Span['path'], Span['path']]
+  const done = moveUnit(page.tree, from, to, args.side ?? 'after')
+  if (isRefusal(done)) return done
+  return writePage(page, done, (written): Edited<PageDone & BlockList>['result'] => ({
+    pageId: page.pageId,
+    ok: true,
+    ...written.written(),
+  }))
+}

@@ -1,0 +1,39 @@
+import { idsOf } from './blocks.ts'
+import { pushAll } from './marks.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { keptBlocks } from './same-blocks.ts'
+import type { Span } from './targets.ts'
+import { childrenAt, indexOf, parentOf, splice } from './tree-path.ts'
+import { verbed, withOwnIds, withPassedId, type Verbed } from './verb.ts'
+
+/** Puts content in the place of a block or of blocks in a row, in their parent. [PROSE-55] */
+export function replaceSpan(tree: ProseTree, span: Span, content: ProseTree): Verbed {
+  const start = indexOf(span.path)
+  const replaced = childrenAt(tree, parentOf(span.path)).slice(start, start + span.count)
+  const owned = idsOf(splice(tree, span.path, span.count, []))
+  const own = withPassedId(withOwnIds(content, owned), replaced)
+  return verbed(tree, splice(tree, span.path, span.count, own), own, replaced)
+}
+
+/** Makes a page say what the content says; blocks that say the same stay, with their ids. [PROSE-54] */
+export function replacePage(tree: ProseTree, content: ProseTree): Verbed {
+  const kept = keptBlocks(tree, content)
+  const isKept = new Set(kept.map((pair) => pair.written))
+  const stays = idsOf(kept.map((pair) => tree[pair.stored] as ProseElement))
+  const fresh = withOwnIds(
+    content.filter((_, index) => !isKept.has(index)),
+    stays,
+  )
+  const carried = new Set(idsOf(fresh))
+  const nodes: ProseNode[] = []
+  let [stored, written, next] = [0, 0, 0]
+  for (const pair of [...kept, { stored: tree.length, written: content.length }]) {
+    const gap = fresh.slice(next, next + pair.written - written)
+    next += gap.length
+    pushAll(nodes, withPassedId(gap, tree.slice(stored, pair.stored), carried))
+    if (pair.stored < tree.length) nodes.push(tree[pair.stored] as ProseElement)
+    stored = pair.stored + 1
+    written = pair.written + 1
+  }
+  return verbed(tree, nodes, nodes)
+}

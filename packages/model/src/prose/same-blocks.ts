@@ -1,0 +1,146 @@
+import { blockId, idsOf, isIdBearing } from './blocks.ts'
+import { equalAttrs, equalMarks } from './equal.ts'
+import type { ProseAttrs, ProseElement, ProseNode, ProseTree } from './node.ts'
+
+/** Whether a written block says what the stored one says; ids that the written one does not carry do not count. [PROSE-54] */
+export function saysTheSame(stored: ProseNode, written: ProseNode): boolean {
+  if (stored === written) return true
+  if (stored.type === 'text' || written.type === 'text')
+    return (
+      stored.type === 'text' && written.type === 'text' && stored.text === written.text && equalMarks(stored.marks, written.marks)
+    )
+  if (stored.type !== written.type || stored.content.length !== written.content.length) return false
+  if (isIdBearing(written)) {
+    const id = blockId(written)
+    if (id !== null && id !== blockId(stored)) return false
+    if (!equalAttrs(withoutId(stored.attrs), withoutId(written.attrs))) return false
+  } else if (!equalAttrs(stored.attrs, written.attrs)) return false
+  return written.content.every((child, i) => saysTheSame(stored.content[i] as ProseNode, child))
+}
+
+function withoutId(attrs: ProseAttrs): ProseAttrs {
+  if (!('id' in attrs)) return attrs
+  const { id: _, ...others } = attrs
+  return others
+}
+
+/** A block kept from the stored page: its index there and in what was written. */
+export interface Kept {
+  readonly stored: number
+  readonly written: number
+}
+
+/** The top-level blocks that stay, in order: the common start and end, and between them a longest common subsequence. [PROSE-54] */
+export function keptBlocks(stored: ProseTree, written: ProseTree): readonly Kept[] {
+  const most = Math.min(stored.length, written.length)
+  let start = 0
+  while (start < most && saysTheSame(stored[start] as ProseElement, written[start] as ProseElement)) start++
+  let end = 0
+  while (
+    end < most - start &&
+    saysTheSame(stored[stored.length - 1 - end] as ProseElement, written[written.length - 1 - end] as ProseElement)
+  )
+    end++
+  const kept: Kept[] = Array.from({ length: start }, (_, i) => ({ stored: i, written: i }))
+  const middle = commonMiddle(stored.slice(start, stored.length - end), written.slice(start, written.length - end))
+  for (const pair of middle) kept.push({ stored: pair.stored + start, written: pair.written + start })
+  for (let i = end; i > 0; i--) kept.push({ stored: stored.length - i, written: written.length - i })
+  return kept
+}
+
+/** Up to here the exact subsequence is looked for; it takes time and space of one table cell for each pair. */
+const maxCells = 1_000_000
+
+function commonMiddle(stored: ProseTree, written: ProseTree): readonly Kept[] {
+  if (stored.length === 0 || written.length === 0) return []
+  const classes = classify(stored, written)
+  return stored.length * written.length <= maxCells ? longestCommon(classes) : uniqueCommon(classes)
+}
+
+/** Blocks as numbers: equal ones, ids aside, have the same. */
+interface Classes {
+  readonly stored: readonly number[]
+  readonly written: readonly number[]
+  same(stored: number, written: number): boolean
+}
+
+function classify(stored: ProseTree, written: ProseTree): Classes {
+  const known = new Map<string, number>()
+  const classOf = (block: ProseElement): number => {
+    const key = fingerprint(block)
+    const number = known.get(key) ?? known.size
+    known.set(key, number)
+    return number
+  }
+  const numbers = { stored: stored.map(classOf), written: written.map(classOf) }
+  const carriesIds = written.map((block) => idsOf([block]).length > 0)
+  return {
+    ...numbers,
+    same: (i, j) =>
+      numbers.stored[i] === numbers.written[j] &&
+      (carriesIds[j] === false || saysTheSame(stored[i] as ProseElement, written[j] as ProseElement)),
+  }
+}
+
+/** Everything that a block says, ids aside. */
+function fingerprint(node: ProseNode): string {
+  if (node.type === 'text') return JSON.stringify([node.text, node.marks])
+  const attrs = Object.keys(node.attrs).filter((name) => name !== 'id' || !isIdBearing(node))
+  const values = attrs.sort().map((name) => [name, node.attrs[name]])
+  return `${node.type}${values.length === 0 ? '' : JSON.stringify(values)}(${node.content.map(fingerprint).join()})`
+}
+
+function longestCommon({ stored, written, same }: Classes): readonly Kept[] {
+  const width = written.length + 1
+  // lengths[i * width + j]: how many of stored[i…] and written[j…] are common.
+  const lengths = new Uint32Array((stored.length + 1) * width)
+  const lengthAt = (i: number, j: number) => lengths[i * width + j] as number
+  for (let i = stored.length - 1; i >= 0; i--)
+    for (let j = written.length - 1; j >= 0; j--)
+      lengths[i * width + j] = same(i, j) ? lengthAt(i + 1, j + 1) + 1 : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1))
+  const kept: Kept[] = []
+  for (let i = 0, j = 0; i < stored.length && j < written.length; ) {
+    if (same(i, j)) kept.push({ stored: i++, written: j++ })
+    else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) i++
+    else j++
+  }
+  return kept
+}
+
+/** Common blocks of long pages: the longest rising run of those that stand once in each. */
+function uniqueCommon({ stored, written, same }: Classes): readonly Kept[] {
+  const [once, twice] = [uniques(stored), uniques(written)]
+  const pairs: Kept[] = []
+  for (const [number, j] of twice) {
+    const i = once.get(number)
+    if (i !== undefined && same(i, j)) pairs.push({ stored: i, written: j })
+  }
+  return longestRising(pairs)
+}
+
+/** Where each class that stands once does, in order. */
+function uniques(classes: readonly number[]): ReadonlyMap<number, number> {
+  const places = new Map<number, number>()
+  for (const [index, number] of classes.entries()) places.set(number, places.has(number) ? -1 : index)
+  return new Map([...places].filter(([, index]) => index !== -1))
+}
+
+/** Of pairs in the order of `written`, the most whose `stored` rise too. */
+function longestRising(pairs: readonly Kept[]): readonly Kept[] {
+  // ends[n]: the pair with the smallest `stored` that a run of n + 1 pairs can end with.
+  const ends: number[] = []
+  const before: number[] = []
+  pairs.forEach((pair, index) => {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((pairs[ends[middle] as number] as Kept).stored < pair.stored) low = middle + 1
+      else high = middle
+    }
+    before[index] = low === 0 ? -1 : (ends[low - 1] as number)
+    ends[low] = index
+  })
+  const run: Kept[] = []
+  for (let at = ends.at(-1) ?? -1; at !== -1; at = before[at] as number) run.push(pairs[at] as Kept)
+  return run.reverse()
+}

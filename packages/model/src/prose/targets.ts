@@ -1,0 +1,138 @@
+import type { DocumentBody } from '../body.ts'
+import { isRefusal, refused, type Refusal } from '../edit.ts'
+import { nearestNames } from '../nearest.ts'
+import { pageName } from '../pages.ts'
+import { quote } from '../quote.ts'
+import { blockFact, findAnchor, isAnchoredBy, told } from './anchors.ts'
+import { blockId, idBearing, idsOf, nameOf, type Located } from './blocks.ts'
+import { pageTree } from './page.ts'
+import type { ProseElement, ProseTree } from './node.ts'
+import { blockText } from './text.ts'
+import { indexOf, parentNode, parentOf, samePath, type Path } from './tree-path.ts'
+
+/** A page whose blocks are addressed, and what is needed to say why one is not found. */
+export interface TargetPage {
+  readonly body: DocumentBody
+  readonly pageId: string
+  readonly tree: ProseTree
+  /** Handles are positions: only a caller who names the version that they were read in may use them. [PROSE-47] */
+  readonly isVersioned: boolean
+}
+
+/** How a call addresses a block; at least one is given. */
+export interface Address {
+  readonly id?: string | undefined
+  readonly anchor?: string | undefined
+}
+
+/** The names of the two arguments, for errors. */
+export interface AddressNames {
+  readonly id: string
+  readonly anchor: string
+}
+
+export const ownNames: AddressNames = { id: 'id', anchor: 'anchor' }
+
+export function isAddressed(address: Address): boolean {
+  return address.id !== undefined || address.anchor !== undefined
+}
+
+/** The block that a call names, by id, by its whole text, or by both, which must agree. [PROSE-48, PROSE-49] */
+export function findTarget(page: TargetPage, address: Address, names: AddressNames = ownNames): Located | Refusal {
+  const { id, anchor } = address
+  if (id === undefined && anchor === undefined)
+    return refused('ERR_TARGET_MISSING', `Name a block by ${names.id} (its blk- id) or ${names.anchor} (its whole text).`)
+  const blocks = idBearing(page.tree)
+  if (id === undefined) return findAnchor(blocks, anchor as string, names.anchor)
+  const found = findId(page, blocks, id, names.id)
+  if (isRefusal(found) || anchor === undefined) return found
+  if (anchor.trim() === '') return findAnchor(blocks, anchor, names.anchor)
+  if (isAnchoredBy(found.block, anchor)) return found
+  const currentText = quote(blockText(found.block))
+  return refused(
+    'ERR_ID_ANCHOR_MISMATCH',
+    `The text of ${quote(id)} is not ${names.anchor} but "${currentText}"; read the page again or use the id alone.`,
+    { id, currentText },
+  )
+}
+
+function findId(page: TargetPage, blocks: readonly Located[], id: string, argument: string): Located | Refusal {
+  const matches = id === '' ? [] : blocks.filter(({ block }) => blockId(block) === id)
+  const [only] = matches
+  if (only === undefined) return handleIndex(id) === null ? idNotFound(page, blocks, id) : findHandle(page, id, argument)
+  if (matches.length === 1) return only
+  const shown = matches.slice(0, 5).map(blockFact)
+  return refused(
+    'ERR_ID_AMBIGUOUS',
+    `${matches.length} blocks have the id ${quote(id)}; address one by its whole text: ${told(shown)}.`,
+    { id, count: matches.length, matches: shown },
+  )
+}
+
+function handleIndex(id: string): number | null {
+  return /^@\d{1,9}$/.test(id) ? Number(id.slice(1)) : null
+}
+
+function findHandle(page: TargetPage, id: string, argument: string): Located | Refusal {
+  if (!page.isVersioned) {
+    const expected = 'expectedVersion together with a handle'
+    return refused('ERR_BAD_ARGUMENT', `${argument} "${id}" is a position; send expectedVersion with it.`, {
+      argument: 'expectedVersion',
+      expected,
+    })
+  }
+  const index = handleIndex(id) as number
+  const block = page.tree[index]
+  if (block !== undefined) return { path: [index], block }
+  return refused('ERR_ID_NOT_FOUND', `The page has no block ${id}; it has ${page.tree.length} top-level blocks, from @0.`, { id })
+}
+
+function idNotFound(page: TargetPage, blocks: readonly Located[], id: string): Refusal {
+  const other = pageWithId(page, id)
+  const shown = quote(id)
+  if (other !== undefined)
+    return refused('ERR_ID_NOT_FOUND', `The block ${shown} is on the page ${other.id} ("${quote(pageName(other))}").`, {
+      id,
+      otherPage: other.id,
+    })
+  const byId = new Map(blocks.flatMap((located) => (blockId(located.block) === null ? [] : [[blockId(located.block), located]])))
+  const nearest = nearestNames(id, byId.keys() as Iterable<string>).map((name) => blockFact(byId.get(name) as Located))
+  const hint = nearest.length === 0 ? 'no block has an id yet; use an anchor' : `nearest: ${told(nearest)}`
+  return refused('ERR_ID_NOT_FOUND', `The page has no block with the id ${shown}; ${hint}.`, { id, nearest })
+}
+
+/** Pages are only parsed when their text has the id at all. */
+function pageWithId(page: TargetPage, id: string) {
+  if (id === '') return undefined
+  return page.body.prose.pages.find(
+    (other) => other.id !== page.pageId && other.content.includes(id) && idsOf(pageTree(other).tree).includes(id),
+  )
+}
+
+/** What moves, goes and gets neighbours as a whole: the item around its first paragraph, else the block. [PROSE-51] */
+export function unitOf(tree: ProseTree, path: Path): Path {
+  const parent = parentNode(tree, path)
+  return parent !== undefined && isItem(parent) && indexOf(path) === 0 ? parentOf(path) : path
+}
+
+export function isItem(node: ProseElement): boolean {
+  return node.type === 'listItem' || node.type === 'taskItem'
+}
+
+/** Blocks of one parent in a row. */
+export interface Span {
+  readonly path: Path
+  readonly count: number
+}
+
+/** The blocks from one to another, both included. [PROSE-52] */
+export function spanOf(from: Located, until: Located): Span | Refusal {
+  const count = indexOf(until.path) - indexOf(from.path) + 1
+  if (samePath(parentOf(from.path), parentOf(until.path)) && count > 0) return { path: from.path, count }
+  const [start, end] = [from, until].map((end) => nameOf(end) ?? quote(blockText(end.block)))
+  return refused(
+    'ERR_ANCHOR_RANGE',
+    `${start} and ${end} are not the first and last of blocks that follow each other in one parent.`,
+    { from: start, until: end },
+  )
+}

@@ -1,0 +1,6 @@
+/** Text of a document as it may stand in a result, an error or a warning: at most 120 characters, then `…`. [TOOL-14, TOOL-16] */
+export function quote(text: string): string {
+  if (text.length <= 120) return text
+  const points = [...text.slice(0, 242)]
+  return points.length <= 120 ? text : `${points.slice(0, 120).join('')}…`
+}
