@@ -179,6 +179,9 @@ const { block } = fc.letrec<{ block: ProseElement }>((tie) => {
 
 export const anyBlock = block
 
+/** A table whose cells hold a few blocks each. */
+export const anyTable: fc.Arbitrary<ProseElement> = table(fc.array(leaf, { minLength: 1, maxLength: 2 }))
+
 /** Non-empty pages without one bare empty paragraph, which is the empty page. */
 export const anyTree: fc.Arbitrary<ProseTree> = fc.array(block, { minLength: 1, maxLength: 5 })
 

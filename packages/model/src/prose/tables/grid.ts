@@ -1,0 +1,176 @@
+import { quote } from '../../quote.ts'
+import { blockId, idBearing } from '../blocks.ts'
+import { withContent } from '../equal.ts'
+import type { ProseAttrs, ProseElement } from '../node.ts'
+import { blockText, collapse } from '../text.ts'
+
+/** A cell and the slots that it covers, from its top left one on. */
+export interface PlacedCell {
+  readonly node: ProseElement
+  readonly row: number
+  readonly col: number
+  readonly rowspan: number
+  readonly colspan: number
+}
+
+/** A table as a rectangle of slots, each covered by exactly one cell. */
+export interface TableGrid {
+  readonly rows: number
+  readonly cols: number
+  /** In row-major order of their top left slot. */
+  readonly cells: readonly PlacedCell[]
+}
+
+/** The grid of a table that satisfies the content model. [PROSE-H16] */
+export function readGrid(table: ProseElement): TableGrid {
+  // For each column, the first row that no cell above reaches into.
+  const freeFrom: number[] = []
+  const cells: PlacedCell[] = []
+  table.content.forEach((line, row) => {
+    let col = 0
+    for (const node of (line as ProseElement).content as readonly ProseElement[]) {
+      while ((freeFrom[col] ?? 0) > row) col++
+      const [rowspan, colspan] = [spanOf(node, 'rowspan'), spanOf(node, 'colspan')]
+      cells.push({ node, row, col, rowspan, colspan })
+      for (let x = col; x < col + colspan; x++) freeFrom[x] = row + rowspan
+      col += colspan
+    }
+  })
+  return { rows: table.content.length, cols: freeFrom.length, cells }
+}
+
+/** The cell that covers a slot inside the grid; a merged one is found by any of its slots. [TABLE-3] */
+export function cellAt(grid: TableGrid, row: number, col: number): PlacedCell {
+  return grid.cells.find((cell) => coversRow(cell, row) && coversCol(cell, col)) as PlacedCell
+}
+
+export function coversRow(cell: PlacedCell, row: number): boolean {
+  return cell.row <= row && row < cell.row + cell.rowspan
+}
+
+export function coversCol(cell: PlacedCell, col: number): boolean {
+  return cell.col <= col && col < cell.col + cell.colspan
+}
+
+export function isMerged(cell: PlacedCell): boolean {
+  return cell.rowspan > 1 || cell.colspan > 1
+}
+
+/** The width of each column that a cell covers, 0 where it is unset; `undefined` when the cell has no widths. */
+export function widthsOf(node: ProseElement): readonly number[] | undefined {
+  const widths = node.attrs['colwidth']
+  return Array.isArray(widths) ? (widths as readonly number[]) : undefined
+}
+
+/** Spans and widths as a cell is to have them. `widths` absent: as they are; `null`: none. */
+export interface CellSize {
+  readonly rowspan?: number
+  readonly colspan?: number
+  readonly widths?: readonly number[] | null
+}
+
+/** The cell with another size; the node itself when nothing of it changes. Its place is the caller's. */
+export function resized(cell: PlacedCell, size: CellSize): PlacedCell {
+  const { rowspan = cell.rowspan, colspan = cell.colspan } = size
+  const before = widthsOf(cell.node)
+  const widths = size.widths === undefined ? before : (size.widths ?? undefined)
+  if (rowspan === cell.rowspan && colspan === cell.colspan && sameWidths(before, widths)) return cell
+  const { colspan: _c, rowspan: _r, colwidth: _w, ...others } = cell.node.attrs
+  const attrs: ProseAttrs = {
+    ...(colspan === 1 ? {} : { colspan }),
+    ...(rowspan === 1 ? {} : { rowspan }),
+    ...(widths === undefined ? {} : { colwidth: widths }),
+    ...others,
+  }
+  return { ...cell, rowspan, colspan, node: { ...cell.node, attrs } }
+}
+
+/** An empty cell of one slot. */
+export function emptyCell(type: 'tableCell' | 'tableHeader', row: number, col: number, width = 0): PlacedCell {
+  const attrs: ProseAttrs = width === 0 ? {} : { colwidth: [width] }
+  return { node: { type, attrs, content: [emptyParagraph] }, row, col, rowspan: 1, colspan: 1 }
+}
+
+export const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
+
+/**
+ * The table that has these cells, which must cover each slot of `rows` rows exactly once, in any order. `lines` are the row nodes to keep
+ * where their cells stay the same, by row. [TABLE-5]
+ */
+export function buildTable(
+  table: ProseElement,
+  cells: readonly PlacedCell[],
+  lines: readonly (ProseElement | undefined)[],
+): ProseElement {
+  const byRow: PlacedCell[][] = lines.map(() => [])
+  for (const cell of cells) (byRow[cell.row] as PlacedCell[]).push(cell)
+  const rows = lines.map((line, row) => {
+    const inOrder = (byRow[row] as PlacedCell[]).sort((a, b) => a.col - b.col).map((cell) => cell.node)
+    return withContent(line ?? { type: 'tableRow', attrs: {}, content: [] }, inOrder)
+  })
+  return withContent(table, rows)
+}
+
+/** The row nodes of a table. */
+export function linesOf(table: ProseElement): readonly ProseElement[] {
+  return table.content as readonly ProseElement[]
+}
+
+/** A table as tools show it. [TABLE-2] */
+export interface Grid {
+  readonly tableIndex: number
+  readonly tableCount: number
+  readonly rows: number
+  readonly cols: number
+  readonly cells: readonly GridCell[]
+}
+
+export interface GridCell {
+  readonly row: number
+  readonly col: number
+  readonly tag: 'td' | 'th'
+  readonly colspan: number
+  readonly rowspan: number
+  readonly text: string
+  /** Of the first id-bearing block in the cell, when that block has one. */
+  readonly id?: string
+  readonly colwidth?: readonly number[]
+  readonly backgroundColor?: string
+  readonly align?: string
+  readonly scope?: string
+}
+
+/** Describes one of a page's tables. [TABLE-2] */
+export function describeTable(table: ProseElement, tableIndex: number, tableCount: number): Grid {
+  const { rows, cols, cells } = readGrid(table)
+  return { tableIndex, tableCount, rows, cols, cells: cells.map(describeCell) }
+}
+
+const shownAttrs = ['colwidth', 'backgroundColor', 'align', 'scope'] as const
+
+function describeCell(cell: PlacedCell): GridCell {
+  const { node, row, col, colspan, rowspan } = cell
+  const [first] = idBearing(node.content as readonly ProseElement[])
+  const id = first === undefined ? null : blockId(first.block)
+  const shown = shownAttrs.filter((name) => node.attrs[name] !== undefined).map((name) => [name, node.attrs[name]] as const)
+  return {
+    row,
+    col,
+    tag: node.type === 'tableHeader' ? 'th' : 'td',
+    colspan,
+    rowspan,
+    text: quote(collapse(node.content.map(blockText).join(' '))),
+    ...(id === null ? {} : { id }),
+    ...Object.fromEntries(shown),
+  }
+}
+
+function spanOf(node: ProseElement, name: 'colspan' | 'rowspan'): number {
+  const span = node.attrs[name]
+  return typeof span === 'number' ? span : 1
+}
+
+function sameWidths(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.length === b.length && a.every((width, i) => width === b[i])
+}
