@@ -12,6 +12,8 @@ export function findProsePage(body: DocumentBody, pageId: string): ProsePage | R
 /** A stored page as a tree of the content model, and what of it a write would have to change besides its own edit. */
 export interface PageTree {
   readonly tree: ProseTree
+  /** What was healed in it. */
+  readonly heals: readonly Fix[]
   readonly warnings: readonly Warning[]
 }
 
@@ -21,12 +23,13 @@ export interface PageTree {
  */
 export function pageTree(page: ProsePage): PageTree {
   const { tree, fixes } = parseHtml(page.content, { source: 'stored' })
-  return { tree, warnings: healWarnings(fixes) }
+  return { tree, heals: fixes, warnings: healWarnings(fixes) }
 }
 
 const maxWarnings = 20
 
-function healWarnings(fixes: readonly Fix[]): readonly Warning[] {
+/** How a write tells of what it healed beside its own edit. [PROSE-24] */
+export function healWarnings(fixes: readonly Fix[]): readonly Warning[] {
   const shown = fixes.slice(0, maxWarnings).map((fix): Warning => {
     const field = fix.field === undefined ? '' : ` (${fix.field})`
     return { reason: `the stored page did not fit the content model and was healed at ${fix.path}${field}: ${fix.reason}` }

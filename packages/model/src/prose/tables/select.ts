@@ -1,0 +1,75 @@
+import { isRefusal, refused, type Refusal } from '../../edit.ts'
+import type { ProseElement, ProseNode } from '../node.ts'
+import { findTarget, isAddressed, type Address, type TargetPage } from '../targets.ts'
+import { startsWith, type Path } from '../tree-path.ts'
+
+/** How a call names a table. */
+export interface TableSelector extends Address {
+  readonly tableIndex?: number | undefined
+}
+
+export interface SelectedTable {
+  readonly table: ProseElement
+  readonly path: Path
+  readonly tableIndex: number
+  readonly tableCount: number
+}
+
+/** The table that a call means: by number, by a block inside, or the only one of the page. [TABLE-1] */
+export function selectTable(page: TargetPage, selector: TableSelector): SelectedTable | Refusal {
+  const { tableIndex, id, anchor } = selector
+  if (tableIndex !== undefined && isAddressed(selector)) {
+    const expected = 'tableIndex alone, or id and anchor without it'
+    return refused('ERR_BAD_ARGUMENT', `A table is named by ${expected}.`, { argument: 'tableIndex', expected })
+  }
+  const tables = tablesOf(page.tree)
+  const tableCount = tables.length
+  if (tableCount === 0)
+    return refused('ERR_TABLE_NOT_FOUND', `The page "${page.pageId.slice(0, 120)}" has no table.`, { pageId: page.pageId })
+  if (isAddressed(selector)) return selectAround(page, { id, anchor }, tables)
+  if (tableIndex === undefined && tableCount > 1) {
+    const hint = `name one by tableIndex (0 to ${tableCount - 1}) or by the id of a block inside`
+    return refused('ERR_TABLE_AMBIGUOUS', `The page has ${tableCount} tables; ${hint}.`, { tableCount })
+  }
+  const index = tableIndex ?? 0
+  const found = tables[index]
+  if (found !== undefined) return { ...found, tableIndex: index, tableCount }
+  return refused('ERR_TABLE_INDEX', `The page has no table ${index}; its tables are numbered 0 to ${tableCount - 1}.`, {
+    tableIndex: index,
+    tableCount,
+  })
+}
+
+interface FoundTable {
+  readonly table: ProseElement
+  readonly path: Path
+}
+
+/** All tables, nested ones included, in document order. */
+function tablesOf(tree: readonly ProseNode[]): readonly FoundTable[] {
+  const found: FoundTable[] = []
+  const walk = (nodes: readonly ProseNode[], parent: Path): void =>
+    nodes.forEach((node, index) => {
+      if (node.type === 'text' || node.content.length === 0) return
+      const path = [...parent, index]
+      if (node.type === 'table') found.push({ table: node, path })
+      walk(node.content, path)
+    })
+  walk(tree, [])
+  return found
+}
+
+/** The innermost table around a block; a table that is itself addressed counts. */
+function selectAround(page: TargetPage, address: Address, tables: readonly FoundTable[]): SelectedTable | Refusal {
+  const target = findTarget(page, address)
+  if (isRefusal(target)) return target
+  // In document order an inner table comes after the ones around it.
+  const tableIndex = tables.findLastIndex(({ path }) => startsWith(target.path, path))
+  const found = tables[tableIndex]
+  if (found !== undefined) return { ...found, tableIndex, tableCount: tables.length }
+  const { id } = address
+  const named = id === undefined ? 'The block with this text' : `The block ${id.slice(0, 120)}`
+  return refused('ERR_TARGET_NOT_IN_TABLE', `${named} is not inside a table; the page has ${tables.length}.`, {
+    ...(id === undefined ? {} : { id }),
+  })
+}

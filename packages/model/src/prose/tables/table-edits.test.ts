@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import { body, prosePage } from '../../testing/builders.ts'
+import type { EditEnvironment } from '../../edit.ts'
+import { editTableOfPage, getTable, type EditTable, type GetTable } from './table-edits.ts'
+
+function environment(): EditEnvironment {
+  let count = 0
+  return { nowMs: 0, random: (length) => String(++count).padStart(length, '0') }
+}
+
+const one = '<table><tr><td><p id="a">A</p></td><td><p id="b">B</p></td></tr></table>'
+const nested =
+  '<p id="top">top</p><table><tr><td><p id="outer">outer</p><table><tr><td><p id="inner">inner</p></td></tr></table></td></tr></table>' +
+  '<table><tr><td><p id="last">last</p></td></tr></table>'
+
+function document(content: string) {
+  return body({ richTextPages: [prosePage('p', content), prosePage('q', '<p id="elsewhere">x</p>')] })
+}
+
+function edit(content: string, args: Omit<EditTable, 'pageId'> & { pageId?: string }) {
+  const given = document(content)
+  const edited = editTableOfPage(given, { pageId: 'p', ...args }, environment())
+  if (edited.kind === 'refused') return { code: edited.code, facts: edited.facts }
+  const { result, fixes, warnings } = edited
+  return { html: edited.body.prose.pages[0]?.content, table: result.table, fixes, warnings, isSame: edited.body === given }
+}
+
+function get(content: string, args: Omit<GetTable, 'pageId'>) {
+  const read = getTable(document(content), { pageId: 'p', ...args })
+  return 'kind' in read ? { code: read.code, facts: read.facts } : read.table
+}
+
+describe('selecting a table', () => {
+  it('[TABLE-1] by number in document order, nested ones included', () => {
+    const texts = [0, 1, 2].map((tableIndex) => {
+      const table = get(nested, { tableIndex })
+      return 'cells' in table ? [table.tableIndex, table.tableCount, table.cells[0]?.text] : table
+    })
+    expect(texts).toEqual([
+      [0, 3, 'outer inner'],
+      [1, 3, 'inner'],
+      [2, 3, 'last'],
+    ])
+  })
+
+  it('[TABLE-1] by id or anchor of a block inside: the innermost table', () => {
+    expect(get(nested, { id: 'inner' })).toMatchObject({ tableIndex: 1 })
+    expect(get(nested, { anchor: 'outer' })).toMatchObject({ tableIndex: 0 })
+    expect(get(nested, { id: 'last', anchor: 'last' })).toMatchObject({ tableIndex: 2 })
+    expect(get(nested, { id: '@2' })).toMatchObject({ tableIndex: 2 })
+  })
+
+  it('[TABLE-1] by nothing when the page has exactly one', () => {
+    expect(get(one, {})).toMatchObject({ tableIndex: 0, tableCount: 1 })
+    expect(get(nested, {})).toEqual({ code: 'ERR_TABLE_AMBIGUOUS', facts: { tableCount: 3 } })
+    expect(get('<p>x</p>', {})).toEqual({ code: 'ERR_TABLE_NOT_FOUND', facts: { pageId: 'p' } })
+    expect(get('<p>x</p>', { tableIndex: 0 })).toMatchObject({ code: 'ERR_TABLE_NOT_FOUND' })
+  })
+
+  it('[TABLE-1] refusals name what was wrong', () => {
+    expect(get(nested, { tableIndex: 3 })).toEqual({ code: 'ERR_TABLE_INDEX', facts: { tableIndex: 3, tableCount: 3 } })
+    expect(get(nested, { id: 'top' })).toEqual({ code: 'ERR_TARGET_NOT_IN_TABLE', facts: { id: 'top' } })
+    expect(get(nested, { anchor: 'top' })).toEqual({ code: 'ERR_TARGET_NOT_IN_TABLE', facts: {} })
+    expect(get(nested, { id: 'last', tableIndex: 0 })).toMatchObject({
+      code: 'ERR_BAD_ARGUMENT',
+      facts: { argument: 'tableIndex' },
+    })
+    expect(get(one, { id: 'elsewhere' })).toMatchObject({ code: 'ERR_ID_NOT_FOUND', facts: { otherPage: 'q' } })
+    expect(getTable(document(one), { pageId: 'nowhere' })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
+    expect(editTableOfPage(document(one), { pageId: 'nowhere', op: 'toggleHeaderRow' }, environment())).toMatchObject({
+      code: 'ERR_PAGE_NOT_FOUND',
+    })
+  })
+})
+
+describe('the grid', () => {
+  it('[TABLE-2] has each cell by its top-left slot, with its tag, spans, text, id and attributes', () => {
+    const long = 'word '.repeat(40)
+    const html =
+      '<table><tr><th colspan="2" colwidth="80,0" scope="col" style="background-color: red; text-align: center"><p id="h">Head</p></th></tr>' +
+      `<tr><td><p>${long}</p></td><td><hr><ul><li><p id="i">one</p></li><li><p>two</p></li></ul></td></tr></table>`
+    expect(get(html, {})).toEqual({
+      tableIndex: 0,
+      tableCount: 1,
+      rows: 2,
+      cols: 2,
+      cells: [
+        {
+          row: 0,
+          col: 0,
+          tag: 'th',
+          colspan: 2,
+          rowspan: 1,
+          text: 'Head',
+          id: 'h',
+          colwidth: [80, 0],
+          backgroundColor: 'red',
+          align: 'center',
+          scope: 'col',
+        },
+        { row: 1, col: 0, tag: 'td', colspan: 1, rowspan: 1, text: `${long.slice(0, 120)}…` },
+        { row: 1, col: 1, tag: 'td', colspan: 1, rowspan: 1, text: 'one two', id: 'i' },
+      ],
+    })
+  })
+})
+
+describe('editing a table', () => {
+  it('[TABLE-4] stores the op, mints ids for new cells and answers the stored grid', () => {
+    const done = edit(one, { op: 'addRow', row: 0 })
+    expect(done.html).toBe(
+      one.replace('</table>', '<tr><td><p id="blk-0000000001"></p></td><td><p id="blk-0000000002"></p></td></tr></table>'),
+    )
+    expect(done.table?.cells.map((cell) => cell.id)).toEqual(['a', 'b', 'blk-0000000001', 'blk-0000000002'])
+    expect([done.fixes, done.warnings]).toEqual([[], []])
+  })
+
+  it('[TABLE-5] an op changes only its table, byte for byte', () => {
+    const done = edit(nested, { op: 'setCellAttrs', id: 'inner', row: 0, col: 0, align: 'right' })
+    expect(done.html).toBe(nested.replace('<td><p id="inner">', '<td style="text-align: right"><p id="inner">'))
+  })
+
+  it('[TABLE-4] makes a ragged table rectangular first and reports that; heals elsewhere are warnings', () => {
+    const ragged = '<table><tr><td><p id="a">A</p></td><td><p id="b">B</p></td></tr><tr><td><p id="c">C</p></td></tr></table>'
+    const done = edit(`${ragged}<ul></ul>`, { op: 'toggleHeaderRow' })
+    expect(done.table).toMatchObject({ rows: 2, cols: 2 })
+    expect(done.fixes).toMatchObject([{ action: 'rebuilt_table', path: '0/table' }])
+    expect(done.warnings).toHaveLength(1)
+    expect(done.html).not.toContain('<ul>')
+    const unchanged = edit(ragged, { op: 'setColumnWidth', col: 0 })
+    expect(unchanged.html).toContain('<p id="c">C</p></td><td><p id="blk-')
+  })
+
+  it('[PROSE-54] an op that changes nothing writes nothing', () => {
+    expect(edit(one, { op: 'setColumnWidth', col: 0 }).isSame).toBe(true)
+    expect(edit(one, { op: 'moveRow', from: 0, to: 0 }).isSame).toBe(true)
+    expect(edit(one, { op: 'setCellAttrs', row: 0, col: 0, align: '' }).isSame).toBe(true)
+  })
+
+  it('[PROSE-47] takes a handle only with expectedVersion', () => {
+    expect(edit(nested, { op: 'toggleHeaderRow', id: '@1' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
+    expect(edit(nested, { op: 'toggleHeaderRow', id: '@1', expectedVersion: 4 })).toMatchObject({ table: { tableIndex: 0 } })
+  })
+
+  it('[TABLE-8] reads the op before it looks at the document', () => {
+    expect(edit(one, { op: 'paint', pageId: 'nowhere' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'op' } })
+  })
+})

@@ -1,0 +1,78 @@
+import type { DocumentBody } from '../../body.ts'
+import { isRefusal, type Edit, type Fix, type Refusal } from '../../edit.ts'
+import { writePage } from '../edit-page.ts'
+import type { ProseTree } from '../node.ts'
+import { findProsePage, healWarnings, pageTree } from '../page.ts'
+import { nodeAt, splice, type Path } from '../tree-path.ts'
+import type { Verbed } from '../verb.ts'
+import { describeTable, type Grid } from './grid.ts'
+import { readTableOp, type TableOpArgs } from './op-args.ts'
+import { editTable } from './ops.ts'
+import { selectTable, type TableSelector } from './select.ts'
+
+export interface EditTable extends TableOpArgs, TableSelector {
+  readonly pageId: string
+  /** Checked before the edit runs; here it says that handles may be used. [PROSE-47] */
+  readonly expectedVersion?: number | undefined
+}
+
+export interface TableDone {
+  readonly pageId: string
+  readonly ok: true
+  /** The table as it is stored. [TABLE-4] */
+  readonly table: Grid
+}
+
+/** Does one op on one table of a page. [TOOL-edit_table, TABLE-4] */
+export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environment) => {
+  const op = readTableOp(args)
+  if ('kind' in op) return op
+  const page = findProsePage(body, args.pageId)
+  if (isRefusal(page)) return page
+  const stored = pageTree(page)
+  const { tree } = stored
+  const isVersioned = args.expectedVersion !== undefined
+  const selected = selectTable({ body, pageId: page.id, tree, isVersioned }, args)
+  if (isRefusal(selected)) return selected
+  const edited = editTable(selected.table, op)
+  if (isRefusal(edited)) return edited
+
+  const { path, tableIndex, tableCount } = selected
+  const own = healsWithin(stored.heals, tree, path)
+  // A table that had to be made rectangular is stored so, whatever the op did to it.
+  const isChanged = edited.table !== selected.table || own.length > 0
+  const done: Verbed = {
+    kind: 'verbed',
+    tree: isChanged ? (splice(tree, path, 1, [edited.table]) as ProseTree) : tree,
+    isWritten: () => false,
+    fixes: [...own, ...edited.fixes],
+  }
+  const others = stored.heals.filter((fix) => !own.includes(fix))
+  const write = { body, pageId: page.id, stored: { ...stored, warnings: healWarnings(others) }, environment }
+  return writePage(write, done, (written) => ({
+    pageId: page.id,
+    ok: true,
+    table: describeTable(nodeAt(written.tree, path), tableIndex, tableCount),
+  }))
+}
+
+export interface GetTable extends TableSelector {
+  readonly pageId: string
+}
+
+/** Shows one table of a page, healed. [TOOL-get_table, PROSE-24] */
+export function getTable(body: DocumentBody, args: GetTable): { readonly pageId: string; readonly table: Grid } | Refusal {
+  const page = findProsePage(body, args.pageId)
+  if (isRefusal(page)) return page
+  // What a read shows is of one version, so positions in it are what they seem.
+  const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree, isVersioned: true }, args)
+  if (isRefusal(selected)) return selected
+  return { pageId: page.id, table: describeTable(selected.table, selected.tableIndex, selected.tableCount) }
+}
+
+/** The heals of a page that concern what stands at a path. Their trails are those of the page before healing, which seldom differ. */
+function healsWithin(heals: readonly Fix[], tree: ProseTree, path: Path): readonly Fix[] {
+  if (heals.length === 0) return []
+  const trail = path.map((index, level) => `${index}/${nodeAt(tree, path.slice(0, level + 1)).type}`).join('/')
+  return heals.filter((fix) => fix.path === trail || fix.path?.startsWith(`${trail}/`) === true)
+}
