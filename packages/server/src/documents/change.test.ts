@@ -136,6 +136,8 @@ describe('transfer', () => {
     [{ to_user_id: '' }],
     [{ to_user_id: 7 }],
     [{ to_user_id: 'x'.repeat(257) }],
+    // No token names such a user, so that the document would be nobody's.
+    [{ to_user_id: 'a\0' }],
     [{ newOwnerId: 'x', newOwnerName: 7 }],
   ])('[REST-23] %j is 400 BAD_REQUEST', async (body) => {
     await put('strict')

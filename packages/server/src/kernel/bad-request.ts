@@ -15,8 +15,10 @@ export function readMembers(json: unknown, field = 'body'): Readonly<Record<stri
 
 const MAX_USER_ID_BYTES = 256
 
-/** A user id: opaque text of 1 to 256 bytes. [AUTH-4] */
+/** A user id as a token may carry it: opaque text of 1 to 256 bytes, without NUL. [AUTH-4] */
 export function readUserId(value: unknown, field: string): string {
-  if (typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= MAX_USER_ID_BYTES) return value
-  throw badRequest(field, `The member ${field} is a user id of 1 to ${MAX_USER_ID_BYTES} bytes.`, { limit: MAX_USER_ID_BYTES })
+  const isUserId = typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= MAX_USER_ID_BYTES
+  if (isUserId && !value.includes('\0')) return value
+  const message = `The member ${field} is a user id of 1 to ${MAX_USER_ID_BYTES} bytes without NUL.`
+  throw badRequest(field, message, { limit: MAX_USER_ID_BYTES })
 }

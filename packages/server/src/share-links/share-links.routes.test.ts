@@ -323,6 +323,7 @@ describe('POST /api/docs/{id}/share', () => {
     [{ shares: [{ permission: 'viewer' }] }, 'shares[0].userId'],
     [{ shares: [{ userId: '', permission: 'viewer' }] }, 'shares[0].userId'],
     [{ shares: [{ userId: 'x'.repeat(257), permission: 'viewer' }] }, 'shares[0].userId'],
+    [{ shares: [{ userId: 'a\0', permission: 'viewer' }] }, 'shares[0].userId'],
     [{ shares: [{ userId: 'a', permission: 'owner' }] }, 'shares[0].permission'],
     [{ shares: [{ userId: 'a' }] }, 'shares[0].permission'],
     [{ shares: [{ userId: 'a', permission: 'viewer', userName: 7 }] }, 'shares[0].userName'],
