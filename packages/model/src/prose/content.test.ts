@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { isRefusal } from '../edit.ts'
+import { body } from '../testing/builders.ts'
+import { readContent, type ContentArgs } from './content.ts'
+import { serialiseHtml } from './html.ts'
+import { countingEnvironment } from './testing/editing.ts'
+import { librariesOf } from './edit-page.ts'
+
+const library = body({
+  fields: {
+    fields: { Client: { name: 'Client', value: 'A & <B>' }, Empty: { name: 'Empty', value: '' } },
+    order: ['Client', 'Empty'],
+  },
+  references: { items: { smith2020: { id: 'smith2020' } }, itemOrder: ['smith2020'] },
+})
+
+function read(content: string, format: ContentArgs['format'] = 'html', given = library) {
+  const answer = readContent({ content, format }, librariesOf(given, countingEnvironment()))
+  if (isRefusal(answer)) throw new Error(answer.message)
+  return { ...answer, html: serialiseHtml(answer.tree) }
+}
+
+const chip = (name: string, label?: string) =>
+  label === undefined
+    ? `<span data-field data-name="${name}"></span>`
+    : `<span data-field data-name="${name}" data-label="${label.replaceAll('"', '&quot;')}">${label}</span>`
+
+describe('content of a call', () => {
+  it('[PROSE-37] [FIELD-6] a field chip shows the current value whatever the input says', () => {
+    for (const given of [chip('Client'), chip('Client', 'old'), '<span data-field data-name="Client"><b>x</b></span>'])
+      expect(read(`<p>${given}</p>`).html).toBe(`<p>${chip('Client', 'A &amp; &lt;B&gt;')}</p>`)
+    expect(read(`<p>${chip('Empty', 'x')}</p>`)).toMatchObject({ html: `<p>${chip('Empty')}</p>`, warnings: [] })
+  })
+
+  it('[PROSE-37] an unknown field is written without label and told with what is nearest', () => {
+    const answer = read(`<ul><li>${chip('client2', 'x')}${chip('client2')}</li></ul>`)
+    expect(answer.html).toBe(`<ul><li><p>${chip('client2')}${chip('client2')}</p></li></ul>`)
+    expect(answer.warnings).toEqual([
+      { reason: 'the document has no field "client2"; its chip shows nothing until it is set', nearest: ['Client', 'Empty'] },
+    ])
+  })
+
+  it('[PROSE-37] a citation that is not in the library is kept and told', () => {
+    const cite = (id: string) => `<span data-citation data-ref-id="${id}" data-label="[1]">[1]</span>`
+    expect(read(`<p>${cite('smith2020')}</p>`).warnings).toEqual([])
+    const answer = read(`<p>${cite('smith2021')}</p>`)
+    expect(answer.html).toBe(`<p>${cite('smith2021')}</p>`)
+    expect(answer.warnings).toEqual([
+      {
+        reason: 'the document has no reference "smith2021"; its citation is kept and shows as unresolved',
+        nearest: ['smith2020'],
+      },
+    ])
+  })
+
+  it('[FIELD-5] chips of today and now show the date and time of the write in UTC', () => {
+    expect(read(`<p>${chip('today')}${chip('now', 'x')}</p>`)).toMatchObject({
+      html: `<p>${chip('today', '2026-07-01')}${chip('now', '12:34')}</p>`,
+      warnings: [],
+    })
+  })
+
+  it('[PROSE-37] many unknown names make few warnings', () => {
+    const answer = read(`<p>${Array.from({ length: 5000 }, (_, i) => chip(`n${i}`)).join('')}</p>`)
+    expect(answer.warnings).toHaveLength(21)
+    expect(answer.warnings.at(-1)?.reason).toContain('4980 more')
+  })
+
+  it('[BODY-3] a document without libraries, or with ones that cannot be read, knows no names', () => {
+    for (const given of [body({}), body({ fields: { x: 1 }, references: { items: 2 } })])
+      expect(read(`<p>${chip('a')}</p>`, 'html', given).warnings).toMatchObject([{ nearest: [] }])
+  })
+
+  it('[PROSE-21] the size limit is in bytes of UTF-8', () => {
+    const libraries = librariesOf(library, countingEnvironment())
+    expect(readContent({ content: 'é'.repeat(524_288), format: 'html' }, libraries)).toHaveProperty('tree')
+    expect(readContent({ content: 'é'.repeat(524_289), format: 'html' }, libraries)).toMatchObject({
+      code: 'ERR_PROSE_TOO_LARGE',
+    })
+  })
+
+  it('[PROSE-H21] knows content without a block from a written empty paragraph', () => {
+    expect(['', ' ', '<i></i>', '<p></p>', '<p id="blk-1"></p>', 'x', '<hr>'].map((content) => read(content).isBlank)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ])
+  })
+})

@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest'
+import { deleteBlock, insertBlock, moveBlock, setProse } from './prose-edits.ts'
+import { contentOf, done, html, proseBody, refusal } from './testing/editing.ts'
+
+const p = (id: string, text: string) => `<p id="blk-${id}">${text}</p>`
+const li = (id: string, text: string) => `<li><p id="blk-${id}">${text}</p></li>`
+const task = (id: string, text: string, checked = false) =>
+  `<li data-type="taskItem" data-checked="${checked}"><p id="blk-${id}">${text}</p></li>`
+const tasks = (...items: readonly string[]) => `<ul data-type="taskList">${items.join('')}</ul>`
+const cell = (content: string) => `<table><tr><td>${content}</td></tr></table>`
+const at = { pageId: 'p', format: 'html', expectedVersion: 1 } as const
+const minted = (n: number) => String(n).padStart(10, '0')
+
+describe('set_prose of a page', () => {
+  const stored = p('a', 'One') + p('b', 'Two') + p('c', 'Three')
+
+  it('[PROSE-54] common blocks at both ends keep their ids, the middle is replaced', () => {
+    const answer = done(setProse, proseBody(stored), { ...at, content: '<p>One</p><h1>2</h1><hr><p>Three</p>' })
+    expect(contentOf(answer.body)).toBe(`${p('a', 'One')}<h1 id="blk-b">2</h1><hr>${p('c', 'Three')}`)
+    expect(answer.result).toEqual({
+      pageId: 'p',
+      ok: true,
+      blocks: [
+        { id: 'blk-a', type: 'paragraph', text: 'One' },
+        { id: 'blk-b', type: 'heading', text: '2' },
+        { id: '@2', type: 'horizontalRule', text: '' },
+        { id: 'blk-c', type: 'paragraph', text: 'Three' },
+      ],
+    })
+  })
+
+  it('[PROSE-54] blocks in the middle that are said again are kept', () => {
+    const content = '<p>1</p><p>Two</p><p>3</p>'
+    expect(html(setProse, proseBody(stored), { ...at, content })).toBe(p('a', '1') + p('b', 'Two') + p('c', '3'))
+    const turned = '<p>Three</p><p>Two</p><p>One</p>'
+    expect(html(setProse, proseBody(stored), { ...at, content: turned })).toMatch(
+      /^<p id="blk-[^"]+">Three<\/p><p id="blk-[^"]+">Two<\/p><p id="blk-[^"]+">One<\/p>$/,
+    )
+  })
+
+  it('[PROSE-54] equal content writes nothing, whether or not it carries the ids', () => {
+    for (const content of [stored, stored.replaceAll(/ id="[^"]*"/g, ''), ` ${stored.replaceAll('><', '>\n<')}`]) {
+      const body = proseBody(stored)
+      expect(done(setProse, body, { ...at, content }).body).toBe(body)
+    }
+    const unhealed = proseBody('<p>One</p><p>Two')
+    expect(done(setProse, unhealed, { ...at, content: '<p>One</p><p>Two</p>' }).body).toBe(unhealed)
+  })
+
+  it('[PROSE-54] a block that carries another id is not the stored one', () => {
+    const content = `${p('a', 'One')}<p id="blk-new">Two</p>${p('c', 'Three')}`
+    expect(html(setProse, proseBody(stored), { ...at, content })).toBe(content)
+  })
+
+  it('[PROSE-54] long pages with little in common are compared too, and what stands once in both is kept', () => {
+    const page = Array.from({ length: 1500 }, (_, i) => p(`s${i}`, `t${i}`))
+    const body = proseBody(page.join(''))
+    const content = page.map((block, i) => (i % 3 === 0 ? `<p>new ${i}</p>` : block.replace(/ id="[^"]*"/, ''))).join('')
+    const after = html(setProse, body, { ...at, content }) as string
+    expect(page.filter((block, i) => i % 3 !== 0 && !after.includes(block))).toEqual([])
+  })
+
+  it('[PROSE-45] an id that a kept block owns, or that stood before, is not used twice', () => {
+    const content = '<p>One</p><p id="blk-a">x</p><p id="blk-n">y</p><p id="blk-n">z</p><p>Three</p>'
+    expect(html(setProse, proseBody(stored), { ...at, content })).toBe(
+      p('a', 'One') + p(minted(1), 'x') + p('n', 'y') + p(minted(2), 'z') + p('c', 'Three'),
+    )
+  })
+
+  it('[PROSE-44] [PROSE-46] ids of a foreign form are replaced, in stored pages they stay', () => {
+    const content = '<p id="intro">One</p><p id="blk-x!">Two</p>'
+    expect(html(setProse, proseBody('<p></p>'), { ...at, content })).toBe(p(minted(1), 'One') + p(minted(2), 'Two'))
+    expect(html(deleteBlock, proseBody(`<p id="intro">One</p>${p('b', 'Two')}`), { ...at, id: 'blk-b' })).toBe(
+      '<p id="intro">One</p>',
+    )
+  })
+
+  it('[PROSE-44] a write mints ids for all blocks without one, and for repeated ones but the first', () => {
+    const old = `<p>a</p>${p('x', 'b')}<blockquote>${p('x', 'c')}<pre id=""><code>d</code></pre></blockquote><hr>`
+    expect(html(insertBlock, proseBody(old), { ...at, id: '@3', content: '<p>e</p>' })).toBe(
+      `${p(minted(1), 'a')}${p('x', 'b')}<blockquote>${p(minted(2), 'c')}<pre id="blk-${minted(3)}"><code>d</code></pre></blockquote><hr>${p(minted(4), 'e')}`,
+    )
+  })
+
+  it('[TOOL-12] a minted id is none that the document has or had', () => {
+    const taken = proseBody(`<p><a href="app://heading/p/id:blk-${minted(1)}">x</a></p>`)
+    expect(html(setProse, taken, { ...at, content: `<p>y</p>${p(minted(2), 'z')}` })).toBe(p(minted(3), 'y') + p(minted(2), 'z'))
+  })
+
+  it('[PROSE-50] blocks that an edit does not address stay byte for byte', () => {
+    const others = [
+      '<p id="blk-1" style="text-align: right">a <a href="https://x"><strong>b</strong></a> <span data-citation data-ref-id="r"></span></p>',
+      '<ol start="3" type="i"><li><p id="blk-2">x</p><ul><li><p id="blk-3">y</p></li></ul></li></ol>',
+      '<table><tr><th colspan="2" colwidth="10,20" scope="col"><p id="blk-4">h</p></th></tr><tr><td><p id="blk-5"></p></td><td><p id="blk-6">\n </p></td></tr></table>',
+      '<figure><img src="a.png"><figcaption>c</figcaption></figure><div data-bibliography data-bib-html="&lt;p&gt;"></div>',
+    ]
+    const body = proseBody(others.map((other, i) => other + p(`t${i}`, 'T')).join(''))
+    const after = html(setProse, body, { ...at, id: 'blk-t1', content: '<h2>X</h2>' })
+    expect(after).toContain('<h2 id="blk-t1">X</h2>')
+    for (const other of others) expect(after).toContain(other)
+  })
+
+  it('[PROSE-24] other blocks that break the model are healed in the same write and told as warnings', () => {
+    const broken = proseBody(`<ul><p>x</p></ul><font>y</font>${p('a', 'One')}`)
+    const answer = done(setProse, broken, { ...at, id: 'blk-a', content: '<p>1</p>' })
+    expect(contentOf(answer.body)).toBe(`<ul><li><p id="blk-${minted(1)}">x</p></li></ul>${p(minted(2), 'y')}${p('a', '1')}`)
+    expect(answer.fixes).toEqual([])
+    expect(answer.warnings.map((warning) => warning.reason).join()).toContain('a bulletList holds items')
+  })
+})
+
+describe('set_prose of a block', () => {
+  it('[PROSE-55] [PROSE-45] the block is replaced in its parent, and its id passes on', () => {
+    for (const [before, after] of [
+      ['<blockquote>', '</blockquote>'],
+      ['<div data-callout data-variant="tip">', '</div>'],
+      ['<table><tr><th>', '</th></tr></table>'],
+      [`<ul>${li('1', 'one')}<li>`, `</li>${li('2', 'two')}</ul>`],
+    ] as const)
+      expect(
+        html(setProse, proseBody(before + p('a', 'A') + after), { ...at, id: 'blk-a', content: '<p>B</p><hr><p>C</p>' }),
+      ).toBe(`${before}${p('a', 'B')}<hr>${p(minted(1), 'C')}${after}`)
+  })
+
+  it('[PROSE-55] the first block of an item stays a paragraph, which is told', () => {
+    const list = proseBody(`<ul>${li('a', 'A')}</ul>`)
+    const heading = done(setProse, list, { ...at, id: 'blk-a', content: '<h2>B</h2>' })
+    expect(contentOf(heading.body)).toBe(`<ul>${li('a', 'B')}</ul>`)
+    expect(heading.fixes).toEqual([
+      {
+        action: 'unwrapped',
+        reason: 'an item starts with a paragraph',
+        path: '0/bulletList/0/listItem/0/heading',
+        nodeType: 'heading',
+      },
+    ])
+    expect(html(setProse, list, { ...at, id: 'blk-a', content: '<hr>' })).toBe(
+      `<ul><li><p id="blk-${minted(1)}"></p><hr></li></ul>`,
+    )
+  })
+
+  it('[PROSE-55] empty content gives one empty paragraph', () => {
+    expect(html(setProse, proseBody(p('a', 'A') + p('b', 'B')), { ...at, id: 'blk-a', content: ' ' })).toBe(
+      p('a', '') + p('b', 'B'),
+    )
+  })
+
+  it('[PROSE-43] [PROSE-45] an id survives re-typing; content that carries ids brings its own', () => {
+    const body = proseBody(p('a', 'A') + p('b', 'B'))
+    expect(html(setProse, body, { ...at, id: 'blk-a', content: '<h3>A</h3>' })).toBe(`<h3 id="blk-a">A</h3>${p('b', 'B')}`)
+    expect(html(setProse, body, { ...at, id: 'blk-a', content: `<p>x</p>${p('n', 'y')}` })).toBe(
+      p(minted(1), 'x') + p('n', 'y') + p('b', 'B'),
+    )
+    expect(html(setProse, body, { ...at, id: 'blk-a', content: `${p('b', 'x')}${p('a', 'y')}` })).toBe(
+      p(minted(1), 'x') + p('a', 'y') + p('b', 'B'),
+    )
+    expect(html(setProse, body, { ...at, id: 'blk-a', content: p('b', 'x') })).toBe(p('a', 'x') + p('b', 'B'))
+  })
+
+  it('[TOOL-16] names the blocks it wrote, also where they were so already', () => {
+    const body = proseBody(p('a', 'A') + p('b', 'B'))
+    const written = { pageId: 'p', ok: true, blocks: [{ id: 'blk-a', type: 'paragraph', text: 'A' }] }
+    expect(done(setProse, body, { ...at, id: 'blk-a', content: '<p>A</p>' })).toMatchObject({ body, result: written })
+    const quoted = proseBody(`<blockquote>${p('a', 'x')}${p('b', 'B')}</blockquote>`)
+    expect(done(setProse, quoted, { ...at, id: 'blk-a', content: '<p>A</p>' }).result).toEqual(written)
+    const many = done(setProse, body, { ...at, content: '<p>x</p>'.repeat(300) }).result
+    expect([many.blocks.length, many.blocksTotal]).toEqual([200, 300])
+  })
+})
+
+describe('insert_block', () => {
+  it('[PROSE-56] content stands beside the block, in its parent', () => {
+    for (const [before, after] of [
+      ['', ''],
+      ['<blockquote>', '</blockquote>'],
+      ['<table><tr><td>', '</td></tr></table>'],
+    ] as const) {
+      const body = proseBody(before + p('a', 'A') + after)
+      expect(html(insertBlock, body, { ...at, id: 'blk-a', content: '<h1>B</h1>' })).toBe(
+        `${before}${p('a', 'A')}<h1 id="blk-${minted(1)}">B</h1>${after}`,
+      )
+      expect(html(insertBlock, body, { ...at, id: 'blk-a', side: 'before', content: '<ul><li>B</li></ul>' })).toBe(
+        `${before}<ul>${li(minted(1), 'B')}</ul>${p('a', 'A')}${after}`,
+      )
+    }
+  })
+
+  it('[PROSE-56] [PROSE-51] beside an item, paragraphs and the items of lists become items', () => {
+    const body = proseBody(`<ul><li>${p('a', 'A')}<p id="blk-s">second</p></li></ul>`)
+    const content = '<p>B</p><ol start="4"><li>C</li><li>D</li></ol>'
+    expect(html(insertBlock, body, { ...at, id: 'blk-a', content })).toBe(
+      `<ul><li>${p('a', 'A')}${p('s', 'second')}</li>${li(minted(1), 'B')}${li(minted(2), 'C')}${li(minted(3), 'D')}</ul>`,
+    )
+    expect(html(insertBlock, body, { ...at, id: 'blk-s', content: '<p>B</p>' })).toBe(
+      `<ul><li>${p('a', 'A')}${p('s', 'second')}${p(minted(1), 'B')}</li></ul>`,
+    )
+  })
+
+  it('[PROSE-56] beside an item, other blocks join the new item before them or open one', () => {
+    const body = proseBody(`<ul>${li('a', 'A')}</ul>`)
+    expect(html(insertBlock, body, { ...at, id: 'blk-a', content: '<hr><p>B</p><h2>C</h2><p>D</p>' })).toBe(
+      `<ul>${li('a', 'A')}<li><p id="blk-${minted(1)}"></p><hr></li><li>${p(minted(2), 'B')}<h2 id="blk-${minted(3)}">C</h2></li>${li(minted(4), 'D')}</ul>`,
+    )
+  })
+
+  it('[PROSE-56] [PROSE-59] items of the other kind are converted, which is told', () => {
+    const body = proseBody(tasks(task('a', 'A', true)))
+    const answer = done(insertBlock, body, { ...at, id: 'blk-a', side: 'before', content: '<ul><li>B</li></ul><p>C</p>' })
+    expect(contentOf(answer.body)).toBe(tasks(task(minted(1), 'B'), task(minted(2), 'C'), task('a', 'A', true)))
+    expect(answer.fixes.map((fix) => [fix.action, fix.path])).toEqual([['unwrapped', '0/taskList/0/listItem']])
+  })
+
+  it('[PROSE-45] ids that the page owns are not taken over', () => {
+    expect(html(insertBlock, proseBody(p('a', 'A')), { ...at, id: 'blk-a', content: p('a', 'B') + p('n', 'C') })).toBe(
+      p('a', 'A') + p(minted(1), 'B') + p('n', 'C'),
+    )
+  })
+
+  it('[PROSE-56] content without a block is refused', () => {
+    for (const content of ['', ' \n', '<!-- x -->', '<script>x</script>'])
+      expect(refusal(insertBlock, proseBody(p('a', 'A')), { ...at, id: 'blk-a', content }).code).toBe('ERR_INSERT_EMPTY')
+  })
+
+  it('[TOOL-16] names the new blocks only, also where others get their ids', () => {
+    const body = proseBody(`<p>old</p>${p('a', 'A')}`)
+    expect(done(insertBlock, body, { ...at, id: 'blk-a', content: '<ul><li>B</li></ul><hr>' }).result.blocks).toEqual([
+      { id: '@2', type: 'bulletList', text: 'B' },
+      { id: `blk-${minted(2)}`, type: 'paragraph', text: 'B' },
+      { id: '@3', type: 'horizontalRule', text: '' },
+    ])
+  })
+})
+
+describe('delete_block', () => {
+  it('[PROSE-57] [PROSE-51] the first paragraph of an item takes the item along, another one goes alone', () => {
+    const body = proseBody(`<ul><li>${p('a', 'A')}${p('s', 'S')}<ul>${li('n', 'N')}</ul></li>${li('b', 'B')}</ul>`)
+    const item = done(deleteBlock, body, { ...at, id: 'blk-a' })
+    expect(contentOf(item.body)).toBe(`<ul>${li('b', 'B')}</ul>`)
+    expect(item.result).toEqual({ pageId: 'p', ok: true, deleted: ['blk-a', 'blk-s', 'blk-n'] })
+    expect(html(deleteBlock, body, { ...at, id: 'blk-s' })).toBe(
+      `<ul><li>${p('a', 'A')}<ul>${li('n', 'N')}</ul></li>${li('b', 'B')}</ul>`,
+    )
+  })
+
+  it('[PROSE-57] lists that it empties go with it', () => {
+    const nested = `<ul><li>${p('a', 'A')}<ol>${li('n', 'N')}</ol></li></ul>`
+    expect(html(deleteBlock, proseBody(nested), { ...at, id: 'blk-n' })).toBe(`<ul>${li('a', 'A')}</ul>`)
+    expect(html(deleteBlock, proseBody(nested + p('b', 'B')), { ...at, id: 'blk-a' })).toBe(p('b', 'B'))
+  })
+
+  it('[PROSE-57] a page, cell, quote or callout left empty gets one empty paragraph', () => {
+    for (const [before, after] of [
+      ['', ''],
+      ['<blockquote>', '</blockquote>'],
+      ['<div data-callout data-variant="note">', '</div>'],
+      ['<table><tr><td>', '</td></tr></table>'],
+    ] as const)
+      for (const inside of [p('a', 'A'), `<ul>${li('a', 'A')}</ul>`])
+        expect(html(deleteBlock, proseBody(before + inside + after), { ...at, id: 'blk-a' })).toBe(
+          `${before}${p(minted(1), '')}${after}`,
+        )
+  })
+})
+
+describe('move_block', () => {
+  it('[PROSE-58] a block moves beside another one, its id and attributes kept', () => {
+    const body = proseBody(`${p('a', 'A')}<h2 id="blk-h" style="text-align: center">H</h2>${p('b', 'B')}`)
+    const after = done(moveBlock, body, { ...at, id: 'blk-h', targetId: 'blk-b' })
+    expect(contentOf(after.body)).toBe(`${p('a', 'A')}${p('b', 'B')}<h2 id="blk-h" style="text-align: center">H</h2>`)
+    expect(after.result.blocks).toEqual([{ id: 'blk-h', type: 'heading', text: 'H' }])
+    expect(html(moveBlock, body, { ...at, anchor: 'B', targetAnchor: 'A', side: 'before' })).toBe(
+      `${p('b', 'B')}${p('a', 'A')}<h2 id="blk-h" style="text-align: center">H</h2>`,
+    )
+  })
+
+  it('[PROSE-58] also into, out of and across containers; those left empty are as after a deletion', () => {
+    const body = proseBody(`<blockquote>${p('q', 'Q')}</blockquote>${cell(p('c', 'C'))}${p('a', 'A')}`)
+    expect(html(moveBlock, body, { ...at, id: 'blk-q', targetId: 'blk-c' })).toBe(
+      `<blockquote>${p(minted(1), '')}</blockquote>${cell(p('c', 'C') + p('q', 'Q'))}${p('a', 'A')}`,
+    )
+    expect(html(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-q', side: 'before' })).toBe(
+      `<blockquote>${p('a', 'A')}${p('q', 'Q')}</blockquote>${cell(p('c', 'C'))}`,
+    )
+    expect(html(moveBlock, body, { ...at, id: 'blk-q', targetId: '@0', side: 'before' })).toBe(
+      `${p('q', 'Q')}<blockquote>${p(minted(1), '')}</blockquote>${cell(p('c', 'C'))}${p('a', 'A')}`,
+    )
+  })
+
+  it('[PROSE-58] items move beside items, also of another kind of list; a list left empty goes', () => {
+    const body = proseBody(`<ul><li>${p('a', 'A')}<ol>${li('n', 'N')}</ol></li></ul>${tasks(task('t', 'T', true))}`)
+    const after = done(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-t', side: 'before' })
+    expect(contentOf(after.body)).toBe(
+      tasks(`<li data-type="taskItem" data-checked="false">${p('a', 'A')}<ol>${li('n', 'N')}</ol></li>`, task('t', 'T', true)),
+    )
+    expect(after.fixes.map((fix) => fix.action)).toEqual(['unwrapped'])
+    expect(after.result.blocks.map((block) => block.id)).toEqual(['blk-a', 'blk-n'])
+    expect(html(moveBlock, body, { ...at, id: 'blk-n', targetId: 'blk-a' })).toBe(
+      `<ul>${li('a', 'A')}${li('n', 'N')}</ul>${tasks(task('t', 'T', true))}`,
+    )
+  })
+
+  it('[PROSE-58] a move to where the block stands writes nothing', () => {
+    const body = proseBody(p('a', 'A') + p('b', 'B'))
+    expect(done(moveBlock, body, { ...at, id: 'blk-b', targetId: 'blk-a' }).body).toBe(body)
+  })
+
+  it('[PROSE-58] a unit moves neither beside itself nor into itself', () => {
+    const body = proseBody(`<ul><li>${p('a', 'A')}${p('s', 'S')}<ul>${li('n', 'N')}</ul></li></ul>`)
+    expect(refusal(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-a' })).toMatchObject({
+      code: 'ERR_MOVE_SELF',
+      facts: { id: 'blk-a' },
+    })
+    for (const targetId of ['blk-s', 'blk-n'])
+      expect(refusal(moveBlock, body, { ...at, id: 'blk-a', targetId }).code).toBe('ERR_MOVE_INTO_SELF')
+  })
+
+  it('[PROSE-58] items and blocks do not mix', () => {
+    const body = proseBody(`<ul>${li('a', 'A')}${li('c', 'C')}</ul>${p('b', 'B')}`)
+    expect(refusal(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-b' })).toMatchObject({
+      code: 'ERR_MOVE_CROSS_CONTEXT',
+      facts: { from: 'item', to: 'block' },
+    })
+    expect(refusal(moveBlock, body, { ...at, id: 'blk-b', targetId: 'blk-a' })).toMatchObject({
+      facts: { from: 'block', to: 'item' },
+    })
+  })
+
+  it('[PROSE-58] what would not fit where it is deep enough is refused, not cut', () => {
+    const deep = `${'<blockquote>'.repeat(63)}${p('d', 'D')}${'</blockquote>'.repeat(63)}`
+    expect(refusal(moveBlock, proseBody(`${deep}<ul>${li('a', 'A')}</ul>`), { ...at, id: '@1', targetId: 'blk-d' }).code).toBe(
+      'ERR_MOVE_CROSS_CONTEXT',
+    )
+  })
+})

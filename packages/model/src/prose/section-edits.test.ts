@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { parseHtml } from './html.ts'
+import { outlineOf, sectionsOf } from './outline.ts'
+import { insertSection, restructureOutline } from './section-edits.ts'
+import { contentOf, done, html, proseBody, refusal } from './testing/editing.ts'
+
+const h = (level: number, id: string, text: string) => `<h${level} id="blk-${id}">${text}</h${level}>`
+const p = (id: string, text: string) => `<p id="blk-${id}">${text}</p>`
+const minted = (n: number) => String(n).padStart(10, '0')
+
+const prefix = p('0', 'before')
+const one = h(1, '1', 'One') + p('1a', 'a')
+const two = `${h(3, '2', 'Two')}<blockquote>${h(1, '2q', 'quoted')}</blockquote>`
+const three = h(2, '3', 'Three') + '<hr>'
+const body = proseBody(prefix + one + two + three)
+
+describe('outline', () => {
+  it('[PROSE-60] lists the headings of the page itself with their level, title and id', () => {
+    const { tree } = parseHtml(
+      `<p>x</p><h2 id="blk-a"> A \n<em>b</em><br>c <span data-field data-name="n" data-label="V &amp; w">V</span></h2>` +
+        '<blockquote><h1>no</h1></blockquote><ul><li><p>x</p><h1>no</h1></li></ul><h1><span data-citation data-ref-id="r" data-label="[1]">[1]</span></h1><h6></h6>',
+      { source: 'stored' },
+    )
+    expect(outlineOf(tree)).toEqual([
+      { index: 0, level: 2, title: 'A b c V & w', id: 'blk-a' },
+      { index: 1, level: 1, title: '[1]', id: null },
+      { index: 2, level: 6, title: '', id: null },
+    ])
+  })
+
+  it('[PROSE-61] a section goes up to the next heading of whatever level; what is before the first is the prefix', () => {
+    const { tree } = parseHtml('<hr><p>x</p><h1>A</h1><h2>B</h2><p>b</p><blockquote><h1>q</h1></blockquote><h1>C</h1>', {
+      source: 'stored',
+    })
+    expect(sectionsOf(tree).prefix).toEqual(tree.slice(0, 2))
+    expect(sectionsOf(tree).sections.map((section) => section.length)).toEqual([1, 3, 1])
+  })
+})
+
+describe('insert_section', () => {
+  const at = { pageId: 'p', level: 2, title: 'New' }
+  const section = h(2, minted(1), 'New')
+
+  it('[PROSE-62] stands after the prefix, at the end, or after a section', () => {
+    expect(html(insertSection, body, at)).toBe(prefix + one + two + three + section)
+    expect(html(insertSection, body, { ...at, position: 'start' })).toBe(prefix + section + one + two + three)
+    expect(html(insertSection, body, { ...at, position: 'start', afterIndex: 1 })).toBe(prefix + one + two + section + three)
+    expect([0, 2].map((afterIndex) => done(insertSection, body, { ...at, afterIndex }).result.index)).toEqual([1, 3])
+  })
+
+  it('[PROSE-62] past the last section it acts as the last, which is told', () => {
+    const answer = done(insertSection, body, { ...at, afterIndex: 3 })
+    expect(answer.result.index).toBe(3)
+    expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'afterIndex' }])
+    expect(html(insertSection, proseBody(p('0', 'x')), { ...at, afterIndex: 0 })).toBe(p('0', 'x') + section)
+  })
+
+  it('[PROSE-63] the level is clamped, the title is plain text, headings of the body are kept', () => {
+    const answer = done(insertSection, body, {
+      ...at,
+      level: 9,
+      title: ' <b>A</b>\n& B ',
+      body: '<h1>Sub</h1><ul><li>x</li></ul>',
+      format: 'html',
+    })
+    expect(contentOf(answer.body)).toContain(
+      `<h6 id="blk-${minted(1)}">&lt;b&gt;A&lt;/b&gt; &amp; B</h6>${h(1, minted(2), 'Sub')}<ul><li>${p(minted(3), 'x')}</li></ul>`,
+    )
+    expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'level' }])
+    expect(answer.result).toMatchObject({
+      pageId: 'p',
+      ok: true,
+      index: 3,
+      blocks: [{ type: 'heading' }, { text: 'Sub' }, { id: '@9', type: 'bulletList' }, { text: 'x' }],
+    })
+  })
+
+  it('[PROSE-63] a title needs characters, and has at most 500', () => {
+    for (const title of ['', ' \n\t', 'x'.repeat(501)])
+      expect(refusal(insertSection, body, { ...at, title })).toMatchObject({
+        code: 'ERR_BAD_ARGUMENT',
+        facts: { argument: 'title' },
+      })
+    expect(done(insertSection, body, { ...at, title: '😀'.repeat(500) }).result.index).toBe(3)
+  })
+
+  it('[PROSE-64] on a page of one empty paragraph that paragraph is replaced, its id passing on', () => {
+    expect(html(insertSection, proseBody('<p></p>'), at)).toBe(section)
+    expect(html(insertSection, proseBody(p('e', '')), { ...at, body: '<p>x</p>', format: 'html' })).toBe(
+      h(2, 'e', 'New') + p(minted(1), 'x'),
+    )
+    expect(html(insertSection, proseBody('<hr>'), at)).toBe(`<hr>${section}`)
+  })
+
+  it('[PROSE-21] a body above 1 MiB is refused', () => {
+    expect(refusal(insertSection, body, { ...at, pageId: 'z', body: 'x'.repeat(1_048_577) }).code).toBe('ERR_PROSE_TOO_LARGE')
+  })
+})
+
+describe('restructure_outline', () => {
+  const at = { pageId: 'p' }
+
+  it('[PROSE-65] promote lowers and demote raises one level; other sections and the id stay', () => {
+    const promoted = done(restructureOutline, body, { ...at, op: 'promote', index: 1 })
+    expect(contentOf(promoted.body)).toBe(prefix + one + two.replaceAll('h3', 'h2') + three)
+    expect(promoted.result.outline.map((entry) => [entry.index, entry.level, entry.id])).toEqual([
+      [0, 1, 'blk-1'],
+      [1, 2, 'blk-2'],
+      [2, 2, 'blk-3'],
+    ])
+    expect(html(restructureOutline, body, { ...at, op: 'demote', index: 0 })).toBe(
+      prefix + one.replaceAll('h1', 'h2') + two + three,
+    )
+  })
+
+  it('[PROSE-65] at the end of the scale nothing changes, which is told', () => {
+    const deepest = proseBody(h(6, '6', 'Six') + h(1, '1', 'One'))
+    for (const [op, index] of [
+      ['demote', 0],
+      ['promote', 1],
+    ] as const) {
+      const answer = done(restructureOutline, deepest, { ...at, op, index })
+      expect(answer.body).toBe(deepest)
+      expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'op' }])
+    }
+  })
+
+  it('[PROSE-66] move puts one section where it ends up at toIndex; the prefix stays first', () => {
+    const moved = (index: number, toIndex: number) => html(restructureOutline, body, { ...at, op: 'move', index, toIndex })
+    expect(moved(0, 1)).toBe(prefix + two + one + three)
+    expect(moved(0, 2)).toBe(prefix + two + three + one)
+    expect(moved(2, 0)).toBe(prefix + three + one + two)
+    expect(moved(1, 1)).toBe(contentOf(body))
+  })
+
+  it('[PROSE-66] toIndex past the end is clamped, index past the end is refused', () => {
+    const answer = done(restructureOutline, body, { ...at, op: 'move', index: 0, toIndex: 7 })
+    expect(contentOf(answer.body)).toBe(prefix + two + three + one)
+    expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'toIndex' }])
+    for (const op of ['promote', 'demote', 'move'] as const)
+      expect(refusal(restructureOutline, body, { ...at, op, index: 3, toIndex: 0 })).toMatchObject({
+        code: 'ERR_SECTION_INDEX',
+        facts: { index: 3, sectionCount: 3 },
+      })
+    expect(refusal(restructureOutline, body, { ...at, op: 'move', index: 0 })).toMatchObject({
+      code: 'ERR_BAD_ARGUMENT',
+      facts: { argument: 'toIndex' },
+    })
+  })
+})
