@@ -53,7 +53,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const features = openFeatures(base, storage, blobs, live, opened)
   const servers = openServers(base, tokens, live, features, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
-  opened.use(startHousekeeping(base, storage, blobs))
+  opened.use(startHousekeeping(base, storage, blobs, live))
   const listeners = await bind(base, servers)
   const resources = opened.move()
   return { listeners, failed, drain: () => drain(base, servers, live, resources) }

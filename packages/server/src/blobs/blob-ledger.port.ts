@@ -86,6 +86,8 @@ export interface BlobLedger {
    * A hash that no workspace holds any more becomes an orphan.
    */
   releaseUnreferenced(beforeMs: number, limit: number, nowMs: number): Promise<number>
+  /** At most `limit` documents with edits that their bodies lack, of workspaces where grants are due: they hold up `releaseUnreferenced`. */
+  unsettled(beforeMs: number, limit: number): Promise<readonly { readonly workspaceId: string; readonly id: string }[]>
   /** Hashes whose bytes may lie in the blob store though no workspace holds them and no upload of them runs. */
   orphans(limit: number): Promise<readonly string[]>
   /** After the bytes were removed. `held` (and nothing is forgotten) when somebody got a grant or began an upload meanwhile. */

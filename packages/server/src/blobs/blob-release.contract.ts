@@ -137,11 +137,14 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         await store.updates.append([{ key: head.key, actor: 'ada', atMs: 5, update: update(1) }])
         expect(await ledger().releaseUnreferenced(-800, 1, 0)).toBe(1)
         expect([await ledger().find(ws, hash), await ledger().find(other, hash)]).toEqual([expect.anything(), null])
+        expect(await ledger().unsettled(-901, 10)).toEqual([])
+        expect(await ledger().unsettled(-900, 10)).toEqual([{ workspaceId: ws, id: head.id }])
         await store.documents.write({
           ...change(head, '{}'),
           bump: false,
           log: { kind: 'live', lastSeq: 1, append: [] },
         })
+        expect(await ledger().unsettled(-800, 10)).toEqual([])
         await releaseBefore(-800)
         expect(await ledger().find(ws, hash)).toBeNull()
       })

@@ -65,11 +65,44 @@ it('[CFG-8] with a grace of 0 an unreferenced blob goes at the next look', async
   expect(files()).toEqual([])
 })
 
+it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first, and what cannot be stored holds up its workspace alone', async () => {
+  const settled: unknown[] = []
+  let behind = [
+    { workspaceId: 'busy', id: 'typed' },
+    { workspaceId: 'broken', id: 'damaged' },
+  ]
+  const { upload, collect, ledger, time } = await open({
+    ledger: (real) => ({
+      ...real,
+      unsettled: () => Promise.resolve(behind),
+      // As a ledger does with a workspace that has such edits.
+      releaseUnreferenced: async (...args) =>
+        behind.some(({ workspaceId }) => workspaceId === 'busy') ? 0 : real.releaseUnreferenced(...args),
+    }),
+    settle(document, quietMs) {
+      settled.push([document.id, quietMs])
+      if (document.workspaceId === 'broken') return Promise.reject(new RelayError('UNAVAILABLE', 'It cannot be loaded.'))
+      behind = behind.filter(({ id }) => id !== document.id)
+      return Promise.resolve()
+    },
+  })
+  const busy = callerOf({ workspaceId: 'busy' })
+  const hash = await upload(busy, someBytes(100))
+  await time.advance(6 * MINUTE_MS)
+  await collect()
+  expect(settled.slice(0, 2)).toEqual([
+    ['typed', 40],
+    ['damaged', 40],
+  ])
+  expect(await ledger.find('busy', hash)).toBeNull()
+})
+
 it('[LIFE-30] a batch is bounded and says when there is more', async () => {
   const { upload, store, ledger, files, time } = await open()
   for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
   await time.advance(10 * MINUTE_MS)
-  const batch = () => collectBlobs({ store, ledger, locks: createKeyedQueue(), clock: time.clock, graceMs: 0 })
+  const batch = () =>
+    collectBlobs({ store, ledger, settle: () => Promise.resolve(), locks: createKeyedQueue(), clock: time.clock, graceMs: 0 })
   expect([await batch(), files().length]).toEqual([true, 10])
   expect([await batch(), files().length]).toEqual([false, 0])
 })

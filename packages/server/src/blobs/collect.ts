@@ -5,10 +5,17 @@ import type { BlobStore } from './blob-store.port.ts'
 
 /** Of one batch; each is one short transaction, so that no edit waits for it. [LIFE-30] */
 const BATCH = 50
+/** Edits wait for so long at most while what they may reference is released. [LIFE-30] */
+const QUIET_MS = 40
 
 export interface CollectorDeps {
   readonly store: Pick<BlobStore, 'remove' | 'direct'>
-  readonly ledger: Pick<BlobLedger, 'overdueStaged' | 'release' | 'releaseUnreferenced' | 'orphans' | 'forgetOrphan'>
+  readonly ledger: Pick<
+    BlobLedger,
+    'overdueStaged' | 'release' | 'unsettled' | 'releaseUnreferenced' | 'orphans' | 'forgetOrphan'
+  >
+  /** Stores what was edited in a document; further edits of it wait for `quietMs` from the call on. */
+  readonly settle: (document: { readonly workspaceId: string; readonly id: string }, quietMs: number) => Promise<void>
   /** The same that uploads hold while they keep and grant. */
   readonly locks: KeyedQueue
   readonly clock: Clock
@@ -37,9 +44,16 @@ async function removeOverdueUploads({ store, ledger, clock }: CollectorDeps): Pr
   return overdue.length
 }
 
-function releaseUnreferenced({ ledger, clock, graceMs }: CollectorDeps): Promise<number> {
+/**
+ * An edit that no body has yet may name any blob of its workspace, and somewhere in a busy one there always is such an edit: all documents
+ * are made to stand still for a moment. What is edited again before the release, or cannot be stored, holds up its workspace till the next look.
+ */
+async function releaseUnreferenced({ ledger, clock, graceMs, settle }: CollectorDeps): Promise<number> {
   const nowMs = clock.nowMs()
-  return ledger.releaseUnreferenced(Math.max(0, nowMs - graceMs), BATCH, nowMs)
+  const beforeMs = Math.max(0, nowMs - graceMs)
+  const unsettled = await ledger.unsettled(beforeMs, BATCH)
+  await Promise.allSettled(unsettled.map((document) => settle(document, QUIET_MS)))
+  return ledger.releaseUnreferenced(beforeMs, BATCH, nowMs)
 }
 
 /** An upload may have taken the hash up since it was listed, so it is asked for again while no upload of it can be kept. [Q6, R-7] */

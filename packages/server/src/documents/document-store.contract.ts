@@ -296,6 +296,21 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
       })
     })
 
+    it('[LIFE-30] documents whose bodies lack edits are found in bounded steps', async () => {
+      const ref = newRef(`\\ws ${randomUUID()}`)
+      const first = await create(newRef())
+      const lagging = await create(ref)
+      const last = await create(newRef())
+      await append(lagging.key, update(1))
+      const nextKey = lagging.key
+      expect(await documents().behind(first.key - 1, 1)).toEqual({ documents: [], nextKey: first.key })
+      expect(await documents().behind(first.key, 1)).toEqual({ documents: [{ ...ref, key: lagging.key }], nextKey })
+      expect(await documents().behind(lagging.key, 2)).toEqual({ documents: [], nextKey: null })
+      expect((await documents().behind(0, 100_000)).documents).toContainEqual({ ...ref, key: lagging.key })
+      await documents().remove(lagging, lagging.key, 50)
+      expect(await documents().behind(first.key, 1)).toEqual({ documents: [], nextKey: last.key })
+    })
+
     it('[REST-21] a list has the newest change first and equal dates by id', async () => {
       const workspaceId = randomUUID()
       for (const [id, nowMs] of [

@@ -138,4 +138,12 @@ export interface DocumentStore {
   usedBytes(workspaceId: string): Promise<number>
   /** Deletes at most `limit` tombstones older than `beforeMs`; answers how many. [LIFE-24, LIFE-30] */
   purgeTombstones(beforeMs: number, limit: number): Promise<number>
+  /** Those of the next `limit` documents by key whose bodies lack edits of their logs; `nextKey` is where to go on, `null` at the end. */
+  behind(
+    afterKey: number,
+    limit: number,
+  ): Promise<{
+    readonly documents: readonly (DocumentRef & { readonly key: number })[]
+    readonly nextKey: number | null
+  }>
 }

@@ -166,6 +166,7 @@ describe('a store that cannot answer', () => {
         referencing: down,
         usedBytes: down,
         purgeTombstones: down,
+        behind: down,
       }),
     })
     for (const [method, path] of [

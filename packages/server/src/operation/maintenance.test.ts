@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
-import { lookEveryMs, shareLinkJob, startMaintenance, tombstoneJob, totalsJob } from './maintenance.ts'
+import { lookEveryMs, settlingJob, shareLinkJob, startMaintenance, tombstoneJob, totalsJob } from './maintenance.ts'
 
 const DAY_MS = 86_400_000
 
@@ -72,6 +72,32 @@ it('[LIFE-30] jobs run each in its own time, and one that fails holds up nobody'
   expect(ran.filter((name) => name === 'bad')).toHaveLength(5)
   expect(ran.filter((name) => name === 'good')).toHaveLength(3)
   await maintenance[Symbol.asyncDispose]()
+})
+
+it('[LIFE-30] documents behind their logs are stored a few at a time, from the start on, but for those that are open', async () => {
+  const keys = [1, 2, 3, 4, 5, 6, 7]
+  const document = (key: number) => ({ key, workspaceId: 'ws', id: `doc-${key}` })
+  const asked: number[] = []
+  const settled: string[] = []
+  const job = settlingJob(
+    {
+      behind(afterKey) {
+        asked.push(afterKey)
+        const documents = keys.filter((key) => key > afterKey).map(document)
+        return Promise.resolve(afterKey < 5 ? { documents, nextKey: 2_000 } : { documents: [], nextKey: null })
+      },
+    },
+    {
+      isResident: ({ id }) => id === 'doc-2',
+      settle({ id }) {
+        settled.push(id)
+        return id === 'doc-1' ? Promise.reject(new Error('damaged')) : Promise.resolve()
+      },
+    },
+  )
+  expect([await job.run(), await job.run(), await job.run()]).toEqual([true, false, true])
+  expect(asked).toEqual([0, 5, 0])
+  expect(settled.slice(0, 4)).toEqual(['doc-1', 'doc-3', 'doc-4', 'doc-5'])
 })
 
 it('[SHARE-3] [LIFE-30] expired share links go in bounded batches', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { DocumentStore } from '../documents/document-store.port.ts'
+import type { Residents } from '../documents/residents.port.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Timers } from '../kernel/timers.ts'
@@ -10,6 +11,10 @@ const EVERY_MS = 60_000
 const AT_ONCE_MS = 1_000
 const PAUSE_MS = 100
 const BATCH = 500
+const SETTLE_EVERY_MS = 10 * 60_000
+const LOOKED_AT = 2_000
+/** Each becomes resident for a while. */
+const SETTLED_AT_A_TIME = 4
 /** At most a hundredth of the time goes into totals. */
 const TOTALS_PAUSE = 100
 const DAY_MS = 86_400_000
@@ -37,6 +42,29 @@ export function tombstoneJob(store: Pick<DocumentStore, 'purgeTombstones'>, cloc
       // Nothing is older than the epoch, and no store holds a number as large as the longest time allowed.
       const beforeMs = Math.max(0, clock.nowMs() - days * DAY_MS)
       return (await store.purgeTombstones(beforeMs, BATCH)) === BATCH
+    },
+  }
+}
+
+/**
+ * Stores what was edited in documents that nobody has open: a process that ended at once leaves bodies behind their logs, and until somebody
+ * opened them, blobs of their workspaces could not be released. One that cannot be stored is met again with the next look. [LIFE-30]
+ */
+export function settlingJob(
+  store: Pick<DocumentStore, 'behind'>,
+  residents: Pick<Residents, 'isResident' | 'settle'>,
+): MaintenanceJob {
+  let afterKey = 0
+  return {
+    name: 'edits',
+    everyMs: SETTLE_EVERY_MS,
+    async run() {
+      const { documents, nextKey } = await store.behind(afterKey, LOOKED_AT)
+      const cold = documents.filter((document) => !residents.isResident(document))
+      const taken = cold.slice(0, SETTLED_AT_A_TIME)
+      await Promise.allSettled(taken.map((document) => residents.settle(document)))
+      afterKey = (cold.length > taken.length ? taken.at(-1)?.key : nextKey) ?? 0
+      return afterKey > 0
     },
   }
 }

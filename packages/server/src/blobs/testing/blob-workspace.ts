@@ -16,7 +16,7 @@ import type { BlobDeps, BlobSettings } from '../blob-deps.ts'
 import type { BlobLedger } from '../blob-ledger.port.ts'
 import type { BlobStore } from '../blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs.ts'
-import { collectBlobs } from '../collect.ts'
+import { type CollectorDeps, collectBlobs } from '../collect.ts'
 import { hashOf, inPieces } from './blob-bytes.ts'
 
 export interface BlobWorkspaceOptions {
@@ -26,6 +26,7 @@ export interface BlobWorkspaceOptions {
   readonly store?: (files: BlobStore) => BlobStore
   readonly ledger?: (real: BlobLedger) => BlobLedger
   readonly deps?: Partial<BlobDeps>
+  readonly settle?: CollectorDeps['settle']
 }
 
 /** The service over real files and a real SQLite ledger, with time that moves only when a test says so. */
@@ -123,7 +124,16 @@ export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Pro
     },
     async collect() {
       const { graceMs = 300_000 } = options
-      while (await collectBlobs({ store, ledger, locks, clock: time.clock, graceMs }));
+      while (
+        await collectBlobs({
+          store,
+          ledger,
+          locks,
+          settle: options.settle ?? (() => Promise.resolve()),
+          clock: time.clock,
+          graceMs,
+        })
+      );
     },
     async [Symbol.asyncDispose]() {
       await host[Symbol.asyncDispose]()

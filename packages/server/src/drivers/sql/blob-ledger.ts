@@ -1,7 +1,7 @@
 import type { BlobLedger, StagedUpload } from '../../blobs/blob-ledger.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { findGrant, grant, reserve } from './blob-grants.ts'
-import { endUpload, forgetOrphan, releaseUnreferenced, WITHOUT_HOLDER } from './blob-release.ts'
+import { endUpload, forgetOrphan, releaseUnreferenced, unsettled, WITHOUT_HOLDER } from './blob-release.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Database } from './engine.ts'
 import { blobBytes } from './quota.ts'
@@ -46,6 +46,7 @@ export function sqlBlobLedger({ engine, reader }: Database, queue: CommitQueue, 
       }),
     releaseUnreferenced: (beforeMs, limit, nowMs) =>
       queue.run(0, (writer) => releaseUnreferenced(writer, engine, { beforeMs, limit, nowMs })),
+    unsettled: (beforeMs, limit) => reading(() => unsettled(reader, beforeMs, limit)),
     orphans: (limit) =>
       reading(async () => {
         const rows = await reader

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { REFERENCED } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
 import { originalText } from './stored-text.ts'
@@ -64,15 +65,27 @@ async function releaseIn(writer: Writer, engine: Engine, workspace: string, { be
 
 /** A live edit may name what no stored body names yet. */
 async function hasEditsToMaterialise(db: Connection, workspace: string): Promise<boolean> {
-  const row = await db
+  return (await behind(db).where('documents.workspace_id', '=', workspace).limit(1).executeTakeFirst()) !== undefined
+}
+
+/** Documents whose edits keep due grants of their workspace from being released. */
+export async function unsettled(db: Connection, beforeMs: number, limit: number): Promise<readonly DocumentRef[]> {
+  const rows = await behind(db)
+    .where('documents.workspace_id', 'in', (e) =>
+      e.selectFrom('blob_grants').select('blob_grants.workspace_id').where('unreferenced_at_ms', '<=', beforeMs),
+    )
+    .orderBy('documents.key')
+    .limit(limit)
+    .execute()
+  return rows.map(({ workspace_id, id }) => ({ workspaceId: originalText(workspace_id), id }))
+}
+
+function behind(db: Connection) {
+  return db
     .selectFrom('documents')
     .innerJoin('log_heads', 'log_heads.key', 'documents.key')
-    .select('documents.key')
-    .where('documents.workspace_id', '=', workspace)
+    .select(['documents.workspace_id', 'documents.id'])
     .whereRef('log_heads.last_seq', '>', 'log_heads.covered_seq')
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 async function settle(writer: Writer, workspace: string, hashes: readonly string[], metered: 0 | 1): Promise<void> {

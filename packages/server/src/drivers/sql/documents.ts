@@ -13,7 +13,8 @@ import { readableHeads, sqlHeadLists } from './head-lists.ts'
 import { rememberingList } from './head-memory.ts'
 import { documentBytes } from './quota.ts'
 import { readingWith } from './reading.ts'
-import { storedText } from './stored-text.ts'
+import { originalText, storedText } from './stored-text.ts'
+import type { Connection } from './tables.ts'
 
 export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, log: Logger, capturing: Capturing): DocumentStore {
   const reading = readingWith(log)
@@ -66,7 +67,29 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
           .executeTakeFirst()
         return Number(result.numDeletedRows)
       }),
+    behind: (afterKey, limit) => reading(() => readBehind(reader, afterKey, limit)),
   }
+}
+
+/** Looks at so many rows and no more, as next to none of them is behind. [LIFE-30] */
+async function readBehind(reader: Connection, afterKey: number, limit: number): ReturnType<DocumentStore['behind']> {
+  const looked = await reader
+    .selectFrom('log_heads')
+    .select(['key', 'last_seq', 'covered_seq'])
+    .where('key', '>', afterKey)
+    .orderBy('key')
+    .limit(limit)
+    .execute()
+  const nextKey = looked.length < limit ? null : (looked.at(-1)?.key ?? null)
+  const keys = looked.filter((row) => row.last_seq > row.covered_seq).map(({ key }) => key)
+  if (keys.length === 0) return { documents: [], nextKey }
+  const rows = await reader
+    .selectFrom('documents')
+    .select(['key', 'workspace_id', 'id'])
+    .where('key', 'in', keys)
+    .orderBy('key')
+    .execute()
+  return { documents: rows.map(({ key, workspace_id, id }) => ({ key, workspaceId: originalText(workspace_id), id })), nextKey }
 }
 
 function weightOf(bytes: Uint8Array | undefined): number {

@@ -39,6 +39,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
       referencing: documents('referencing'),
       usedBytes: documents('usedBytes'),
       purgeTombstones: documents('purgeTombstones'),
+      behind: documents('behind'),
     },
     updates: {
       append: (records) => client.append(records),
@@ -58,6 +59,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
       staged: blobs('staged'),
       overdueStaged: blobs('overdueStaged'),
       releaseUnreferenced: blobs('releaseUnreferenced'),
+      unsettled: blobs('unsettled'),
       orphans: blobs('orphans'),
       forgetOrphan: blobs('forgetOrphan'),
       meteredBytes: blobs('meteredBytes'),
@@ -91,6 +93,7 @@ const READS = new Set([
     'heads',
     'referencing',
     'usedBytes',
+    'behind',
     'load',
     'after',
     'all',
@@ -99,7 +102,7 @@ const READS = new Set([
     'stats',
     'totals',
   ],
-  ...['find', 'uploadedBy', 'staged', 'overdueStaged', 'orphans', 'meteredBytes', 'configBytes'],
+  ...['find', 'uploadedBy', 'staged', 'overdueStaged', 'unsettled', 'orphans', 'meteredBytes', 'configBytes'],
 ])
 
 class StorageClient {
