@@ -9,7 +9,7 @@ const model = 'packages/model/src'
 const protocol = 'packages/protocol/src'
 
 export const layers = [
-  { part: model, ours: [], libraries: ['parse5'], node: false },
+  { part: model, ours: [], libraries: ['markdown-it', 'parse5'], node: false },
   { part: protocol, ours: [], libraries: [], node: false },
   { part: `${protocol}/client`, ours: [protocol], libraries: ['yjs', 'y-protocols'], node: false },
   { part: 'packages/dev-issuer/src', ours: [], libraries: ['jose', 'oidc-provider'], node: true },

@@ -44,3 +44,18 @@ export function inlineContent(block: ProseElement): readonly ProseNode[] {
   }
   return out
 }
+
+/** The text of nodes: labels and formulas of atoms included, `between` blocks one separator. */
+export function plainText(nodes: readonly ProseNode[], lineBreak: string, between: string): string {
+  let text = ''
+  for (const node of nodes) {
+    if (node.type === 'text') text += node.text
+    else if (node.type === 'hardBreak') text += lineBreak
+    else if (isInline(node)) text += String(node.attrs[nodeSpec(node.type).label ?? ''] ?? node.attrs['latex'] ?? '')
+    else {
+      const inner = plainText(node.content, lineBreak, between)
+      text += text === '' || inner === '' || text.endsWith(between) ? inner : between + inner
+    }
+  }
+  return text
+}

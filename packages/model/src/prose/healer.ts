@@ -1,7 +1,7 @@
 import { sameList, withContent } from './equal.ts'
 import type { HealReport, Place } from './fixes.ts'
 import { healTable } from './heal-table.ts'
-import { inlineContent, isInline, tidyInline } from './heal-inline.ts'
+import { inlineContent, isInline, plainText, tidyInline } from './heal-inline.ts'
 import { pushAll } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
@@ -267,18 +267,4 @@ function levelOnly(attrs: ProseAttrs): ProseAttrs {
 
 function spaced(run: readonly ProseNode[], content: readonly ProseNode[]): readonly ProseNode[] {
   return run.length === 0 || content.length === 0 ? content : [{ type: 'text', text: ' ', marks: [] }, ...content]
-}
-
-function plainText(nodes: readonly ProseNode[], lineBreak: string, between: string): string {
-  let text = ''
-  for (const node of nodes) {
-    if (node.type === 'text') text += node.text
-    else if (node.type === 'hardBreak') text += lineBreak
-    else if (isInline(node)) text += String(node.attrs[nodeSpec(node.type).label ?? ''] ?? node.attrs['latex'] ?? '')
-    else {
-      const inner = plainText(node.content, lineBreak, between)
-      text += text === '' || inner === '' || text.endsWith(between) ? inner : between + inner
-    }
-  }
-  return text
 }

@@ -1,9 +1,10 @@
 import type { FixList, Place } from './fixes.ts'
 import { readHtmlAttrs } from './html-attrs.ts'
 import { attrOf, isElement, textOf, type HtmlElement, type HtmlNode } from './html-dom.ts'
+import { plainText } from './heal-inline.ts'
 import { InlineRun } from './html-inline.ts'
 import { blockTags, chromeTags, nodeOfElement, removedTags, silentTags, type FoundNode } from './html-tags.ts'
-import { pushAll, withMark } from './marks.ts'
+import { markedNode, pushAll, withMark } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseMark, ProseNode } from './node.ts'
 import { markOfTag, nodeSpec, type MarkSpec } from './schema.ts'
 
@@ -31,19 +32,40 @@ interface Around {
   readonly inCode: boolean
 }
 
+/** An inline piece that was not HTML; its white space collapses unless it is kept. */
+export type SlotPart =
+  | { readonly text: string; readonly marks: readonly ProseMark[]; readonly isKept: boolean }
+  | { readonly node: ProseElement }
+
+/** What stands in the place of an empty element that carries its number. */
+export type Slot = { readonly blocks: readonly ProseNode[] } | { readonly parts: readonly SlotPart[] }
+
+/** Content that was not HTML, and the attribute by which its places are known. */
+export interface Slots {
+  readonly attribute: string
+  readonly contents: readonly Slot[]
+}
+
 /** Maps parsed HTML to nodes by the tables of the schema. The result may still break the content model; healing is next. [PROSE-10] */
-export function readHtml(nodes: readonly HtmlNode[], source: HtmlSource, fixes: FixList): readonly ProseNode[] {
-  const reader = new HtmlReader(source, fixes)
-  return reader.read(nodes, { marks: [], depth: 0, chrome: false, inCode: false })
+export function readHtml(
+  nodes: readonly HtmlNode[],
+  source: HtmlSource,
+  fixes: FixList,
+  { place, slots }: { readonly place?: Place | undefined; readonly slots?: Slots } = {},
+): readonly ProseNode[] {
+  const reader = new HtmlReader(source, fixes, slots)
+  return reader.read(nodes, { marks: [], depth: 0, chrome: false, inCode: false }, place)
 }
 
 class HtmlReader {
   readonly #source: HtmlSource
   readonly #fixes: FixList
+  readonly #slots: Slots | undefined
 
-  constructor(source: HtmlSource, fixes: FixList) {
+  constructor(source: HtmlSource, fixes: FixList, slots: Slots | undefined) {
     this.#source = source
     this.#fixes = fixes
+    this.#slots = slots
   }
 
   read(nodes: readonly HtmlNode[], around: Around, place?: Place): readonly ProseNode[] {
@@ -72,6 +94,8 @@ class HtmlReader {
 
   #element(sink: Sink, element: HtmlElement, around: Around): void {
     const tag = element.tagName
+    const slot = this.#slotOf(element)
+    if (slot !== undefined) return this.#fillSlot(sink, slot, around)
     if (removedTags.has(tag) || element.namespaceURI !== htmlNamespace) {
       this.#fixes.add('dropped_unknown', `${tag} is not allowed`, placeIn(sink, tag), tag)
       return
@@ -79,7 +103,7 @@ class HtmlReader {
     if (around.depth >= maxDepth) {
       this.#fixes.add('dropped_invalid', 'nested too deeply; its text is kept', placeIn(sink, tag), tag)
       sink.run.text(
-        textOf([element], (inner) => (removedTags.has(inner.tagName) ? '' : undefined)),
+        textOf([element], (inner) => this.#textInstead(inner)),
         around.marks,
         around.inCode,
       )
@@ -100,6 +124,42 @@ class HtmlReader {
     if (mark !== undefined) this.#mark(sink, element, mark, inner, placeIn(sink, tag))
     else
       this.#transparent(sink, element, silentTags.has(tag) || (around.chrome && chromeTags.has(tag)), inner, placeIn(sink, tag))
+  }
+
+  #slotOf(element: HtmlElement): Slot | undefined {
+    if (this.#slots === undefined) return undefined
+    const number = attrOf(element, this.#slots.attribute)
+    return number === undefined ? undefined : this.#slots.contents[Number(number)]
+  }
+
+  #fillSlot(sink: Sink, slot: Slot, around: Around): void {
+    if ('blocks' in slot) {
+      this.#flush(sink)
+      pushAll(
+        sink.out,
+        slot.blocks.map((node) => markedNode(node, around.marks)),
+      )
+      return
+    }
+    for (const part of slot.parts) {
+      if ('text' in part) {
+        const marks = part.marks.reduce((set, mark) => withMark(set, mark), around.marks)
+        sink.run.text(part.text, marks, part.isKept || around.inCode)
+      } else if (nodeSpec(part.node.type).group === 'inline') sink.run.atom(part.node)
+      else {
+        this.#flush(sink)
+        sink.out.push(part.node)
+      }
+    }
+  }
+
+  /** What stands for an element where only text can: nothing for what is removed, the text of a slot. */
+  #textInstead(element: HtmlElement): string | undefined {
+    if (removedTags.has(element.tagName)) return ''
+    const slot = this.#slotOf(element)
+    if (slot === undefined) return undefined
+    if ('blocks' in slot) return plainText(slot.blocks, '\n', '\n')
+    return slot.parts.map((part) => ('text' in part ? part.text : plainText([part.node], '\n', '\n'))).join('')
   }
 
   /** An element that is replaced by its children. [PROSE-11, PROSE-H1] */
@@ -185,9 +245,9 @@ class HtmlReader {
       return spec.group === 'inline' ? undefined : this.#edge(sink)
     }
     let hasElement = false
-    const text = textOf(element.childNodes, () => {
-      hasElement = true
-      return undefined
+    const text = textOf(element.childNodes, (inner) => {
+      hasElement ||= this.#slotOf(inner) === undefined
+      return this.#slotOf(inner) === undefined ? undefined : this.#textInstead(inner)
     })
     if (hasElement || (spec.label === undefined && text.trim() !== '')) {
       this.#fixes.add('stripped_children', `a ${type} has no content of its own`, place, type)
@@ -208,7 +268,7 @@ class HtmlReader {
     let hasElement = false
     const text = textOf((code ?? element).childNodes, (inner) => {
       hasElement = true
-      return removedTags.has(inner.tagName) ? '' : inner.tagName === 'br' ? '\n' : undefined
+      return inner.tagName === 'br' ? '\n' : this.#textInstead(inner)
     })
     if (hasElement) this.#fixes.add('stripped_children', 'code is plain text', place, 'codeBlock')
     const [spec] = nodeSpec('codeBlock').attrs.filter((attr) => attr.name === 'language')

@@ -23,3 +23,11 @@ export function appendText(nodes: ProseNode[], text: string, marks: readonly Pro
 export function pushAll<T>(list: T[], more: readonly T[]): void {
   for (const entry of more) list.push(entry)
 }
+
+/** The node with marks around everything in it; marks inside win over those of the same type, and code stays plain. */
+export function markedNode(node: ProseNode, around: readonly ProseMark[]): ProseNode {
+  if (around.length === 0) return node
+  if (node.type === 'text') return { ...node, marks: node.marks.reduce((set, mark) => withMark(set, mark), around) }
+  if (node.type === 'codeBlock' || node.content.length === 0) return node
+  return { ...node, content: node.content.map((child) => markedNode(child, around)) }
+}

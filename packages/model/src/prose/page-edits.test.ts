@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renameDocument } from '../names.ts'
-import { body as bodyOf, prosePage, written } from '../testing/builders.ts'
+import { bodyOf } from '../testing/arbitrary.ts'
+import { prosePage, written } from '../testing/builders.ts'
 import { addProsePage, deleteProsePage, renameProsePage, reorderProsePages } from './page-edits.ts'
 import { contentOf, done, proseBody, refusal } from './testing/editing.ts'
 

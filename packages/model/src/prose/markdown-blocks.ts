@@ -1,0 +1,206 @@
+import type { Token } from 'markdown-it'
+import type { FixList, Place } from './fixes.ts'
+import { InlineRun } from './html-inline.ts'
+import { pushAll } from './marks.ts'
+import { inlineNodes, inlineParts, type LinkBudget } from './markdown-inline.ts'
+import type { MarkdownParser } from './markdown-parser.ts'
+import type { BlockPart, SlotReader } from './markdown-slots.ts'
+import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
+import { language } from './values.ts'
+
+/** Maps block tokens to nodes, which may still break the content model. [PROSE-26 to PROSE-36] */
+export class BlockReader {
+  readonly #parser: MarkdownParser
+  readonly #slots: SlotReader
+  readonly #fixes: FixList
+  readonly #links: LinkBudget = { left: 8 * 1024 * 1024 }
+  readonly #tokens: readonly Token[]
+  #at = 0
+  /** Raw HTML was met, which may carry ids. */
+  hasHtml = false
+
+  constructor(parser: MarkdownParser, slots: SlotReader, fixes: FixList, tokens: readonly Token[]) {
+    this.#parser = parser
+    this.#slots = slots
+    this.#fixes = fixes
+    this.#tokens = tokens
+  }
+
+  /** The blocks up to the token that closes their container, which is taken too; all of them without one. */
+  blocks(close: string | undefined, place: Place | undefined): readonly ProseNode[] {
+    const parts: BlockPart[] = []
+    let index = 0
+    let isHtml = false
+    for (let token = this.#next(); token !== undefined && token.type !== close; token = this.#next()) {
+      if (token.type === 'html_block') {
+        isHtml = true
+        parts.push({ html: token.content })
+        continue
+      }
+      const nodes = this.#block(token, { parent: place, index, name: nodeNames[token.type] ?? 'paragraph' })
+      index += nodes.length
+      parts.push({ nodes })
+    }
+    if (isHtml) {
+      this.hasHtml = true
+      return this.#slots.blocks(parts, place)
+    }
+    const nodes: ProseNode[] = []
+    for (const part of parts) if ('nodes' in part) pushAll(nodes, part.nodes)
+    return nodes
+  }
+
+  #next(): Token | undefined {
+    return this.#tokens[this.#at++]
+  }
+
+  #block(token: Token, place: Place): readonly ProseNode[] {
+    switch (token.type) {
+      case 'paragraph_open':
+        return this.#text('paragraph', {}, undefined, place)
+      case 'heading_open': {
+        const level = Number(token.tag.slice(1))
+        return this.#text('heading', level === 1 ? {} : { level }, token.tag, place)
+      }
+      case 'plain':
+        return [plainParagraph(token.content)]
+      case 'fence':
+        return [this.#code(token, place)]
+      case 'code_block':
+        return [codeBlock({}, token.content)]
+      case 'hr':
+        return [{ type: 'horizontalRule', attrs: {}, content: [] }]
+      case 'math_block':
+        return [{ type: 'mathBlock', attrs: { latex: token.content }, content: [] }]
+      case 'blockquote_open':
+        return [this.#quote(place)]
+      case 'bullet_list_open':
+      case 'ordered_list_open':
+        return this.#lists(token, place)
+      case 'table_open':
+        return [this.#table(place)]
+      default:
+        // A reference definition, which is not shown.
+        return []
+    }
+  }
+
+  /** A text block; where raw HTML stands in it, whatever that makes of it. */
+  #text(type: NodeType, attrs: ProseAttrs, tag: string | undefined, place: Place): readonly ProseNode[] {
+    const parts = this.#inline(this.#next()?.content ?? '', place)
+    this.#next()
+    if (!parts.some((part) => 'html' in part)) return [{ type, attrs, content: inlineNodes(parts) }]
+    this.hasHtml = true
+    return this.#slots.inline(parts, tag, place.parent)
+  }
+
+  #inline(content: string, place: Place) {
+    return inlineParts(this.#parser.inline(content), { fixes: this.#fixes, place, links: this.#links })
+  }
+
+  /** [PROSE-29] */
+  #code(token: Token, place: Place): ProseElement {
+    const word = /^\s*(\S*)/.exec(token.info)?.[1] ?? ''
+    const name = language(word)
+    if (word !== '' && name === undefined) {
+      this.#fixes.add('dropped_invalid', 'not a language name', place, 'codeBlock', 'language')
+    }
+    return codeBlock(name === undefined ? {} : { language: name as string }, token.content)
+  }
+
+  /** [PROSE-35] */
+  #quote(place: Place): ProseElement {
+    const inline = this.#tokens[this.#at + 1]
+    const marker = this.#tokens[this.#at]?.type === 'paragraph_open' ? calloutMarker.exec(inline?.content ?? '') : null
+    const variant = marker === null ? undefined : variants[(marker[1] as string).toLowerCase()]
+    if (inline === undefined || marker === null || variant === undefined)
+      return { type: 'blockquote', attrs: {}, content: this.blocks('blockquote_close', place) }
+    inline.content = inline.content.slice(marker[0].length).trimStart()
+    if (inline.content === '') this.#at += 3
+    const attrs: ProseAttrs = variant === 'note' ? {} : { variant }
+    return { type: 'callout', attrs, content: this.blocks('blockquote_close', { ...place, name: 'callout' }) }
+  }
+
+  /** One list for each run of items with or without a box. [PROSE-27] */
+  #lists(open: Token, place: Place): readonly ProseElement[] {
+    const lists: { type: NodeType; attrs: ProseAttrs; content: ProseElement[] }[] = []
+    const isOrdered = open.type === 'ordered_list_open'
+    let number = Number(open.attrGet('start') ?? 1)
+    while (this.#next()?.type === 'list_item_open') {
+      const checked = this.#takeBox()
+      const type = checked !== undefined ? 'taskList' : isOrdered ? 'orderedList' : 'bulletList'
+      let list = lists.at(-1)
+      if (list?.type !== type) {
+        list = { type, attrs: type === 'orderedList' && number !== 1 ? { start: number } : {}, content: [] }
+        lists.push(list)
+      }
+      const at: Place = { ...place, index: place.index + lists.length - 1, name: type }
+      if (isOrdered && checked !== undefined) this.#fixes.add('unwrapped', 'an item with a box has no number', at, type)
+      const item: NodeType = checked === undefined ? 'listItem' : 'taskItem'
+      const content = this.blocks('list_item_close', { parent: at, index: list.content.length, name: item })
+      list.content.push({ type: item, attrs: checked === true ? { checked } : {}, content })
+      number++
+    }
+    return lists
+  }
+
+  /** Takes the box at the start of an item's first paragraph, comments before it aside. */
+  #takeBox(): boolean | undefined {
+    let at = this.#at
+    while (this.#tokens[at]?.type === 'html_block' && /^<!--[^>]*-->\s*$/.test(this.#tokens[at]?.content ?? '')) at++
+    const inline = this.#tokens[at]?.type === 'paragraph_open' ? this.#tokens[at + 1] : undefined
+    const box = /^\[([ xX])\](?:[ \t\n]+|$)/.exec(inline?.content ?? '')
+    if (inline === undefined || box === null) return undefined
+    inline.content = inline.content.slice(box[0].length)
+    return box[1] !== ' '
+  }
+
+  /** [PROSE-28] */
+  #table(place: Place): ProseElement {
+    const rows: ProseElement[] = []
+    let cells: ProseElement[] = []
+    for (let token = this.#next(); token !== undefined && token.type !== 'table_close'; token = this.#next()) {
+      if (token.type === 'tr_open') cells = []
+      if (token.type === 'tr_close') rows.push({ type: 'tableRow', attrs: {}, content: cells })
+      if (token.type !== 'th_open' && token.type !== 'td_open') continue
+      const type: NodeType = token.type === 'th_open' ? 'tableHeader' : 'tableCell'
+      const align = /^text-align:(left|center|right)$/.exec(String(token.attrGet('style') ?? ''))?.[1]
+      const row: Place = { parent: place, index: rows.length, name: 'tableRow' }
+      const at: Place = { parent: row, index: cells.length, name: type }
+      const content = this.#text('paragraph', {}, undefined, { parent: at, index: 0, name: 'paragraph' })
+      cells.push({ type, attrs: align === undefined ? {} : { align }, content })
+    }
+    return { type: 'table', attrs: {}, content: rows }
+  }
+}
+
+const nodeNames: { readonly [token: string]: NodeType } = {
+  heading_open: 'heading',
+  fence: 'codeBlock',
+  code_block: 'codeBlock',
+  blockquote_open: 'blockquote',
+  bullet_list_open: 'bulletList',
+  ordered_list_open: 'orderedList',
+  table_open: 'table',
+}
+
+const calloutMarker = /^\[!(note|tip|warning|caution|danger|important)\][ \t]*(?:\n|$)/i
+const variants: { readonly [word: string]: string } = {
+  note: 'note',
+  tip: 'tip',
+  warning: 'warning',
+  caution: 'danger',
+  danger: 'danger',
+  important: 'note',
+}
+
+function codeBlock(attrs: ProseAttrs, content: string): ProseElement {
+  const text = content.endsWith('\n') ? content.slice(0, -1) : content
+  return { type: 'codeBlock', attrs, content: text === '' ? [] : [{ type: 'text', text, marks: [] }] }
+}
+
+function plainParagraph(text: string): ProseElement {
+  const run = new InlineRun(false)
+  run.text(text, [], false)
+  return { type: 'paragraph', attrs: {}, content: run.take() }
+}

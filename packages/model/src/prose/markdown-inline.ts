@@ -1,0 +1,175 @@
+import type { Token } from 'markdown-it'
+import type { FixList, Place } from './fixes.ts'
+import { InlineRun } from './html-inline.ts'
+import { withMark } from './marks.ts'
+import type { ProseElement, ProseMark, ProseNode } from './node.ts'
+import { imageSource, href as readHref } from './values.ts'
+
+/** A piece of a line of Markdown: text, a node, or raw HTML. White space of text collapses unless it is kept. [PROSE-15] */
+export type InlinePart =
+  | { readonly text: string; readonly marks: readonly ProseMark[]; readonly isKept: boolean }
+  | { readonly node: ProseElement }
+  | { readonly html: string }
+
+/** What reading inline tokens needs: where to report, and how much text links may still carry. */
+export interface InlineContext {
+  readonly fixes: FixList
+  readonly place: Place
+  readonly links: LinkBudget
+}
+
+/**
+ * How many characters of link targets a page may take over all its runs. A target defined once can be referred to many times, and every
+ * run of a link repeats it in HTML. [PROSE-21]
+ */
+export interface LinkBudget {
+  left: number
+}
+
+const marksOfTokens: { readonly [type: string]: ProseMark } = {
+  em_open: { type: 'italic', attrs: {} },
+  strong_open: { type: 'bold', attrs: {} },
+  s_open: { type: 'strike', attrs: {} },
+}
+const tooLong = 'the links of the page are too long together'
+const code: ProseMark = { type: 'code', attrs: {} }
+
+/** Inline tokens as parts. [PROSE-26, PROSE-30 to PROSE-33, PROSE-36] */
+export function inlineParts(tokens: readonly Token[], context: InlineContext): readonly InlinePart[] {
+  const parts: InlinePart[] = []
+  const outer: (readonly ProseMark[])[] = []
+  let marks: readonly ProseMark[] = []
+  const text = (value: string, isKept: boolean, own: readonly ProseMark[] = marks) => {
+    if (value !== '') parts.push({ text: value, marks: affordable(own, context), isKept })
+  }
+  for (const token of tokens) {
+    switch (token.type) {
+      case 'text':
+        text(token.content, false)
+        break
+      case 'text_special':
+        // White space written as a character reference is meant.
+        text(token.content, token.info === 'entity')
+        break
+      case 'code_inline':
+        text(token.content, true, withMark(marks, code))
+        break
+      case 'softbreak':
+        text(' ', false)
+        break
+      case 'hardbreak':
+        parts.push({ node: { type: 'hardBreak', attrs: {}, content: [] } })
+        break
+      case 'math_inline':
+        parts.push({ node: { type: 'mathInline', attrs: { latex: token.content }, content: [] } })
+        break
+      case 'field':
+        parts.push({ node: { type: 'fieldRef', attrs: { name: token.content }, content: [] } })
+        break
+      case 'image': {
+        const image = imageNode(token, context)
+        if (image !== undefined) parts.push({ node: image })
+        break
+      }
+      case 'html_inline':
+        parts.push({ html: token.content })
+        break
+      case 'link_open':
+        outer.push(marks)
+        marks = withLink(marks, token, context)
+        break
+      case 'em_open':
+      case 'strong_open':
+      case 's_open':
+        outer.push(marks)
+        marks = withMark(marks, marksOfTokens[token.type] as ProseMark)
+        break
+      default:
+        marks = outer.pop() ?? []
+    }
+  }
+  return parts
+}
+
+function affordable(marks: readonly ProseMark[], { links, fixes, place }: InlineContext): readonly ProseMark[] {
+  const [link] = marks
+  if (link?.type !== 'link') return marks
+  links.left -= (link.attrs['href'] as string).length
+  if (links.left >= 0) return marks
+  fixes.add('dropped_invalid', tooLong, place, 'link', 'href')
+  return marks.slice(1)
+}
+
+function withLink(marks: readonly ProseMark[], token: Token, { fixes, place, links }: InlineContext): readonly ProseMark[] {
+  const raw = String(token.attrGet('href') ?? '')
+  // A definition may be long and used often; one's own target is part of the text.
+  if (token.meta !== null) links.left -= raw.length
+  if (links.left < 0) {
+    fixes.add('dropped_invalid', tooLong, place, 'link', 'href')
+    return marks
+  }
+  const value = readHref(raw)
+  if (token.attrGet('title') !== null) fixes.add('dropped_unknown', 'a link has no attribute title', place, 'link', 'title')
+  if (typeof value === 'string') return withMark(marks, { type: 'link', attrs: { href: value } })
+  const reason = raw === '' ? 'a link needs a target' : 'href has a value that is not allowed'
+  fixes.add('dropped_invalid', reason, place, 'link', 'href')
+  return marks
+}
+
+/** [PROSE-31] */
+function imageNode(token: Token, { fixes, place, links }: InlineContext): ProseElement | undefined {
+  const raw = String(token.attrGet('src') ?? '')
+  const [alt, title] = [altText(token.children ?? []), String(token.attrGet('title') ?? '')]
+  if (token.meta !== null) links.left -= raw.length + title.length
+  const src = links.left < 0 ? undefined : imageSource(raw)
+  if (src === undefined || links.left < 0) {
+    const reason = raw === '' ? 'an image needs a source' : 'src has a value that is not allowed'
+    fixes.add('dropped_invalid', links.left < 0 ? tooLong : reason, place, 'image', 'src')
+    return undefined
+  }
+  const attrs = { src, ...(alt === '' ? {} : { alt }), ...(title === '' ? {} : { title }) }
+  return { type: 'image', attrs, content: [] }
+}
+
+/** The text of an image's description, markup left out. */
+function altText(tokens: readonly Token[]): string {
+  let text = ''
+  for (const token of tokens) {
+    if (token.type === 'softbreak') text += ' '
+    else if (token.type === 'hardbreak') text += '\n'
+    else if (token.type === 'image') text += altText(token.children ?? [])
+    else if (token.type === 'math_inline') text += `$${token.content}$`
+    else if (token.type === 'field') text += `{{${token.content}}}`
+    else text += token.content
+  }
+  return text
+}
+
+/** Adds a part to a run under the marks around it; images and raw HTML are the caller's. */
+export function addToRun(
+  run: InlineRun,
+  part: Exclude<InlinePart, { html: string }>,
+  around: readonly ProseMark[],
+  inCode: boolean,
+): void {
+  if ('node' in part) run.atom(part.node)
+  else {
+    const marks = part.marks.reduce<readonly ProseMark[]>((set, mark) => withMark(set, mark), around)
+    run.text(part.text, around.length === 0 ? part.marks : marks, part.isKept || inCode)
+  }
+}
+
+/** Parts without raw HTML as inline nodes, images among them. */
+export function inlineNodes(parts: readonly InlinePart[]): readonly ProseNode[] {
+  const nodes: ProseNode[] = []
+  const run = new InlineRun(false)
+  for (const part of parts) {
+    if ('html' in part) continue
+    if ('node' in part && part.node.type === 'image') {
+      for (const node of run.take()) nodes.push(node)
+      nodes.push(part.node)
+    } else addToRun(run, part, [], false)
+  }
+  for (const node of run.take()) nodes.push(node)
+  return nodes
+}

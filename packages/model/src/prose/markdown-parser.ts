@@ -1,0 +1,112 @@
+import Markdown, { type Env, type MarkdownIt, type StateBlock, type StateInline, type Token } from 'markdown-it'
+import { tableLimits } from './heal-table.ts'
+import { fieldInline, mathBlock, mathInline, type MathMemo } from './markdown-rules.ts'
+
+/** What one conversion carries through the parser. */
+export interface MarkdownEnv extends MathMemo, Env {
+  /** Inline rules tried so far. */
+  steps: number
+  /** What the bounds below cut, as the reasons of fixes. */
+  readonly cuts: Set<string>
+}
+
+/** Below this many open containers text is kept as it is; the model itself ends at 64 levels. [PROSE-H20] */
+const maxLevel = 90
+/** A paragraph is three tokens, a list item five. */
+const maxBlockTokens = 400_000
+/** Inline rules are tried once per character that may begin something, and again inside link texts. */
+const maxSteps = 300_000
+
+/**
+ * Markdown as in [PROSE-25]: CommonMark with tables, strikethrough and raw HTML, and the rules for fields and math. What markdown-it
+ * does not do in time that is linear in its input is bounded; what lies beyond a bound stays as plain text. [PROSE-21]
+ */
+export class MarkdownParser {
+  readonly #markdown = createMarkdown()
+  readonly env: MarkdownEnv = { steps: 0, cuts: new Set(), noMath: undefined }
+
+  blocks(text: string): readonly Token[] {
+    const tokens: Token[] = []
+    this.#markdown.block.parse(text, this.#markdown, this.env, tokens)
+    return tokens
+  }
+
+  inline(text: string): readonly Token[] {
+    const tokens: Token[] = []
+    this.#markdown.inline.parse(text, this.#markdown, this.env, tokens)
+    return tokens
+  }
+}
+
+function createMarkdown(): MarkdownIt {
+  const markdown = new Markdown({ html: true })
+  // URLs are judged by the schema, and stay as written. [PROSE-18, PROSE-20]
+  markdown.validateLink = () => true
+  markdown.normalizeLink = (url) => url
+  const { block, inline } = markdown
+  const table = block.ruler.getRules('').find((rule) => rule.name === 'table')
+  if (table === undefined) throw new Error('the parser has no table rule')
+  block.ruler.at('table', boundedTable(table), { alt: ['paragraph', 'reference'] })
+  block.ruler.before('table', 'bounds', boundedBlocks)
+  block.ruler.before('fence', 'math_block', mathBlock, { alt: ['paragraph', 'reference', 'blockquote', 'list'] })
+  inline.ruler.before('text', 'bounds', boundedInline)
+  inline.ruler.before('escape', 'math_inline', mathInline)
+  inline.ruler.before('escape', 'field', fieldInline)
+  return markdown
+}
+
+function envOf(state: StateBlock | StateInline): MarkdownEnv {
+  return state.env as unknown as MarkdownEnv
+}
+
+/** Takes what is nested too deeply, or comes after too many blocks, as one token of plain text. */
+function boundedBlocks(state: StateBlock, startLine: number, endLine: number): boolean {
+  const isFull = state.tokens.length >= maxBlockTokens
+  if (!isFull && state.level < maxLevel) return false
+  let end = startLine + 1
+  const belongs = (line: number) => isFull || state.isEmpty(line) || (state.sCount[line] as number) >= state.blkIndent
+  while (end < endLine && belongs(end)) end++
+  envOf(state).cuts.add(isFull ? 'too many blocks; the rest is kept as plain text' : 'nested too deeply; its text is kept')
+  state.push('plain', '', 0).content = state.getLines(startLine, end, state.blkIndent, false)
+  state.line = end
+  return true
+}
+
+function boundedInline(state: StateInline, silent: boolean): boolean {
+  const env = envOf(state)
+  if (++env.steps <= maxSteps) return false
+  env.cuts.add('too much markup inside text; the rest is kept as plain text')
+  if (!silent) state.pending += state.src.slice(state.pos, state.posMax)
+  state.pos = state.posMax
+  return true
+}
+
+type BlockRule = (state: StateBlock, startLine: number, endLine: number, silent: boolean) => boolean
+
+/** Rows beyond what a table may have after healing are not even made. [PROSE-23] */
+function boundedTable(table: BlockRule): BlockRule {
+  return (state, startLine, endLine, silent) => {
+    const pipes = countPipes(state, startLine)
+    if (pipes === 0 || pipes > maxPipes) return false
+    const rows = Math.min(tableLimits.rows, Math.ceil(tableLimits.cells / Math.max(1, pipes - 1)))
+    const limit = Math.min(endLine, startLine + 1 + rows)
+    if (!table(state, startLine, limit, silent)) return false
+    if (silent || state.line < limit) return true
+    const isRow = (line: number) => !state.isEmpty(line) && (state.sCount[line] as number) >= state.blkIndent
+    while (state.line < endLine && isRow(state.line)) {
+      envOf(state).cuts.add(`a table has at most ${tableLimits.rows} rows and ${tableLimits.cells} cells`)
+      state.line++
+    }
+    return true
+  }
+}
+
+/** A line with more of them is no row of any table. */
+const maxPipes = 2000
+
+function countPipes(state: StateBlock, line: number): number {
+  const text = state.src.slice(state.bMarks[line], state.eMarks[line])
+  let count = 0
+  for (let at = text.indexOf('|'); at !== -1 && count <= maxPipes; at = text.indexOf('|', at + 1)) count++
+  return count
+}
