@@ -1,0 +1,188 @@
+import type { DocumentBody, Fields, ProsePage } from '../body.ts'
+import { refused, type Edit, type EditEnvironment, type Fix, type Refusal, type Warning } from '../edit.ts'
+import { idFlaw } from '../ids.ts'
+import { memberOf, setMember } from '../json.ts'
+import { nearestNames } from '../nearest.ts'
+import { blockIdMint, completeIds, idsOf } from '../prose/blocks.ts'
+import { computedField, fieldLabel, mapChips, withLabel } from '../prose/chips.ts'
+import { pageTree, withPageTree } from '../prose/page.ts'
+import { cleanText } from '../prose/values.ts'
+import { quote } from '../quote.ts'
+import { fieldLibrary } from './list-fields.ts'
+
+export interface SetFields {
+  /** `value` absent is the empty text; `null` removes the field. */
+  readonly fields: readonly { readonly name: string; readonly value?: string | null | undefined }[]
+}
+
+export interface FieldsSet {
+  readonly set: readonly string[]
+  readonly setCount: number
+  /** Of `set`, those that are new; `updated` are the others. */
+  readonly added: readonly string[]
+  readonly updated: readonly string[]
+  readonly removed?: readonly string[]
+  /** Chips whose text changed, on all pages. */
+  readonly chipsUpdated: number
+}
+
+const maxName = 120
+const maxValueBytes = 65_536
+
+/** Sets fields by name, and what their chips on all prose pages show. [FIELD-1 to FIELD-6] */
+export const setFields: Edit<SetFields, FieldsSet> = (body, args, environment) => {
+  const wanted = readFields(args)
+  if ('kind' in wanted) return wanted
+  const { fields, added, updated, removed, changed, missing } = applied(fieldLibrary(body), wanted.values)
+  const chips = updateChips(changed.size === 0 ? body : { ...body, fields }, changed, environment)
+  const set = [...wanted.values].flatMap(([name, value]) => (value === null ? [] : [name]))
+  const computed = set.filter((name) => computedField(name, environment.nowMs) !== undefined)
+  return {
+    kind: 'edited',
+    body: chips.body,
+    result: {
+      set,
+      setCount: set.length,
+      added,
+      updated,
+      ...(removed.length === 0 ? {} : { removed }),
+      chipsUpdated: chips.count,
+    },
+    fixes: wanted.fixes,
+    warnings: [...missing.map((name) => unknownName(name, fields.order)), ...computed.map(computedName), ...chips.warnings],
+  }
+}
+
+interface Applied {
+  readonly fields: Fields
+  readonly added: readonly string[]
+  readonly updated: readonly string[]
+  readonly removed: readonly string[]
+  /** Names that were to be removed and are not there. */
+  readonly missing: readonly string[]
+  /** Names whose value is another one now. */
+  readonly changed: ReadonlySet<string>
+}
+
+function applied(before: Fields, wanted: ReadonlyMap<string, string | null>): Applied {
+  const names = [...wanted.keys()]
+  const isRemoval = (name: string) => wanted.get(name) === null
+  const isKnown = (name: string) => before.items.has(name)
+  const added = names.filter((name) => !isRemoval(name) && !isKnown(name))
+  const updated = names.filter((name) => !isRemoval(name) && isKnown(name))
+  const removed = names.filter((name) => isRemoval(name) && isKnown(name))
+  const changed = new Set([...added, ...removed])
+  const items = new Map(before.items)
+  for (const name of removed) items.delete(name)
+  for (const [name, value] of wanted) {
+    const item = before.items.get(name)
+    if (value === null || (item !== undefined && memberOf(item, 'value') === value)) continue
+    items.set(name, item === undefined ? { name, value } : setMember(item, 'value', value))
+    changed.add(name)
+  }
+  const order = [...before.order.filter((name) => items.has(name)), ...added]
+  const missing = names.filter((name) => isRemoval(name) && !isKnown(name))
+  return { fields: { ...before, items, order }, added, updated, removed, missing, changed }
+}
+
+interface Wanted {
+  /** Each name once, in the order of its first mention, with its last value. [FIELD-2] */
+  readonly values: ReadonlyMap<string, string | null>
+  readonly fixes: readonly Fix[]
+}
+
+function readFields(args: SetFields): Wanted | Refusal {
+  const values = new Map<string, string | null>()
+  const fixes: Fix[] = []
+  for (const [index, field] of args.fields.entries()) {
+    const name = field.name.trim()
+    const flaw = nameFlaw(name)
+    if (flaw !== null) {
+      const sentence = `fields[${index}].name "${quote(name)}" is no name of a field: ${flaw}; nothing was set.`
+      return refused('ERR_BAD_FIELD_NAME', sentence, { index, name: quote(name) })
+    }
+    const argument = `fields[${index}].value`
+    const given = field.value === undefined ? '' : field.value
+    const bytes = given === null ? 0 : byteLength(given)
+    if (bytes > maxValueBytes) {
+      const expected = `at most ${maxValueBytes} bytes`
+      return refused('ERR_BAD_ARGUMENT', `${argument} has ${bytes} bytes; a value has ${expected}.`, {
+        argument,
+        expected,
+        got: bytes,
+      })
+    }
+    const value = given === null ? null : cleanText(given)
+    if (value !== given) fixes.push({ action: 'dropped_invalid', field: argument, reason: unwritable })
+    values.set(name, value)
+  }
+  return { values, fixes }
+}
+
+const unwritable = 'a value has no NUL and no lone surrogates, and its line breaks are LF'
+
+/** Why a trimmed text is no name of a field, `null` when it is one. [FIELD-1] */
+function nameFlaw(name: string): string | null {
+  if (name === '') return 'it is empty'
+  if (/[{}]/.test(name)) return 'it has { or }'
+  if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name)) return 'it has a control character'
+  // A character takes at most two units, so long texts need no count.
+  if ([...name.slice(0, 2 * maxName + 1)].length > maxName) return `it is longer than ${maxName} characters`
+  // Names are keys of the stored library, which a PUT of the same document must be able to carry. [BODY-11]
+  return idFlaw(name)?.replace('an id', 'it') ?? null
+}
+
+function byteLength(text: string): number {
+  return text.length * 3 <= maxValueBytes ? text.length : new TextEncoder().encode(text).length
+}
+
+interface Chips {
+  readonly body: DocumentBody
+  readonly count: number
+  readonly warnings: readonly Warning[]
+}
+
+/** Shows the new values in the chips of these names; only pages with such chips are written. [FIELD-4] */
+function updateChips(body: DocumentBody, names: ReadonlySet<string>, environment: EditEnvironment): Chips {
+  const libraries = { fields: body.fields, references: undefined, nowMs: environment.nowMs }
+  if (names.size === 0) return { body, count: 0, warnings: [] }
+  let chips: Chips = { body, count: 0, warnings: [] }
+  for (const page of body.prose.pages) {
+    if (!mayHaveChips(page)) continue
+    const { tree, warnings } = pageTree(page)
+    let count = 0
+    const shown = mapChips(tree, (chip) => {
+      const name = chip.attrs['name']
+      if (chip.type !== 'fieldRef' || typeof name !== 'string' || !names.has(name)) return chip
+      const updated = withLabel(chip, fieldLabel(name, libraries) ?? '')
+      if (updated !== chip) count++
+      return updated
+    })
+    if (count === 0) continue
+    const complete = completeIds(shown, blockIdMint(chips.body, environment, idsOf(shown)))
+    chips = {
+      body: withPageTree(chips.body, page.id, complete),
+      count: chips.count + count,
+      warnings: [...chips.warnings, ...warnings],
+    }
+  }
+  return chips
+}
+
+/** Reading a page takes long, and most pages have no chip; HTML may spell the attribute in any case. */
+function mayHaveChips(page: ProsePage): boolean {
+  return /data-field/i.test(page.content)
+}
+
+function unknownName(name: string, known: readonly string[]): Warning {
+  const reason = `the document has no field "${quote(name)}" to remove`
+  return { reason, field: 'fields', nearest: nearestNames(name, known).map(quote) }
+}
+
+function computedName(name: string): Warning {
+  const what = name === 'today' ? 'date' : 'time'
+  return {
+    reason: `editors compute the field "${name}"; its chips show the ${what}, in UTC at this write, and not the value`,
+    field: 'fields',
+  }
+}
