@@ -1,13 +1,12 @@
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { JSON_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { AUTH_EXCHANGES } from './auth.exchanges.ts'
 import { readRevocation } from './revocation-entry.ts'
 import type { Revocation } from './revocations.port.ts'
 import type { Revocations } from './revocations.ts'
 
 const MAX_ENTRIES = 10_000
-const MAX_BODY_BYTES = 2 * 1024 * 1024
 
 /** The internal routes of tokens without what they run. [REST-29] */
 export const AUTH_ROUTES = {
@@ -15,7 +14,7 @@ export const AUTH_ROUTES = {
     method: 'POST',
     path: '/api/v1/internal/revoke',
     credential: 'revocation-bearer',
-    body: { kind: 'json', maxBytes: MAX_BODY_BYTES },
+    body: JSON_BODY,
     needs: 'the revocation push bearer',
     summary: 'Revokes tokens by their jti. 204 means every entry is durable and effective.',
     exchange: AUTH_EXCHANGES.revoke,

@@ -1,5 +1,6 @@
-import type { Caller } from '../http/caller.ts'
-import type { Route, RouteDeclaration, RouteReply, RouteRequest } from '../http/route.ts'
+import { callerOf } from '../http/caller.ts'
+import { namesEtag } from '../http/etag.ts'
+import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration, type RouteReply, type RouteRequest } from '../http/route.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { checkBlobHash } from './blob-hash.ts'
 import type { BlobGrant } from './blob-ledger.port.ts'
@@ -10,8 +11,6 @@ import { readRange } from './byte-range.ts'
 import { isAttachment } from './mime.ts'
 import { BLOB_EXCHANGES } from './blobs.exchanges.ts'
 
-const JSON_BODY = { kind: 'json', maxBytes: 2 * 1_048_576 } as const
-const NO_BODY = { kind: 'none' } as const
 /** Bytes under a hash never change. */
 const CACHED = 'private, max-age=31536000, immutable'
 const NO_STORE = { 'Cache-Control': 'no-store' }
@@ -120,7 +119,8 @@ async function getBlob(request: RouteRequest, blobs: Blobs): Promise<RouteReply>
   const grant = await blobs.find(callerOf(request).access, hashOf(request))
   const { hash, sizeBytes } = grant
   const etag = `"${hash}"`
-  if (namesEtag(request.header('if-none-match'), etag)) {
+  const known = request.header('if-none-match')
+  if (known !== undefined && namesEtag(known, etag)) {
     return { kind: 'not-modified', headers: { ETag: etag, 'Cache-Control': CACHED } }
   }
   if (request.isHead) {
@@ -168,21 +168,10 @@ function rangeOf(request: RouteRequest, sizeBytes: number, etag: string): ByteRa
   throw new RelayError('RANGE_NOT_SATISFIABLE', `The range lies outside the ${sizeBytes} bytes of the blob.`, { sizeBytes })
 }
 
-/** Whether an If-None-Match names the blob; weak tags compare equal, as a read allows. */
-function namesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  return header.split(',').some((entry) => entry.trim() === '*' || entry.trim().replace(/^W\//, '') === etag)
-}
-
 function neverOpened(): never {
   throw new RelayError('INTERNAL', 'HEAD has no body to open.')
 }
 
 function hashOf(request: RouteRequest): string {
   return request.params.hash ?? ''
-}
-
-function callerOf(request: RouteRequest): Caller {
-  if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
-  return request.caller
 }

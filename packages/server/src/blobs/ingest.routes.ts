@@ -1,5 +1,5 @@
 import { callerOf } from '../http/caller.ts'
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { JSON_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { INGEST_EXCHANGES } from './ingest.exchanges.ts'
 import { readIngestRequest } from './ingest-request.ts'
 import type { Ingest } from './ingest.ts'
@@ -10,7 +10,7 @@ export const INGEST_ROUTES = {
     method: 'POST',
     path: '/api/v1/blobs/ingest-from-url',
     credential: 'bearer',
-    body: { kind: 'json', maxBytes: 2 * 1_048_576 },
+    body: JSON_BODY,
     needs: 'role owner or member',
     summary: 'Fetches a URL into the blobs of the workspace.',
     exchange: INGEST_EXCHANGES.ingest,

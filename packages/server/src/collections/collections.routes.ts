@@ -1,13 +1,12 @@
 import { documentMetadata } from '../documents/metadata.ts'
 import type { Documents } from '../documents/documents.ts'
 import { callerOf } from '../http/caller.ts'
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { healDefinitions } from './definitions.ts'
 import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from './registry.ts'
 import { COLLECTION_EXCHANGES } from './collections.exchanges.ts'
 
-const MIB = 1_048_576
 const MAX_ID_BYTES = 64
 const HEADERS = { 'Cache-Control': 'private, no-cache' }
 const COLLECTIONS: RegistryDeclaration = { kind: 'collections', member: 'collections', heal: healDefinitions }
@@ -18,7 +17,7 @@ export const COLLECTION_ROUTES = {
     method: 'GET',
     path: '/api/collections',
     credential: 'bearer',
-    body: { kind: 'none' },
+    body: NO_BODY,
     needs: 'any role',
     summary: 'The collections of the workspace and their version.',
     exchange: COLLECTION_EXCHANGES.get,
@@ -27,7 +26,7 @@ export const COLLECTION_ROUTES = {
     method: 'PUT',
     path: '/api/collections',
     credential: 'bearer',
-    body: { kind: 'json', maxBytes: 2 * MIB },
+    body: JSON_BODY,
     needs: 'role owner or member',
     summary: 'Replaces the collections of the workspace.',
     exchange: COLLECTION_EXCHANGES.put,
@@ -36,7 +35,7 @@ export const COLLECTION_ROUTES = {
     method: 'GET',
     path: '/api/collections/:id/documents',
     credential: 'bearer',
-    body: { kind: 'none' },
+    body: NO_BODY,
     needs: 'view, per document',
     summary: 'Documents of a collection that the caller may read, newest change first; none when it is unknown.',
     exchange: COLLECTION_EXCHANGES.documents,

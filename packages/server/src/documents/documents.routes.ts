@@ -1,6 +1,6 @@
 import { callerOf } from '../http/caller.ts'
 import { namesEtag } from '../http/etag.ts'
-import type { Route, RouteDeclaration, RouteReply, RouteRequest } from '../http/route.ts'
+import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration, type RouteReply, type RouteRequest } from '../http/route.ts'
 import { DOCUMENT_EXCHANGES } from './documents.exchanges.ts'
 import { checkDocumentId } from './document-id.ts'
 import { readListQuery, readPreconditions, readTransfer, readCollectionChange } from './document-requests.ts'
@@ -10,9 +10,6 @@ import { documentMetadata } from './metadata.ts'
 import { bodyEtag, presentBody } from './present.ts'
 import { ydocBytes } from './ydoc.ts'
 
-const MIB = 1_048_576
-const JSON_BODY = { kind: 'json', maxBytes: 2 * MIB } as const
-const NO_BODY = { kind: 'none' } as const
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
 

@@ -1,11 +1,9 @@
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { JSON_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { readMembers, readUserId } from '../kernel/bad-request.ts'
 import type { Logger } from '../kernel/log.ts'
 import { checkWorkspaceId } from './document-id.ts'
 import type { Documents } from './documents.ts'
 import { PURGE_MEMBER_EXCHANGES } from './documents.exchanges.ts'
-
-const MIB = 1_048_576
 
 /** The route of the control plane for people who left a workspace, without what it runs. [REST-30] */
 export const PURGE_MEMBER_ROUTES = {
@@ -13,7 +11,7 @@ export const PURGE_MEMBER_ROUTES = {
     method: 'POST',
     path: '/api/v1/internal/workspace/:ws/purge-member',
     credential: 'revocation-bearer',
-    body: { kind: 'json', maxBytes: 2 * MIB },
+    body: JSON_BODY,
     needs: 'the revocation push bearer',
     summary: 'Takes a user out of every share list of a workspace.',
     exchange: PURGE_MEMBER_EXCHANGES.purge,

@@ -15,6 +15,10 @@ export type BodyPolicy =
   /** Any bytes, handed to the handler as they arrive and not collected; the handler counts them. [BLOB-3] */
   | { readonly kind: 'stream' }
 
+export const NO_BODY = { kind: 'none' } as const satisfies BodyPolicy
+/** JSON that is no document. [REST-7] */
+export const JSON_BODY = { kind: 'json', maxBytes: 2 * 1_048_576 } as const satisfies BodyPolicy
+
 /** A route without what it runs: what docs and pins list. Only routes that tests make up leave out what they take and answer. */
 export type RouteDeclaration = Omit<Route, 'handle' | 'exchange'> & { readonly exchange: RouteExchange }
 

@@ -1,8 +1,8 @@
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import type { Readiness } from './health.ts'
 import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
-const OPEN = { method: 'GET', credential: 'none', body: { kind: 'none' }, needs: 'none', whileDraining: true } as const
+const OPEN = { method: 'GET', credential: 'none', body: NO_BODY, needs: 'none', whileDraining: true } as const
 
 /** [OPS-1, OPS-2, REST-30] */
 export const HEALTH_ROUTES = {

@@ -1,5 +1,5 @@
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
 /** On the main listener when metrics are public, on a loopback listener of its own when they are local. [OPS-3] */
@@ -8,7 +8,7 @@ export const METRICS_ROUTES = {
     method: 'GET',
     path: '/metrics',
     credential: 'none',
-    body: { kind: 'none' },
+    body: NO_BODY,
     needs: 'none',
     summary: 'Metrics in Prometheus text format.',
     exchange: OPERATION_EXCHANGES.metrics,

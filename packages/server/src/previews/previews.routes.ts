@@ -1,7 +1,7 @@
 import { checkDocumentId } from '../documents/document-id.ts'
 import { callerOf } from '../http/caller.ts'
 import { namesEtag } from '../http/etag.ts'
-import type { Route, RouteDeclaration, RouteReply, RouteRequest } from '../http/route.ts'
+import { NO_BODY, type Route, type RouteDeclaration, type RouteReply, type RouteRequest } from '../http/route.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { previewExchange } from './previews.exchanges.ts'
 import type { PreviewFormat } from './preview-task.ts'
@@ -32,7 +32,7 @@ function declaration(format: PreviewFormat): RouteDeclaration {
     method: 'GET',
     path: `/api/v1/docs/:id/preview.${format}`,
     credential: 'bearer',
-    body: { kind: 'none' },
+    body: NO_BODY,
     needs: 'view',
     summary: `A canvas page as ${format.toUpperCase()}.`,
     exchange: previewExchange(MEDIA_TYPES[format]),

@@ -1,13 +1,12 @@
 import { checkDocumentId } from '../documents/document-id.ts'
 import { presentBody } from '../documents/present.ts'
 import { callerOf } from '../http/caller.ts'
-import type { Route, RouteDeclaration, RouteRequest } from '../http/route.ts'
+import { NO_BODY, type Route, type RouteDeclaration, type RouteRequest } from '../http/route.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { PointHead } from './recovery-store.port.ts'
 import type { Recovery } from './recovery.ts'
 import { RECOVERY_EXCHANGES } from './recovery.exchanges.ts'
 
-const NO_BODY = { kind: 'none' } as const
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
 /** `<createdAt ms>-v<serverVersion>`. [REST-26] */
 const POINT_ID = /^(?:0|[1-9]\d{0,14})-v[1-9]\d{0,14}$/

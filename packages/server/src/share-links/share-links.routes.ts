@@ -2,7 +2,7 @@ import { checkDocumentId } from '../documents/document-id.ts'
 import type { Documents } from '../documents/documents.ts'
 import { documentMetadata } from '../documents/metadata.ts'
 import { callerOf } from '../http/caller.ts'
-import type { Route, RouteDeclaration, RouteRequest } from '../http/route.ts'
+import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration, type RouteRequest } from '../http/route.ts'
 import { readMembers } from '../kernel/bad-request.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
@@ -13,9 +13,6 @@ import { SHARE_PAGE } from './share-page.ts'
 import { isLinkId, readShareRequest, readToken } from './share-requests.ts'
 import { SHARE_LINK_EXCHANGES } from './share-links.exchanges.ts'
 
-const MIB = 1_048_576
-const JSON_BODY = { kind: 'json', maxBytes: 2 * MIB } as const
-const NO_BODY = { kind: 'none' } as const
 const headers = () => ({ 'Cache-Control': 'no-store' })
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
 

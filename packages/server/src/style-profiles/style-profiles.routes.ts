@@ -1,10 +1,9 @@
 import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from '../collections/registry.ts'
 import { callerOf } from '../http/caller.ts'
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { healProfiles } from './profiles.ts'
 import { STYLE_PROFILE_EXCHANGES } from './style-profiles.exchanges.ts'
 
-const MIB = 1_048_576
 const HEADERS = { 'Cache-Control': 'private, no-cache' }
 const PROFILES: RegistryDeclaration = { kind: 'style-profiles', member: 'profiles', heal: healProfiles }
 
@@ -14,7 +13,7 @@ export const STYLE_PROFILE_ROUTES = {
     method: 'GET',
     path: '/api/v1/style-profiles',
     credential: 'bearer',
-    body: { kind: 'none' },
+    body: NO_BODY,
     needs: 'any role',
     summary: 'The style profiles of the workspace and their version.',
     exchange: STYLE_PROFILE_EXCHANGES.get,
@@ -23,7 +22,7 @@ export const STYLE_PROFILE_ROUTES = {
     method: 'PUT',
     path: '/api/v1/style-profiles',
     credential: 'bearer',
-    body: { kind: 'json', maxBytes: 2 * MIB },
+    body: JSON_BODY,
     needs: 'role owner or member',
     summary: 'Replaces the style profiles of the workspace.',
     exchange: STYLE_PROFILE_EXCHANGES.put,

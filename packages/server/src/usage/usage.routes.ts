@@ -1,5 +1,5 @@
 import { callerOf } from '../http/caller.ts'
-import type { Route, RouteDeclaration } from '../http/route.ts'
+import { NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { readUsage, type UsageDeps } from './usage.ts'
 import { USAGE_EXCHANGES } from './usage.exchanges.ts'
 
@@ -9,7 +9,7 @@ export const USAGE_ROUTES = {
     method: 'GET',
     path: '/api/v1/usage',
     credential: 'bearer',
-    body: { kind: 'none' },
+    body: NO_BODY,
     needs: 'any role',
     summary: 'What the workspace uses now, and its limits.',
     exchange: USAGE_EXCHANGES.get,

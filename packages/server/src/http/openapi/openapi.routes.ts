@@ -1,4 +1,4 @@
-import type { Route, RouteDeclaration } from '../route.ts'
+import { NO_BODY, type Route, type RouteDeclaration } from '../route.ts'
 
 /** [REST-36] */
 export const OPENAPI_ROUTES = {
@@ -6,7 +6,7 @@ export const OPENAPI_ROUTES = {
     method: 'GET',
     path: '/api/v1/openapi.json',
     credential: 'none',
-    body: { kind: 'none' },
+    body: NO_BODY,
     needs: 'none',
     summary: 'This description of every route.',
     exchange: {
