@@ -1,0 +1,192 @@
+import { blobReferencesIn } from '../blob-references.ts'
+import type { CanvasPage, DocumentBody, ProsePage } from '../body.ts'
+import { memberOf } from '../json.ts'
+import type { ProseElement, ProseNode } from '../prose/node.ts'
+import { pageTree } from '../prose/page.ts'
+import { shapesInOrder } from './read-back.ts'
+import { bareHash, stringOf } from './stored-shape.ts'
+
+export type FileCategory = 'pdf' | 'spreadsheet' | 'image' | 'audio' | 'video' | 'text' | 'generic'
+
+/** A file that a document references, as far as the document itself says. [FILE-1] */
+export interface FileReference {
+  /** The shape on a canvas page, the hash in prose. */
+  readonly id: string
+  readonly name: string
+  readonly source: 'canvas' | 'prose'
+  readonly pageId: string
+  readonly shapeId?: string
+  readonly hash: string
+  readonly fileName?: string
+  /** Absent where the document does not say. */
+  readonly mimeType?: string
+  readonly size?: number
+  /** What the document says; the type of the stored bytes may say more. */
+  readonly fileCategory?: string
+}
+
+/** What the workspace holds of a file. */
+export interface HeldFile {
+  readonly size: number
+  readonly mimeType: string
+}
+
+export interface FileEntry {
+  readonly id: string
+  readonly name: string
+  readonly mimeType: string | null
+  readonly size: number | null
+  readonly source: 'canvas' | 'prose'
+  readonly pageId: string
+  readonly shapeId?: string
+  readonly hash: string
+  /** Null, as `sizeBytes` is, when the bytes are missing. */
+  readonly blobRef: string | null
+  readonly fileName?: string
+  readonly sizeBytes: number | null
+  readonly fileCategory: string
+  readonly inStore: boolean
+}
+
+/** The files of a document: those of canvas pages in page and z-order, then those of prose pages in page order. [FILE-1] */
+export function fileReferences(body: DocumentBody): readonly FileReference[] {
+  return [...body.canvas.pages.flatMap(canvasFiles), ...body.prose.pages.flatMap(proseFiles)]
+}
+
+/** A reference with what the workspace holds of it, `undefined` when it holds nothing. [FILE-1] */
+export function fileEntry(reference: FileReference, held: HeldFile | undefined): FileEntry {
+  const { mimeType: said, size: saidSize, fileCategory, fileName, shapeId, ...named } = reference
+  const isTelling = held !== undefined && held.mimeType !== 'application/octet-stream'
+  const mimeType = isTelling ? held.mimeType : (said ?? held?.mimeType ?? null)
+  return {
+    id: named.id,
+    name: named.name,
+    mimeType,
+    size: held?.size ?? saidSize ?? null,
+    source: named.source,
+    pageId: named.pageId,
+    ...(shapeId === undefined ? {} : { shapeId }),
+    hash: named.hash,
+    blobRef: held === undefined ? null : named.hash,
+    ...(fileName === undefined ? {} : { fileName }),
+    sizeBytes: held?.size ?? null,
+    fileCategory: fileCategory ?? categoryOf(mimeType ?? '', fileName ?? ''),
+    inStore: held !== undefined,
+  }
+}
+
+const spreadsheets = /spreadsheet|ms-excel|^text\/(csv|tab-separated-values)$/
+const endings: readonly (readonly [FileCategory, RegExp])[] = [
+  ['pdf', /\.pdf$/i],
+  ['spreadsheet', /\.(xlsx?|ods|csv|tsv)$/i],
+  ['image', /\.(png|jpe?g|gif|webp|avif|svg|bmp|ico|tiff?)$/i],
+  ['audio', /\.(mp3|wav|ogg|flac|m4a|aac|opus)$/i],
+  ['video', /\.(mp4|webm|mov|mkv|avi|m4v)$/i],
+  ['text', /\.(txt|md|json|ya?ml|xml|html?|log|css|js|ts)$/i],
+]
+
+/** The kind of a file by its type, else by the end of its name. [FILE-7] */
+export function categoryOf(mimeType: string, fileName: string): FileCategory {
+  const type = mimeType.toLowerCase()
+  if (type === 'application/pdf') return 'pdf'
+  if (spreadsheets.test(type)) return 'spreadsheet'
+  for (const kind of ['image', 'audio', 'video', 'text'] as const) if (type.startsWith(`${kind}/`)) return kind
+  if (type === 'application/json' || type === 'application/xml') return 'text'
+  if (type !== '' && type !== 'application/octet-stream') return 'generic'
+  const tail = fileName.slice(-16)
+  return endings.find(([, ending]) => ending.test(tail))?.[0] ?? 'generic'
+}
+
+/** One for each shape that references a blob: under `blobRef`, else as `blob://` anywhere in it. */
+function canvasFiles(page: CanvasPage): readonly FileReference[] {
+  return shapesInOrder(page).flatMap(({ id, value }): readonly FileReference[] => {
+    const hash = bareHash(memberOf(value, 'blobRef')) ?? blobReferencesIn(JSON.stringify(value))[0]
+    if (hash === undefined) return []
+    const fileName = nonEmpty(stringOf(value, 'fileName'))
+    const alt = nonEmpty(stringOf(value, 'alt')) ?? nonEmpty(stringOf(value, 'label'))
+    const size = memberOf(value, 'fileSize')
+    return [
+      {
+        id,
+        name: fileName ?? alt ?? hash,
+        source: 'canvas',
+        pageId: page.id,
+        shapeId: id,
+        hash,
+        ...present({
+          fileName,
+          mimeType: nonEmpty(stringOf(value, 'mimeType')),
+          size: typeof size === 'number' ? size : undefined,
+          fileCategory: nonEmpty(stringOf(value, 'fileCategory')),
+        }),
+      },
+    ]
+  })
+}
+
+/** An address anywhere, or a file chip that names the bare hash. [FILE-2] */
+const address = /(?:blob:\/\/|data-blob-ref="?)([0-9a-f]{64})(?![0-9a-f])/g
+
+/** One for each hash that a prose page references, in the order in which its HTML first names them. */
+function proseFiles(page: ProsePage): readonly FileReference[] {
+  const hashes = new Set<string>()
+  for (const match of page.content.matchAll(address)) hashes.add(match[1] as string)
+  if (hashes.size === 0) return []
+  const said = saidOf(pageTree(page).tree)
+  return [...hashes].map((hash) => {
+    const { alt, ...facts } = said.get(hash) ?? {}
+    return { id: hash, name: facts.fileName ?? alt ?? hash, source: 'prose', pageId: page.id, hash, ...facts }
+  })
+}
+
+interface Said {
+  readonly alt?: string
+  readonly fileName?: string
+  readonly mimeType?: string
+  readonly size?: number
+  readonly fileCategory?: string
+}
+
+/** What images and file chips say of each hash; the first to say it counts. */
+function saidOf(tree: readonly ProseElement[]): ReadonlyMap<string, Said> {
+  const found = new Map<string, Said>()
+  const add = (reference: unknown, said: Said): void => {
+    const hash = bareHash(reference)
+    if (hash !== null) found.set(hash, { ...said, ...found.get(hash) })
+  }
+  const visit = (nodes: readonly ProseNode[]): void => {
+    for (const node of nodes) {
+      if (node.type === 'text') continue
+      const { attrs } = node
+      if (node.type === 'image') add(attrs['src'], present({ alt: textOf(attrs['alt']), fileCategory: 'image' }))
+      else if (node.type === 'fileRef') {
+        const size = Number(attrs['fileSize'] ?? Number.NaN)
+        add(
+          attrs['blobRef'],
+          present({
+            fileName: textOf(attrs['fileName']),
+            mimeType: textOf(attrs['mimeType']),
+            size: Number.isSafeInteger(size) && size >= 0 ? size : undefined,
+          }),
+        )
+      } else visit(node.content)
+    }
+  }
+  visit(tree)
+  return found
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? nonEmpty(value) : undefined
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text
+}
+
+/** Only the members that have a value. */
+function present<T extends object>(members: T): { readonly [M in keyof T]?: Exclude<T[M], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    readonly [M in keyof T]?: Exclude<T[M], undefined>
+  }
+}
