@@ -68,11 +68,11 @@ function notFound(blocks: readonly Located[], text: string, which: string): Refu
 }
 
 /** Longer texts are compared by their start, so that one search is linear in the size of the page. */
-const comparedLength = 200
+const comparedLength = 120
 
 /** The blocks with the most character pairs in common with the text. */
 function nearestBlocks(blocks: readonly Located[], text: string): readonly Located[] {
-  const wanted = pairsOf(text)
+  const wanted = new Set(pairsOf(text))
   return blocks
     .map((located) => ({ located, likeness: likeness(wanted, pairsOf(blockText(located.block))) }))
     .filter((entry) => entry.likeness > 0)
@@ -81,15 +81,16 @@ function nearestBlocks(blocks: readonly Located[], text: string): readonly Locat
     .map((entry) => entry.located)
 }
 
-function pairsOf(text: string): ReadonlySet<string> {
+/** Neighbouring characters, as one number each. */
+function pairsOf(text: string): readonly number[] {
   const start = text.slice(0, comparedLength).toLowerCase()
-  const pairs = new Set<string>(start.length === 1 ? [start] : [])
-  for (let i = 0; i + 1 < start.length; i++) pairs.add(start.slice(i, i + 2))
+  const pairs: number[] = []
+  for (let i = 0; i + 1 < start.length; i++) pairs.push(start.charCodeAt(i) * 0x10000 + start.charCodeAt(i + 1))
   return pairs
 }
 
-function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function likeness(wanted: ReadonlySet<number>, pairs: readonly number[]): number {
   let common = 0
-  for (const pair of b) if (a.has(pair)) common++
-  return common === 0 ? 0 : (2 * common) / (a.size + b.size)
+  for (const pair of pairs) if (wanted.has(pair)) common++
+  return common === 0 ? 0 : (2 * Math.min(common, wanted.size)) / (wanted.size + pairs.length)
 }

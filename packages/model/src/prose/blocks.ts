@@ -38,20 +38,22 @@ export function idBearing(tree: ProseTree): readonly Located[] {
 }
 
 /** Every element of these nodes, inline ones aside, in document order. */
-export function* elementsOf(nodes: readonly ProseNode[]): Generator<ProseElement> {
+export function elementsOf(nodes: readonly ProseNode[], found: ProseElement[] = []): readonly ProseElement[] {
   for (const node of nodes) {
     if (node.type === 'text') continue
-    yield node
-    if (!isIdBearing(node)) yield* elementsOf(node.content)
+    found.push(node)
+    if (!isIdBearing(node) && node.content.length > 0) elementsOf(node.content, found)
   }
+  return found
 }
 
 /** The ids of these nodes, in document order, repeated ones repeated. */
-export function idsOf(nodes: readonly ProseNode[]): readonly string[] {
-  const ids: string[] = []
-  for (const node of elementsOf(nodes)) {
+export function idsOf(nodes: readonly ProseNode[], ids: string[] = []): readonly string[] {
+  for (const node of nodes) {
+    if (node.type === 'text') continue
     const id = isIdBearing(node) ? blockId(node) : null
     if (id !== null) ids.push(id)
+    else if (node.content.length > 0 && !isIdBearing(node)) idsOf(node.content, ids)
   }
   return ids
 }

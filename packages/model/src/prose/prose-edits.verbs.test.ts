@@ -60,6 +60,15 @@ describe('set_prose of a page', () => {
     expect(page.filter((block, i) => i % 3 !== 0 && !after.includes(block))).toEqual([])
   })
 
+  it('[PROSE-54] blocks that differ only in attributes are told apart, also when there are many', () => {
+    const images = Array.from({ length: 30 }, (_, i) => `<img src="${i}.png">`)
+    const stored = images.map((image, i) => image + p(`i${i}`, 'x')).join('')
+    const content = images.map((image, i) => `${image}${i === 0 || i === 29 ? '<p>new</p>' : '<p>x</p>'}`).join('')
+    expect(html(setProse, proseBody(stored), { ...at, content })).toBe(
+      stored.replace(p('i0', 'x'), p('i0', 'new')).replace(p('i29', 'x'), p('i29', 'new')),
+    )
+  })
+
   it('[PROSE-45] an id that a kept block owns, or that stood before, is not used twice', () => {
     const content = '<p>One</p><p id="blk-a">x</p><p id="blk-n">y</p><p id="blk-n">z</p><p>Three</p>'
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(

@@ -3,19 +3,21 @@ import { equalAttrs, equalMarks } from './equal.ts'
 import type { ProseAttrs, ProseElement, ProseNode, ProseTree } from './node.ts'
 
 /** Whether a written block says what the stored one says; ids that the written one does not carry do not count. [PROSE-54] */
-export function saysTheSame(stored: ProseNode, written: ProseNode): boolean {
+export function saysTheSame(stored: ProseNode, written: ProseNode, ids: 'carried' | 'ignored' = 'carried'): boolean {
   if (stored === written) return true
   if (stored.type === 'text' || written.type === 'text')
     return (
       stored.type === 'text' && written.type === 'text' && stored.text === written.text && equalMarks(stored.marks, written.marks)
     )
   if (stored.type !== written.type || stored.content.length !== written.content.length) return false
-  if (isIdBearing(written)) {
-    const id = blockId(written)
-    if (id !== null && id !== blockId(stored)) return false
-    if (!equalAttrs(withoutId(stored.attrs), withoutId(written.attrs))) return false
-  } else if (!equalAttrs(stored.attrs, written.attrs)) return false
-  return written.content.every((child, i) => saysTheSame(stored.content[i] as ProseNode, child))
+  if (!saySameAttrs(stored, written, ids)) return false
+  return written.content.every((child, i) => saysTheSame(stored.content[i] as ProseNode, child, ids))
+}
+
+function saySameAttrs(stored: ProseElement, written: ProseElement, ids: 'carried' | 'ignored'): boolean {
+  if (!isIdBearing(written)) return equalAttrs(stored.attrs, written.attrs)
+  const id = ids === 'carried' ? blockId(written) : null
+  return (id === null || id === blockId(stored)) && equalAttrs(withoutId(stored.attrs), withoutId(written.attrs))
 }
 
 function withoutId(attrs: ProseAttrs): ProseAttrs {
@@ -65,13 +67,7 @@ interface Classes {
 }
 
 function classify(stored: ProseTree, written: ProseTree): Classes {
-  const known = new Map<string, number>()
-  const classOf = (block: ProseElement): number => {
-    const key = fingerprint(block)
-    const number = known.get(key) ?? known.size
-    known.set(key, number)
-    return number
-  }
+  const classOf = classifier()
   const numbers = { stored: stored.map(classOf), written: written.map(classOf) }
   const carriesIds = written.map((block) => idsOf([block]).length > 0)
   return {
@@ -82,12 +78,39 @@ function classify(stored: ProseTree, written: ProseTree): Classes {
   }
 }
 
-/** Everything that a block says, ids aside. */
-function fingerprint(node: ProseNode): string {
-  if (node.type === 'text') return JSON.stringify([node.text, node.marks])
-  const attrs = Object.keys(node.attrs).filter((name) => name !== 'id' || !isIdBearing(node))
-  const values = attrs.sort().map((name) => [name, node.attrs[name]])
-  return `${node.type}${values.length === 0 ? '' : JSON.stringify(values)}(${node.content.map(fingerprint).join()})`
+/** So many different blocks with one hash are told apart; more are made on purpose and count as different from all. */
+const maxBucket = 8
+
+function classifier(): (block: ProseElement) => number {
+  const buckets = new Map<number, { readonly block: ProseElement; readonly number: number }[]>()
+  let count = 0
+  return (block) => {
+    const hash = hashOf(block, 0)
+    const bucket = buckets.get(hash) ?? []
+    buckets.set(hash, bucket)
+    const known = bucket.find((other) => saysTheSame(other.block, block, 'ignored'))
+    if (known !== undefined) return known.number
+    if (bucket.length < maxBucket) bucket.push({ block, number: count })
+    return count++
+  }
+}
+
+/** A number drawn from the shape and the text of a node, and from the attributes of one without content; ids and marks do not count. */
+function hashOf(node: ProseNode, seed: number): number {
+  const hash = Math.imul(seed ^ node.type.length, hashFactor)
+  if (node.type === 'text') return hashText(node.text, hash)
+  if (node.content.length === 0 && !isIdBearing(node)) return hashText(Object.values(node.attrs).join(), hash)
+  let inner = hash
+  for (const child of node.content) inner = hashOf(child, inner)
+  return inner ^ node.content.length
+}
+
+const hashFactor = 0x01000193
+
+function hashText(text: string, seed: number): number {
+  let hash = seed
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), hashFactor)
+  return hash
 }
 
 function longestCommon({ stored, written, same }: Classes): readonly Kept[] {

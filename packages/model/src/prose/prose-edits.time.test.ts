@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { idBearing } from './blocks.ts'
+import { parseHtml, serialiseHtml } from './html.ts'
+import { insertBeside } from './insert.ts'
+import { deleteUnit, moveUnit } from './move.ts'
+import { replacePage, replaceSpan } from './replace.ts'
+import { moveSection } from './sections.ts'
+import { findTarget, unitOf } from './targets.ts'
+import { proseBody } from './testing/editing.ts'
+
+const line = 'The quick brown fox <strong>jumps</strong> over the lazy dog, again and again &amp; again, until evening falls. '
+const part = (n: number): string =>
+  `<h2 id="blk-h${n}">Part ${n}</h2><p id="blk-p${n}">${n} ${line.repeat(3).trim()}</p><ul><li><p id="blk-i${n}">${line.trim()}</p></li></ul>` +
+  `<table><tr><td><p id="blk-c${n}">${n}</p></td><td><p id="blk-d${n}">x</p></td></tr></table>`
+const html = Array.from({ length: 1700 }, (_, n) => part(n)).join('')
+const { tree } = parseHtml(html, { source: 'stored' })
+
+/** Milliseconds of processor time, the best of some runs: other work on the machine does not count. */
+function bestOf(runs: number, work: () => unknown): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let i = 0; i < runs; i++) {
+    const start = process.threadCpuUsage()
+    work()
+    const { user, system } = process.threadCpuUsage(start)
+    best = Math.min(best, (user + system) / 1000)
+  }
+  return best
+}
+
+describe('time of prose verbs', () => {
+  const page = { body: proseBody(''), pageId: 'p', tree, isVersioned: true }
+  const { tree: content } = parseHtml('<p>new</p><ul><li>x</li></ul>', { source: 'call' })
+  const [source, target] = [700, 100].map(
+    (n) => idBearing(tree).find(({ block }) => block.attrs['id'] === `blk-i${n}`)?.path ?? [0],
+  )
+  const unit = unitOf(tree, source as number[])
+  const changed = tree.map((block, i) => (i % 7 === 1 ? { ...block, attrs: { textAlign: 'center' } } : block))
+
+  it('[CONC-13] the page has 1 MB of canonical HTML', () => {
+    expect(html.length).toBeGreaterThan(1_000_000)
+    expect(serialiseHtml(tree)).toBe(html)
+  })
+
+  it.each([
+    ['finding by text', () => findTarget(page, { anchor: 'Part 1699' })],
+    ['finding nothing by text', () => findTarget(page, { anchor: 'Part 1699 and a half' })],
+    ['replacing a block', () => replaceSpan(tree, { path: source as number[], count: 1 }, content)],
+    ['inserting', () => insertBeside(tree, unit, 'after', content)],
+    ['deleting', () => deleteUnit(tree, unit)],
+    ['moving', () => moveUnit(tree, unit, unitOf(tree, target as number[]), 'before')],
+    ['moving a section', () => moveSection(tree, 3, 1300)],
+    [
+      'setting a page of which a part changed',
+      () => replacePage(tree, [...tree.slice(0, 2000), ...content, ...tree.slice(2010)]),
+    ],
+    ['setting a page that changed throughout', () => replacePage(tree, changed)],
+  ])('[CONC-13] on a page of 1 MB: %s', (_, work) => {
+    const best = bestOf(8, work)
+    expect(best).toBeLessThan(50)
+  })
+})
