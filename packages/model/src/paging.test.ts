@@ -1,0 +1,95 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isRefusal } from './edit.ts'
+import { jsonBytes, listingOf, MAX_RESULT_BYTES, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
+
+interface Thing {
+  readonly id: number
+  readonly text: string
+}
+
+function listing(things: readonly Thing[], of = 'things'): Listing<Thing> {
+  return listingOf({
+    of,
+    maxLimit: 10,
+    items: things,
+    read: (thing) => thing,
+    show: (shown) => ({ things: shown, count: things.length }),
+  })
+}
+
+function page(list: Listing<Thing>, args: PageArgs, version = 4): Members {
+  const read = pageOf(list, args, version)
+  if (isRefusal(read)) throw new Error(read.message)
+  return read
+}
+
+function things(count: number, size = 1): readonly Thing[] {
+  return Array.from({ length: count }, (_, id) => ({ id, text: 'ä'.repeat(size) }))
+}
+
+describe('pages of a listing', () => {
+  it('[TOOL-23] everything comes at once when it fits, without a cursor', () => {
+    expect(page(listing(things(200)), {})).toEqual({ things: things(200), count: 200 })
+    expect(page(listing([]), {})).toEqual({ things: [], count: 0 })
+  })
+
+  it('[TOOL-23] a result stays within 80,000 bytes as serialized', () => {
+    const first = page(listing(things(1000, 100)), {})
+    const bytes = jsonBytes({ ...first, serverVersion: 4, source: 'relay' })
+    expect(bytes).toBeLessThanOrEqual(MAX_RESULT_BYTES)
+    expect(bytes).toBeGreaterThan(MAX_RESULT_BYTES - 500)
+    expect(first['nextCursor']).toBeTypeOf('string')
+  })
+
+  it('[TOOL-23] at least one item comes, whatever its size', () => {
+    const first = page(listing(things(2, 50_000)), {})
+    expect(first['things']).toEqual([things(1, 50_000)[0]])
+    const second = page(listing(things(2, 50_000)), { cursor: first['nextCursor'] as string })
+    expect(second['things']).toHaveLength(1)
+    expect(second['nextCursor']).toBeUndefined()
+  })
+
+  it('[TOOL-24] limit cuts earlier, and values above the maximum act as the maximum', () => {
+    expect(page(listing(things(30)), { limit: 3 })['things']).toHaveLength(3)
+    expect(page(listing(things(30)), { limit: 5000 })['things']).toHaveLength(10)
+    expect(page(listing(things(3)), { limit: 3 })['nextCursor']).toBeUndefined()
+  })
+
+  it('[TOOL-24] pages continue exactly where the last ended', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(30_000), { maxLength: 40 }),
+        fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+        (sizes, limit) => {
+          const all = sizes.map((size, id) => ({ id, text: 'x'.repeat(size) }))
+          const seen: unknown[] = []
+          let cursor: string | undefined
+          do {
+            const next = page(listing(all), { limit, cursor })
+            seen.push(...(next['things'] as Thing[]))
+            cursor = next['nextCursor'] as string | undefined
+          } while (cursor !== undefined)
+          expect(seen).toEqual(all)
+        },
+      ),
+      { seed: 5, numRuns: 60 },
+    )
+  })
+
+  it('[TOOL-25] a cursor of another version is expired', () => {
+    const cursor = page(listing(things(3)), { limit: 1 })['nextCursor'] as string
+    expect(pageOf(listing(things(3)), { cursor }, 5)).toMatchObject({ code: 'ERR_CURSOR_EXPIRED', facts: { serverVersion: 5 } })
+  })
+
+  it('[TOOL-24] a cursor of something else, made up, or past the end is refused', () => {
+    const cursor = page(listing(things(3)), { limit: 1 })['nextCursor'] as string
+    const pastEnd = cursor.replace('.0.1.', '.0.7.')
+    expect(pageOf(listing(things(3), 'others'), { cursor }, 4)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
+    for (const bad of ['', 'x', pastEnd, `${cursor}x`, '4.0.1', '💥', `-${cursor}`])
+      expect(pageOf(listing(things(3)), { cursor: bad }, 4)).toMatchObject({
+        code: 'ERR_BAD_ARGUMENT',
+        facts: { argument: 'cursor' },
+      })
+  })
+})
