@@ -102,6 +102,21 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       await direct.removeStaged(key)
     })
 
+    it('[BLOB-12] what a URL staged again after its upload had ended is found by its age, a limited number at a time', async (context) => {
+      const direct = directOf(context)
+      const bytes = fresh()
+      const keys = [await stage(direct, bytes), await stage(direct, bytes), await stage(direct, bytes)]
+      const left = async () => {
+        const found = await Promise.all(keys.map((key) => direct.inspect(key, null)))
+        return found.filter(({ kind }) => kind === 'object').length
+      }
+      await direct.removeStagedBefore(Date.now() - 60_000, 100)
+      expect(await left()).toBe(3)
+      expect(await direct.removeStagedBefore(Date.now() + 60_000, 1)).toBe(1)
+      while ((await direct.removeStagedBefore(Date.now() + 60_000, 100)) > 0);
+      expect(await left()).toBe(0)
+    })
+
     it('[BLOB-9] a download URL answers with the bytes, the type and the disposition it was made with', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()

@@ -41,6 +41,8 @@ export interface DirectTransfer {
   promote(stagingKey: string, hash: string, mimeType: string): Promise<'promoted' | 'changed'>
   /** Idempotent. */
   removeStaged(stagingKey: string): Promise<void>
+  /** Removes at most `limit` staged objects that were last put before `beforeMs`, whoever knows of them; answers how many. [BLOB-12] */
+  removeStagedBefore(beforeMs: number, limit: number): Promise<number>
   /** A GET that answers with this content type and disposition. [BLOB-9] */
   downloadUrl(download: {
     readonly hash: string
@@ -69,7 +71,10 @@ export interface BlobStore {
   remove(hash: string): Promise<void>
   /** Every stored hash with its size, for verify and backup. */
   list(): AsyncIterable<{ readonly hash: string; readonly sizeBytes: number }>
-  /** Removes what uploads that ended with their process left behind; called at the start, before any upload. */
+  /**
+   * Removes what uploads that ended with their process left behind; called at the start, before any upload. With `direct`, where several
+   * processes may share the store, it goes by age and may be called at any time.
+   */
   clearAbandoned(): Promise<void>
   /** Resolves when blobs can be read and written. [OPS-2] */
   check(): Promise<void>

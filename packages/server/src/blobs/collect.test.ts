@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { RelayError } from '../kernel/errors.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
-import { collectBlobs } from './collect.ts'
+import { collectBlobs, removeForgottenUploads } from './collect.ts'
 import { hashOf, someBytes } from './testing/blob-bytes.ts'
 import { type BlobWorkspace, callerOf, openBlobWorkspace } from './testing/blob-workspace.ts'
 import { directStore } from './testing/direct-store.ts'
@@ -137,4 +137,18 @@ it('[BLOB-12] staged objects that were never finalised go a day after their URL,
   await time.advance(2_000)
   await collect()
   expect([direct?.staged.size, await ledger.staged('acme', hash)]).toEqual([0, []])
+})
+
+it('[BLOB-12] what was staged by the URL of an upload that had ended goes a day after the URL at the latest', async () => {
+  const { time } = await open()
+  const asked: [number, number][] = []
+  const removeStagedBefore = (beforeMs: number, limit: number) => {
+    asked.push([beforeMs, limit])
+    return Promise.resolve(asked.length === 1 ? limit : 3)
+  }
+  let cleared = 0
+  const clearAbandoned = () => Promise.resolve(void cleared++)
+  const remove = () => removeForgottenUploads({ clearAbandoned }, { removeStagedBefore }, time.clock, 3_600)
+  expect([await remove(), await remove(), cleared]).toEqual([true, false, 2])
+  expect(asked[0]).toEqual([time.clock.nowMs() - 3_600_000 - 86_400_000, 50])
 })

@@ -1,10 +1,11 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { BlobLedger } from './blob-ledger.port.ts'
-import type { BlobStore } from './blob-store.port.ts'
+import type { BlobStore, DirectTransfer } from './blob-store.port.ts'
 
 /** Of one batch; each is one short transaction, so that no edit waits for it. [LIFE-30] */
 const BATCH = 50
+const DAY_MS = 86_400_000
 /** Edits wait for so long at most while what they may reference is released. [LIFE-30] */
 const QUIET_MS = 40
 
@@ -42,6 +43,21 @@ async function removeOverdueUploads({ store, ledger, clock }: CollectorDeps): Pr
     await ledger.release(id)
   }
   return overdue.length
+}
+
+/**
+ * Objects that nothing in the ledger leads to: put by a URL whose upload had been finalised or refused before, or left by a process that ended
+ * while it received. They are found by their age. Answers whether there is more. [BLOB-3, BLOB-12]
+ */
+export async function removeForgottenUploads(
+  store: Pick<BlobStore, 'clearAbandoned'>,
+  direct: Pick<DirectTransfer, 'removeStagedBefore'>,
+  clock: Clock,
+  presignTtlSecs: number,
+): Promise<boolean> {
+  await store.clearAbandoned()
+  const beforeMs = clock.nowMs() - presignTtlSecs * 1000 - DAY_MS
+  return (await direct.removeStagedBefore(beforeMs, BATCH)) === BATCH
 }
 
 /**

@@ -1,10 +1,20 @@
-import { collectBlobs } from '../blobs/collect.ts'
+import { collectBlobs, removeForgottenUploads } from '../blobs/collect.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { systemTimers } from '../kernel/timers.ts'
-import { lookEveryMs, settlingJob, shareLinkJob, startMaintenance, tombstoneJob, totalsJob } from '../operation/maintenance.ts'
+import {
+  lookEveryMs,
+  type MaintenanceJob,
+  settlingJob,
+  shareLinkJob,
+  startMaintenance,
+  tombstoneJob,
+  totalsJob,
+} from '../operation/maintenance.ts'
 import type { Base } from './base.ts'
 import type { BlobBackend } from './blobs.ts'
 import type { Live } from './live.ts'
+
+const HOUR_MS = 3_600_000
 
 /** Everything that ends by itself, when its time has come. [LIFE-30] */
 export function startHousekeeping(
@@ -15,7 +25,8 @@ export function startHousekeeping(
 ): AsyncDisposable {
   const graceMs = config.tenancy.limits.blobGcGraceSecs * 1000
   const { store, locks } = backend
-  const jobs = [
+  const { direct } = store
+  const jobs: readonly MaintenanceJob[] = [
     settlingJob(storage.documents, rooms),
     tombstoneJob(storage.documents, clock, config.storage.tombstoneDays),
     shareLinkJob(storage.shareLinks, clock),
@@ -33,6 +44,15 @@ export function startHousekeeping(
           graceMs,
         }),
     },
+    ...(direct === null
+      ? []
+      : [
+          {
+            name: 'staged objects',
+            everyMs: HOUR_MS,
+            run: () => removeForgottenUploads(store, direct, clock, config.blobs.presignTtlSecs),
+          },
+        ]),
   ]
   return startMaintenance({ jobs, timers: systemTimers, log })
 }

@@ -37,6 +37,11 @@ export function directStore(files: BlobStore): DirectStore {
       return 'promoted'
     },
     removeStaged: async (stagingKey) => void staged.delete(stagingKey),
+    removeStagedBefore: async (_beforeMs, limit) => {
+      const keys = [...staged.keys()].slice(0, limit)
+      for (const key of keys) staged.delete(key)
+      return keys.length
+    },
     async downloadUrl({ hash, mimeType, attachment }) {
       links.push({ hash, mimeType, attachment })
       return `https://store.test/blobs/${hash}`

@@ -55,6 +55,7 @@ export function s3Keys(prefix: string) {
   return {
     blobs: `${prefix}blobs/`,
     receiving: `${prefix}receiving/`,
+    staging: `${prefix}staging/`,
     blob: (hash: string): string => `${prefix}blobs/${hash}`,
     staged: (stagingKey: string): string => `${prefix}staging/${stagingKey}`,
     received: (id: string): string => `${prefix}receiving/${id}`,

@@ -56,6 +56,16 @@ export function createS3Direct({ bucket, keys, presigner, attempt }: DirectParts
       inspected.delete(stagingKey)
       await bucket.remove(keys.staged(stagingKey))
     },
+    async removeStagedBefore(beforeMs, limit) {
+      let removed = 0
+      for await (const { key, changedAtMs } of bucket.list(keys.staging)) {
+        if (removed === limit) break
+        if (changedAtMs >= beforeMs) continue
+        await bucket.remove(key)
+        removed += 1
+      }
+      return removed
+    },
     downloadUrl: ({ hash, mimeType, attachment, ttlSecs, nowMs }) =>
       presigner.get({
         key: keys.blob(hash),
