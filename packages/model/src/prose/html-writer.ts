@@ -58,7 +58,8 @@ function writeText(node: ProseText): string {
   return html
 }
 
-function writeMark(mark: ProseMark, inner: string): string {
+/** Canonical HTML inside one mark. */
+export function writeMark(mark: ProseMark, inner: string): string {
   const spec = findMarkSpec(mark.type)
   if (spec === undefined) return inner
   const value = spec.attr === undefined ? undefined : mark.attrs[spec.attr.name]

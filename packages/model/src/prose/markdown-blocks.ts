@@ -115,7 +115,7 @@ export class BlockReader {
     const variant = marker === null ? undefined : variants[(marker[1] as string).toLowerCase()]
     if (inline === undefined || marker === null || variant === undefined)
       return { type: 'blockquote', attrs: {}, content: this.blocks('blockquote_close', place) }
-    inline.content = inline.content.slice(marker[0].length).trimStart()
+    inline.content = inline.content.slice(marker[0].length).replace(/^[ \t\n]+/, '')
     if (inline.content === '') this.#at += 3
     const attrs: ProseAttrs = variant === 'note' ? {} : { variant }
     return { type: 'callout', attrs, content: this.blocks('blockquote_close', { ...place, name: 'callout' }) }

@@ -104,9 +104,11 @@ function boundedTable(table: BlockRule): BlockRule {
 /** A line with more of them is no row of any table. */
 const maxPipes = 2000
 
+/** Those that are not escaped, which separate cells. */
 function countPipes(state: StateBlock, line: number): number {
   const text = state.src.slice(state.bMarks[line], state.eMarks[line])
   let count = 0
-  for (let at = text.indexOf('|'); at !== -1 && count <= maxPipes; at = text.indexOf('|', at + 1)) count++
+  for (let at = text.indexOf('|'); at !== -1 && count <= maxPipes; at = text.indexOf('|', at + 1))
+    if (text.charAt(at - 1) !== '\\') count++
   return count
 }

@@ -1,0 +1,83 @@
+/** What escaping has to know about the place of a text. */
+export interface TextPlace {
+  /** Inside the text of a link or the description of an image, where brackets must balance. */
+  readonly inLink: boolean
+}
+
+const wordUnit = /[\p{L}\p{N}]/u
+
+/** Text with everything that would read as inline markup escaped, white space aside. [PROSE-39] */
+export function escapeMarkdown(text: string, { inLink }: TextPlace): string {
+  return text.replace(/[\\`*_[\]<&{$~!]/g, (char, at: number) =>
+    isMarkup(char, text.charAt(at - 1), text.charAt(at + 1), inLink) ? `\\${char}` : char,
+  )
+}
+
+/** Whether a character may begin or end markup; at the end of a text (`after` is empty) what follows is not known. */
+function isMarkup(char: string, before: string, after: string, inLink: boolean): boolean {
+  switch (char) {
+    case '*':
+      return before !== ' ' || after !== ' '
+    case '_':
+      return !wordUnit.test(before) || !wordUnit.test(after)
+    case ']':
+      return inLink
+    case '&':
+      return after === '' || /[#A-Za-z]/.test(after)
+    case '{':
+      return after === '' || after === '{'
+    case '$':
+      return after === '' || !/[\d ]/.test(after)
+    case '~':
+      return before === '' || after === '' || before === '~' || after === '~'
+    case '!':
+      return after === ''
+    default:
+      return true
+  }
+}
+
+/**
+ * Escaped text at the start of a line with what would begin another block escaped. On a line that continues a paragraph the underline of
+ * a heading and the second row of a table are such, too.
+ */
+export function escapeLineStart(escaped: string, isContinuation: boolean): string {
+  const number = /^(\d{1,9})([.)])(?= |$)/.exec(escaped)
+  if (number !== null) return `${number[1]}\\${escaped.slice((number[1] as string).length)}`
+  const begins = /^(?:>|#{1,6}(?= |$)|-(?=[ -]|$)|\+(?= |$))/.test(escaped) || (isContinuation && /^[-=|:]/.test(escaped))
+  return begins ? `\\${escaped}` : escaped
+}
+
+/** A character as a reference, `undefined` for a control character, which has none in Markdown. */
+export function reference(char: string): string | undefined {
+  return char === '\v' ? undefined : `&#${char.codePointAt(0)};`
+}
+
+/** A link target or image source. */
+export function writeDestination(url: string): string {
+  if (/^[\w\-.~:/?#@!$%+,;='*]+$/.test(url)) return url
+  return `<${escapeQuoted(url, /[\\<>]/g)}>`
+}
+
+/** The title of an image. */
+export function writeTitle(title: string): string {
+  return `"${escapeQuoted(title, /[\\"]/g)}"`
+}
+
+function escapeQuoted(text: string, special: RegExp): string {
+  return text
+    .replace(special, '\\$&')
+    .replace(/&(?=[#A-Za-z])/g, '\\&')
+    .replaceAll('\n', '&#10;')
+}
+
+/** A code span, `undefined` when the text has none. */
+export function codeSpan(text: string): string | undefined {
+  if (/[\t\n\v\f]/.test(text)) return undefined
+  const runs = new Set((text.match(/`+/g) ?? []).map((run) => run.length))
+  let length = 1
+  while (runs.has(length)) length++
+  const fence = '`'.repeat(length)
+  const isPadded = /^`|`$/.test(text) || (/^ .* $/.test(text) && /[^ ]/.test(text))
+  return isPadded ? `${fence} ${text} ${fence}` : `${fence}${text}${fence}`
+}

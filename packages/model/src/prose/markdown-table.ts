@@ -1,0 +1,35 @@
+import { writeInline } from './markdown-inline-writer.ts'
+import type { ProseElement, ProseTree } from './node.ts'
+
+/**
+ * A table as Markdown has them: one row of header cells and then rows of cells, one alignment per column, one paragraph per cell.
+ * `undefined` for any other. [PROSE-28, PROSE-38]
+ */
+export function markdownTable(table: ProseElement): string | undefined {
+  const rows = table.content as ProseTree
+  const aligns = ((rows[0]?.content ?? []) as ProseTree).map((cell) => cell.attrs['align'])
+  const lines: string[] = []
+  for (const [index, row] of rows.entries()) {
+    const cells = row.content as ProseTree
+    if (cells.length !== aligns.length) return undefined
+    let line = '|'
+    for (const [column, cell] of cells.entries()) {
+      const isPlaced = cell.type === (index === 0 ? 'tableHeader' : 'tableCell') && cell.attrs['align'] === aligns[column]
+      const text = isPlaced ? cellText(cell) : undefined
+      if (text === undefined) return undefined
+      line += text === '' ? '  |' : ` ${text} |`
+    }
+    lines.push(line)
+    if (index === 0) lines.push(`|${aligns.map((align) => ` ${rules[String(align)] ?? '---'} |`).join('')}`)
+  }
+  return lines.join('\n')
+}
+
+const rules: { readonly [align: string]: string } = { left: ':--', center: ':-:', right: '--:' }
+
+function cellText(cell: ProseElement): string | undefined {
+  if (Object.keys(cell.attrs).some((name) => name !== 'align') || cell.content.length !== 1) return undefined
+  const [only] = cell.content as ProseTree
+  if (only?.type !== 'paragraph' || only.attrs['textAlign'] !== undefined) return undefined
+  return writeInline(only.content, { kind: 'cell' })
+}

@@ -1,0 +1,264 @@
+import { isEmptyPage, withContent } from './equal.ts'
+import { writeTree } from './html-writer.ts'
+import { escapeMarkdown, reference, writeDestination, writeTitle } from './markdown-escape.ts'
+import { writeInline } from './markdown-inline-writer.ts'
+import { withoutOuterBlankLines } from './markdown-rules.ts'
+import { referencedSpace } from './markdown-slots.ts'
+import { markdownTable } from './markdown-table.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+
+/**
+ * Writes a page as Markdown that `parseMarkdown` reads as an equal page, ids and the labels of field chips aside. What Markdown has no
+ * form for is canonical HTML, per block or per run. With `ids` a comment names the id of each paragraph, heading and code block at the
+ * top level and in list items. [PROSE-38 to PROSE-41]
+ *
+ * `tree` must satisfy the content model.
+ */
+export function serialiseMarkdown(tree: ProseTree, { ids }: { readonly ids: boolean }): string {
+  if (isEmptyPage(tree)) return ''
+  const writer = new BlockWriter(ids)
+  writer.blocks(tree, { prefix: '', hasComments: true, isTight: false })
+  return `${writer.lines.join('\n')}\n`
+}
+
+/** Where a sequence of blocks stands. */
+interface Container {
+  /** What each line begins with. */
+  readonly prefix: string
+  /** Ids are told here. */
+  readonly hasComments: boolean
+  readonly isTight: boolean
+}
+
+class BlockWriter {
+  readonly lines: string[] = []
+  readonly #ids: boolean
+  /** What the next line begins with, when that is not the prefix. */
+  #first: string | undefined
+
+  constructor(ids: boolean) {
+    this.#ids = ids
+  }
+
+  blocks(nodes: readonly ProseElement[], container: Container): void {
+    let before: ProseElement | undefined
+    let marker = ''
+    for (const node of nodes) {
+      if (before !== undefined) this.#separate(container)
+      marker = isList(node) ? markerOf(node, before !== undefined && isList(before) ? marker : '') : ''
+      this.#comment(node, container)
+      this.#block(node, container, marker)
+      before = node
+    }
+  }
+
+  #separate({ prefix, isTight }: Container): void {
+    if (!isTight || isHtmlLine(this.lines.at(-1)?.slice(prefix.length) ?? '')) this.#line(prefix, '')
+  }
+
+  #line(prefix: string, text: string): void {
+    const start = this.#first ?? prefix
+    this.#first = undefined
+    this.lines.push(text === '' ? start.trimEnd() : start + text)
+  }
+
+  #text(prefix: string, text: string): void {
+    for (const line of text.split('\n')) this.#line(prefix, line)
+  }
+
+  /** [PROSE-41] */
+  #comment(node: ProseElement, { prefix, hasComments }: Container): boolean {
+    const id = node.attrs['id']
+    if (!this.#ids || !hasComments || typeof id !== 'string' || !/^[^\s<>]+$/.test(id)) return false
+    this.#line(prefix, `<!-- ${id} -->`)
+    return true
+  }
+
+  #block(node: ProseElement, container: Container, marker: string): void {
+    const { prefix } = container
+    switch (node.type) {
+      case 'blockquote':
+        return this.#quote(node.content as ProseTree, prefix)
+      case 'callout':
+        return this.#callout(node, prefix)
+      case 'bulletList':
+      case 'orderedList':
+      case 'taskList':
+        if (marker === '') break
+        return this.#list(node, container, marker)
+      default: {
+        const text = markdownOf(node)
+        if (text === undefined) break
+        return this.#text(prefix, text)
+      }
+    }
+    this.#line(prefix, htmlOf(node, this.#ids))
+  }
+
+  #quote(content: ProseTree, prefix: string): void {
+    this.#first = `${this.#first ?? prefix}> `
+    const inner = `${prefix}> `
+    if (isEmptyPage(content)) this.#line(inner, '')
+    else this.blocks(content, { prefix: inner, hasComments: false, isTight: false })
+  }
+
+  #callout(node: ProseElement, prefix: string): void {
+    const inner = `${prefix}> `
+    this.#first = `${this.#first ?? prefix}> `
+    this.#line(inner, `[!${words[String(node.attrs['variant'] ?? 'note')]}]`)
+    const content = node.content as ProseTree
+    if (isEmptyPage(content)) return
+    const [first, ...rest] = content
+    const text = first?.type === 'paragraph' ? markdownOf(first, true) : undefined
+    if (text === undefined || isHtmlLine(text)) {
+      this.#line(inner, '')
+      this.blocks(content, { prefix: inner, hasComments: false, isTight: false })
+      return
+    }
+    this.#text(inner, text)
+    if (rest.length > 0) this.#line(inner, '')
+    this.blocks(rest, { prefix: inner, hasComments: false, isTight: false })
+  }
+
+  #list(list: ProseElement, { prefix, isTight: isInTight }: Container, marker: string): void {
+    const isTight = isInTight || isTightList(list)
+    let number = Number(list.attrs['start'] ?? 1)
+    ;(list.content as ProseTree).forEach((item, index) => {
+      if (index > 0 && !isTight) this.#line(prefix, '')
+      const bullet = list.type === 'orderedList' ? `${Math.min(number++, maxNumber)}${marker} ` : `${marker} `
+      this.#first = (this.#first ?? prefix) + bullet
+      this.#item(item, { prefix: prefix + ' '.repeat(bullet.length), hasComments: true, isTight })
+    })
+  }
+
+  #item(item: ProseElement, container: Container): void {
+    const [first, ...rest] = item.content as ProseTree
+    if (first === undefined) return
+    const { prefix } = container
+    const hasComment = this.#comment(first, container)
+    if (item.type === 'taskItem') {
+      const text = writeInline(first.content, { kind: 'boxed' }) ?? ''
+      const box = item.attrs['checked'] === true ? '[x]' : '[ ]'
+      this.#text(prefix, text === '' ? box : `${box} ${text}`)
+    } else if (!isBare(first)) this.#block(first, container, '')
+    else if (rest.length === 0 || (rest[0]?.type !== 'paragraph' && rest[0]?.type !== 'heading')) {
+      // An item that begins with another block is read with an empty paragraph before it. [PROSE-H8]
+      if (!hasComment) this.#line(prefix, '')
+      return this.blocks(rest, container)
+    } else this.#line(prefix, '<p></p>')
+    if (rest.length > 0) this.#separate(container)
+    this.blocks(rest, container)
+  }
+}
+
+const maxNumber = 999_999_999
+
+const words: { readonly [variant: string]: string } = { note: 'NOTE', tip: 'TIP', warning: 'WARNING', danger: 'CAUTION' }
+
+/** A block without blocks inside as Markdown, `undefined` where it has no form. */
+function markdownOf(node: ProseElement, isContinuation = false): string | undefined {
+  switch (node.type) {
+    case 'paragraph':
+      if (node.attrs['textAlign'] !== undefined || node.content.length === 0) return undefined
+      return writeInline(node.content, { kind: 'paragraph', isContinuation })
+    case 'heading': {
+      const text = node.attrs['textAlign'] === undefined ? writeInline(node.content, { kind: 'heading' }) : undefined
+      return text === undefined ? undefined : `${'#'.repeat(Number(node.attrs['level'] ?? 1))} ${text}`.trimEnd()
+    }
+    case 'codeBlock':
+      return fenced(node)
+    case 'horizontalRule':
+      return '---'
+    case 'mathBlock':
+      return displayMath(String(node.attrs['latex']))
+    case 'image':
+      return image(node)
+    case 'table':
+      return markdownTable(node)
+    default:
+      return undefined
+  }
+}
+
+function fenced(node: ProseElement): string {
+  const [content] = node.content
+  const text = content?.type === 'text' ? content.text : ''
+  const longest = (text.match(/`+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2)
+  const fence = '`'.repeat(longest + 1)
+  const open = `${fence}${String(node.attrs['language'] ?? '')}`
+  return text === '' ? `${open}\n${fence}` : `${open}\n${text}\n${fence}`
+}
+
+/** [PROSE-34] */
+function displayMath(latex: string): string | undefined {
+  if (withoutOuterBlankLines(latex) !== latex || latex.split('\n').some((line) => line.trim() === '$$')) return undefined
+  return latex === '' ? '$$\n$$' : `$$\n${latex}\n$$`
+}
+
+function image({ attrs }: ProseElement): string | undefined {
+  if (attrs['width'] !== undefined || attrs['height'] !== undefined || attrs['float'] !== undefined) return undefined
+  const alt = escapeMarkdown(String(attrs['alt'] ?? ''), { inLink: true }).replace(/[\t\n\f]/g, (char) => reference(char) ?? char)
+  const title = attrs['title'] === undefined ? '' : ` ${writeTitle(String(attrs['title']))}`
+  return `![${alt}](${writeDestination(String(attrs['src']))}${title})`
+}
+
+function htmlOf(node: ProseElement, hasIds: boolean): string {
+  return referencedSpace(writeTree([hasIds ? node : withoutIds(node)]))
+}
+
+function withoutIds<T extends ProseNode>(node: T): T
+function withoutIds(node: ProseNode): ProseNode {
+  if (node.type === 'text') return node
+  const rest = withContent(node, node.content.map(withoutIds))
+  if (node.attrs['id'] === undefined) return rest
+  const { id: _, ...attrs } = node.attrs
+  return { ...rest, attrs }
+}
+
+function isList(node: ProseElement): boolean {
+  return node.type === 'bulletList' || node.type === 'orderedList' || node.type === 'taskList'
+}
+
+/** What items are marked with, another one than that of a list before; `''` for a list that is written as HTML. */
+function markerOf(list: ProseElement, before: string): string {
+  if (list.type === 'taskList') {
+    const hasBoxes = (list.content as ProseTree).every(({ content: [first] }) => first !== undefined && canBeBoxed(first))
+    return hasBoxes ? (before === '-' ? '*' : '-') : ''
+  }
+  if (list.type === 'bulletList') return before === '-' ? '*' : '-'
+  const start = Number(list.attrs['start'] ?? 1)
+  if (list.attrs['type'] !== undefined || start < 0 || start > maxNumber) return ''
+  return before === '.' ? ')' : '.'
+}
+
+function canBeBoxed(first: ProseNode): boolean {
+  if (first.type !== 'paragraph' || first.attrs['textAlign'] !== undefined) return false
+  return writeInline(first.content, { kind: 'boxed' }) !== undefined
+}
+
+/** Items of one line each, but for lists below them that can follow their line directly. */
+function isTightList(list: ProseElement): boolean {
+  return (list.content as ProseTree).every((item) => {
+    const [first, ...rest] = item.content as ProseTree
+    if (rest.length === 0) return true
+    return first !== undefined && first.content.length > 0 && rest.length === 1 && rest.every(canFollowLine)
+  })
+}
+
+/** Whether a list may interrupt a paragraph, and is tight itself. */
+function canFollowLine(list: ProseElement): boolean {
+  if (!isList(list) || markerOf(list, '') === '' || list.attrs['start'] !== undefined) return false
+  const [item] = list.content as ProseTree
+  const [first] = (item?.content ?? []) as ProseTree
+  return first !== undefined && first.content.length > 0 && isTightList(list)
+}
+
+/** An empty paragraph that nothing is known of, its id aside. */
+function isBare(node: ProseElement): boolean {
+  return node.content.length === 0 && node.attrs['textAlign'] === undefined
+}
+
+/** Whether a line goes on as HTML until the next blank line. */
+function isHtmlLine(line: string): boolean {
+  return line.startsWith('<') && !line.startsWith('<!--')
+}

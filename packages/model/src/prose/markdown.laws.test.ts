@@ -1,0 +1,45 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { equalTrees } from './equal.ts'
+import { serialiseHtml } from './html.ts'
+import { parseMarkdown } from './markdown-read.ts'
+import { serialiseMarkdown } from './markdown-write.ts'
+import type { ProseAttrs, ProseNode, ProseTree } from './node.ts'
+import { anyTree } from './testing/arbitrary.ts'
+import { markdownTree } from './testing/arbitrary-markdown.ts'
+import { violations } from './testing/content-model.ts'
+
+/** What Markdown does not carry: ids, and the labels of fields, which a write fills in. [PROSE-37, PROSE-39] */
+function carried(tree: ProseTree): ProseTree {
+  const strip = (node: ProseNode): ProseNode => {
+    if (node.type === 'text') return node
+    const dropped = node.type === 'fieldRef' ? 'label' : 'id'
+    const attrs = Object.fromEntries(Object.entries(node.attrs).filter(([name]) => name !== dropped)) as ProseAttrs
+    return { ...node, attrs, content: node.content.map(strip) }
+  }
+  return tree.map(strip) as unknown as ProseTree
+}
+
+function expectRoundTrip(tree: ProseTree, ids: boolean): void {
+  const markdown = serialiseMarkdown(tree, { ids })
+  const back = parseMarkdown(markdown)
+  const [given, read] = [carried(tree), carried(back.tree)]
+  if (!equalTrees(read, given)) expect(`${serialiseHtml(read)}\n${markdown}`).toBe(`${serialiseHtml(given)}\n${markdown}`)
+  expect(back.fixes).toEqual([])
+}
+
+describe('laws of prose Markdown', () => {
+  it('[PROSE-39] a page written as Markdown and read back is equal, ids aside, without fixes', () => {
+    fc.assert(
+      fc.property(anyTree, fc.boolean(), (tree, ids) => expectRoundTrip(tree, ids)),
+      { numRuns: 600 },
+    )
+  })
+
+  it('[PROSE-39] so is a page full of characters that mean something in Markdown', () => {
+    fc.assert(
+      fc.property(markdownTree, fc.boolean(), (tree, ids) => expectRoundTrip(tree, ids)),
+      { numRuns: Number(process.env['RUNS'] ?? 1200) },
+    )
+  })
+})
