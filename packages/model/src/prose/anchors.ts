@@ -1,4 +1,5 @@
 import { refused, type Refusal } from '../edit.ts'
+import { likeness, pairsOf } from '../nearest.ts'
 import { quote } from '../quote.ts'
 import { nameOf, type Located } from './blocks.ts'
 import { parseDom, textOf } from './html-dom.ts'
@@ -72,25 +73,11 @@ const comparedLength = 120
 
 /** The blocks with the most character pairs in common with the text. */
 function nearestBlocks(blocks: readonly Located[], text: string): readonly Located[] {
-  const wanted = new Set(pairsOf(text))
+  const wanted = new Set(pairsOf(text, comparedLength))
   return blocks
-    .map((located) => ({ located, likeness: likeness(wanted, pairsOf(blockText(located.block))) }))
+    .map((located) => ({ located, likeness: likeness(wanted, pairsOf(blockText(located.block), comparedLength)) }))
     .filter((entry) => entry.likeness > 0)
     .sort((a, b) => b.likeness - a.likeness)
     .slice(0, 3)
     .map((entry) => entry.located)
-}
-
-/** Neighbouring characters, as one number each. */
-function pairsOf(text: string): readonly number[] {
-  const start = text.slice(0, comparedLength).toLowerCase()
-  const pairs: number[] = []
-  for (let i = 0; i + 1 < start.length; i++) pairs.push(start.charCodeAt(i) * 0x10000 + start.charCodeAt(i + 1))
-  return pairs
-}
-
-function likeness(wanted: ReadonlySet<number>, pairs: readonly number[]): number {
-  let common = 0
-  for (const pair of pairs) if (wanted.has(pair)) common++
-  return common === 0 ? 0 : (2 * Math.min(common, wanted.size)) / (wanted.size + pairs.length)
 }

@@ -47,7 +47,8 @@ export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip
   return sameList(nodes, mapped as readonly ProseNode[] as readonly T[])
 }
 
-const maxWarnings = 20
+/** Of each kind; what is nearest to a name is looked for among all that the document has. */
+const maxWarnings = 10
 
 /** Content with each field chip showing the field's value; what names nothing is kept and told. [PROSE-37] */
 export function settleChips(

@@ -39,8 +39,9 @@ export function readContent(args: ContentArgs, libraries: Libraries): Content | 
   const tooLarge = contentTooLarge(args.content)
   if (tooLarge !== null) return tooLarge
   const read = args.format === 'html' ? parseHtml(args.content, { source: 'call' }) : parseMarkdown(args.content)
-  const settled = settleChips(read.tree, libraries)
+  const { tree, warnings } = settleChips(read.tree, libraries)
+  if (!isEmptyPage(tree)) return { tree, isBlank: false, fixes: read.fixes, warnings }
   // Reading nothing gives the same tree as reading a written empty paragraph, which is a block.
-  const isBlank = isEmptyPage(settled.tree) && !/<p[\s/>]/i.test(args.content)
-  return { tree: settled.tree, isBlank, fixes: read.fixes, warnings: settled.warnings }
+  const isBlank = !/<p[\s/>]/i.test(args.content)
+  return { tree: [{ type: 'paragraph', attrs: {}, content: [] }], isBlank, fixes: read.fixes, warnings }
 }

@@ -1,7 +1,7 @@
 import type { DocumentBody } from '../body.ts'
 import { isRefusal, refused, type Edit, type Edited, type EditEnvironment, type Refusal } from '../edit.ts'
 import type { BlockList } from './blocks.ts'
-import { contentTooLarge, readContent, type ContentArgs } from './content.ts'
+import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
 import { insertBeside } from './insert.ts'
 import { deleteUnit, moveUnit } from './move.ts'
@@ -50,12 +50,16 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
   if (span !== null && isRefusal(span)) return span
   const content = readContent(args, librariesOf(body, environment))
   if (isRefusal(content)) return content
-  const done = span === null ? replacePage(page.tree, content.tree) : replaceSpan(page.tree, span, content.tree)
-  return writePage({ ...page, content }, done, (written) => ({
-    pageId: page.pageId,
-    ok: true,
-    ...(span === null ? written.all() : written.written()),
-  }))
+  if (span === null) return setPage(page, content)
+  const done = replaceSpan(page.tree, span, content.tree)
+  return writePage({ ...page, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
+}
+
+/** There is no other block that could have been healed besides: the call says all of the page. [PROSE-24, PROSE-54] */
+function setPage(page: OpenPage, content: Content): Edited<PageDone & BlockList> {
+  const stored = { ...page.stored, warnings: [] }
+  const done = replacePage(page.tree, content.tree)
+  return writePage({ ...page, stored, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.all() }))
 }
 
 /** `null`: the whole page. [PROSE-52] */
@@ -124,7 +128,7 @@ export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, env
   const [from, to] = [source, target].map(({ path }) => unitOf(page.tree, path)) as [Span['path'], Span['path']]
   const done = moveUnit(page.tree, from, to, args.side ?? 'after')
   if (isRefusal(done)) return done
-  return writePage(page, done, (written): Edited<PageDone & BlockList>['result'] => ({
+  return writePage(page, done, (written) => ({
     pageId: page.pageId,
     ok: true,
     ...written.written(),

@@ -33,6 +33,5 @@ function rawText(node: ProseNode, atoms: AtomText, lineBreak: string): string {
 }
 
 function labelOf(node: ProseElement): string {
-  const spec = nodeSpec(node.type)
-  return spec.label === undefined ? '' : String(node.attrs[spec.label] ?? '')
+  return node.type === 'fieldRef' || node.type === 'citationInline' ? String(node.attrs['label'] ?? '') : ''
 }
