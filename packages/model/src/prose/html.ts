@@ -1,6 +1,7 @@
 import type { Fix } from '../edit.ts'
 import { FixList } from './fixes.ts'
 import { heal } from './heal.ts'
+import { parseCanonicalDom } from './canonical-dom.ts'
 import { parseDom } from './html-dom.ts'
 import { readHtml, type HtmlSource } from './html-reader.ts'
 import { writeTree } from './html-writer.ts'
@@ -28,7 +29,20 @@ export function parseHtml(
   html: string,
   options: { readonly source: HtmlSource },
 ): { readonly tree: ProseTree; readonly fixes: readonly Fix[] } {
+  const canonical = options.source === 'stored' ? readCanonical(html) : null
+  if (canonical !== null) return { tree: canonical, fixes: [] }
   const fixes = new FixList()
   const nodes = readHtml(parseDom(html.replaceAll('\0', '')), options.source, fixes)
   return { tree: heal(nodes, fixes), fixes: fixes.list }
+}
+
+/** The page of canonical HTML, without the WHATWG parser; `null` for anything else. What writes the same bytes is the same page. [PROSE-6] */
+function readCanonical(html: string): ProseTree | null {
+  const dom = parseCanonicalDom(html)
+  if (dom === null) return null
+  const fixes = new FixList()
+  const nodes = readHtml(dom, 'stored', fixes)
+  if (fixes.list.length > 0) return null
+  const tree = heal(nodes, fixes)
+  return fixes.list.length === 0 && writeTree(tree) === html ? tree : null
 }
