@@ -16,9 +16,9 @@ import {
   checkDeclaredLength,
   checkJsonType,
   documentBodyLimit,
+  leavesBody,
   readBody,
-  type StreamedBody,
-  streamedBody,
+  requestChunks,
 } from './request-body.ts'
 import {
   asRelayError,
@@ -58,15 +58,13 @@ interface Frame {
   readonly requestId: string
   common: CommonHeaders
   route: string
-  /** Of a route that takes its body as it arrives. */
-  streamed: StreamedBody | null
   caller: Caller | null
   docId: string | null
   /** Of the error that was answered. */
   code: ErrorCode | null
 }
 
-type AppEnv = { Bindings: Partial<HttpBindings>; Variables: { frame: Frame } }
+type AppEnv = { Bindings: HttpBindings; Variables: { frame: Frame } }
 type AppContext = Context<AppEnv>
 export type App = Hono<AppEnv>
 
@@ -93,7 +91,7 @@ export function createApp(deps: AppDeps): App {
     const frame = openFrame(c, deps)
     c.set('frame', frame)
     await next()
-    if (leavesBody(c, frame)) c.res.headers.set('Connection', 'close')
+    if (leavesBody(c.env.incoming)) c.res.headers.set('Connection', 'close')
     finish(c, frame, deps.clock.monotonicMs() - startedMs, deps)
   })
   for (const group of groups) app.all(group.pattern, (c) => serve(c, group, shell))
@@ -134,9 +132,8 @@ async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Re
   if (route === undefined) {
     throw new RelayError('METHOD_NOT_ALLOWED', `The method ${method} is not allowed here.`, { allow: group.methods.join(', ') })
   }
-  if (route.body.kind === 'stream') frame.streamed = streamedBody(() => c.req.raw.body)
   if (deps.isDraining() && route.whileDraining !== true) throw drainingError()
-  const leaveSource = shell.sources.enter(c.env.incoming?.socket.remoteAddress)
+  const leaveSource = shell.sources.enter(c.env.incoming.socket.remoteAddress)
   try {
     frame.caller = await authenticate(c, route, deps)
   } finally {
@@ -168,16 +165,11 @@ async function streamed(c: AppContext, reply: StreamReply, deps: AppDeps): Promi
   const { requestId, common, route } = c.get('frame')
   if (c.req.method === 'HEAD') return streamResponse(reply, common, null)
   const failed = (error: Error): void => {
-    if (c.env.outgoing?.destroyed === true) return
+    if (c.env.outgoing.destroyed) return
     deps.log.error('http.stream', 'a response body failed under way', { requestId, route, stack: error.stack })
-    c.env.outgoing?.destroy()
+    c.env.outgoing.destroy()
   }
   return streamResponse(reply, common, replyStream(await reply.open(), reply.length, { failed }))
-}
-
-/** Part of a streamed body that nobody took is not read either: the connection ends with the response. [H3] */
-function leavesBody(c: AppContext, { streamed: body }: Frame): boolean {
-  return body !== null && !body.isEnded() && c.env.incoming?.complete !== true
 }
 
 async function authenticate(c: AppContext, route: Route, deps: AppDeps): Promise<Caller | null> {
@@ -212,7 +204,8 @@ async function receive(
   const declared = c.req.header('content-length')
   checkDeclaredLength(declared, limit)
   checkJsonType(c.req.header('content-type'))
-  const bytes = await readBody({ body: c.req.raw.body, declared }, limit, account)
+  const chunks = requestChunks(c.env.incoming, c.env.outgoing)
+  const bytes = await readBody({ chunks, declared }, limit, account)
   return policy.kind === 'json' ? { bytes, json: await deps.parseJson(bytes) } : { bytes, json: undefined }
 }
 
@@ -257,7 +250,7 @@ function routeRequest(
     caller: frame.caller,
     json: body.json,
     bytes: body.bytes,
-    stream: frame.streamed?.chunks ?? streamedBody(() => null).chunks,
+    stream: requestChunks(c.env.incoming, c.env.outgoing),
     get origin() {
       return originOf(c)
     },
@@ -265,10 +258,14 @@ function routeRequest(
 }
 
 function openFrame(c: AppContext, deps: AppDeps): Frame {
-  const given = c.req.header('x-request-id')
-  const requestId = given !== undefined && REQUEST_ID.test(given) ? given : newId('req-', 16, deps.random)
+  const requestId = requestIdOf(c.req.header('x-request-id'), deps.random)
   const common = commonHeaders(requestId, deps.corsOrigins, c.req.header('origin'))
-  return { requestId, common, route: 'other', streamed: null, caller: null, docId: null, code: null }
+  return { requestId, common, route: 'other', caller: null, docId: null, code: null }
+}
+
+/** The caller's own id when it is fit for a header and a log line. [REST-9] */
+export function requestIdOf(given: string | undefined, random: Random): string {
+  return given !== undefined && REQUEST_ID.test(given) ? given : newId('req-', 16, random)
 }
 
 /** Headers of every response. [REST-9, REST-10, REST-11] */
@@ -279,9 +276,9 @@ export function commonHeaders(requestId: string, corsOrigins: readonly string[],
 /** A host that could not stand in a URL of ours is refused before anything echoes it, as are two and, from HTTP/1.1 on, none. [X25, X40] */
 function checkHost(c: AppContext): void {
   const { incoming } = c.env
-  const hosts = incoming?.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length ?? 1
+  const hosts = incoming.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   const host = c.req.header('host')
-  if (hosts > 1 || (host === undefined ? incoming?.httpVersion !== '1.0' : !HOST.test(host))) {
+  if (hosts > 1 || (host === undefined ? incoming.httpVersion !== '1.0' : !HOST.test(host))) {
     throw new RelayError('BAD_REQUEST', 'The request needs one Host header with a host name.', { field: 'Host' })
   }
 }
@@ -293,7 +290,8 @@ function originOf(c: AppContext): string {
   return `${scheme}://${HOST.test(host) ? host : 'localhost'}`
 }
 
-function pathOf(url: string): string {
+/** The path of a request target as it was sent. */
+export function pathOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const path = start === -1 ? '/' : url.slice(start)
   const end = path.search(/[?#]/)

@@ -1,9 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { RelayError } from '../kernel/errors.ts'
 import type { BodyAccount } from './body-budget.ts'
 
 const MIB = 1_048_576
 const COPY_STEP_BYTES = 4 * MIB
+const SHORT_REST_BYTES = 65_536
+const EXPECTS_CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** The request body at most `maxBytes` long, counted while it arrives, chunked or declared. */
 export interface BodyLimit {
@@ -33,64 +36,49 @@ export function checkJsonType(contentType: string | undefined): void {
 }
 
 /**
+ * A body as it arrives, once only. Before the first chunk is asked for nothing is read, nor a client that waits for `100 Continue` told to
+ * send; nothing is read far ahead, so that a slow taker slows the sender. Who stops early leaves the rest unread. Throws BAD_REQUEST when
+ * the client ends early. [REST-7]
+ */
+export async function* requestChunks(incoming: IncomingMessage, outgoing: ServerResponse): AsyncGenerator<Uint8Array, void> {
+  // An expectation of HTTP/1.0 is none.
+  const waits = incoming.httpVersion === '1.1' && EXPECTS_CONTINUE.test(incoming.headers.expect ?? '')
+  if (waits && !outgoing.headersSent) outgoing.writeContinue()
+  try {
+    yield* incoming.iterator({ destroyOnReturn: false })
+  } catch {
+    endedEarly()
+  }
+}
+
+/** Whether so much of the body has not arrived that the connection ends with the answer instead of taking it. [H3] */
+export function leavesBody(incoming: IncomingMessage): boolean {
+  if (incoming.complete) return false
+  const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers
+  return coding !== undefined || (declaredLength(length) ?? 0) > SHORT_REST_BYTES
+}
+
+/**
  * Reads a whole body. The bytes are one buffer that nobody else holds, so that it can be moved to another thread.
- * Throws the limit's refusal, UNAVAILABLE from the account, and BAD_REQUEST when the client ends early.
+ * Throws the limit's refusal, UNAVAILABLE from the account, and what reading throws.
  */
 export async function readBody(
-  request: { readonly body: ReadableStream<Uint8Array> | null; readonly declared: string | undefined },
+  request: { readonly chunks: AsyncIterable<Uint8Array>; readonly declared: string | undefined },
   limit: BodyLimit,
   account: BodyAccount,
 ): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array(0)
   const declared = declaredLength(request.declared)
   if (declared !== null) account.hold(declared)
   const chunks: Uint8Array[] = []
   let length = 0
-  const reader = request.body.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      length += value.byteLength
-      if (length > limit.maxBytes) throw limit.tooLarge(length)
-      account.hold(length)
-      chunks.push(value)
-    }
-  } catch (error) {
-    if (error instanceof RelayError) throw error
-    endedEarly()
-  } finally {
-    reader.releaseLock()
+  for await (const chunk of request.chunks) {
+    length += chunk.byteLength
+    if (length > limit.maxBytes) throw limit.tooLarge(length)
+    account.hold(length)
+    chunks.push(chunk)
   }
   return joined(chunks, length)
 }
-
-/** A body that is handed on as it arrives. Nothing is read before `chunks` is iterated, and nothing ahead of it, so that a slow taker slows the sender. */
-export interface StreamedBody {
-  /** Once only. Throws BAD_REQUEST when the client ends early. [REST-7] */
-  readonly chunks: AsyncIterable<Uint8Array>
-  isEnded(): boolean
-}
-
-export function streamedBody(open: () => ReadableStream<Uint8Array> | null): StreamedBody {
-  let ended = false
-  async function* chunks(): AsyncGenerator<Uint8Array, void> {
-    const reader = open()?.getReader()
-    try {
-      for (;;) {
-        const { done, value } = reader ? await reader.read().catch(endedEarly) : NOTHING
-        ended = done
-        if (done) return
-        yield value
-      }
-    } finally {
-      reader?.releaseLock()
-    }
-  }
-  return { chunks: chunks(), isEnded: () => ended }
-}
-
-const NOTHING = { done: true, value: undefined } as const
 
 function endedEarly(): never {
   throw new RelayError('BAD_REQUEST', 'The request body ended early.', { field: 'body' })

@@ -82,7 +82,7 @@ export function errorResponse(error: RelayError, context: ErrorContext): Respons
 /** The same for a connection whose request could not be parsed, so that there is no Response to write. */
 export function rawErrorResponse(error: RelayError, context: ErrorContext): string {
   const { status, headers, body } = errorParts(error, context)
-  const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close' }
+  const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${error.code}`, ...lines, '', body].join('\r\n')
 }
@@ -120,7 +120,5 @@ function errorHeaders(error: RelayError, details: Readonly<Record<string, unknow
     headers['Retry-After'] = String(Math.max(1, Math.ceil(details.retryAfterMs / 1000)))
   if (code === 'METHOD_NOT_ALLOWED') headers.Allow = String(details.allow)
   if (code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${details.sizeBytes}`
-  // The rest of a refused body is not read.
-  if (code === 'BODY_TOO_LARGE' || code === 'DOC_TOO_LARGE' || code === 'BLOB_TOO_LARGE') headers.Connection = 'close'
   return headers
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
@@ -6,15 +6,19 @@ import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { App } from './app.ts'
 import { commonHeaders } from './app.ts'
+import { createLingeringClose, LINGER_LIMITS, type LingerLimits } from './lingering-close.ts'
 import { errorResponse, rawErrorResponse } from './respond.ts'
 
 export interface HttpServerOptions {
   readonly app: Pick<App, 'fetch'>
   /** Gets every WebSocket upgrade of the listener; any other upgrade is an offer that HTTP allows to ignore. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** Answers a request itself and says so, before the app sees it. */
+  readonly beside?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
   readonly corsOrigins: readonly string[]
   readonly random: Random
   readonly timeouts?: HttpTimeouts
+  readonly linger?: LingerLimits
 }
 
 /** How long a connection may keep the relay waiting. */
@@ -28,7 +32,7 @@ export interface HttpTimeouts {
 export interface HttpServer {
   /** Binds; port 0 takes a free one. Resolves with the bound address, rejects when it is taken. */
   listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo>
-  /** Resolves when every request that is in progress now has been answered. The listener stays open: health still answers. [LIFE-28] */
+  /** Resolves when every request that is in progress now has been answered, and its client had its time to take the answer. The listener stays open: health still answers. [LIFE-28] */
   finishRequests(): Promise<void>
   /** Stops listening and cuts what is left. */
   [Symbol.asyncDispose](): Promise<void>
@@ -49,12 +53,16 @@ const MAX_CONNECTIONS = 10_000
 
 /** A listener for the REST app. Nothing is bound until `listen`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
+  // What cannot be understood ends the connection.
   const errorContext = () => {
     const requestId = newId('req-', 16, options.random)
-    return { requestId, common: commonHeaders(requestId, options.corsOrigins, undefined) }
+    const common = { ...commonHeaders(requestId, options.corsOrigins, undefined), Connection: 'close' }
+    return { requestId, common }
   }
   const listener = getRequestListener((request, env) => options.app.fetch(request, env), {
     hostname: 'localhost',
+    // What nobody read of a body is `lingering`'s: this one would cut the connection after half a second.
+    autoCleanupIncoming: false,
     // Reached only by a request target or host that is no URL: everything later is answered by the app.
     errorHandler: () => errorResponse(unreadable(), errorContext()),
   })
@@ -70,16 +78,29 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = stallMs
   const inProgress = new Set<Promise<unknown>>()
+  const lingering = createLingeringClose(options.linger ?? LINGER_LIMITS)
 
-  server.on('request', (incoming, outgoing) => {
-    const closed = new Promise((resolve) => outgoing.once('close', resolve))
+  const accept = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const { socket } = incoming
+    if (lingering.has(socket)) return
+    lingering.guard(incoming, outgoing)
+    const closed = new Promise((resolve) => outgoing.once('close', resolve)).then(() => lingering.ended(socket))
     inProgress.add(closed)
     void closed.then(() => inProgress.delete(closed))
-    void listener(incoming, outgoing)
-  })
+    if (options.beside?.(incoming, outgoing) !== true) void listener(incoming, outgoing)
+  }
+  server.on('request', accept)
+  // Who asks before sending is answered when the body is read, so that a refusal saves the upload. [REST-7]
+  server.on('checkContinue', accept)
   // An expectation nobody knows is ignored; node would answer 417 without a body.
-  server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
-  if (options.onUpgrade) server.on('upgrade', options.onUpgrade)
+  server.on('checkExpectation', accept)
+  const { onUpgrade } = options
+  if (onUpgrade) {
+    server.on('upgrade', (request, socket, head) => {
+      if (lingering.has(request.socket)) socket.destroy()
+      else onUpgrade(request, socket, head)
+    })
+  }
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
     else socket.end(rawErrorResponse(parserError(error.code), errorContext()))

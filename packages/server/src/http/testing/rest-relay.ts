@@ -46,6 +46,7 @@ import type { Route } from '../route.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
 import { openApiRoutes } from '../openapi/openapi.routes.ts'
+import type { LingerLimits } from '../lingering-close.ts'
 import { routeTable } from '../route-table.ts'
 import { createExchangeCheck } from './exchange-check.ts'
 
@@ -65,6 +66,7 @@ export interface RestRelayOptions {
   /** Without it ingest is switched off. */
   readonly ingest?: Pick<IngestDeps, 'allowedHosts' | 'network'>
   readonly timeouts?: HttpTimeouts
+  readonly linger?: LingerLimits
   readonly maxConfigBytes?: number
   readonly linkBase?: string
   readonly docsUrl?: string
@@ -232,6 +234,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     corsOrigins,
     random: systemRandom,
     ...(options.timeouts && { timeouts: options.timeouts }),
+    ...(options.linger && { linger: options.linger }),
   })
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
 
