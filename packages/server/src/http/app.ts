@@ -58,6 +58,8 @@ interface Frame {
   readonly requestId: string
   common: CommonHeaders
   route: string
+  /** The body of the answer goes on after its headers. */
+  streams: boolean
   caller: Caller | null
   docId: string | null
   /** Of the error that was answered. */
@@ -92,7 +94,9 @@ export function createApp(deps: AppDeps): App {
     c.set('frame', frame)
     await next()
     if (leavesBody(c.env.incoming)) c.res.headers.set('Connection', 'close')
-    finish(c, frame, deps.clock.monotonicMs() - startedMs, deps)
+    const finished = (): void => finish(c, frame, deps.clock.monotonicMs() - startedMs, deps)
+    if (frame.streams && !c.env.outgoing.closed) c.env.outgoing.once('close', finished)
+    else finished()
   })
   for (const group of groups) app.all(group.pattern, (c) => serve(c, group, shell))
   app.notFound((c) => {
@@ -162,14 +166,17 @@ function declaredHeaders(c: AppContext, group: RouteGroup, route: Route | undefi
 
 /** A source that cannot be opened is still an error response; one that fails later can only cut the connection. */
 async function streamed(c: AppContext, reply: StreamReply, deps: AppDeps): Promise<Response> {
-  const { requestId, common, route } = c.get('frame')
+  const frame = c.get('frame')
+  const { requestId, common, route } = frame
   if (c.req.method === 'HEAD') return streamResponse(reply, common, null)
   const failed = (error: Error): void => {
     if (c.env.outgoing.destroyed) return
     deps.log.error('http.stream', 'a response body failed under way', { requestId, route, stack: error.stack })
     c.env.outgoing.destroy()
   }
-  return streamResponse(reply, common, replyStream(await reply.open(), reply.length, { failed }))
+  const source = await reply.open()
+  frame.streams = true
+  return streamResponse(reply, common, replyStream(source, reply.length, { failed }))
 }
 
 async function authenticate(c: AppContext, route: Route, deps: AppDeps): Promise<Caller | null> {
@@ -260,7 +267,7 @@ function routeRequest(
 function openFrame(c: AppContext, deps: AppDeps): Frame {
   const requestId = requestIdOf(c.req.header('x-request-id'), deps.random)
   const common = commonHeaders(requestId, deps.corsOrigins, c.req.header('origin'))
-  return { requestId, common, route: 'other', caller: null, docId: null, code: null }
+  return { requestId, common, route: 'other', streams: false, caller: null, docId: null, code: null }
 }
 
 /** The caller's own id when it is fit for a header and a log line. [REST-9] */
