@@ -2,8 +2,9 @@ import type { DocumentBody, ProsePage } from '../body.ts'
 import type { Fix, Refusal, Warning } from '../edit.ts'
 import { memberOf } from '../json.ts'
 import { pageNotFound } from '../pages.ts'
-import { parseHtml, serialiseHtml } from './html.ts'
+import { serialiseHtml } from './html.ts'
 import type { ProseTree } from './node.ts'
+import { keepTree, storedTree } from './stored-trees.ts'
 
 export function findProsePage(body: DocumentBody, pageId: string): ProsePage | Refusal {
   return body.prose.pages.find((page) => page.id === pageId) ?? pageNotFound(body, pageId, 'prose')
@@ -22,7 +23,7 @@ export interface PageTree {
  * of the page stores them so. [PROSE-24, PROSE-50]
  */
 export function pageTree(page: ProsePage): PageTree {
-  const { tree, fixes } = parseHtml(page.content, { source: 'stored' })
+  const { tree, fixes } = storedTree(page.content)
   return { tree, heals: fixes, warnings: healWarnings(fixes) }
 }
 
@@ -42,7 +43,9 @@ export function healWarnings(fixes: readonly Fix[]): readonly Warning[] {
 export function withPageTree(body: DocumentBody, pageId: string, tree: ProseTree): DocumentBody {
   return withProsePage(body, pageId, (page) => {
     const content = serialiseHtml(tree)
-    return content === page.content ? page : { ...page, content }
+    if (content === page.content) return page
+    keepTree(content, tree)
+    return { ...page, content }
   })
 }
 

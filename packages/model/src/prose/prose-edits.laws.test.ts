@@ -113,6 +113,20 @@ describe('laws of prose edits', () => {
     for (const edit of edits) expect([edit, (seen.get(`${edit} done`) ?? 0) > 20]).toEqual([edit, true])
   })
 
+  it('[CONC-2] what an edit makes of a page is what reading the page gives, so that it may be kept for the next edit', () => {
+    const told = (tree: ProseTree) => JSON.stringify(tree)
+    fc.assert(
+      fc.property(anyTree, anyTree, fc.tuple(fc.nat(), fc.nat()), (tree, content, picks) => {
+        for (const [done] of verbs(tree, content, picks)) {
+          const complete = completeIds(done.tree, counter())
+          const read = parseHtml(serialiseHtml(complete), { source: 'stored' }).tree
+          expect(told(read)).toBe(told(complete))
+        }
+      }),
+      { numRuns: 200, seed: 47 },
+    )
+  })
+
   it('[CONC-1] the same call on the same page gives the same answer', () => {
     fc.assert(
       fc.property(anyTree, call, (tree, one) => {

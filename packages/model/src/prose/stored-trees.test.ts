@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { parseHtml, serialiseHtml } from './html.ts'
+import { setProse } from './prose-edits.ts'
+import { keepTree, storedTree } from './stored-trees.ts'
+import { contentOf, done, proseBody } from './testing/editing.ts'
+
+const long = (n: number) => `<p id="blk-${n}">${'word '.repeat(4000)}${n}</p>`
+
+describe('trees of stored pages', () => {
+  it('[CONC-13] a long page that was read or written lately is not parsed again', () => {
+    expect(storedTree(long(1))).toBe(storedTree(long(1)))
+    const answer = done(setProse, proseBody(long(2)), { pageId: 'p', id: 'blk-2', content: long(3), format: 'html' })
+    const content = contentOf(answer.body) as string
+    expect(storedTree(content)).toBe(storedTree(content))
+    expect(storedTree(content)).toEqual(parseHtml(content, { source: 'stored' }))
+  })
+
+  it('[PROSE-24] what has to be healed is told each time', () => {
+    const broken = `<ul>${long(4)}</ul>`
+    expect(storedTree(broken).fixes).not.toEqual([])
+    expect(storedTree(broken)).toEqual(parseHtml(broken, { source: 'stored' }))
+    keepTree(broken, [])
+    expect(serialiseHtml(storedTree(broken).tree)).toBe(`<ul><li>${long(4)}</li></ul>`)
+  })
+
+  it('[CONC-13] only so much is kept', () => {
+    const first = storedTree(long(5))
+    for (let n = 0; n < 250; n++) storedTree(long(1000 + n))
+    expect(storedTree(long(5))).not.toBe(first)
+    expect(storedTree(long(5))).toEqual(first)
+  })
+})
