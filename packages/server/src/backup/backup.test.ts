@@ -149,7 +149,7 @@ describe('a restore', () => {
     const { engine, writer, close } = openSqlite(join(folder, 'old.db'), { synchronous: 'FULL' })
     await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), '0001-initial')
     await close()
-    onFile('old', (db) => db.exec("insert into revocations values ('jti', 1)"))
+    onFile('old', (db) => db.exec("insert into revocations (jti, revoked_at_ms) values ('jti', 1)"))
     await backUp('old', 'backup')
     await restoreInto('target', 'backup')
     await using host = await openHost(urlOf('target'))
@@ -187,7 +187,7 @@ describe('a backup', () => {
         ['w', OTHER],
         ['w', MISSING],
       ])
-        db.prepare('insert into blob_grants values (?, ?, 6, ?, 0, 1, null, null)').run(workspace ?? '', hash ?? '', 'image/png')
+        db.prepare('insert into blob_grants values (?, ?, 6, ?, 0, 1, null, null, 0)').run(workspace ?? '', hash ?? '', 'image/png')
     })
     const read = async (hash: string) => (hash === MISSING ? null : inPieces(good))
     expect(await backUp('source', 'backup', { read })).toMatchObject({ blobs: 1, lostBlobs: [OTHER, MISSING] })
@@ -196,7 +196,7 @@ describe('a backup', () => {
   it('[OPS-9] that is interrupted has no manifest', async () => {
     await makeStore('source', [])
     onFile('source', (db) =>
-      db.exec(`insert into blob_grants values ('w', '${'a'.repeat(64)}', 6, 'image/png', 0, 1, null, null)`),
+      db.exec(`insert into blob_grants values ('w', '${'a'.repeat(64)}', 6, 'image/png', 0, 1, null, null, 0)`),
     )
     const read = () => Promise.reject(new Error('cut off'))
     await expect(backUp('source', 'backup', { read })).rejects.toThrow('cut off')

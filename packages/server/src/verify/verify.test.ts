@@ -202,7 +202,7 @@ describe('damage', () => {
     ],
     [
       'a blob without bytes',
-      (db) => db.exec(`insert into blob_grants values ('w', '${'a'.repeat(64)}', 1, 'image/png', 0, 1, null, null)`),
+      (db) => db.exec(`insert into blob_grants values ('w', '${'a'.repeat(64)}', 1, 'image/png', 0, 1, null, null, 0)`),
       /^damage blob its bytes are missing$/,
     ],
     [
@@ -212,7 +212,7 @@ describe('damage', () => {
     ],
     [
       'a document that is deleted as well',
-      (db) => db.exec("insert into tombstones select workspace_id, id, 0, 1, '' from documents where id = 'doc-0'"),
+      (db) => db.exec("insert into tombstones select workspace_id, id, 0, 1, '', null from documents where id = 'doc-0'"),
       /^damage store document "doc-0" exists and is said to be deleted$/,
     ],
     [

@@ -2,18 +2,36 @@ import type { Admission, BlobGrant, GrantOutcome, GrantRequest, Reservation } fr
 import { REFERENCED } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
 import { countedBytes } from './quota.ts'
+import { DamagedRowError, grantState, isAsWritten, withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** The grant of a workspace, metered or not. */
+/**
+ * The grant of a workspace, metered or not.
+ *
+ * @throws DamagedRowError
+ */
 export async function findGrant(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null> {
+  const found = await lookUp(db, workspaceId, hash)
+  if (found === 'damaged') throw new DamagedRowError(`what this workspace holds of the blob ${hash}`)
+  return found
+}
+
+/** The same for an upload, which puts right what is damaged. */
+async function intactGrant(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null> {
+  const found = await lookUp(db, workspaceId, hash)
+  return found === 'damaged' ? null : found
+}
+
+async function lookUp(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null | 'damaged'> {
   const row = await db
     .selectFrom('blob_grants')
-    .select(['size_bytes', 'mime_type', 'created_at_ms'])
+    .selectAll()
     .where('workspace_id', '=', storedText(workspaceId))
     .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return null
+  if (!isAsWritten('blob_grants', row)) return 'damaged'
   const { size_bytes: sizeBytes, mime_type: mimeType, created_at_ms: createdAtMs } = row
   return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs }
 }
@@ -27,7 +45,7 @@ export async function reserve(
 ): Promise<Admission> {
   const { id, workspaceId, hash, bytes, expiresAtMs, upload } = reservation
   await engine.lockWorkspace(writer, workspaceId)
-  const held = hash === null ? null : await findGrant(writer, workspaceId, hash)
+  const held = hash === null ? null : await intactGrant(writer, workspaceId, hash)
   if (held !== null) {
     await delayRelease(writer, held, nowMs)
     return { kind: 'held', grant: held }
@@ -38,7 +56,8 @@ export async function reserve(
   }
   if (hash !== null) await engine.lockBlobs(writer, [hash])
   const staged = upload.kind === 'presigned' ? upload : null
-  const row = {
+  const row = withChecksum('blob_uploads', {
+    id,
     workspace_id: storedText(workspaceId),
     hash,
     bytes,
@@ -46,10 +65,10 @@ export async function reserve(
     sub: staged === null ? null : storedText(staged.sub),
     expires_at_ms: expiresAtMs,
     remove_at_ms: staged?.removeAtMs ?? null,
-  }
+  })
   await writer
     .insertInto('blob_uploads')
-    .values({ id, ...row })
+    .values(row)
     .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
     .execute()
   return { kind: 'admitted' }
@@ -60,7 +79,7 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
   const { reservationId, workspaceId, hash, sizeBytes, quotaBytes, nowMs } = request
   await engine.lockWorkspace(writer, workspaceId)
   await engine.lockBlobs(writer, [hash])
-  const held = await findGrant(writer, workspaceId, hash)
+  const held = await intactGrant(writer, workspaceId, hash)
   if (held === null && quotaBytes !== null && sizeBytes > 0) {
     const usedBytes = await countedBytes(writer, workspaceId, nowMs, reservationId)
     if (usedBytes + sizeBytes > quotaBytes) return { kind: 'over-quota', usedBytes, addedBytes: sizeBytes }
@@ -69,7 +88,7 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
   else await delayRelease(writer, held, nowMs)
   await writer
     .insertInto('blob_uploaders')
-    .values({ workspace_id: storedText(workspaceId), hash, sub: storedText(request.sub) })
+    .values(withChecksum('blob_uploaders', { workspace_id: storedText(workspaceId), hash, sub: storedText(request.sub) }))
     .onConflict((conflict) => conflict.columns(['workspace_id', 'hash', 'sub']).doNothing())
     .execute()
   await writer.deleteFrom('blob_orphans').where('hash', '=', hash).execute()
@@ -80,23 +99,25 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
 
 async function insertGrant(writer: Writer, request: GrantRequest): Promise<void> {
   const { workspaceId, hash, sizeBytes, mimeType, provenance, nowMs } = request
+  const row = withChecksum('blob_grants', {
+    workspace_id: storedText(workspaceId),
+    hash,
+    size_bytes: sizeBytes,
+    mime_type: storedText(mimeType),
+    created_at_ms: nowMs,
+    metered: 1,
+    unreferenced_at_ms: nowMs,
+    provenance: provenance === null ? null : JSON.stringify(provenance),
+  })
   await writer
     .insertInto('blob_grants')
-    .values({
-      workspace_id: storedText(workspaceId),
-      hash,
-      size_bytes: sizeBytes,
-      mime_type: storedText(mimeType),
-      created_at_ms: nowMs,
-      metered: 1,
-      unreferenced_at_ms: nowMs,
-      provenance: provenance === null ? null : JSON.stringify(provenance),
-    })
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'hash']).doUpdateSet(row))
     .execute()
   // A body may name a blob before it is uploaded.
   await writer
     .updateTable('blob_grants')
-    .set({ unreferenced_at_ms: null })
+    .set(grantState({ unreferenced_at_ms: null }))
     .where('workspace_id', '=', storedText(workspaceId))
     .where('hash', '=', hash)
     .where(REFERENCED)
@@ -107,7 +128,7 @@ async function insertGrant(writer: Writer, request: GrantRequest): Promise<void>
 async function delayRelease(writer: Writer, { workspaceId, hash }: BlobGrant, nowMs: number): Promise<void> {
   await writer
     .updateTable('blob_grants')
-    .set({ unreferenced_at_ms: nowMs })
+    .set(grantState({ unreferenced_at_ms: nowMs }))
     .where('workspace_id', '=', storedText(workspaceId))
     .where('hash', '=', hash)
     .where('unreferenced_at_ms', '<', nowMs)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Engine } from './engine.ts'
+import { grantState } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
@@ -46,7 +47,7 @@ export async function replaceReferences(
       .execute()
     await writer
       .updateTable('blob_grants')
-      .set({ metered: 1, unreferenced_at_ms: null })
+      .set(grantState({ metered: 1, unreferenced_at_ms: null }))
       .where('workspace_id', '=', storedText(workspaceId))
       .where('hash', 'in', hashes)
       .where((e) => e.or([e('metered', '=', 0), e('unreferenced_at_ms', 'is not', null)]))
@@ -87,7 +88,7 @@ async function kept(writer: Writer, workspaceId: string, references: readonly st
 async function markUnreferenced(writer: Writer, workspaceId: string, hashes: readonly string[], nowMs: number): Promise<void> {
   await writer
     .updateTable('blob_grants')
-    .set({ unreferenced_at_ms: nowMs })
+    .set(grantState({ unreferenced_at_ms: nowMs }))
     .where('workspace_id', '=', storedText(workspaceId))
     .where('hash', 'in', hashes)
     .where(sql<boolean>`not ${REFERENCED}`)

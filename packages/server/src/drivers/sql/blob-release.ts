@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { REFERENCED } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
+import { grantState } from './row-checksums.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
@@ -92,7 +93,7 @@ async function settle(writer: Writer, workspace: string, hashes: readonly string
   if (hashes.length === 0) return
   await writer
     .updateTable('blob_grants')
-    .set({ metered, unreferenced_at_ms: null })
+    .set(grantState({ metered, unreferenced_at_ms: null }))
     .where('workspace_id', '=', workspace)
     .where('hash', 'in', hashes)
     .execute()

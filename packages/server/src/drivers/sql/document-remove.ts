@@ -2,6 +2,7 @@ import type { DocumentRef, Tombstone } from '../../documents/document-store.port
 import { dropReferences } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
 import { dropPoints } from './recovery-points.ts'
+import { withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
@@ -22,10 +23,16 @@ export async function removeDocument(writer: Writer, engine: Engine, ref: Docume
   await dropPoints(writer, engine, { ...ref, key }, deletedAtMs)
   for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()
   await writer.deleteFrom('documents').where('key', '=', key).execute()
-  const stone = { deleted_at_ms: deletedAtMs, last_server_version: row.version, owner_id: row.owner_id }
+  const stone = withChecksum('tombstones', {
+    workspace_id: storedText(ref.workspaceId),
+    id: ref.id,
+    deleted_at_ms: deletedAtMs,
+    last_server_version: row.version,
+    owner_id: row.owner_id,
+  })
   await writer
     .insertInto('tombstones')
-    .values({ workspace_id: storedText(ref.workspaceId), id: ref.id, ...stone })
+    .values(stone)
     .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doUpdateSet(stone))
     .execute()
   const tombstone: Tombstone = {

@@ -2,6 +2,7 @@ import type { BodyFacts } from '@docrelay/model/body-facts'
 import type { DocumentHead, DocumentRef, DocumentState, Tombstone } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { headChecksum, type HeadColumns } from './checksum.ts'
+import { flagsChecksum, isAsWritten } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
@@ -24,6 +25,7 @@ export const HEAD_COLUMNS = [
   'log_heads.last_seq as last_seq',
   'log_heads.covered_seq as covered_seq',
   'log_heads.body_ahead as body_ahead',
+  'log_heads.flags_crc32 as flags_crc32',
 ] as const
 
 export interface HeadRow extends HeadColumns {
@@ -32,6 +34,7 @@ export interface HeadRow extends HeadColumns {
   readonly last_seq: number | null
   readonly covered_seq: number | null
   readonly body_ahead: number | null
+  readonly flags_crc32: number | null
 }
 
 /** Whoever meets it answers 503 for this document alone. [LIFE-5] */
@@ -47,8 +50,11 @@ export class DamagedDocumentError extends RelayError {
 
 /** @throws DamagedDocumentError */
 export function headOf(row: HeadRow): DocumentHead {
-  if (row.last_seq === null || row.covered_seq === null) throw new DamagedDocumentError('its log has no head')
+  if (row.last_seq === null || row.covered_seq === null || row.body_ahead === null)
+    throw new DamagedDocumentError('its log has no head')
   if (headChecksum(row) !== row.crc32) throw new DamagedDocumentError('its row does not have its checksum')
+  if (row.flags_crc32 !== null && flagsChecksum(row.key, row.covered_seq, row.body_ahead) !== row.flags_crc32)
+    throw new DamagedDocumentError('the head of its log does not have its checksum')
   return {
     key: row.key,
     workspaceId: originalText(row.workspace_id),
@@ -84,16 +90,20 @@ export async function readState(db: Connection, ref: DocumentRef): Promise<Docum
     .leftJoin('tombstones', (join) => join.on('tombstones.workspace_id', '=', workspaceId).on('tombstones.id', '=', ref.id))
     .select(HEAD_COLUMNS)
     .select(['tombstones.deleted_at_ms', 'tombstones.last_server_version', 'tombstones.owner_id as deleted_owner_id'])
+    .select('tombstones.crc32 as tombstone_crc32')
     .executeTakeFirst()
   if (row === undefined) return { kind: 'absent' }
   if (row.key !== null) return { kind: 'document', head: headOf(row as HeadRow) }
   if (row.deleted_at_ms === null || row.last_server_version === null || row.deleted_owner_id === null) return { kind: 'absent' }
+  const { deleted_at_ms, last_server_version, deleted_owner_id: owner_id, tombstone_crc32: sum } = row
+  const stone = { workspace_id: workspaceId, id: ref.id, deleted_at_ms, last_server_version, owner_id, crc32: sum }
+  if (!isAsWritten('tombstones', stone)) throw new DamagedDocumentError('its tombstone does not have its checksum')
   const tombstone: Tombstone = {
     workspaceId: ref.workspaceId,
     id: ref.id,
-    deletedAtMs: row.deleted_at_ms,
-    lastServerVersion: row.last_server_version,
-    ownerId: originalText(row.deleted_owner_id),
+    deletedAtMs: deleted_at_ms,
+    lastServerVersion: last_server_version,
+    ownerId: originalText(owner_id),
   }
   return { kind: 'tombstone', tombstone }
 }

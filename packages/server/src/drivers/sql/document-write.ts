@@ -14,6 +14,7 @@ import type { Engine } from './engine.ts'
 import { refuseGrowth } from './quota.ts'
 import type { LongBody } from './long-bodies.ts'
 import { type Capturing, captureReplaced } from './recovery-capture.ts'
+import { headFlags } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 import { appendTo } from './updates.ts'
@@ -101,7 +102,7 @@ export async function createDocument(
   await writer.deleteFrom('tombstones').where('workspace_id', '=', storedText(ref.workspaceId)).where('id', '=', ref.id).execute()
   await writer
     .insertInto('log_heads')
-    .values({ key, last_seq: 0, covered_seq: 0, body_ahead: head.bodyAhead ? 1 : 0 })
+    .values({ key, last_seq: 0, ...headFlags(key, 0, head.bodyAhead ? 1 : 0) })
     .execute()
   await writer
     .insertInto('bodies')
@@ -146,7 +147,11 @@ async function updateDocument(
   }
   if (log.kind === 'live') return { kind: 'written', head: await coverLog(writer, engine, changed, log, write.nowMs) }
   if (log.kind === 'none' || set.body === undefined) return { kind: 'written', head: changed }
-  await writer.updateTable('log_heads').set({ body_ahead: 1 }).where('key', '=', key).execute()
+  await writer
+    .updateTable('log_heads')
+    .set(headFlags(key, head.coveredSeq, 1))
+    .where('key', '=', key)
+    .execute()
   return { kind: 'written', head: { ...changed, bodyAhead: true } }
 }
 
@@ -161,7 +166,11 @@ async function coverLog(
   const records = log.append.map(({ actor, update }) => ({ key: head.key, actor, atMs: nowMs, update }))
   if (records.length > 0) await appendTo(writer, engine, records)
   const lastSeq = log.lastSeq + records.length
-  await writer.updateTable('log_heads').set({ covered_seq: lastSeq, body_ahead: 0 }).where('key', '=', head.key).execute()
+  await writer
+    .updateTable('log_heads')
+    .set(headFlags(head.key, lastSeq, 0))
+    .where('key', '=', head.key)
+    .execute()
   return { ...head, lastSeq, coveredSeq: lastSeq, bodyAhead: false }
 }
 

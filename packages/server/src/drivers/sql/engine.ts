@@ -36,6 +36,8 @@ export interface Engine {
   /** Adds `counts[i]` to the log of `keys[i]` (each key once) and answers its new last sequence; a key without log is missing. */
   advanceLogs(writer: Writer, keys: readonly number[], counts: readonly number[]): Promise<ReadonlyMap<number, number>>
   insertUpdates(writer: Writer, rows: UpdateColumns): Promise<void>
+  /** The identity value that the next row of the table is to be given, for the caller alone. */
+  nextIdentity(writer: Writer, table: string, column: string): Promise<number>
   /** Identity values given from now on are above `last` and above every stored one. [YDOC-8] */
   continueAbove(writer: Writer, table: string, column: string, last: number): Promise<void>
   faultOf(error: unknown): Fault

@@ -2,8 +2,10 @@ import { sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { StoredContents } from '../../verify/stored-contents.port.ts'
 import { layoutOf } from './archive-layout.ts'
+import { changedRows } from './inspect-rows.ts'
 import { pendingSteps } from './migrations/migrate.ts'
 import { inspectDocument } from './inspect-document.ts'
+import { isAsWritten } from './row-checksums.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Tables } from './tables.ts'
 
@@ -65,6 +67,7 @@ function contentsOf(db: Connection, structure: () => readonly string[], close: (
     async *problems() {
       for (const problem of structure()) if (problem !== 'ok') yield `the database file is damaged: ${problem}`
       yield* strayRows(db)
+      yield* changedRows(db)
       yield* registryProblems(db)
     },
     async eachDocument(work) {
@@ -150,10 +153,15 @@ async function* registryProblems(db: Connection): AsyncGenerator<string> {
       .where('workspace_id', '=', workspace_id)
       .where('kind', '=', kind)
       .executeTakeFirst()
-    if (row === undefined) continue
     const name = `the registry ${JSON.stringify(kind)} of workspace ${JSON.stringify(workspace_id)}`
+    // None is ever removed: a name that does not find its row is no text any more.
+    if (row === undefined) {
+      yield `${name} is not found under its name`
+      continue
+    }
     const text = originalTextOrNull(row.value)
-    if (text === null) yield `${name} cannot be read`
+    if (!isAsWritten('registries', row)) yield `${name} does not have its checksum`
+    else if (text === null) yield `${name} cannot be read`
     else if (Buffer.byteLength(text) !== row.size_bytes)
       yield `${name} has ${Buffer.byteLength(text)} bytes where its row says ${row.size_bytes}`
   }

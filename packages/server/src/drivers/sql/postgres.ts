@@ -150,6 +150,12 @@ const postgresEngine: Engine = {
       writer,
     )
   },
+  async nextIdentity(writer, table, column) {
+    const { rows } = await sql<{ next: number }>`select nextval(pg_get_serial_sequence(${table}, ${column})) as next`.execute(
+      writer,
+    )
+    return rows[0]?.next ?? 1
+  },
   async continueAbove(writer, table, column, last) {
     await sql`
       select setval(pg_get_serial_sequence(${table}, ${column}), greatest(1, ${last}::bigint, max(${sql.ref(column)})),

@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CaptureReason, PointHead } from '../../recovery/recovery-store.port.ts'
@@ -93,23 +93,31 @@ export async function captureStored(
   await digestAllPoints(writer, key)
   const newest = await newestPoint(writer, key)
   if (newest?.digest === content.digest) return { kind: 'unchanged' }
-  const row = { version, created_at_ms: Math.max((newest?.created_at_ms ?? 0) + 1, nowMs), facts: JSON.stringify(head.facts) }
-  await copyBody(writer, { ...row, key, reason, digest: content.digest, crc32: pointChecksum(row, content) })
+  const row = {
+    point: await engine.nextIdentity(writer, 'recovery_points', 'point'),
+    key,
+    reason,
+    created_at_ms: Math.max((newest?.created_at_ms ?? 0) + 1, nowMs),
+    version,
+    facts: JSON.stringify(head.facts),
+    digest: content.digest,
+  }
+  await copyBody(writer, { ...row, crc32: pointChecksum(row, content) })
   await dropOldPoints(writer, engine, head, ring.points, nowMs)
   return { kind: 'captured', point: pointHead({ ...row, size_bytes: content.sizeBytes }) }
 }
 
 /** The body does not leave the store for it. */
-async function copyBody(writer: Writer, row: Omit<Insertable<Tables['recovery_points']>, 'point' | 'body'>): Promise<void> {
-  const { key, reason, created_at_ms, version, facts, crc32, digest } = row
-  const { rows } = await sql<{ point: number }>`
-    insert into recovery_points (key, reason, created_at_ms, version, facts, crc32, digest, body)
-    select key, cast(${reason} as text), cast(${created_at_ms} as bigint), cast(${version} as bigint), cast(${facts} as text),
+async function copyBody(writer: Writer, row: Omit<Selectable<Tables['recovery_points']>, 'body'>): Promise<void> {
+  const { point, key, reason, created_at_ms, version, facts, crc32, digest } = row
+  await sql`
+    insert into recovery_points (point, key, reason, created_at_ms, version, facts, crc32, digest, body)
+    select cast(${point} as bigint), key, cast(${reason} as text), cast(${created_at_ms} as bigint), cast(${version} as bigint), cast(${facts} as text),
       cast(${crc32} as bigint), cast(${digest} as text), body
-    from bodies where key = ${key} returning point
+    from bodies where key = ${key}
   `.execute(writer)
   await sql`
-    insert into point_refs (key, point, hash) select key, cast(${rows[0]?.point} as bigint), hash from blob_refs where key = ${key}
+    insert into point_refs (key, point, hash) select key, cast(${point} as bigint), hash from blob_refs where key = ${key}
   `.execute(writer)
 }
 

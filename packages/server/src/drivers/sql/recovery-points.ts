@@ -5,34 +5,43 @@ import type { PointHead } from '../../recovery/recovery-store.port.ts'
 import { rowChecksum } from './checksum.ts'
 import { contentDigest } from './content-digest.ts'
 import type { Engine } from './engine.ts'
+import { grantState } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
 type DocumentOfPoints = Pick<DocumentHead, 'key' | 'workspaceId'>
 
 interface PointRow {
+  readonly point: number
+  readonly key: number
+  readonly reason: string
   readonly version: number
   readonly created_at_ms: number
   readonly facts: string
   readonly body: Uint8Array
 }
 
-/** Without the key, which changes when the ring of a restored document moves on. [LIFE-22] */
+/** The key is added to the rest, and so the ring of a restored document can move on without its bodies being read. [LIFE-22] */
 export function pointChecksum(
-  { version, created_at_ms, facts }: Omit<PointRow, 'body'>,
+  { point, key, reason, version, created_at_ms, facts }: Omit<PointRow, 'body'>,
   content: { readonly digest: string; readonly crc32: number },
 ): number {
-  return crc32(`${version} ${created_at_ms} ${content.digest} ${content.crc32} ${facts}`)
+  return crc32(`${point} ${reason} ${version} ${created_at_ms} ${content.digest} ${content.crc32} ${facts}`) + KEY * key
+}
+
+const KEY = 3
+
+/** For an update that moves points; a damaged one stays damaged. */
+export function movedTo(key: number) {
+  return { key, crc32: sql<number>`crc32 + ${sql.lit(KEY)} * (cast(${key} as bigint) - key)` }
 }
 
 /** Of points that were taken before digests were kept. */
-function undigestedChecksum(row: PointRow & { readonly key: number }): number {
+function undigestedChecksum(row: PointRow): number {
   return rowChecksum(`${row.key} ${row.version} ${row.created_at_ms}`, row.body)
 }
 
-export function isIntact(
-  row: PointRow & { readonly key: number; readonly digest: string | null; readonly crc32: number },
-): boolean {
+export function isIntact(row: PointRow & { readonly digest: string | null; readonly crc32: number }): boolean {
   const { digest, body } = row
   return row.crc32 === (digest === null ? undigestedChecksum(row) : pointChecksum(row, { digest, crc32: crc32(body) }))
 }
@@ -99,7 +108,7 @@ export async function dropPoints(
     await engine.lockWorkspace(writer, workspaceId)
     await writer
       .updateTable('blob_grants')
-      .set({ unreferenced_at_ms: nowMs })
+      .set(grantState({ unreferenced_at_ms: nowMs }))
       .where('workspace_id', '=', storedText(workspaceId))
       .where('metered', '=', 0)
       .where('unreferenced_at_ms', 'is', null)

@@ -111,7 +111,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       const links = await behind(async ({ writer }) => {
         await writer
           .insertInto('share_links')
-          .values({ ...columns, created_at_ms: 1, expires_at_ms: 9e12 })
+          .values({ ...columns, created_at_ms: 1, expires_at_ms: 9e12, crc32: 0 })
           .execute()
         return writer.selectFrom('share_links').select('id').where('key', '=', source.key).execute()
       })
@@ -198,7 +198,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
             .insertInto('blob_grants')
             .values({
               ...{ workspace_id: workspaceId, hash: HASH(digit), size_bytes: 1, mime_type: 'text/plain', created_at_ms: 1 },
-              ...{ metered: 0, unreferenced_at_ms: null, provenance: null },
+              ...{ metered: 0, unreferenced_at_ms: null, provenance: null, crc32: 0 },
             })
             .execute(),
         )

@@ -17,7 +17,7 @@ import type { Database } from './engine.ts'
 import { readingWith } from './reading.ts'
 import type { LongBody } from './long-bodies.ts'
 import { type Capturing, captureStored } from './recovery-capture.ts'
-import { digestAllPoints, isIntact, pointHead } from './recovery-points.ts'
+import { digestAllPoints, isIntact, movedTo, pointHead } from './recovery-points.ts'
 import type { Connection, Writer } from './tables.ts'
 
 /** How many points a document keeps, and how old the newest must be before a write keeps the body it replaces. [LIFE-19, LIFE-21] */
@@ -122,7 +122,7 @@ async function restore(
 
 async function moveRing(writer: Writer, from: number, to: number): Promise<void> {
   await digestAllPoints(writer, from)
-  await writer.updateTable('recovery_points').set({ key: to }).where('key', '=', from).execute()
+  await writer.updateTable('recovery_points').set(movedTo(to)).where('key', '=', from).execute()
   await writer.updateTable('point_refs').set({ key: to }).where('key', '=', from).execute()
 }
 

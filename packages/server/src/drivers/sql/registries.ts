@@ -9,6 +9,7 @@ import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Database, Engine } from './engine.ts'
 import { readingWith } from './reading.ts'
+import { DamagedRowError, isAsWritten, withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
@@ -27,31 +28,40 @@ async function replace(writer: Writer, engine: Engine, write: RegistryWrite): Pr
   const { workspaceId, kind, text, expectedVersion, maxBytes } = write
   // A registry that was never written has no row to lock, and the ceiling is over all of them.
   await engine.lockWorkspace(writer, workspaceId)
-  const current = await readRegistry(writer, workspaceId, kind)
-  if (expectedVersion !== null && expectedVersion !== current.version) return { kind: 'conflict', current }
+  // Whoever replaces without looking puts a damaged one right.
+  const current = expectedVersion === null ? null : await readRegistry(writer, workspaceId, kind)
+  if (current !== null && expectedVersion !== current.version) return { kind: 'conflict', current }
   const ownBytes = Buffer.byteLength(text)
   const before = await sizes(writer, workspaceId)
   const sizeBytes = sumOf(before.filter((row) => row.kind !== kind)) + ownBytes
   // A ceiling that was lowered must not keep anybody from cleaning up.
   if (sizeBytes > maxBytes && sizeBytes > sumOf(before)) return { kind: 'too-large', sizeBytes }
-  const version = current.version + 1
-  const columns = { version, size_bytes: ownBytes, value: storedText(text) }
+  const version = (current ?? (await rowOf(writer, workspaceId, kind)) ?? NEVER_WRITTEN).version + 1
+  const row = { workspace_id: storedText(workspaceId), kind, version, size_bytes: ownBytes, value: storedText(text) }
+  const columns = withChecksum('registries', row)
   await writer
     .insertInto('registries')
-    .values({ workspace_id: storedText(workspaceId), kind, ...columns })
+    .values(columns)
     .onConflict((conflict) => conflict.columns(['workspace_id', 'kind']).doUpdateSet(columns))
     .execute()
   return { kind: 'replaced', version }
 }
 
+/** @throws DamagedRowError */
 async function readRegistry(db: Connection, workspaceId: string, kind: RegistryKind): Promise<Registry> {
-  const row = await db
+  const row = await rowOf(db, workspaceId, kind)
+  if (row === undefined) return NEVER_WRITTEN
+  if (!isAsWritten('registries', row)) throw new DamagedRowError(`the list ${JSON.stringify(kind)} of this workspace`)
+  return { version: row.version, text: originalText(row.value) }
+}
+
+function rowOf(db: Connection, workspaceId: string, kind: RegistryKind) {
+  return db
     .selectFrom('registries')
-    .select(['version', 'value'])
+    .selectAll()
     .where('workspace_id', '=', storedText(workspaceId))
     .where('kind', '=', kind)
     .executeTakeFirst()
-  return row === undefined ? NEVER_WRITTEN : { version: row.version, text: originalText(row.value) }
 }
 
 function sizes(db: Connection, workspaceId: string): Promise<{ kind: string; size_bytes: number }[]> {

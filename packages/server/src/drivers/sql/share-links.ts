@@ -4,6 +4,7 @@ import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Database, Engine } from './engine.ts'
 import { readingWith } from './reading.ts'
+import { DamagedRowError, isAsWritten, withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
@@ -43,12 +44,15 @@ export function sqlShareLinks({ engine, reader }: Database, queue: CommitQueue, 
         const row = await reader
           .selectFrom('share_links')
           .innerJoin('documents', 'documents.key', 'share_links.key')
-          .select(['documents.id as document_id', 'share_links.key as key', 'share_links.id as link_id'])
+          .select('documents.id as document_id')
+          .selectAll('share_links')
           .where('share_links.token_hash', '=', tokenHash)
           .where('share_links.expires_at_ms', '>', nowMs)
           .where('documents.workspace_id', '=', storedText(workspaceId))
           .executeTakeFirst()
-        return row === undefined ? null : { ref: { workspaceId, id: row.document_id }, key: row.key, linkId: row.link_id }
+        if (row === undefined) return null
+        if (!isAsWritten('share_links', row)) throw new DamagedRowError('this share link')
+        return { ref: { workspaceId, id: row.document_id }, key: row.key, linkId: row.id }
       }),
     purgeExpired: (nowMs, limit) =>
       queue.run(0, async (writer) => {
@@ -82,14 +86,16 @@ async function issue(
   if (live.count >= link.maxLive) return 'full'
   await writer
     .insertInto('share_links')
-    .values({
-      id: link.id,
-      token_hash: link.tokenHash,
-      key,
-      created_at_ms: createdAtMs,
-      created_by: storedText(link.createdBy),
-      expires_at_ms: link.expiresAtMs,
-    })
+    .values(
+      withChecksum('share_links', {
+        id: link.id,
+        token_hash: link.tokenHash,
+        key,
+        created_at_ms: createdAtMs,
+        created_by: storedText(link.createdBy),
+        expires_at_ms: link.expiresAtMs,
+      }),
+    )
     .execute()
   return 'issued'
 }

@@ -131,6 +131,7 @@ function sqliteEngine(db: DatabaseSync): Engine {
   // Prepared at first use, as the tables come with the migration.
   let advance: StatementSync | undefined
   let insert: StatementSync | undefined
+  let identity: StatementSync | undefined
   return {
     columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob` },
     soleProcess: true,
@@ -160,6 +161,10 @@ function sqliteEngine(db: DatabaseSync): Engine {
           update,
         )
       }
+    },
+    async nextIdentity(_writer, table) {
+      identity ??= db.prepare('select seq + 1 as next from sqlite_sequence where name = ?')
+      return Number(identity.get(table)?.['next'] ?? 1)
     },
     async continueAbove(_writer, table, column, last) {
       const stored = Number(db.prepare(`select coalesce(max("${column}"), 0) as last from "${table}"`).get()?.['last'])

@@ -23,7 +23,7 @@ it('[OPS-4] totals are those of all workspaces', async () => {
     ['b', 1],
     ['c', 0],
   ] as const)
-    db.prepare("insert into blob_grants values ('w', ?, 100, 'image/png', 0, ?, null, null)").run(hash, metered)
+    db.prepare("insert into blob_grants values ('w', ?, 100, 'image/png', 0, ?, null, null, 0)").run(hash, metered)
   db.close()
   expect(await host.totals()).toEqual({ documentBytes: 14, blobBytes: 200, unownedDocuments: 1, recoveryPoints: 2 })
 })

@@ -22,7 +22,14 @@ export interface Tables {
     crc32: number
   }
   /** Apart from `documents`, so that appending an edit rewrites some thirty bytes. [LIFE-7] */
-  log_heads: { key: number; last_seq: number; covered_seq: number; body_ahead: number }
+  log_heads: {
+    key: number
+    last_seq: number
+    covered_seq: number
+    body_ahead: number
+    /** Of the two before; null until a program that keeps it changes one. */
+    flags_crc32: number | null
+  }
   bodies: { key: number; body: Uint8Array; crc32: number }
   updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
   snapshots: { key: number; through_seq: number; crc32: number; state_vector: Uint8Array; bytes: Uint8Array }
@@ -62,8 +69,9 @@ export interface Tables {
     unreferenced_at_ms: number | null
     /** JSON of `Provenance`. */
     provenance: string | null
+    crc32: number
   }
-  blob_uploaders: { workspace_id: string; hash: string; sub: string }
+  blob_uploaders: { workspace_id: string; hash: string; sub: string; crc32: number }
   /** Reservations of uploads under way. */
   blob_uploads: {
     id: string
@@ -74,9 +82,10 @@ export interface Tables {
     sub: string | null
     expires_at_ms: number
     remove_at_ms: number | null
+    crc32: number
   }
   blob_orphans: { hash: string }
-  registries: { workspace_id: string; kind: string; version: number; size_bytes: number; value: string }
+  registries: { workspace_id: string; kind: string; version: number; size_bytes: number; value: string; crc32: number }
   share_links: {
     id: string
     token_hash: string
@@ -84,9 +93,18 @@ export interface Tables {
     created_at_ms: number
     created_by: string
     expires_at_ms: number
+    crc32: number
   }
-  tombstones: { workspace_id: string; id: string; deleted_at_ms: number; last_server_version: number; owner_id: string }
-  revocations: { jti: string; revoked_at_ms: number }
+  /** The checksums of these two are null in rows of before they were kept. */
+  tombstones: {
+    workspace_id: string
+    id: string
+    deleted_at_ms: number
+    last_server_version: number
+    owner_id: string
+    crc32: number | null
+  }
+  revocations: { jti: string; revoked_at_ms: number; crc32: number | null }
 }
 
 /** A connection outside or inside a transaction. */

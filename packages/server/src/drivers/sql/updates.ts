@@ -6,6 +6,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import type { Database, Engine } from './engine.ts'
 import { loadLog, recordsAfter } from './log-reading.ts'
 import { readingWith } from './reading.ts'
+import { headFlags } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
@@ -99,14 +100,18 @@ async function appendCatchUp(writer: Writer, engine: Engine, record: AppendRecor
   const row = await writer
     .selectFrom('documents')
     .innerJoin('log_heads', 'log_heads.key', 'documents.key')
-    .select(['documents.version', 'log_heads.last_seq'])
+    .select(['documents.version', 'log_heads.last_seq', 'log_heads.covered_seq'])
     .where('documents.key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
   if (row.last_seq !== catchUp?.lastSeq || row.version !== catchUp.version) return { kind: 'conflict' }
   const outcomes: AppendOutcome[] = []
   await appendBulk(writer, engine, [record], outcomes)
-  await writer.updateTable('log_heads').set({ body_ahead: 0 }).where('key', '=', key).execute()
+  await writer
+    .updateTable('log_heads')
+    .set(headFlags(key, row.covered_seq, 0))
+    .where('key', '=', key)
+    .execute()
   return outcomes[0] ?? { kind: 'gone' }
 }
 
@@ -165,7 +170,7 @@ async function rebuildLog(
   await insertSnapshot(writer, key, { ...state, throughSeq })
   await writer
     .updateTable('log_heads')
-    .set({ last_seq: throughSeq, covered_seq: throughSeq, body_ahead: 0 })
+    .set({ last_seq: throughSeq, ...headFlags(key, throughSeq, 0) })
     .where('key', '=', key)
     .execute()
   return 'rebuilt'

@@ -1,13 +1,14 @@
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
+import { withChecksum } from '../../drivers/sql/row-checksums.ts'
 import { type RelayUnderTest, saved } from '../relay-under-test.ts'
 
 const DOCUMENTS = 4
 
 /**
- * Fills a relay with documents that have log, snapshots, recovery points, blobs and collections, and stops it: a small store in which every
- * kind of row occurs. The file is compacted, so that no page holds what was.
+ * Fills a relay with documents that have log, snapshots, recovery points, blobs and share links, with collections, a deleted document and
+ * revoked tokens, and stops it: a small store in which every kind of row occurs. The file is compacted, so that no page holds what was.
  */
 export async function fillSmallStore(relay: RelayUnderTest): Promise<void> {
   for (let i = 0; i < DOCUMENTS; i++) {
@@ -27,6 +28,7 @@ export async function fillSmallStore(relay: RelayUnderTest): Promise<void> {
       if (i % 2 === 0) await capture(relay, id)
     }
   }
+  await fillAround(relay)
   // A stop leaves a snapshot of every document, a second life leaves records behind it.
   await relay.stop()
   await relay.restart()
@@ -37,8 +39,49 @@ export async function fillSmallStore(relay: RelayUnderTest): Promise<void> {
   await relay.kill()
   client.destroy()
   const db = new DatabaseSync(join(relay.dataDir, 'relay.db'))
+  insertUpload(db)
   db.exec('pragma wal_checkpoint(truncate); vacuum; pragma wal_checkpoint(truncate)')
   db.close()
+}
+
+async function fillAround(relay: RelayUnderTest): Promise<void> {
+  const collections = Array.from({ length: 5 }, (_, i) => ({ id: `c${i}`, name: `Collection ${i}` }))
+  await send(relay, '/api/collections', 'PUT', { collections })
+  for (let i = 0; i < DOCUMENTS; i++)
+    await send(relay, `/api/v1/docs/doc-${i}/share-links`, 'POST', { expires_at: new Date(Date.now() + 9e7).toISOString() })
+  for (let i = 0; i < DOCUMENTS; i++) {
+    await relay.rest().putDocument(`gone-${i}`, { name: 'Gone' })
+    await send(relay, `/api/docs/gone-${i}`, 'DELETE')
+  }
+  const revocations = Array.from({ length: 5 }, (_, i) => ({ jti: `token-${i}`, revoked_at: new Date().toISOString() }))
+  await send(relay, '/api/v1/internal/revoke', 'POST', { revocations }, 'revocation-secret-for-tests')
+}
+
+/** As a presigned upload leaves it until its time is over. */
+function insertUpload(db: DatabaseSync): void {
+  const upload = {
+    id: 'upload-1',
+    workspace_id: 'default',
+    hash: hashOf(someBytes(9, 9)),
+    bytes: 9,
+    kind: 'presigned',
+    sub: 'ann',
+  } as const
+  const row = withChecksum('blob_uploads', { ...upload, expires_at_ms: 2_000_000_000_000, remove_at_ms: 2_000_000_000_000 })
+  const columns = Object.keys(row)
+  db.prepare(`insert into blob_uploads (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`).run(
+    ...Object.values(row),
+  )
+}
+
+async function send(relay: RelayUnderTest, path: string, method: string, json?: unknown, bearer = relay.token()): Promise<void> {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const response = await fetch(`${relay.baseUrl}${path}`, {
+    method,
+    headers,
+    body: json === undefined ? null : JSON.stringify(json),
+  })
+  if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
 }
 
 async function putBlob(relay: RelayUnderTest, bytes: Uint8Array): Promise<string> {

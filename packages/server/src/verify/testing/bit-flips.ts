@@ -8,25 +8,38 @@ import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { type Finding, verify } from '../verify.ts'
 
-/**
- * Where a changed bit must be found: what has a checksum, or is said in two places. Left out on purpose: `log_heads.covered_seq` and
- * `body_ahead`, most values of which are states that a relay may leave; what is kept of damaged logs; the tables that say everything once
- * (tombstones, revocations, share links, uploads) and the columns of grants and registries that do.
- */
+/** Where a changed bit must be found: what has a checksum, or is said in two places. Left out: what is kept of damaged logs for a person. */
 const FLIPPED: Readonly<Record<string, readonly string[]>> = {
   documents: [
     ...['key', 'workspace_id', 'id', 'version', 'owner_id', 'owner_name', 'collection_id', 'shared_with', 'created_at_ms'],
     ...['updated_at_ms', 'title_changed_at_ms', 'size_bytes', 'facts', 'crc32'],
   ],
-  log_heads: ['key', 'last_seq'],
+  log_heads: ['key', 'last_seq', 'covered_seq', 'body_ahead', 'flags_crc32'],
   bodies: ['key', 'crc32', 'body'],
   updates: ['key', 'seq', 'actor', 'at_ms', 'crc32', 'bytes'],
   snapshots: ['key', 'through_seq', 'crc32', 'state_vector', 'bytes'],
-  recovery_points: ['reason', 'created_at_ms', 'version', 'facts', 'crc32', 'body', 'digest'],
+  recovery_points: ['point', 'key', 'reason', 'created_at_ms', 'version', 'facts', 'crc32', 'body', 'digest'],
   point_refs: ['hash', 'point'],
   blob_refs: ['hash'],
-  blob_grants: ['hash', 'size_bytes'],
-  registries: ['size_bytes'],
+  blob_grants: [
+    ...[
+      'workspace_id',
+      'hash',
+      'size_bytes',
+      'mime_type',
+      'created_at_ms',
+      'metered',
+      'unreferenced_at_ms',
+      'provenance',
+      'crc32',
+    ],
+  ],
+  blob_uploaders: ['workspace_id', 'hash', 'sub', 'crc32'],
+  blob_uploads: ['id', 'workspace_id', 'hash', 'bytes', 'kind', 'sub', 'expires_at_ms', 'remove_at_ms', 'crc32'],
+  registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value', 'crc32'],
+  share_links: ['id', 'token_hash', 'key', 'created_at_ms', 'created_by', 'expires_at_ms', 'crc32'],
+  tombstones: ['workspace_id', 'id', 'deleted_at_ms', 'last_server_version', 'owner_id', 'crc32'],
+  revocations: ['jti', 'revoked_at_ms', 'crc32'],
 }
 
 export type Place = 'row' | 'page' | 'blob'

@@ -8,6 +8,10 @@ export async function up(db: Kysely<unknown>, { text }: ColumnTypes): Promise<vo
     // In list order, with what tells whether a remembered row is still the stored one.
     sql`create index documents_by_change on documents (workspace_id, updated_at_ms desc, id, version, crc32)`,
     sql`alter table recovery_points add column digest ${text}`,
+    // Rows that are there stay without: what a program did not sum when it wrote it, no later one can vouch for.
+    sql`alter table log_heads add column flags_crc32 ${integer}`,
+    sql`alter table tombstones add column crc32 ${integer}`,
+    sql`alter table revocations add column crc32 ${integer}`,
     // With what points are compared by, as SQLite would read through a whole body to the column behind it.
     sql`drop index recovery_points_by_key`,
     sql`create index recovery_points_by_key on recovery_points (key, point, created_at_ms, digest)`,
@@ -20,25 +24,27 @@ export async function up(db: Kysely<unknown>, { text }: ColumnTypes): Promise<vo
     sql`create table blob_grants (
       workspace_id ${text} not null, hash ${text} not null, size_bytes ${integer} not null, mime_type ${text} not null,
       created_at_ms ${integer} not null, metered integer not null, unreferenced_at_ms ${integer}, provenance ${text},
-      primary key (workspace_id, hash))`,
+      crc32 ${integer} not null,      primary key (workspace_id, hash))`,
     sql`create index blob_grants_by_hash on blob_grants (hash)`,
     sql`create index blob_grants_by_size on blob_grants (workspace_id, metered, size_bytes)`,
     sql`create index blob_grants_unreferenced on blob_grants (unreferenced_at_ms)`,
     sql`create table blob_uploaders (
-      workspace_id ${text} not null, hash ${text} not null, sub ${text} not null, primary key (workspace_id, hash, sub))`,
+      workspace_id ${text} not null, hash ${text} not null, sub ${text} not null, crc32 ${integer} not null,
+      primary key (workspace_id, hash, sub))`,
     sql`create table blob_uploads (
       id ${text} primary key, workspace_id ${text} not null, hash ${text}, bytes ${integer} not null, kind ${text} not null, sub ${text},
-      expires_at_ms ${integer} not null, remove_at_ms ${integer})`,
+      expires_at_ms ${integer} not null, remove_at_ms ${integer}, crc32 ${integer} not null)`,
     sql`create index blob_uploads_by_workspace on blob_uploads (workspace_id, expires_at_ms)`,
     sql`create index blob_uploads_by_hash on blob_uploads (hash)`,
     sql`create index blob_uploads_by_age on blob_uploads (remove_at_ms)`,
     sql`create table blob_orphans (hash ${text} primary key)`,
     sql`create table registries (
       workspace_id ${text} not null, kind ${text} not null, version ${integer} not null, size_bytes ${integer} not null, value ${text} not null,
-      primary key (workspace_id, kind))`,
+      crc32 ${integer} not null, primary key (workspace_id, kind))`,
     sql`create table share_links (
       id ${text} primary key, token_hash ${text} not null unique, key ${integer} not null references documents (key),
-      created_at_ms ${integer} not null, created_by ${text} not null, expires_at_ms ${integer} not null)`,
+      created_at_ms ${integer} not null, created_by ${text} not null, expires_at_ms ${integer} not null,
+      crc32 ${integer} not null)`,
     sql`create index share_links_by_key on share_links (key)`,
     // Few; what operators watch. [OPS-4]
     sql`create index documents_unowned on documents (owner_id) where owner_id = ''`,

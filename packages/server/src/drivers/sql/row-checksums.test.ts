@@ -1,0 +1,127 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { change, creation, written } from '../../documents/testing/document-writes.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import type { StorageHost } from './storage-host.ts'
+import { openHost, temporaryStore } from './testing/store-under-test.ts'
+
+const W = 'w'
+const HASH = 'a'.repeat(64)
+const REF = { workspaceId: W, id: 'd' }
+const DAMAGED = { code: 'UNAVAILABLE', message: expect.stringContaining('does not have its checksum') }
+
+let store: ReturnType<typeof temporaryStore>
+let host: StorageHost
+const errors: string[] = []
+const log: Logger = { ...silentLogger, error: (event) => void errors.push(event) }
+
+beforeEach(async () => {
+  store = temporaryStore()
+  host = await openHost(store.url, { log })
+  errors.length = 0
+})
+afterEach(async () => {
+  await host[Symbol.asyncDispose]()
+  store.remove()
+})
+
+/** Changes the store behind its back. */
+function tamper(statement: string): void {
+  const db = new DatabaseSync(store.path)
+  db.exec(statement)
+  db.close()
+}
+
+const grantRequest = {
+  ...{ reservationId: null, workspaceId: W, hash: HASH, sizeBytes: 6, mimeType: 'image/png', sub: 'ann' },
+  ...{ provenance: null, quotaBytes: null, nowMs: 5 },
+}
+
+it('[LIFE-5] [LIFE-24] a tombstone that was changed makes its id unavailable, and no other', async () => {
+  const { key } = written(await host.documents.write(creation(REF)))
+  await host.documents.remove(REF, key, 1000)
+  tamper('update tombstones set last_server_version = 9')
+  await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED)
+  await expect(host.documents.write(creation(REF))).rejects.toMatchObject(DAMAGED)
+  written(await host.documents.write(creation({ ...REF, id: 'other' })))
+})
+
+it.each(['covered_seq = covered_seq + 1', 'body_ahead = 1 - body_ahead'])(
+  '[LIFE-5] a log whose head was changed (%s) makes its document unavailable',
+  async (set) => {
+    const { key } = written(await host.documents.write(creation(REF)))
+    await host.updates.append([{ key, actor: 'ann', atMs: 1, update: new Uint8Array([1]) }])
+    expect(await host.documents.state(REF)).toMatchObject({ kind: 'document', head: { lastSeq: 1, coveredSeq: 0 } })
+    tamper(`update log_heads set ${set}`)
+    await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED)
+  },
+)
+
+it.each([
+  ['size_bytes', '7'],
+  ['mime_type', "'text/html'"],
+  ['created_at_ms', '6'],
+  ['metered', '0'],
+  ['unreferenced_at_ms', 'null'],
+  ['unreferenced_at_ms', '6'],
+  ['provenance', "'{}'"],
+])('[OPS-11] [BLOB-2] a grant with another %s (%s) is not read, and an upload puts it right', async (column, value) => {
+  await host.blobs.grant(grantRequest)
+  tamper(`update blob_grants set ${column} = ${value}`)
+  await expect(host.blobs.find(W, HASH)).rejects.toMatchObject(DAMAGED)
+  expect(errors).toEqual(['storage.row-damaged'])
+  expect(await host.blobs.grant(grantRequest)).toMatchObject({ kind: 'granted', added: true })
+  expect(await host.blobs.find(W, HASH)).toMatchObject({ sizeBytes: 6, mimeType: 'image/png' })
+})
+
+it('[OPS-11] [BLOB-15] the checksum of a grant follows as references come and go', async () => {
+  await host.blobs.grant(grantRequest)
+  const head = written(await host.documents.write(creation(REF, `{"text":"blob://${HASH}"}`)))
+  expect(await host.blobs.find(W, HASH)).not.toBeNull()
+  const next = written(await host.documents.write(change(head, '{}', { nowMs: 70_000_000 })))
+  expect(await host.blobs.find(W, HASH)).not.toBeNull()
+  await host.blobs.releaseUnreferenced(80_000_000, 10, 80_000_000)
+  expect(await host.blobs.find(W, HASH)).not.toBeNull()
+  await host.documents.remove(REF, next.key, 90_000_000)
+  expect(await host.blobs.find(W, HASH)).not.toBeNull()
+})
+
+it('[OPS-11] [REST-25] a registry that was changed is not read, and replacing it without a version puts it right', async () => {
+  const write = { workspaceId: W, kind: 'collections', text: '[1]', expectedVersion: null, maxBytes: 100 } as const
+  await host.registries.replace(write)
+  tamper("update registries set value = '[2]'")
+  await expect(host.registries.read(W, 'collections')).rejects.toMatchObject(DAMAGED)
+  await expect(host.registries.replace({ ...write, expectedVersion: 1 })).rejects.toMatchObject(DAMAGED)
+  expect(await host.registries.replace(write)).toEqual({ kind: 'replaced', version: 2 })
+  expect(await host.registries.read(W, 'collections')).toEqual({ version: 2, text: '[1]' })
+})
+
+it('[OPS-11] a share link that was made to last longer opens nothing', async () => {
+  const { key } = written(await host.documents.write(creation(REF)))
+  const link = { id: 'l', tokenHash: HASH, key, createdAtMs: 1, createdBy: 'ann', expiresAtMs: 100, maxLive: 9 }
+  await host.shareLinks.issue(link)
+  expect(await host.shareLinks.find(W, HASH, 50)).toMatchObject({ key, linkId: 'l' })
+  tamper('update share_links set expires_at_ms = 1000')
+  await expect(host.shareLinks.find(W, HASH, 500)).rejects.toMatchObject(DAMAGED)
+  expect(await host.shareLinks.revoke(key, 'l', 50)).toBe('revoked')
+})
+
+it('[OPS-11] a revocation that was changed is told, and the others are read', async () => {
+  await host.revocations.add([{ jti: 'a', revokedAtMs: 5 }], { keep: 9 })
+  await host.revocations.add([{ jti: 'a', revokedAtMs: 4 }], { keep: 9 })
+  expect(await host.revocations.all()).toEqual([{ jti: 'a', revokedAtMs: 4 }])
+  expect(errors).toEqual([])
+  tamper("insert into revocations (jti, revoked_at_ms) values ('old', 1); update revocations set jti = 'b' where jti = 'a'")
+  expect((await host.revocations.all()).map(({ jti }) => jti)).toEqual(['old', 'b'])
+  expect(errors).toEqual(['storage.revocations-damaged'])
+})
+
+it('[LIFE-29] rows of before checksums were kept are read as they are', async () => {
+  const { key } = written(await host.documents.write(creation(REF)))
+  const other = written(await host.documents.write(creation({ ...REF, id: 'kept' })))
+  await host.documents.remove(REF, key, 1000)
+  tamper('update tombstones set crc32 = null; update log_heads set flags_crc32 = null')
+  expect(await host.documents.state(REF)).toMatchObject({ kind: 'tombstone' })
+  expect(written(await host.documents.write(change(other, '{"n":1}'))).version).toBe(2)
+})

@@ -1,0 +1,81 @@
+import { crc32 } from 'node:zlib'
+import { type RawBuilder, sql } from 'kysely'
+import { RelayError } from '../../kernel/errors.ts'
+import type { Tables } from './tables.ts'
+
+/** What the checksum of a row is over, table by table; its key is in it, so that exchanged rows show as damage too. [OPS-11] */
+const SUMMED = {
+  tombstones: ['workspace_id', 'id', 'deleted_at_ms', 'last_server_version', 'owner_id'],
+  revocations: ['jti', 'revoked_at_ms'],
+  share_links: ['id', 'token_hash', 'key', 'created_at_ms', 'created_by', 'expires_at_ms'],
+  blob_grants: ['workspace_id', 'hash', 'size_bytes', 'mime_type', 'created_at_ms', 'provenance'],
+  blob_uploaders: ['workspace_id', 'hash', 'sub'],
+  blob_uploads: ['id', 'workspace_id', 'hash', 'bytes', 'kind', 'sub', 'expires_at_ms', 'remove_at_ms'],
+  registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value'],
+} as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
+
+export type SummedTable = keyof typeof SUMMED
+type Unsummed<T extends SummedTable> = Omit<Tables[T], 'crc32'>
+
+/** A row that says everything once, and not what was written: whoever needs it answers 503. */
+export class DamagedRowError extends RelayError {
+  constructor(what: string) {
+    super('UNAVAILABLE', `${what} is damaged in the store: its row does not have its checksum`)
+    this.name = 'DamagedRowError'
+  }
+}
+
+/** The row as it is inserted. */
+export function withChecksum<T extends SummedTable>(table: T, row: Unsummed<T>): Unsummed<T> & { readonly crc32: number } {
+  return { ...row, crc32: checksumOf(table, row) }
+}
+
+/** Rows of before checksums were kept, or by a program that keeps none, have none that could be wrong. [LIFE-29] */
+export function isAsWritten<T extends SummedTable>(table: T, row: Unsummed<T> & { readonly crc32: number | null }): boolean {
+  return row.crc32 === null || row.crc32 === checksumOf(table, row)
+}
+
+function checksumOf<T extends SummedTable>(table: T, row: Unsummed<T>): number {
+  const values = SUMMED[table].map((column) => row[column as unknown as keyof Unsummed<T>])
+  const sum = crc32(JSON.stringify([table, values]))
+  return table === 'blob_grants' ? sum + stateSum(row as unknown as GrantState) : sum
+}
+
+/** What changes of a grant while it lasts. */
+type GrantState = Pick<Tables['blob_grants'], 'metered' | 'unreferenced_at_ms'>
+
+const METERED = 7
+const UNREFERENCED = 3
+
+/** Added to the checksum of the rest, and so it can be changed without reading the row. */
+function stateSum({ metered, unreferenced_at_ms }: GrantState): number {
+  return METERED * metered + UNREFERENCED * (unreferenced_at_ms ?? -1)
+}
+
+/** For an update of grants. The checksum follows by the difference: a grant that was damaged stays so. */
+export function grantState(state: {
+  readonly metered?: 0 | 1
+  readonly unreferenced_at_ms: number | null
+}): typeof state & { readonly crc32: RawBuilder<number> } {
+  const { metered, unreferenced_at_ms } = state
+  const sum = stateSum({ metered: metered ?? 0, unreferenced_at_ms })
+  const replaced = metered === undefined ? sql`` : sql` - ${sql.lit(METERED)} * metered`
+  return {
+    ...state,
+    crc32: sql<number>`crc32 + cast(${sum} as bigint) - ${sql.lit(UNREFERENCED)} * coalesce(unreferenced_at_ms, -1)${replaced}`,
+  }
+}
+
+/** Of what a log's head says of the body: written when that changes, not with every append. [LIFE-7] */
+export function flagsChecksum(key: number, coveredSeq: number, bodyAhead: number): number {
+  return crc32(`log_heads ${key} ${coveredSeq} ${bodyAhead}`)
+}
+
+/** The columns of a log's head that change together with its checksum. */
+export function headFlags(
+  key: number,
+  coveredSeq: number,
+  bodyAhead: 0 | 1,
+): Pick<Tables['log_heads'], 'covered_seq' | 'body_ahead' | 'flags_crc32'> {
+  return { covered_seq: coveredSeq, body_ahead: bodyAhead, flags_crc32: flagsChecksum(key, coveredSeq, bodyAhead) }
+}
