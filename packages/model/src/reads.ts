@@ -1,0 +1,153 @@
+import type { DocumentBody } from './body.ts'
+import { shownTitle } from './body-title.ts'
+import { fileEntry, fileReferences, type HeldFile } from './canvas/files.ts'
+import { findCanvasPage } from './canvas/find-page.ts'
+import { getShape, readBack, shapesInOrder, shapeValues } from './canvas/read-back.ts'
+import { isRefusal, type Refusal } from './edit.ts'
+import { listFields } from './fields/list-fields.ts'
+import { listingOf, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
+import { pageName } from './pages.ts'
+import { pageOrder } from './prose/page.ts'
+import { getOutline, getProse, type GetProse } from './prose/read-prose.ts'
+import { getTable, type GetTable } from './prose/tables/table-edits.ts'
+import { listReferences } from './references/list-references.ts'
+
+/** What a read is told of a document besides its body: of the version that the body is, and of the caller's rights. */
+export interface ReadFacts {
+  readonly id: string
+  readonly serverVersion: number
+  readonly source: 'relay' | 'local'
+  readonly modifiedAt: number
+  readonly access: 'view' | 'edit' | 'owner'
+  readonly collectionId: string | null
+  /** The referenced files that the workspace holds, by hash; only `list_files` asks. */
+  readonly held?: ReadonlyMap<string, HeldFile>
+}
+
+interface Answer {
+  readonly kind: 'answer'
+  readonly members: Members
+}
+
+/** One read tool's view of a document: pure, the same cold and on a live document. `args` passed the tool's schema. */
+type Read<A> = (body: DocumentBody, facts: ReadFacts, args: A) => Answer | Listing<unknown> | Refusal
+
+interface OnPage {
+  readonly pageId: string
+}
+
+/** The arguments of each read tool that needs nothing but the document. */
+export interface ReadArgs {
+  readonly get_document: object
+  readonly get_page: OnPage & PageArgs
+  readonly get_shape: OnPage & { readonly id: string }
+  readonly get_prose: GetProse & PageArgs
+  readonly get_outline: OnPage
+  readonly get_table: GetTable
+  readonly list_references: PageArgs
+  readonly list_fields: object
+  readonly list_files: PageArgs
+}
+
+export type ReadName = keyof ReadArgs
+
+const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
+  get_document: (body, facts) => answer(documentSummary(body, facts)),
+  get_page: (body, _, { pageId }) => canvasPage(body, pageId),
+  get_shape: (body, _, { pageId, id }) => answerOf(getShape(body, pageId, id)),
+  get_prose: (body, _, args) => getProse(body, args),
+  get_outline: (body, _, { pageId }) => answerOf(getOutline(body, pageId)),
+  get_table: (body, _, args) => answerOf(getTable(body, args)),
+  list_references: (body) => references(body),
+  list_fields: (body) => {
+    const fields = listFields(body)
+    return answer({ fields, count: fields.length })
+  },
+  list_files: (body, facts) => files(body, facts),
+}
+
+export const readNames = Object.keys(reads) as readonly ReadName[]
+
+/** The result of a read tool, `serverVersion` and `source` included; lists are cut as the call asks. [TOOL-15, TOOL-23] */
+export function readDocument<N extends ReadName>(
+  name: N,
+  body: DocumentBody,
+  facts: ReadFacts,
+  args: ReadArgs[N],
+): { readonly kind: 'read'; readonly result: Members } | Refusal {
+  const read = reads[name](body, facts, args)
+  if (read.kind === 'refused') return read
+  const members = read.kind === 'answer' ? read.members : pageOf(read, args as PageArgs, facts.serverVersion)
+  if (isRefusal(members)) return members
+  return { kind: 'read', result: { ...members, serverVersion: facts.serverVersion, source: facts.source } }
+}
+
+/** [TOOL-get_document] */
+function documentSummary(body: DocumentBody, facts: ReadFacts): Members {
+  const lockedBy = body.members.get('lockedBy')
+  return {
+    id: facts.id,
+    name: shownTitle(body),
+    modifiedAt: facts.modifiedAt,
+    lockedBy: typeof lockedBy === 'string' ? lockedBy : null,
+    access: facts.access,
+    collectionId: facts.collectionId,
+    pages: body.canvas.pages.map((page) => ({ id: page.id, name: pageName(page), shapeCount: page.shapes.length })),
+    prosePages: body.prose.pages.map((page, index) => ({
+      id: page.id,
+      name: pageName(page),
+      order: pageOrder(page, index),
+    })),
+    fields: listFields(body),
+    referenceCount: body.references?.kind === 'references' ? body.references.order.length : 0,
+  }
+}
+
+const MAX_LIMIT = 1000
+
+/** [TOOL-get_page, CANVAS-17] */
+function canvasPage(body: DocumentBody, pageId: string): Listing<unknown> | Refusal {
+  const page = findCanvasPage(body, pageId)
+  if (isRefusal(page)) return page
+  const items = shapesInOrder(page)
+  const values = shapeValues(page)
+  return listingOf({
+    of: JSON.stringify(['get_page', page.id]),
+    maxLimit: MAX_LIMIT,
+    items,
+    read: (shape) => readBack(shape, values),
+    show: (shapes) => ({ pageId: page.id, shapes, shapeCount: items.length }),
+  })
+}
+
+/** [TOOL-list_references, REF-1] */
+function references(body: DocumentBody): Listing<unknown> {
+  const { references: items, style } = listReferences(body)
+  return listingOf({
+    of: 'list_references',
+    maxLimit: MAX_LIMIT,
+    items,
+    read: (item) => item,
+    show: (shown) => ({ references: shown, style, count: items.length }),
+  })
+}
+
+/** [TOOL-list_files, FILE-1] */
+function files(body: DocumentBody, { held }: ReadFacts): Listing<unknown> {
+  const items = fileReferences(body)
+  return listingOf({
+    of: 'list_files',
+    maxLimit: MAX_LIMIT,
+    items,
+    read: (reference) => fileEntry(reference, held?.get(reference.hash)),
+    show: (shown) => ({ files: shown, count: items.length }),
+  })
+}
+
+function answer(members: Members): Answer {
+  return { kind: 'answer', members }
+}
+
+function answerOf(read: object): Answer | Refusal {
+  return isRefusal(read) ? read : answer({ ...read })
+}
