@@ -55,11 +55,12 @@ export function splitCell(table: ProseElement, grid: TableGrid, row: number, col
   const cell = cellAt(grid, row, col)
   if (!isMerged(cell))
     return refused('ERR_SPLIT_NOT_MERGED', `The cell at row ${row}, column ${col} spans one row and one column.`, { row, col })
+  const tooLarge = aboveLimits(grid.rows, grid.cols, grid.cells.length - 1 + cell.rowspan * cell.colspan)
+  if (tooLarge !== null) return tooLarge
   const parts: PlacedCell[] = []
   for (let y = 0; y < cell.rowspan; y++) for (let x = 0; x < cell.colspan; x++) parts.push(part(cell, y, x))
   const others = grid.cells.filter((other) => other !== cell)
-  const tooLarge = aboveLimits(grid.rows, grid.cols, others.length + parts.length)
-  return tooLarge ?? buildTable(table, [...others, ...parts], linesOf(table))
+  return buildTable(table, [...others, ...parts], linesOf(table))
 }
 
 /** One slot of a merged cell as a cell of its own, looking as the whole did. */
