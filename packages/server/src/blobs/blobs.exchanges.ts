@@ -15,6 +15,7 @@ const SERVED = {
   ...CACHING,
   'Accept-Ranges': '`bytes`.',
   'Content-Security-Policy': 'Nothing in it may run or load.',
+  'Cross-Origin-Resource-Policy': '`cross-origin`.',
   'Content-Disposition': '`attachment` for types that a browser would run.',
   'X-Blob-Created-At': 'When the workspace stored it; for HEAD.',
 } as const

@@ -11,6 +11,7 @@ const SERVED = {
   'cache-control': 'private, max-age=31536000, immutable',
   'accept-ranges': 'bytes',
   'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',
 }
 

@@ -154,6 +154,8 @@ function servedHeaders(
     'Cache-Control': CACHED,
     'Accept-Ranges': 'bytes',
     'Content-Security-Policy': "default-src 'none'; sandbox",
+    // Who may read them is asked of the token; a page that isolates itself may still show them. [H7]
+    'Cross-Origin-Resource-Policy': 'cross-origin',
     ...(isAttachment(mimeType) && { 'Content-Disposition': 'attachment' }),
   }
 }
