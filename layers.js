@@ -204,6 +204,14 @@ export const layers = [
     node: false,
   },
 
+  // The MCP endpoint: protocol, sessions and streams over HTTP. What it lists and calls comes through `tool.ts` and `content.ts`.
+  {
+    part: server('mcp'),
+    ours: [server('kernel'), server('auth'), server('access'), server('http'), server('http/route.ts')],
+    libraries: [],
+    node: true,
+  },
+
   // What operators do with a store: copies of it and looks into it, beside a running relay.
   { part: server('backup'), ours: [server('kernel')], ports: [server('blobs')], libraries: [], node: true },
   {
@@ -243,7 +251,7 @@ export const layers = [
         server,
       ),
       ...['http/openapi', 'http/route-table.ts'].map(server),
-      ...['blobs/ingest.routes.ts', 'outbound', 'drivers', 'drivers/sql', 'drivers/s3'].map(server),
+      ...['blobs/ingest.routes.ts', 'outbound', 'mcp', 'drivers', 'drivers/sql', 'drivers/s3'].map(server),
     ],
     libraries: [],
     node: true,

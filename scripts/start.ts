@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname, '..')
 const STATE = process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev')
 const ISSUER_PORT = Number(process.env['DOCRELAY_DEV_ISSUER_PORT'] ?? 9880)
 const RELAY_PORT = Number(process.env['RELAY_PORT'] ?? 9876)
+const MCP_PORT = Number(process.env['RELAY_MCP_PORT'] ?? 9877)
 const WORKSPACE = 'default'
 const AUDIENCE = 'service-relay'
 const PEOPLE = [
@@ -34,6 +35,7 @@ async function main(): Promise<void> {
       ...process.env,
       RELAY_HOST: process.env['RELAY_HOST'] ?? '127.0.0.1',
       RELAY_PORT: String(RELAY_PORT),
+      RELAY_MCP_PORT: String(MCP_PORT),
       RELAY_DATA_DIR: join(STATE, 'data'),
       RELAY_JWT_ISSUER: issuer.url,
       RELAY_JWT_JWKS_URL: issuer.jwksUrl,
@@ -110,6 +112,7 @@ Docrelay is running.
 
   REST       ${baseUrl}/api/docs
   WebSocket  ${baseUrl.replace('http', 'ws')}/ws
+  MCP        ${mcpAddress(baseUrl)}
   OpenAPI    ${baseUrl}/api/v1/openapi.json
   Health     ${baseUrl}/health   ${baseUrl}/readyz
   Issuer     ${issuerUrl}   (for development only)
@@ -126,6 +129,14 @@ Two live editors on one document, in another terminal:
   npm run example
 
 Ctrl-C stops everything.`)
+}
+
+/** Where the endpoint is and what opens it; the token itself is never printed. */
+function mcpAddress(baseUrl: string): string {
+  const { RELAY_MCP_ENABLED: enabled = 'true', RELAY_MCP_EXPOSE: expose = 'local' } = process.env
+  if (['0', 'false', 'no', 'off'].includes(enabled)) return 'off'
+  if (expose === 'public') return `${baseUrl}/mcp   (bearer: one of the tokens below)`
+  return `http://127.0.0.1:${MCP_PORT}/mcp   (bearer: the line in ${join(STATE, 'data', 'mcp_token')}, or one of the tokens below)`
 }
 
 main().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import { type BlobBackend, blobCheck, openBlobBackend } from './compose/blobs.ts
 import { openFeatures } from './compose/features.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
+import { type Mcp, openMcp } from './compose/mcp.ts'
 import { openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
@@ -51,12 +52,13 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const live = openLive(base, storage, tokens, opened)
   const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), clock)
   const features = openFeatures(base, storage, blobs, live, opened)
-  const servers = openServers(base, tokens, live, features, readiness, opened)
+  const mcp = await openMcp(base, tokens, live, features)
+  const servers = openServers(base, tokens, live, features, mcp, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
   opened.use(startHousekeeping(base, storage, blobs, live))
   const listeners = await bind(base, servers)
   const resources = opened.move()
-  return { listeners, failed, drain: () => drain(base, servers, live, resources) }
+  return { listeners, failed, drain: () => drain(base, servers, { live, mcp }, resources) }
 }
 
 function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeySet): Parameters<typeof createReadiness>[0] {
@@ -86,6 +88,10 @@ async function bind(base: Base, servers: Servers): Promise<RunningRelay['listene
     const metrics = await servers.metrics.listen({ host: '127.0.0.1', port: config.metrics.port })
     listeners.push({ name: 'metrics', url: `${urlOf(metrics)}/metrics` })
   }
+  if (servers.mcp) {
+    const mcp = await servers.mcp.listen({ host: '127.0.0.1', port: config.mcp.port })
+    listeners.push({ name: 'mcp', url: `${urlOf(mcp)}/mcp` })
+  }
   return listeners
 }
 
@@ -94,11 +100,17 @@ function urlOf(address: { readonly address: string; readonly port: number }): st
 }
 
 /** New work is refused from the first line on; what is acknowledged is durable whatever happens after. [LIFE-28] */
-async function drain(base: Base, servers: Servers, live: Live, resources: AsyncDisposableStack): Promise<'clean' | 'overrun'> {
+async function drain(
+  base: Base,
+  servers: Servers,
+  { live, mcp }: { readonly live: Live; readonly mcp: Mcp | null },
+  resources: AsyncDisposableStack,
+): Promise<'clean' | 'overrun'> {
   base.draining.now = true
+  mcp?.endpoint.drain()
   const graceMs = base.config.server.shutdownGraceSecs * 1000
   const stop = async () => {
-    await Promise.all([servers.main.finishRequests(), live.gateway.drain()])
+    await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), live.gateway.drain()])
     await live.rooms.drain()
     await resources.disposeAsync()
     return 'clean' as const

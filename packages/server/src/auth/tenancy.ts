@@ -10,7 +10,7 @@ export type MembershipChoice =
   | { readonly kind: 'forbidden' }
 
 /** The legacy id of a dedicated workspace whose configuration is blank. */
-const DEFAULT_WORKSPACE_ID = 'default'
+export const DEFAULT_WORKSPACE_ID = 'default'
 
 /** A blank or missing pin is the legacy id. [AUTH-7] */
 export function tenancyOf(mode: Tenancy['mode'], workspaceId: string | null): Tenancy {

@@ -8,18 +8,22 @@ import { openApiRoutes } from '../http/openapi/openapi.routes.ts'
 import type { Route } from '../http/route.ts'
 import { routeTable } from '../http/route-table.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
+import { loopbackRoot } from '../mcp/mcp.routes.ts'
 import { healthRoutes } from '../operation/health.routes.ts'
 import type { Readiness } from '../operation/health.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
 import type { Base } from './base.ts'
 import type { Features } from './features.ts'
 import type { Live } from './live.ts'
+import type { Mcp } from './mcp.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface Servers {
   readonly main: HttpServer
   /** The loopback listener of local metrics. */
   readonly metrics: HttpServer | null
+  /** The loopback listener of a local MCP endpoint. */
+  readonly mcp: HttpServer | null
 }
 
 /** The REST surface on its listeners, with the socket upgrade beside it. */
@@ -28,6 +32,7 @@ export function openServers(
   tokens: Tokens,
   live: Live,
   features: Features,
+  mcp: Mcp | null,
   readiness: () => Promise<Readiness>,
   opened: AsyncDisposableStack,
 ): Servers {
@@ -58,15 +63,32 @@ export function openServers(
       version: { ...base.release, server: 'docrelay', protocolVersion: PROTOCOL_VERSION, protocolMinor: PROTOCOL_MINOR },
     }),
     ...(config.metrics.expose === 'public' ? metricRoutes : []),
+    ...(mcp?.isPublic ? mcp.routes : []),
     ...openApiRoutes(openApiDocument(routeTable(), base.release.version)),
   ]
   const { corsOrigins } = config.server
+  const loopbackMcp = ({ endpoint, routes }: Mcp) =>
+    createHttpServer({
+      app: app([loopbackRoot(base.release.version), ...routes]),
+      beside: endpoint.loopback,
+      corsOrigins: [],
+      random,
+    })
   const onUpgrade = live.gateway.handleUpgrade.bind(live.gateway)
   return {
-    main: opened.use(createHttpServer({ app: app(routes), onUpgrade, corsOrigins, random })),
+    main: opened.use(
+      createHttpServer({
+        app: app(routes),
+        onUpgrade,
+        ...(mcp?.isPublic && { beside: mcp.endpoint.folded }),
+        corsOrigins,
+        random,
+      }),
+    ),
     metrics:
       config.metrics.expose === 'local'
         ? opened.use(createHttpServer({ app: app(metricRoutes), corsOrigins: [], random }))
         : null,
+    mcp: mcp && !mcp.isPublic ? opened.use(loopbackMcp(mcp)) : null,
   }
 }

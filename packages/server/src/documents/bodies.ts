@@ -22,8 +22,8 @@ export interface Bodies extends AsyncDisposable {
   prepare(bytes: Uint8Array, docId: string, storedTitle: string | null): Promise<PreparedBody>
   /** The same body, settled against another stored title. `body` itself when that makes no difference; else long bytes are moved away. [BODY-10] */
   resettle(body: PreparedBody, storedTitle: string | null): Promise<PreparedBody>
-  /** Any JSON. [BODY-8] */
-  parse(bytes: Uint8Array): Promise<unknown>
+  /** Any JSON of at most `maxBytes`, 2 MiB when absent. Long `bytes` are moved away. [BODY-8] */
+  parse(bytes: Uint8Array, maxBytes?: number): Promise<unknown>
   /** The body of a recovery point under this id; `null` when it cannot be decoded. Long `bytes` are moved away. [REST-26] */
   point(bytes: Uint8Array, docId: string): Promise<Uint8Array | null>
   /** The body of a document restored from a point; `null` when that cannot be decoded. Long `bytes` are moved away. [LIFE-22] */
@@ -70,8 +70,8 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       if (result.kind !== 'prepared') throw new Error('a preparation answers a prepared body')
       return result.body
     },
-    async parse(bytes) {
-      const result = await run({ kind: 'parse', bytes, maxBytes: 2 * MIB }, bytes)
+    async parse(bytes, maxBytes = 2 * MIB) {
+      const result = await run({ kind: 'parse', bytes, maxBytes }, bytes)
       if (result.kind !== 'parsed') throw new Error('a parse answers a value')
       return result.value
     },

@@ -79,6 +79,11 @@ export const METRICS = {
     labels: ['surface'],
     help: 'Refusals by an empty rate bucket, by surface.',
   },
+  relay_mcp_calls_total: {
+    type: 'counter',
+    labels: ['tool', 'outcome'],
+    help: 'MCP tool calls by tool (`unknown` when there is none of the name) and outcome: ok, error, limited.',
+  },
   relay_quota_rejections_total: {
     type: 'counter',
     labels: ['kind'],

@@ -15,6 +15,8 @@ import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/tes
 export interface RelayUnderTest extends AsyncDisposable {
   readonly baseUrl: string
   readonly wsUrl: string
+  /** Of the MCP endpoint, when the relay was started with one; a local one moves with every `restart`. */
+  readonly mcpUrl: string
   readonly dataDir: string
   readonly issuer: TestIssuer
   readonly pid: number
@@ -40,6 +42,8 @@ export async function startRelayUnderTest(
     readonly env?: Readonly<Record<string, string>>
     /** A folder of the relay's own when absent. */
     readonly dataDir?: string
+    /** Serves MCP, on a free port or on the main listener; not at all when absent. */
+    readonly mcp?: 'local' | 'public'
   } = {},
 ): Promise<RelayUnderTest> {
   const issuer = await startTestIssuer()
@@ -52,15 +56,18 @@ export async function startRelayUnderTest(
     RELAY_HOST: '127.0.0.1',
     RELAY_PORT: String(port),
     RELAY_DATA_DIR: dataDir,
-    RELAY_MCP_ENABLED: 'false',
+    RELAY_MCP_ENABLED: String(options.mcp !== undefined),
+    RELAY_MCP_PORT: '0',
+    RELAY_MCP_EXPOSE: options.mcp ?? 'local',
     RELAY_METRICS_EXPOSE: 'public',
     RELAY_JWT_ISSUER: issuer.issuer,
     RELAY_JWT_JWKS_URL: issuer.jwksUrl,
     RELAY_REVOCATION_BEARER: 'revocation-secret-for-tests',
     ...env,
   })
-  let running = await launch(variables(0), folder, logLines)
-  const baseUrl = running.baseUrl
+  const awaited = options.mcp === 'local' ? ['main', 'mcp'] : ['main']
+  let running = await launch(variables(0), folder, logLines, awaited)
+  const baseUrl = running.listeners.get('main') ?? ''
   const port = Number(new URL(baseUrl).port)
   const environment = { ...platform, fetch: checkedFetch(createExchangeCheck(routeTable())) }
   const wsUrl = `${baseUrl.replace('http', 'ws')}/ws`
@@ -71,6 +78,9 @@ export async function startRelayUnderTest(
     dataDir,
     issuer,
     logLines,
+    get mcpUrl() {
+      return options.mcp === 'public' ? `${baseUrl}/mcp` : (running.listeners.get('mcp') ?? '')
+    },
     get pid() {
       return running.child.pid as number
     },
@@ -92,7 +102,7 @@ export async function startRelayUnderTest(
       return running.ended
     },
     async restart(env = options.env) {
-      running = await launch(variables(port, env), folder, logLines)
+      running = await launch(variables(port, env), folder, logLines, awaited)
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.destroy()
@@ -107,26 +117,30 @@ export async function startRelayUnderTest(
 
 interface Running {
   readonly child: ChildProcess
-  readonly baseUrl: string
+  /** Addresses by name. */
+  readonly listeners: ReadonlyMap<string, string>
   readonly ended: Promise<number>
 }
 
-/** Resolves when the relay has printed its main listener, which is when its ports are bound. */
-async function launch(env: NodeJS.ProcessEnv, cwd: string, logLines: string[]): Promise<Running> {
+/** Resolves when the relay has printed the awaited listeners, which is when its ports are bound. */
+async function launch(env: NodeJS.ProcessEnv, cwd: string, logLines: string[], awaited: readonly string[]): Promise<Running> {
   const main = join(import.meta.dirname, '../main.ts')
   const child = spawn(process.execPath, [main, 'serve'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
   createInterface({ input: child.stderr }).on('line', (line) => logLines.push(line))
-  const bound = new Promise<string>((resolve) => {
+  const listeners = new Map<string, string>()
+  const bound = new Promise<void>((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.startsWith('main ')) resolve(line.slice(5))
+      const [name = '', url = ''] = line.split(' ')
+      listeners.set(name, url)
+      if (awaited.every((each) => listeners.has(each))) resolve()
     })
   })
   const failed = ended.then((code) => {
     throw new Error(`the relay ended with ${code} before it was bound: ${logLines.slice(-5).join('\n')}`)
   })
-  const baseUrl = await Promise.race([bound, failed])
-  return { child, baseUrl, ended }
+  await Promise.race([bound, failed])
+  return { child, listeners, ended }
 }
 
 /** Waits until `holds`; fails with `what` after `timeoutMs`. */

@@ -203,12 +203,13 @@ describe('serve', () => {
     RELAY_HOST: '127.0.0.1',
     RELAY_PORT: '0',
     RELAY_METRICS_PORT: '0',
+    RELAY_MCP_PORT: '0',
     RELAY_REVOCATION_BEARER: SECRET,
     RELAY_JWT_JWKS_URL: '',
   }
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '[CFG-12] [CFG-13] [LIFE-28] prints its listeners alone on stdout, logs JSON alone, and ends with 0 at %s',
+    '[CFG-12] [CFG-13] [MCP-19] [LIFE-28] prints its listeners alone on stdout, logs JSON alone, and ends with 0 at %s',
     async (signal) => {
       await using issuer = await startTestIssuer()
       const { code, out, err } = await relay(
@@ -220,11 +221,16 @@ describe('serve', () => {
       expect(lines(out)).toEqual([
         expect.stringMatching(/^main http:\/\/127\.0\.0\.1:\d+$/),
         expect.stringMatching(/^metrics http:\/\/127\.0\.0\.1:\d+\/metrics$/),
+        expect.stringMatching(/^mcp http:\/\/127\.0\.0\.1:\d+\/mcp$/),
       ])
       for (const line of lines(err))
         expect(JSON.parse(line)).toMatchObject({ ts: expect.any(String), level: expect.any(String), event: expect.any(String) })
       expect(out + err).not.toContain(SECRET)
       expect(readdirSync(cwd)).toEqual(['store'])
+      const token = readFileSync(join(cwd, 'store', 'mcp_token'), 'utf8').trim()
+      expect(token).toMatch(/^[A-Za-z0-9_-]{32}$/)
+      expect(out + err).not.toContain(token)
+      expect(statSync(join(cwd, 'store', 'mcp_token')).mode & 0o777).toBe(0o600)
       expect(statSync(join(cwd, 'store')).mode & 0o777).toBe(0o700)
     },
     30_000,
@@ -270,6 +276,5 @@ describe('serve', () => {
     const { code, out, err } = await relay(`serve --port ${taken}`, { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl })
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain('EADDRINUSE')
-    expect(existsSync(join(cwd, 'data', 'mcp_token'))).toBe(false)
   }, 30_000)
 })

@@ -28,6 +28,7 @@ counter relay_jwks_refresh_failures_total
 gauge relay_revocation_set_size
 gauge revocation_set_age_seconds
 counter relay_rate_limit_rejections_total{surface}
+counter relay_mcp_calls_total{tool,outcome}
 counter relay_quota_rejections_total{kind}
 counter relay_deprecated_requests_total{route}
 counter relay_handler_panics_total

@@ -1,0 +1,69 @@
+import { resolveLimits } from '../access/limits.ts'
+import type { Route } from '../http/route.ts'
+import { systemTimers } from '../kernel/timers.ts'
+import { NO_CONTENT } from '../mcp/content.ts'
+import { createCredentialReader } from '../mcp/credentials.ts'
+import { createEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
+import { mcpRoutes } from '../mcp/mcp.routes.ts'
+import { createRate } from '../mcp/rate.ts'
+import { openStaticToken } from '../mcp/static-token.ts'
+import { NO_TOOLS } from '../mcp/tool.ts'
+import { writeBucketKey } from '../sync/gateway/session-context.ts'
+import type { Base } from './base.ts'
+import type { Features } from './features.ts'
+import type { Live } from './live.ts'
+import type { Tokens } from './tokens.ts'
+
+/** The MCP endpoint before it has a listener. */
+export interface Mcp {
+  readonly endpoint: McpEndpoint
+  /** For the listener that serves it. */
+  readonly routes: readonly Route[]
+  readonly isPublic: boolean
+}
+
+/** `null` when it is switched off. Makes the static token on the first start; the main listener never takes it. [MCP-2, MCP-18, MCP-19] */
+export async function openMcp(base: Base, tokens: Tokens, live: Live, features: Features): Promise<Mcp | null> {
+  const { config, clock, random, log, metrics, tenancy } = base
+  const { mcp, server, auth } = config
+  const { limits } = config.tenancy
+  if (!mcp.enabled) return null
+  const isPublic = mcp.expose === 'public'
+  const readCredential = createCredentialReader({
+    staticToken: isPublic ? null : await openStaticToken(config.storage.dataDir ?? 'data', random, log),
+    verify: tokens.verify,
+    isRevoked: (jti) => tokens.revocations.has(jti),
+    tenancy,
+    limitsOf: (claims) => resolveLimits(claims, limits),
+    clock,
+    refused: (reason) => metrics.add('relay_auth_failures_total', 1, { reason }),
+  })
+  const takeRate = createRate({
+    limiter: live.rateLimiter,
+    buckets: {
+      read: { ratePerSec: limits.readsPerSec, burst: limits.readsBurst },
+      write: { ratePerSec: limits.writesPerSec, burst: limits.writesBurst },
+    },
+    keyOf: (bucket, workspaceId) => (bucket === 'write' ? writeBucketKey(workspaceId) : `read:${workspaceId}`),
+    refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
+  })
+  const endpoint = createEndpoint({
+    parts: {
+      tools: NO_TOOLS,
+      content: NO_CONTENT,
+      serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
+    },
+    readCredential,
+    takeRate,
+    parseJson: (bytes, maxBytes) => features.bodies.parse(bytes, maxBytes),
+    isDraining: () => base.draining.now,
+    corsOrigins: server.corsOrigins,
+    allowedOrigins: mcp.allowedOrigins,
+    clock,
+    timers: systemTimers,
+    random,
+    log,
+    metrics,
+  })
+  return { endpoint, routes: mcpRoutes({ issuer: auth.issuer }), isPublic }
+}

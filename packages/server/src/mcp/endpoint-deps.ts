@@ -1,0 +1,25 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Random } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { Timers } from '../kernel/timers.ts'
+import type { ReadCredential } from './credentials.ts'
+import type { McpParts } from './methods.ts'
+import type { TakeRate } from './rate.ts'
+
+export interface EndpointDeps {
+  readonly parts: McpParts
+  readonly readCredential: ReadCredential
+  readonly takeRate: TakeRate
+  /** Strict JSON, long bytes off the main thread; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
+  readonly parseJson: (bytes: Uint8Array, maxBytes: number) => Promise<unknown>
+  readonly isDraining: () => boolean
+  readonly corsOrigins: readonly string[]
+  /** Empty: every origin. [MCP-5] */
+  readonly allowedOrigins: readonly string[]
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'add' | 'observe'>
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { commonHeaders, requestIdOf } from '../http/app.ts'
+import { ERRORS, type RelayError } from '../kernel/errors.ts'
+import type { Random } from '../kernel/ids.ts'
+import type { Timers } from '../kernel/timers.ts'
+import { openEventStream, type EventStream } from './sse.ts'
+import { BEAT_MS } from './streams.ts'
+import type { JsonObject } from './tool.ts'
+
+const OK = 200
+
+/** One HTTP request to the endpoint, and the response that is made of it. */
+export interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly requestId: string
+  readonly startedMs: number
+  /** Headers of every response to it. */
+  readonly common: Readonly<Record<string, string>>
+  header(name: string): string | undefined
+  /** Every value of a header that may come once only. */
+  headers(name: string): readonly string[]
+  readonly query: URLSearchParams
+  /** For the log: what the message asked for, and as whom. */
+  readonly note: { method: string | null; tool: string | null; workspace: string | null; sub: string | null }
+}
+
+export function openExchange(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  options: { readonly corsOrigins: readonly string[]; readonly random: Random; readonly startedMs: number },
+): Exchange {
+  const header = (name: string): string | undefined => {
+    const value = incoming.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+  const requestId = requestIdOf(header('x-request-id'), options.random)
+  const common = commonHeaders(requestId, options.corsOrigins, header('origin'))
+  const url = incoming.url ?? '/'
+  const mark = url.indexOf('?')
+  return {
+    incoming,
+    outgoing,
+    requestId,
+    startedMs: options.startedMs,
+    common,
+    header,
+    headers: (name) => incoming.rawHeaders.filter((_, at, all) => at % 2 === 1 && all[at - 1]?.toLowerCase() === name),
+    query: new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1)),
+    note: { method: null, tool: null, workspace: null, sub: null },
+  }
+}
+
+/** A refusal that is not JSON-RPC: short plain text under the status of its row. [MCP-14] */
+export function answerPlain(
+  { outgoing, common }: Pick<Exchange, 'outgoing' | 'common'>,
+  error: RelayError,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (outgoing.headersSent) return void outgoing.destroy()
+  outgoing.writeHead(ERRORS[error.code].status, {
+    ...common,
+    ...headers,
+    'Content-Type': 'text/plain',
+    'Content-Length': String(Buffer.byteLength(text)),
+  })
+  outgoing.end(text)
+}
+
+export function answerEmpty(
+  { outgoing, common }: Exchange,
+  status: 202 | 204,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  outgoing.writeHead(status, { ...common, ...headers })
+  outgoing.end()
+}
+
+/** The answer to one POSTed request, as one JSON body or as events. [MCP-12, MCP-13, MCP-14] */
+export interface RpcResponder {
+  /** Whether messages can be sent before the answer. */
+  readonly events: boolean
+  /** A message before the answer; without SSE framing nothing is sent. */
+  notify(message: JsonObject): void
+  answer(status: number, message: JsonObject, headers?: Readonly<Record<string, string>>): void
+  /** Leaves the response to someone else. */
+  cede(): void
+  /** Ends without an answer, for a request that its caller gave up. */
+  leave(): void
+}
+
+export function createResponder(exchange: Exchange, events: boolean, timers: Timers): RpcResponder {
+  const { outgoing, common } = exchange
+  let stream: EventStream | null = null
+  let cancelBeat = (): void => undefined
+  const opened = (headers: Readonly<Record<string, string>> = {}): EventStream => {
+    stream ??= openEventStream(outgoing, { ...common, ...headers })
+    return stream
+  }
+  // A call that takes long must not look like a dead connection.
+  const beat = (): void => {
+    cancelBeat = timers.after(BEAT_MS, () => {
+      opened().comment()
+      beat()
+    })
+  }
+  if (events) {
+    beat()
+    outgoing.once('close', () => cancelBeat())
+  }
+  return {
+    events,
+    cede: () => cancelBeat(),
+    notify(message) {
+      if (events) opened().send(message)
+    },
+    answer(status, message, headers) {
+      cancelBeat()
+      if (stream !== null || (events && status === OK)) return opened(headers).end(message)
+      const text = JSON.stringify(message)
+      outgoing.writeHead(status, {
+        ...common,
+        ...headers,
+        'Content-Type': 'application/json',
+        'Content-Length': String(Buffer.byteLength(text)),
+      })
+      outgoing.end(text)
+    },
+    leave() {
+      cancelBeat()
+      if (stream !== null) stream.end()
+      else answerEmpty(exchange, 202)
+    },
+  }
+}

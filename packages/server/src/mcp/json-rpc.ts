@@ -1,0 +1,122 @@
+import { ERRORS } from '../kernel/errors.ts'
+import type { JsonObject } from './tool.ts'
+
+export type RpcId = string | number
+
+export interface RpcRequest {
+  readonly kind: 'request'
+  readonly id: RpcId
+  readonly method: string
+  /** Empty when the message has none, or something that is no object. */
+  readonly params: JsonObject
+}
+
+export interface RpcNotification {
+  readonly kind: 'notification'
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/** What a client answered to a request of the server. */
+export interface RpcAnswer {
+  readonly kind: 'answer'
+  readonly id: unknown
+  readonly result: unknown
+  readonly error: unknown
+}
+
+export type RpcMessage = RpcRequest | RpcNotification | RpcAnswer
+
+/** THE table of JSON-RPC errors: code, and the HTTP status on the legacy and on the modern leg. [section 1.5] */
+const OK = 200
+const BAD = ERRORS.BAD_REQUEST.status
+export const RPC_ERRORS = {
+  parse: { code: -32700, legacy: BAD, modern: BAD },
+  shape: { code: -32600, legacy: BAD, modern: BAD },
+  'unknown-method': { code: -32601, legacy: OK, modern: ERRORS.NOT_FOUND.status },
+  /** The modern `_meta` is incomplete. */
+  meta: { code: -32602, legacy: OK, modern: BAD },
+  params: { code: -32602, legacy: OK, modern: OK },
+  'no-resource': { code: -32002, legacy: OK, modern: OK },
+  'no-resource-modern': { code: -32602, legacy: OK, modern: OK },
+  unexpected: { code: -32603, legacy: OK, modern: OK },
+  headers: { code: -32020, legacy: BAD, modern: BAD },
+  version: { code: -32022, legacy: BAD, modern: BAD },
+  limit: { code: 429, legacy: ERRORS.RATE_LIMITED.status, modern: ERRORS.RATE_LIMITED.status },
+} as const satisfies Record<string, { readonly code: number; readonly legacy: number; readonly modern: number }>
+
+export type RpcErrorKind = keyof typeof RPC_ERRORS
+export type Era = 'legacy' | 'modern'
+
+/** A request that is answered with a JSON-RPC error. `message` is one sentence for the caller. */
+export class RpcError extends Error {
+  readonly kind: RpcErrorKind
+  readonly data: JsonObject | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(kind: RpcErrorKind, message: string, data?: JsonObject, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.name = 'RpcError'
+    this.kind = kind
+    this.data = data
+    this.headers = headers
+  }
+}
+
+/** One parsed body as a message; else the error that refuses it, with the id where one can be read. [MCP-9, MCP-10, MCP-11] */
+export function readMessage(
+  value: unknown,
+): RpcMessage | { readonly kind: 'refused'; readonly id: RpcId | null; readonly error: RpcError } {
+  if (Array.isArray(value)) return refused(null, 'A batch is not accepted: send one message per request.')
+  if (!isObject(value)) return refused(null, 'The body is not a JSON-RPC object.')
+  const id = own(value, 'id')
+  const known = isId(id) ? id : null
+  if (own(value, 'jsonrpc') !== '2.0') return refused(known, 'The member jsonrpc must be "2.0".')
+  const method = own(value, 'method')
+  if (method === undefined && id !== undefined && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'))) {
+    return { kind: 'answer', id, result: own(value, 'result'), error: own(value, 'error') }
+  }
+  if (typeof method !== 'string') return refused(known, 'The member method must be a string.')
+  const params = own(value, 'params')
+  const members = isObject(params) ? params : {}
+  if (!Object.hasOwn(value, 'id')) return { kind: 'notification', method, params: members }
+  if (known === null) return refused(null, 'The member id must be a string or a number.')
+  return { kind: 'request', id: known, method, params: members }
+}
+
+function refused(id: RpcId | null, message: string): { kind: 'refused'; id: RpcId | null; error: RpcError } {
+  return { kind: 'refused', id, error: new RpcError('shape', message) }
+}
+
+export function resultMessage(id: RpcId, result: JsonObject): JsonObject {
+  return { jsonrpc: '2.0', id, result }
+}
+
+export function errorMessage(id: RpcId | null, error: RpcError): JsonObject {
+  const { code } = RPC_ERRORS[error.kind]
+  return { jsonrpc: '2.0', id, error: { code, message: error.message, ...(error.data && { data: error.data }) } }
+}
+
+export function notificationMessage(method: string, params: JsonObject): JsonObject {
+  return { jsonrpc: '2.0', method, params }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isId(value: unknown): value is RpcId {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+/** A member of the object itself; nothing that an object inherits is ever taken for one. */
+export function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+/** A text member that the method cannot do without. */
+export function requiredText(params: JsonObject, name: string): string {
+  const value = own(params, name)
+  if (typeof value !== 'string') throw new RpcError('params', `The parameter ${name} must be a string.`)
+  return value
+}

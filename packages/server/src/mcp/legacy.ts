@@ -1,0 +1,84 @@
+import { nameOfClient } from './client-name.ts'
+import type { EndpointCaller } from './credentials.ts'
+import { INSTRUCTIONS } from './instructions.ts'
+import { own, requiredText, RpcError } from './json-rpc.ts'
+import { type McpParts, type Method, noResource, SHARED_METHODS } from './methods.ts'
+import { MODERN_VERSION } from './modern.ts'
+import { LOG_LEVELS, type LogLevel, type Session, type Sessions } from './sessions.ts'
+import type { JsonObject } from './tool.ts'
+
+/** Oldest first. [MCP-1] */
+export const LEGACY_VERSIONS = ['2025-03-26', '2025-06-18', '2025-11-25'] as const
+const NEWEST = '2025-11-25'
+const ALL_VERSIONS = [...LEGACY_VERSIONS, MODERN_VERSION]
+const MAX_SUBSCRIPTIONS = 100
+
+const CAPABILITIES = {
+  tools: {},
+  resources: { subscribe: true, listChanged: true },
+  prompts: {},
+  completions: {},
+  logging: {},
+} as const
+
+/** Agrees on a version and opens the session. [MCP-29, MCP-30, MCP-31] */
+export function initialize(
+  params: JsonObject,
+  caller: EndpointCaller,
+  sessions: Sessions,
+  { serverInfo }: Pick<McpParts, 'serverInfo'>,
+): { readonly result: JsonObject; readonly session: Session } {
+  const asked = own(params, 'protocolVersion')
+  const protocolVersion = LEGACY_VERSIONS.find((version) => version === asked) ?? NEWEST
+  const clientName = nameOfClient(own(params, 'clientInfo'))
+  const session = sessions.open(caller.key, { version: protocolVersion, clientName })
+  return { session, result: { protocolVersion, capabilities: CAPABILITIES, serverInfo, instructions: INSTRUCTIONS } }
+}
+
+/** A version that the endpoint does not know at all is told those it does. [MCP-35] */
+export function checkLegacyVersion(header: string | undefined): void {
+  if (header === undefined || LEGACY_VERSIONS.some((version) => version === header)) return
+  const message = 'The header MCP-Protocol-Version names no version that is served here.'
+  throw new RpcError('version', message, { supported: ALL_VERSIONS, requested: header.slice(0, 120) })
+}
+
+const setLevel: Method = (params, { session }) => {
+  const level = requiredText(params, 'level')
+  if (!(LOG_LEVELS as readonly string[]).includes(level)) {
+    throw new RpcError('params', `The parameter level must be one of ${LOG_LEVELS.join(', ')}.`)
+  }
+  if (session) session.logLevel = level as LogLevel
+  return {}
+}
+
+/** [MCP-38] */
+const subscribe: Method = async (params, context, { content }) => {
+  const uri = requiredText(params, 'uri')
+  const { session } = context
+  if (session === null) throw new RpcError('params', 'Subscribing needs a session: send initialize and its Mcp-Session-Id first.')
+  if (!(await content.resources.mayRead(context, uri))) throw noResource(uri, context.era)
+  if (session.subscriptions.has(uri)) return {}
+  if (session.subscriptions.size >= MAX_SUBSCRIPTIONS) {
+    throw new RpcError('limit', `A session may subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`, {
+      limit: MAX_SUBSCRIPTIONS,
+    })
+  }
+  session.subscriptions.add(uri)
+  session.stream?.watch.add(uri)
+  return {}
+}
+
+const unsubscribe: Method = (params, { session }) => {
+  const uri = requiredText(params, 'uri')
+  if (session?.subscriptions.delete(uri) === true) session.stream?.watch.remove(uri)
+  return {}
+}
+
+/** Beside `initialize`, which makes a session. [MCP-36] */
+export const LEGACY_METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ...SHARED_METHODS,
+  ['ping', () => ({})],
+  ['logging/setLevel', setLevel],
+  ['resources/subscribe', subscribe],
+  ['resources/unsubscribe', unsubscribe],
+])

@@ -1,0 +1,146 @@
+import { RelayError } from '../kernel/errors.ts'
+import { newId } from '../kernel/ids.ts'
+import type { EndpointCaller } from './credentials.ts'
+import type { EndpointDeps } from './endpoint-deps.ts'
+import { answerEmpty, createResponder, type Exchange, type RpcResponder } from './exchange.ts'
+import { type Era, errorMessage, own, resultMessage, RPC_ERRORS, RpcError, type RpcMessage, type RpcRequest } from './json-rpc.ts'
+import { checkLegacyVersion, initialize, LEGACY_METHODS } from './legacy.ts'
+import { cacheHints, checkModern, honour, isModern, MODERN_METHODS, modernResult } from './modern.ts'
+import { openCall } from './open-call.ts'
+import { type Session, sessionClosed, type Sessions } from './sessions.ts'
+import { wantsEvents } from './sse.ts'
+import { MAX_STREAMS, type Streams } from './streams.ts'
+import type { JsonObject, RateBucket } from './tool.ts'
+
+export interface MessageDeps extends EndpointDeps {
+  readonly sessions: Sessions
+  readonly streams: Streams
+}
+
+/** What one POSTed message brings about: the part of the checks that is about messages, then the method. [MCP-3] */
+export type HandleMessage = (message: RpcMessage, exchange: Exchange, caller: EndpointCaller) => Promise<void>
+
+/** They cost no token. [MCP-54] */
+const FREE: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'subscriptions/listen', 'logging/setLevel'])
+
+interface Arrived {
+  readonly request: RpcRequest
+  readonly exchange: Exchange
+  readonly caller: EndpointCaller
+  readonly era: Era
+  readonly session: Session | null
+}
+
+/** `null`: the answer is a stream that is open now, or nobody waits for one any more. */
+type Outcome = { readonly result: JsonObject; readonly headers?: Readonly<Record<string, string>> } | null
+
+export function createMessages(deps: MessageDeps): HandleMessage {
+  return async (message, exchange, caller) => {
+    const { header } = exchange
+    if (message.kind === 'request') return answerRequest(message, exchange, caller, deps)
+    const era = isModern(message.kind === 'notification' ? message : { method: '', params: {} }, header) ? 'modern' : 'legacy'
+    const session = sessionOf(era, exchange, caller, deps.sessions)
+    if (message.kind === 'answer') session?.asked.get(message.id)?.(message)
+    else if (message.method === 'notifications/cancelled') cancel(session, own(message.params, 'requestId'))
+    return answerEmpty(exchange, 202)
+  }
+}
+
+/** [MCP-15] */
+function cancel(session: Session | null, requestId: unknown): void {
+  if (typeof requestId === 'string' || typeof requestId === 'number') session?.running.get(requestId)?.abort()
+}
+
+/** The modern leg knows no sessions, not even closed ones. [MCP-32, MCP-34, MCP-48] */
+function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Session | null {
+  if (era === 'modern') return null
+  const found = sessions.find(exchange.header('mcp-session-id'), caller.key)
+  if (found.kind === 'closed') throw sessionClosed()
+  return found.kind === 'live' ? found.session : null
+}
+
+async function answerRequest(request: RpcRequest, exchange: Exchange, caller: EndpointCaller, deps: MessageDeps): Promise<void> {
+  const era = isModern(request, exchange.header) ? 'modern' : 'legacy'
+  const responder = createResponder(exchange, wantsEvents(exchange.header('accept')), deps.timers)
+  try {
+    if (era === 'modern') checkModern(request, exchange.header)
+    else if (request.method !== 'initialize') checkLegacyVersion(exchange.header('mcp-protocol-version'))
+    const session = sessionOf(era, exchange, caller, deps.sessions)
+    const arrived = { request, exchange, caller, era, session } as const
+    takeToken(arrived, deps)
+    const outcome = await run(arrived, responder, deps)
+    if (outcome === null) return
+    responder.answer(200, resultMessage(request.id, outcome.result), outcome.headers)
+  } catch (thrown) {
+    if (thrown instanceof RelayError && !exchange.outgoing.headersSent && thrown.code === 'NOT_FOUND') throw thrown
+    const error = asRpcError(thrown, exchange, deps)
+    responder.answer(RPC_ERRORS[error.kind][era], errorMessage(request.id, error), error.headers)
+  }
+}
+
+/** [MCP-54, MCP-55] */
+function takeToken({ request, exchange, caller }: Arrived, deps: MessageDeps): void {
+  const { method, params } = request
+  const name = own(params, 'name')
+  const tool = method === 'tools/call' ? deps.parts.tools.find(typeof name === 'string' ? name : '') : null
+  // Neither log nor metric takes a name or method that a caller made up.
+  exchange.note.method = LEGACY_METHODS.has(method) || MODERN_METHODS.has(method) || FREE.has(method) ? method : 'unknown'
+  if (tool !== null) exchange.note.tool = tool.kind === 'known' ? String(name) : 'unknown'
+  if (FREE.has(method)) return
+  const bucket: RateBucket = tool?.kind === 'known' ? tool.bucket : 'read'
+  try {
+    deps.takeRate(caller.access.workspaceId, bucket)
+  } catch (error) {
+    countCall(exchange, 'limited', deps)
+    throw error
+  }
+}
+
+async function run(arrived: Arrived, responder: RpcResponder, deps: MessageDeps): Promise<Outcome> {
+  const { request, exchange, caller, era, session } = arrived
+  const { method, params } = request
+  if (method === 'initialize' && era === 'legacy') {
+    const { result, session: opened } = initialize(params, caller, deps.sessions, deps.parts)
+    return { result, headers: { 'Mcp-Session-Id': opened.id } }
+  }
+  if (method === 'subscriptions/listen' && era === 'modern') return listen(arrived, responder, deps)
+  const run = (era === 'legacy' ? LEGACY_METHODS : MODERN_METHODS).get(method)
+  if (run === undefined) throw new RpcError('unknown-method', 'There is no such method on this leg.')
+  using call = openCall({ request, exchange, caller, era, session, responder, random: deps.random })
+  try {
+    const result = await run(params, call.context, deps.parts)
+    countCall(exchange, own(result, 'isError') === true ? 'error' : 'ok', deps)
+    return { result: era === 'legacy' ? result : modernResult(result, cacheHints(request, deps.parts.content), deps.parts) }
+  } catch (error) {
+    countCall(exchange, 'error', deps)
+    if (!call.context.signal.aborted) throw error
+    // Its caller asked for no answer any more.
+    responder.leave()
+    return null
+  }
+}
+
+async function listen({ request, exchange, caller }: Arrived, responder: RpcResponder, deps: MessageDeps): Promise<null> {
+  responder.cede()
+  const listening = await honour(request, caller, deps.parts)
+  const target = { outgoing: exchange.outgoing, headers: exchange.common }
+  if (deps.streams.listen(caller, listening, target)) return null
+  throw new RpcError('limit', `A principal may have at most ${MAX_STREAMS} listening streams.`, { limit: MAX_STREAMS })
+}
+
+function countCall({ note }: Exchange, outcome: 'ok' | 'error' | 'limited', { metrics }: MessageDeps): void {
+  if (note.tool !== null) metrics.add('relay_mcp_calls_total', 1, { tool: note.tool, outcome })
+}
+
+/** What is unexpected is told to the log; the caller gets the number to ask for. [section 1.5, OPS-8] */
+function asRpcError(thrown: unknown, exchange: Exchange, { metrics, log, random }: MessageDeps): RpcError {
+  if (thrown instanceof RpcError) return thrown
+  const incident = newId('inc-', 12, random)
+  metrics.add('relay_handler_panics_total', 1)
+  log.error('mcp.unexpected', 'a request failed unexpectedly', {
+    requestId: exchange.requestId,
+    incident,
+    stack: thrown instanceof Error ? thrown.stack : String(thrown),
+  })
+  return new RpcError('unexpected', 'The relay failed unexpectedly.', { incident })
+}

@@ -1,0 +1,145 @@
+import type { CompletionRequest, McpContent } from './content.ts'
+import { type Era, isObject, own, requiredText, RpcError } from './json-rpc.ts'
+import type { LogLevel, Session } from './sessions.ts'
+import { type CallContext, type JsonObject, type Toolset, TOOLSETS, type ToolServer, type ToolView } from './tool.ts'
+
+/** What stands behind the methods. */
+export interface McpParts {
+  readonly tools: ToolServer
+  readonly content: McpContent
+  readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
+}
+
+/** What one request knows besides its parameters. */
+export interface RequestContext extends CallContext {
+  readonly era: Era
+  /** `null` on the modern leg, and without a live session of the caller. */
+  readonly session: Session | null
+  /** As they came; a server of test tools looks at members that no tool of ours has. */
+  readonly params: JsonObject
+  /** Sends a log message to a client that wants its level. */
+  log(level: LogLevel, data: unknown): void
+  /** Asks the client something in the middle of its own call; rejects when it cannot be asked or refuses. [MCP-58] */
+  ask(method: string, params: JsonObject): Promise<JsonObject>
+}
+
+/** Answers with the result; throws RpcError. */
+export type Method = (params: JsonObject, context: RequestContext, parts: McpParts) => Promise<JsonObject> | JsonObject
+
+/** The methods of both legs. [MCP-36, MCP-45] */
+export const SHARED_METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ['tools/list', listTools],
+  ['tools/call', callTool],
+  ['resources/list', listResources],
+  ['resources/templates/list', listTemplates],
+  ['resources/read', readResource],
+  ['prompts/list', listPrompts],
+  ['prompts/get', getPrompt],
+  ['completion/complete', complete],
+])
+
+function listTools(params: JsonObject, { view, access }: RequestContext, { tools }: McpParts): JsonObject {
+  onlyPage(params)
+  return { tools: tools.list({ ...view, isViewer: access.role === 'viewer' }) }
+}
+
+async function callTool(params: JsonObject, context: RequestContext, { tools }: McpParts): Promise<JsonObject> {
+  const name = requiredText(params, 'name')
+  const args = own(params, 'arguments') ?? {}
+  if (!isObject(args)) throw new RpcError('params', 'The parameter arguments must be an object.')
+  const found = tools.find(name)
+  if (found.kind === 'unknown') {
+    const hint = found.nearest === null ? '' : ` Did you mean ${found.nearest}?`
+    throw new RpcError('params', `There is no tool ${quoted(name)}.${hint}`)
+  }
+  return tools.call(name, args, context)
+}
+
+async function listResources(params: JsonObject, context: RequestContext, { content }: McpParts): Promise<JsonObject> {
+  const page = await content.resources.list(context, cursorOf(params))
+  if (page === null) throw badCursor()
+  return { resources: page.resources, ...(page.nextCursor !== null && { nextCursor: page.nextCursor }) }
+}
+
+function listTemplates(params: JsonObject, _: RequestContext, { content }: McpParts): JsonObject {
+  onlyPage(params)
+  return { resourceTemplates: content.resources.templates }
+}
+
+async function readResource(params: JsonObject, context: RequestContext, { content }: McpParts): Promise<JsonObject> {
+  const uri = requiredText(params, 'uri')
+  const contents = await content.resources.read(context, uri)
+  if (contents === null) throw noResource(uri, context.era)
+  return { contents }
+}
+
+function listPrompts(params: JsonObject, _: RequestContext, { content }: McpParts): JsonObject {
+  onlyPage(params)
+  return { prompts: content.prompts.list() }
+}
+
+function getPrompt(params: JsonObject, _: RequestContext, { content }: McpParts): JsonObject {
+  const name = requiredText(params, 'name')
+  const args = own(params, 'arguments') ?? {}
+  if (!isObject(args)) throw new RpcError('params', 'The parameter arguments must be an object.')
+  const prompt = content.prompts.get(name, args)
+  if (prompt.kind === 'refused') throw new RpcError('params', prompt.message)
+  return prompt.result
+}
+
+async function complete(params: JsonObject, context: RequestContext, { content }: McpParts): Promise<JsonObject> {
+  const completion = await content.complete(context, completionRequest(params))
+  if (completion === null) throw new RpcError('params', 'The parameter ref names nothing that can be completed.')
+  return { completion }
+}
+
+function completionRequest(params: JsonObject): CompletionRequest {
+  const ref = own(params, 'ref')
+  const argument = own(params, 'argument')
+  if (!isObject(ref) || !isObject(argument)) throw new RpcError('params', 'The parameters ref and argument must be objects.')
+  const given = own(params, 'context')
+  const known = isObject(given) ? own(given, 'arguments') : undefined
+  return {
+    ref,
+    argument: { name: requiredText(argument, 'name'), value: requiredText(argument, 'value') },
+    known: isObject(known) ? known : {},
+  }
+}
+
+/** The same error whether it does not exist or may not be read. [RES-8] */
+export function noResource(uri: string, era: Era): RpcError {
+  const kind = era === 'legacy' ? 'no-resource' : 'no-resource-modern'
+  return new RpcError(kind, `There is no resource ${quoted(uri)}.`, { uri: uri.slice(0, 1_024) })
+}
+
+function cursorOf(params: JsonObject): string | null {
+  const cursor = own(params, 'cursor') ?? null
+  if (cursor !== null && typeof cursor !== 'string') throw badCursor()
+  return cursor
+}
+
+/** Lists that are always one page have given no cursor to anybody. */
+function onlyPage(params: JsonObject): void {
+  if (cursorOf(params) !== null) throw badCursor()
+}
+
+function badCursor(): RpcError {
+  return new RpcError('params', 'The parameter cursor is not one that this list has given.')
+}
+
+/** What `?toolsets=`, else `X-MCP-Toolsets`, and `?readonly=1` leave of the tools. [TOOL-10, TOOL-11] */
+export function readView(query: URLSearchParams, header: string | undefined): ToolView {
+  const readonly = query.get('readonly') === '1'
+  const given = (query.get('toolsets') ?? header ?? '').split(',').map((name) => name.trim())
+  const named = given.filter((name) => name !== '')
+  const unknown = named.find((name) => !(TOOLSETS as readonly string[]).includes(name))
+  if (unknown !== undefined) {
+    throw new RpcError('params', `There is no toolset ${quoted(unknown)}; there are ${TOOLSETS.join(', ')}.`)
+  }
+  return { readonly, toolsets: named.length === 0 ? null : (named as Toolset[]) }
+}
+
+/** What a caller sent, at a length that an error may repeat. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text)
+}

@@ -1,0 +1,152 @@
+import { nameOfClient } from './client-name.ts'
+import type { McpContent } from './content.ts'
+import { INSTRUCTIONS } from './instructions.ts'
+import { isObject, own, type RpcId, type RpcRequest, RpcError } from './json-rpc.ts'
+import { type McpParts, type Method, SHARED_METHODS } from './methods.ts'
+import { LOG_LEVELS, type LogLevel } from './sessions.ts'
+import type { Listening } from './streams.ts'
+import type { JsonObject, McpCaller } from './tool.ts'
+
+export const MODERN_VERSION = '2026-07-28'
+const META = 'io.modelcontextprotocol'
+const VERSION_KEY = `${META}/protocolVersion`
+const SUBSCRIPTION_KEY = `${META}/subscriptionId`
+const MAX_LISTENED = 100
+const MINUTES_5 = 300_000
+const HOUR = 3_600_000
+
+/** The member that `Mcp-Name` repeats, by method. [MCP-42] */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['resources/read', 'uri'],
+  ['prompts/get', 'name'],
+])
+
+type HeaderOf = (name: string) => string | undefined
+
+/** Whether a request belongs to the modern leg. [MCP-29, MCP-40] */
+export function isModern({ method, params }: Pick<RpcRequest, 'method' | 'params'>, header: HeaderOf): boolean {
+  const meta = own(params, '_meta')
+  if (isObject(meta) && Object.hasOwn(meta, VERSION_KEY)) return true
+  if (method === 'initialize') return false
+  return (
+    trimmed(header('mcp-protocol-version')) === MODERN_VERSION ||
+    method === 'server/discover' ||
+    method === 'subscriptions/listen'
+  )
+}
+
+/** Completeness of `_meta`, then the headers that repeat the body, then the version: the first that fails is thrown. [MCP-41..MCP-44] */
+export function checkModern({ method, params }: Pick<RpcRequest, 'method' | 'params'>, header: HeaderOf): void {
+  const meta = own(params, '_meta')
+  const version = isObject(meta) ? own(meta, VERSION_KEY) : undefined
+  if (!isObject(meta) || typeof version !== 'string' || !isObject(own(meta, `${META}/clientCapabilities`))) {
+    throw new RpcError('meta', `The member _meta must hold ${VERSION_KEY} and ${META}/clientCapabilities.`)
+  }
+  checkHeader('MCP-Protocol-Version', trimmed(header('mcp-protocol-version')), version)
+  checkHeader('Mcp-Method', trimmed(header('mcp-method')), method)
+  const naming = NAMED_BY.get(method)
+  if (naming !== undefined) checkHeader('Mcp-Name', decodedName(header('mcp-name')), own(params, naming))
+  if (version === MODERN_VERSION) return
+  const data = { supported: [MODERN_VERSION], requested: version.slice(0, 120) }
+  throw new RpcError('version', `The protocol version is not served; ${MODERN_VERSION} is.`, data)
+}
+
+function checkHeader(name: string, value: string | undefined, expected: unknown): void {
+  if (value === undefined) throw new RpcError('headers', `The header ${name} is required.`)
+  if (value !== expected) throw new RpcError('headers', `The header ${name} differs from the body.`)
+}
+
+function trimmed(value: string | undefined): string | undefined {
+  return value?.replace(/^[ \t]+|[ \t]+$/g, '')
+}
+
+/** Names beyond ASCII come as `=?base64?…?=`. [MCP-43] */
+function decodedName(value: string | undefined): string | undefined {
+  const name = trimmed(value)
+  const encoded = name === undefined ? undefined : /^=\?base64\?(.*)\?=$/.exec(name)?.[1]
+  if (encoded === undefined) return name
+  const bytes = Buffer.from(encoded, 'base64')
+  try {
+    if (bytes.toString('base64') === encoded) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    // Not UTF-8: refused as every other bad value.
+  }
+  throw new RpcError('headers', 'The header Mcp-Name is not valid Base64 of UTF-8.')
+}
+
+/** The level from which on a request wants log messages; `null`: none. */
+export function logLevelOf(params: JsonObject): LogLevel | null {
+  const meta = own(params, '_meta')
+  const level = isObject(meta) ? own(meta, `${META}/logLevel`) : undefined
+  return LOG_LEVELS.find((known) => known === level) ?? null
+}
+
+/** The name that comes with each request. [PRES-2] */
+export function clientOf(params: JsonObject): string | null {
+  const meta = own(params, '_meta')
+  return isObject(meta) ? nameOfClient(own(meta, `${META}/clientInfo`)) : null
+}
+
+/** Beside `subscriptions/listen`, which is answered by a stream. [MCP-45] */
+export const MODERN_METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ...SHARED_METHODS,
+  [
+    'server/discover',
+    () => ({
+      supportedVersions: [MODERN_VERSION],
+      capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, prompts: {}, completions: {} },
+      instructions: INSTRUCTIONS,
+    }),
+  ],
+])
+
+/** What every result carries; a result may say itself that it is not complete. [MCP-47, MCP-49] */
+export function modernResult(result: JsonObject, hints: JsonObject, { serverInfo }: Pick<McpParts, 'serverInfo'>): JsonObject {
+  const given = own(result, '_meta')
+  const _meta = {
+    ...(isObject(given) && given),
+    [`${META}/serverInfo`]: { name: serverInfo.name, version: serverInfo.version },
+  }
+  return { resultType: 'complete', ...hints, ...result, _meta }
+}
+
+/** How long a result may be kept, and by whom. [MCP-49] */
+export function cacheHints({ method, params }: Pick<RpcRequest, 'method' | 'params'>, { resources }: McpContent): JsonObject {
+  switch (method) {
+    case 'server/discover':
+    case 'prompts/list':
+    case 'resources/templates/list':
+      return { ttlMs: MINUTES_5, cacheScope: 'public' }
+    case 'tools/list':
+      return { ttlMs: MINUTES_5, cacheScope: 'private' }
+    case 'resources/list':
+      return { ttlMs: 0, cacheScope: 'private' }
+    case 'resources/read':
+      return resources.isPublic(String(own(params, 'uri')))
+        ? { ttlMs: HOUR, cacheScope: 'public' }
+        : { ttlMs: 0, cacheScope: 'private' }
+    default:
+      return {}
+  }
+}
+
+/** The part of the filter that is served; tools and prompts never change while the relay runs. [MCP-50, MCP-51] */
+export async function honour(
+  request: { readonly id: RpcId; readonly params: JsonObject },
+  caller: McpCaller,
+  parts: Pick<McpParts, 'content' | 'serverInfo'>,
+): Promise<Listening> {
+  const filter = own(request.params, 'notifications') ?? {}
+  if (!isObject(filter)) throw new RpcError('params', 'The parameter notifications must be an object.')
+  const meta = { [SUBSCRIPTION_KEY]: request.id }
+  const { resources } = parts.content
+  const named = own(filter, 'resourceSubscriptions')
+  const uris = Array.isArray(named) ? [...new Set(named.filter((uri) => typeof uri === 'string'))].slice(0, MAX_LISTENED) : []
+  const readable = await Promise.all(uris.map((uri) => resources.mayRead(caller, uri)))
+  const honoured = {
+    ...(own(filter, 'resourcesListChanged') === true && { resourcesListChanged: true as const }),
+    ...(Array.isArray(named) && { resourceSubscriptions: uris.filter((_, at) => readable[at]) }),
+  }
+  return { honoured, meta, answer: { jsonrpc: '2.0', id: request.id, result: modernResult({ _meta: meta }, {}, parts) } }
+}

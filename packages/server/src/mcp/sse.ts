@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http'
+import type { JsonObject } from './tool.ts'
+
+/** A reader so far behind is cut off: what it does not take would pile up here. */
+const MAX_WAITING_BYTES = 16 * 1_048_576
+
+export const EVENT_STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache',
+  'X-Accel-Buffering': 'no',
+} as const
+
+/** A response that is written event by event. Writing to one that has ended does nothing. [MCP-13] */
+export interface EventStream {
+  send(message: JsonObject): void
+  comment(): void
+  /** Ends it, after one last event when there is one. */
+  end(message?: JsonObject): void
+}
+
+/** Sends the head at once. */
+export function openEventStream(outgoing: ServerResponse, headers: Readonly<Record<string, string>>): EventStream {
+  outgoing.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
+  // The head alone would wait for the first event.
+  outgoing.flushHeaders()
+  const write = (text: string): void => {
+    if (outgoing.writableEnded || outgoing.destroyed) return
+    if (outgoing.writableLength > MAX_WAITING_BYTES) outgoing.destroy()
+    else outgoing.write(text)
+  }
+  return {
+    send: (message) => write(eventOf(message)),
+    comment: () => write(':\n\n'),
+    end(message) {
+      if (message !== undefined) write(eventOf(message))
+      if (!outgoing.writableEnded) outgoing.end()
+    },
+  }
+}
+
+/** `JSON.stringify` never breaks a line, so one `data` holds it all. */
+function eventOf(message: JsonObject): string {
+  return `event: message\ndata: ${JSON.stringify(message)}\n\n`
+}
+
+/** Whether `Accept` names `text/event-stream` with a weight above 0; a wildcard does not. [MCP-12] */
+export function wantsEvents(accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    if (type !== 'text/event-stream') return false
+    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))
+    return weight === undefined || Number(weight.slice(weight.indexOf('=') + 1).trim()) > 0
+  })
+}

@@ -1,0 +1,58 @@
+import { chmod, link, open, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Random } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/log.ts'
+
+export const TOKEN_FILE = 'mcp_token'
+/** 24 bytes are 32 characters of base64url. */
+const TOKEN_BYTES = 24
+const USABLE = /^[A-Za-z0-9_-]{16,128}$/
+const OWNER_ONLY = 0o600
+const OTHERS = 0o077
+
+/**
+ * The bearer of this host, made on the first start; when it resolves, the file is durable and readable by its owner only. [MCP-19]
+ * Throws a sentence for the operator, which names the file and never what is in it.
+ */
+export async function openStaticToken(dataDir: string, random: Random, log: Logger): Promise<string> {
+  const file = join(dataDir, TOKEN_FILE)
+  const token = (await existing(file)) ?? (await created(file, random))
+  if (!USABLE.test(token)) {
+    throw new Error(`${file} must hold 16 to 128 characters of A-Z, a-z, 0-9, _ and -; delete it to have one made.`)
+  }
+  if (((await stat(file)).mode & OTHERS) !== 0) {
+    log.warn('mcp.token_mode', 'The MCP token could be read by others; its file is now for its owner only.', { file })
+    await chmod(file, OWNER_ONLY)
+  }
+  return token
+}
+
+/** A line break at the end is an editor's, not the operator's. */
+async function existing(file: string): Promise<string | null> {
+  try {
+    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Written aside and linked into place, so that no crash leaves half a token and of two starts at once both use the same one. */
+async function created(file: string, random: Random): Promise<string> {
+  const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+  const aside = `${file}.${process.pid}.new`
+  await rm(aside, { force: true })
+  try {
+    await using handle = await open(aside, 'wx', OWNER_ONLY)
+    await handle.writeFile(`${token}\n`)
+    await handle.sync()
+    await link(aside, file)
+    return token
+  } catch (error) {
+    const other = (error as NodeJS.ErrnoException).code === 'EEXIST' ? await existing(file) : null
+    if (other !== null) return other
+    throw new Error(`${file} cannot be created: ${(error as Error).message}`, { cause: error })
+  } finally {
+    await rm(aside, { force: true })
+  }
+}
