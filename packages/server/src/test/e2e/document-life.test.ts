@@ -1,49 +1,16 @@
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { describe, expect, it } from 'vitest'
+import { type Body, liveDocuments, setShape, shapesIn } from '../live-documents.ts'
+import { saved, until } from '../relay-under-test.ts'
 import { isCovered, storedHead, storedRows } from '../store-file.ts'
+import { pause } from '../wire-client.ts'
 
-let relay: RelayUnderTest
-
-beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' } })
-})
-afterAll(() => relay?.[Symbol.asyncDispose]())
-
-interface Body {
-  readonly serverVersion: number
-  readonly pages: { readonly shapes: { readonly id: string }[] }[]
-  readonly richTextPages: { readonly content: string }[]
-}
-
-async function create(id: string): Promise<void> {
-  await relay.rest().putDocument(id, {
-    name: id,
-    pages: [{ id: 'canvas', name: 'Canvas', shapes: [{ id: 's1', type: 'rectangle', x: 1 }] }],
-    richTextPages: [
-      { id: 'one', name: 'One', content: '<p>first</p>' },
-      { id: 'two', name: 'Two', content: '<p>second</p>' },
-    ],
-  })
-}
-
-async function opened(id: string): Promise<SyncClient> {
-  const client = relay.sync(id)
-  await saved(client)
-  // What the load itself wrote goes into the body now and not in the middle of the story.
-  await read(id)
-  return client
-}
-
-const read = async (id: string) => (await relay.rest().getDocument(id)) as unknown as Body
-const setShape = (client: SyncClient, id: string) => client.doc.getMap('shapes:canvas').set(id, { id, type: 'ellipse', x: 2 })
-const shapesIn = (body: Body) => body.pages.flatMap(({ shapes }) => shapes.map(({ id }) => id)).sort()
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+const live = liveDocuments()
+const { create, opened, read } = live
 
 /** How long it takes until the stored body holds everything. */
 async function untilCoveredMs(id: string, timeoutMs = 15_000): Promise<number> {
   const startedAt = performance.now()
-  await until('the body to hold every edit', () => isCovered(relay, id), timeoutMs)
+  await until('the body to hold every edit', () => isCovered(live.relay, id), timeoutMs)
   return performance.now() - startedAt
 }
 
@@ -54,7 +21,7 @@ describe.concurrent('the life of a live document', () => {
     const ann = await opened('idle')
     setShape(ann, 'a')
     await saved(ann)
-    expect(isCovered(relay, 'idle')).toBe(false)
+    expect(isCovered(live.relay, 'idle')).toBe(false)
     const tookMs = await untilCoveredMs('idle')
     expect(tookMs).toBeGreaterThan(1_500)
     expect(tookMs).toBeLessThan(4_000)
@@ -64,13 +31,13 @@ describe.concurrent('the life of a live document', () => {
   it('[LIFE-10] while edits go on, the body follows within 10 s of the first', async () => {
     await create('busy')
     const ann = await opened('busy')
-    const before = storedHead(relay, 'busy')?.coveredSeq ?? 0
+    const before = storedHead(live.relay, 'busy')?.coveredSeq ?? 0
     const startedAt = performance.now()
     let followedMs = 0
     for (let i = 0; followedMs === 0 && i < 60; i++) {
       setShape(ann, `a${i}`)
       await pause(250)
-      if ((storedHead(relay, 'busy')?.coveredSeq ?? 0) > before) followedMs = performance.now() - startedAt
+      if ((storedHead(live.relay, 'busy')?.coveredSeq ?? 0) > before) followedMs = performance.now() - startedAt
     }
     expect(followedMs).toBeGreaterThan(8_000)
     expect(followedMs).toBeLessThan(12_000)
@@ -85,7 +52,7 @@ describe.concurrent('the life of a live document', () => {
     await saved(ann)
     ann.destroy()
     await pause(300)
-    expect(isCovered(relay, 'left')).toBe(false)
+    expect(isCovered(live.relay, 'left')).toBe(false)
     ben.destroy()
     expect(await untilCoveredMs('left')).toBeLessThan(1_200)
   })
@@ -99,7 +66,7 @@ describe.concurrent('the life of a live document', () => {
       const body = await read('read')
       expect(shapesIn(body)).toContain(`a${i}`)
       expect(body.serverVersion).toBe(2 + i)
-      expect(storedHead(relay, 'read')?.version).toBe(2 + i)
+      expect(storedHead(live.relay, 'read')?.version).toBe(2 + i)
     }
     ann.destroy()
   })
@@ -109,10 +76,10 @@ describe.concurrent('the life of a live document', () => {
     const ann = await opened('version')
     const first = (await read('version')).serverVersion
     const versionAfter = async (edit: () => void): Promise<number> => {
-      const before = storedHead(relay, 'version')?.lastSeq ?? 0
+      const before = storedHead(live.relay, 'version')?.lastSeq ?? 0
       edit()
       await saved(ann)
-      expect(storedHead(relay, 'version')?.lastSeq).toBeGreaterThan(before)
+      expect(storedHead(live.relay, 'version')?.lastSeq).toBeGreaterThan(before)
       return (await read('version')).serverVersion
     }
     expect(await versionAfter(() => ann.doc.getMap('some other root').set('a', 1))).toBe(first)
@@ -128,7 +95,7 @@ describe.concurrent('the life of a live document', () => {
   })
 
   const pointsOf = (id: string) =>
-    storedRows(relay, 'select reason, body from recovery_points join documents using (key) where id = ?', id).map((row) => ({
+    storedRows(live.relay, 'select reason, body from recovery_points join documents using (key) where id = ?', id).map((row) => ({
       reason: row['reason'],
       body: JSON.parse(new TextDecoder().decode(row['body'] as Uint8Array)) as Body,
     }))
@@ -163,7 +130,7 @@ describe.concurrent('the life of a live document', () => {
         ?.body.richTextPages.map(({ content }) => content.replace(/ id="[^"]*"/, '')),
     ).toEqual(['<p>first</p>', '<p>second</p>'])
     await create('put away')
-    await relay.rest().putDocument('put away', { name: 'empty', pages: [], richTextPages: [] })
+    await live.relay.rest().putDocument('put away', { name: 'empty', pages: [], richTextPages: [] })
     expect(pointsOf('put away').map(({ reason, body }) => [reason, shapesIn(body)])).toEqual([['zeroing', ['s1']]])
     ann.destroy()
   })

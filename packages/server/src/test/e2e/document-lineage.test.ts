@@ -1,50 +1,17 @@
-import type { SyncClient } from '@docrelay/protocol/client/sync-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { liveDocuments, setShape, shapesIn } from '../live-documents.ts'
+import { saved, until } from '../relay-under-test.ts'
 import { storedHead, storedRows } from '../store-file.ts'
+import { pause } from '../wire-client.ts'
 
-let relay: RelayUnderTest
-
-beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' } })
-})
-afterAll(() => relay?.[Symbol.asyncDispose]())
-
-interface Body {
-  readonly serverVersion: number
-  readonly pages: { readonly shapes: { readonly id: string }[] }[]
-  readonly richTextPages: { readonly content: string }[]
-}
-
-async function create(id: string): Promise<void> {
-  await relay.rest().putDocument(id, {
-    name: id,
-    pages: [{ id: 'canvas', name: 'Canvas', shapes: [{ id: 's1', type: 'rectangle', x: 1 }] }],
-    richTextPages: [
-      { id: 'one', name: 'One', content: '<p>first</p>' },
-      { id: 'two', name: 'Two', content: '<p>second</p>' },
-    ],
-  })
-}
-
-async function opened(id: string): Promise<SyncClient> {
-  const client = relay.sync(id)
-  await saved(client)
-  // What the load itself wrote goes into the body now and not in the middle of the story.
-  await read(id)
-  return client
-}
-
-const read = async (id: string) => (await relay.rest().getDocument(id)) as unknown as Body
-const setShape = (client: SyncClient, id: string) => client.doc.getMap('shapes:canvas').set(id, { id, type: 'ellipse', x: 2 })
-const shapesIn = (body: Body) => body.pages.flatMap(({ shapes }) => shapes.map(({ id }) => id)).sort()
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+const live = liveDocuments()
+const { create, opened, read } = live
 
 describe('a deleted document', () => {
   const TABLES = ['log_heads', 'bodies', 'updates', 'snapshots', 'recovery_points', 'set_aside'] as const
   const left = () =>
-    TABLES.flatMap((table) => storedRows(relay, `select key from ${table} where key not in (select key from documents)`))
+    TABLES.flatMap((table) => storedRows(live.relay, `select key from ${table} where key not in (select key from documents)`))
 
   it('[LIFE-23] what is typed while it is deleted, or comes later, leaves nothing of it behind', async () => {
     await create('deleted')
@@ -57,15 +24,15 @@ describe('a deleted document', () => {
       }
     })
     await pause(200)
-    await relay.rest().deleteDocument('deleted')
+    await live.relay.rest().deleteDocument('deleted')
     await pause(300)
     typing = false
     await Promise.all(work)
     // The saves that were due at the time of the deletion would come now.
     await pause(2_500)
-    expect(storedHead(relay, 'deleted')).toBeNull()
+    expect(storedHead(live.relay, 'deleted')).toBeNull()
     expect(left()).toEqual([])
-    expect(storedRows(relay, 'select id from tombstones')).toEqual([{ id: 'deleted' }])
+    expect(storedRows(live.relay, 'select id from tombstones')).toEqual([{ id: 'deleted' }])
     for (const client of typists) client.destroy()
   })
 
@@ -74,12 +41,12 @@ describe('a deleted document', () => {
     const ann = await opened('away')
     ann.disconnect()
     setShape(ann, 'late')
-    await relay.rest().deleteDocument('away')
+    await live.relay.rest().deleteDocument('away')
     ann.connect()
     await until('the refusal', () => ann.state.refusal === 'ERR_DELETED')
-    await relay.kill()
-    await relay.restart()
-    await expect(relay.rest().getDocument('away')).rejects.toMatchObject({ status: 404 })
+    await live.relay.kill()
+    await live.relay.restart()
+    await expect(live.relay.rest().getDocument('away')).rejects.toMatchObject({ status: 404 })
     expect(left()).toEqual([])
     ann.destroy()
   })
@@ -89,9 +56,9 @@ describe('a deleted document', () => {
     const ann = await opened('again')
     setShape(ann, 'old life')
     await saved(ann)
-    await relay.rest().deleteDocument('again')
-    await relay.rest().putDocument('again', { name: 'again', pages: [] }, { overrideTombstone: true })
-    const fresh = relay.sync('again')
+    await live.relay.rest().deleteDocument('again')
+    await live.relay.rest().putDocument('again', { name: 'again', pages: [] }, { overrideTombstone: true })
+    const fresh = live.relay.sync('again')
     await saved(fresh)
     expect(fresh.doc.getMap('shapes:canvas').size).toBe(0)
     expect(shapesIn(await read('again'))).toEqual([])
@@ -106,10 +73,10 @@ describe('one lineage', () => {
     setShape(ann, 'before')
     await saved(ann)
     ann.disconnect()
-    await relay.stop()
-    await relay.restart()
+    await live.relay.stop()
+    await live.relay.restart()
     const body = await read('lineage')
-    await relay.rest().putDocument('lineage', {
+    await live.relay.rest().putDocument('lineage', {
       ...body,
       richTextPages: body.richTextPages.map((page) => ({
         ...page,
@@ -135,12 +102,12 @@ describe('one lineage', () => {
     page.delete(0, page.length)
     page.insert(0, ['a', 'b', 'a', 'b'].map(paragraph))
     await saved(ann)
-    const { lastSeq } = storedHead(relay, 'doubled') ?? { lastSeq: 0 }
-    await relay.kill()
-    await relay.restart()
+    const { lastSeq } = storedHead(live.relay, 'doubled') ?? { lastSeq: 0 }
+    await live.relay.kill()
+    await live.relay.restart()
     await until('ann to be back', () => ann.state.synced && page.length === 2)
     expect(page.toArray().map(String)).toEqual(['<paragraph>a</paragraph>', '<paragraph>b</paragraph>'])
-    expect(storedHead(relay, 'doubled')?.lastSeq).toBe(lastSeq + 1)
+    expect(storedHead(live.relay, 'doubled')?.lastSeq).toBe(lastSeq + 1)
     expect((await read('doubled')).richTextPages[0]?.content.replace(/<[^>]*>/g, '|')).toBe('|a||b|')
     ann.destroy()
   })
@@ -150,7 +117,7 @@ describe('one lineage', () => {
     const ann = await opened('title')
     const metadata = ann.doc.getMap('metadata')
     const body = await read('title')
-    await relay.rest().putDocument('title', { ...body, name: 'set over REST' })
+    await live.relay.rest().putDocument('title', { ...body, name: 'set over REST' })
     await until('the title to arrive', () => metadata.get('title') === 'set over REST')
     const nameOf = async () => ((await read('title')) as unknown as { name: string }).name
     ann.doc.transact(() => {
