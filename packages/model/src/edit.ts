@@ -31,6 +31,8 @@ export interface Edited<R> {
   readonly result: R
   readonly fixes: readonly Fix[]
   readonly warnings: readonly Warning[]
+  /** The shapes that were written: what an agent is shown to have selected. [PRES-1] */
+  readonly selection?: readonly string[]
 }
 
 /** Time and randomness of an edit. A retry gets another one, so nothing may be kept between calls. */

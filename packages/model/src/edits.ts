@@ -1,3 +1,5 @@
+import type { DocumentBody } from './body.ts'
+import type { Edit, Edited, EditEnvironment, Refusal } from './edit.ts'
 import { setFields } from './fields/set-fields.ts'
 import { renameDocument } from './names.ts'
 import { addProsePage, deleteProsePage, renameProsePage, reorderProsePages } from './prose/page-edits.ts'
@@ -23,3 +25,20 @@ export const edits = {
 } as const
 
 export type EditName = keyof typeof edits
+
+/** What the edit of a name is given. */
+export type EditArgs<N extends EditName> = Parameters<(typeof edits)[N]>[1]
+
+/**
+ * Runs the edit of a name, as which it travels between threads. `args` are plain data that passed the tool's schema, as an `Edit` asks; nothing
+ * checks them here.
+ */
+export function runEdit(
+  name: EditName,
+  body: DocumentBody,
+  args: unknown,
+  environment: EditEnvironment,
+): Edited<object> | Refusal {
+  const edit = edits[name] as Edit<unknown, object>
+  return edit(body, args, environment)
+}

@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { DocumentBody } from './body.ts'
+import { bodyGrowth } from './body-growth.ts'
+import { writeStoredBody } from './body-write.ts'
+import { documentBody } from './testing/arbitrary.ts'
+
+const HASH = 'ab'.repeat(32)
+
+/** Parts of `other` in the place of some of `body`, the others kept as they are. */
+function mixed(body: DocumentBody, other: DocumentBody, picks: readonly boolean[]): DocumentBody {
+  const mix = <T>(own: readonly T[], theirs: readonly T[]): readonly T[] => [
+    ...own.filter((_, i) => picks[i % picks.length]),
+    ...theirs.filter((_, i) => picks[(i + 1) % picks.length]),
+  ]
+  return {
+    ...body,
+    canvas: { ...body.canvas, pages: mix(body.canvas.pages, other.canvas.pages) },
+    prose: { ...body.prose, pages: mix(body.prose.pages, other.prose.pages).toReversed() },
+    fields: picks[0] ? other.fields : body.fields,
+    references: picks[1] ? other.references : body.references,
+  }
+}
+
+describe('growth of a body', () => {
+  it('[BODY-14] [CONC-9] the difference of the changed parts is that of the whole stored forms', () => {
+    fc.assert(
+      fc.property(documentBody, documentBody, fc.array(fc.boolean(), { minLength: 2, maxLength: 5 }), (body, other, picks) => {
+        const after = mixed(body, other, picks)
+        expect(bodyGrowth(body, after).bytes).toBe(writeStoredBody(after).length - writeStoredBody(body).length)
+        expect(bodyGrowth(body, body)).toEqual({ bytes: 0, addsBlobs: false })
+      }),
+      { seed: 14, numRuns: 300 },
+    )
+  })
+
+  it('[BLOB-2] tells whether a changed part names a blob that it did not name before', () => {
+    fc.assert(
+      fc.property(documentBody, (body) => {
+        const [page] = body.prose.pages
+        if (page === undefined) return
+        const named = { ...page, content: `<p data-blob-ref="blob://${HASH}">x</p>` }
+        const withPage = (first: typeof page) => ({
+          ...body,
+          prose: { ...body.prose, pages: [first, ...body.prose.pages.slice(1)] },
+        })
+        expect(bodyGrowth(body, withPage(named)).addsBlobs).toBe(true)
+        expect(bodyGrowth(withPage(named), withPage({ ...named, id: page.id })).addsBlobs).toBe(false)
+        expect(bodyGrowth(withPage(named), body).addsBlobs).toBe(false)
+      }),
+      { seed: 2, numRuns: 50 },
+    )
+  })
+})
