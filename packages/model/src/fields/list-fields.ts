@@ -1,5 +1,5 @@
 import type { DocumentBody, Fields } from '../body.ts'
-import { type Json, memberOf, omitMembers } from '../json.ts'
+import { isJsonObject, type Json, memberOf, omitMembers } from '../json.ts'
 
 /** A field as tools show it. */
 export interface FieldEntry {
@@ -18,11 +18,9 @@ export function listFields(body: DocumentBody): readonly FieldEntry[] {
 export function fieldLibrary(body: DocumentBody): Fields {
   const given = body.fields
   if (given?.kind === 'fields') return given
-  const value = given?.value
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  const carried = isObject ? (value as { readonly [name: string]: Json }) : {}
-  const base: Fields = { kind: 'fields', items: new Map(), order: [], members: omitMembers(carried, 'fields', 'order') }
-  return isObject ? { ...base, memberOrder: Object.keys(carried) } : base
+  const none: Fields = { kind: 'fields', items: new Map(), order: [], members: {} }
+  if (given === undefined || !isJsonObject(given.value)) return none
+  return { ...none, members: omitMembers(given.value, 'fields', 'order'), memberOrder: Object.keys(given.value) }
 }
 
 /** An entry's value as text; the relay does not check what editors store. */

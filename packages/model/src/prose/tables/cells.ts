@@ -80,7 +80,7 @@ export function setCellAttrs(
 ): ProseElement | Refusal {
   const cell = cellAt(grid, row, col)
   const names = cellAttrNames.filter((name) => wanted[name] !== undefined)
-  if (names.length === 0) return badAttr('none', 'setCellAttrs needs at least one attribute', cellAttrNames)
+  if (names.length === 0) return badAttr(undefined, 'setCellAttrs needs at least one attribute', cellAttrNames)
   const set = new Map<string, string>()
   for (const name of names) {
     const value = wanted[name] as string
@@ -123,9 +123,12 @@ const allowedValues: { readonly [name in (typeof cellAttrNames)[number]]: readon
   scope: ['row', 'col', 'rowgroup', 'colgroup', 'empty to clear'],
 }
 
-function badAttr(attribute: string, reason: string, allowed: readonly string[]): Refusal {
+function badAttr(attribute: string | undefined, reason: string, allowed: readonly string[]): Refusal {
   const hint = allowed.length === 0 ? '' : `; allowed: ${allowed.join(', ')}`
-  return refused('ERR_CELL_ATTR', `No attribute was set: ${reason}${hint}.`, { attribute, allowed })
+  return refused('ERR_CELL_ATTR', `No attribute was set: ${reason}${hint}.`, {
+    ...(attribute === undefined ? {} : { attribute }),
+    allowed,
+  })
 }
 
 function cornerCells(grid: TableGrid, { fromRow, fromCol, toRow, toCol }: Rect): readonly PlacedCell[] {
