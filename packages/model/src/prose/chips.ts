@@ -47,6 +47,13 @@ export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip
   return sameList(nodes, mapped as readonly ProseNode[] as readonly T[])
 }
 
+/** Nodes whose chips of computed fields show nothing: what they show tells when they were written, not what was. [FIELD-5] */
+export function withoutComputed<T extends ProseNode>(nodes: readonly T[]): readonly T[] {
+  return mapChips(nodes, (chip) =>
+    chip.type === 'fieldRef' && computedField(String(chip.attrs['name']), 0) !== undefined ? withLabel(chip, '') : chip,
+  )
+}
+
 /** Of each kind; what is nearest to a name is looked for among all that the document has. */
 const maxWarnings = 10
 

