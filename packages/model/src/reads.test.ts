@@ -179,6 +179,21 @@ describe('get_prose', () => {
   })
 })
 
+describe('get_prose as Markdown', () => {
+  it('[TOOL-23] stays within 80,000 bytes, whatever the blocks are', () => {
+    const lists = '<ul><li><p id="x">a</p></li></ul><ol><li><p>b</p></li></ol><p></p><hr><pre><code>"\n"</code></pre>'
+    for (const html of ['<p></p>'.repeat(20_000), lists.repeat(3000), '<p style="text-align: right">ä</p>'.repeat(4000)]) {
+      const pages = body({ richTextPages: [prosePage('p', html)] })
+      for (const ids of [false, true]) {
+        const answer = readDocument('get_prose', pages, facts, { pageId: 'p', format: 'markdown', ids })
+        if (answer.kind === 'refused') throw new Error(answer.message)
+        expect(jsonBytes(answer.result)).toBeLessThanOrEqual(MAX_RESULT_BYTES)
+        expect(answer.result['nextCursor']).toBeTypeOf('string')
+      }
+    }
+  })
+})
+
 describe('all reads', () => {
   it('[CONC-1] change nothing, and answer the same twice for every document of the examples', () => {
     for (const name of ['meeting-minutes', 'reading-list', 'relay-at-a-glance']) {

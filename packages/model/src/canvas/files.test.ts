@@ -75,6 +75,12 @@ describe('the files of a document', () => {
     ])
   })
 
+  it('[FILE-2] a file chip in prose may name the bare hash', () => {
+    const chip = `<p><span data-file-ref data-blob-ref="${hash('d')}" data-file-name="d">d</span></p>`
+    const found = fileReferences(body({ richTextPages: [prosePage('t', chip)] }))
+    expect(found).toEqual([{ id: hash('d'), name: hash('d'), source: 'prose', pageId: 't', hash: hash('d') }])
+  })
+
   it('[FILE-1] an entry says what the workspace holds, and null where the bytes are missing', () => {
     const [reference] = fileReferences(body({ pages: [canvasPage('p', file('one', { fileName: 'a.csv', fileSize: 5 }))] }))
     if (reference === undefined) throw new Error('no reference')

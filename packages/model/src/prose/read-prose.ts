@@ -106,13 +106,17 @@ function blocksOf(
       for (let index = first; index < blocks.length; index++) {
         const block = blocks[index] as ProseElement | null
         const opening = index === first ? jsonBytes({ ...header(page), content: '' }) + 1 : 0
-        // Blocks of Markdown stand two line breaks apart, of two bytes each in JSON.
-        const bytes = opening + (block === null ? 0 : jsonBytes(content([block])) + 4)
+        const bytes = opening + (block === null ? 0 : Math.max(jsonBytes(content([block])) + separatorBytes, minBytes))
         yield { item: { page, block }, bytes, at: { part, index } }
       }
     }
   }
 }
+
+/** Blocks of Markdown stand two line breaks apart, of two bytes each in JSON. */
+const separatorBytes = 4
+/** An empty paragraph is nothing on its own and an element between others. */
+const minBytes = 16
 
 function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePage; readonly blocks: ProseTree }[] {
   const pages: { page: ProsePage; blocks: ProseElement[] }[] = []
