@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { OpenDocumentStore } from '../documents/document-store.contract.ts'
 import { change, creation, written } from '../documents/testing/document-writes.ts'
 import type { BlobLedger } from './blob-ledger.port.ts'
 import { aGrant, aPresigned, aStream, newHash } from './testing/ledger-requests.ts'
+import { onFreshLedger } from './testing/fresh-ledger.ts'
 
 export interface OpenBlobLedger extends OpenDocumentStore {
   readonly blobs: BlobLedger
@@ -15,18 +16,10 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
     let store: OpenBlobLedger
     let ws: string
     let hash: string
+    onFreshLedger(open, (...given) => ([store, ws, hash] = given))
     const ledger = () => store.blobs
     const create = async (text: string) =>
       written(await store.documents.write(creation({ workspaceId: ws, id: `doc-${randomUUID()}` }, text)))
-
-    beforeAll(async () => {
-      store = await open()
-    })
-    afterAll(() => store[Symbol.asyncDispose]())
-    beforeEach(() => {
-      ws = `ws-${randomUUID()}`
-      hash = newHash()
-    })
 
     describe('grants', () => {
       it('[BLOB-5] a grant is the record of its own workspace, durable over a restart', async () => {

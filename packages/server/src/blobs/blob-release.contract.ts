@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { DocumentHead, DocumentWrite } from '../documents/document-store.port.ts'
 import { bodyOf, change, creation, update, written } from '../documents/testing/document-writes.ts'
 import type { OpenBlobLedger } from './blob-ledger.contract.ts'
 import { aGrant, aStream, newHash } from './testing/ledger-requests.ts'
+import { onFreshLedger } from './testing/fresh-ledger.ts'
 
 const naming = (...hashes: readonly string[]) => JSON.stringify({ images: hashes.map((blobRef) => ({ blobRef })) })
 
@@ -13,6 +14,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     let store: OpenBlobLedger
     let ws: string
     let hash: string
+    onFreshLedger(open, (...given) => ([store, ws, hash] = given))
     const ledger = () => store.blobs
     const create = async (text: string, more: Partial<DocumentWrite> = {}, workspaceId = ws) =>
       written(await store.documents.write(creation({ workspaceId, id: `doc-${randomUUID()}` }, text, more)))
@@ -21,15 +23,6 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
       written(await store.documents.write(change(head, text, { nowMs, bump: false })))
     const isOrphan = async (of = hash) => (await ledger().orphans(100_000)).includes(of)
     const releaseBefore = (beforeMs: number) => ledger().releaseUnreferenced(beforeMs, 1000, beforeMs + 300_000)
-
-    beforeAll(async () => {
-      store = await open()
-    })
-    afterAll(() => store[Symbol.asyncDispose]())
-    beforeEach(() => {
-      ws = `ws-${randomUUID()}`
-      hash = newHash()
-    })
 
     describe('references', () => {
       it('[BLOB-2] [BLOB-6] documents that reference a hash are those whose stored body does, in their workspace', async () => {

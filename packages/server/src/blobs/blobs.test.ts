@@ -1,17 +1,10 @@
-import { afterEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { writeFileSync } from 'node:fs'
 import { collected, hashOf, someBytes } from './testing/blob-bytes.ts'
-import { type BlobWorkspace, callerOf, openBlobWorkspace, refusalOf } from './testing/blob-workspace.ts'
+import { callerOf, refusalOf } from './testing/blob-workspace.ts'
+import { blobWorkspaces } from './testing/blob-workspaces.ts'
 
-const opened: BlobWorkspace[] = []
-const open = async (options?: Parameters<typeof openBlobWorkspace>[0]): Promise<BlobWorkspace> => {
-  const workspace = await openBlobWorkspace(options)
-  opened.push(workspace)
-  return workspace
-}
-afterEach(async () => {
-  for (const workspace of opened.splice(0)) await workspace[Symbol.asyncDispose]()
-})
+const open = blobWorkspaces()
 const ann = callerOf()
 
 it('[BLOB-6] a blob is found by every role of its workspace and by no other', async () => {

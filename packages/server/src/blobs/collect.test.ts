@@ -1,21 +1,14 @@
-import { afterEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { RelayError } from '../kernel/errors.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { collectBlobs, removeForgottenUploads } from './collect.ts'
 import { hashOf, someBytes } from './testing/blob-bytes.ts'
-import { type BlobWorkspace, callerOf, openBlobWorkspace } from './testing/blob-workspace.ts'
+import { callerOf } from './testing/blob-workspace.ts'
+import { blobWorkspaces } from './testing/blob-workspaces.ts'
 import { directStore } from './testing/direct-store.ts'
 
 const MINUTE_MS = 60_000
-const opened: BlobWorkspace[] = []
-const open = async (options?: Parameters<typeof openBlobWorkspace>[0]): Promise<BlobWorkspace> => {
-  const workspace = await openBlobWorkspace(options)
-  opened.push(workspace)
-  return workspace
-}
-afterEach(async () => {
-  for (const workspace of opened.splice(0)) await workspace[Symbol.asyncDispose]()
-})
+const open = blobWorkspaces()
 const ann = callerOf()
 
 it('[BLOB-15] a blob that no document references goes with its bytes when the grace is over, and not before', async () => {

@@ -1,13 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { DirectTransfer } from './blob-store.port.ts'
 import { hashOf, someBytes } from './testing/blob-bytes.ts'
-import {
-  type BlobWorkspace,
-  type BlobWorkspaceOptions,
-  callerOf,
-  openBlobWorkspace,
-  refusalOf,
-} from './testing/blob-workspace.ts'
+import { type BlobWorkspace, type BlobWorkspaceOptions, callerOf, refusalOf } from './testing/blob-workspace.ts'
+import { blobWorkspaces } from './testing/blob-workspaces.ts'
 import { type DirectStore, directStore } from './testing/direct-store.ts'
 
 const HOUR_MS = 3_600_000
@@ -16,11 +11,10 @@ interface Presigning extends BlobWorkspace {
   /** Asks for a URL and puts `bytes` there; answers the key. */
   put(access: typeof ann, hash: string, bytes: Uint8Array, declared?: number): Promise<string>
 }
-const opened: BlobWorkspace[] = []
+const openWorkspace = blobWorkspaces()
 const open = async (options: BlobWorkspaceOptions = {}): Promise<Presigning> => {
   let direct: DirectStore | undefined
-  const workspace = await openBlobWorkspace({ ...options, store: (files) => (direct = directStore(files)).store })
-  opened.push(workspace)
+  const workspace = await openWorkspace({ ...options, store: (files) => (direct = directStore(files)).store })
   if (direct === undefined) throw new Error('no store')
   const { staged } = direct
   return Object.assign(workspace, {
@@ -33,9 +27,6 @@ const open = async (options: BlobWorkspaceOptions = {}): Promise<Presigning> => 
     },
   })
 }
-afterEach(async () => {
-  for (const workspace of opened.splice(0)) await workspace[Symbol.asyncDispose]()
-})
 const ann = callerOf()
 const bytes = someBytes(1_000)
 const hash = hashOf(bytes)
@@ -226,9 +217,7 @@ describe('download-url', () => {
 })
 
 it('[BLOB-10] [BLOB-11] [BLOB-13] on files every presigned verb is refused, after the role and before anything else', async () => {
-  const workspace = await openBlobWorkspace()
-  opened.push(workspace)
-  const { blobs, upload } = workspace
+  const { blobs, upload } = await openWorkspace()
   await upload(ann, bytes)
   const verbs = (access: typeof ann) =>
     Promise.all([

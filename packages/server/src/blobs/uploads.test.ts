@@ -1,26 +1,13 @@
-import { afterEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { RelayError } from '../kernel/errors.ts'
 import type { BlobLedger } from './blob-ledger.port.ts'
 import type { BlobStore } from './blob-store.port.ts'
 import { hashOf, inPieces, someBytes } from './testing/blob-bytes.ts'
-import {
-  type BlobWorkspace,
-  type BlobWorkspaceOptions,
-  callerOf,
-  openBlobWorkspace,
-  refusalOf,
-} from './testing/blob-workspace.ts'
+import { callerOf, refusalOf } from './testing/blob-workspace.ts'
+import { blobWorkspaces } from './testing/blob-workspaces.ts'
 
 const MIB = 1_048_576
-const opened: BlobWorkspace[] = []
-const open = async (options?: BlobWorkspaceOptions): Promise<BlobWorkspace> => {
-  const workspace = await openBlobWorkspace(options)
-  opened.push(workspace)
-  return workspace
-}
-afterEach(async () => {
-  for (const workspace of opened.splice(0)) await workspace[Symbol.asyncDispose]()
-})
+const open = blobWorkspaces()
 const ann = callerOf()
 /** Never ends before it is let go. */
 function held(bytes: Uint8Array): { readonly source: AsyncIterable<Uint8Array>; letGo(): void } {
