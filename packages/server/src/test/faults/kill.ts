@@ -8,6 +8,7 @@ import {
   addLosses,
   createDocuments,
   describeLosses,
+  exitCodeOf,
   findLosses,
   generator,
   type Losses,
@@ -59,9 +60,7 @@ async function main(): Promise<void> {
     if (played.missing + played.unloadable > 0 || round % 5 === 0) console.log(`round ${round}: ${describeLosses(played)}`)
   }
   console.log(`total: ${describeLosses(total)}; bound again after ${Math.round(slowestMs)} ms at most`)
-  const lost = total.missing + total.unloadable > 0
-  if (sabotaged) console.log(lost ? 'The sabotage was found out, so this check can fail.' : 'The sabotage was NOT found out.')
-  process.exitCode = lost === sabotaged && total.checked > 0 ? 0 : 1
+  process.exitCode = exitCodeOf(total, sabotaged)
 }
 
 interface Plan {

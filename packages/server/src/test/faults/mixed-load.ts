@@ -189,6 +189,13 @@ export function describeLosses({ checked, missing, unloadable }: Losses): string
   return `${checked} acknowledged edits and saves checked, ${missing} missing, ${unloadable} documents unloadable`
 }
 
+/** Says what came of a run, and gives its exit code: 0 when nothing is lost, or with a sabotage when something is. */
+export function exitCodeOf(total: Losses, sabotaged: boolean): 0 | 1 {
+  const lost = total.missing + total.unloadable > 0
+  if (sabotaged) console.log(lost ? 'The sabotage was found out, so this check can fail.' : 'The sabotage was NOT found out.')
+  return lost === sabotaged && total.checked > 0 ? 0 : 1
+}
+
 /** xorshift32 */
 export function generator(seed: number): () => number {
   let state = seed | 0 || 1

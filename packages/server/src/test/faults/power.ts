@@ -16,6 +16,7 @@ import {
   addLosses,
   createDocuments,
   describeLosses,
+  exitCodeOf,
   findLosses,
   generator,
   type Losses,
@@ -51,9 +52,7 @@ async function main(): Promise<void> {
   using disks = openDisks()
   const total = await playCuts(disks, Number(values.cuts), sabotaged, generator(Number(values.seed)))
   console.log(`total: ${describeLosses(total)}`)
-  const lost = total.missing + total.unloadable > 0
-  if (sabotaged) console.log(lost ? 'The sabotage was found out, so this check can fail.' : 'The sabotage was NOT found out.')
-  process.exitCode = lost === sabotaged && total.checked > 0 ? 0 : 1
+  process.exitCode = exitCodeOf(total, sabotaged)
 }
 
 async function playCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Losses> {
