@@ -4,6 +4,7 @@ import { isRefusal, type Edited, type Refusal } from '../edit.ts'
 import { blockId, completeIds, idBearing, mapIdBearing, withBlockId } from './blocks.ts'
 import { parseHtml, serialiseHtml } from './html.ts'
 import { insertBeside } from './insert.ts'
+import { serialiseMarkdown } from './markdown-write.ts'
 import { deleteUnit, moveUnit } from './move.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { deleteBlock, insertBlock, moveBlock, setProse } from './prose-edits.ts'
@@ -193,6 +194,21 @@ describe('laws of prose edits', () => {
         }
       }),
       { numRuns: 400, seed: 44 },
+    )
+  })
+
+  it('[PROSE-54] [PROSE-39] a page set to its own Markdown is left alone', () => {
+    fc.assert(
+      fc.property(anyTree, fc.boolean(), (given, ids) => {
+        const tree = completeIds(given, counter())
+        const stored = proseBody(serialiseHtml(tree))
+        const content = serialiseMarkdown(tree, { ids })
+        fc.pre(!content.includes('data-field') && !content.includes('{{'))
+        const answer = setProse(stored, { pageId: 'p', content }, countingEnvironment())
+        expect(contentOf((answer as Edited<unknown>).body)).toBe(contentOf(stored))
+        expect((answer as Edited<unknown>).body).toBe(stored)
+      }),
+      { numRuns: 300, seed: 48 },
     )
   })
 
