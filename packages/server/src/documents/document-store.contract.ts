@@ -186,6 +186,26 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         })
       })
 
+      it('[LIFE-12] a live write whose body comes later adds the records and the version; the body is behind and follows without a version', async () => {
+        const head = await create()
+        const live = { kind: 'live' as const, append: [{ actor: 'ada', update: update(1) }], bodyLater: { grownBytes: 7 } }
+        const first = written(await documents().write(change(head, '', { set: {}, log: { ...live, lastSeq: 0 }, nowMs: 4000 })))
+        expect([first.version, first.updatedAtMs, first.lastSeq, first.coveredSeq]).toEqual([2, 4000, 1, 0])
+        const second = written(await documents().write(change(first, '', { set: {}, log: { ...live, lastSeq: 1 }, nowMs: 5000 })))
+        await store.reopen()
+        expect(await headNow(head)).toEqual({ ...second, version: 3, lastSeq: 2, coveredSeq: 0 })
+        expect(textOf((await documents().read(head))?.body)).toBe('{}')
+        expect((await store.updates.after(head.key, 0)).map(({ seq, atMs }) => [seq, atMs])).toEqual([
+          [1, 4000],
+          [2, 5000],
+        ])
+        expect((await documents().write(change(second, '{"lost":1}'))).kind).toBe('unsettled')
+        const late = { kind: 'live' as const, lastSeq: 2, append: [] }
+        const stored = written(await documents().write(change(second, '{"late":1}', { bump: false, log: late })))
+        expect([stored.version, stored.updatedAtMs, stored.coveredSeq]).toEqual([3, 5000, 2])
+        expect(textOf((await documents().read(head))?.body)).toBe('{"late":1}')
+      })
+
       it('[LIFE-12] a live write that counted another log end is a conflict and appends nothing', async () => {
         const head = await create()
         await append(head.key, update(1), update(2))
@@ -227,6 +247,17 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(ungated.sizeBytes).toBe(17)
         await documents().remove(ungated, ungated.key, 9)
         expect(await documents().usedBytes(workspaceId)).toBe(12)
+      })
+
+      it('[LIFE-16] [CONC-9] a write whose body comes later is gated by what that body will have more', async () => {
+        const workspaceId = randomUUID()
+        const head = await create(newRef(workspaceId), '{"p":"1234"}')
+        const live = { kind: 'live' as const, lastSeq: 0, append: [{ actor: 'ada', update: update(1) }] }
+        const later = (grownBytes: number) =>
+          change(head, '', { set: {}, quotaBytes: 15, log: { ...live, bodyLater: { grownBytes } } })
+        expect(await documents().write(later(4))).toEqual({ kind: 'over-quota', usedBytes: 12, addedBytes: 4 })
+        expect(await headNow(head)).toEqual(head)
+        expect((await documents().write(later(3))).kind).toBe('written')
       })
 
       it('[LIFE-16] writes that each fit alone never exceed the quota together', async () => {

@@ -92,6 +92,7 @@ export interface DocumentWrite {
    * How the body relates to the log.
    * `cold`: the writer merged nothing: refused as `unsettled` when the log is ahead of the body; sets bodyAhead when `set.body` is given.
    * `live`: the room's body as of the end of the log once `append` is added to it in this same transaction; sets coveredSeq there, clears bodyAhead.
+   * With `bodyLater` the records are added and the version is set, but the body and coveredSeq stay.
    * `none`: the body is not touched (sharing, collection, transfer).
    */
   readonly log: { readonly kind: 'cold' } | { readonly kind: 'none' } | LiveWrite
@@ -104,6 +105,11 @@ export interface LiveWrite {
   /** Sequence expected before `append`; another one is a conflict. */
   readonly lastSeq: number
   readonly append: readonly { readonly actor: string; readonly update: Uint8Array }[]
+  /**
+   * The version stands for what the log says once `append` is added to it, and the room stores the body of it later, without another version.
+   * `grownBytes`: what that body has more than the stored one, for the quota. Not together with `set.body`. [LIFE-12, LIFE-16]
+   */
+  readonly bodyLater?: { readonly grownBytes: number }
 }
 
 export type WriteOutcome =

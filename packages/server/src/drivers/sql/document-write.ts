@@ -155,7 +155,7 @@ async function updateDocument(
   return { kind: 'written', head: { ...changed, bodyAhead: true } }
 }
 
-/** Appends what the write brings and marks the body as holding the whole log. */
+/** Appends what the write brings and marks the body as holding the whole log, unless it comes later. */
 async function coverLog(
   writer: Writer,
   engine: Engine,
@@ -166,6 +166,7 @@ async function coverLog(
   const records = log.append.map(({ actor, update }) => ({ key: head.key, actor, atMs: nowMs, update }))
   if (records.length > 0) await appendTo(writer, engine, records)
   const lastSeq = log.lastSeq + records.length
+  if (log.bodyLater !== undefined) return { ...head, lastSeq }
   await writer
     .updateTable('log_heads')
     .set(headFlags(head.key, lastSeq, 0))

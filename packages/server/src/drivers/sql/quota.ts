@@ -55,13 +55,16 @@ export async function refuseGrowth(
   write: DocumentWrite,
   head: DocumentHead | null,
 ): Promise<Extract<WriteOutcome, { kind: 'over-quota' }> | null> {
-  const { body } = write.set
   const { workspaceId } = write.ref
-  if (write.quotaBytes === null || body === undefined) return null
-  const grownBytes = body.bytes.byteLength - (head?.sizeBytes ?? 0)
-  if (grownBytes <= 0) return null
+  const grownBytes = growthOf(write, head)
+  if (write.quotaBytes === null || grownBytes <= 0) return null
   await engine.lockWorkspace(writer, workspaceId)
   const usedBytes = await countedBytes(writer, workspaceId, write.nowMs)
-  const addedBytes = grownBytes + (await bytesMeteredAnew(writer, workspaceId, body.blobReferences))
+  const addedBytes = grownBytes + (await bytesMeteredAnew(writer, workspaceId, write.set.body?.blobReferences ?? []))
   return usedBytes + addedBytes > write.quotaBytes ? { kind: 'over-quota', usedBytes, addedBytes } : null
+}
+
+function growthOf({ set, log }: DocumentWrite, head: DocumentHead | null): number {
+  if (set.body !== undefined) return set.body.bytes.byteLength - (head?.sizeBytes ?? 0)
+  return log.kind === 'live' ? (log.bodyLater?.grownBytes ?? 0) : 0
 }

@@ -23,8 +23,14 @@ export type Captured =
   | { readonly kind: 'unreadable' }
 
 /** Whether a write may keep a long body. A short one that replaces a long one without zeroing it is left to the transaction. */
-export function mayKeepLongBody({ capture, bump, set }: DocumentWrite): boolean {
-  return capture !== undefined || (bump && (set.body?.bytes.byteLength ?? 0) >= LONG_BYTES / 2)
+export function mayKeepLongBody(write: DocumentWrite): boolean {
+  const { capture, bump, set } = write
+  return capture !== undefined || (bump && (isBodyLater(write) || (set.body?.bytes.byteLength ?? 0) >= LONG_BYTES / 2))
+}
+
+/** The version is told now and the body follows without one, so this is when the state before is kept under its own version. */
+function isBodyLater({ log }: DocumentWrite): boolean {
+  return log.kind === 'live' && log.bodyLater !== undefined
 }
 
 /** Looks into the body that a write is about to replace if it is long and is to be kept, before the transaction. Never rejects. */
@@ -58,8 +64,9 @@ export async function captureReplaced(
   const { capture, bump, set, nowMs } = write
   const given = { nowMs, seen }
   if (capture !== undefined) await captureStored(writer, head, { ...given, reason: capture.reason }, capturing)
-  else if (bump && set.body !== undefined && (await isDue(writer, head.key, nowMs, capturing.ring.intervalMs))) {
-    await captureStored(writer, head, { ...given, reason: 'interval' }, capturing)
+  else if (bump && (set.body !== undefined || isBodyLater(write))) {
+    if (await isDue(writer, head.key, nowMs, capturing.ring.intervalMs))
+      await captureStored(writer, head, { ...given, reason: 'interval' }, capturing)
   }
 }
 
