@@ -136,3 +136,13 @@ it('[X34] the space of the volume can be asked for', async () => {
   expect(availableBytes).toBeGreaterThan(0)
   expect(totalBytes).toBeGreaterThanOrEqual(availableBytes)
 })
+
+it('[BLOB-3] a folder that somebody removed is made again, at the latest when the upload is repeated', async () => {
+  const { root, store } = await opened()
+  const bytes = someBytes(10)
+  const hash = await keepBytes(store, bytes)
+  rmSync(join(root, hash.slice(0, 2)), { recursive: true })
+  await expect(keepBytes(store, bytes)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await keepBytes(store, bytes)
+  expect(await store.read(hash, null).then(collected)).toEqual(bytes)
+})

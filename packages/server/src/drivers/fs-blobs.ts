@@ -96,6 +96,8 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
       await rename(path, pathOf(hash))
       await flushFolder(folder)
     } catch (error) {
+      // Somebody may have removed the folder: the next upload makes it again.
+      folders.delete(hash.slice(0, 2))
       await removeFile(path).catch(() => undefined)
       throw error
     } finally {
