@@ -1,39 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import type { Storage } from '../../drivers/sql/storage.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { SYNC } from '@docrelay/protocol/frames'
 import { ClientIdBudget, CpuBudget, LoadSlots } from './room-host.ts'
 import { runScratch } from './room-scratch.ts'
-import { put } from '../testing/room-fixture.ts'
-import { createDocument, openTestStorage, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
-import { UpdateWriter } from '../testing/update-writer.ts'
+import { put, RoomFixture } from '../testing/room-fixture.ts'
+import { createDocument, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
+import { quadratic, UpdateWriter } from '../testing/update-writer.ts'
 import type { UpdateLog } from '../update-log.port.ts'
 
-let storage: Storage
-let worker: TestWorker
-
-beforeAll(async () => {
-  storage = await openTestStorage()
-  worker = new TestWorker(storage)
-})
-
-afterAll(async () => {
-  await worker?.[Symbol.asyncDispose]()
-  await storage?.[Symbol.asyncDispose]()
-})
-
-async function openRoom(on: TestWorker = worker) {
-  const head = await createDocument(storage.documents, { richTextPages: [{ id: 'p1', name: 'Prose', content: '<p>one</p>' }] })
-  return { head, room: await on.open(head) }
-}
-
-async function joined(room: number, on: TestWorker = worker): Promise<TestClient> {
-  const client = on.client()
-  client.joinRoom(room)
-  await until(() => client.synced)
-  return client
-}
+const at = new RoomFixture({}, { richTextPages: [{ id: 'p1', name: 'Prose', content: '<p>one</p>' }] })
+const { openRoom, joined } = at
 
 const settled = (client: TestClient) => until(() => client.settled === client.ordinal, 10_000)
 const equal = (a: Y.Doc, b: Y.Doc) => Buffer.from(Y.encodeStateAsUpdate(a)).equals(Buffer.from(Y.encodeStateAsUpdate(b)))
@@ -44,12 +21,12 @@ describe('attacks through a room', () => {
     const ann = await joined(room)
     ann.answersStep1 = false
     await settled(ann)
-    const before = (await storage.documents.read(head))?.head.lastSeq
+    const before = (await at.storage.documents.read(head))?.head.lastSeq
     const data = 'x'.repeat(250_000)
     for (let i = 0; i < count; i++)
       ann.write(SYNC.update, new UpdateWriter().block(70 + i, 5, 1, (w) => w.string('any', data)).deletes([]))
     await settled(ann)
-    expect((await storage.documents.read(head))?.head.lastSeq).toBe(before)
+    expect((await at.storage.documents.read(head))?.head.lastSeq).toBe(before)
     const bob = await joined(room)
     expect(Y.encodeStateAsUpdate(bob.doc).length).toBeLessThan(5_000)
   })
@@ -66,12 +43,12 @@ describe('attacks through a room', () => {
       ann.write(SYNC.update, new UpdateWriter().block(72, 0, count, (w) => w.type('types')).deletes([]))
       ann.write(SYNC.update, new UpdateWriter().block(73, 0, count, (w, i) => w.entry('keys', `k${i}`)).deletes([]))
       await settled(ann)
-      await worker.job(room, { kind: 'settle' })
+      await at.worker.job(room, { kind: 'settle' })
       expect(ann.refusals).toEqual([])
       ann.leave()
       await until(() => true)
-      expect(await worker.job(room, { kind: 'evict' })).toEqual({ kind: 'evicted' })
-      const again = await worker.open(head)
+      expect(await at.worker.job(room, { kind: 'evict' })).toEqual({ kind: 'evicted' })
+      const again = await at.worker.open(head)
       const bob = await joined(again)
       expect(bob.doc.getMap('keys').size).toBe(count)
     },
@@ -85,7 +62,7 @@ describe('attacks through a room', () => {
     for (let i = 0; i < 30; i++) ann.doc.getMap('shapes:c').set(`s${i}`, { id: `s${i}`, data: 'x'.repeat(20_000) })
     await settled(ann)
     const answers = () =>
-      worker.of('direct').filter(({ connection, frames }) => connection === ann.connection && frames[0]?.[1] === SYNC.step2)
+      at.worker.of('direct').filter(({ connection, frames }) => connection === ann.connection && frames[0]?.[1] === SYNC.step2)
     const seen = answers().length
     const startedAt = performance.now()
     for (let i = 0; i < 200; i++) ann.send(0, new Uint8Array([SYNC.step1, 1, 0]))
@@ -98,17 +75,17 @@ describe('attacks through a room', () => {
     const ann = await joined(room)
     ann.doc.getMap('shapes:c1').set('s', { id: 's' })
     ann.doc.getMap('canvasPages').set('c1', { id: 'c1', name: 'Canvas' })
-    await worker.job(room, { kind: 'settle' })
+    await at.worker.job(room, { kind: 'settle' })
     ann.doc.getMap('shapes:c1').delete('s')
-    expect(await worker.job(room, { kind: 'settle' })).toMatchObject({ kind: 'settled' })
-    expect((await storage.documents.read(head))?.head.facts.shapeCount).toBe(0)
+    expect(await at.worker.job(room, { kind: 'settle' })).toMatchObject({ kind: 'settled' })
+    expect((await at.storage.documents.read(head))?.head.facts.shapeCount).toBe(0)
     expect(ann.refusals).toEqual([])
   })
 
   it('[G10] a message above the limit is applied to a copy first; what its sender sends meanwhile waits behind it', async () => {
-    const careful = new TestWorker(storage, { rooms: { trialBytes: 50_000 } })
+    const careful = new TestWorker(at.storage, { rooms: { trialBytes: 50_000 } })
     const { room } = await openRoom(careful)
-    const [ann, bob] = [await joined(room, careful), await joined(room, careful)]
+    const [ann, bob] = [await joined(room, {}, careful), await joined(room, {}, careful)]
     ann.doc.getArray('any').push(['x'.repeat(100_000)])
     ann.doc.getArray('any').push(['after'])
     bob.doc.getArray('other').push(['beside'])
@@ -120,9 +97,9 @@ describe('attacks through a room', () => {
   })
 
   it('[G10] a message that fails its trial is refused and its sender closed; the room is as before', async () => {
-    const careful = new TestWorker(storage, { rooms: { trialBytes: 50_000 } })
+    const careful = new TestWorker(at.storage, { rooms: { trialBytes: 50_000 } })
     const { room } = await openRoom(careful)
-    const [ann, bob] = [await joined(room, careful), await joined(room, careful)]
+    const [ann, bob] = [await joined(room, {}, careful), await joined(room, {}, careful)]
     await settled(ann)
     const before = Y.encodeStateAsUpdate(bob.doc)
     ann.write(SYNC.update, quadratic(30_000))
@@ -136,9 +113,9 @@ describe('attacks through a room', () => {
   }, 20_000)
 
   it('[G9] [C10] steps that add up to a document nobody can load end with their sender, unlogged', async () => {
-    const patient = new TestWorker(storage, { rooms: { cpuBurstMs: 1e9, cpuMsPerSecond: 1e6 } })
+    const patient = new TestWorker(at.storage, { rooms: { cpuBurstMs: 1e9, cpuMsPerSecond: 1e6 } })
     const { head, room } = await openRoom(patient)
-    const ann = await joined(room, patient)
+    const ann = await joined(room, {}, patient)
     for (let i = 0; i < 60 && ann.expelled === null; i++) {
       ann.write(SYNC.update, quadratic(1_500, i * 1_500))
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -211,24 +188,24 @@ describe('budgets', () => {
 
 describe('loads that fail', () => {
   const broken = (load: UpdateLog['load']): UpdateLog => ({
-    append: (records) => storage.updates.append(records),
-    after: (key, seq) => storage.updates.after(key, seq),
-    compact: (key, snapshot) => storage.updates.compact(key, snapshot),
-    rebuild: (key, update, vector, detail) => storage.updates.rebuild(key, update, vector, detail),
+    append: (records) => at.storage.updates.append(records),
+    after: (key, seq) => at.storage.updates.after(key, seq),
+    compact: (key, snapshot) => at.storage.updates.compact(key, snapshot),
+    rebuild: (key, update, vector, detail) => at.storage.updates.rebuild(key, update, vector, detail),
     load,
   })
 
   it('[WS-22] [D7] a store that cannot answer is unavailable, a document that is gone is gone', async () => {
-    const head = await createDocument(storage.documents)
+    const head = await createDocument(at.storage.documents)
     const down = new TestWorker({
-      documents: storage.documents,
+      documents: at.storage.documents,
       updates: broken(() => Promise.reject(new RelayError('UNAVAILABLE', 'no'))),
     })
     expect(await down.tryOpen(1, head)).toBe('unavailable')
     expect(await down.job(1, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
     await down[Symbol.asyncDispose]()
-    await storage.documents.remove(head, head.key, Date.now())
-    expect(await worker.tryOpen(8_001, head)).toBe('gone')
+    await at.storage.documents.remove(head, head.key, Date.now())
+    expect(await at.worker.tryOpen(8_001, head)).toBe('gone')
   })
 
   it('[YDOC-11] [LIFE-5] a damaged log is unavailable and untouched while the body lacks logged changes', async () => {
@@ -237,12 +214,12 @@ describe('loads that fail', () => {
     ann.doc.getMap('shapes:c1').set('unsaved', { id: 'unsaved' })
     await settled(ann)
     const damaged = new TestWorker({
-      documents: storage.documents,
+      documents: at.storage.documents,
       updates: broken(async () => ({ kind: 'damaged', detail: 'test', safeThroughSeq: 0 })),
     })
-    const before = await storage.updates.load(head.key)
+    const before = await at.storage.updates.load(head.key)
     expect(await damaged.tryOpen(1, head)).toBe('unavailable')
-    expect(await storage.updates.load(head.key)).toEqual(before)
+    expect(await at.storage.updates.load(head.key)).toEqual(before)
     await damaged[Symbol.asyncDispose]()
   })
 
@@ -250,15 +227,15 @@ describe('loads that fail', () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getMap('metadata').set('title', 'Saved')
-    await worker.job(room, { kind: 'settle' })
+    await at.worker.job(room, { kind: 'settle' })
     ann.leave()
-    await worker.job(room, { kind: 'evict' })
+    await at.worker.job(room, { kind: 'evict' })
     let times = 0
     const load: UpdateLog['load'] = async (key) =>
-      times++ === 0 ? { kind: 'damaged', detail: 'test', safeThroughSeq: 0 } : storage.updates.load(key)
-    const healing = new TestWorker({ documents: storage.documents, updates: broken(load) })
+      times++ === 0 ? { kind: 'damaged', detail: 'test', safeThroughSeq: 0 } : at.storage.updates.load(key)
+    const healing = new TestWorker({ documents: at.storage.documents, updates: broken(load) })
     const again = await healing.open(head)
-    const bob = await joined(again, healing)
+    const bob = await joined(again, {}, healing)
     expect(bob.doc.getMap('metadata').get('title')).toBe('Saved')
     expect(bob.text()).toBe('<paragraph>one</paragraph>')
     await healing[Symbol.asyncDispose]()
@@ -268,13 +245,13 @@ describe('loads that fail', () => {
   async function openUndecodable(edit: (client: TestClient) => Promise<void>) {
     const { head, room } = await openRoom()
     const ann = await joined(room)
-    await worker.job(room, { kind: 'settle' })
+    await at.worker.job(room, { kind: 'settle' })
     await edit(ann)
-    const log = await storage.updates.load(head.key)
+    const log = await at.storage.updates.load(head.key)
     const throughSeq = log.kind === 'loaded' ? (log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0) : 0
     const snapshot = { update: new Uint8Array([9, 9, 9]), stateVector: Y.encodeStateVector(ann.doc), throughSeq }
-    expect(await storage.updates.compact(head.key, snapshot)).toBe('stored')
-    const other = new TestWorker(storage)
+    expect(await at.storage.updates.compact(head.key, snapshot)).toBe('stored')
+    const other = new TestWorker(at.storage)
     return { head, other, room: await other.open(head) }
   }
 
@@ -282,7 +259,7 @@ describe('loads that fail', () => {
     const { head, other, room } = await openUndecodable(async () => undefined)
     expect(await other.job(room, { kind: 'put', request: put(head, { name: 'Changed' }) })).toMatchObject({ code: 'UNAVAILABLE' })
     await until(() => other.of('reset').length > 0)
-    const bob = await joined(await other.open(head), other)
+    const bob = await joined(await other.open(head), {}, other)
     expect(bob.text()).toBe('<paragraph>one</paragraph>')
     await other[Symbol.asyncDispose]()
   })
@@ -306,10 +283,10 @@ describe('loads that fail', () => {
     ann.doc.getArray('any').push([2])
     await settled(ann)
     const load: UpdateLog['load'] = async (key) => {
-      const log = await storage.updates.load(key)
+      const log = await at.storage.updates.load(key)
       return log.kind === 'loaded' ? { ...log, records: log.records.slice(-1) } : log
     }
-    const partial = new TestWorker({ documents: storage.documents, updates: broken(load) })
+    const partial = new TestWorker({ documents: at.storage.documents, updates: broken(load) })
     expect(await partial.tryOpen(1, head)).toBe('unavailable')
     await partial[Symbol.asyncDispose]()
   })
@@ -337,25 +314,10 @@ describe('convergence', () => {
         if (fate === 2) client.write(SYNC.update, Y.encodeStateAsUpdate(client.doc))
         if (random(5) === 0) await new Promise((resolve) => setImmediate(resolve))
       }
-      for (const { connection } of clients) worker.host.receive([{ kind: 'resync', room, connection }])
+      for (const { connection } of clients) at.worker.host.receive([{ kind: 'resync', room, connection }])
       const [a, b, c] = clients as [TestClient, TestClient, TestClient]
       await until(() => a.doc.getArray('any').length === 150 && equal(a.doc, b.doc) && equal(b.doc, c.doc), 3_000)
       for (const { doc } of clients) expect(doc.store.pendingStructs).toBeNull()
     }
   })
 })
-
-/** Items without origin, each with one in the middle as its right origin: integrating them is quadratic. */
-function quadratic(count: number, from = 0): Uint8Array {
-  return new UpdateWriter()
-    .block(50, from, count, (w, i) => {
-      const at = from + i
-      if (at === 0) w.string('any', 'x')
-      else
-        w.raw([0x44])
-          .uint(50)
-          .uint(Math.floor(at / 2))
-          .text('x')
-    })
-    .deletes([])
-}

@@ -1,45 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import type { Storage } from '../../drivers/sql/storage.ts'
 import { SYNC } from '@docrelay/protocol/frames'
-import { createDocument, gatedUpdates, openTestStorage, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
+import { RoomFixture } from '../testing/room-fixture.ts'
+import { gatedUpdates, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
 import { UpdateWriter } from '../testing/update-writer.ts'
 
-let storage: Storage
-let worker: TestWorker
-
-beforeAll(async () => {
-  storage = await openTestStorage()
-  worker = new TestWorker(storage)
-})
-
-afterAll(async () => {
-  await worker?.[Symbol.asyncDispose]()
-  await storage?.[Symbol.asyncDispose]()
-})
-
-const PROSE = { richTextPages: [{ id: 'p1', name: 'Prose', content: '<p>one</p>' }] }
-
-async function openRoom(on: TestWorker = worker, body: Parameters<typeof createDocument>[1] = PROSE) {
-  const head = await createDocument(storage.documents, body)
-  return { head, room: await on.open(head) }
-}
-
-async function joined(
-  room: number,
-  given: Parameters<TestClient['joinRoom']>[1] = {},
-  on: TestWorker = worker,
-): Promise<TestClient> {
-  const client = on.client()
-  client.joinRoom(room, given)
-  await until(() => client.synced)
-  return client
-}
+const at = new RoomFixture({}, { richTextPages: [{ id: 'p1', name: 'Prose', content: '<p>one</p>' }] })
+const { openRoom, joined } = at
 
 const settled = (client: TestClient) => until(() => client.settled === client.ordinal)
 
 async function stored(key: number): Promise<Uint8Array> {
-  const log = await storage.updates.load(key)
+  const log = await at.storage.updates.load(key)
   if (log.kind !== 'loaded') throw new Error(`the log is ${log.kind}`)
   const doc = new Y.Doc()
   if (log.snapshot !== null) Y.applyUpdate(doc, log.snapshot.update)
@@ -56,12 +28,12 @@ describe('join and sync', () => {
     const [ann, bob] = [await joined(room), await joined(room)]
     expect(ann.received).toEqual([SYNC.step1, SYNC.step2])
     expect(ann.text()).toBe('<paragraph>one</paragraph>')
-    const before = worker.of('updates').length
+    const before = at.worker.of('updates').length
     ann.doc.getMap('shapes:c1').set('s1', { id: 's1', type: 'rect' })
     await until(() => bob.doc.getMap('shapes:c1').has('s1'))
     await settled(ann)
     expect(ann.received).toEqual([SYNC.step1, SYNC.step2])
-    const sent = worker.of('updates').slice(before)
+    const sent = at.worker.of('updates').slice(before)
     expect(sent).toHaveLength(1)
     expect(sent[0]).toMatchObject({ room, senders: [ann.connection] })
     expect(await stored(head.key)).toEqual(Y.encodeStateVector(ann.doc))
@@ -115,7 +87,7 @@ describe('join and sync', () => {
     expect(rest.length).toBeGreaterThanOrEqual(2)
     expect(rest.every((type) => type === SYNC.update)).toBe(true)
     expect(sameState(ann.doc, bob.doc)).toBe(true)
-    for (const { connection, frames } of worker.of('direct')) {
+    for (const { connection, frames } of at.worker.of('direct')) {
       if (connection === bob.connection) for (const frame of frames) expect(frame.length).toBeLessThan(6 * 1024 * 1024)
     }
   })
@@ -127,7 +99,7 @@ describe('join and sync', () => {
     ann.joinRoom(room)
     await until(() => ann.synced)
     const refusals = ann.refusals.length
-    worker.host.receive([
+    at.worker.host.receive([
       {
         kind: 'sync',
         room,
@@ -179,9 +151,9 @@ describe('rights', () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getMap('shapes:c1').set('a', { id: 'a' })
-    worker.host.receive([{ kind: 'rights', room, connection: ann.connection, canWrite: false }])
+    at.worker.host.receive([{ kind: 'rights', room, connection: ann.connection, canWrite: false }])
     ann.doc.getMap('shapes:c1').set('b', { id: 'b' })
-    worker.host.receive([{ kind: 'rights', room, connection: ann.connection, canWrite: true }])
+    at.worker.host.receive([{ kind: 'rights', room, connection: ann.connection, canWrite: true }])
     await until(() => ann.refusals.length === 1)
     expect(ann.refusals[0]).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN', ordinal: ann.ordinal })
     const bob = await joined(room)
@@ -254,7 +226,7 @@ describe('resync', () => {
     const ann = await joined(room)
     ann.answersStep1 = false
     const seen = ann.received.length
-    worker.host.receive([{ kind: 'resync', room, connection: ann.connection }])
+    at.worker.host.receive([{ kind: 'resync', room, connection: ann.connection }])
     await until(() => ann.received.length > seen)
     expect(ann.received.slice(seen)).toEqual([SYNC.step1])
   })
@@ -278,12 +250,12 @@ describe('acknowledgements', () => {
   it('[WS-39] [WS-40] [WS-41] ordinals settle in order, refused ones after their refusal', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
-    const from = worker.messages.length
+    const from = at.worker.messages.length
     ann.doc.getMap('shapes:c1').set('a', { id: 'a' })
     const refused = ann.write(SYNC.update, new Uint8Array([7]))
     ann.doc.getMap('shapes:c1').set('b', { id: 'b' })
     await settled(ann)
-    const mine = worker.messages.slice(from).filter((m) => 'connection' in m && m.connection === ann.connection)
+    const mine = at.worker.messages.slice(from).filter((m) => 'connection' in m && m.connection === ann.connection)
     const acks = mine.flatMap((m) => (m.kind === 'settled' ? [m.ordinal] : []))
     expect(acks).toEqual([...acks].sort((a, b) => a - b))
     expect(new Set(acks).size).toBe(acks.length)
@@ -294,8 +266,8 @@ describe('acknowledgements', () => {
   })
 
   it('[D-13] [LIFE-2] [WS-40] while the commit is held only the broadcast leaves; a no-op waits for what it repeats', async () => {
-    const gate = gatedUpdates(storage.updates)
-    const held = new TestWorker({ documents: storage.documents, updates: gate.updates })
+    const gate = gatedUpdates(at.storage.updates)
+    const held = new TestWorker({ documents: at.storage.documents, updates: gate.updates })
     const { head, room } = await openRoom(held)
     const [ann, bob] = [await joined(room, {}, held), await joined(room, {}, held)]
     await settled(ann)
@@ -309,7 +281,7 @@ describe('acknowledgements', () => {
     expect(early).toBe('nothing')
     expect(ann.settled).toBeLessThan(written)
     expect(bob.settled).toBeLessThan(bob.ordinal)
-    expect((await storage.documents.read(head))?.head.version).toBe(head.version)
+    expect((await at.storage.documents.read(head))?.head.version).toBe(head.version)
     gate.open()
     await settled(ann)
     await settled(bob)
@@ -318,7 +290,7 @@ describe('acknowledgements', () => {
   })
 
   it('[WS-41] in a busy room an ack waits for the end of the window, and comes then also when nothing else does', async () => {
-    await using own = new TestWorker(storage, { rooms: { windowMs: 1024 } })
+    await using own = new TestWorker(at.storage, { rooms: { windowMs: 1024 } })
     const { room } = await openRoom(own)
     const ann = await joined(room, {}, own)
     await settled(ann)
@@ -331,8 +303,8 @@ describe('acknowledgements', () => {
   })
 
   it('[WS-11] [WS-40] a refusal in the same turn neither overtakes what came before it nor settles it', async () => {
-    const gate = gatedUpdates(storage.updates)
-    const held = new TestWorker({ documents: storage.documents, updates: gate.updates })
+    const gate = gatedUpdates(at.storage.updates)
+    const held = new TestWorker({ documents: at.storage.documents, updates: gate.updates })
     const { room } = await openRoom(held)
     const [ann, bob] = [await joined(room, {}, held), await joined(room, {}, held)]
     await settled(ann)
@@ -356,8 +328,8 @@ describe('acknowledgements', () => {
   })
 
   it('[LIFE-6] a failed append is never settled: its writers are named and the room is forgotten', async () => {
-    const gate = gatedUpdates(storage.updates)
-    const failing = new TestWorker({ documents: storage.documents, updates: gate.updates })
+    const gate = gatedUpdates(at.storage.updates)
+    const failing = new TestWorker({ documents: at.storage.documents, updates: gate.updates })
     const { head, room } = await openRoom(failing)
     const ann = await joined(room, {}, failing)
     await settled(ann)

@@ -16,12 +16,18 @@ export const BODY = {
   extra: { kept: true },
 }
 
+type NewBody = Parameters<typeof createDocument>[1]
+
 /** Storage and a worker for the tests of one file, and what they do with them again and again. */
 export class RoomFixture {
   storage!: Storage
   worker!: TestWorker
 
-  constructor(rooms: Partial<RoomOptions>) {
+  private readonly given: NewBody
+
+  /** `given` is the body of documents that are opened without one. */
+  constructor(rooms: Partial<RoomOptions> = {}, given: NewBody = BODY) {
+    this.given = given
     beforeAll(async () => {
       this.storage = await openTestStorage()
       this.worker = new TestWorker(this.storage, { rooms })
@@ -32,7 +38,7 @@ export class RoomFixture {
     })
   }
 
-  readonly openRoom = async (on: TestWorker = this.worker, body: Parameters<typeof createDocument>[1] = BODY) => {
+  readonly openRoom = async (on: TestWorker = this.worker, body: NewBody = this.given) => {
     const head = await createDocument(this.storage.documents, body)
     return { head, room: await on.open(head) }
   }

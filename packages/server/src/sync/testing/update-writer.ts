@@ -126,6 +126,21 @@ export function nested(kind: 'any' | 'embed' | 'json' | 'format', depth: number)
     .deletes([])
 }
 
+/** Items without origin, each with one in the middle as its right origin: integrating them is quadratic. */
+export function quadratic(count: number, from = 0): Uint8Array {
+  return new UpdateWriter()
+    .block(50, from, count, (w, i) => {
+      const at = from + i
+      if (at === 0) w.string('any', 'x')
+      else
+        w.raw([0x44])
+          .uint(50)
+          .uint(Math.floor(at / 2))
+          .text('x')
+    })
+    .deletes([])
+}
+
 /** What three editors do to one document, by seed: their updates in an order in which each can be applied, and the state at the end. */
 export function honestHistory(
   seed: number,

@@ -8,7 +8,7 @@ import { Quarantine } from './document-quarantine.ts'
 import { type DocumentWorkers, openDocumentWorkers } from './document-workers.ts'
 import { syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
-import { UpdateWriter } from '../testing/update-writer.ts'
+import { quadratic } from '../testing/update-writer.ts'
 import { createDocument, openTestStorage, until } from '../testing/worker-harness.ts'
 import { sharedWatch, type Running, Watchdog, watchedMemory } from './watchdog.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
@@ -221,19 +221,3 @@ describe('worker threads', () => {
     )
   }, 20_000)
 })
-
-/** Items without origin, each with the one before the last as its right origin: integrating them is quadratic. */
-function quadratic(count: number, from = 0): Uint8Array {
-  const writer = new UpdateWriter()
-  return writer
-    .block(50, from, count, (w, i) => {
-      const at = from + i
-      if (at === 0) w.string('any', 'x')
-      else
-        w.raw([0x44])
-          .uint(50)
-          .uint(Math.floor(at / 2))
-          .text('x')
-    })
-    .deletes([])
-}

@@ -1,7 +1,7 @@
 import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import * as Y from 'yjs'
-import { nested, UpdateWriter } from '../../sync/testing/update-writer.ts'
+import { nested, quadratic, UpdateWriter } from '../../sync/testing/update-writer.ts'
 
 /**
  * What the relay owes an attack.
@@ -225,18 +225,4 @@ function scripts(count: number): Uint8Array {
   })
   doc.getXmlFragment('prose:page').insert(0, elements)
   return Y.encodeStateAsUpdate(doc)
-}
-
-/** Items without origin, each with one in the middle as its right origin. */
-function quadratic(count: number): Uint8Array {
-  return new UpdateWriter()
-    .block(50, 0, count, (w, i) => {
-      if (i === 0) w.string('any', 'x')
-      else
-        w.raw([0x44])
-          .uint(50)
-          .uint(Math.floor(i / 2))
-          .text('x')
-    })
-    .deletes([])
 }
