@@ -1,0 +1,134 @@
+import { nearestNames } from '@docrelay/model/nearest'
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { newId, type Random } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { type ArgumentsSchema, checkArguments } from './arguments.ts'
+import { createReplays } from './replays.ts'
+import { callResult, failure } from './results.ts'
+import type { CallContext, JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolServer, ToolSuccess, ToolView } from './tool.ts'
+
+const PREFIX = 'service_'
+
+export interface RegistryDeps {
+  /** In the order in which they are listed. */
+  readonly tools: readonly ToolDefinition[]
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'add'>
+}
+
+/**
+ * Lists and calls tools: what one request may see of them, arguments by their schema, the right that needs no document, repeats by request id,
+ * and every failure as a result with a code. Throws on two tools of one name. [TOOL-1..TOOL-11, TOOL-22, MCP-26]
+ */
+export function createToolServer(deps: RegistryDeps): ToolServer {
+  const byName = new Map<string, ToolDefinition>()
+  for (const tool of deps.tools) {
+    if (byName.has(tool.name)) throw new Error(`the tool ${tool.name} is defined twice`)
+    byName.set(tool.name, tool)
+  }
+  const listed = new Map(deps.tools.map((tool) => [tool, listedTool(tool)]))
+  const replays = createReplays(deps.clock)
+
+  async function run(tool: ToolDefinition, call: ToolCall): Promise<ToolSuccess | ToolFailure> {
+    try {
+      return await tool.run(call)
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason
+      if (error instanceof RelayError && STORE_CODES.has(error.code)) return storeUnavailable()
+      return unexpected(tool, call, error)
+    }
+  }
+
+  function unexpected(tool: ToolDefinition, call: ToolCall, error: unknown): ToolFailure {
+    const incident = newId('inc-', 12, deps.random)
+    const detail = error instanceof Error ? error.stack : String(error)
+    deps.log.error('mcp.tool_failed', 'a tool failed unexpectedly', {
+      incident,
+      tool: tool.name,
+      workspace: call.access.workspaceId,
+      detail,
+    })
+    deps.metrics.add('relay_handler_panics_total', 1)
+    return failure('ERR_INTERNAL', `the call failed unexpectedly; the operator finds it as ${incident}.`, { incident })
+  }
+
+  async function outcomeOf(tool: ToolDefinition, args: JsonObject, context: CallContext): Promise<ToolSuccess | ToolFailure> {
+    const hidden = outsideView(tool, context.view)
+    if (hidden !== null) return hidden
+    const checked = checkArguments(tool.inputSchema as unknown as ArgumentsSchema, args)
+    if (checked.kind === 'failure') return checked
+    const refused = refusedRole(tool, context, checked.args)
+    if (refused !== null) return refused
+    const { requestId, ...rest } = checked.args
+    const call = { ...context, args: rest }
+    if (typeof requestId !== 'string' || rest.dryRun === true) return run(tool, call)
+    const { workspaceId, sub } = context.access
+    return replays.once({ workspaceId, sub, tool: tool.name, requestId, args: rest }, () => run(tool, call))
+  }
+
+  return {
+    list: (view) => deps.tools.filter((tool) => isListed(tool, view)).map((tool) => listed.get(tool) as JsonObject),
+    find(name) {
+      const tool = toolOf(byName, name)
+      if (tool !== undefined) return { kind: 'known', bucket: tool.bucket }
+      const [nearest] = nearestNames(
+        name,
+        [...byName.keys()].map((known) => PREFIX + known),
+        1,
+      )
+      return { kind: 'unknown', nearest: nearest ?? null }
+    },
+    async call(name, args, context) {
+      const tool = toolOf(byName, name)
+      if (tool === undefined) throw new Error(`there is no tool ${name}`)
+      const outcome = await outcomeOf(tool, args, context)
+      deps.metrics.add('relay_mcp_calls_total', 1, { tool: tool.name, outcome: outcome.kind === 'success' ? 'ok' : 'error' })
+      return callResult(outcome)
+    },
+  }
+}
+
+const STORE_CODES = new Set(['UNAVAILABLE', 'NOT_PERSISTED', 'BLOB_STORE_ERROR'])
+
+function storeUnavailable(): ToolFailure {
+  return failure('ERR_STORE_UNAVAILABLE', 'storage cannot answer now; repeat the call in a moment.', { retryable: true })
+}
+
+function toolOf(byName: ReadonlyMap<string, ToolDefinition>, name: string): ToolDefinition | undefined {
+  return name.startsWith(PREFIX) ? byName.get(name.slice(PREFIX.length)) : undefined
+}
+
+function listedTool({ name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition): JsonObject {
+  return { name: PREFIX + name, title, description, inputSchema, outputSchema, annotations }
+}
+
+function isListed(tool: ToolDefinition, view: ToolView & { readonly isViewer: boolean }): boolean {
+  return outsideView(tool, view) === null && (tool.bucket === 'read' || !view.isViewer)
+}
+
+/** [TOOL-10, TOOL-11] */
+function outsideView({ name, toolset, bucket }: ToolDefinition, view: ToolView): ToolFailure | null {
+  const isWrite = bucket === 'write'
+  if (view.readonly && isWrite) {
+    return failure('ERR_TOOL_DISABLED', `${PREFIX}${name} writes, and this request is read-only.`, {
+      tool: PREFIX + name,
+      toolset,
+    })
+  }
+  if (view.toolsets === null || view.toolsets.includes(toolset)) return null
+  const sentence = `${PREFIX}${name} belongs to the toolset ${toolset}, which this request leaves out.`
+  return failure('ERR_TOOL_DISABLED', sentence, { tool: PREFIX + name, toolset })
+}
+
+/** The role viewer writes nothing, whatever the document. [MCP-26] */
+function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, args: JsonObject): ToolFailure | null {
+  if (bucket === 'read' || access.role !== 'viewer') return null
+  const deletes = name === 'delete_document'
+  const docId = typeof args.docId === 'string' ? { docId: args.docId } : {}
+  const sentence = `the role viewer may ${deletes ? 'delete' : 'write'} nothing in this workspace.`
+  return failure(deletes ? 'ERR_DELETE_FORBIDDEN' : 'ERR_EDIT_FORBIDDEN', sentence, { ...docId, role: access.role })
+}

@@ -1,0 +1,58 @@
+import type { McpContent, ResourceSink } from '../content.ts'
+
+/** Resources, one of them for everyone, whose changes the test makes up. */
+export interface FakeContent extends McpContent {
+  /** Tells every watch of this URI. */
+  change(uri: string): void
+  changeList(): void
+  readonly watches: number
+}
+
+export function fakeContent(): FakeContent {
+  const open = new Set<{ readonly sink: ResourceSink; readonly uris: Set<string> }>()
+  const exists = (uri: string): boolean => uri === 'relay://icons' || /^relay:\/\/doc\/\d+$/.test(uri)
+  return {
+    get watches() {
+      return open.size
+    },
+    change(uri) {
+      for (const { sink, uris } of open) if (uris.has(uri)) sink.updated(uri)
+    },
+    changeList() {
+      for (const { sink } of open) sink.listChanged()
+    },
+    resources: {
+      async list(_, cursor) {
+        if (cursor !== null && cursor !== 'second') return null
+        const name = cursor === null ? 'icons' : 'a document'
+        const uri = cursor === null ? 'relay://icons' : 'relay://doc/1'
+        return { resources: [{ uri, name }], nextCursor: cursor === null ? 'second' : null }
+      },
+      templates: [{ uriTemplate: 'relay://doc/{id}', name: 'document' }],
+      async read(_, uri) {
+        if (uri === 'relay://broken') throw new Error('secret detail')
+        return exists(uri) ? [{ uri, mimeType: 'application/json', text: '{}' }] : null
+      },
+      mayRead: async (_, uri) => exists(uri),
+      isPublic: (uri) => uri === 'relay://icons',
+      watch(_, sink) {
+        const watch = { sink, uris: new Set<string>() }
+        open.add(watch)
+        return {
+          add: (uri) => void watch.uris.add(uri),
+          remove: (uri) => void watch.uris.delete(uri),
+          close: () => void open.delete(watch),
+        }
+      },
+    },
+    prompts: {
+      list: () => [{ name: 'recipe', title: 'Recipe', description: 'A recipe.', arguments: [{ name: 'docId', required: true }] }],
+      get: (name, args) =>
+        name === 'recipe' && args['docId'] !== undefined
+          ? { kind: 'found', result: { messages: [{ role: 'user', content: { type: 'text', text: `cook ${args['docId']}` } }] } }
+          : { kind: 'refused', message: 'There is no such prompt or argument.' },
+    },
+    complete: async (_, { ref, argument }) =>
+      ref['type'] === 'ref/prompt' ? { values: [`${argument.value}!`], total: 1, hasMore: false } : null,
+  }
+}

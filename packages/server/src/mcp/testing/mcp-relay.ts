@@ -1,0 +1,282 @@
+import { type IncomingHttpHeaders, request } from 'node:http'
+import type { Bucket } from '../../access/rate-limiter.port.ts'
+import { openKeySet } from '../../auth/key-set.ts'
+import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
+import { startTestIssuer, type TestIssuer } from '../../auth/testing/test-issuer.ts'
+import { createTokenVerifier } from '../../auth/verify-token.ts'
+import { openBodies } from '../../documents/bodies.ts'
+import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
+import { createApp } from '../../http/app.ts'
+import { createHttpServer, type HttpServer } from '../../http/server.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import type { LogFields, Logger } from '../../kernel/log.ts'
+import { createMetrics, type Metrics } from '../../kernel/metrics.ts'
+import { type ManualTime, manualTime } from '../../kernel/testing/manual-time.ts'
+import { createCredentialReader } from '../credentials.ts'
+import { createEndpoint } from '../endpoint.ts'
+import { loopbackRoot, mcpRoutes } from '../mcp.routes.ts'
+import { createRate } from '../rate.ts'
+import { type FakeContent, fakeContent } from './fake-content.ts'
+import { type FakeTools, fakeTools } from './fake-tools.ts'
+
+export const STATIC_TOKEN = 'static-token-of-32-characters-00'
+
+/** The endpoint on both of its listeners, over real HTTP and real tokens, with made-up tools and a clock that the test moves. */
+export interface McpRelay extends AsyncDisposable {
+  readonly urls: Readonly<Record<MountName, string>>
+  readonly issuer: TestIssuer
+  readonly tools: FakeTools
+  readonly content: FakeContent
+  readonly time: ManualTime
+  readonly metrics: Metrics
+  readonly limiter: ReturnType<typeof memoryRateLimiter>
+  readonly revoked: Set<string>
+  readonly logLines: string[]
+  readonly servers: readonly HttpServer[]
+  draining: boolean
+  drain(): void
+  /** Sends one request and reads the whole answer. */
+  send(options?: McpRequest): Promise<McpAnswer>
+  /** The same with a stream that stays open. */
+  stream(options?: McpRequest): Promise<OpenStream>
+}
+
+export type MountName = 'local' | 'public'
+
+export interface McpRequest {
+  readonly mount?: MountName
+  readonly method?: string
+  readonly path?: string
+  /** The bearer; a token of member ann when absent, none when `null`. */
+  readonly bearer?: string | null
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** Sent as it is, any other value than text or bytes as JSON. */
+  readonly body?: unknown
+}
+
+/** A message as it was received, the members that tests look at. */
+export interface Message {
+  readonly id?: unknown
+  readonly method?: string
+  readonly params?: Record<string, unknown>
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: Record<string, unknown> }
+}
+
+export interface McpAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The JSON of the body; of a stream, its last message. */
+  readonly json: Message
+  /** The messages of a stream. */
+  readonly messages: readonly Message[]
+}
+
+export interface OpenStream {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly messages: readonly Message[]
+  /** Resolves when the text has `part`. */
+  until(part: string): Promise<void>
+  readonly ended: Promise<void>
+  close(): void
+}
+
+export interface McpRelayOptions {
+  readonly tenancy?: Tenancy
+  readonly staticToken?: string | null
+  readonly allowedOrigins?: readonly string[]
+  readonly corsOrigins?: readonly string[]
+  readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
+}
+
+const UNLIMITED = { ratePerSec: null, burst: 0 }
+
+export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpRelay> {
+  const time = manualTime(Date.now())
+  const { clock, timers } = time
+  const logLines: string[] = []
+  const log = recordingLogger(logLines)
+  const issuer = await startTestIssuer({ nowMs: () => clock.nowMs() })
+  const { issuer: name, audience, jwksUrl } = issuer
+  const keySet = openKeySet({ url: jwksUrl, log })
+  await keySet.firstFetch(5_000)
+  const revoked = new Set<string>()
+  const verify = createTokenVerifier({ issuer: name, audience, resource: null, keySet, revocations: revoked, clock })
+  const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
+  const bodies = openBodies({ maxBytes: 8_388_608, log })
+  const tools = fakeTools()
+  const content = fakeContent()
+  const limiter = memoryRateLimiter(clock)
+  const state = { draining: false }
+  const limitsOf = () =>
+    ({ quotaBytes: null, quotaSource: 'config', editorLimit: null, maxDocBytes: null, maxDocBytesSource: 'config' }) as const
+  const tenancy = options.tenancy ?? tenancyOf('dedicated', null)
+  const endpointOf = (staticToken: string | null) =>
+    createEndpoint({
+      parts: { tools, content, serverInfo: { name: 'docrelay', title: 'Docrelay', version: '1.2.3' } },
+      readCredential: createCredentialReader({
+        staticToken,
+        verify,
+        isRevoked: (jti) => revoked.has(jti),
+        tenancy,
+        limitsOf,
+        clock,
+        refused: (reason) => metrics.add('relay_auth_failures_total', 1, { reason }),
+      }),
+      takeRate: createRate({
+        limiter,
+        buckets: { read: UNLIMITED, write: UNLIMITED, ...options.buckets },
+        keyOf: (bucket, workspaceId) => `${bucket}:${workspaceId}`,
+        refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
+      }),
+      parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
+      isDraining: () => state.draining,
+      corsOrigins: options.corsOrigins ?? ['*'],
+      allowedOrigins: options.allowedOrigins ?? [],
+      clock,
+      timers,
+      random: systemRandom,
+      log,
+      metrics,
+    })
+  const local = endpointOf(options.staticToken === undefined ? STATIC_TOKEN : options.staticToken)
+  const folded = endpointOf(null)
+  const app = (routes: Parameters<typeof createApp>[0]['routes']) =>
+    createApp({
+      routes,
+      verify,
+      tenancy,
+      limitsOf,
+      internalBearer: () => 'not-configured',
+      corsOrigins: ['*'],
+      maxDocBytes: null,
+      isDraining: () => state.draining,
+      parseJson: (bytes) => bodies.parse(bytes),
+      clock,
+      random: systemRandom,
+      log,
+      metrics,
+    })
+  const routes = mcpRoutes({ issuer: name })
+  const servers = [
+    createHttpServer({
+      app: app([loopbackRoot('1.2.3'), ...routes]),
+      beside: local.loopback,
+      corsOrigins: [],
+      random: systemRandom,
+    }),
+    createHttpServer({ app: app(routes), beside: folded.folded, corsOrigins: ['*'], random: systemRandom }),
+  ]
+  const ports = await Promise.all(servers.map((server) => server.listen({ host: '127.0.0.1', port: 0 })))
+  const [localUrl, publicUrl] = ports.map(({ port }) => `http://127.0.0.1:${port}/mcp`)
+  const urls = { local: localUrl ?? '', public: publicUrl ?? '' }
+  const open = (sent: McpRequest) =>
+    openRequest(urls[sent.mount ?? 'local'], sent, () => issuer.token({ sub: 'ann', role: 'member' }))
+
+  return {
+    urls,
+    issuer,
+    tools,
+    content,
+    time,
+    metrics,
+    limiter,
+    revoked,
+    logLines,
+    servers,
+    get draining() {
+      return state.draining
+    },
+    set draining(draining) {
+      state.draining = draining
+    },
+    drain() {
+      local.drain()
+      folded.drain()
+    },
+    async send(sent = {}) {
+      const stream = await open(sent)
+      await stream.ended
+      const { status, headers, text, messages } = stream
+      return {
+        status,
+        headers,
+        text,
+        messages,
+        get json() {
+          return messages.at(-1) ?? JSON.parse(text)
+        },
+      }
+    },
+    stream: (sent = {}) => open(sent),
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) await server[Symbol.asyncDispose]()
+      await bodies[Symbol.asyncDispose]()
+      await keySet[Symbol.asyncDispose]()
+      await issuer.close()
+    },
+  }
+}
+
+/** node's own client: it sends Host and Origin as they are given. */
+function openRequest(url: string, sent: McpRequest, token: () => string): Promise<OpenStream> {
+  const { hostname, port, pathname } = new URL(url)
+  const { method = 'POST', path = pathname, bearer = token(), body } = sent
+  const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : body === undefined ? '' : JSON.stringify(body)
+  const headers: Record<string, string | readonly string[]> = { ...sent.headers }
+  if (bearer !== null) headers['authorization'] ??= `Bearer ${bearer}`
+  if (body !== undefined && headers['transfer-encoding'] === undefined)
+    headers['content-length'] ??= String(Buffer.byteLength(bytes))
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { hostname, port, method, path, headers: headers as Record<string, string>, agent: false },
+      (response) => {
+        let text = ''
+        const waiting = new Set<() => void>()
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => {
+          text += chunk
+          for (const check of waiting) check()
+        })
+        const ended = new Promise<void>((done) => response.once('close', done))
+        response.on('error', () => undefined)
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          get text() {
+            return text
+          },
+          get messages() {
+            return text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []))
+          },
+          ended,
+          until: (part) =>
+            new Promise((done, failed) => {
+              const check = (): void => {
+                if (!text.includes(part)) return
+                waiting.delete(check)
+                done()
+              }
+              waiting.add(check)
+              void ended.then(() => failed(new Error(`the stream ended without ${part}: ${text}`)))
+              check()
+            }),
+          close: () => outgoing.destroy(),
+        })
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(bytes)
+  })
+}
+
+function recordingLogger(lines: string[]): Logger {
+  const write =
+    (level: string) =>
+    (event: string, msg: string, fields: LogFields = {}) =>
+      void lines.push(JSON.stringify({ level, event, msg, ...fields }))
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}
