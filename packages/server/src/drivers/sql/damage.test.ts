@@ -1,22 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { change, creation, textOf, update, written } from '../../documents/testing/document-writes.ts'
 import { type Logger, silentLogger } from '../../kernel/log.ts'
 import type { StorageHost } from './storage-host.ts'
-import { openHost, temporaryStore } from './testing/store-under-test.ts'
+import { openHost, temporaryStores } from './testing/store-under-test.ts'
 
-const cleanups: (() => void)[] = []
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup()
-})
-
-function newStore(): { url: string; path: string } {
-  const store = temporaryStore()
-  cleanups.push(store.remove)
-  return store
-}
+const newStore = temporaryStores()
 
 const refOf = (id: string) => ({ workspaceId: 'w', id })
 

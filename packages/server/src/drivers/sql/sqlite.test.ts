@@ -3,20 +3,11 @@ import { once } from 'node:events'
 import { statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { creation, update, written } from '../../documents/testing/document-writes.ts'
-import { openHost, temporaryStore } from './testing/store-under-test.ts'
+import { openHost, temporaryStores } from './testing/store-under-test.ts'
 
-const cleanups: (() => void)[] = []
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup()
-})
-
-function newStore(): { url: string; path: string } {
-  const store = temporaryStore()
-  cleanups.push(store.remove)
-  return store
-}
+const newStore = temporaryStores()
 
 describe('one process per store', () => {
   it('[LIFE-3] a second opening is refused by name, in this process and from another, until the first is closed', async () => {

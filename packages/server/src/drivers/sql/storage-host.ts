@@ -1,13 +1,6 @@
-import type { RevocationStore } from '../../auth/revocations.port.ts'
-import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
-import type { RegistryStore } from '../../collections/registry-store.port.ts'
-import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/log.ts'
-import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
-import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
-import type { UpdateLog } from '../../sync/update-log.port.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
 import { CommitQueue, type CommitStats } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
@@ -24,6 +17,7 @@ import { type StoreTotals, storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
 import type { TestHooks } from './test-hooks.ts'
 import { appendTo, sqlUpdates } from './updates.ts'
+import type { Stores } from './stores.ts'
 
 export interface StorageHostOptions {
   /** `sqlite:<path>` or `postgres://…` */
@@ -38,15 +32,8 @@ export interface StorageHostOptions {
 }
 
 /** The ports on one database, in the thread that runs the SQL. */
-export interface StorageHost extends AsyncDisposable {
-  readonly documents: DocumentStore
+export interface StorageHost extends Stores, AsyncDisposable {
   readonly heads: HeadLists
-  readonly updates: UpdateLog
-  readonly revocations: RevocationStore
-  readonly recovery: RecoveryStore
-  readonly blobs: BlobLedger
-  readonly registries: RegistryStore
-  readonly shareLinks: ShareLinkStore
   /** Resolves when the store can be read and written. After a failed commit it tries one, so that recovery shows. [LIFE-6, OPS-2] */
   ping(): Promise<void>
   stats(): CommitStats

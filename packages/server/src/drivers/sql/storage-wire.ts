@@ -1,28 +1,16 @@
-import type { RevocationStore } from '../../auth/revocations.port.ts'
-import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
-import type { RegistryStore } from '../../collections/registry-store.port.ts'
-import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { ErrorCode } from '../../kernel/errors.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { LogFields } from '../../kernel/log.ts'
-import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
-import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
-import type { AppendOutcome, AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
+import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 import type { StoreTotals } from './store-totals.ts'
 import type { HeadLists } from './head-lists.ts'
+import type { Stores } from './stores.ts'
 
 /** The ports as they cross a MessagePort: a port name, a verb of it, its arguments. */
-export interface Ports {
-  readonly documents: DocumentStore
+export interface Ports extends Stores {
   /** What `documents.list` is made of at the other end. */
   readonly heads: HeadLists
-  readonly updates: UpdateLog
-  readonly revocations: RevocationStore
-  readonly recovery: RecoveryStore
-  readonly blobs: BlobLedger
-  readonly registries: RegistryStore
-  readonly shareLinks: ShareLinkStore
   readonly control: {
     ping(): Promise<void>
     stats(): Promise<CommitStats>

@@ -1,18 +1,12 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { RevocationStore } from '../../auth/revocations.port.ts'
-import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
-import type { RegistryStore } from '../../collections/registry-store.port.ts'
-import type { DocumentStore } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
-import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
-import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
-import type { UpdateLog } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery.ts'
 import { storageFromPort } from './storage-client.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
 import type { StoreTotals } from './store-totals.ts'
+import type { Stores } from './stores.ts'
 
 export interface StorageOptions {
   /** `sqlite:<path>` or `postgres://…` */
@@ -27,14 +21,7 @@ export interface StorageOptions {
 }
 
 /** The store, run in a thread of its own. Disposing commits what is queued, writes SQLite's side file back and ends the thread. */
-export interface Storage extends AsyncDisposable {
-  readonly documents: DocumentStore
-  readonly updates: UpdateLog
-  readonly revocations: RevocationStore
-  readonly recovery: RecoveryStore
-  readonly blobs: BlobLedger
-  readonly registries: RegistryStore
-  readonly shareLinks: ShareLinkStore
+export interface Storage extends Stores, AsyncDisposable {
   /** A port for `storageFromPort` in another thread; an append then goes there and back without touching this thread. */
   workerPort(): MessagePort
   /** Resolves when the store can be read and written, else rejects with UNAVAILABLE or NOT_PERSISTED. [LIFE-6, OPS-2] */

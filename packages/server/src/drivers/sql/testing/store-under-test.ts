@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach } from 'vitest'
 import type { OpenRevocationStore } from '../../../auth/revocations.contract.ts'
 import type { OpenBlobLedger } from '../../../blobs/blob-ledger.contract.ts'
 import type { OpenRegistryStore } from '../../../collections/registry-store.contract.ts'
@@ -13,6 +14,7 @@ import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
+import type { Stores } from '../stores.ts'
 
 export interface StoreUnderTest
   extends OpenDocumentStore,
@@ -27,6 +29,19 @@ export function temporaryStore(): { readonly url: string; readonly path: string;
   const directory = mkdtempSync(join(tmpdir(), 'relay-store-'))
   const path = join(directory, 'relay.db')
   return { url: `sqlite:${path}`, path, remove: () => rmSync(directory, { recursive: true, force: true }) }
+}
+
+/** `temporaryStore` for the tests of a file; each ends with the test that made it. */
+export function temporaryStores(): () => { readonly url: string; readonly path: string } {
+  const made: ReturnType<typeof temporaryStore>[] = []
+  afterEach(() => {
+    for (const store of made.splice(0)) store.remove()
+  })
+  return () => {
+    const store = temporaryStore()
+    made.push(store)
+    return store
+  }
 }
 
 export function openHost(
@@ -44,8 +59,7 @@ export function openHost(
   })
 }
 
-type Opened = Pick<StorageHost, 'documents' | 'updates' | 'revocations' | 'registries' | 'shareLinks' | 'recovery' | 'blobs'> &
-  AsyncDisposable
+type Opened = Stores & AsyncDisposable
 
 /** The store in the calling thread. */
 export const inProcess = (url: string): Promise<Opened> => openHost(url)
@@ -63,31 +77,16 @@ export async function reopenable(
   finish: () => Promise<void> | void,
 ): Promise<StoreUnderTest> {
   let opened = await open(url)
-  return {
-    get documents() {
-      return opened.documents
-    },
-    get updates() {
-      return opened.updates
-    },
-    get revocations() {
-      return opened.revocations
-    },
-    get registries() {
-      return opened.registries
-    },
-    get shareLinks() {
-      return opened.shareLinks
-    },
-    get blobs() {
-      return opened.blobs
-    },
-    get recovery() {
-      return opened.recovery
-    },
+  const openAgain = async (): Promise<void> => {
+    opened = await open(url)
+    const { [Symbol.asyncDispose]: _, ...stores } = opened
+    Object.assign(store, stores)
+  }
+  const store: StoreUnderTest = {
+    ...opened,
     async reopen() {
       await opened[Symbol.asyncDispose]()
-      opened = await open(url)
+      await openAgain()
     },
     async clear() {
       const { openDatabase } = await import('../database.ts')
@@ -96,11 +95,12 @@ export async function reopenable(
       await database.writer.deleteFrom('revocations').execute()
       await database.writer.deleteFrom('store_facts').where('name', '!=', 'format').execute()
       await database.close()
-      opened = await open(url)
+      await openAgain()
     },
     async [Symbol.asyncDispose]() {
       await opened[Symbol.asyncDispose]()
       await finish()
     },
   }
+  return store
 }

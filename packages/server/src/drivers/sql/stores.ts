@@ -1,0 +1,18 @@
+import type { RevocationStore } from '../../auth/revocations.port.ts'
+import type { BlobLedger } from '../../blobs/blob-ledger.port.ts'
+import type { RegistryStore } from '../../collections/registry-store.port.ts'
+import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
+import type { UpdateLog } from '../../sync/update-log.port.ts'
+
+/** The ports that one database answers, wherever its SQL runs. */
+export interface Stores {
+  readonly documents: DocumentStore
+  readonly updates: UpdateLog
+  readonly revocations: RevocationStore
+  readonly recovery: RecoveryStore
+  readonly blobs: BlobLedger
+  readonly registries: RegistryStore
+  readonly shareLinks: ShareLinkStore
+}
