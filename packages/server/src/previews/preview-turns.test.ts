@@ -1,18 +1,12 @@
 import { expect, it } from 'vitest'
 import type { Access } from '../access/access.ts'
+import { NO_LIMITS } from '../access/testing/no-limits.ts'
 import type { DocumentHead, DocumentRecord } from '../documents/document-store.port.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { openPreviews } from './previews.ts'
 
-const LIMITS = {
-  quotaBytes: null,
-  quotaSource: 'config',
-  editorLimit: null,
-  maxDocBytes: null,
-  maxDocBytesSource: 'config',
-} as const
-const ACCESS: Access = { sub: 'ann', workspaceId: 'w', role: 'owner', limits: LIMITS }
+const ACCESS: Access = { sub: 'ann', workspaceId: 'w', role: 'owner', limits: NO_LIMITS }
 const READER = { sub: 'ann', level: 'owner' } as const
 const HEAD = { version: 1 } as DocumentHead
 const RECORD = { head: HEAD, body: Buffer.from('{"pages":[]}') } as unknown as DocumentRecord

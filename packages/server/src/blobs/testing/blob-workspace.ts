@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Access } from '../../access/access.ts'
-import { resolveLimits } from '../../access/limits.ts'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import { openFsBlobs } from '../../drivers/fs-blobs.ts'
 import { openHost } from '../../drivers/sql/testing/store-under-test.ts'
 import type { ErrorCode } from '../../kernel/errors.ts'
@@ -50,11 +50,7 @@ export interface BlobWorkspace extends AsyncDisposable {
 /** A caller of the workspace `acme`, a member without limits if nothing else is said. */
 export function callerOf(given: Partial<Access> & { readonly quotaBytes?: number } = {}): Access {
   const { quotaBytes, ...access } = given
-  const limits = resolveLimits(quotaBytes === undefined ? {} : { quotaBytes }, {
-    storageQuotaBytes: null,
-    maxEditorsPerWorkspace: null,
-    maxDocBytes: null,
-  })
+  const limits = quotaBytes === undefined ? NO_LIMITS : { ...NO_LIMITS, quotaBytes, quotaSource: 'claim' as const }
   return { sub: 'ann', workspaceId: 'acme', role: 'member', limits, ...access }
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { chunkFrames, jsonFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
 import type { Wire } from './connection.ts'
@@ -40,14 +41,7 @@ describe(`F-1 frame decoder, seed ${SEED}`, () => {
   it('[WS-8] [WS-35] [OPS-8] any bytes in any state: no panic, nothing left behind, and an honest client works on', async () => {
     const { sessions } = bench.gateway
     const verified = { kind: 'pinned', jti: 'f', expMs: Number.MAX_SAFE_INTEGER } as const
-    const limits = {
-      quotaBytes: null,
-      quotaSource: 'config',
-      editorLimit: null,
-      maxDocBytes: null,
-      maxDocBytesSource: 'config',
-    } as const
-    const access = { sub: 'ann', workspaceId: 'default', role: 'owner', limits } as const
+    const access = { sub: 'ann', workspaceId: 'default', role: 'owner', limits: NO_LIMITS } as const
     const start = fc.constantFrom('unauthenticated', 'authenticated', 'joined')
     await fc.assert(
       fc.asyncProperty(start, fc.array(fc.tuple(anyFrame, fc.boolean()), { maxLength: 12 }), async (state, frames) => {

@@ -1,6 +1,7 @@
 import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { describe, expect, it } from 'vitest'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import type { PutRequest } from '../../documents/residents.port.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { silentLogger } from '../../kernel/log.ts'
@@ -282,14 +283,7 @@ describe('stopping', () => {
 })
 
 function putOf(ref: { workspaceId: string; id: string }): PutRequest {
-  const limits = {
-    quotaBytes: null,
-    quotaSource: 'config',
-    editorLimit: null,
-    maxDocBytes: null,
-    maxDocBytesSource: 'config',
-  } as const
-  const access = { sub: 'ann', workspaceId: 'default', role: 'owner', limits } as const
+  const access = { sub: 'ann', workspaceId: 'default', role: 'owner', limits: NO_LIMITS } as const
   const body = {
     bytes: new Uint8Array(0),
     facts: headOf('x').facts,

@@ -7,6 +7,7 @@ import { openKeySet } from '../../auth/key-set.ts'
 import { createTokenVerifier } from '../../auth/verify-token.ts'
 import type { DocumentHead, DocumentRef, DocumentState } from '../../documents/document-store.port.ts'
 import type { DocumentEvents } from '../../documents/document-events.port.ts'
+import { noFacts } from '../../documents/testing/document-writes.ts'
 import { memoryRateLimiter, memorySeats } from '../../drivers/memory-limits.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
@@ -51,15 +52,7 @@ export class TestStore {
 let nextKey = 1
 
 export function headOf(id: string, given: Partial<DocumentHead> = {}): DocumentHead {
-  const facts = {
-    title: id,
-    createdAt: null,
-    canvasPageCount: 0,
-    prosePageCount: 0,
-    shapeCount: 0,
-    filledProsePageCount: 0,
-    carried: {},
-  }
+  const facts = { ...noFacts, title: id }
   const log = { lastSeq: 0, coveredSeq: 0, bodyAhead: false }
   const times = { createdAtMs: 1, updatedAtMs: 1, titleChangedAtMs: 0 }
   const owner = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [] }

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bodyOf } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
 import type { UpdateLog } from '../../../sync/update-log.port.ts'
 import { storageFromPort } from '../storage-client.ts'
@@ -19,16 +20,6 @@ const url = process.argv[5] ?? `sqlite:${join(directory, 'relay.db')}`
 const TURN_MS = 16
 const UPDATE_BYTES = 60
 
-const facts = {
-  title: '',
-  createdAt: null,
-  canvasPageCount: 0,
-  prosePageCount: 0,
-  shapeCount: 0,
-  filledProsePageCount: 0,
-  carried: {},
-}
-
 async function main(): Promise<void> {
   await using storage = await openStorage({ url, commitDelayMs: 4, log: silentLogger })
   const { updates } = storageFromPort(storage.workerPort())
@@ -37,7 +28,7 @@ async function main(): Promise<void> {
     const outcome = await storage.documents.write({
       ref: { workspaceId: 'bench', id: `doc-${i}` },
       expect: { kind: 'absent' },
-      set: { ownerId: 'u', ownerName: 'U', body: { bytes: new Uint8Array(1000), facts, blobReferences: [] } },
+      set: { ownerId: 'u', ownerName: 'U', body: bodyOf(' '.repeat(1000)) },
       bump: true,
       nowMs: 1,
       quotaBytes: null,

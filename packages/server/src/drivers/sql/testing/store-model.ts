@@ -6,6 +6,7 @@ import type {
   Tombstone,
   WriteOutcome,
 } from '../../../documents/document-store.port.ts'
+import { noFacts } from '../../../documents/testing/document-writes.ts'
 import type { AppendOutcome, AppendRecord, Snapshot } from '../../../sync/update-log.port.ts'
 
 interface ModelDocument {
@@ -152,15 +153,7 @@ export class StoreModel {
       updatedAtMs: nowMs,
       titleChangedAtMs: nowMs,
       sizeBytes: 0,
-      facts: set.body?.facts ?? {
-        title: '',
-        createdAt: null,
-        canvasPageCount: 0,
-        prosePageCount: 0,
-        shapeCount: 0,
-        filledProsePageCount: 0,
-        carried: {},
-      },
+      facts: set.body?.facts ?? { ...noFacts, title: '' },
       lastSeq: 0,
       coveredSeq: 0,
       bodyAhead: true,
