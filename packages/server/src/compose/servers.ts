@@ -38,14 +38,14 @@ export function openServers(
 ): Servers {
   const { config, clock, log, random, metrics, tenancy } = base
   const { limits } = config.tenancy
-  const app = (routes: readonly Route[]) =>
+  const app = (routes: readonly Route[], corsOrigins = config.server.corsOrigins) =>
     createApp({
       routes,
       verify: tokens.verify,
       tenancy,
       limitsOf: (claims) => resolveLimits(claims, limits),
       internalBearer: createInternalBearer(config.auth.revocationPushBearer),
-      corsOrigins: config.server.corsOrigins,
+      corsOrigins,
       maxDocBytes: limits.maxDocBytes,
       isDraining: () => base.draining.now,
       parseJson: (bytes) => features.bodies.parse(bytes),
@@ -69,7 +69,7 @@ export function openServers(
   const { corsOrigins } = config.server
   const loopbackMcp = ({ endpoint, routes }: Mcp) =>
     createHttpServer({
-      app: app([loopbackRoot(base.release.version), ...routes]),
+      app: app([loopbackRoot(base.release.version), ...routes], []),
       beside: endpoint.loopback,
       corsOrigins: [],
       random,

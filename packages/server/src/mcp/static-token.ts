@@ -1,6 +1,6 @@
 import { chmod, link, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Random } from '../kernel/ids.ts'
+import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 
 export const TOKEN_FILE = 'mcp_token'
@@ -40,8 +40,7 @@ async function existing(file: string): Promise<string | null> {
 /** Written aside and linked into place, so that no crash leaves half a token and of two starts at once both use the same one. */
 async function created(file: string, random: Random): Promise<string> {
   const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
-  const aside = `${file}.${process.pid}.new`
-  await rm(aside, { force: true })
+  const aside = newId(`${file}.`, 8, random)
   try {
     await using handle = await open(aside, 'wx', OWNER_ONLY)
     await handle.writeFile(`${token}\n`)

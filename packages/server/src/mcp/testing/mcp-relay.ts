@@ -144,14 +144,14 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
     })
   const local = endpointOf(options.staticToken === undefined ? STATIC_TOKEN : options.staticToken)
   const folded = endpointOf(null)
-  const app = (routes: Parameters<typeof createApp>[0]['routes']) =>
+  const app = (routes: Parameters<typeof createApp>[0]['routes'], corsOrigins: readonly string[]) =>
     createApp({
       routes,
       verify,
       tenancy,
       limitsOf,
       internalBearer: () => 'not-configured',
-      corsOrigins: ['*'],
+      corsOrigins,
       maxDocBytes: null,
       isDraining: () => state.draining,
       parseJson: (bytes) => bodies.parse(bytes),
@@ -163,12 +163,12 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   const routes = mcpRoutes({ issuer: name })
   const servers = [
     createHttpServer({
-      app: app([loopbackRoot('1.2.3'), ...routes]),
+      app: app([loopbackRoot('1.2.3'), ...routes], []),
       beside: local.loopback,
       corsOrigins: [],
       random: systemRandom,
     }),
-    createHttpServer({ app: app(routes), beside: folded.folded, corsOrigins: ['*'], random: systemRandom }),
+    createHttpServer({ app: app(routes, ['*']), beside: folded.folded, corsOrigins: ['*'], random: systemRandom }),
   ]
   const ports = await Promise.all(servers.map((server) => server.listen({ host: '127.0.0.1', port: 0 })))
   const [localUrl, publicUrl] = ports.map(({ port }) => `http://127.0.0.1:${port}/mcp`)

@@ -11,7 +11,10 @@ export function legacy(method: string, params?: unknown, more: McpRequest = {}):
 export function modern(
   method: string,
   params: Readonly<Record<string, unknown>> = {},
-  more: Omit<McpRequest, 'headers'> & { readonly headers?: Readonly<Record<string, string | undefined>>; readonly meta?: unknown } = {},
+  more: Omit<McpRequest, 'headers'> & {
+    readonly headers?: Readonly<Record<string, string | undefined>>
+    readonly meta?: unknown
+  } = {},
 ): McpRequest {
   const { meta, headers, ...rest } = more
   const name = params['name'] ?? params['uri']
