@@ -1,51 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { attrOf, isElement, parseDom, type HtmlElement, type HtmlNode } from './html-dom.ts'
 import { parseHtml, serialiseHtml } from './html.ts'
 import type { ProseTree } from './node.ts'
 import { violations } from './testing/content-model.ts'
+import { dangers } from './testing/dangers.ts'
 import { hostileInputs } from './testing/hostile-inputs.ts'
 import { xssVectors } from './testing/xss-vectors.ts'
-
-const tags = new Set(
-  `p h1 h2 h3 h4 h5 h6 pre code blockquote ul ol li div figure figcaption table tbody tr td th img hr br span a mark strong em u s sup sub`.split(
-    ' ',
-  ),
-)
-const attributes = new Set(
-  `id style class start type data-type data-checked data-callout data-variant data-gallery data-layout colspan rowspan colwidth scope src alt
-  title width height data-float data-math-block data-latex data-bibliography data-bib-html data-scope data-group-id data-group-name
-  data-math-inline data-citation data-ref-id data-locator data-label data-field data-name data-file-ref data-blob-ref data-file-name
-  data-mime-type data-file-size href`.split(/\s+/),
-)
-
-/** What a browser would make of the output that the schema does not name, or that it could run. */
-function dangers(html: string): string[] {
-  const found: string[] = []
-  const stack: HtmlNode[] = [...parseDom(html)]
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (node.nodeName === '#comment') found.push('comment')
-    if (!isElement(node)) continue
-    found.push(...elementDangers(node))
-    for (const child of node.childNodes) stack.push(child)
-  }
-  return found
-}
-
-function elementDangers(element: HtmlElement): string[] {
-  const found = tags.has(element.tagName) ? [] : [element.tagName]
-  for (const attr of element.attrs) if (!attributes.has(attr.name)) found.push(`${element.tagName} ${attr.name}`)
-  for (const name of ['href', 'src']) {
-    const url =
-      attrOf(element, name)
-        ?.replace(/[\p{C}\s]/gu, '')
-        .toLowerCase() ?? ''
-    if (/^(javascript|vbscript|file):/.test(url) || (url.startsWith('data:') && !url.startsWith('data:image/')))
-      found.push(`${name}=${url}`)
-  }
-  const style = attrOf(element, 'style') ?? ''
-  if (!/^((color|background-color|text-align): [#a-z0-9(),.%/ +-]+(; )?)*$/i.test(style)) found.push(`style=${style}`)
-  return found
-}
 
 /** Those that take the longest, or make the longest lists. */
 const heaviest = [

@@ -91,6 +91,7 @@ export class BlockReader {
     this.#next()
     if (!parts.some((part) => 'html' in part)) return [{ type, attrs, content: inlineNodes(parts) }]
     this.hasHtml = true
+    this.#parser.env.steps += htmlSteps
     return this.#slots.inline(parts, tag, place.parent)
   }
 
@@ -173,6 +174,9 @@ export class BlockReader {
     return { type: 'table', attrs: {}, content: rows }
   }
 }
+
+/** What a text block with raw HTML weighs beside its markup: an HTML parser is set up for it. */
+const htmlSteps = 10
 
 const nodeNames: { readonly [token: string]: NodeType } = {
   heading_open: 'heading',

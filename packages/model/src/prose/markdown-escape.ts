@@ -27,7 +27,7 @@ function isMarkup(char: string, before: string, after: string, inLink: boolean):
     case '{':
       return after === '' || after === '{'
     case '$':
-      return after === '' || !/[\d ]/.test(after)
+      return before === '' || !/[\d ]/.test(after)
     case '~':
       return before === '' || after === '' || before === '~' || after === '~'
     case '!':
@@ -55,7 +55,7 @@ export function reference(char: string): string | undefined {
 
 /** A link target or image source. */
 export function writeDestination(url: string): string {
-  if (/^[\w\-.~:/?#@!$%+,;='*]+$/.test(url)) return url
+  if (/^[\w\-.~:/?#@!$%+,;='*&]+$/.test(url) && !/&[#\w]+;/.test(url)) return url
   return `<${escapeQuoted(url, /[\\<>]/g)}>`
 }
 
@@ -78,6 +78,7 @@ export function codeSpan(text: string): string | undefined {
   let length = 1
   while (runs.has(length)) length++
   const fence = '`'.repeat(length)
-  const isPadded = /^`|`$/.test(text) || (/^ .* $/.test(text) && /[^ ]/.test(text))
+  const isStripped = text.startsWith(' ') && text.endsWith(' ') && /[^ ]/.test(text)
+  const isPadded = isStripped || text.startsWith('`') || text.endsWith('`')
   return isPadded ? `${fence} ${text} ${fence}` : `${fence}${text}${fence}`
 }

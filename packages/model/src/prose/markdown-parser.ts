@@ -4,6 +4,8 @@ import { fieldInline, mathBlock, mathInline, type MathMemo } from './markdown-ru
 
 /** What one conversion carries through the parser. */
 export interface MarkdownEnv extends MathMemo, Env {
+  /** Blocks begun so far. */
+  blocks: number
   /** Inline rules tried so far. */
   steps: number
   /** What the bounds below cut, as the reasons of fixes. */
@@ -12,10 +14,13 @@ export interface MarkdownEnv extends MathMemo, Env {
 
 /** Below this many open containers text is kept as it is; the model itself ends at 64 levels. [PROSE-H20] */
 const maxLevel = 90
-/** A paragraph is three tokens, a list item five. */
-const maxBlockTokens = 400_000
-/** Inline rules are tried once per character that may begin something, and again inside link texts. */
+/** A paragraph is one block and three tokens, a list item with its paragraph five tokens. */
+const maxBlocks = 100_000
+const maxBlockTokens = 300_000
+/** Inline rules are tried once per character that may begin something, and again inside link texts; tags and brackets weigh more. */
 const maxSteps = 300_000
+/** Every character of a run of asterisks or underscores is a delimiter of its own. */
+const maxRun = 250
 
 /**
  * Markdown as in [PROSE-25]: CommonMark with tables, strikethrough and raw HTML, and the rules for fields and math. What markdown-it
@@ -23,7 +28,7 @@ const maxSteps = 300_000
  */
 export class MarkdownParser {
   readonly #markdown = createMarkdown()
-  readonly env: MarkdownEnv = { steps: 0, cuts: new Set(), noMath: undefined }
+  readonly env: MarkdownEnv = { blocks: 0, steps: 0, cuts: new Set(), noMath: undefined }
 
   blocks(text: string): readonly Token[] {
     const tokens: Token[] = []
@@ -61,7 +66,7 @@ function envOf(state: StateBlock | StateInline): MarkdownEnv {
 
 /** Takes what is nested too deeply, or comes after too many blocks, as one token of plain text. */
 function boundedBlocks(state: StateBlock, startLine: number, endLine: number): boolean {
-  const isFull = state.tokens.length >= maxBlockTokens
+  const isFull = ++envOf(state).blocks > maxBlocks || state.tokens.length >= maxBlockTokens
   if (!isFull && state.level < maxLevel) return false
   let end = startLine + 1
   const belongs = (line: number) => isFull || state.isEmpty(line) || (state.sCount[line] as number) >= state.blkIndent
@@ -74,10 +79,18 @@ function boundedBlocks(state: StateBlock, startLine: number, endLine: number): b
 
 function boundedInline(state: StateInline, silent: boolean): boolean {
   const env = envOf(state)
-  if (++env.steps <= maxSteps) return false
+  const char = state.src.charAt(state.pos)
+  env.steps += char === '<' || char === '[' ? 3 : 1
+  let end = state.posMax
+  if (env.steps <= maxSteps) {
+    if (char !== '*' && char !== '_') return false
+    end = state.pos + 1
+    while (end < state.posMax && state.src.charAt(end) === char) end++
+    if (end - state.pos <= maxRun) return false
+  }
   env.cuts.add('too much markup inside text; the rest is kept as plain text')
-  if (!silent) state.pending += state.src.slice(state.pos, state.posMax)
-  state.pos = state.posMax
+  if (!silent) state.pending += state.src.slice(state.pos, end)
+  state.pos = end
   return true
 }
 

@@ -21,10 +21,9 @@ export class SlotReader {
   /** `text` is the whole input. */
   constructor(text: string, fixes: FixList) {
     this.#fixes = fixes
-    let name = 'data-slot'
-    const lower = text.toLowerCase()
-    while (lower.includes(name)) name += 'x'
-    this.#attribute = name
+    let longest = 0
+    for (const [, run] of text.matchAll(/data-slot(x*)/gi)) longest = Math.max(longest, (run as string).length)
+    this.#attribute = `data-slot${'x'.repeat(longest + 1)}`
   }
 
   blocks(parts: readonly BlockPart[], place: Place | undefined): readonly ProseNode[] {

@@ -160,7 +160,7 @@ function markdownOf(node: ProseElement, isContinuation = false): string | undefi
   switch (node.type) {
     case 'paragraph':
       if (node.attrs['textAlign'] !== undefined || node.content.length === 0) return undefined
-      return writeInline(node.content, { kind: 'paragraph', isContinuation })
+      return lineOrNone(writeInline(node.content, { kind: 'paragraph', isContinuation }))
     case 'heading': {
       const text = node.attrs['textAlign'] === undefined ? writeInline(node.content, { kind: 'heading' }) : undefined
       return text === undefined ? undefined : `${'#'.repeat(Number(node.attrs['level'] ?? 1))} ${text}`.trimEnd()
@@ -178,6 +178,19 @@ function markdownOf(node: ProseElement, isContinuation = false): string | undefi
     default:
       return undefined
   }
+}
+
+/** A tag alone on a line would be a block of HTML, and what looks like the definition of a link target would not be shown. */
+function lineOrNone(line: string | undefined): string | undefined {
+  if (line === undefined || line === '<br>') return undefined
+  return line.startsWith('[') && line.charAt(labelEnd(line) + 1) === ':' ? undefined : line
+}
+
+/** The first bracket that closes a label, whatever stands in it. */
+function labelEnd(line: string): number {
+  let at = 1
+  while (at < line.length && line.charAt(at) !== ']') at += line.charAt(at) === '\\' ? 2 : 1
+  return at
 }
 
 function fenced(node: ProseElement): string {

@@ -163,10 +163,12 @@ const { block } = fc.letrec<{ block: ProseElement }>((tie) => {
       { maxDepth: 4, depthIdentifier: 'markdown' },
       { weight: 4, arbitrary: leaf },
       blocks.map((content) => el('blockquote', {}, content)),
-      fc.tuple(fc.constantFrom({}, { variant: 'danger' }), blocks).map(([attrs, content]) => el('callout', attrs, content)),
+      fc
+        .tuple(fc.constantFrom<ProseElement['attrs']>({}, { variant: 'danger' }), blocks)
+        .map(([attrs, content]) => el('callout', attrs, content)),
       items('listItem').map((content) => el('bulletList', {}, content)),
       fc
-        .tuple(fc.constantFrom({}, { start: 7 }, { start: 0 }, { start: -1 }), items('listItem'))
+        .tuple(fc.constantFrom<ProseElement['attrs']>({}, { start: 7 }, { start: 0 }, { start: -1 }), items('listItem'))
         .map(([attrs, content]) => el('orderedList', attrs, content)),
       items('taskItem').map((content) => el('taskList', {}, content)),
       table,
@@ -175,3 +177,52 @@ const { block } = fc.letrec<{ block: ProseElement }>((tie) => {
 })
 
 export const markdownTree: fc.Arbitrary<ProseTree> = fc.array(block, { minLength: 1, maxLength: 4 })
+
+const blockStarts = [
+  '',
+  '',
+  '> ',
+  '- ',
+  '  ',
+  '    ',
+  '1. ',
+  '# ',
+  '- [x] ',
+  '```',
+  '$$',
+  '---',
+  '| a | b |',
+  '|---|---|',
+  '> [!TIP]',
+  '<div>',
+  '</div>',
+  '<p>',
+  '<ul>',
+  '<li>',
+  '<b>',
+  '<table>',
+  '[a]: b',
+  '<!-- c -->',
+  '\t',
+  '<div data-callout>',
+  '<pre>',
+  '</pre>',
+  '<td>',
+  '===',
+  '<u>',
+  '![i](j)',
+  '<img src=x>',
+]
+
+/** Lines of Markdown and HTML that fit together or do not. */
+export const markdownSoup = fc
+  .array(
+    fc
+      .tuple(
+        fc.array(fc.constantFrom(...blockStarts), { maxLength: 3 }),
+        fc.oneof(markdownText, fc.constantFrom('', 'text', '**b** *i* [l](x) ![i](j)', '<u>a *b</u> c*', '<div>x', '<!-- ')),
+      )
+      .map(([starts, text]) => starts.join('') + text),
+    { maxLength: 8 },
+  )
+  .map((list) => list.join('\n'))
