@@ -213,4 +213,18 @@ export async function storedKeys(relay: RelayUnderTest, docId: string, workspace
   return Object.keys(body.fields?.fields ?? {}).sort()
 }
 
+/** Puts documents, each of an id of its own; `body` is what they have besides their name. */
+export function documentsOf(
+  relay: () => RelayUnderTest,
+): (body?: Readonly<Record<string, unknown>>, sub?: string) => Promise<string> {
+  let made = 0
+  return async (body = {}, sub = 'ann') => {
+    const id = `doc-${++made}`
+    await relay()
+      .rest({ sub })
+      .putDocument(id, { name: id, ...body })
+    return id
+  }
+}
+
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -10,6 +10,7 @@ import * as Y from 'yjs'
 import { fillFragment, readFragment, reconcileFragment } from './prose-fragment.ts'
 import { openEditor, type Editor } from '../testing/editor.ts'
 import { editorSchema } from '../testing/editor-schema.ts'
+import { dice } from '../../kernel/testing/dice.ts'
 
 const root = 'prose:p'
 
@@ -27,15 +28,6 @@ function replica(of: Y.Doc): Y.Doc {
 
 function expectTree(actual: ProseTree, wanted: ProseTree): void {
   if (!equalTrees(actual, wanted)) expect(actual).toEqual(wanted)
-}
-
-/** A repeatable sequence of numbers below `limit`. */
-function numbers(seed: number): (limit: number) => number {
-  let state = seed * 2654435761 + 1
-  return (limit) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state % limit
-  }
 }
 
 /** Positions in text blocks where typing is possible. */
@@ -114,7 +106,7 @@ describe('prose with a real editor', () => {
   it('[PROSE-6] [PROSE-8] after any typing the page reads, writes and comes back equal, and opens unchanged elsewhere', () => {
     fc.assert(
       fc.property(anyTree, fc.nat(1e9), (tree, seed) => {
-        const next = numbers(seed)
+        const next = dice(seed)
         const doc = filled(tree)
         const editor = openEditor(doc.getXmlFragment(root))
         for (let i = 0; i < 8; i++) act(editor, next)
@@ -132,7 +124,7 @@ describe('prose with a real editor', () => {
 
   it('[LIFE-14] a reconciled block and a typed one meet without losing a character, for 60 schedules', () => {
     for (let seed = 1; seed <= 60; seed++) {
-      const next = numbers(seed)
+      const next = dice(seed)
       const before: ProseElement[] = Array.from({ length: 4 }, (_, i) => ({
         type: 'paragraph',
         attrs: { id: `blk-${i}` },
@@ -186,7 +178,7 @@ describe('prose with a real editor', () => {
   it('[LIFE-14] pages reconciled while an editor types stay the same on both sides and open without a deletion, for any page', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.nat(1e9), (before, other, seed) => {
-        const next = numbers(seed)
+        const next = dice(seed)
         const server = filled(before)
         const client = replica(server)
         const editor = openEditor(client.getXmlFragment(root))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { RelayError } from '../../kernel/errors.ts'
+import { dice } from '../../kernel/testing/dice.ts'
 import { SYNC } from '@docrelay/protocol/frames'
 import { ClientIdBudget, CpuBudget, LoadSlots } from './room-host.ts'
 import { runScratch } from './room-scratch.ts'
@@ -297,11 +298,7 @@ describe('convergence', () => {
     for (let seed = 1; seed <= 6; seed++) {
       const { room } = await openRoom()
       const clients = [await joined(room), await joined(room), await joined(room)]
-      let state = seed * 7919
-      const random = (below: number) => {
-        state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-        return (state >>> 9) % below
-      }
+      const random = dice(seed)
       for (let i = 0; i < 150; i++) {
         const client = clients[random(3)] as TestClient
         const bound = client.room

@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import { dice } from '../../kernel/testing/dice.ts'
 
 /** Writes update-v1 bytes by hand, honest or not. */
 export class UpdateWriter {
@@ -146,11 +147,7 @@ export function honestHistory(
   seed: number,
   edits: number,
 ): { readonly updates: readonly Uint8Array[]; readonly state: Uint8Array } {
-  let state = seed * 2654435761
-  const random = (below: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return (state >>> 9) % below
-  }
+  const random = dice(seed)
   const updates: Uint8Array[] = []
   const docs = [11, 12, 13].map((id) => {
     const doc = new Y.Doc()

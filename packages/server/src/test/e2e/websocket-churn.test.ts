@@ -2,20 +2,12 @@ import { chunkFrames, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
 import * as Y from 'yjs'
+import { dice } from '../../kernel/testing/dice.ts'
 import { startRelayUnderTest, type RelayUnderTest, until } from '../relay-under-test.ts'
 import { metric, openWire, pause, storedKeys, WireClient } from '../wire-client.ts'
 
 const CLIENTS = 6
 const ROUNDS = 300
-
-/** The next number below `below`, the same ones in every run. */
-function dice(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 
 /** A person with a document of their own who edits through one socket after another, and knows which edits were promised to be safe. */
 class Person {

@@ -3,7 +3,7 @@ import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
-import { metric, openWire, pause, type WireClient } from '../wire-client.ts'
+import { documentsOf, metric, openWire, pause, type WireClient } from '../wire-client.ts'
 
 let relay: RelayUnderTest
 beforeAll(async () => {
@@ -11,12 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-let documents = 0
-async function newDocument(body: Record<string, unknown> = {}, sub = 'ann'): Promise<string> {
-  const id = `doc-${++documents}`
-  await relay.rest({ sub }).putDocument(id, { name: id, ...body })
-  return id
-}
+const newDocument = documentsOf(() => relay)
 
 const enter = async (docId: string, sub = 'ann', features?: readonly string[], role = 'owner'): Promise<WireClient> =>
   (await openWire(relay)).enter(relay.token({ sub, role }), docId, features)

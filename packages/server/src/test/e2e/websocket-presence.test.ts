@@ -2,7 +2,7 @@ import { awarenessFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
-import { encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
+import { documentsOf, encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
 
 let relay: RelayUnderTest
 beforeAll(async () => {
@@ -10,12 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-let documents = 0
-async function newDocument(body: Record<string, unknown> = {}): Promise<string> {
-  const id = `doc-${++documents}`
-  await relay.rest().putDocument(id, { name: id, ...body })
-  return id
-}
+const newDocument = documentsOf(() => relay)
 
 const enter = async (docId: string, sub = 'ann', role = 'owner'): Promise<WireClient> =>
   (await openWire(relay)).enter(relay.token({ sub, role }), docId)

@@ -2,20 +2,12 @@ import { awarenessFrame, chunkFrames, jsonFrame, syncFrame } from '@docrelay/pro
 import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { expect, it } from 'vitest'
 import * as Y from 'yjs'
+import { dice } from '../../kernel/testing/dice.ts'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { encodePresence, metric, openWire, pause, storedKeys, type WireClient } from '../wire-client.ts'
 
 const VISITS = 40
 const BEGUN = 2_000_000
-
-/** The next number below `below`, the same ones in every run. */
-function dice(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 
 /** An honest frame with a few bytes changed, cut or added. */
 function spoilt(frame: Uint8Array, next: (below: number) => number): Uint8Array {

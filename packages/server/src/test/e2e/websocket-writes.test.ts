@@ -3,7 +3,7 @@ import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
-import { metric, openWire, pause, storedKeys, type WireClient } from '../wire-client.ts'
+import { documentsOf, metric, openWire, pause, storedKeys, type WireClient } from '../wire-client.ts'
 
 /** So long nothing of a commit is durable. */
 const COMMIT_MS = 60
@@ -20,12 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-let documents = 0
-async function newDocument(body: Record<string, unknown> = {}): Promise<string> {
-  const id = `doc-${++documents}`
-  await relay.rest().putDocument(id, { name: id, ...body })
-  return id
-}
+const newDocument = documentsOf(() => relay)
 
 const ACK = ['ack']
 const enter = async (docId: string, features?: readonly string[], sub = 'ann', role = 'owner'): Promise<WireClient> =>
