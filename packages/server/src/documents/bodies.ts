@@ -1,14 +1,18 @@
 import type { PreparedBody } from '@docrelay/model/body-facts'
+import type { Refusal } from '@docrelay/model/edit'
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import { openTaskPool } from '../kernel/task-pool.ts'
 import type { StoredBody } from './document-store.port.ts'
 import type { RestoredAs } from './point-body.ts'
+import type { BodyEdit, EditedBody } from './edit-body.ts'
 import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
 
 const MIB = 1_048_576
 /** Longer bodies are never looked into on the main thread. [C1, H4] */
 const OFF_MAIN_BYTES = MIB
+/** An edit reads its page, changes it and writes the body: twenty times the work of looking into as many bytes. [CONC-13] */
+const EDIT_OFF_MAIN_BYTES = 64 * 1024
 const DEADLINE_MS = 10_000
 const THREADS = 2
 /** Above, a thread has grown so large that it is worth starting anew. */
@@ -28,6 +32,8 @@ export interface Bodies extends AsyncDisposable {
   point(bytes: Uint8Array, docId: string): Promise<Uint8Array | null>
   /** The body of a document restored from a point; `null` when that cannot be decoded. Long `bytes` are moved away. [LIFE-22] */
   restored(bytes: Uint8Array, as: RestoredAs): Promise<StoredBody | null>
+  /** An edit of a stored body, whose bytes stay with the caller. [CONC-1, CONC-13] */
+  edit(given: BodyEdit): Promise<EditedBody | Refusal>
 }
 
 /** `maxBytes`: the body limit of document routes. Threads start with the first long body. */
@@ -40,9 +46,7 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
   })
 
   async function run(task: BodyTask, input: Uint8Array): Promise<Exclude<BodyTaskResult, { kind: 'refused' }>> {
-    const result = input.byteLength <= OFF_MAIN_BYTES ? runBodyTask(task) : await runOffMain(task, input)
-    if (result.kind === 'refused') throw new RelayError(result.code, result.message, result.details)
-    return result
+    return accepted(input.byteLength <= OFF_MAIN_BYTES ? runBodyTask(task) : await runOffMain(task, input))
   }
 
   async function runOffMain(task: BodyTask, input: Uint8Array): Promise<BodyTaskResult> {
@@ -85,6 +89,20 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       if (result.kind !== 'restored') throw new Error('a restore answers a body')
       return result.body
     },
+    async edit(given) {
+      const isShort = given.bytes.byteLength + JSON.stringify(given.args).length <= EDIT_OFF_MAIN_BYTES
+      // What was read may share its buffer, so a copy is what moves.
+      const bytes = isShort ? given.bytes : given.bytes.slice()
+      const task = { ...given, kind: 'edit', bytes } as const
+      const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))
+      if (result.kind !== 'edit') throw new Error('an edit answers an edited body')
+      return result.outcome
+    },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
+}
+
+function accepted(result: BodyTaskResult): Exclude<BodyTaskResult, { kind: 'refused' }> {
+  if (result.kind === 'refused') throw new RelayError(result.code, result.message, result.details)
+  return result
 }

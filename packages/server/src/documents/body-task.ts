@@ -5,8 +5,11 @@ import { settleTitle, withTitle } from '@docrelay/model/body-title'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import type { Json } from '@docrelay/model/json'
 import { jsonLimits, parseJsonBytes } from '@docrelay/model/json-scan'
+import type { Refusal } from '@docrelay/model/edit'
 import type { ErrorCode } from '../kernel/errors.ts'
+import { type Random, systemRandom } from '../kernel/ids.ts'
 import type { StoredBody } from './document-store.port.ts'
+import { type BodyEdit, editBody, type EditedBody } from './edit-body.ts'
 import { pointBody, type RestoredAs, restoredBody } from './point-body.ts'
 
 /** Work on bodies that may be too long for the main thread. Plain data in, plain data out. */
@@ -26,12 +29,15 @@ export type BodyTask =
   | { readonly kind: 'point'; readonly bytes: Uint8Array; readonly docId: string }
   /** A recovery point as the document that is restored from it. [LIFE-22] */
   | { readonly kind: 'restore'; readonly bytes: Uint8Array; readonly as: RestoredAs }
+  /** An edit by a tool. [CONC-1] */
+  | (BodyEdit & { readonly kind: 'edit' })
 
 export type BodyTaskResult =
   | { readonly kind: 'prepared'; readonly body: PreparedBody }
   | { readonly kind: 'parsed'; readonly value: Json }
   | { readonly kind: 'point'; readonly bytes: Uint8Array<ArrayBuffer> | null }
   | { readonly kind: 'restored'; readonly body: StoredBody | null }
+  | { readonly kind: 'edit'; readonly outcome: EditedBody | Refusal }
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode
@@ -39,8 +45,8 @@ export type BodyTaskResult =
       readonly details: Readonly<Record<string, unknown>>
     }
 
-/** Pure; linear in the bytes. */
-export function runBodyTask(task: BodyTask): BodyTaskResult {
+/** Pure but for `random`; linear in the bytes. */
+export function runBodyTask(task: BodyTask, random: Random = systemRandom): BodyTaskResult {
   switch (task.kind) {
     case 'prepare': {
       const preparation = prepareBody(task.bytes, task.docId, task.storedTitle, jsonLimits(task.maxBytes))
@@ -58,6 +64,8 @@ export function runBodyTask(task: BodyTask): BodyTaskResult {
       return { kind: 'point', bytes: pointBody(task.bytes, task.docId) }
     case 'restore':
       return { kind: 'restored', body: restoredBody(task.bytes, task.as) }
+    case 'edit':
+      return { kind: 'edit', outcome: editBody(task, random) }
   }
 }
 

@@ -9,6 +9,8 @@ serveTasks((task: BodyTask): { result: BodyTaskResult; transfer: Transferable[] 
 })
 
 function madeBytes(result: BodyTaskResult): Uint8Array[] {
+  if (result.kind === 'edit')
+    return result.outcome.kind === 'refused' || result.outcome.stored === null ? [] : [result.outcome.stored.bytes]
   if (result.kind === 'point') return result.bytes === null ? [] : [result.bytes]
   if (result.kind === 'prepared' || result.kind === 'restored') return result.body === null ? [] : [result.body.bytes]
   return []

@@ -2,11 +2,12 @@ import { type Access, type Level, reaches, refuse } from '../access/access.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { changeBeside } from './change-beside.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef, DocumentStore } from './document-store.port.ts'
+import { editDocument, type EditInput } from './edit.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
 import { putDocument, type PutInput, type PutResult } from './put.ts'
 import { documentLevel } from './put-plan.ts'
 import { type Readable, readable, readerOf } from './reader.ts'
-import type { EncodedDocument, Residents } from './residents.port.ts'
+import type { EditOutcome, EncodedDocument, Residents } from './residents.port.ts'
 import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
 import { auditFields, type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
@@ -27,6 +28,8 @@ export interface Documents {
   encode(access: Access, id: string): Promise<EncodedDocument>
   /** Creates or replaces. [REST-15..REST-19] */
   put(access: Access, input: PutInput): Promise<PutResult>
+  /** Runs the edit of a tool; what refuses it is an answer of the tools' own table. [CONC-1] */
+  edit(access: Access, input: EditInput): Promise<EditOutcome>
   remove(access: Access, id: string): Promise<void>
   /** [REST-23] */
   transfer(access: Access, id: string, to: NewOwner): Promise<void>
@@ -114,6 +117,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
     get,
     encode,
     put: (access, input) => putDocument(access, input, deps),
+    edit: (access, input) => editDocument(access, input, deps),
     remove: (access, id) => inTurn(deps, refOf(access, id), () => remove(access, refOf(access, id))),
     transfer: (access, id, to) => transfer(deps, access, refOf(access, id), to),
     setCollection: (access, id, collectionId) => setCollection(access, refOf(access, id), collectionId),

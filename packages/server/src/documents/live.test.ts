@@ -49,6 +49,10 @@ class LiveTitles implements Residents {
     return plan.kind === 'refused' ? plan : ('not-resident' as const)
   }
 
+  async edit() {
+    return 'not-resident' as const
+  }
+
   bodyChanged(ref: DocumentRef, version: number): void {
     this.calls.push(`changed ${ref.id} ${version}`)
   }

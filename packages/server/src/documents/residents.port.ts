@@ -1,4 +1,6 @@
 import type { PreparedBody } from '@docrelay/model/body-facts'
+import type { Fix, Refusal, Warning } from '@docrelay/model/edit'
+import type { EditName } from '@docrelay/model/edits'
 import type { Access } from '../access/access.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
@@ -25,6 +27,43 @@ export type PutOutcome =
       readonly details: Readonly<Record<string, unknown>>
     }
 
+/** An edit by a tool; plain data, so that it can be sent to the document's worker. [CONC-1] */
+export interface EditRequest {
+  readonly ref: DocumentRef
+  readonly access: Access
+  readonly enforcePrivateDocs: boolean
+  readonly edit: EditName
+  /** What passed the tool's schema. */
+  readonly args: unknown
+  /** `null`: not given. [TOOL-20] */
+  readonly expectedVersion: number | null
+  /** Everything but storing, sending and showing. [TOOL-21] */
+  readonly dryRun: boolean
+  /** Whom the connections of a live document are shown; `null`: nobody. [PRES-2] */
+  readonly agent: Agent | null
+}
+
+export interface Agent {
+  readonly name: string
+  /** Hex colour. */
+  readonly color: string
+}
+
+export type EditOutcome =
+  /** The change is durable, or there was none, or it was a dry run. `head.version` is the version that holds it. [TOOL-15] */
+  | {
+      readonly kind: 'edited'
+      readonly head: DocumentHead
+      /** Something was stored, or would have been. */
+      readonly changed: boolean
+      /** The tool's own members. */
+      readonly result: object
+      readonly fixes: readonly Fix[]
+      readonly warnings: readonly Warning[]
+    }
+  /** Nothing was changed. The code is one of the tools' table. [TOOL-9] */
+  | Refusal
+
 export interface EncodedDocument {
   readonly version: number
   readonly update: Uint8Array
@@ -49,6 +88,11 @@ export interface Residents {
   encode(ref: DocumentRef): Promise<EncodedDocument | null>
   /** Merges a PUT into the live document, broadcasts and stores it in one step. `not-resident`: the caller writes cold. [LIFE-13, LIFE-14] */
   put(request: PutRequest): Promise<PutOutcome | 'not-resident'>
+  /**
+   * Runs an edit on the live document and stores it, in order with all other writes of it; connections see it when it is durable, as one delta.
+   * `not-resident`: the caller writes cold. [CONC-4, CONC-5, LIFE-13]
+   */
+  edit(request: EditRequest): Promise<EditOutcome | 'not-resident'>
   /** Says that another writer stored `version`; a room that did not write it reconciles. Never throws. */
   bodyChanged(ref: DocumentRef, version: number): void
   /** Drops the live copy without materialising, unbinds every joined connection. Sent frames are out when it resolves. [LIFE-23, WS-54] */

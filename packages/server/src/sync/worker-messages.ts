@@ -1,5 +1,5 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
-import type { PutOutcome, PutRequest } from '../documents/residents.port.ts'
+import type { EditOutcome, EditRequest, PutOutcome, PutRequest } from '../documents/residents.port.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 
 /**
@@ -42,6 +42,7 @@ export type RoomTask =
   /** With `quietMs` edits wait for so long before they are applied. */
   | { readonly kind: 'settle'; readonly quietMs?: number }
   | { readonly kind: 'put'; readonly request: PutRequest }
+  | { readonly kind: 'edit'; readonly request: EditRequest }
   | { readonly kind: 'body-changed'; readonly version: number }
   /** The whole live document, for a reader who keeps no connection. [REST-31] */
   | { readonly kind: 'encode' }
@@ -106,6 +107,7 @@ export type FromWorker =
 export type TaskOutcome =
   | { readonly kind: 'settled'; readonly version: number }
   | { readonly kind: 'put'; readonly outcome: PutOutcome }
+  | { readonly kind: 'edit'; readonly outcome: EditOutcome }
   /** One Yjs v1 update of the whole state, and the stored version of it. */
   | { readonly kind: 'encoded'; readonly version: number; readonly update: Uint8Array }
   | { readonly kind: 'evicted' }

@@ -125,6 +125,7 @@ export const noResidents: Residents = {
   isResident: () => false,
   settle: () => Promise.resolve(),
   put: () => Promise.resolve('not-resident' as const),
+  edit: () => Promise.resolve('not-resident' as const),
   bodyChanged() {},
   drop: () => Promise.resolve([]),
   encode: () => Promise.resolve(null),

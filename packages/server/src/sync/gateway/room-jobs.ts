@@ -1,3 +1,4 @@
+import { RelayError } from '../../kernel/errors.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { Room } from './room-table.ts'
 import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
@@ -59,5 +60,21 @@ export class RoomJobs {
 }
 
 function failure(task: RoomTask['kind'], what: string): TaskOutcome {
-  return { kind: 'failed', code: task === 'put' ? 'NOT_PERSISTED' : 'UNAVAILABLE', message: `The live document ${what}.` }
+  return {
+    kind: 'failed',
+    code: task === 'put' || task === 'edit' ? 'NOT_PERSISTED' : 'UNAVAILABLE',
+    message: `The live document ${what}.`,
+  }
+}
+
+/** The error that an unexpected outcome is for the caller. */
+export function failed(outcome: TaskOutcome): RelayError {
+  if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message)
+  return new RelayError('INTERNAL', `The live document answered ${outcome.kind}.`)
+}
+
+/** A write of a document that is not live or is gone is done cold. */
+export function notWritten(outcome: TaskOutcome): 'not-resident' {
+  if (outcome.kind === 'gone') return 'not-resident'
+  throw failed(outcome)
 }

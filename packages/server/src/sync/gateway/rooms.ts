@@ -1,11 +1,18 @@
 import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
-import type { EncodedDocument, PutOutcome, PutRequest, Residents } from '../../documents/residents.port.ts'
+import type {
+  EditOutcome,
+  EditRequest,
+  EncodedDocument,
+  PutOutcome,
+  PutRequest,
+  Residents,
+} from '../../documents/residents.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
-import { RoomJobs } from './room-jobs.ts'
+import { failed, notWritten, RoomJobs } from './room-jobs.ts'
 import { type EndedRun, RoomRecovery } from './room-recovery.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import type { FromWorker, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
@@ -165,15 +172,13 @@ class OpenRooms implements Rooms {
   }
 
   async put(request: PutRequest): Promise<PutOutcome | 'not-resident'> {
-    const room = await this.#resident(request.ref)
-    if (room === null) return 'not-resident'
-    const outcome = await this.#jobs.run(room, { kind: 'put', request })
-    if (outcome.kind === 'put') return outcome.outcome
-    if (outcome.kind === 'gone') {
-      await this.drop(request.ref)
-      return 'not-resident'
-    }
-    throw failed(outcome)
+    const outcome = await this.#runWrite(request.ref, { kind: 'put', request })
+    return outcome.kind === 'put' ? outcome.outcome : notWritten(outcome)
+  }
+
+  async edit(request: EditRequest): Promise<EditOutcome | 'not-resident'> {
+    const outcome = await this.#runWrite(request.ref, { kind: 'edit', request })
+    return outcome.kind === 'edit' ? outcome.outcome : notWritten(outcome)
   }
 
   bodyChanged(ref: DocumentRef, version: number): void {
@@ -263,6 +268,15 @@ class OpenRooms implements Rooms {
       if (room.phase !== 'closed') throw failed(outcome)
     }
     throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being read.')
+  }
+
+  /** Runs a write in a document's room; the room of a document that is gone goes too. */
+  async #runWrite(ref: DocumentRef, task: RoomTask): Promise<TaskOutcome> {
+    const room = await this.#resident(ref)
+    if (room === null) return { kind: 'gone' }
+    const outcome = await this.#jobs.run(room, task)
+    if (outcome.kind === 'gone') await this.drop(ref)
+    return outcome
   }
 
   /** The room of a document once it is open, or `null`. */
@@ -382,9 +396,4 @@ class OpenRooms implements Rooms {
       return gone ? 'gone' : 'opened'
     })
   }
-}
-
-function failed(outcome: TaskOutcome): RelayError {
-  if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message)
-  return new RelayError('INTERNAL', `The live document answered ${outcome.kind}.`)
 }

@@ -1,4 +1,4 @@
-import { Presence, readAwareness, writeAwareness } from './awareness.ts'
+import { Presence, readAwareness, type StateEntry, writeAwareness } from './awareness.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
@@ -46,6 +46,18 @@ export class RoomAwareness {
     }
     for (const { client } of changed) pace.late.add(client)
     pace.timer ??= this.host.after(1000 / PER_SECOND, () => this.catchUp(member.connection, pace))
+  }
+
+  /** Sends states that no connection set: those of agents. False when the room shows no more. [PRES-1] */
+  show(sender: { readonly connection: number; readonly sub: string }, entry: StateEntry): boolean {
+    const changed = this.presence.take(sender, [entry], this.host.clock.monotonicMs())
+    this.send(changed, 0)
+    this.expiry ??= this.host.after(EXPIRY_CHECK_MS, () => this.expire())
+    return changed.length > 0
+  }
+
+  knows(client: number): boolean {
+    return this.presence.knows(client)
   }
 
   private pace(connection: number, now: number): Pace {

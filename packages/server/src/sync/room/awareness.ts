@@ -225,6 +225,11 @@ export class Presence {
     return states
   }
 
+  /** Whether somebody introduced this id. */
+  knows(client: number): boolean {
+    return this.entries.has(client)
+  }
+
   get isEmpty(): boolean {
     return this.shown === 0
   }

@@ -17,6 +17,8 @@ export interface LoadedRoom {
   readonly lastSeq: number
   readonly tailRecords: number
   readonly tailBytes: number
+  /** The log through here is what the stored version stands for; -1: not known. [LIFE-12] */
+  readonly toldSeq: number
 }
 
 /** What is loaded, and under which number the watchdog knows it. */
@@ -71,7 +73,9 @@ async function fromLog(
   const { head } = record
   const lastSeq = log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
-  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes }
+  // A record that came with a version has its date, and those behind it have later ones.
+  const toldSeq = log.records.at(-1)?.atMs === head.updatedAtMs ? lastSeq : -1
+  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, toldSeq }
   if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead && !host.undecodable.has(head.key)) {
     return { ...loaded, content: { kind: 'bytes', update: log.snapshot.update, vector: log.snapshot.stateVector } }
   }

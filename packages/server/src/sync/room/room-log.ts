@@ -48,7 +48,11 @@ export class RoomLog {
   /** The next record says what a cold write of `version` said; appended only if nobody wrote meanwhile. */
   catchingUp: { readonly lastSeq: number; readonly version: number } | null = null
 
-  emit(update: Uint8Array, actor: string, atMs: number): void {
+  /** What is emitted from here on is dated later than this, so that the record of a version is known by the date of the version. */
+  versionedAtMs = Number.NEGATIVE_INFINITY
+
+  emit(update: Uint8Array, actor: string, nowMs: number): void {
+    const atMs = Math.max(nowMs, this.versionedAtMs + 1)
     this.emitted++
     this.tailRecords++
     this.tailBytes += update.length

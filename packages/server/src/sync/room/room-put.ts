@@ -6,6 +6,7 @@ import type { PutRequest } from '../../documents/residents.port.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-load.ts'
+import { WRITE_LOST } from './room-outcomes.ts'
 import type { Base, RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
@@ -20,9 +21,11 @@ const ATTEMPTS = 5
  */
 export async function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    // The differences are those to the body of the version it is checked against.
+    if (saver.owesBody() && (await saver.save()) === 'lost') return WRITE_LOST
     const merged = await saver.mergeStored()
     if (merged === 'gone') return { kind: 'gone' }
-    if (merged === 'lost' || saver.base === null) return LOST
+    if (merged === 'lost' || saver.base === null) return WRITE_LOST
     const plan = planPut({ kind: 'document', head: saver.base.head }, request)
     if (plan.kind === 'refused') return { kind: 'put', outcome: plan }
     const outcome = await applyPut(room, saver, saver.base, plan, request)
@@ -43,7 +46,7 @@ async function applyPut(
   let taken: ReturnType<typeof log.takeHeld> = []
   try {
     // Gathered edits are applied and on their way; from here on the document changes only by this PUT.
-    if (!room.isReady || !(await log.reach(log.emitted)) || !(await log.hold()) || !room.isReady) return LOST
+    if (!room.isReady || !(await log.reach(log.emitted)) || !(await log.hold()) || !room.isReady) return WRITE_LOST
     const before = log.emitted
     const after = readStoredBody(request.body.bytes)
     const { doc } = room.live()
@@ -96,7 +99,7 @@ async function applyPut(
 }
 
 /** Throws the live document away and loads it as it is stored. */
-async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<Room['log']['takeHeld']>): Promise<void> {
+export async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<Room['log']['takeHeld']>): Promise<void> {
   room.sync.takeBack()
   room.log.forget(taken)
   const loaded = await room.load()
@@ -106,10 +109,4 @@ async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<Room['lo
   }
   saver.forgetBase()
   room.replaceContent(loaded.content)
-}
-
-const LOST: TaskOutcome = {
-  kind: 'failed',
-  code: 'NOT_PERSISTED',
-  message: 'the live document was reset before the change was stored',
 }

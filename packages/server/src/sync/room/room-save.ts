@@ -8,9 +8,13 @@ import { project } from '../binding/binding-project.ts'
 import type { Room } from './room.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
 import { compactRoom } from './room-compact.ts'
+import { editInRoom } from './room-edit.ts'
 import { encodeRoom } from './room-encode.ts'
+import { evictRoom } from './room-evict.ts'
+import { type OverCap, overCap } from './room-over-cap.ts'
 import { RELAY } from './room-load.ts'
 import { putIntoRoom } from './room-put.ts'
+import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
 import { materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
@@ -20,9 +24,6 @@ export interface Base {
   readonly head: DocumentHead
   readonly body: DocumentBody
 }
-
-/** `behind`: storage refused for now. `gone`: deleted. `lost`: the room was reset. */
-export type SaveOutcome = 'saved' | 'behind' | 'gone' | 'lost'
 
 const ATTEMPTS = 5
 const RETRY_MS = 1_000
@@ -39,6 +40,8 @@ export class RoomSaver {
   base: Base | null = null
   /** The stored body contains the log through here; -1 when it holds something else too. */
   covered: number
+  /** The stored version stands for the log through here though the stored body lacks some of it; -1 when it does not. [LIFE-12] */
+  private told: number
   /** Sub of the last edit not yet in the body. */
   lastWriter = 'system'
   private readonly cache = new ProjectionCache()
@@ -54,13 +57,16 @@ export class RoomSaver {
   private largeTimer: NodeJS.Timeout | null = null
   private compacting = false
   private saving = false
-  private overCapLoggedMs = Number.NEGATIVE_INFINITY
+  private readonly overCap: OverCap
 
-  constructor(room: Room, head: DocumentHead) {
+  constructor(room: Room, head: DocumentHead, told: number) {
     this.room = room
     this.leaving = leaveCapture(room)
+    this.overCap = overCap(room)
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
     this.loadedVersion = head.version
+    this.told = told
+    room.log.versionedAtMs = head.updatedAtMs
   }
 
   /** A body that was left behind is brought up soon. */
@@ -71,6 +77,16 @@ export class RoomSaver {
 
   isBehind(): boolean {
     return this.room.log.emitted !== this.covered
+  }
+
+  /** The stored version stands for exactly what the live document says. [CONC-7] */
+  isTold(): boolean {
+    return !this.isBehind() || this.told === this.room.log.emitted
+  }
+
+  /** The stored version stands for something that the stored body lacks. */
+  owesBody(): boolean {
+    return this.isBehind() && this.told > this.covered
   }
 
   edited(sub: string, updateBytes = 0): void {
@@ -111,7 +127,8 @@ export class RoomSaver {
     this.inBackground(() => this.captureLeft())
   }
 
-  private async captureLeft(): Promise<void> {
+  /** Keeps what the last participant left behind once the body holds all of it. [LIFE-19] */
+  async captureLeft(): Promise<void> {
     if (!this.isBehind()) await this.leaving.run(this.version)
   }
 
@@ -189,12 +206,14 @@ export class RoomSaver {
         return this.settle(task.quietMs)
       case 'put':
         return putIntoRoom(this.room, this, task.request)
+      case 'edit':
+        return editInRoom(this.room, this, task.request)
       case 'body-changed':
         return this.bodyChanged(task.version)
       case 'encode':
         return encodeRoom(this.room, this)
       case 'evict':
-        return this.evict()
+        return evictRoom(this.room, this)
       case 'drop':
         this.room.host.turn(() => this.room.close({ kind: 'gone' }))
         return { kind: 'evicted' }
@@ -225,30 +244,6 @@ export class RoomSaver {
     if (!this.room.isReady) return LOST
     const outcome = this.isBehind() ? await this.save() : 'saved'
     return outcome === 'saved' ? { kind: 'settled', version: this.version } : failed(outcome)
-  }
-
-  private async evict(): Promise<TaskOutcome> {
-    if (this.room.members.size > 0) return { kind: 'busy' }
-    const outcome = await this.saveAndCompact()
-    if (outcome !== 'saved') return failed(outcome)
-    if (this.room.isReady) await this.captureLeft()
-    if (!this.room.isReady) return LOST
-    if (this.room.members.size > 0 || this.isBehind()) return { kind: 'busy' }
-    this.room.host.turn(() => this.room.close({ kind: 'evicted' }))
-    return { kind: 'evicted' }
-  }
-
-  async drain(): Promise<void> {
-    await this.exclusive(async () => {
-      this.room.host.turn(() => this.room.isReady && this.room.sync.flushTurn())
-      if (this.room.isReady) await this.saveAndCompact()
-    }).catch(() => undefined)
-  }
-
-  private async saveAndCompact(): Promise<SaveOutcome> {
-    const outcome = await this.save()
-    if (outcome === 'saved' && this.room.isReady && this.room.log.tailRecords > 0) await compactRoom(this.room)
-    return outcome
   }
 
   /**
@@ -292,7 +287,8 @@ export class RoomSaver {
         ref: room.ref,
         expect: { kind: 'document', key: room.key, version: base.head.version },
         set: made.changed ? { body: { bytes: made.bytes, facts: made.facts, blobReferences: made.blobReferences } } : {},
-        bump: made.changed,
+        // The version was given with the edit that it stands for.
+        bump: made.changed && this.told !== sequence,
         nowMs: host.clock.nowMs(),
         quotaBytes: null,
         log: { kind: 'live', lastSeq: sequence - held.length, append: held.map(({ actor, update }) => ({ actor, update })) },
@@ -327,23 +323,17 @@ export class RoomSaver {
   wrote(head: DocumentHead, body: DocumentBody, sequence: number, appended: number): void {
     this.base = { head, body }
     this.covered = sequence
+    this.told = -1
     if (appended > 0 && this.room.isReady) this.room.log.stored(appended)
-    this.noteOverCap(head.sizeBytes)
+    this.overCap.note(head.sizeBytes)
   }
 
-  /** A live body above the ceiling is stored all the same. [LIFE-16] */
-  private noteOverCap(sizeBytes: number): void {
-    const { host, ref } = this.room
-    if (host.options.maxDocBytes === null || sizeBytes <= host.options.maxDocBytes) return
-    host.count('doc_over_cap_snapshots')
-    const now = host.clock.monotonicMs()
-    if (now - this.overCapLoggedMs < HOUR_MS) return
-    this.overCapLoggedMs = now
-    host.log.warn('document.over_cap', 'A live document is above max_doc_bytes.', {
-      workspace: ref.workspaceId,
-      docId: ref.id,
-      sizeBytes,
-    })
+  /** Notes that the stored version is the live document's as of now, and that its body is still to be stored. */
+  toldVersion(base: Base, head: DocumentHead, appended: number): void {
+    this.base = { head, body: base.body }
+    this.told = this.room.log.emitted
+    this.room.log.versionedAtMs = head.updatedAtMs
+    if (this.room.isReady) this.room.log.stored(appended)
   }
 
   /** After the live document was replaced: what was known of it no longer holds. */
@@ -380,6 +370,8 @@ export class RoomSaver {
     if (record === null) return 'gone'
     if (!this.room.isReady) return 'lost'
     if (record.head.bodyAhead) return mergeColdWrite(this.room, this, record)
+    // Another writer's version: nobody has been shown a body of it yet.
+    if (record.head.version !== this.base?.head.version) this.told = -1
     this.base = { head: record.head, body: readStoredBody(record.body) }
     return 'merged'
   }
@@ -389,12 +381,4 @@ export class RoomSaver {
     if (this.largeTimer !== null) clearTimeout(this.largeTimer)
     this.cache[Symbol.dispose]()
   }
-}
-
-const HOUR_MS = 3_600_000
-const LOST: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the live document was reset' }
-
-function failed(outcome: Exclude<SaveOutcome, 'saved'>): TaskOutcome {
-  if (outcome === 'gone') return { kind: 'gone' }
-  return outcome === 'lost' ? LOST : { kind: 'failed', code: 'UNAVAILABLE', message: 'the document could not be stored' }
 }

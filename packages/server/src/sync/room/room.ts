@@ -1,12 +1,15 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { RelayError, unreachable } from '../../kernel/errors.ts'
+import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
 import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadRoom } from './room-load.ts'
+import { drainRoom } from './room-evict.ts'
 import { RoomLog, type RoomLogOwner } from './room-log.ts'
 import { type Member, newMember } from './room-members.ts'
+import { WRITE_LOST } from './room-outcomes.ts'
 import { RoomSaver } from './room-save.ts'
 import { RoomSync, type SyncRoom } from './room-sync.ts'
 import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
@@ -28,11 +31,6 @@ type Phase =
   | Ready
   | { readonly kind: 'closed'; readonly outcome: TaskOutcome }
 
-const RESET: TaskOutcome = {
-  kind: 'failed',
-  code: 'NOT_PERSISTED',
-  message: 'the live document was reset before the change was stored',
-}
 const UNAVAILABLE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the document cannot be loaded' }
 
 /**
@@ -47,6 +45,8 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly members = new Map<number, Member>()
   private phase: Phase = { kind: 'loading', waiting: [] }
   private readonly awareness: RoomAwareness
+  /** The agents that are shown to the connections. [PRES-1] */
+  readonly agents: AgentPresence
   private readonly onClosed: (room: Room) => void
 
   constructor(given: { host: RoomHost; id: number; ref: DocumentRef; key: number; onClosed: (room: Room) => void }) {
@@ -56,6 +56,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.key = given.key
     this.onClosed = given.onClosed
     this.awareness = new RoomAwareness(given.host, given.id)
+    this.agents = new AgentPresence(given.host, this.awareness)
   }
 
   get workspaceId(): string {
@@ -86,11 +87,11 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.phase.kind !== 'loading') return
     const { waiting } = this.phase
     if (outcome.kind === 'loaded') {
-      const { lastSeq, tailRecords, tailBytes, content, head } = outcome
+      const { lastSeq, tailRecords, tailBytes, toldSeq, content, head } = outcome
       const log = new RoomLog({ key: this.key, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
       const phase: Ready = { kind: 'ready', content, log, sync: undefined as never, saver: undefined as never }
       this.phase = phase
-      Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head) })
+      Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, toldSeq) })
       if (content.kind === 'live') phase.sync.listen(content.live)
       this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content) })
       phase.saver.opened()
@@ -269,7 +270,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   reset(): void {
     if (this.phase.kind !== 'ready') return
     this.host.emit({ kind: 'reset', room: this.id, writers: this.phase.sync.unsettled() })
-    this.close(RESET)
+    this.close(WRITE_LOST)
   }
 
   /** Forgets the document without storing anything. */
@@ -283,6 +284,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       phase.log.close()
       if (phase.content.kind === 'live') phase.content.live.doc.destroy()
     }
+    this.agents.end()
     this.awareness.close()
     this.members.clear()
     this.onClosed(this)
@@ -290,7 +292,9 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   /** Materialises and compacts before the worker stops. [LIFE-28] */
   async drain(): Promise<void> {
-    if (this.phase.kind === 'ready') await this.phase.saver.drain()
+    if (this.phase.kind !== 'ready') return
+    this.host.turn(() => this.agents.end())
+    await drainRoom(this, this.phase.saver)
   }
 
   /** Age of the oldest edit that the body lacks. */

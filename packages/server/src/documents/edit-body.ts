@@ -1,0 +1,52 @@
+import { type BodyFacts, bodyFacts } from '@docrelay/model/body-facts'
+import { bodyGrowth } from '@docrelay/model/body-growth'
+import { readStoredBody } from '@docrelay/model/body-parse'
+import { stampBody } from '@docrelay/model/body-title'
+import { writeSettledBody } from '@docrelay/model/body-write'
+import { type Edited, type EditEnvironment, isRefusal, type Refusal } from '@docrelay/model/edit'
+import { type EditName, runEdit } from '@docrelay/model/edits'
+import type { Random } from '../kernel/ids.ts'
+import type { StoredBody } from './document-store.port.ts'
+
+/** An edit of a stored body; plain data. */
+export interface BodyEdit {
+  readonly bytes: Uint8Array
+  readonly facts: BodyFacts
+  readonly edit: EditName
+  readonly args: unknown
+  readonly nowMs: number
+  /** The principal who edits. */
+  readonly sub: string
+}
+
+/** What an edit makes of a stored body; plain data. */
+export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'warnings'> {
+  readonly kind: 'edited'
+  /** `null`: the edit changes nothing. */
+  readonly stored: StoredBody | null
+  /** Bytes that the edit itself adds, stamps aside. [CONC-9] */
+  readonly grownBytes: number
+}
+
+/** Runs an edit on a stored body, stamps what it changed and settles its references. Pure but for `random`. [CONC-1, BODY-10, BLOB-2] */
+export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal {
+  const before = readStoredBody(given.bytes)
+  const edited = runEdit(given.edit, before, given.args, editEnvironment(given.nowMs, random))
+  if (isRefusal(edited)) return edited
+  const { result, fixes, warnings } = edited
+  const told = { kind: 'edited', result, fixes, warnings } as const
+  if (edited.body === before) return { ...told, stored: null, grownBytes: 0 }
+  const { body, bytes, blobReferences } = writeSettledBody(stampBody(edited.body, given.nowMs, given.sub), false)
+  const stored = { bytes, facts: bodyFacts(body, given.facts.clientVersion), blobReferences }
+  return { ...told, stored, grownBytes: bodyGrowth(before, edited.body).bytes }
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
+
+export function editEnvironment(nowMs: number, random: Random): EditEnvironment {
+  return {
+    nowMs,
+    // 64 characters, so every byte draws uniformly.
+    random: (count) => Array.from(random.bytes(count), (byte) => ALPHABET[byte % 64]).join(''),
+  }
+}

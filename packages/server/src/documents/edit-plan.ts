@@ -1,0 +1,53 @@
+import { type Refusal, refused } from '@docrelay/model/edit'
+import { type Access, reaches } from '../access/access.ts'
+import type { DocumentState, WriteOutcome } from './document-store.port.ts'
+import { documentLevel } from './put-plan.ts'
+import type { EditRequest } from './residents.port.ts'
+
+/** Whether an edit may run on what is stored: existence, right, version, in this order. [MCP-25, MCP-27, TOOL-20] */
+export function refuseEdit(state: DocumentState, request: EditRequest): Refusal | null {
+  const { access, enforcePrivateDocs, expectedVersion, ref } = request
+  if (state.kind !== 'document') return unknown(ref.id, state.kind === 'tombstone')
+  const { head } = state
+  if (!reaches(documentLevel(access, head, enforcePrivateDocs), 'edit')) {
+    return refused('ERR_EDIT_FORBIDDEN', `You may not edit document ${ref.id}.`, { docId: ref.id, role: access.role })
+  }
+  if (expectedVersion === null || expectedVersion === head.version) return null
+  return refused('ERR_VERSION_CONFLICT', `The document is at version ${head.version}, not ${expectedVersion}.`, {
+    expectedVersion,
+    serverVersion: head.version,
+  })
+}
+
+/** @param isDeleted this workspace holds its tombstone */
+function unknown(docId: string, isDeleted: boolean): Refusal {
+  const message = isDeleted ? `Document ${docId} was deleted.` : `There is no document ${docId}.`
+  return refused('ERR_DOC_NOT_FOUND', message, { docId, ...(isDeleted ? { deleted: true } : {}) })
+}
+
+/** What an edit adds, against the ceiling of its caller. Shrinking and equal writes pass. [CONC-9, LIFE-16] */
+export function refuseGrownSize(sizeBytes: number, grownBytes: number, access: Access): Refusal | null {
+  const { maxDocBytes: maxBytes, maxDocBytesSource: source } = access.limits
+  if (maxBytes === null || grownBytes <= 0 || sizeBytes <= maxBytes) return null
+  const message = `The document would have ${sizeBytes} bytes and max_doc_bytes is ${maxBytes}.`
+  return refused('ERR_DOC_TOO_LARGE', message, { sizeBytes, maxBytes, source })
+}
+
+/** The quota that gates a write of this growth. [CONC-9] */
+export function gatingQuota(grownBytes: number, access: Access): number | null {
+  return grownBytes > 0 ? access.limits.quotaBytes : null
+}
+
+/** The refusal of a write that its transaction found over quota. [LIFE-16] */
+export function editOverQuota(outcome: Extract<WriteOutcome, { kind: 'over-quota' }>, access: Access): Refusal {
+  const { usedBytes, addedBytes } = outcome
+  const { quotaBytes, quotaSource: source } = access.limits
+  const message = `The edit adds ${addedBytes} bytes to ${usedBytes} stored or reserved ones; the quota is ${quotaBytes} bytes.`
+  return refused('ERR_STORAGE_QUOTA', message, { usedBytes, addedBytes, quotaBytes, source })
+}
+
+/** Every attempt lost its race; nothing was written. [CONC-3] */
+export function contendedEdit(serverVersion: number, attempts: number): Refusal {
+  const message = `Other writers changed the document during all ${attempts} attempts; it is at version ${serverVersion} now.`
+  return refused('ERR_VERSION_CONFLICT', message, { serverVersion, attempts })
+}

@@ -1,0 +1,106 @@
+import { isRefusal, type Refusal } from '@docrelay/model/edit'
+import type { Access } from '../access/access.ts'
+import type { DocumentRecord, DocumentRef } from './document-store.port.ts'
+import type { EditedBody } from './edit-body.ts'
+import { contendedEdit, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
+import { zeroes } from './put-plan.ts'
+import type { EditOutcome, EditRequest } from './residents.port.ts'
+import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+
+/** An edit as a tool asks for it. */
+export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent'> {
+  readonly id: string
+}
+
+/**
+ * Runs an edit: on the live document when there is one, else on the stored body by a compare-and-set that is decided anew when it loses.
+ * When it resolves, the change is durable and the event has left. Rejects only with UNAVAILABLE or NOT_PERSISTED. [CONC-3..CONC-6, CONC-12]
+ */
+export async function editDocument(access: Access, input: EditInput, deps: WritingDeps): Promise<EditOutcome> {
+  const { id, ...asked } = input
+  const ref = { workspaceId: access.workspaceId, id }
+  const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs }
+  const outcome = await inTurn(deps, ref, () => store(request, deps))
+  if (isRefusal(outcome)) countRefusal(outcome, deps)
+  else if (outcome.changed && !request.dryRun) deps.events.publish({ kind: 'updated', head: outcome.head, actor: access.sub })
+  return outcome
+}
+
+async function store(request: EditRequest, deps: WritingDeps): Promise<EditOutcome> {
+  const { ref } = request
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (deps.residents.isResident(ref)) {
+      const outcome = await deps.residents.edit(request)
+      if (outcome !== 'not-resident') return outcome
+    }
+    const outcome = await tryCold(request, deps)
+    if (outcome !== 'again') return outcome
+  }
+  const state = await deps.store.state(ref)
+  return refuseEdit(state, request) ?? contendedEdit(state.kind === 'document' ? state.head.version : 0, MAX_ATTEMPTS)
+}
+
+/** `again`: somebody else was faster, or the document has to be opened first. */
+async function tryCold(request: EditRequest, deps: WritingDeps): Promise<EditOutcome | 'again'> {
+  const { ref, access } = request
+  const record = await deps.store.read(ref)
+  if (record === null) return refuseEdit(await deps.store.state(ref), request) ?? 'again'
+  if (record.head.lastSeq > record.head.coveredSeq) return settled(ref, deps)
+  const refusal = refuseEdit({ kind: 'document', head: record.head }, request)
+  if (refusal !== null) return refusal
+  const nowMs = deps.clock.nowMs()
+  const { edit, args } = request
+  const edited = await deps.bodies.edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub })
+  if (isRefusal(edited)) return edited
+  if (edited.stored === null) return told(record, edited)
+  const tooLarge = refuseGrownSize(edited.stored.bytes.byteLength, edited.grownBytes, access)
+  if (tooLarge !== null) return tooLarge
+  return request.dryRun ? told(record, edited) : writeCold(request, record, { ...edited, stored: edited.stored }, nowMs, deps)
+}
+
+async function writeCold(
+  request: EditRequest,
+  { head }: DocumentRecord,
+  edited: EditedBody & { readonly stored: object },
+  nowMs: number,
+  deps: WritingDeps,
+): Promise<EditOutcome | 'again'> {
+  const { ref, access } = request
+  const { stored, grownBytes } = edited
+  const outcome = await deps.store.write({
+    ref,
+    expect: { kind: 'document', key: head.key, version: head.version },
+    set: { body: stored, ...(stored.facts.title !== head.facts.title && { titleChangedAtMs: nowMs }) },
+    bump: true,
+    nowMs,
+    quotaBytes: gatingQuota(grownBytes, access),
+    log: { kind: 'cold' },
+    ...(zeroes(head.facts, stored.facts) && { capture: { reason: 'zeroing' } as const }),
+  })
+  switch (outcome.kind) {
+    case 'written':
+      deps.residents.bodyChanged(ref, outcome.head.version)
+      return told({ head: outcome.head }, edited)
+    case 'over-quota':
+      return editOverQuota(outcome, access)
+    case 'unsettled':
+      return settled(ref, deps)
+    case 'conflict':
+      return 'again'
+  }
+}
+
+/** The next attempt meets everything that the log holds. [CONC-7] */
+async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
+  await deps.residents.settle(ref)
+  return 'again'
+}
+
+function told({ head }: Pick<DocumentRecord, 'head'>, { result, fixes, warnings, stored }: EditedBody): EditOutcome {
+  return { kind: 'edited', head, changed: stored !== null, result, fixes, warnings }
+}
+
+function countRefusal({ code }: Refusal, { metrics }: WritingDeps): void {
+  if (code === 'ERR_STORAGE_QUOTA') metrics.add('relay_quota_rejections_total', 1, { kind: 'storage' })
+  if (code === 'ERR_DOC_TOO_LARGE') metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
+}

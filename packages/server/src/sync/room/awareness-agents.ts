@@ -1,0 +1,73 @@
+import type { Agent } from '../../documents/residents.port.ts'
+import type { RoomAwareness } from './awareness-room.ts'
+import type { RoomHost } from './room-host.ts'
+
+const SHOWN_MS = 8_000
+const CLIENT_IDS = 2 ** 32
+const NULL = new TextEncoder().encode('null')
+
+interface Shown {
+  readonly connection: number
+  readonly client: number
+  clock: number
+  /** Takes the state away; `null` while none is shown. */
+  timer: NodeJS.Timeout | null
+}
+
+/**
+ * Shows who edits a document by tools: one client id per principal, until 8 s after its last write. An agent has no connection and counts as
+ * nobody's. [PRES-1..PRES-3]
+ */
+export class AgentPresence {
+  private readonly shown = new Map<string, Shown>()
+  private readonly host: RoomHost
+  private readonly awareness: RoomAwareness
+
+  constructor(host: RoomHost, awareness: RoomAwareness) {
+    this.host = host
+    this.awareness = awareness
+  }
+
+  /** `selection`: the shapes that were written, where there are any. Called before the change is handed out. */
+  show(principal: string, agent: Agent, selection: readonly string[] | undefined): void {
+    const entry = this.entryOf(principal)
+    const { name, color } = agent
+    const user = { id: principal, name, color, kind: 'agent', ...(selection === undefined ? {} : { selection }) }
+    this.set(principal, entry, new TextEncoder().encode(JSON.stringify({ user })))
+    if (entry.timer !== null) clearTimeout(entry.timer)
+    entry.timer = this.host.after(SHOWN_MS, () => this.hide(principal, entry))
+  }
+
+  /** Takes every state away. */
+  end(): void {
+    for (const [principal, entry] of this.shown) this.hide(principal, entry)
+  }
+
+  private entryOf(principal: string): Shown {
+    const known = this.shown.get(principal)
+    if (known !== undefined) return known
+    // Numbers below 0 are no connection's.
+    const entry: Shown = { connection: -1 - this.shown.size, client: this.freshClient(), clock: 0, timer: null }
+    this.shown.set(principal, entry)
+    return entry
+  }
+
+  private freshClient(): number {
+    for (;;) {
+      const client = this.host.random.integer(1, CLIENT_IDS)
+      if (!this.awareness.knows(client)) return client
+    }
+  }
+
+  private hide(principal: string, entry: Shown): void {
+    if (entry.timer === null) return
+    clearTimeout(entry.timer)
+    entry.timer = null
+    this.set(principal, entry, NULL)
+  }
+
+  private set(principal: string, entry: Shown, json: Uint8Array): void {
+    entry.clock++
+    this.awareness.show({ connection: entry.connection, sub: principal }, { client: entry.client, clock: entry.clock, json })
+  }
+}

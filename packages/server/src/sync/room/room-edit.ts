@@ -1,0 +1,188 @@
+import type { DocumentBody } from '@docrelay/model/body'
+import { type BodyFacts, bodyFacts } from '@docrelay/model/body-facts'
+import { type BodyGrowth, bodyGrowth } from '@docrelay/model/body-growth'
+import { stampBody } from '@docrelay/model/body-title'
+import { writeSettledBody } from '@docrelay/model/body-write'
+import { type Edited, isRefusal, type Refusal } from '@docrelay/model/edit'
+import { runEdit } from '@docrelay/model/edits'
+import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
+import { editEnvironment } from '../../documents/edit-body.ts'
+import { contendedEdit, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from '../../documents/edit-plan.ts'
+import { zeroes } from '../../documents/put-plan.ts'
+import type { EditRequest } from '../../documents/residents.port.ts'
+import { refuseStaleTitle } from '../binding/binding.ts'
+import { reconcile } from '../binding/binding-reconcile.ts'
+import type { Room } from './room.ts'
+import { isLiveChange } from './room-edit-scope.ts'
+import { RELAY } from './room-load.ts'
+import { failed, WRITE_LOST } from './room-outcomes.ts'
+import { takeBack } from './room-put.ts'
+import type { Base, RoomSaver } from './room-save.ts'
+import type { TaskOutcome } from '../worker-messages.ts'
+
+const ATTEMPTS = 5
+
+/**
+ * Runs an edit on the live document and stores it together with the version that stands for it. [CONC-4..CONC-7, LIFE-13]
+ *
+ * The body of that version is stored by the next materialisation, so the cost is that of the change; it is stored at once where it says more than
+ * the live document can. Nothing is handed out before it is durable, and what is refused after it was applied is taken back. Must run inside
+ * `exclusive`.
+ */
+export async function editInRoom(room: Room, saver: RoomSaver, request: EditRequest): Promise<TaskOutcome> {
+  let version = 0
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const base = await currentBase(room, saver)
+    if ('kind' in base) return base
+    version = base.head.version
+    const outcome = await tryEdit(room, saver, request)
+    if (outcome !== 'again') return outcome
+  }
+  return { kind: 'edit', outcome: contendedEdit(version, ATTEMPTS) }
+}
+
+/** What is stored now, with what others stored meanwhile merged. */
+async function currentBase(room: Room, saver: RoomSaver): Promise<Base | TaskOutcome> {
+  const known = await saver.knownBase()
+  if (known === null) return { kind: 'gone' }
+  const state = await room.host.documents.state(room.ref)
+  if (state.kind !== 'document' || state.head.key !== room.key) return { kind: 'gone' }
+  if (!room.isReady) return WRITE_LOST
+  if (state.head.version === known.head.version) return known
+  const merged = await saver.mergeStored(state)
+  if (merged !== 'merged') return failed(merged)
+  return saver.base ?? WRITE_LOST
+}
+
+/** An edit that may be stored: what it changes, and what that adds. */
+interface Change {
+  readonly base: Base
+  readonly before: DocumentBody
+  readonly edited: Edited<object>
+  readonly growth: BodyGrowth
+  readonly facts: BodyFacts
+  readonly nowMs: number
+}
+
+async function tryEdit(room: Room, saver: RoomSaver, request: EditRequest): Promise<TaskOutcome | 'again'> {
+  const { host, log, sync } = room
+  host.turn(() => sync.pause())
+  let isApplied = false
+  let show: Edited<object> | null = null
+  try {
+    const ready = await standStill(room, saver, request)
+    if (ready !== null) return ready
+    const base = saver.base as Base
+    const planned = planEdit(room, saver, base, request)
+    if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
+    const { edited } = planned
+    const isChanged = edited.body !== planned.before
+    if (!isChanged || request.dryRun) return { kind: 'edit', outcome: told(edited, base.head, isChanged) }
+    isApplied = true
+    const stored = await applyEdit(room, saver, planned, request)
+    if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = edited
+    return stored
+  } catch (error) {
+    // Nobody knows whether the write landed, or the document holds what will not be stored: only the log can tell.
+    if (isApplied) host.turn(() => room.reset())
+    throw error
+  } finally {
+    if (room.isReady) {
+      host.turn(() => {
+        if (show !== null && request.agent !== null) room.agents.show(request.access.sub, request.agent, show.selection)
+        log.release()
+        sync.resume()
+      })
+    }
+  }
+}
+
+/** Everything gathered is applied and durable, and a version that was asked for stands for exactly that. `null`: it is so. [CONC-7] */
+async function standStill(room: Room, saver: RoomSaver, request: EditRequest): Promise<TaskOutcome | 'again' | null> {
+  const { host, log } = room
+  if (!room.isReady || saver.base === null) return WRITE_LOST
+  const { head, body } = saver.base
+  if (!request.dryRun) host.turn(() => refuseStaleTitle(room.live().doc, body, head.titleChangedAtMs, RELAY))
+  if (request.expectedVersion !== null && !saver.isTold()) {
+    const saved = await saver.save()
+    if (saved !== 'saved') return failed(saved)
+  }
+  if (!(await log.hold()) || !(await log.reach(log.emitted)) || !room.isReady) return WRITE_LOST
+  return saver.base === null ? 'again' : null
+}
+
+function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest): Change | Refusal {
+  const { access, edit, args } = request
+  const refusal = refuseEdit({ kind: 'document', head: base.head }, request)
+  if (refusal !== null) return refusal
+  const before = saver.project(base.body)
+  const nowMs = room.host.clock.nowMs()
+  const environment = editEnvironment(nowMs, room.host.random)
+  const edited = room.watched(() => runEdit(edit, before, args, environment))
+  if (isRefusal(edited)) return edited
+  const growth = bodyGrowth(before, edited.body)
+  // What people changed since the body was stored counts too.
+  const sizeBytes = base.head.sizeBytes + bodyGrowth(base.body, edited.body).bytes
+  const facts = bodyFacts(edited.body, base.head.facts.clientVersion)
+  return refuseGrownSize(sizeBytes, growth.bytes, access) ?? { base, before, edited, growth, facts, nowMs }
+}
+
+async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: EditRequest): Promise<TaskOutcome | 'again'> {
+  const { host, log } = room
+  const { base, before, edited, growth, nowMs } = change
+  const { access } = request
+  const lastSeq = log.emitted
+  const isRetitled = change.facts.title !== bodyFacts(before).title
+  room.watched(() => reconcile(room.live().doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined))
+  const taken = log.takeHeld()
+  const stored = storedNow(saver, change, taken.length, access.sub)
+  const outcome = await host.documents.write({
+    ref: room.ref,
+    expect: { kind: 'document', key: room.key, version: base.head.version },
+    set: { ...(stored === null ? {} : { body: stored.body }), ...(isRetitled ? { titleChangedAtMs: nowMs } : {}) },
+    bump: true,
+    nowMs,
+    quotaBytes: gatingQuota(growth.bytes, access),
+    log: {
+      kind: 'live',
+      lastSeq,
+      append: taken.map(({ update }) => ({ actor: access.sub, update })),
+      ...(stored === null ? { bodyLater: { grownBytes: bodyGrowth(base.body, edited.body).bytes } } : {}),
+    },
+    ...(zeroes(bodyFacts(before), change.facts) ? { capture: { reason: 'zeroing' as const } } : {}),
+  })
+  switch (outcome.kind) {
+    case 'written':
+      if (stored === null) saver.toldVersion(base, outcome.head, taken.length)
+      else saver.wrote(outcome.head, stored.settled, log.emitted, taken.length)
+      saver.lastWriter = access.sub
+      return { kind: 'edit', outcome: told(edited, outcome.head, true) }
+    case 'over-quota':
+      await takeBack(room, saver, taken)
+      return { kind: 'edit', outcome: editOverQuota(outcome, access) }
+    default:
+      await takeBack(room, saver, taken)
+      return 'again'
+  }
+}
+
+interface Stored {
+  readonly settled: DocumentBody
+  readonly body: NonNullable<DocumentWrite['set']['body']>
+}
+
+/**
+ * The body to be stored with the edit; `null` where it may follow. It may not when the edit says what the live document cannot hold, when blobs are to be kept by
+ * it, and before a zeroing, whose state before must be the stored one. [BLOB-2, LIFE-18]
+ */
+function storedNow(saver: RoomSaver, change: Change, records: number, sub: string): Stored | null {
+  const { base, before, edited, growth, facts, nowMs } = change
+  const mayFollow = records > 0 && isLiveChange(before, edited.body) && !growth.addsBlobs && !zeroes(bodyFacts(before), facts)
+  if (mayFollow) return null
+  const { body: settled, bytes, blobReferences } = writeSettledBody(stampBody(saver.project(edited.body), nowMs, sub), false)
+  return { settled, body: { bytes, facts: bodyFacts(settled, base.head.facts.clientVersion), blobReferences } }
+}
+
+function told({ result, fixes, warnings }: Edited<object>, head: DocumentHead, changed: boolean) {
+  return { kind: 'edited', head, changed, result, fixes, warnings } as const
+}

@@ -1,0 +1,26 @@
+import type { Room } from './room.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A live body above the ceiling is stored all the same, counted, and logged once an hour. [LIFE-16] */
+export interface OverCap {
+  note(sizeBytes: number): void
+}
+
+export function overCap({ host, ref }: Room): OverCap {
+  let loggedMs = Number.NEGATIVE_INFINITY
+  return {
+    note(sizeBytes) {
+      if (host.options.maxDocBytes === null || sizeBytes <= host.options.maxDocBytes) return
+      host.count('doc_over_cap_snapshots')
+      const now = host.clock.monotonicMs()
+      if (now - loggedMs < HOUR_MS) return
+      loggedMs = now
+      host.log.warn('document.over_cap', 'A live document is above max_doc_bytes.', {
+        workspace: ref.workspaceId,
+        docId: ref.id,
+        sizeBytes,
+      })
+    },
+  }
+}
