@@ -29,7 +29,7 @@ export function overQuota(
   const { quotaBytes, quotaSource: source } = limits
   return new RelayError(
     'STORAGE_QUOTA',
-    `The upload adds ${addedBytes} bytes to ${usedBytes} stored ones; the quota is ${quotaBytes} bytes.`,
+    `The upload adds ${addedBytes} bytes to ${usedBytes} stored or reserved ones; the quota is ${quotaBytes} bytes.`,
     { usedBytes, addedBytes, quotaBytes, source },
   )
 }

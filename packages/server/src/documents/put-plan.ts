@@ -48,7 +48,7 @@ export function quotaRefusal(outcome: Extract<WriteOutcome, { kind: 'over-quota'
   const { quotaBytes, quotaSource: source } = access.limits
   return refusal(
     'STORAGE_QUOTA',
-    `The save adds ${addedBytes} bytes to ${usedBytes} stored ones; the quota is ${quotaBytes} bytes.`,
+    `The save adds ${addedBytes} bytes to ${usedBytes} stored or reserved ones; the quota is ${quotaBytes} bytes.`,
     {
       usedBytes,
       addedBytes,
