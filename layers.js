@@ -204,6 +204,9 @@ export const layers = [
     node: false,
   },
 
+  // What DOIs stand for, asked of a resolver.
+  { part: server('citations'), ours: [model, server('kernel'), server('outbound')], libraries: [], node: false },
+
   // The MCP endpoint: protocol, sessions and streams over HTTP. What it lists and calls comes through `tool.ts` and `content.ts`.
   {
     part: server('mcp'),

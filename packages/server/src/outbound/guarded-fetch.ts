@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isIPv4 } from 'node:net'
 import { RelayError } from '../kernel/errors.ts'
 import { isPublicAddress } from './blocked-addresses.ts'
 import { type Connect, failed, isRedirect, openHop } from './guarded-hop.ts'
@@ -29,6 +30,11 @@ export interface GuardedRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly judge: JudgeUrl
   readonly limits: GuardedLimits
+  /**
+   * The operator chose the host of `url`: its first hop, and no redirect back to it, is not judged and may have any address; it may be plain
+   * http on this machine. [REF-10]
+   */
+  readonly trustsFirstHop?: boolean
 }
 
 export interface GuardedAnswer {
@@ -72,9 +78,11 @@ async function follow(request: GuardedRequest, network: GuardedNetwork, signal: 
   const first = authorityOf(request.url)
   let url = request.url
   for (let hop = 0; ; hop++) {
-    const verdict = request.judge(url)
+    const isTrusted = hop === 0 && request.trustsFirstHop === true && (url.protocol === 'https:' || isLoopbackHost(hostOf(url)))
+    const verdict = isTrusted ? { kind: 'allowed' as const, host: hostOf(url) } : request.judge(url)
     if (verdict.kind === 'refused') throw urlNotAllowed(verdict.host, hop)
-    const addresses = await checkedAddresses(verdict.host, hop, network.resolve, { signal, ...request.limits })
+    const addresses = await resolved(verdict.host, network.resolve, { signal, ...request.limits })
+    if (!isTrusted && !addresses.every(isPublicAddress)) throw urlNotAllowed(verdict.host, hop)
     const authorized = authorityOf(url) === first && request.authorization !== null && request.authorization.trim() !== ''
     const headers = { ...request.headers, ...(authorized && { authorization: request.authorization }) }
     const response = await openHop({ url, addresses, headers, limits: request.limits, signal, connect: network.connect })
@@ -88,16 +96,14 @@ async function follow(request: GuardedRequest, network: GuardedNetwork, signal: 
 }
 
 /** Names are resolved here and nowhere else, once for each hop: what was checked is what is connected to. [BLOB-18] */
-async function checkedAddresses(
+async function resolved(
   host: string,
-  hop: number,
   resolve: Resolve,
   { signal, idleMs }: { readonly signal: AbortSignal; readonly idleMs: number },
 ): Promise<readonly string[]> {
   const found = addressesOf(host, resolve).catch((): readonly string[] => [])
   const addresses = await abortable(found, signal, idleMs)
   if (addresses.length === 0) throw failed('no address')
-  if (!addresses.every(isPublicAddress)) throw urlNotAllowed(host, hop)
   return addresses
 }
 
@@ -108,6 +114,10 @@ export function urlNotAllowed(host: string, hop: number): RelayError {
     host,
     hop,
   })
+}
+
+function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 /** Another port is another service. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import { checkServerIdentity } from 'node:tls'
@@ -68,11 +68,13 @@ class Unreached extends Error {}
 
 function send({ url, headers, limits, signal, connect }: Hop, address: string): Promise<IncomingMessage> {
   const name = hostOf(url)
-  const port = url.port === '' ? 443 : Number(url.port)
+  const isPlain = url.protocol === 'http:'
+  const port = url.port === '' ? (isPlain ? 80 : 443) : Number(url.port)
+  const open = isPlain ? requestHttp : requestHttps
   const target = connect(address, port)
   return new Promise((resolve, reject) => {
     let connected = false
-    const request = requestHttps({
+    const request = open({
       ...target,
       path: `${url.pathname}${url.search}`,
       headers: {

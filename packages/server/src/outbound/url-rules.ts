@@ -14,15 +14,16 @@ export type JudgeUrl = (url: URL) => UrlVerdict
 
 /**
  * The rules of one hop before any name is resolved: https, no user info, host in the allowlist, and no address of a blocked range as host, be it
- * listed or not. Numbers, other digits and other dots were made plain addresses by the URL parser before. [BLOB-18, U1]
+ * listed or not. Numbers, other digits and other dots were made plain addresses by the URL parser before. `null`: every host is in the
+ * allowlist. [BLOB-18, REF-10, U1]
  */
-export function judgeUrl(url: URL, allowedHosts: readonly string[]): UrlVerdict {
+export function judgeUrl(url: URL, allowedHosts: readonly string[] | null): UrlVerdict {
   const host = hostOf(url)
   const refused = (fault: UrlFault): UrlVerdict => ({ kind: 'refused', fault, host })
   if (url.protocol !== 'https:') return refused('not-https')
   if (url.username !== '' || url.password !== '') return refused('user-info')
   if (isIP(host) !== 0 && !isPublicAddress(host)) return refused('blocked-address')
-  if (!allowedHosts.some((pattern) => matches(host, pattern))) return refused('host-not-allowed')
+  if (allowedHosts !== null && !allowedHosts.some((pattern) => matches(host, pattern))) return refused('host-not-allowed')
   return { kind: 'allowed', url, host }
 }
 

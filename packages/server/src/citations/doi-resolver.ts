@@ -1,0 +1,149 @@
+import { type Refusal, refused } from '@docrelay/model/edit'
+import type { Clock } from '../kernel/clock.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { type GuardedNetwork, guardedFetch } from '../outbound/guarded-fetch.ts'
+import { judgeUrl } from '../outbound/url-rules.ts'
+import { type CslItem, cslItemOf, doiKey, doiUrl, readDoi } from './doi.ts'
+import { createSlots } from './slots.ts'
+
+export interface ResolvedDoi {
+  readonly kind: 'resolved'
+  readonly doi: string
+  readonly reference: CslItem
+  readonly cached: boolean
+}
+
+/** Looks DOIs up. What goes wrong is an answer: ERR_DOI_INVALID, ERR_DOI_NOT_FOUND or ERR_DOI_UNAVAILABLE. [REF-9..REF-12] */
+export interface DoiResolver {
+  resolve(workspaceId: string, text: string): Promise<ResolvedDoi | Refusal>
+}
+
+export interface DoiResolverDeps {
+  /** `[citations] doi_resolver`: the operator's choice, so that it may lie in a private network. [REF-10] */
+  readonly base: URL
+  readonly userAgent: string
+  readonly network: GuardedNetwork
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}
+
+const TOTAL_MS = 15_000
+const LIMITS = { idleMs: TOTAL_MS, maxRedirects: 3, maxHeaderBytes: 16_384, maxBytes: 1_048_576 } as const
+const TRIES = 2
+const KEPT_MS = 24 * 3_600_000
+const MISS_KEPT_MS = 5 * 60_000
+const MAX_KEPT = 1_000
+const AT_ONCE = 4
+
+/** `reference` is `null` when the resolver knows no such DOI. */
+interface Kept {
+  readonly reference: CslItem | null
+  readonly untilMs: number
+}
+
+export function createDoiResolver(deps: DoiResolverDeps): DoiResolver {
+  const { clock } = deps
+  const kept = new Map<string, Kept>()
+  const slots = createSlots(AT_ONCE)
+
+  const known = (doi: string): ResolvedDoi | Refusal | null => {
+    const found = kept.get(doiKey(doi))
+    if (found === undefined || found.untilMs <= clock.monotonicMs()) return null
+    return found.reference === null ? notFound(doi) : { kind: 'resolved', doi, reference: found.reference, cached: true }
+  }
+
+  const keep = (doi: string, reference: CslItem | null): void => {
+    const key = doiKey(doi)
+    // Put at the end, so that the first entry is the one that was fetched the longest ago.
+    kept.delete(key)
+    kept.set(key, { reference, untilMs: clock.monotonicMs() + (reference === null ? MISS_KEPT_MS : KEPT_MS) })
+    const [oldest] = kept.keys()
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+  }
+
+  async function lookUp(doi: string): Promise<ResolvedDoi | Refusal> {
+    const answer = await fetched(doi, deps)
+    if (answer.kind === 'unavailable') return unavailable(doi, answer)
+    keep(doi, answer.reference)
+    return answer.reference === null ? notFound(doi) : { kind: 'resolved', doi, reference: answer.reference, cached: false }
+  }
+
+  return {
+    async resolve(workspaceId, text) {
+      const doi = readDoi(text)
+      if (doi === null) return invalid(text)
+      // Whoever waited for a place may find that the one before has asked the same.
+      return known(doi) ?? slots.run(workspaceId, async () => known(doi) ?? lookUp(doi))
+    },
+  }
+}
+
+type Answer =
+  | { readonly kind: 'answered'; readonly reference: CslItem | null }
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryable: boolean }
+
+/** Asks once more when the connection failed or the resolver did; both tries share the time. [REF-11] */
+async function fetched(doi: string, deps: DoiResolverDeps): Promise<Answer> {
+  const untilMs = deps.clock.monotonicMs() + TOTAL_MS
+  for (let tried = 1; ; tried++) {
+    try {
+      const reference = jsonObject(await requested(doi, deps, Math.max(1, untilMs - deps.clock.monotonicMs())))
+      if (reference === null) return { kind: 'unavailable', reason: 'the answer is no JSON object', retryable: false }
+      return { kind: 'answered', reference: cslItemOf(reference, doi) }
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error
+      const { status, reason } = error.details
+      if (status === 404) return { kind: 'answered', reference: null }
+      const retryable = isPassing(reason, status)
+      if (retryable && tried < TRIES && reason !== 'timeout') continue
+      const told = error.code === 'URL_NOT_ALLOWED' ? 'a redirect leads to a place that is not allowed' : String(reason)
+      return { kind: 'unavailable', reason: status === undefined ? told : `${told} ${String(status)}`, retryable }
+    }
+  }
+}
+
+/** What may be over in a moment. */
+function isPassing(reason: unknown, status: unknown): boolean {
+  if (typeof status === 'number') return status >= 500 || status === 429
+  return ['timeout', 'unreachable', 'connection', 'cut short', 'no address'].includes(String(reason))
+}
+
+async function requested(doi: string, { base, userAgent, network }: DoiResolverDeps, totalMs: number): Promise<Buffer> {
+  const answer = await guardedFetch(
+    {
+      url: doiUrl(base, doi),
+      authorization: null,
+      headers: { accept: 'application/vnd.citationstyles.csl+json', 'user-agent': userAgent },
+      judge: (hop) => judgeUrl(hop, null),
+      limits: { ...LIMITS, totalMs },
+      trustsFirstHop: true,
+    },
+    network,
+  )
+  const pieces: Uint8Array[] = []
+  for await (const piece of answer.body) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+function jsonObject(bytes: Buffer): CslItem | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as CslItem) : null
+  } catch {
+    return null
+  }
+}
+
+function invalid(text: string): Refusal {
+  const doi = text.slice(0, 120)
+  return refused('ERR_DOI_INVALID', `${JSON.stringify(doi)} is not a DOI; one looks like 10.1000/182.`, { doi })
+}
+
+function notFound(doi: string): Refusal {
+  return refused('ERR_DOI_NOT_FOUND', `the resolver knows no DOI ${doi.slice(0, 300)}.`, { doi })
+}
+
+function unavailable(doi: string, { reason, retryable }: { readonly reason: string; readonly retryable: boolean }): Refusal {
+  const hint = retryable ? 'repeat the call later' : 'add the reference by its items'
+  const sentence = `the DOI ${doi.slice(0, 300)} could not be resolved (${reason}); ${hint}.`
+  return refused('ERR_DOI_UNAVAILABLE', sentence, { doi, reason, retryable })
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { cslItemOf, doiUrl, readDoi } from './doi.ts'
+
+describe('a DOI', () => {
+  it.each([
+    ' 10.1000/182 ',
+    'doi:10.1000/182',
+    'DOI: 10.1000/182',
+    'info:doi/10.1000/182',
+    'https://doi.org/10.1000/182',
+    'http://dx.doi.org/10.1000/182',
+    'HTTPS://DOI.ORG/10.1000/182',
+  ])('[REF-9] is read from %j', (text) => expect(readDoi(text)).toBe('10.1000/182'))
+
+  it('[REF-9] keeps its case, its parts and every printable character', () => {
+    for (const doi of ['10.1000.10.2/ABC(1)<2>::a;b', '10.123456789/é/..', '10.1000/%2F']) expect(readDoi(doi)).toBe(doi)
+  })
+
+  it.each([
+    '',
+    '10.1000',
+    '10.1000/',
+    '10.123/x',
+    '10.1234567890/x',
+    '10.1000/a b',
+    '10.1000/a\u0000',
+    '11.1000/x',
+    'x10.1000/x',
+  ])('[REF-9] is not %j', (text) => expect(readDoi(text)).toBeNull())
+
+  it('[REF-10] is looked up below the base, whatever characters it has', () => {
+    const base = new URL('https://resolver.example/api/')
+    expect(doiUrl(base, '10.1000/a(b)<c>?d#e').href).toBe('https://resolver.example/api/10.1000/a(b)%3Cc%3E%3Fd%23e')
+    for (const doi of ['10.1000/..', '10.1000/../../admin', '10.1000//x', '10.1000/.']) {
+      const { pathname } = doiUrl(base, doi)
+      expect(pathname).toMatch(/^\/api\/10\.1000%2F[^/]*$/)
+      expect(decodeURIComponent(pathname.slice('/api/'.length))).toBe(doi)
+    }
+  })
+})
+
+describe('an item', () => {
+  it('[REF-12] gets id and DOI where it has none, and keeps its own', () => {
+    expect(cslItemOf({ type: 'book' }, '10.1000/ABC')).toEqual({ type: 'book', id: '10.1000/abc', DOI: '10.1000/ABC' })
+    const own = { id: 'smith', DOI: '10.1000/abc', extra: [1] }
+    expect(cslItemOf(own, '10.1000/ABC')).toEqual(own)
+  })
+
+  it('[REF-12] tags in title and abstract become text', () => {
+    const item = cslItemOf(
+      {
+        title: 'H<sub>2</sub>O &amp; <i>a</i> &lt; b &#233;',
+        abstract: '<jats:p>One.</jats:p><jats:p>Two: 1 < 2.</jats:p>',
+        note: '<b>',
+      },
+      '10.1000/1',
+    )
+    expect(item).toMatchObject({ title: 'H2O & a < b é', abstract: 'One. Two: 1 < 2.', note: '<b>' })
+  })
+})
