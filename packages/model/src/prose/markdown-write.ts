@@ -4,6 +4,7 @@ import { escapeMarkdown, reference, writeDestination, writeTitle } from './markd
 import { writeInline } from './markdown-inline-writer.ts'
 import { withoutOuterBlankLines } from './markdown-rules.ts'
 import { referencedSpace } from './markdown-slots.ts'
+import { isList, ListShapes, maxNumber } from './markdown-lists.ts'
 import { markdownTable } from './markdown-table.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
@@ -33,6 +34,7 @@ interface Container {
 class BlockWriter {
   readonly lines: string[] = []
   readonly #ids: boolean
+  readonly #shapes = new ListShapes()
   /** What the next line begins with, when that is not the prefix. */
   #first: string | undefined
 
@@ -45,7 +47,7 @@ class BlockWriter {
     let marker = ''
     for (const node of nodes) {
       if (before !== undefined) this.#separate(container)
-      marker = isList(node) ? markerOf(node, before !== undefined && isList(before) ? marker : '') : ''
+      marker = isList(node) ? this.#shapes.marker(node, before !== undefined && isList(before) ? marker : '') : ''
       this.#comment(node, container)
       this.#block(node, container, marker)
       before = node
@@ -121,7 +123,7 @@ class BlockWriter {
   }
 
   #list(list: ProseElement, { prefix, isTight: isInTight }: Container, marker: string): void {
-    const isTight = isInTight || isTightList(list)
+    const isTight = isInTight || this.#shapes.isTight(list)
     let number = Number(list.attrs['start'] ?? 1)
     ;(list.content as ProseTree).forEach((item, index) => {
       if (index > 0 && !isTight) this.#line(prefix, '')
@@ -150,8 +152,6 @@ class BlockWriter {
     this.blocks(rest, container)
   }
 }
-
-const maxNumber = 999_999_999
 
 const words: { readonly [variant: string]: string } = { note: 'NOTE', tip: 'TIP', warning: 'WARNING', danger: 'CAUTION' }
 
@@ -226,44 +226,6 @@ function withoutIds(node: ProseNode): ProseNode {
   if (node.attrs['id'] === undefined) return rest
   const { id: _, ...attrs } = node.attrs
   return { ...rest, attrs }
-}
-
-function isList(node: ProseElement): boolean {
-  return node.type === 'bulletList' || node.type === 'orderedList' || node.type === 'taskList'
-}
-
-/** What items are marked with, another one than that of a list before; `''` for a list that is written as HTML. */
-function markerOf(list: ProseElement, before: string): string {
-  if (list.type === 'taskList') {
-    const hasBoxes = (list.content as ProseTree).every(({ content: [first] }) => first !== undefined && canBeBoxed(first))
-    return hasBoxes ? (before === '-' ? '*' : '-') : ''
-  }
-  if (list.type === 'bulletList') return before === '-' ? '*' : '-'
-  const start = Number(list.attrs['start'] ?? 1)
-  if (list.attrs['type'] !== undefined || start < 0 || start > maxNumber) return ''
-  return before === '.' ? ')' : '.'
-}
-
-function canBeBoxed(first: ProseNode): boolean {
-  if (first.type !== 'paragraph' || first.attrs['textAlign'] !== undefined) return false
-  return writeInline(first.content, { kind: 'boxed' }) !== undefined
-}
-
-/** Items of one line each, but for lists below them that can follow their line directly. */
-function isTightList(list: ProseElement): boolean {
-  return (list.content as ProseTree).every((item) => {
-    const [first, ...rest] = item.content as ProseTree
-    if (rest.length === 0) return true
-    return first !== undefined && first.content.length > 0 && rest.length === 1 && rest.every(canFollowLine)
-  })
-}
-
-/** Whether a list may interrupt a paragraph, and is tight itself. */
-function canFollowLine(list: ProseElement): boolean {
-  if (!isList(list) || markerOf(list, '') === '' || list.attrs['start'] !== undefined) return false
-  const [item] = list.content as ProseTree
-  const [first] = (item?.content ?? []) as ProseTree
-  return first !== undefined && first.content.length > 0 && isTightList(list)
 }
 
 /** An empty paragraph that nothing is known of, its id aside. */
