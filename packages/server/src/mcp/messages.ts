@@ -91,9 +91,11 @@ function takeToken({ request, exchange, caller }: Arrived, deps: MessageDeps): v
   try {
     deps.takeRate(caller.access.workspaceId, bucket)
   } catch (error) {
-    countCall(exchange, 'limited', deps)
+    if (tool !== null) deps.metrics.add('relay_mcp_calls_total', 1, { tool: exchange.note.tool ?? 'unknown', outcome: 'limited' })
     throw error
   }
+  // The tools count what they run.
+  if (tool?.kind === 'unknown') deps.metrics.add('relay_mcp_calls_total', 1, { tool: 'unknown', outcome: 'error' })
 }
 
 async function run(arrived: Arrived, responder: RpcResponder, deps: MessageDeps): Promise<Outcome> {
@@ -109,10 +111,8 @@ async function run(arrived: Arrived, responder: RpcResponder, deps: MessageDeps)
   using call = openCall({ request, exchange, caller, era, session, responder, random: deps.random })
   try {
     const result = await run(params, call.context, deps.parts)
-    countCall(exchange, own(result, 'isError') === true ? 'error' : 'ok', deps)
     return { result: era === 'legacy' ? result : modernResult(result, cacheHints(request, deps.parts.content), deps.parts) }
   } catch (error) {
-    countCall(exchange, 'error', deps)
     if (!call.context.signal.aborted) throw error
     // Its caller asked for no answer any more.
     responder.leave()
@@ -126,10 +126,6 @@ async function listen({ request, exchange, caller }: Arrived, responder: RpcResp
   const target = { outgoing: exchange.outgoing, headers: exchange.common }
   if (deps.streams.listen(caller, listening, target)) return null
   throw new RpcError('limit', `A principal may have at most ${MAX_STREAMS} listening streams.`, { limit: MAX_STREAMS })
-}
-
-function countCall({ note }: Exchange, outcome: 'ok' | 'error' | 'limited', { metrics }: MessageDeps): void {
-  if (note.tool !== null) metrics.add('relay_mcp_calls_total', 1, { tool: note.tool, outcome })
 }
 
 /** What is unexpected is told to the log; the caller gets the number to ask for. [section 1.5, OPS-8] */

@@ -131,7 +131,6 @@ describe('an empty bucket', () => {
     const { text } = await relay.metrics.render()
     expect(text).toContain('relay_rate_limit_rejections_total{surface="mcp_read"} 3')
     expect(text).toContain('relay_rate_limit_rejections_total{surface="mcp_write"} 1')
-    expect(text).toContain('relay_mcp_calls_total{tool="service_look",outcome="ok"} 1')
     expect(text).toContain('relay_mcp_calls_total{tool="service_look",outcome="limited"} 2')
     expect(text).toContain('relay_mcp_calls_total{tool="service_change",outcome="limited"} 1')
     expect(text).toContain('relay_mcp_calls_total{tool="unknown",outcome="limited"} 1')

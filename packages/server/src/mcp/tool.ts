@@ -94,7 +94,7 @@ export interface ToolServer {
   find(name: string): FoundTool
   /**
    * The result of `tools/call`: `content`, `structuredContent`, `isError`. Everything that can go wrong with a known tool is such a result, a
-   * tool outside the view included; rejects only with the signal's reason. `name` was found. [MCP-53, TOOL-6..TOOL-9]
+   * tool outside the view included; rejects only with the signal's reason. `name` was found. Counts the call. [OPS-4, MCP-53, TOOL-6..TOOL-9]
    */
   call(name: string, args: JsonObject, context: CallContext): Promise<JsonObject>
 }
