@@ -51,7 +51,9 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
     }
   } catch (error) {
     lock.close()
-    throw new Error(`cannot open the store ${path}: ${messageOf(error)}`, { cause: error })
+    const code = (errorCode(error) ?? 0) & 0xff
+    const damaged = DAMAGE_CODES.has(code) ? 'it is damaged: ' : ''
+    throw new Error(`cannot open the store ${path}: ${damaged}${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -86,7 +88,12 @@ export class TransactionalSqlite extends SqliteDialect {
 
 /** A transaction held on a file of its own: the operating system ends it with the process, however that ends. */
 function lockStore(path: string): DatabaseSync {
-  const lock = new DatabaseSync(`${path}.lock`)
+  let lock: DatabaseSync
+  try {
+    lock = new DatabaseSync(`${path}.lock`)
+  } catch (error) {
+    throw new Error(`cannot open ${path}.lock: ${messageOf(error)}; may this user write there?`, { cause: error })
+  }
   try {
     lock.exec('pragma locking_mode = exclusive; begin exclusive')
     return lock
@@ -177,6 +184,8 @@ function sqliteEngine(db: DatabaseSync): Engine {
 
 const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
+/** CORRUPT, NOTADB. */
+const DAMAGE_CODES = new Set([11, 26])
 /** READONLY, CORRUPT, FULL, CANTOPEN, NOTADB. */
 const STORAGE_CODES = new Set([8, 11, 13, 14, 26])
 /** IOERR_FSYNC and IOERR_DIR_FSYNC: the kernel reports such a loss once and then calls the pages clean. */

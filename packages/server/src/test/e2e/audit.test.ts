@@ -1,9 +1,14 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { openWire } from '../wire-client.ts'
 
-/** Every line with `audit: true` that a day of sharing and deleting leaves, with the fields it has besides those of every line. */
+/** Every line with `audit: true` that a day of sharing and deleting leaves (`blob.ingested`, which needs hosts on the internet, is pinned with its feature), with the fields it has besides those of every line. */
 const PINNED = `
 access.refused: action code docId requestId sub workspace
+auth.revocations.polled: count
 auth.revocations.pushed: count requestId
 document.captured: docId pointId sub workspace
 document.created: docId sub version workspace
@@ -20,14 +25,32 @@ share-link.revoked: docId linkId sub workspace
 workspace.member_purged: member purged requestId workspace
 ws.edit_refused: docId sub workspace
 ws.join_refused: docId sub workspace
+ws.role_changed: role sub workspace
 ws.view_lost: docId sub workspace
 `
 
 let relay: RelayUnderTest
-beforeAll(async () => {
-  relay = await startRelayUnderTest({ env: { RELAY_LOG_LEVEL: 'debug' } })
+/** Of the control plane, which knows of one revoked token. */
+const plane = createServer((_, response) => {
+  const now = new Date().toISOString()
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ revocations: [{ jti: 'polled-token', revoked_at: now }], next_since: now }))
 })
-afterAll(() => relay?.[Symbol.asyncDispose]())
+beforeAll(async () => {
+  await new Promise<void>((resolve) => plane.listen(0, '127.0.0.1', resolve))
+  const { port } = plane.address() as AddressInfo
+  relay = await startRelayUnderTest({
+    env: {
+      RELAY_LOG_LEVEL: 'debug',
+      RELAY_REVOCATION_POLLING_URL: `http://127.0.0.1:${port}/revocations`,
+      RELAY_REVOCATION_POLLING_BEARER: 'polling-secret-for-tests',
+    },
+  })
+})
+afterAll(async () => {
+  await relay?.[Symbol.asyncDispose]()
+  plane.close()
+})
 
 type Caller = 'ann' | 'ben' | 'cleo'
 const CLAIMS = { ann: { role: 'owner' }, ben: { role: 'member' }, cleo: { role: 'viewer' } } as const
@@ -85,6 +108,17 @@ async function recovering(): Promise<void> {
   await call('ann', 'DELETE', '/api/docs/d')
 }
 
+async function changingRole(): Promise<void> {
+  const client = await openWire(relay)
+  for (const role of ['member', 'owner'] as const) {
+    client.auth(relay.token({ sub: 'dan', role }))
+    await client.next(TAG.authResponse)
+  }
+  client.socket.close()
+  await client.closed
+  await until('the poll', () => auditLines().some(({ event }) => event === 'auth.revocations.polled'))
+}
+
 async function leaving(): Promise<void> {
   await call('ann', 'PUT', '/api/docs/e', { name: 'e', sharedWith: [{ userId: 'cleo', access: 'view' }] })
   await call(null, 'POST', '/api/v1/internal/workspace/default/purge-member', { user_id: 'cleo' })
@@ -101,6 +135,7 @@ it('[OPS-7] [OPS-6] who did what to which document is in the log, once each, and
   const token = await sharing()
   await recovering()
   await leaving()
+  await changingRole()
   expect(await relay.stop()).toBe(0)
   const kinds = new Map(
     auditLines().map((line) => [
