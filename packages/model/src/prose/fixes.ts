@@ -32,11 +32,15 @@ export class FixList {
 
   add(action: Fix['action'], reason: string, place: Place | undefined, nodeType: string, field?: string): void {
     if (this.list.length >= maxFixes) return
-    const path = trail(place)
-    const key = `${action} ${path} ${field ?? ''} ${reason}`
-    if (this.#seen.has(key)) return
+    this.keep({ action, reason, ...(field === undefined ? {} : { field }), path: trail(place), nodeType })
+  }
+
+  /** Adds a fix that is complete. */
+  keep(fix: Fix): void {
+    const key = `${fix.action} ${fix.path} ${fix.field ?? ''} ${fix.reason}`
+    if (this.list.length >= maxFixes || this.#seen.has(key)) return
     this.#seen.add(key)
-    this.list.push({ action, reason, ...(field === undefined ? {} : { field }), path, nodeType })
+    this.list.push(fix)
   }
 }
 

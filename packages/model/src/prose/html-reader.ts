@@ -44,6 +44,8 @@ export type Slot = { readonly blocks: readonly ProseNode[] } | { readonly parts:
 export interface Slots {
   readonly attribute: string
   readonly contents: readonly Slot[]
+  /** The numbers of those that the reader came by. */
+  readonly met: Set<number>
 }
 
 /** Maps parsed HTML to nodes by the tables of the schema. The result may still break the content model; healing is next. [PROSE-10] */
@@ -87,7 +89,8 @@ class HtmlReader {
 
   #children(sink: Sink, nodes: readonly HtmlNode[], around: Around): void {
     for (const node of nodes) {
-      if (node.nodeName === '#text') sink.run.text((node as { value: string }).value, around.marks, around.inCode)
+      if (node.nodeName === '#text')
+        sink.run.text(this.#textWithSlots((node as { value: string }).value), around.marks, around.inCode)
       else if (isElement(node)) this.#element(sink, node, around)
     }
   }
@@ -129,7 +132,19 @@ class HtmlReader {
   #slotOf(element: HtmlElement): Slot | undefined {
     if (this.#slots === undefined) return undefined
     const number = attrOf(element, this.#slots.attribute)
-    return number === undefined ? undefined : this.#slots.contents[Number(number)]
+    return number === undefined ? undefined : this.#meet(Number(number))
+  }
+
+  #meet(number: number): Slot | undefined {
+    this.#slots?.met.add(number)
+    return this.#slots?.contents[number]
+  }
+
+  /** Some elements take everything up to their end tag as text. */
+  #textWithSlots(text: string): string {
+    if (this.#slots === undefined || !text.includes(this.#slots.attribute)) return text
+    const element = new RegExp(`<(?:div|span) ${this.#slots.attribute}="(\\d+)"></(?:div|span)>`, 'g')
+    return text.replace(element, (_, number: string) => slotText(this.#meet(Number(number))))
   }
 
   #fillSlot(sink: Sink, slot: Slot, around: Around): void {
@@ -157,9 +172,7 @@ class HtmlReader {
   #textInstead(element: HtmlElement): string | undefined {
     if (removedTags.has(element.tagName)) return ''
     const slot = this.#slotOf(element)
-    if (slot === undefined) return undefined
-    if ('blocks' in slot) return plainText(slot.blocks, '\n', '\n')
-    return slot.parts.map((part) => ('text' in part ? part.text : plainText([part.node], '\n', '\n'))).join('')
+    return slot === undefined ? undefined : slotText(slot)
   }
 
   /** An element that is replaced by its children. [PROSE-11, PROSE-H1] */
@@ -224,10 +237,17 @@ class HtmlReader {
       }
       default: {
         if (type === 'taskItem' && attrOf(element, 'data-checked') === '') attrs = { checked: true }
-        const children = type === 'gallery' ? galleryChildren(element) : element.childNodes
+        const children = type === 'gallery' ? this.#galleryChildren(element) : element.childNodes
         sink.out.push({ type, attrs, content: this.read(children, { ...inner, chrome: type === 'taskItem' }, place) })
       }
     }
+  }
+
+  /** The gallery's inner `div` is only drawn. [PROSE-11] */
+  #galleryChildren(gallery: HtmlElement): readonly HtmlNode[] {
+    const isDrawn = (node: HtmlElement) =>
+      node.tagName === 'div' && nodeOfElement(node) === undefined && this.#slotOf(node) === undefined
+    return gallery.childNodes.flatMap((node) => (isElement(node) && isDrawn(node) ? node.childNodes : [node]))
   }
 
   #atom(sink: Sink, element: HtmlElement, type: NodeType, attrs: ProseAttrs, inner: Around, place: Place): void {
@@ -289,6 +309,12 @@ class HtmlReader {
   }
 }
 
+function slotText(slot: Slot | undefined): string {
+  if (slot === undefined) return ''
+  if ('blocks' in slot) return plainText(slot.blocks, '\n', '\n')
+  return slot.parts.map((part) => ('text' in part ? part.text : plainText([part.node], '\n', '\n'))).join('')
+}
+
 /** Where the next node of a sink will stand. */
 function placeIn(sink: Sink, name: string): Place {
   return { parent: sink.place, index: sink.out.length, name }
@@ -313,11 +339,4 @@ function codeChild(pre: HtmlElement): HtmlElement | undefined {
   )
   const [only] = inside
   return inside.length === 1 && only !== undefined && isElement(only) && only.tagName === 'code' ? only : undefined
-}
-
-/** The gallery's inner `div` is only drawn. [PROSE-11] */
-function galleryChildren(gallery: HtmlElement): readonly HtmlNode[] {
-  return gallery.childNodes.flatMap((node) =>
-    isElement(node) && node.tagName === 'div' && nodeOfElement(node) === undefined ? node.childNodes : [node],
-  )
 }

@@ -1,15 +1,13 @@
 import type { Token } from 'markdown-it'
 import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
+import type { SlotPart } from './html-reader.ts'
 import { withMark } from './marks.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { imageSource, href as readHref } from './values.ts'
 
-/** A piece of a line of Markdown: text, a node, or raw HTML. White space of text collapses unless it is kept. [PROSE-15] */
-export type InlinePart =
-  | { readonly text: string; readonly marks: readonly ProseMark[]; readonly isKept: boolean }
-  | { readonly node: ProseElement }
-  | { readonly html: string }
+/** A piece of a line: what Markdown gave, or raw HTML. */
+export type InlinePart = SlotPart | { readonly html: string }
 
 /** What reading inline tokens needs: where to report, and how much text links may still carry. */
 export interface InlineContext {
@@ -145,20 +143,6 @@ function altText(tokens: readonly Token[]): string {
   return text
 }
 
-/** Adds a part to a run under the marks around it; images and raw HTML are the caller's. */
-export function addToRun(
-  run: InlineRun,
-  part: Exclude<InlinePart, { html: string }>,
-  around: readonly ProseMark[],
-  inCode: boolean,
-): void {
-  if ('node' in part) run.atom(part.node)
-  else {
-    const marks = part.marks.reduce<readonly ProseMark[]>((set, mark) => withMark(set, mark), around)
-    run.text(part.text, around.length === 0 ? part.marks : marks, part.isKept || inCode)
-  }
-}
-
 /** Parts without raw HTML as inline nodes, images among them. */
 export function inlineNodes(parts: readonly InlinePart[]): readonly ProseNode[] {
   const nodes: ProseNode[] = []
@@ -168,7 +152,8 @@ export function inlineNodes(parts: readonly InlinePart[]): readonly ProseNode[] 
     if ('node' in part && part.node.type === 'image') {
       for (const node of run.take()) nodes.push(node)
       nodes.push(part.node)
-    } else addToRun(run, part, [], false)
+    } else if ('node' in part) run.atom(part.node)
+    else run.text(part.text, part.marks, part.isKept)
   }
   for (const node of run.take()) nodes.push(node)
   return nodes

@@ -1,11 +1,11 @@
 import type { Fix } from '../edit.ts'
-import { withContent } from './equal.ts'
 import { FixList } from './fixes.ts'
 import { heal } from './heal.ts'
 import { BlockReader } from './markdown-blocks.ts'
 import { MarkdownParser } from './markdown-parser.ts'
 import { SlotReader } from './markdown-slots.ts'
-import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { withoutIds } from './marks.ts'
+import type { ProseTree } from './node.ts'
 import { cleanText } from './values.ts'
 
 /**
@@ -23,13 +23,4 @@ export function parseMarkdown(text: string): { readonly tree: ProseTree; readonl
   const tree = heal(reader.hasHtml ? nodes.map(withoutIds) : nodes, fixes)
   for (const reason of parser.env.cuts) fixes.add('clamped', reason, undefined, 'page')
   return { tree, fixes: fixes.list }
-}
-
-function withoutIds<T extends ProseNode>(node: T): T
-function withoutIds(node: ProseNode): ProseNode {
-  if (node.type === 'text') return node
-  const rest = withContent(node, node.content.map(withoutIds))
-  if (node.attrs['id'] === undefined) return rest
-  const { id: _, ...attrs } = node.attrs
-  return { ...(rest as ProseElement), attrs }
 }

@@ -1,9 +1,10 @@
 import { FixList, type Place } from './fixes.ts'
 import { heal } from './heal.ts'
-import { parseDom } from './html-dom.ts'
-import { readHtml, type Slot } from './html-reader.ts'
+import { attrOf, isElement, parseDom, type HtmlNode } from './html-dom.ts'
+import { readHtml, type Slot, type Slots } from './html-reader.ts'
 import { writeTree } from './html-writer.ts'
 import type { InlinePart } from './markdown-inline.ts'
+import { pushAll } from './marks.ts'
 import type { ProseNode } from './node.ts'
 
 /** A piece of a sequence of blocks: nodes that Markdown gave, or a block of raw HTML. */
@@ -34,7 +35,18 @@ export class SlotReader {
       if (nodes !== undefined) html += this.#slot('div', { blocks: nodes }, contents)
       else if ('html' in part) html += part.html
     }
-    return this.#read(html, contents, place)
+    return this.#read(html, contents, place) ?? this.#oneByOne(parts, place)
+  }
+
+  /** Each block of HTML by itself, where one that ends inside a tag would take what follows for its attributes. */
+  #oneByOne(parts: readonly BlockPart[], place: Place | undefined): readonly ProseNode[] {
+    this.#fixes.add('dropped_invalid', 'a tag is not closed in its block of HTML', place, 'html')
+    const nodes: ProseNode[] = []
+    for (const part of parts) {
+      if ('nodes' in part) pushAll(nodes, part.nodes)
+      else pushAll(nodes, canonicalNodes(part.html) ?? readHtml(parseDom(part.html), 'call', this.#fixes, { place }))
+    }
+    return nodes
   }
 
   /** Inline pieces inside `tag`; without it runs of inline content become paragraphs. */
@@ -55,7 +67,7 @@ export class SlotReader {
       html += part.html
     }
     flush()
-    return this.#read(tag === undefined ? html : `<${tag}>${html}</${tag}>`, contents, place)
+    return this.#read(tag === undefined ? html : `<${tag}>${html}</${tag}>`, contents, place) ?? []
   }
 
   #slot(tag: string, slot: Slot, contents: Slot[]): string {
@@ -63,9 +75,32 @@ export class SlotReader {
     return `<${tag} ${this.#attribute}="${contents.length - 1}"></${tag}>`
   }
 
-  #read(html: string, contents: readonly Slot[], place: Place | undefined): readonly ProseNode[] {
-    return readHtml(parseDom(html), 'call', this.#fixes, { place, slots: { attribute: this.#attribute, contents } })
+  /** `undefined` when the parser made a piece part of a tag. */
+  #read(html: string, contents: readonly Slot[], place: Place | undefined): readonly ProseNode[] | undefined {
+    const slots: Slots = { attribute: this.#attribute, contents, met: new Set() }
+    const dom = parseDom(html)
+    const fixes = new FixList()
+    const nodes = readHtml(dom, 'call', fixes, { place, slots })
+    if (slots.met.size < contents.length && !isComplete(dom, slots)) return undefined
+    for (const fix of fixes.list) this.#fixes.keep(fix)
+    return nodes
   }
+}
+
+/** Whether every piece that the reader did not come by stands in something that is removed with its content. */
+function isComplete(dom: readonly HtmlNode[], { attribute, contents, met }: Slots): boolean {
+  const found = new Set(met)
+  const written = new RegExp(`${attribute}="(\\d+)"`, 'g')
+  const stack: HtmlNode[] = [...dom]
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    const text = 'value' in node && typeof node.value === 'string' ? node.value : ''
+    for (const [, number] of text.matchAll(written)) found.add(Number(number))
+    if (!isElement(node)) continue
+    const number = attrOf(node, attribute)
+    if (number !== undefined) found.add(Number(number))
+    pushAll(stack, 'content' in node ? (node.content as { childNodes: HtmlNode[] }).childNodes : node.childNodes)
+  }
+  return found.size === contents.length
 }
 
 /** White space as it is written in canonical HTML between Markdown, where line ends and runs of spaces would not stand. */

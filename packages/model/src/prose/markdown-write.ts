@@ -1,4 +1,4 @@
-import { isEmptyPage, withContent } from './equal.ts'
+import { isEmptyPage } from './equal.ts'
 import { writeTree } from './html-writer.ts'
 import { escapeMarkdown, reference, writeDestination, writeTitle } from './markdown-escape.ts'
 import { writeInline } from './markdown-inline-writer.ts'
@@ -6,7 +6,8 @@ import { withoutOuterBlankLines } from './markdown-rules.ts'
 import { referencedSpace } from './markdown-slots.ts'
 import { isList, ListShapes, maxNumber } from './markdown-lists.ts'
 import { markdownTable } from './markdown-table.ts'
-import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { withoutIds } from './marks.ts'
+import type { ProseElement, ProseTree } from './node.ts'
 
 /**
  * Writes a page as Markdown that `parseMarkdown` reads as an equal page, ids and the labels of field chips aside. What Markdown has no
@@ -217,15 +218,6 @@ function image({ attrs }: ProseElement): string | undefined {
 
 function htmlOf(node: ProseElement, hasIds: boolean): string {
   return referencedSpace(writeTree([hasIds ? node : withoutIds(node)]))
-}
-
-function withoutIds<T extends ProseNode>(node: T): T
-function withoutIds(node: ProseNode): ProseNode {
-  if (node.type === 'text') return node
-  const rest = withContent(node, node.content.map(withoutIds))
-  if (node.attrs['id'] === undefined) return rest
-  const { id: _, ...attrs } = node.attrs
-  return { ...rest, attrs }
 }
 
 /** An empty paragraph that nothing is known of, its id aside. */

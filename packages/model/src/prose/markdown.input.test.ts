@@ -55,6 +55,18 @@ describe('Markdown in', () => {
     expect(html('<ul>\n<li>\n\na\n\n- b\n\n</li>\n</ul>')).toBe('<ul><li><p>a</p><ul><li><p>b</p></li></ul></li></ul>')
   })
 
+  it('[PROSE-25] Markdown between tags is never lost to what the tags do', () => {
+    expect(html('<div data-gallery>\n\n![a](b)\n\n</div>')).toBe(
+      '<div data-gallery data-layout="grid"><div class="gallery-items"><img src="b" alt="a"></div></div>',
+    )
+    expect(html('<div title="\n\n**a**\n\n- b')).toBe('<p><strong>a</strong></p><ul><li><p>b</p></li></ul>')
+    expect(fixes('<div title="\n\n**a**')).toEqual(['dropped_invalid - html'])
+    expect(html('<xmp>\n\n**a**\n\n</xmp>\n\nb')).toBe('<p>a</p><p>b</p>')
+    expect(html('<plaintext>\n\n**a**')).toBe('<p>a</p>')
+    expect(html('<noscript>\n\na\n\n</noscript>\n\nb')).toBe('<p>b</p>')
+    expect(fixes('<noscript>\n\na\n\n</noscript>')).toEqual(['dropped_unknown - noscript'])
+  })
+
   it('[PROSE-25] [PROSE-15] white space collapses, but for what is written as a reference', () => {
     expect(html('a  b\tc')).toBe('<p>a b c</p>')
     expect(html('&#32;a &#32;b&#10;c&#x20;')).toBe('<p> a  b\nc </p>')

@@ -1,5 +1,5 @@
-import { equalMarks } from './equal.ts'
-import type { ProseMark, ProseNode } from './node.ts'
+import { equalMarks, withContent } from './equal.ts'
+import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { markRank } from './schema.ts'
 
 /** The set with `mark` added in the order of the mark table; a mark of the same type gives way to it. */
@@ -30,4 +30,14 @@ export function markedNode(node: ProseNode, around: readonly ProseMark[]): Prose
   if (node.type === 'text') return { ...node, marks: node.marks.reduce((set, mark) => withMark(set, mark), around) }
   if (node.type === 'codeBlock' || node.content.length === 0) return node
   return { ...node, content: node.content.map((child) => markedNode(child, around)) }
+}
+
+/** The node without the ids of all blocks in it. */
+export function withoutIds<T extends ProseNode>(node: T): T
+export function withoutIds(node: ProseNode): ProseNode {
+  if (node.type === 'text') return node
+  const rest = withContent(node, node.content.map(withoutIds))
+  if (node.attrs['id'] === undefined) return rest
+  const { id: _, ...attrs } = node.attrs
+  return { ...(rest as ProseElement), attrs }
 }

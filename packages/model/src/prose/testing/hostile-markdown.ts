@@ -41,6 +41,7 @@ export const hostileMarkdown: { readonly [name: string]: (size: number) => strin
   'character data': repeat('a <![CDATA['),
   'HTML blocks': repeat('<div>\n\n'),
   'HTML blocks and text': repeat('<b>\n\na\n\n'),
+  'HTML blocks that end inside a tag': (size) => `${'<b>\n\na\n\n'.repeat(size / 8)}<p title="\n\nb`,
   'HTML tables and text': repeat('<table>\n\na\n\n'),
   'canonical HTML': repeat('<p>&#32;a</p>\n\n'),
   'nearly canonical HTML': (size) => `<p>${'&#32;<b>a</b>'.repeat(size / 13)}`,
