@@ -92,6 +92,8 @@ export interface RpcResponder {
 
 export function createResponder(exchange: Exchange, events: boolean, timers: Timers): RpcResponder {
   const { outgoing, common } = exchange
+  const { socket } = exchange.incoming
+  const stallMs = socket.timeout ?? 0
   let stream: EventStream | null = null
   let cancelBeat = (): void => undefined
   const opened = (headers: Readonly<Record<string, string>> = {}): EventStream => {
@@ -109,14 +111,20 @@ export function createResponder(exchange: Exchange, events: boolean, timers: Tim
     beat()
     outgoing.once('close', () => cancelBeat())
   }
+  // Without events nothing can be written while it runs, which is no reason to cut the connection.
+  else socket.setTimeout(0)
   return {
     events,
-    cede: () => cancelBeat(),
+    cede() {
+      cancelBeat()
+      socket.setTimeout(stallMs)
+    },
     notify(message) {
       if (events) opened().send(message)
     },
     answer(status, message, headers) {
       cancelBeat()
+      socket.setTimeout(stallMs)
       if (stream !== null || (events && status === OK)) return opened(headers).end(message)
       const text = JSON.stringify(message)
       outgoing.writeHead(status, {
@@ -129,6 +137,7 @@ export function createResponder(exchange: Exchange, events: boolean, timers: Tim
     },
     leave() {
       cancelBeat()
+      socket.setTimeout(stallMs)
       if (stream !== null) stream.end()
       else answerEmpty(exchange, 202)
     },

@@ -50,7 +50,7 @@ export interface McpCaller {
 export interface CallContext extends McpCaller {
   /** What this request may see of the tools. [TOOL-10, TOOL-11] */
   readonly view: ToolView
-  /** Title or name that the client gave itself, as it was sent; `null` without one. [PRES-2] */
+  /** Title or name that the client gave itself, at most 64 characters; `null` without one. [PRES-2] */
   readonly clientName: string | null
   /**
    * Aborted when the caller gave up, by `notifications/cancelled` or, on the modern leg, by closing the connection. It is looked at up to the
@@ -103,10 +103,3 @@ export type FoundTool =
   | { readonly kind: 'known'; readonly bucket: RateBucket }
   /** `nearest`: the name that was perhaps meant. */
   | { readonly kind: 'unknown'; readonly nearest: string | null }
-
-/** An endpoint without tools. */
-export const NO_TOOLS: ToolServer = {
-  list: () => [],
-  find: () => ({ kind: 'unknown', nearest: null }),
-  call: (name) => Promise.reject(new Error(`there is no tool ${name}`)),
-}

@@ -7,7 +7,7 @@ import { createTokenVerifier } from '../../auth/verify-token.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
 import { createApp } from '../../http/app.ts'
-import { createHttpServer, type HttpServer } from '../../http/server.ts'
+import { createHttpServer, type HttpServer, type HttpTimeouts } from '../../http/server.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
 import { createMetrics, type Metrics } from '../../kernel/metrics.ts'
@@ -16,6 +16,7 @@ import { createCredentialReader } from '../credentials.ts'
 import { createEndpoint } from '../endpoint.ts'
 import { loopbackRoot, mcpRoutes } from '../mcp.routes.ts'
 import { createRate } from '../rate.ts'
+import type { ToolServer } from '../tool.ts'
 import { type FakeContent, fakeContent } from './fake-content.ts'
 import { type FakeTools, fakeTools } from './fake-tools.ts'
 
@@ -89,6 +90,9 @@ export interface McpRelayOptions {
   readonly staticToken?: string | null
   readonly allowedOrigins?: readonly string[]
   readonly corsOrigins?: readonly string[]
+  /** Stands in the place of the made-up tools. */
+  readonly tools?: ToolServer
+  readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
 }
 
@@ -116,7 +120,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   const tenancy = options.tenancy ?? tenancyOf('dedicated', null)
   const endpointOf = (staticToken: string | null) =>
     createEndpoint({
-      parts: { tools, content, serverInfo: { name: 'docrelay', title: 'Docrelay', version: '1.2.3' } },
+      parts: { tools: options.tools ?? tools, content, serverInfo: { name: 'docrelay', title: 'Docrelay', version: '1.2.3' } },
       readCredential: createCredentialReader({
         staticToken,
         verify,
@@ -161,14 +165,10 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       metrics,
     })
   const routes = mcpRoutes({ issuer: name })
+  const listener = { random: systemRandom, ...(options.timeouts && { timeouts: options.timeouts }) }
   const servers = [
-    createHttpServer({
-      app: app([loopbackRoot('1.2.3'), ...routes], []),
-      beside: local.loopback,
-      corsOrigins: [],
-      random: systemRandom,
-    }),
-    createHttpServer({ app: app(routes, ['*']), beside: folded.folded, corsOrigins: ['*'], random: systemRandom }),
+    createHttpServer({ ...listener, app: app([loopbackRoot('1.2.3'), ...routes], []), beside: local.loopback, corsOrigins: [] }),
+    createHttpServer({ ...listener, app: app(routes, ['*']), beside: folded.folded, corsOrigins: ['*'] }),
   ]
   const ports = await Promise.all(servers.map((server) => server.listen({ host: '127.0.0.1', port: 0 })))
   const [localUrl, publicUrl] = ports.map(({ port }) => `http://127.0.0.1:${port}/mcp`)

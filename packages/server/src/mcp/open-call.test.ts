@@ -1,0 +1,103 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RequestContext } from './methods.ts'
+import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
+import { EVENTS, legacy, META, modern } from './testing/requests.ts'
+import type { JsonObject, ToolServer } from './tool.ts'
+
+/** What the plumbing lets a test server do that no tool of ours does. */
+const talkative: ToolServer = {
+  list: () => [],
+  find: () => ({ kind: 'known', bucket: 'read' }),
+  async call(name, args, given) {
+    const context = given as RequestContext
+    if (name === 'pause') await wait(Number(args['ms']))
+    if (name === 'log') for (const level of ['debug', 'info', 'error'] as const) context.log(level, `at ${level}`)
+    if (name === 'ask') return { content: [], answer: await context.ask('sampling/createMessage', { maxTokens: 1 }) }
+    if (name === 'input')
+      return { resultType: 'input_required', requestState: 'opaque', inputRequests: {}, given: context.params['requestState'] }
+    return { content: [], isError: false }
+  },
+}
+
+let relay: McpRelay
+beforeAll(async () => {
+  relay = await startMcpRelay({ tools: talkative, timeouts: { headersMs: 15_000, stallMs: 200 } })
+})
+afterAll(() => relay[Symbol.asyncDispose]())
+
+const session = async () => ({ 'mcp-session-id': String((await relay.send(legacy('initialize', {}))).headers['mcp-session-id']) })
+const levels = (messages: readonly { readonly params?: JsonObject }[]) =>
+  messages.flatMap(({ params }) => params?.['level'] ?? [])
+
+describe('log messages', () => {
+  it('[MCP-58] [MCP-31] go to a session from its level on, with SSE framing only', async () => {
+    const headers = { ...(await session()), accept: EVENTS }
+    const call = legacy('tools/call', { name: 'log' }, { headers })
+    expect(levels((await relay.send(call)).messages)).toEqual(['info', 'error'])
+    await relay.send(legacy('logging/setLevel', { level: 'warning' }, { headers }))
+    expect(levels((await relay.send(call)).messages)).toEqual(['error'])
+    expect((await relay.send({ ...call, headers: { ...headers, accept: 'application/json' } })).text).not.toContain('at error')
+  })
+
+  it('[MCP-58] [MCP-48] on the modern leg to a request that names a level', async () => {
+    const log = (meta: JsonObject) =>
+      relay.send(modern('tools/call', { name: 'log' }, { meta: { ...META, ...meta }, headers: { accept: EVENTS } }))
+    expect(levels((await log({})).messages)).toEqual([])
+    expect(levels((await log({ 'io.modelcontextprotocol/logLevel': 'debug' })).messages)).toEqual(['debug', 'info', 'error'])
+  })
+})
+
+describe('asking the client', () => {
+  it('[MCP-58] [MCP-10] goes out on the stream of the call and is answered by a POST of the session', async () => {
+    const headers = { ...(await session()), accept: EVENTS }
+    const stream = await relay.stream(legacy('tools/call', { name: 'ask' }, { headers }))
+    await stream.until('sampling/createMessage')
+    const id = stream.messages[0]?.id
+    const answer = { jsonrpc: '2.0', id, result: { text: 'yes' } }
+    // Of another session, or of none, it is not the client that was asked.
+    for (const other of [{}, await session()]) expect((await relay.send({ body: answer, headers: other })).status).toBe(202)
+    expect(stream.messages).toHaveLength(1)
+    expect((await relay.send({ body: answer, headers })).status).toBe(202)
+    await stream.ended
+    expect(stream.messages.at(-1)).toMatchObject({ id: 1, result: { answer: { text: 'yes' } } })
+    expect((await relay.send({ body: answer, headers })).status).toBe(202)
+  })
+
+  it('[MCP-58] fails where nobody can be asked, and when the client refuses', async () => {
+    for (const headers of [{ accept: EVENTS }, await session()])
+      expect((await relay.send(legacy('tools/call', { name: 'ask' }, { headers }))).json.error?.code).toBe(-32_602)
+    const headers = { ...(await session()), accept: EVENTS }
+    const stream = await relay.stream(legacy('tools/call', { name: 'ask' }, { headers }))
+    await stream.until('sampling/createMessage')
+    await relay.send({ body: { jsonrpc: '2.0', id: stream.messages[0]?.id, error: { code: -1, message: 'no' } }, headers })
+    await stream.ended
+    expect(stream.messages.at(-1)?.error?.message).toContain('refused')
+  })
+})
+
+it('[MCP-58] [MCP-47] a result may say that it needs input, and gets its state back', async () => {
+  const { json } = await relay.send(modern('tools/call', { name: 'input', requestState: 'opaque' }))
+  expect(json.result).toMatchObject({ resultType: 'input_required', requestState: 'opaque', given: 'opaque' })
+})
+
+it('[MCP-14] a call without events may take longer than a connection may stall', async () => {
+  const pause = legacy('tools/call', { name: 'pause', arguments: { ms: 700 } }, { headers: { accept: 'application/json' } })
+  expect((await relay.send(pause)).status).toBe(200)
+})
+
+it('[PRES-2] a name is cut to 64 characters, so that no session holds more', async () => {
+  const names: unknown[] = []
+  const spy = {
+    ...talkative,
+    call: async (_: string, __: JsonObject, context: { readonly clientName: unknown }) => (names.push(context.clientName), {}),
+  }
+  await using other = await startMcpRelay({ tools: spy })
+  const call = async (clientInfo: unknown) => {
+    const { headers } = await other.send(legacy('initialize', { clientInfo }))
+    await other.send(legacy('tools/call', { name: 'x' }, { headers: { 'mcp-session-id': String(headers['mcp-session-id']) } }))
+  }
+  for (const info of [{ name: ` ${'🍮'.repeat(100)}` }, { title: '  ', name: 'n' }, { name: 5 }, 'x', { title: 'T', name: 'n' }])
+    await call(info)
+  expect(names).toEqual(['🍮'.repeat(64), 'n', null, null, 'T'])
+})
