@@ -50,7 +50,8 @@ export interface RecoveryStore {
   capture(key: number, reason: CaptureReason, nowMs: number): Promise<CaptureOutcome>
   /**
    * One transaction: the stored body of the source is captured, the new document gets the source's owner, sharedWith, collection and ring, the
-   * source is tombstoned, blobs that only points referenced are granted again. No quota is asked. [LIFE-22, BLOB-16]
+   * source is tombstoned, blobs that only points referenced are granted again. No quota is asked. A source with edits that its body lacks is
+   * a conflict, unless its log cannot be read: the bytes of that log are then kept aside with the new document. [LIFE-22, LIFE-5, BLOB-16]
    */
   restore(request: RestoreRequest): Promise<RestoreOutcome>
 }

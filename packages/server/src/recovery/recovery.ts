@@ -78,11 +78,13 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
     const body = (await deps.bodies.restored(point.body, as)) ?? unreadable(pointId)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      await residents.settle(ref, QUIET_MS)
+      // What cannot be loaded has nothing to settle; whether its log is past reading is for the store to say. [LIFE-5]
+      const unsettled = await residents.settle(ref, QUIET_MS).then(() => null, unavailable)
       const before = await documents.require(access, id, 'owner')
       // Another life of the id has other points.
       if (before.key !== source.key) return unknownDocument()
       const outcome = await store.restore({ source: before, newRef, body, nowMs: clock.nowMs() })
+      if (outcome.kind === 'conflict' && unsettled !== null) throw unsettled
       if (outcome.kind === 'conflict') continue
       await announce(deps, access, before, outcome, pointId)
       return outcome.head
@@ -96,6 +98,11 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     read,
     restore,
   }
+}
+
+function unavailable(error: unknown): RelayError {
+  if (error instanceof RelayError && error.code === 'UNAVAILABLE') return error
+  throw error
 }
 
 /** The new document and the tombstone are durable, so a failing live side can only be late; it must not turn the answer into an error. */

@@ -14,11 +14,13 @@ import { removeDocument } from './document-remove.ts'
 import { DamagedDocumentError, headOf, readState, selectHeads } from './document-rows.ts'
 import { createDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
+import { loadLog } from './log-reading.ts'
 import { readingWith } from './reading.ts'
 import type { LongBody } from './long-bodies.ts'
 import { type Capturing, captureStored } from './recovery-capture.ts'
 import { digestAllPoints, isIntact, movedTo, pointHead } from './recovery-points.ts'
 import type { Connection, Writer } from './tables.ts'
+import { keepAside } from './updates.ts'
 
 /** How many points a document keeps, and how old the newest must be before a write keeps the body it replaces. [LIFE-19, LIFE-21] */
 export interface RecoveryRing {
@@ -98,8 +100,9 @@ async function restore(
   const current = await readState(writer, source)
   if (current.kind !== 'document' || current.head.key !== source.key || current.head.version !== source.version) return CONFLICT
   const { head } = current
-  // An edit acknowledged since the body was stored would be in no point.
-  if (head.lastSeq > head.coveredSeq) return CONFLICT
+  // An edit acknowledged since the body was stored would be in no point; one that nobody can read any more is kept aside instead.
+  const lost = head.lastSeq > head.coveredSeq ? await damageOf(writer, head.key) : null
+  if (head.lastSeq > head.coveredSeq && lost === null) return CONFLICT
   if ((await readState(writer, newRef)).kind !== 'absent') return CONFLICT
   await captureStored(writer, head, { reason: 'restore', nowMs, seen }, capturing)
   const { ownerId, ownerName, collectionId, sharedWith } = head
@@ -115,9 +118,23 @@ async function restore(
   const created = await createDocument(writer, engine, write, body, 1)
   if (created?.kind !== 'written') throw new Error(`a drawn id was taken within the transaction: ${newRef.id}`)
   await moveRing(writer, head.key, created.head.key)
+  await writer.updateTable('set_aside').set({ key: created.head.key }).where('key', '=', head.key).execute()
+  if (lost !== null) {
+    await keepAside(writer, head.key, created.head.key, lost)
+    capturing.log.warn('recovery.log-set-aside', 'edits that cannot be read were kept aside with the restored document', {
+      docId: newRef.id,
+      workspace: newRef.workspaceId,
+      detail: lost,
+    })
+  }
   const removed = await removeDocument(writer, engine, source, head.key, nowMs)
   if (removed.kind === 'gone') throw new Error(`a locked document vanished: ${source.id}`)
   return { kind: 'restored', head: created.head, tombstone: removed.tombstone }
+}
+
+async function damageOf(db: Connection, key: number): Promise<string | null> {
+  const log = await loadLog(db, key)
+  return log.kind === 'damaged' ? log.detail : null
 }
 
 async function moveRing(writer: Writer, from: number, to: number): Promise<void> {

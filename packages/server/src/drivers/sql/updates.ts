@@ -148,6 +148,17 @@ async function insertSnapshot(writer: Writer, key: number, { update, stateVector
     .execute()
 }
 
+/** Keeps all bytes of a log for a person to look at, filed under the key of a document that stays. [YDOC-11] */
+export async function keepAside(writer: Writer, key: number, under: number, detail: string): Promise<void> {
+  const updates = await writer.selectFrom('updates').select(['seq', 'bytes']).where('key', '=', key).execute()
+  const snapshots = await writer.selectFrom('snapshots').select(['through_seq as seq', 'bytes']).where('key', '=', key).execute()
+  const kept = [
+    ...snapshots.map((row) => ({ key: under, kind: 'snapshot' as const, detail, ...row })),
+    ...updates.map((row) => ({ key: under, kind: 'update' as const, detail, ...row })),
+  ]
+  for (const row of kept) await writer.insertInto('set_aside').values(row).execute()
+}
+
 /** The new snapshot takes a sequence of its own: a process that still holds the old state sees a gap and loads anew. */
 async function rebuildLog(
   writer: Writer,
@@ -157,13 +168,7 @@ async function rebuildLog(
 ): Promise<'rebuilt' | 'gone'> {
   const head = await writer.selectFrom('log_heads').select('last_seq').where('key', '=', key).executeTakeFirst()
   if (head === undefined) return 'gone'
-  const updates = await writer.selectFrom('updates').select(['seq', 'bytes']).where('key', '=', key).execute()
-  const snapshots = await writer.selectFrom('snapshots').select(['through_seq as seq', 'bytes']).where('key', '=', key).execute()
-  const kept = [
-    ...snapshots.map((row) => ({ key, kind: 'snapshot' as const, detail, ...row })),
-    ...updates.map((row) => ({ key, kind: 'update' as const, detail, ...row })),
-  ]
-  for (const row of kept) await writer.insertInto('set_aside').values(row).execute()
+  await keepAside(writer, key, key, detail)
   await writer.deleteFrom('updates').where('key', '=', key).execute()
   await writer.deleteFrom('snapshots').where('key', '=', key).execute()
   const throughSeq = head.last_seq + 1

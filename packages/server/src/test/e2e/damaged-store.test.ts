@@ -60,6 +60,7 @@ describe('damage while the relay is stopped', () => {
     for (const id of ['older', 'rebuilt', 'undecodable', 'behind', 'gap', 'whole']) {
       await create(id)
       ;(await edit(id, 'live')).destroy()
+      if (id === 'behind' || id === 'gap') await recovery('POST', `${id}/recovery/capture`)
     }
     // A stop leaves a snapshot of every document, and a body that holds all of it.
     expect(await relay.stop()).toBe(0)
@@ -91,6 +92,13 @@ describe('damage while the relay is stopped', () => {
       const hex = Buffer.from(bytes).toString('hex')
       changeStored(relay, `update snapshots set bytes = x'${hex}', crc32 = ${crc32} where key = ${key} and through_seq = ${seq}`)
     }
+  }
+
+  async function recovery(method: string, path: string) {
+    const headers = { authorization: `Bearer ${relay.token()}` }
+    const response = await relay.fetch(`/api/docs/${path}`, { method, headers })
+    expect(response.status).toBe(200)
+    return (await response.json()) as { recoveryPoints?: { id: string }[]; newDocId?: string }
   }
 
   it('[LIFE-5] [D8] a bad snapshot is passed over for what it was made of', async () => {
@@ -149,6 +157,20 @@ describe('damage while the relay is stopped', () => {
     expect(rowsOf()).toEqual(before)
     client.destroy()
   })
+
+  it.each(['behind', 'gap'])(
+    '[LIFE-22] [LIFE-5] document %s is restored from a point all the same; what cannot be read is kept aside with the new one',
+    async (id) => {
+      const rows = storedRows(relay, `select * from updates where key = ${keyOf(id)}`).length
+      const { recoveryPoints } = await recovery('GET', `${id}/recovery`)
+      const restored = await recovery('POST', `${id}/recovery/${recoveryPoints?.[0]?.id ?? ''}/restore`)
+      const { newDocId = '' } = restored
+      expect(await shapesOverRest(newDocId)).toContain('s1')
+      expect(await shapesOverSocket(newDocId)).toContain('s1')
+      expect(setAside(newDocId).filter(({ kind }) => kind === 'update')).toHaveLength(rows)
+      expect(await refusalOf(relay.rest().getDocument(id))).toMatch(/^404 /)
+    },
+  )
 
   it('[LIFE-5] [LIFE-8] the other documents are whole', async () => {
     expect(await shapesOverSocket('whole')).toEqual(['a', 'b', 'live', 's1'])
