@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+
+export interface SkillArgument {
+  readonly name: string
+  readonly description: string
+  readonly required: boolean
+}
+
+/** A recipe for an agent; each is a prompt as well. [SKILL-4, SKILL-5] */
+export interface Skill {
+  readonly skill: string
+  readonly title: string
+  readonly whenToUse: string
+  readonly arguments: readonly SkillArgument[]
+}
+
+export interface SkillLibrary {
+  /** What content may hold, as Markdown. [SKILL-3] */
+  readonly contract: string
+  readonly skills: readonly Skill[]
+  /** A recipe as Markdown; `null` when there is none of the name. */
+  recipe(skill: string): string | null
+}
+
+const argument =
+  (required: boolean) =>
+  (name: string, description: string): SkillArgument => ({ name, description, required })
+const needs = argument(true)
+const may = argument(false)
+const DOC = may('docId', 'Document to work on; a new one when absent.')
+
+/** In the order of SKILL-4. */
+export const SKILLS: readonly Skill[] = [
+  {
+    skill: 'architecture-rfc',
+    title: 'Write an architecture RFC',
+    whenToUse: 'A design is to be proposed or recorded, with its reasons and a diagram.',
+    arguments: [needs('system', 'What is designed.'), may('title', 'Title of the document.'), DOC],
+  },
+  {
+    skill: 'document-codebase-module',
+    title: 'Document a module of a codebase',
+    whenToUse: 'Code that you can read is to be explained to others, with its parts and dependencies.',
+    arguments: [needs('module', 'Name of the module.'), may('paths', 'Where its code lies.'), DOC],
+  },
+  {
+    skill: 'diagram-from-description',
+    title: 'Draw a diagram from a description',
+    whenToUse: 'Words about parts and their relations are to become a diagram.',
+    arguments: [
+      needs('description', 'What the diagram shows.'),
+      DOC,
+      may('pageId', 'Canvas page to draw on; another or a new one when absent.'),
+    ],
+  },
+  {
+    skill: 'meeting-notes-to-doc',
+    title: 'Turn meeting notes into a document',
+    whenToUse: 'Raw notes are to become decisions, actions and open questions.',
+    arguments: [needs('notes', 'The notes as they were taken.'), may('title', 'Title of the document.')],
+  },
+  {
+    skill: 'attach-files',
+    title: 'Attach files to a document',
+    whenToUse: 'Images or other files are to be stored with a document and shown or named in it.',
+    arguments: [needs('docId', 'Document that gets the files.'), may('files', 'Which files, and where they are.')],
+  },
+  {
+    skill: 'edit-tables',
+    title: 'Edit a table',
+    whenToUse: 'Rows, columns, merged cells or headers of a table are to change.',
+    arguments: [
+      needs('docId', 'Document that holds the table.'),
+      needs('goal', 'How the table should be afterwards.'),
+      may('pageId', 'Prose page of the table.'),
+    ],
+  },
+  {
+    skill: 'research-writeup',
+    title: 'Write up research with citations',
+    whenToUse: 'Findings are to be written with sources that are looked up and cited.',
+    arguments: [needs('topic', 'What is written about.'), may('dois', 'DOIs of the sources.'), DOC],
+  },
+]
+
+/** Reads the texts that stand beside this file. */
+export function openSkills(): SkillLibrary {
+  const read = (name: string): string => readFileSync(new URL(`./assets/skills/${name}.md`, import.meta.url), 'utf8')
+  const recipes = new Map(SKILLS.map(({ skill }) => [skill, read(skill)]))
+  return { contract: read('contract'), skills: SKILLS, recipe: (skill) => recipes.get(skill) ?? null }
+}
