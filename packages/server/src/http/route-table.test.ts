@@ -5,6 +5,7 @@ import { ingestRoutes } from '../blobs/ingest.routes.ts'
 import { collectionRoutes } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES, documentRoutes } from '../documents/documents.routes.ts'
 import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
+import { mcpRoutes } from '../mcp/mcp.routes.ts'
 import { healthRoutes } from '../operation/health.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
 import { previewRoutes } from '../previews/previews.routes.ts'
@@ -59,6 +60,8 @@ describe('route table', () => {
       'GET /version none none',
       'GET /metrics none none',
       'GET /api/v1/openapi.json none none',
+      'GET /.well-known/oauth-protected-resource none none',
+      'GET /.well-known/oauth-protected-resource/mcp none none',
       'POST /api/v1/internal/revoke revocation-bearer json',
     ])
   })
@@ -79,6 +82,7 @@ describe('route table', () => {
       ...healthRoutes(unused),
       ...metricsRoutes(unused),
       ...openApiRoutes(unused),
+      ...mcpRoutes(unused),
       ...authRoutes(unused),
     ]
     const declared = (routes: readonly (Route | RouteDeclaration)[]) =>

@@ -4,6 +4,7 @@ import { INGEST_ROUTES } from '../blobs/ingest.routes.ts'
 import { COLLECTION_ROUTES } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES } from '../documents/documents.routes.ts'
 import { PURGE_MEMBER_ROUTES } from '../documents/purge-member.routes.ts'
+import { MCP_ROUTES } from '../mcp/mcp.routes.ts'
 import { HEALTH_ROUTES } from '../operation/health.routes.ts'
 import { METRICS_ROUTES } from '../operation/metrics.routes.ts'
 import { PREVIEW_ROUTES } from '../previews/previews.routes.ts'
@@ -30,6 +31,7 @@ export function routeTable(): readonly RouteDeclaration[] {
     HEALTH_ROUTES,
     METRICS_ROUTES,
     OPENAPI_ROUTES,
+    MCP_ROUTES,
     AUTH_ROUTES,
   ].flatMap((routes) => Object.values<RouteDeclaration>(routes))
 }

@@ -18,6 +18,7 @@ export const MCP_EXCHANGES = {
         },
       },
     },
-    errors: [],
+    // Where the endpoint is not on this listener.
+    errors: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, RouteExchange>

@@ -57,6 +57,8 @@ const RIGHTS = `
   GET /version                                      200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /metrics                                      200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /api/v1/openapi.json                          200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /.well-known/oauth-protected-resource         200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /.well-known/oauth-protected-resource/mcp     200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   POST /api/v1/internal/revoke                      U          U            U           U           U         U       U              U                   U       U             U             U          U        U          U        U               U
 `
 
@@ -94,8 +96,8 @@ let open: RelayUnderTest
 let worlds: { readonly enforced: World; readonly open: World }
 beforeAll(async () => {
   ;[enforced, open] = await Promise.all([
-    startRelayUnderTest(),
-    startRelayUnderTest({ env: { RELAY_ENFORCE_PRIVATE_DOCS: 'false' } }),
+    startRelayUnderTest({ mcp: 'public' }),
+    startRelayUnderTest({ mcp: 'public', env: { RELAY_ENFORCE_PRIVATE_DOCS: 'false' } }),
   ])
   worlds = { enforced: await world(enforced), open: await world(open) }
 })
@@ -226,6 +228,8 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
   'GET /version': at('/version'),
   'GET /metrics': at('/metrics'),
   'GET /api/v1/openapi.json': at('/api/v1/openapi.json'),
+  'GET /.well-known/oauth-protected-resource': at('/.well-known/oauth-protected-resource'),
+  'GET /.well-known/oauth-protected-resource/mcp': at('/.well-known/oauth-protected-resource/mcp'),
   'POST /api/v1/internal/revoke': at('/api/v1/internal/revoke', { revocations: [] }),
 }
 

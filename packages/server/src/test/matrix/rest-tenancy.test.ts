@@ -51,7 +51,9 @@ const TABLE = `
 `
 
 /** Routes that hold nothing of a workspace, or take their workspace from the control plane. */
-const NO_TENANT = ['/share', '/health', '/livez', '/readyz', '/version', '/metrics', '/api/v1/openapi.json']
+const DISCOVERY = '/.well-known/oauth-protected-resource'
+const WITHOUT = ['/share', '/health', '/livez', '/readyz', '/version', '/metrics', '/api/v1/openapi.json']
+const NO_TENANT = [...WITHOUT, DISCOVERY, `${DISCOVERY}/mcp`]
 const INTERNAL = '/internal/'
 const ROWS = readTable(TABLE)
 const HOME: TokenOptions = { sub: 'ann', workspace: 'w1', role: 'owner' }
