@@ -198,6 +198,7 @@ export const layers = [
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts'].map(server),
       ...['style-profiles/style-profiles.routes.ts', 'usage/usage.routes.ts', 'share-links/share-links.routes.ts'].map(server),
       server('http/openapi'),
+      server('mcp'),
       server('operation'),
     ],
     libraries: [],
