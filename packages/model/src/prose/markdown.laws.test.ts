@@ -1,11 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { equalTrees } from './equal.ts'
+import { FixList } from './fixes.ts'
+import { heal } from './heal.ts'
 import { serialiseHtml } from './html.ts'
 import { parseMarkdown } from './markdown-read.ts'
 import { serialiseMarkdown } from './markdown-write.ts'
 import type { ProseAttrs, ProseNode, ProseTree } from './node.ts'
-import { anyTree, tagSoup } from './testing/arbitrary.ts'
+import { anyTree, looseNodes, tagSoup } from './testing/arbitrary.ts'
 import { markdownSoup, markdownTree } from './testing/arbitrary-markdown.ts'
 import { violations } from './testing/content-model.ts'
 
@@ -42,6 +44,13 @@ describe('laws of prose Markdown', () => {
       { numRuns: 1000 },
     )
   })
+  it('[PROSE-39] so is whatever healing makes', () => {
+    fc.assert(
+      fc.property(looseNodes, (nodes) => expectRoundTrip(heal(nodes, new FixList()), false)),
+      { numRuns: 400 },
+    )
+  })
+
   it('[PROSE-25] [PROSE-22] any text ends as a page of the model, which written as Markdown is read as itself', () => {
     fc.assert(
       fc.property(fc.oneof(markdownSoup, tagSoup), (text) => {
