@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
+import { layoutOf } from './archive-layout.ts'
 import { connect } from './database.ts'
 import type { Database } from './engine.ts'
-import { appliedSteps, MIGRATIONS, migrateStore, pendingSteps } from './migrations/migrate.ts'
+import { MIGRATIONS, migrateStore, pendingSteps } from './migrations/migrate.ts'
 import { openSqliteReader } from './sqlite-reader.ts'
 import type { Connection } from './tables.ts'
 
@@ -51,8 +52,7 @@ export async function migrateAll(url: string, log: Logger): Promise<void> {
 type SizeOf = (db: Connection, table: string) => Promise<number>
 
 async function pendingIn(db: Connection, sizeOf: SizeOf): Promise<readonly PendingStep[]> {
-  const done = await appliedSteps(db)
-  if (done.length === 0) throw new Error('the database holds no store of a relay')
+  const { steps: done } = await layoutOf(db, async () => [])
   const steps: PendingStep[] = []
   for (const name of pendingSteps(done)) {
     const step = MIGRATIONS[name]

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { creation, written } from '../../../documents/testing/document-writes.ts'
+import { silentLogger } from '../../../kernel/log.ts'
+import { planMigration } from '../migrate-tool.ts'
 import { openHost, temporaryStore } from '../testing/store-under-test.ts'
 import { openSqlite } from '../sqlite.ts'
 import { applySteps, MIGRATIONS, setFact } from './migrate.ts'
@@ -43,6 +45,7 @@ it('[LIFE-29] a store of a newer format is refused and left as it is', async () 
   )
   const before = readFileSync(store.path)
   await expect(openHost(store.url)).rejects.toThrow('the store has format 2, newer than the 1 this program knows')
+  await expect(planMigration(store.url, silentLogger)).rejects.toThrow('the store has format 2, newer than the 1')
   expect(readFileSync(store.path).equals(before)).toBe(true)
 })
 
