@@ -31,6 +31,8 @@ export interface Edited<R> {
   readonly result: R
   readonly fixes: readonly Fix[]
   readonly warnings: readonly Warning[]
+  /** Ids of the blocks that were written: where blocks changed places, it is these that moved. [PROSE-50] */
+  readonly writtenBlocks?: readonly string[]
   /** The shapes that were written: what an agent is shown to have selected. [PRES-1] */
   readonly selection?: readonly string[]
 }

@@ -50,9 +50,15 @@ export function hasContent(content: string): boolean {
 }
 
 /** Applies to a live page what leads from `before` to `after`, per block. [LIFE-14] */
-export function reconcileContent(ydoc: Y.Doc, pageId: string, before: string, after: string): void {
+export function reconcileContent(
+  ydoc: Y.Doc,
+  pageId: string,
+  before: string,
+  after: string,
+  moved: ReadonlySet<string> = new Set(),
+): void {
   if (before === after) return
-  writeContent(ydoc, pageId, after, () => contentTree(before))
+  writeContent(ydoc, pageId, after, () => contentTree(before), moved)
 }
 
 /**
@@ -63,13 +69,19 @@ export function fillContent(ydoc: Y.Doc, pageId: string, after: string, keep: bo
   writeContent(ydoc, pageId, after, (live, tree) => (keep ? sharedBlocks(live, tree) : live))
 }
 
-function writeContent(ydoc: Y.Doc, pageId: string, after: string, before: (live: ProseTree, tree: ProseTree) => ProseTree): void {
+function writeContent(
+  ydoc: Y.Doc,
+  pageId: string,
+  after: string,
+  before: (live: ProseTree, tree: ProseTree) => ProseTree,
+  moved?: ReadonlySet<string>,
+): void {
   const root = proseRoot(pageId)
   const untouched = isUntouched(ydoc, root)
   const fragment = ydoc.getXmlFragment(root)
   const tree = contentTree(after)
   if (untouched) fillFragment(fragment, tree)
-  else reconcileFragment(fragment, before(readFragment(fragment), tree), tree)
+  else reconcileFragment(fragment, before(readFragment(fragment), tree), tree, undefined, moved)
 }
 
 /** Blocks of `tree` that `live` has too, in one order of both. */

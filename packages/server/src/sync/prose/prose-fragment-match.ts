@@ -6,11 +6,15 @@ export type Match = readonly number[]
 
 /**
  * Pairs two versions of one list of blocks. Equal ends are paired first, then blocks by id (their own, or the first one inside), then
- * what lies between by equality and likeness. Blocks of different type, or with two different ids, are never the same block.
+ * what lies between by equality and likeness. Of blocks that changed places those with an id in `moved` are left without a counterpart. Blocks of different type, or with two different ids, are never the same block.
  */
-export function matchBlocks(a: readonly ProseElement[], b: readonly ProseElement[]): Match {
+export function matchBlocks(
+  a: readonly ProseElement[],
+  b: readonly ProseElement[],
+  moved: ReadonlySet<string> = new Set(),
+): Match {
   const match: number[] = new Array<number>(a.length).fill(-1)
-  matchRange({ a, b, match }, 0, a.length, 0, b.length, true)
+  matchRange({ a, b, match, moved }, 0, a.length, 0, b.length, true)
   return match
 }
 
@@ -18,6 +22,7 @@ interface Lists {
   readonly a: readonly ProseElement[]
   readonly b: readonly ProseElement[]
   readonly match: number[]
+  readonly moved: ReadonlySet<string>
 }
 
 function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number, byId: boolean): void {
@@ -28,7 +33,7 @@ function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo
   if (as === ae || bs === be) return
   if (!byId) return matchAlike(lists, as, ae, bs, be)
   let [aNext, bNext] = [as, bs]
-  for (const [i, j] of idPairs(a.slice(as, ae), b.slice(bs, be))) {
+  for (const [i, j] of idPairs(a.slice(as, ae), b.slice(bs, be), lists.moved)) {
     matchRange(lists, aNext, as + i, bNext, bs + j, false)
     match[as + i] = bs + j
     aNext = as + i + 1
@@ -37,16 +42,31 @@ function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo
   matchRange(lists, aNext, ae, bNext, be, false)
 }
 
-/** Pairs with the same id, unique on both sides, in increasing order on both: the longest such sequence. */
-function idPairs(a: readonly ProseElement[], b: readonly ProseElement[]): readonly (readonly [number, number])[] {
+type Pair = readonly [number, number]
+
+/** Pairs with the same id, unique on both sides, in increasing order on both: the longest such sequence, first of those that did not move. */
+function idPairs(a: readonly ProseElement[], b: readonly ProseElement[], moved: ReadonlySet<string>): readonly Pair[] {
   const inB = uniqueKeys(b)
-  const pairs: [number, number][] = []
+  const pairs: Pair[] = []
   for (const [key, i] of uniqueKeys(a)) {
     const j = inB.get(key)
     if (j !== undefined) pairs.push([i, j])
   }
-  return longestIncreasing(pairs)
+  if (moved.size === 0) return longestIncreasing(pairs)
+  const isMoved = ([i]: Pair) => moved.has(firstId(a[i] as ProseElement) as string)
+  const others = pairs.filter(isMoved)
+  const steady = longestIncreasing(pairs.filter((pair) => !isMoved(pair)))
+  const found: Pair[] = []
+  for (let at = 0; at <= steady.length; at++) {
+    const [from, to] = [steady[at - 1] ?? START, steady[at] ?? END]
+    found.push(...longestIncreasing(others.filter(([i, j]) => i > from[0] && i < to[0] && j > from[1] && j < to[1])))
+    if (at < steady.length) found.push(to)
+  }
+  return found
 }
+
+const START: Pair = [-1, -1]
+const END: Pair = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 function uniqueKeys(nodes: readonly ProseElement[]): Map<string, number> {
   const keys = new Map<string, number>()
@@ -94,10 +114,10 @@ export function longestIncreasing(pairs: readonly (readonly [number, number])[])
 /** Up to this many comparisons a gap is paired by likeness; a larger one in order. */
 const maxComparisons = 10_000
 
-function matchAlike({ a, b, match }: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {
+function matchAlike({ a, b, match, moved }: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {
   const rows = aTo - aFrom
   const columns = bTo - bFrom
-  if (rows * columns > maxComparisons) return matchInOrder({ a, b, match }, aFrom, aTo, bFrom, bTo)
+  if (rows * columns > maxComparisons) return matchInOrder({ a, b, match, moved }, aFrom, aTo, bFrom, bTo)
   // best[i][j]: the highest sum of likeness that pairs of a[i…] with b[j…] can have.
   const best = Array.from({ length: rows + 1 }, () => new Float64Array(columns + 1))
   const likeness = Array.from({ length: rows }, (_, i) =>

@@ -10,15 +10,16 @@ export interface Plan {
   readonly inserted: ReadonlyMap<number, readonly ProseElement[]>
 }
 
-/** Decides how a live list takes over the change from `before` to `after`; `undefined` when there is none. */
+/** Decides how a live list takes over the change from `before` to `after`; `undefined` when there is none. `moved`: see `matchBlocks`. */
 export function planBlocks(
   before: readonly ProseElement[],
   after: readonly ProseElement[],
   live: readonly ProseElement[],
+  moved: ReadonlySet<string>,
 ): Plan | undefined {
   if (equalLists(before, after)) return undefined
   const toLive = matchBlocks(before, live)
-  const toAfter = matchBlocks(before, after)
+  const toAfter = matchBlocks(before, after, moved)
   const removed = new Set<number>()
   const fromAfter = new Map<number, number>()
   toAfter.forEach((j, i) => {

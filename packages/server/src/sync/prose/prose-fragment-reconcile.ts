@@ -9,22 +9,30 @@ import { readUnits, type ProseCache, type Unit } from './prose-fragment-read.ts'
 import { writeInline } from './prose-fragment-text.ts'
 import { changeAttr, createElements } from './prose-fragment-write.ts'
 
+/** What one reconciliation goes by. */
+interface Going {
+  readonly cache: ProseCache
+  readonly moved: ReadonlySet<string>
+}
+
 /** See `reconcileFragment`. */
-export function reconcileUnits(fragment: Y.XmlFragment, before: ProseTree, after: ProseTree, cache: ProseCache): void {
+export function reconcileUnits(fragment: Y.XmlFragment, before: ProseTree, after: ProseTree, going: Going): void {
   if (equalTrees(before, after)) return
+  const { cache } = going
   const units = readUnits(fragment, cache)
   const live = units.flatMap((unit) => unit.nodes)
   // Two empty pages are the same page, whether an empty paragraph stands for it or nothing does.
   const from = isEmptyPage(before) && isEmptyPage(live) ? live : before
-  const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live)
+  const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live, going.moved)
   if (plan === undefined) return
-  const changed = applyPlan(fragment, units, plan, cache)
+  const changed = applyPlan(fragment, units, plan, going)
   for (const element of changed) cache.blocks.delete(element)
   repair(fragment, new Set(changed), cache)
 }
 
 /** Applies a plan to the children of one live parent, from the end so that positions stay valid. Gives the children changed in place. */
-function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, cache: ProseCache): readonly Y.XmlElement[] {
+function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, going: Going): readonly Y.XmlElement[] {
+  const { cache } = going
   const changed: Y.XmlElement[] = []
   let first = units.reduce((sum, unit) => sum + unit.nodes.length, 0)
   for (const unit of units.toReversed()) {
@@ -41,7 +49,7 @@ function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, ca
     const change = plan.changed.get(first)
     if (plan.removed.has(first)) parent.delete(unit.start, unit.count)
     else if (change !== undefined) {
-      changeElement(element, node, change.before, change.after, cache)
+      changeElement(element, node, change.before, change.after, going)
       changed.push(element)
     }
   }
@@ -73,13 +81,7 @@ function rewriteUnit(parent: Y.XmlFragment, unit: Unit, first: number, plan: Pla
 }
 
 /** Takes over the change of one block into its live element, which `live` was read from. */
-function changeElement(
-  element: Y.XmlElement,
-  live: ProseElement,
-  before: ProseElement,
-  after: ProseElement,
-  cache: ProseCache,
-): void {
+function changeElement(element: Y.XmlElement, live: ProseElement, before: ProseElement, after: ProseElement, going: Going): void {
   const spec = nodeSpec(after.type)
   if (!equalAttrs(before.attrs, after.attrs)) {
     for (const attr of spec.attrs) {
@@ -94,13 +96,13 @@ function changeElement(
     return
   }
   const nodes = live.content as readonly ProseElement[]
-  const plan = planBlocks(before.content as readonly ProseElement[], after.content as readonly ProseElement[], nodes)
+  const plan = planBlocks(before.content as readonly ProseElement[], after.content as readonly ProseElement[], nodes, going.moved)
   if (plan === undefined) return
   applyPlan(
     element,
     nodes.map((node, start) => ({ start, count: 1, nodes: [node] })),
     plan,
-    cache,
+    going,
   )
 }
 

@@ -27,13 +27,14 @@ export function fillFragment(fragment: Y.XmlFragment, tree: ProseTree): void {
  * `before` is a page the caller has seen; the fragment may have moved on since. Blocks are matched by `id`, by equality, then by kind
  * and likeness in place, at every depth; unchanged blocks keep their live nodes, and in a changed text block the text that stays is not
  * touched. A block moved or given another type is made anew. A block that is gone from the fragment stays gone, blocks that were added
- * to it stay. Runs synchronously in the caller's transaction. What a changed block ends up as satisfies the content model. [YDOC-13]
+ * to it stay. Of blocks that changed places, those with an id in `moved` are the moved ones. Runs synchronously in the caller's transaction. What a changed block ends up as satisfies the content model. [YDOC-13]
  */
 export function reconcileFragment(
   fragment: Y.XmlFragment,
   before: ProseTree,
   after: ProseTree,
   cache: ProseCache = createProseCache(),
+  moved: ReadonlySet<string> = new Set(),
 ): void {
-  reconcileUnits(fragment, before, after, cache)
+  reconcileUnits(fragment, before, after, { cache, moved })
 }

@@ -133,7 +133,9 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: 
   const { access } = request
   const lastSeq = log.emitted
   const isRetitled = change.facts.title !== bodyFacts(before).title
-  room.watched(() => reconcile(room.live().doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined))
+  room.watched(() =>
+    reconcile(room.live().doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, new Set(edited.writtenBlocks)),
+  )
   const taken = log.takeHeld()
   const stored = storedNow(saver, change, taken.length, access.sub)
   const outcome = await host.documents.write({

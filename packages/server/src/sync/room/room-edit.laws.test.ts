@@ -1,0 +1,237 @@
+import type { DocumentBody } from '@docrelay/model/body'
+import { bodyFacts } from '@docrelay/model/body-facts'
+import { readStoredBody } from '@docrelay/model/body-parse'
+import { writeBody, writeStoredBody } from '@docrelay/model/body-write'
+import { isRefusal } from '@docrelay/model/edit'
+import { type EditName, edits, runEdit } from '@docrelay/model/edits'
+import type { Json } from '@docrelay/model/json'
+import { serialiseHtml } from '@docrelay/model/prose/html'
+import { anyTable, anyTree } from '@docrelay/model/prose/testing/arbitrary'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { editBody, editEnvironment } from '../../documents/edit-body.ts'
+import type { Random } from '../../kernel/ids.ts'
+import { dice } from '../../kernel/testing/dice.ts'
+import { ProjectionCache, project, reconcile } from '../binding/binding.ts'
+import { exchange, liveDocument, replica, textOf } from '../testing/live-document.ts'
+import { isLiveChange } from './room-edit-scope.ts'
+
+const NOW_MS = Date.UTC(2026, 6, 1)
+
+/** The same draws in every run, so that minted ids can be compared too. */
+function replayed(seed: number): Random {
+  const roll = dice(seed)
+  return { bytes: (count) => Uint8Array.from({ length: count }, () => roll(256)), integer: (from, to) => from + roll(to - from) }
+}
+
+function bodyOf(pages: readonly string[], more: Record<string, Json> = {}): DocumentBody {
+  const richTextPages = pages.map((content, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content }))
+  const value = {
+    id: 'doc',
+    name: 'Doc',
+    pages: [{ id: 'c', name: 'Canvas', shapes: [{ id: 's', type: 'rect' }] }],
+    richTextPages,
+    ...more,
+  }
+  return readStoredBody(new TextEncoder().encode(JSON.stringify(value)))
+}
+
+/** The body without the list of its references, which is made anew whenever it is stored. */
+function value(body: DocumentBody): Json {
+  const { blobReferences: _, ...rest } = JSON.parse(writeBody(body)) as Record<string, Json>
+  return rest
+}
+
+interface Call {
+  readonly edit: EditName
+  readonly args: object
+}
+
+const content = fc.oneof({ weight: 4, arbitrary: anyTree.map(serialiseHtml) }, { weight: 1, arbitrary: fc.constant('') })
+const pageId = fc.constantFrom('p0', 'p0', 'p1', 'nowhere')
+/** A handle of a block, which a call with a version may use. */
+const handle = fc.nat({ max: 5 }).map((index) => `@${index}`)
+const side = fc.constantFrom('before', 'after')
+const small = fc.nat({ max: 3 })
+const name = fc.constantFrom('One', 'Two', ' ', 'x'.repeat(300))
+const onPage = { pageId, expectedVersion: fc.constant(1) }
+const html = { content, format: fc.constant('html') }
+
+const argsOf: { readonly [N in EditName]: fc.Arbitrary<object> } = {
+  rename_document: fc.record({ docId: fc.constant('doc'), name }),
+  add_prose_page: fc.record({ name, ...html }, { requiredKeys: ['format'] }),
+  set_prose: fc.record(
+    { ...onPage, ...html, id: handle, untilId: handle },
+    { requiredKeys: ['pageId', 'expectedVersion', 'content', 'format'] },
+  ),
+  insert_block: fc.record({ ...onPage, ...html, id: handle, side }),
+  delete_block: fc.record({ ...onPage, id: handle }),
+  move_block: fc.record({ ...onPage, id: handle, targetId: handle, side }),
+  rename_prose_page: fc.record({ pageId, name }),
+  insert_section: fc.record({
+    pageId,
+    level: fc.integer({ min: 1, max: 3 }),
+    title: fc.constantFrom('T', 'U'),
+    body: content,
+    format: fc.constant('html'),
+  }),
+  restructure_outline: fc.record({ pageId, op: fc.constantFrom('promote', 'demote', 'move'), index: small, toIndex: small }),
+  edit_table: fc
+    .oneof(
+      fc.record({ op: fc.constant('addRow'), row: small, side }),
+      fc.record({ op: fc.constant('addColumn'), col: small, side }),
+      fc.record({ op: fc.constantFrom('deleteRow'), row: small }),
+      fc.record({ op: fc.constantFrom('moveRow', 'moveColumn'), from: small, to: small }),
+      fc.record({ op: fc.constantFrom('toggleHeaderRow', 'toggleHeaderColumn') }),
+      fc.record({ op: fc.constant('setCellAttrs'), row: small, col: small, backgroundColor: fc.constantFrom('#aabbcc', '') }),
+    )
+    .map((op) => ({ pageId: 'p0', expectedVersion: 1, tableIndex: 0, ...op })),
+  delete_prose_page: fc.record({ pageId }),
+  reorder_prose_pages: fc.record({ order: fc.constantFrom(['p1', 'p0'], ['p0', 'p1'], ['p0']) }),
+  set_fields: fc.record({
+    fields: fc.array(fc.record({ name: fc.constantFrom('A', 'B', 'Title'), value: fc.constantFrom('1', '2', '', null) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  }),
+}
+
+const call: fc.Arbitrary<Call> = fc
+  .constantFrom(...(Object.keys(edits) as EditName[]))
+  .chain((edit) => argsOf[edit].map((args): Call => ({ edit, args })))
+
+const firstPage = fc.tuple(anyTree, anyTable).map(([tree, table]) => {
+  const field = '<p>x <span data-field="" data-name="A">1</span></p>'
+  return `<h2>A</h2>${serialiseHtml([...tree, table])}<h2>B</h2>${field}`
+})
+const pages = fc.tuple(firstPage, content)
+
+describe('laws of edits, cold and live', () => {
+  it('[CONC-1] [CONC-2] the same calls cold and on a live document give equal results, equal HTML and equal fields', () => {
+    const seen = new Map<EditName, number>()
+    let followed = 0
+    fc.assert(
+      fc.property(pages, fc.array(call, { minLength: 1, maxLength: 4 }), fc.nat(), (htmls, calls, seed) => {
+        const start = bodyOf(htmls, { fields: { fields: { A: { name: 'A', value: '1' } }, order: ['A'] } })
+        let bytes: Uint8Array = writeStoredBody(start)
+        const doc = liveDocument(start)
+        const cache = new ProjectionCache()
+        // The stored body of the room stays behind as long as the live document says all that was changed.
+        let base = readStoredBody(bytes)
+        for (const [turn, { edit, args }] of calls.entries()) {
+          const cold = editBody({ bytes, facts: bodyFacts(base), edit, args, nowMs: NOW_MS, sub: 'a' }, replayed(seed + turn))
+          const before = project(doc, base, cache)
+          const live = runEdit(edit, before, args, editEnvironment(NOW_MS, replayed(seed + turn)))
+          if (isRefusal(cold) || isRefusal(live)) {
+            expect(live).toEqual(cold)
+            continue
+          }
+          const { result, fixes, warnings } = live
+          expect({ result, fixes, warnings }).toEqual({ result: cold.result, fixes: cold.fixes, warnings: cold.warnings })
+          if (cold.stored !== null) bytes = cold.stored.bytes
+          reconcile(doc, before, live.body, 'relay', NOW_MS, new Set(live.writtenBlocks))
+          if (live.body !== before && isLiveChange(before, live.body)) followed++
+          else base = project(doc, live.body, cache)
+          expect(value(project(doc, base, cache))).toEqual(value(readStoredBody(bytes)))
+          expect(value(project(replica(doc), base))).toEqual(value(readStoredBody(bytes)))
+          seen.set(edit, (seen.get(edit) ?? 0) + 1)
+        }
+        cache[Symbol.dispose]()
+      }),
+      { seed: 21, numRuns: 200 },
+    )
+    expect(followed).toBeGreaterThan(50)
+    for (const edit of Object.keys(edits) as EditName[]) expect([edit, (seen.get(edit) ?? 0) > 3]).toEqual([edit, true])
+  })
+})
+
+const BLOCKS = 6
+const OWN = [0, 2, 4] as const
+
+interface Writer {
+  readonly doc: Y.Doc
+  /** What the person has typed so far, by block. */
+  readonly typed: Map<number, string>
+}
+
+/** Types a letter into a block of the person's own, as an editor does. */
+function typeLetter({ doc, typed }: Writer, roll: (below: number) => number): void {
+  const block = OWN[roll(OWN.length)] as number
+  const index = doc
+    .getXmlFragment('prose:p0')
+    .toArray()
+    .findIndex((node) => node instanceof Y.XmlElement && node.getAttribute('id') === `own-${block}`)
+  const before = typed.get(block) as string
+  const at = roll(before.length + 1)
+  const letter = 'abcdefghij'[roll(10)] as string
+  const text = textOf(doc, 'p0', index)
+  if (before.length > 3 && roll(4) === 0) {
+    text.delete(at === before.length ? at - 1 : at, 1)
+    typed.set(block, before.slice(0, at === before.length ? at - 1 : at) + before.slice(at === before.length ? at : at + 1))
+    return
+  }
+  text.insert(at, letter)
+  typed.set(block, before.slice(0, at) + letter + before.slice(at))
+}
+
+/** An edit of blocks that are not the person's; some of them are refused, as agents' calls are. */
+function agentCall(roll: (below: number) => number, turn: number): Call {
+  const id = `agent-${1 + 2 * roll(3)}`
+  const text = `<p>agent ${turn}</p>`
+  const to = { pageId: 'p0', id, content: text, format: 'html' }
+  const beside = { ...to, id: roll(2) === 0 ? id : `own-${OWN[roll(3)]}`, side: roll(2) === 0 ? 'before' : 'after' }
+  const calls: readonly Call[] = [
+    { edit: 'set_prose', args: { ...to, content: `<p id="${id}">${'word '.repeat(roll(4))}${turn}</p>` } },
+    { edit: 'insert_block', args: beside },
+    { edit: 'delete_block', args: { pageId: 'p0', id } },
+    { edit: 'move_block', args: { pageId: 'p0', id, targetId: beside.id, side: beside.side } },
+    { edit: 'insert_section', args: { pageId: 'p0', level: 2, title: `Section ${turn}`, body: text, format: 'html' } },
+    { edit: 'rename_prose_page', args: { pageId: 'p0', name: `Name ${turn}` } },
+    { edit: 'set_fields', args: { fields: [{ name: 'A', value: String(turn) }] } },
+  ]
+  return calls[roll(calls.length)] as Call
+}
+
+function runSchedule(seed: number): { readonly edited: number } {
+  const roll = dice(seed)
+  const blocks = Array.from({ length: BLOCKS }, (_, i) => `<p id="${i % 2 === 0 ? 'own' : 'agent'}-${i}">text ${i}</p>`)
+  const body = bodyOf([blocks.join('')])
+  const relay = liveDocument(body)
+  const cache = new ProjectionCache()
+  const person: Writer = { doc: replica(relay), typed: new Map(OWN.map((block) => [block, `text ${block}`])) }
+  let [base, edited] = [body, 0]
+  for (let turn = 0; turn < 8; turn++) {
+    const what = roll(5)
+    if (what < 2) typeLetter(person, roll)
+    else if (what === 2) exchange(relay, person.doc)
+    else {
+      const { edit, args } = agentCall(roll, turn)
+      const before = project(relay, base, cache)
+      const outcome = runEdit(edit, before, args, editEnvironment(NOW_MS, replayed(seed + turn)))
+      if (isRefusal(outcome)) continue
+      reconcile(relay, before, outcome.body, 'relay', undefined, new Set(outcome.writtenBlocks))
+      if (!isLiveChange(before, outcome.body)) base = project(relay, outcome.body, cache)
+      edited++
+    }
+  }
+  exchange(relay, person.doc)
+  const page = project(relay, base, cache).prose.pages[0]?.content ?? ''
+  for (const [block, text] of person.typed) {
+    if (!page.includes(`<p id="own-${block}">${text}</p>`))
+      throw new Error(`seed ${seed}: block ${block} should be "${text}" in ${page}`)
+  }
+  cache[Symbol.dispose]()
+  return { edited }
+}
+
+describe('people and agents on one page', () => {
+  // All 10,000: SCHEDULES=10000 vitest run packages/server/src/sync/room/room-edit.laws.test.ts
+  const schedules = Number(process.env['SCHEDULES'] ?? 1_000)
+
+  it(`[CONC-8] in ${schedules} random schedules a person who types beside an agent loses no letter`, { timeout: 300_000 }, () => {
+    let edited = 0
+    for (let seed = 1; seed <= schedules; seed++) edited += runSchedule(seed).edited
+    expect(edited).toBeGreaterThan(schedules)
+  })
+})
