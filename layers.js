@@ -211,7 +211,14 @@ export const layers = [
   // The MCP endpoint: protocol, sessions and streams over HTTP. What it lists and calls comes through `tool.ts` and `content.ts`.
   {
     part: server('mcp'),
-    ours: [server('kernel'), server('auth'), server('access'), server('http'), server('http/route.ts')],
+    ours: [model, ...['kernel', 'auth', 'access', 'documents', 'http', 'http/route.ts'].map(server)],
+    libraries: [],
+    node: true,
+  },
+  // The tools, each over the services that it needs.
+  {
+    part: server('mcp/tools'),
+    ours: [model, ...['kernel', 'access', 'documents', 'blobs', 'mcp'].map(server)],
     libraries: [],
     node: true,
   },
@@ -255,7 +262,7 @@ export const layers = [
         server,
       ),
       ...['http/openapi', 'http/route-table.ts'].map(server),
-      ...['blobs/ingest.routes.ts', 'outbound', 'mcp', 'drivers', 'drivers/sql', 'drivers/s3'].map(server),
+      ...['blobs/ingest.routes.ts', 'outbound', 'mcp', 'mcp/tools', 'drivers', 'drivers/sql', 'drivers/s3'].map(server),
     ],
     libraries: [],
     node: true,

@@ -1,6 +1,7 @@
 import type { DocumentBody } from './body.ts'
 import { shownTitle } from './body-title.ts'
 import { fileEntry, fileReferences, type HeldFile } from './canvas/files.ts'
+import { type FileArgs, findFile } from './canvas/find-file.ts'
 import { findCanvasPage } from './canvas/find-page.ts'
 import { getShape, readBack, shapesInOrder, shapeValues } from './canvas/read-back.ts'
 import { isRefusal, type Refusal } from './edit.ts'
@@ -47,6 +48,8 @@ export interface ReadArgs {
   readonly list_references: PageArgs
   readonly list_fields: object
   readonly list_files: PageArgs
+  /** What the document knows of a file; its bytes are the workspace's. */
+  readonly get_file: FileArgs
 }
 
 export type ReadName = keyof ReadArgs
@@ -64,6 +67,7 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
     return answer({ fields, count: fields.length })
   },
   list_files: (body, facts) => files(body, facts),
+  get_file: (body, _, args) => answerOf(findFile(body, args)),
 }
 
 export const readNames = Object.keys(reads) as readonly ReadName[]

@@ -9,7 +9,7 @@ import { createUploads, type TakeUpload } from './uploads.ts'
 /** How the bytes of a blob reach a caller. */
 export type BlobDelivery =
   | { readonly kind: 'stream'; readonly open: (range: ByteRange | null) => Promise<AsyncIterable<Uint8Array>> }
-  | { readonly kind: 'redirect'; readonly url: string }
+  | ({ readonly kind: 'redirect' } & DownloadLink)
 
 /**
  * Blobs as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it stores is durable when
@@ -22,8 +22,8 @@ export interface Blobs {
   find(access: Access, hash: string): Promise<BlobGrant>
   /** Whether the bytes of what `find` answered are there, whole; throws NOT_FOUND otherwise. [BLOB-8] */
   confirm(grant: BlobGrant): Promise<void>
-  /** How the bytes of what `find` answered are had. [BLOB-7, BLOB-9] */
-  deliver(grant: BlobGrant): Promise<BlobDelivery>
+  /** How the bytes of what `find` answered are had; a link lives for `ttlSecs`, as REST links do when absent. [BLOB-7, BLOB-9] */
+  deliver(grant: BlobGrant, ttlSecs?: number): Promise<BlobDelivery>
   /** A link into the object store, in the order of refusals that BLOB-13 gives. */
   downloadUrl(access: Access, hash: string): Promise<DownloadLink>
 }
@@ -68,8 +68,8 @@ export function createBlobs(deps: BlobDeps): Blobs {
       if (settings.enforcePrivateBlobs && !(await mayReadPrivately(access, hash))) throw unknownBlob()
       return grant
     },
-    async deliver(grant) {
-      if (store.direct !== null) return { kind: 'redirect', url: (await presigned.downloadUrl(grant)).url }
+    async deliver(grant, ttlSecs) {
+      if (store.direct !== null) return { kind: 'redirect', ...(await presigned.downloadUrl(grant, ttlSecs)) }
       return {
         kind: 'stream',
         async open(range) {

@@ -37,8 +37,8 @@ export interface PresignedTransfer {
   ): Promise<UploadTicket | 'exists'>
   /** Verifies the uploaded object and grants it; durable when it resolves. Repeating it adds nothing. [BLOB-11, Q4] */
   finalize(access: Access, upload: { readonly hash: string; readonly mimeType: string | null }): Promise<BlobGrant>
-  /** For a grant that the caller may read. [BLOB-9] */
-  downloadUrl(grant: BlobGrant): Promise<DownloadLink>
+  /** For a grant that the caller may read. `ttlSecs`: in the place of the life that REST links have. [BLOB-9] */
+  downloadUrl(grant: BlobGrant, ttlSecs?: number): Promise<DownloadLink>
 }
 
 export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
@@ -155,9 +155,8 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     requireDirect: () => void directOf(),
     uploadUrl,
     finalize,
-    async downloadUrl({ hash, mimeType }) {
+    async downloadUrl({ hash, mimeType }, ttlSecs = settings.presignTtlSecs) {
       const nowMs = clock.nowMs()
-      const { presignTtlSecs: ttlSecs } = settings
       const url = await directOf().downloadUrl({ hash, mimeType, attachment: isAttachment(mimeType), ttlSecs, nowMs })
       return { url, expiresAtMs: nowMs + ttlSecs * 1000 }
     },

@@ -1,7 +1,8 @@
+import type { Blobs } from '../blobs/blobs.ts'
 import { blobRoutes } from '../blobs/blobs.routes.ts'
 import { ingestRoutes } from '../blobs/ingest.routes.ts'
 import { type Bodies, openBodies } from '../documents/bodies.ts'
-import { createDocuments } from '../documents/documents.ts'
+import { createDocuments, type Documents } from '../documents/documents.ts'
 import { documentRoutes } from '../documents/documents.routes.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { documentBodyLimit } from '../http/request-body.ts'
@@ -19,6 +20,8 @@ import { openWorkspace } from './workspace.ts'
 export interface Features {
   readonly routes: readonly Route[]
   readonly bodies: Bodies
+  readonly documents: Documents
+  readonly blobs: Blobs
 }
 
 /** Documents and what a workspace has around them, each service over its ports. */
@@ -45,5 +48,5 @@ export function openFeatures(
     ...openWorkspace(base, storage, live, documents),
     ...previewRoutes({ previews: opened.use(openPreviews({ documents, clock, log })) }),
   ]
-  return { routes, bodies }
+  return { routes, bodies, documents, blobs }
 }

@@ -1,4 +1,5 @@
 import { resolveLimits } from '../access/limits.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
 import type { Route } from '../http/route.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import { NO_CONTENT } from '../mcp/content.ts'
@@ -7,7 +8,9 @@ import { createEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
 import { createRate } from '../mcp/rate.ts'
 import { openStaticToken } from '../mcp/static-token.ts'
-import { NO_TOOLS } from '../mcp/tool.ts'
+import { createToolServer } from '../mcp/registry.ts'
+import type { ToolServer } from '../mcp/tool.ts'
+import { allTools } from '../mcp/tools/all-tools.ts'
 import { writeBucketKey } from '../sync/gateway/session-context.ts'
 import type { Base } from './base.ts'
 import type { Features } from './features.ts'
@@ -23,7 +26,7 @@ export interface Mcp {
 }
 
 /** `null` when it is switched off. Makes the static token on the first start; the main listener never takes it. [MCP-2, MCP-18, MCP-19] */
-export async function openMcp(base: Base, tokens: Tokens, live: Live, features: Features): Promise<Mcp | null> {
+export async function openMcp(base: Base, tokens: Tokens, storage: Storage, live: Live, features: Features): Promise<Mcp | null> {
   const { config, clock, random, log, metrics, tenancy } = base
   const { mcp, server, auth } = config
   const { limits } = config.tenancy
@@ -49,7 +52,7 @@ export async function openMcp(base: Base, tokens: Tokens, live: Live, features: 
   })
   const endpoint = createEndpoint({
     parts: {
-      tools: NO_TOOLS,
+      tools: openTools(base, storage, features),
       content: NO_CONTENT,
       serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
     },
@@ -66,4 +69,27 @@ export async function openMcp(base: Base, tokens: Tokens, live: Live, features: 
     metrics,
   })
   return { endpoint, routes: mcpRoutes({ issuer: auth.issuer }), isPublic }
+}
+
+function openTools({ config, clock, random, log, metrics }: Base, storage: Storage, features: Features): ToolServer {
+  const { documents, bodies, blobs } = features
+  const tools = allTools({
+    documents,
+    bodies,
+    blobs,
+    wasDeleted: async (workspaceId, id) => (await storage.documents.state({ workspaceId, id })).kind === 'tombstone',
+    async usage({ workspaceId }) {
+      const [docBytes, blobBytes] = await Promise.all([
+        storage.documents.usedBytes(workspaceId),
+        storage.blobs.meteredBytes(workspaceId),
+      ])
+      return { docBytes, blobBytes }
+    },
+    maxBlobBytes: config.tenancy.limits.maxBlobBytes,
+    backend: config.blobs.url.startsWith('file:') ? 'filesystem' : 'object-storage',
+    blobUrlTtlSecs: config.mcp.blobUrlTtlSecs,
+    editorClient: config.compat.editorClient,
+    random,
+  })
+  return createToolServer({ tools, clock, random, log, metrics })
 }

@@ -6,6 +6,7 @@ import { openTaskPool } from '../kernel/task-pool.ts'
 import type { StoredBody } from './document-store.port.ts'
 import type { RestoredAs } from './point-body.ts'
 import type { BodyEdit, EditedBody } from './edit-body.ts'
+import type { BodyRead, BodyReading } from './read-body.ts'
 import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
 
 const MIB = 1_048_576
@@ -13,6 +14,8 @@ const MIB = 1_048_576
 const OFF_MAIN_BYTES = MIB
 /** An edit reads its page, changes it and writes the body: twenty times the work of looking into as many bytes. [CONC-13] */
 const EDIT_OFF_MAIN_BYTES = 64 * 1024
+/** A read reads the pages that it shows. [CONC-13] */
+const READ_OFF_MAIN_BYTES = 128 * 1024
 const DEADLINE_MS = 10_000
 const THREADS = 2
 /** Above, a thread has grown so large that it is worth starting anew. */
@@ -34,6 +37,8 @@ export interface Bodies extends AsyncDisposable {
   restored(bytes: Uint8Array, as: RestoredAs): Promise<StoredBody | null>
   /** An edit of a stored body, whose bytes stay with the caller. [CONC-1, CONC-13] */
   edit(given: BodyEdit): Promise<EditedBody | Refusal>
+  /** A read of a stored body, whose bytes stay with the caller. [CONC-13] */
+  read(given: BodyRead): Promise<BodyReading>
 }
 
 /** `maxBytes`: the body limit of document routes. Threads start with the first long body. */
@@ -96,6 +101,14 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       const task = { ...given, kind: 'edit', bytes } as const
       const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))
       if (result.kind !== 'edit') throw new Error('an edit answers an edited body')
+      return result.outcome
+    },
+    async read(given) {
+      const isShort = given.bytes.byteLength <= READ_OFF_MAIN_BYTES
+      const bytes = isShort ? given.bytes : given.bytes.slice()
+      const task = { ...given, kind: 'read', bytes } as const
+      const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))
+      if (result.kind !== 'read') throw new Error('a read answers a reading')
       return result.outcome
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),

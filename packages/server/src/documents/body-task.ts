@@ -10,6 +10,7 @@ import type { ErrorCode } from '../kernel/errors.ts'
 import { type Random, systemRandom } from '../kernel/ids.ts'
 import type { StoredBody } from './document-store.port.ts'
 import { type BodyEdit, editBody, type EditedBody } from './edit-body.ts'
+import { type BodyRead, type BodyReading, readBody } from './read-body.ts'
 import { pointBody, type RestoredAs, restoredBody } from './point-body.ts'
 
 /** Work on bodies that may be too long for the main thread. Plain data in, plain data out. */
@@ -31,6 +32,8 @@ export type BodyTask =
   | { readonly kind: 'restore'; readonly bytes: Uint8Array; readonly as: RestoredAs }
   /** An edit by a tool. [CONC-1] */
   | (BodyEdit & { readonly kind: 'edit' })
+  /** A read by a tool. [TOOL-23] */
+  | (BodyRead & { readonly kind: 'read' })
 
 export type BodyTaskResult =
   | { readonly kind: 'prepared'; readonly body: PreparedBody }
@@ -38,6 +41,7 @@ export type BodyTaskResult =
   | { readonly kind: 'point'; readonly bytes: Uint8Array<ArrayBuffer> | null }
   | { readonly kind: 'restored'; readonly body: StoredBody | null }
   | { readonly kind: 'edit'; readonly outcome: EditedBody | Refusal }
+  | { readonly kind: 'read'; readonly outcome: BodyReading }
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode
@@ -66,6 +70,8 @@ export function runBodyTask(task: BodyTask, random: Random = systemRandom): Body
       return { kind: 'restored', body: restoredBody(task.bytes, task.as) }
     case 'edit':
       return { kind: 'edit', outcome: editBody(task, random) }
+    case 'read':
+      return { kind: 'read', outcome: readBody(task) }
   }
 }
 

@@ -1,15 +1,16 @@
-import { type Access, type Level, reaches, refuse } from '../access/access.ts'
+import type { Access, Level } from '../access/access.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { changeBeside } from './change-beside.ts'
+import { createDocument, type Created, type Creation } from './create.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef, DocumentStore } from './document-store.port.ts'
 import { editDocument, type EditInput } from './edit.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
 import { putDocument, type PutInput, type PutResult } from './put.ts'
-import { documentLevel } from './put-plan.ts'
 import { type Readable, readable, readerOf } from './reader.ts'
 import type { EditOutcome, EncodedDocument, Residents } from './residents.port.ts'
+import { type Removal, removeDocument } from './remove.ts'
 import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
-import { auditFields, type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
+import { type DocumentsDeps, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
 /**
  * Documents as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it says is durable when
@@ -30,7 +31,9 @@ export interface Documents {
   put(access: Access, input: PutInput): Promise<PutResult>
   /** Runs the edit of a tool; what refuses it is an answer of the tools' own table. [CONC-1] */
   edit(access: Access, input: EditInput): Promise<EditOutcome>
-  remove(access: Access, id: string): Promise<void>
+  /** A blank document of the caller. [BODY-12] */
+  create(access: Access, creation: Creation): Promise<Created>
+  remove(access: Access, id: string, removal?: Removal): Promise<void>
   /** [REST-23] */
   transfer(access: Access, id: string, to: NewOwner): Promise<void>
   setCollection(access: Access, id: string, collectionId: string | null): Promise<void>
@@ -46,7 +49,7 @@ export interface Documents {
 
 export function createDocuments(given: DocumentsDeps): Documents {
   const deps: WritingDeps = { ...given, queue: createKeyedQueue() }
-  const { store, residents, events, log, clock } = deps
+  const { store, residents } = deps
 
   async function list(access: Access, query: ListQuery): Promise<ListedPage> {
     const heads = await store.list(access.workspaceId)
@@ -84,24 +87,6 @@ export function createDocuments(given: DocumentsDeps): Documents {
     return (await residents.encode(ref)) ?? unknownDocument()
   }
 
-  async function remove(access: Access, ref: DocumentRef): Promise<void> {
-    const { id } = ref
-    const before = await stored(store, ref)
-    const level = documentLevel(access, before, deps.enforcePrivateDocs)
-    if (!reaches(level, 'owner')) throw refuse({ role: access.role, level, needed: 'owner', deletes: true, docId: id })
-    const outcome = await store.remove(ref, before.key, clock.nowMs())
-    if (outcome.kind === 'gone') return unknownDocument()
-    log.info('document.deleted', 'a document was deleted', {
-      ...auditFields(access, id),
-      version: outcome.tombstone.lastServerVersion,
-    })
-    // The tombstone is durable, so a failing live side can only be late; it must not turn the answer into an error.
-    await residents.drop(ref).catch((error: unknown) => {
-      log.error('document.drop_failed', 'a deleted document could not be dropped', { docId: id, detail: String(error) })
-    })
-    events.publish({ kind: 'deleted', ref, before, tombstone: outcome.tombstone, actor: access.sub })
-  }
-
   async function setCollection(access: Access, ref: DocumentRef, collectionId: string | null): Promise<void> {
     const outcome = await changeBeside(deps, ref, access.sub, (before) => {
       requireLevel(access, before, 'edit', deps)
@@ -118,7 +103,8 @@ export function createDocuments(given: DocumentsDeps): Documents {
     encode,
     put: (access, input) => putDocument(access, input, deps),
     edit: (access, input) => editDocument(access, input, deps),
-    remove: (access, id) => inTurn(deps, refOf(access, id), () => remove(access, refOf(access, id))),
+    create: (access, creation) => createDocument(access, creation, deps),
+    remove: (access, id, removal) => removeDocument(access, id, removal ?? {}, deps),
     transfer: (access, id, to) => transfer(deps, access, refOf(access, id), to),
     setCollection: (access, id, collectionId) => setCollection(access, refOf(access, id), collectionId),
     require: async (access, id, needed) => {

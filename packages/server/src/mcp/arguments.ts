@@ -35,18 +35,11 @@ export function checkArguments(
   schema: ArgumentsSchema,
   args: JsonObject,
 ): { readonly kind: 'fit'; readonly args: JsonObject } | ToolFailure {
-  const known = Object.keys(schema.properties)
-  const unknown = Object.keys(args).find((name) => !Object.hasOwn(schema.properties, name))
-  if (unknown !== undefined) return unknownArgument(unknown, known)
   const required = new Set(schema.required)
-  const given = Object.entries(args).filter(([name, value]) => value !== null || required.has(name))
-  const missing = schema.required?.find((name) => !Object.hasOwn(args, name))
-  if (missing !== undefined) return misfit(missing, expected(schema.properties[missing] ?? {}), undefined)
-  for (const [name, value] of given) {
-    const flaw = flawOf(schema.properties[name] ?? {}, value, name)
-    if (flaw !== null) return flaw
-  }
-  return { kind: 'fit', args: Object.fromEntries(given) }
+  const given = Object.fromEntries(
+    Object.entries(args).filter(([name, value]) => value !== null || required.has(name) || !isKnown(schema, name)),
+  )
+  return membersFlaw(schema, given, '') ?? { kind: 'fit', args: given }
 }
 
 /** The refusal of one argument. */
@@ -54,29 +47,39 @@ export function badArgument(argument: string, sentence: string, facts: JsonObjec
   return { kind: 'failure', code: 'ERR_BAD_ARGUMENT', message: sentence, facts: { argument, ...facts } }
 }
 
-function unknownArgument(name: string, known: readonly string[]): ToolFailure {
-  const shown = name.slice(0, SHOWN_CHARACTERS)
+function isKnown({ properties = {} }: ValueSchema, name: string): boolean {
+  return Object.hasOwn(properties, name)
+}
+
+/** `path` is that of the object with a point behind it, empty for the arguments themselves. */
+function membersFlaw(schema: ValueSchema, value: JsonObject, path: string): ToolFailure | null {
+  const { properties = {}, required = [] } = schema
+  const unknown = schema.additionalProperties === false ? Object.keys(value).find((name) => !isKnown(schema, name)) : undefined
+  if (unknown !== undefined) return unknownArgument(unknown, Object.keys(properties), path)
+  const missing = required.find((name) => !Object.hasOwn(value, name))
+  if (missing !== undefined) return misfit(path + missing, expected(properties[missing] ?? {}), undefined)
+  for (const [name, member] of Object.entries(properties)) {
+    const flaw = Object.hasOwn(value, name) ? flawOf(member, value[name], path + name) : null
+    if (flaw !== null) return flaw
+  }
+  return null
+}
+
+function unknownArgument(name: string, known: readonly string[], path: string): ToolFailure {
+  const shown = path + name.slice(0, SHOWN_CHARACTERS)
   const [nearest] = nearestNames(name, known, 1)
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
   const list = known.length === 0 ? 'none' : known.join(', ')
-  const sentence = `there is no argument ${JSON.stringify(shown)}.${hint} The arguments are: ${list}.`
+  const sentence = `there is no argument ${JSON.stringify(shown)}.${hint} The known ones are: ${list}.`
   return badArgument(shown, sentence, { expected: 'a known argument', ...(nearest !== undefined && { nearest }), known })
 }
 
 function flawOf(schema: ValueSchema, value: unknown, path: string): ToolFailure | null {
   if (!hasType(schema, value) || !isWithin(schema, value)) return misfit(path, expected(schema), value)
-  if (Array.isArray(value) && schema.items !== undefined) {
-    for (const [i, item] of value.entries()) {
-      const flaw = flawOf(schema.items, item, `${path}[${i}]`)
-      if (flaw !== null) return flaw
-    }
-  }
-  if (schema.properties === undefined || !isObject(value)) return null
-  for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) return misfit(`${path}.${name}`, expected(schema.properties[name] ?? {}), undefined)
-  }
-  for (const [name, member] of Object.entries(schema.properties)) {
-    const flaw = Object.hasOwn(value, name) ? flawOf(member, value[name], `${path}.${name}`) : null
+  if (isObject(value)) return membersFlaw(schema, value, `${path}.`)
+  if (!Array.isArray(value) || schema.items === undefined) return null
+  for (const [i, item] of value.entries()) {
+    const flaw = flawOf(schema.items, item, `${path}[${i}]`)
     if (flaw !== null) return flaw
   }
   return null
@@ -139,6 +142,7 @@ function bound(from: number | undefined, to: number | undefined, unit: string): 
   return to === undefined ? '' : `of at most ${to}${unit}`
 }
 
+/** What came, at a length that an error may repeat. [TOOL-14] */
 function shownValue(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (isObject(value)) return 'an object'

@@ -4,7 +4,8 @@ import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { type ArgumentsSchema, checkArguments } from './arguments.ts'
+import { isDocumentId } from '../documents/document-id.ts'
+import { type ArgumentsSchema, badArgument, checkArguments } from './arguments.ts'
 import { createReplays } from './replays.ts'
 import { callResult, failure } from './results.ts'
 import type { CallContext, JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolServer, ToolSuccess, ToolView } from './tool.ts'
@@ -34,12 +35,12 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
   const replays = createReplays(deps.clock)
 
   async function run(tool: ToolDefinition, call: ToolCall): Promise<ToolSuccess | ToolFailure> {
+    call.signal.throwIfAborted()
     try {
       return await tool.run(call)
     } catch (error) {
-      if (call.signal.aborted) throw call.signal.reason
-      if (error instanceof RelayError && STORE_CODES.has(error.code)) return storeUnavailable()
-      return unexpected(tool, call, error)
+      if (call.signal.aborted && error === call.signal.reason) throw error
+      return storeFailure(error) ?? unexpected(tool, call, error)
     }
   }
 
@@ -61,13 +62,14 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     if (hidden !== null) return hidden
     const checked = checkArguments(tool.inputSchema as unknown as ArgumentsSchema, args)
     if (checked.kind === 'failure') return checked
-    const refused = refusedRole(tool, context, checked.args)
+    const refused = badIds(checked.args) ?? refusedRole(tool, context, checked.args)
     if (refused !== null) return refused
     const { requestId, ...rest } = checked.args
     const call = { ...context, args: rest }
-    if (typeof requestId !== 'string' || rest.dryRun === true) return run(tool, call)
-    const { workspaceId, sub } = context.access
-    return replays.once({ workspaceId, sub, tool: tool.name, requestId, args: rest }, () => run(tool, call))
+    if (typeof requestId !== 'string' || rest['dryRun'] === true) return run(tool, call)
+    const { access, isStatic } = context
+    const caller = JSON.stringify([isStatic, access.workspaceId, access.sub])
+    return replays.once({ caller, tool: tool.name, requestId, args: rest }, () => run(tool, call))
   }
 
   return {
@@ -85,17 +87,40 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     async call(name, args, context) {
       const tool = toolOf(byName, name)
       if (tool === undefined) throw new Error(`there is no tool ${name}`)
-      const outcome = await outcomeOf(tool, args, context)
-      deps.metrics.add('relay_mcp_calls_total', 1, { tool: tool.name, outcome: outcome.kind === 'success' ? 'ok' : 'error' })
-      return callResult(outcome)
+      return callResult(await outcomeOf(tool, args, context))
     },
   }
 }
 
-const STORE_CODES = new Set(['UNAVAILABLE', 'NOT_PERSISTED', 'BLOB_STORE_ERROR'])
+const MAX_REQUEST_ID_CHARACTERS = 128
 
-function storeUnavailable(): ToolFailure {
-  return failure('ERR_STORE_UNAVAILABLE', 'storage cannot answer now; repeat the call in a moment.', { retryable: true })
+/** What stands in no schema, as it is the same for every tool. [TOOL-12, TOOL-22] */
+function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
+  if (typeof docId === 'string' && !isDocumentId(docId)) {
+    const expected = '1 to 256 bytes without "..", "/", "\\" or control characters'
+    return badArgument('docId', `docId is no id of a document; expected ${expected}.`, { expected })
+  }
+  if (typeof requestId !== 'string') return null
+  const length = requestId.length
+  if (length >= 1 && length <= MAX_REQUEST_ID_CHARACTERS) return null
+  const expected = `1 to ${MAX_REQUEST_ID_CHARACTERS} characters`
+  return badArgument('requestId', `requestId has ${length} characters; expected ${expected}.`, { expected, got: length })
+}
+
+/** `null`: something else went wrong. */
+function storeFailure(error: unknown): ToolFailure | null {
+  if (!(error instanceof RelayError)) return null
+  switch (error.code) {
+    case 'UNAVAILABLE':
+    case 'BLOB_STORE_ERROR':
+      return failure('ERR_STORE_UNAVAILABLE', 'storage cannot answer now; repeat the call in a moment.', { retryable: true })
+    case 'NOT_PERSISTED': {
+      const sentence = 'storage did not confirm the write; read the document before you repeat the call.'
+      return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
+    }
+    default:
+      return null
+  }
 }
 
 function toolOf(byName: ReadonlyMap<string, ToolDefinition>, name: string): ToolDefinition | undefined {
@@ -124,11 +149,11 @@ function outsideView({ name, toolset, bucket }: ToolDefinition, view: ToolView):
   return failure('ERR_TOOL_DISABLED', sentence, { tool: PREFIX + name, toolset })
 }
 
-/** The role viewer writes nothing, whatever the document. [MCP-26] */
+/** Said before any document is looked at. The role viewer writes nothing, whatever the document. [MCP-26] */
 function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, args: JsonObject): ToolFailure | null {
   if (bucket === 'read' || access.role !== 'viewer') return null
   const deletes = name === 'delete_document'
-  const docId = typeof args.docId === 'string' ? { docId: args.docId } : {}
+  const docId = typeof args['docId'] === 'string' ? { docId: args['docId'] } : {}
   const sentence = `the role viewer may ${deletes ? 'delete' : 'write'} nothing in this workspace.`
   return failure(deletes ? 'ERR_DELETE_FORBIDDEN' : 'ERR_EDIT_FORBIDDEN', sentence, { ...docId, role: access.role })
 }

@@ -4,11 +4,14 @@ import { failure } from './results.ts'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
 const REMEMBERED_MS = 600_000
-const MAX_REMEMBERED = 10_000
+/** Of results that are remembered: then the oldest are forgotten before their time. */
+const MAX_CHARACTERS = 32 * 1_048_576
+/** What an entry takes besides its result. */
+const ENTRY_CHARACTERS = 512
 
 export interface RepeatableCall {
-  readonly workspaceId: string
-  readonly sub: string
+  /** Tells callers apart, with their workspaces. */
+  readonly caller: string
   readonly tool: string
   readonly requestId: string
   readonly args: JsonObject
@@ -17,51 +20,76 @@ export interface RepeatableCall {
 /** Lets a caller repeat a write whose answer it did not get. [TOOL-22] */
 export interface Replays {
   /** The outcome of `run`, or the first success under the same request id again. A repeat waits for the first while that runs. */
-  once(call: RepeatableCall, run: () => Promise<ToolSuccess | ToolFailure>): Promise<ToolSuccess | ToolFailure>
+  once(call: RepeatableCall, run: () => Promise<Outcome>): Promise<Outcome>
 }
+
+type Outcome = ToolSuccess | ToolFailure
 
 interface Remembered {
   readonly digest: string
-  readonly outcome: Promise<ToolSuccess | ToolFailure>
+  /** `null`: it was given up or failed, so that nothing was written. */
+  readonly success: Promise<ToolSuccess | null>
   readonly untilMs: number
+  characters: number
 }
 
-export function createReplays(clock: Clock): Replays {
+/** `maxCharacters` bounds what is remembered, as JSON. */
+export function createReplays(clock: Clock, maxCharacters = MAX_CHARACTERS): Replays {
+  /** Oldest first. */
   const remembered = new Map<string, Remembered>()
+  let characters = 0
 
-  function forgetOld(nowMs: number): void {
-    for (const [key, { untilMs }] of remembered) {
-      if (untilMs > nowMs && remembered.size < MAX_REMEMBERED) return
-      remembered.delete(key)
+  function forget(key: string, entry: Remembered): void {
+    if (remembered.get(key) !== entry) return
+    remembered.delete(key)
+    characters -= entry.characters
+  }
+
+  function forgetOld(): void {
+    const nowMs = clock.monotonicMs()
+    for (const [key, entry] of remembered) {
+      if (entry.untilMs > nowMs && characters <= maxCharacters) return
+      forget(key, entry)
     }
   }
 
-  return {
-    async once(call, run) {
-      const nowMs = clock.monotonicMs()
-      const { requestId, args } = call
-      const key = [call.workspaceId, call.sub, call.tool, requestId].join('\0')
-      const digest = createHash('sha256').update(stableText(args)).digest('base64')
-      const first = remembered.get(key)
-      if (first !== undefined && first.untilMs > nowMs) {
-        if (first.digest !== digest) return reused(requestId)
-        const outcome = await first.outcome
-        // What failed was not written, so that a repeat is another try.
-        if (outcome.kind === 'success') return { kind: 'success', structured: { ...outcome.structured, replayed: true } }
-        return this.once(call, run)
-      }
-      forgetOld(nowMs)
-      const outcome = run()
-      const mine = { digest, outcome, untilMs: nowMs + REMEMBERED_MS }
-      remembered.delete(key)
-      remembered.set(key, mine)
-      const forget = (): void => {
-        if (remembered.get(key) === mine) remembered.delete(key)
-      }
-      outcome.then(({ kind }) => kind === 'failure' && forget(), forget)
-      return outcome
-    },
+  function grow(key: string, entry: Remembered, by: number): void {
+    if (remembered.get(key) !== entry) return
+    entry.characters += by
+    characters += by
+    forgetOld()
   }
+
+  async function first(key: string, digest: string, run: () => Promise<Outcome>): Promise<Outcome> {
+    const running = run()
+    const success = running.then(
+      (outcome) => (outcome.kind === 'success' ? outcome : null),
+      () => null,
+    )
+    const entry: Remembered = { digest, success, untilMs: clock.monotonicMs() + REMEMBERED_MS, characters: 0 }
+    remembered.set(key, entry)
+    grow(key, entry, ENTRY_CHARACTERS)
+    const done = await success
+    if (done === null) forget(key, entry)
+    else grow(key, entry, JSON.stringify(done.structured).length)
+    return running
+  }
+
+  async function once(call: RepeatableCall, run: () => Promise<Outcome>): Promise<Outcome> {
+    forgetOld()
+    const { caller, tool, requestId, args } = call
+    const key = JSON.stringify([caller, tool, requestId])
+    const digest = createHash('sha256').update(stableText(args)).digest('base64')
+    const earlier = remembered.get(key)
+    if (earlier === undefined) return first(key, digest, run)
+    if (earlier.digest !== digest) return reused(requestId)
+    const done = await earlier.success
+    if (done !== null) return { kind: 'success', structured: { ...done.structured, replayed: true } }
+    forget(key, earlier)
+    return once(call, run)
+  }
+
+  return { once }
 }
 
 function reused(requestId: string): ToolFailure {

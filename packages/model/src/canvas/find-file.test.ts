@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { parseBody } from '../body-parse.ts'
+import type { Json } from '../json.ts'
+import { fileArgsFlaw, findFile } from './find-file.ts'
+
+const [shown, chip, elsewhere] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string]
+
+const parsed = parseBody({
+  cover: `blob://${elsewhere}`,
+  pages: [
+    {
+      id: 'p',
+      name: 'P',
+      shapes: [{ id: 's1', type: 'file', blobRef: `blob://${shown}`, fileName: 'a.pdf', mimeType: 'application/pdf' }],
+    },
+  ],
+  richTextPages: [
+    {
+      id: 'r',
+      name: 'R',
+      content: `<p><span data-file-ref data-blob-ref="blob://${chip}" data-file-name="b.txt">b.txt</span></p>`,
+    },
+  ],
+} as Json)
+if (!parsed.ok) throw new Error('the example is no body')
+const { body } = parsed
+
+describe('a file by name', () => {
+  it('[FILE-2, FILE-3] is found by shape id, by hash and by reference, bare or not', () => {
+    const file = { id: 's1', name: 'a.pdf', hash: shown, mimeType: 'application/pdf' }
+    for (const args of [{ id: 's1' }, { hash: shown }, { blobRef: shown }, { blobRef: `blob://${shown}` }])
+      expect(findFile(body, args)).toEqual(file)
+  })
+
+  it('[FILE-1] in prose has its hash as id, and what nothing names has nothing but the hash', () => {
+    expect(findFile(body, { id: chip })).toMatchObject({ id: chip, name: 'b.txt', hash: chip })
+    expect(findFile(body, { hash: elsewhere })).toEqual({ id: elsewhere, name: elsewhere, hash: elsewhere, mimeType: null })
+  })
+
+  it('[FILE-3] is refused when the document does not reference it', () => {
+    const other = 'd'.repeat(64)
+    expect(findFile(body, { hash: other })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND', facts: { hash: other } })
+    expect(findFile(body, { id: 'nope' })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND', facts: { id: 'nope' } })
+  })
+
+  it('[TOOL-get_file] needs exactly one name, of the right form', () => {
+    expect(fileArgsFlaw({})).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'id', got: 'none' } })
+    expect(fileArgsFlaw({ id: 's1', hash: shown })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'hash' } })
+    for (const hash of ['', 'A'.repeat(64), `${shown}0`, 'blob://x'])
+      expect(findFile(body, { hash })).toMatchObject({ code: 'ERR_BAD_BLOB_REF', facts: { got: hash } })
+  })
+})

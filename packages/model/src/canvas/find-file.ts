@@ -1,0 +1,65 @@
+import { blobReferencesIn } from '../blob-references.ts'
+import type { DocumentBody } from '../body.ts'
+import { writeBody } from '../body-write.ts'
+import { refused, type Refusal } from '../edit.ts'
+import { quote } from '../quote.ts'
+import { fileReferences } from './files.ts'
+import { bareHash } from './stored-shape.ts'
+
+/** How a call names a file: exactly one of these. */
+export interface FileArgs {
+  readonly id?: string | undefined
+  readonly hash?: string | undefined
+  readonly blobRef?: string | undefined
+}
+
+export interface NamedFile {
+  readonly id: string
+  readonly name: string
+  readonly hash: string
+  /** What the document says; `null` when it does not. */
+  readonly mimeType: string | null
+}
+
+/** Why a call names no file, `null` when it does: what can be said without the document. [TOOL-get_file] */
+export function fileArgsFlaw(args: FileArgs): Refusal | null {
+  const given = (['id', 'hash', 'blobRef'] as const).filter((name) => args[name] !== undefined)
+  const [only] = given
+  if (only === undefined || given.length > 1) {
+    const expected = 'exactly one of id, hash and blobRef'
+    const got = given.length === 0 ? 'none' : given.join(', ')
+    return refused('ERR_BAD_ARGUMENT', `Name the file by ${expected}; ${got} came.`, {
+      argument: given[1] ?? 'id',
+      expected,
+      got,
+    })
+  }
+  if (only === 'id' || bareHash(args[only]) !== null) return null
+  const got = quote(args[only] ?? '')
+  return refused('ERR_BAD_BLOB_REF', `${only} must be 64 lowercase hex digits, with or without blob://; "${got}" is not.`, {
+    got,
+  })
+}
+
+/** The file of a document that a call names. [FILE-3] */
+export function findFile(body: DocumentBody, args: FileArgs): NamedFile | Refusal {
+  const flaw = fileArgsFlaw(args)
+  if (flaw !== null) return flaw
+  const hash = bareHash(args.hash ?? args.blobRef)
+  const files = fileReferences(body)
+  const found = files.find((file) => (hash === null ? file.id === args.id : file.hash === hash))
+  if (found !== undefined) return { id: found.id, name: found.name, hash: found.hash, mimeType: found.mimeType ?? null }
+  // What stands neither in a shape nor in prose is named by nothing but its hash.
+  if (hash !== null && blobReferencesIn(writeBody(body)).includes(hash)) return { id: hash, name: hash, hash, mimeType: null }
+  return hash === null ? fileNotFound({ id: args.id as string }) : fileNotFound({ hash })
+}
+
+/** Not referenced, not granted, or without bytes: all alike. [ERR_FILE_NOT_FOUND] */
+export function fileNotFound(named: { readonly id: string } | { readonly hash: string }): Refusal {
+  const told = 'id' in named ? quote(named.id) : named.hash
+  return refused(
+    'ERR_FILE_NOT_FOUND',
+    `The document has no file "${told}" that can be read; list_files names those it has.`,
+    named,
+  )
+}

@@ -1,0 +1,75 @@
+import { blankBody } from '@docrelay/model/body-blank'
+import { bodyFacts } from '@docrelay/model/body-facts'
+import { writeSettledBody } from '@docrelay/model/body-write'
+import { type Access, mayCreate, refuse } from '../access/access.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { DocumentHead, DocumentRef, StoredBody } from './document-store.port.ts'
+import { quotaRefusal, refuseSize } from './put-plan.ts'
+import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
+
+/** A document that the relay makes for a caller. */
+export interface Creation {
+  readonly title: string
+  readonly ownerName: string
+  /** The form of its body. [CFG-2] */
+  readonly form: 'list' | 'keyed'
+  /** An id that nothing has. [TOOL-12] */
+  mint(kind: 'doc' | 'page'): string
+}
+
+export interface Created {
+  readonly head: DocumentHead
+  readonly canvasPageId: string
+  readonly prosePageId: string
+}
+
+/** Stores a blank document of the caller. Throws the refusal as RelayError; durable when it resolves, and then the event has left. [LIFE-2, BODY-12, WS-53] */
+export async function createDocument(access: Access, creation: Creation, deps: WritingDeps): Promise<Created> {
+  if (!mayCreate(access.role)) throw refuse({ role: access.role, level: 'view', needed: 'edit' })
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const ref = { workspaceId: access.workspaceId, id: creation.mint('doc') }
+    const pages = { canvasPageId: creation.mint('page'), prosePageId: creation.mint('page') }
+    const head = await inTurn(deps, ref, () => store(access, ref, { ...creation, ...pages }, deps))
+    if (head === null) continue
+    deps.events.publish({ kind: 'created', head, actor: access.sub })
+    deps.log.info('document.created', 'a document was created', { ...auditFields(access, head.id), version: head.version })
+    return { head, ...pages }
+  }
+  throw contended()
+}
+
+/** `null`: the id is taken. */
+async function store(
+  access: Access,
+  ref: DocumentRef,
+  blank: Omit<Creation, 'mint'> & Omit<Created, 'head'>,
+  deps: WritingDeps,
+): Promise<DocumentHead | null> {
+  const nowMs = deps.clock.nowMs()
+  const body = storedBlank({ ...blank, id: ref.id, nowMs })
+  const tooLarge = refuseSize(body.bytes.byteLength, access)
+  if (tooLarge !== null) throw counted(new RelayError(tooLarge.code, tooLarge.message, tooLarge.details), 'doc_size', deps)
+  const outcome = await deps.store.write({
+    ref,
+    expect: { kind: 'absent' },
+    set: { ownerId: access.sub, ownerName: blank.ownerName, titleChangedAtMs: nowMs, body },
+    bump: true,
+    nowMs,
+    quotaBytes: access.limits.quotaBytes,
+    log: { kind: 'cold' },
+  })
+  if (outcome.kind === 'written') return outcome.head
+  if (outcome.kind !== 'over-quota') return null
+  const { code, message, details } = quotaRefusal(outcome, access)
+  throw counted(new RelayError(code, message, details), 'storage', deps)
+}
+
+function storedBlank(blank: Parameters<typeof blankBody>[0]): StoredBody {
+  const { body, bytes, blobReferences } = writeSettledBody(blankBody(blank), false)
+  return { bytes, facts: bodyFacts(body), blobReferences }
+}
+
+function counted(error: RelayError, kind: 'storage' | 'doc_size', { metrics }: WritingDeps): RelayError {
+  metrics.add('relay_quota_rejections_total', 1, { kind })
+  return error
+}

@@ -1,0 +1,18 @@
+import { readStoredBody } from '@docrelay/model/body-parse'
+import type { Refusal } from '@docrelay/model/edit'
+import { readDocument, type ReadArgs, type ReadFacts, type ReadName } from '@docrelay/model/reads'
+
+/** A read tool's view of a stored body; plain data. */
+export interface BodyRead {
+  readonly bytes: Uint8Array
+  readonly read: ReadName
+  readonly facts: ReadFacts
+  /** What passed the tool's schema. */
+  readonly args: unknown
+}
+
+export type BodyReading = { readonly kind: 'read'; readonly result: Readonly<Record<string, unknown>> } | Refusal
+
+export function readBody({ bytes, read, facts, args }: BodyRead): BodyReading {
+  return readDocument(read, readStoredBody(bytes), facts, args as ReadArgs[ReadName])
+}

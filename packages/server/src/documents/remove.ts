@@ -1,0 +1,60 @@
+import { type Access, reaches, refuse } from '../access/access.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+import { documentLevel } from './put-plan.ts'
+import { auditFields, inTurn, unknownDocument, type WritingDeps } from './writing.ts'
+
+/** Conditions of a deletion. */
+export interface Removal {
+  /** Of the document with every edit applied before the call; another version is VERSION_CONFLICT. [TOOL-20] */
+  readonly expectedVersion?: number | undefined
+  /** Everything but deleting. [TOOL-21] */
+  readonly dryRun?: boolean | undefined
+}
+
+/** A live document stands still for so long between the look at its version and its end. */
+const QUIET_MS = 1_000
+
+/** Leaves a tombstone. Throws the refusal as RelayError; durable when it resolves, and then the event has left. [LIFE-23, WS-53] */
+export function removeDocument(access: Access, id: string, removal: Removal, deps: WritingDeps): Promise<void> {
+  const ref = { workspaceId: access.workspaceId, id }
+  return inTurn(deps, ref, () => remove(access, ref, removal, deps))
+}
+
+async function remove(access: Access, ref: DocumentRef, { expectedVersion, dryRun }: Removal, deps: WritingDeps): Promise<void> {
+  let before = await owned(access, ref, deps)
+  if (expectedVersion !== undefined) {
+    if (deps.residents.isResident(ref) || before.coveredSeq < before.lastSeq) {
+      await deps.residents.settle(ref, QUIET_MS)
+      before = await owned(access, ref, deps)
+    }
+    if (before.version !== expectedVersion) throw versionConflict(before.version, expectedVersion)
+  }
+  if (dryRun === true) return
+  const outcome = await deps.store.remove(ref, before.key, deps.clock.nowMs())
+  if (outcome.kind === 'gone') return unknownDocument()
+  const { tombstone } = outcome
+  deps.log.info('document.deleted', 'a document was deleted', {
+    ...auditFields(access, ref.id),
+    version: tombstone.lastServerVersion,
+  })
+  // The tombstone is durable, so a failing live side can only be late; it must not turn the answer into an error.
+  await deps.residents.drop(ref).catch((error: unknown) => {
+    deps.log.error('document.drop_failed', 'a deleted document could not be dropped', { docId: ref.id, detail: String(error) })
+  })
+  deps.events.publish({ kind: 'deleted', ref, before, tombstone, actor: access.sub })
+}
+
+/** The head of a document that the caller may delete. */
+async function owned(access: Access, ref: DocumentRef, { store, enforcePrivateDocs }: WritingDeps): Promise<DocumentHead> {
+  const state = await store.state(ref)
+  if (state.kind !== 'document') return unknownDocument()
+  const level = documentLevel(access, state.head, enforcePrivateDocs)
+  if (reaches(level, 'owner')) return state.head
+  throw refuse({ role: access.role, level, needed: 'owner', deletes: true, docId: ref.id })
+}
+
+function versionConflict(currentVersion: number, expectedVersion: number): RelayError {
+  const sentence = `The stored version is ${currentVersion}, not ${expectedVersion}.`
+  return new RelayError('VERSION_CONFLICT', sentence, { currentVersion })
+}

@@ -1,0 +1,46 @@
+import type { CallContext, ToolFailure } from '../tool.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import { failure } from '../results.ts'
+
+/** What a tool was doing with a document when the relay refused. */
+export interface RefusedCall extends Pick<CallContext, 'access'> {
+  /** `null`: the document is only to be made. */
+  readonly docId: string | null
+  readonly does: 'read' | 'create' | 'delete'
+}
+
+/** Whether this workspace holds the tombstone of a document. [MCP-27] */
+export type WasDeleted = (workspaceId: string, docId: string) => Promise<boolean>
+
+/** A refusal of the document service as the row of the tools' table that it is; throws anything else again. [section 2.4] */
+export async function documentFailure(error: unknown, call: RefusedCall, wasDeleted: WasDeleted): Promise<ToolFailure> {
+  if (!(error instanceof RelayError)) throw error
+  const { access, does } = call
+  const docId = call.docId ?? ''
+  const document = call.docId === null ? {} : { docId }
+  switch (error.code) {
+    case 'NOT_FOUND': {
+      const isDeleted = await wasDeleted(access.workspaceId, docId)
+      const sentence = isDeleted ? `Document ${docId} was deleted.` : `There is no document ${docId}.`
+      return failure('ERR_DOC_NOT_FOUND', sentence, { docId, ...(isDeleted && { deleted: true }) })
+    }
+    case 'VIEW_FORBIDDEN':
+    case 'EDIT_FORBIDDEN':
+    case 'OWNER_REQUIRED': {
+      if (does === 'read') return failure('ERR_VIEW_FORBIDDEN', `You may not read document ${docId}.`, { docId })
+      const facts = { ...document, role: access.role }
+      if (does === 'create') return failure('ERR_EDIT_FORBIDDEN', `The role ${access.role} may not create documents.`, facts)
+      return failure('ERR_DELETE_FORBIDDEN', `Only the owner of document ${docId} or of the workspace may delete it.`, facts)
+    }
+    case 'VERSION_CONFLICT': {
+      const serverVersion = error.details['currentVersion']
+      return failure('ERR_VERSION_CONFLICT', `The document is at version ${String(serverVersion)}.`, { serverVersion })
+    }
+    case 'DOC_TOO_LARGE':
+      return failure('ERR_DOC_TOO_LARGE', error.message, error.details)
+    case 'STORAGE_QUOTA':
+      return failure('ERR_STORAGE_QUOTA', error.message, error.details)
+    default:
+      throw error
+  }
+}

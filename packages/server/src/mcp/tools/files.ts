@@ -1,0 +1,134 @@
+import type { HeldFile } from '@docrelay/model/canvas/files'
+import { fileArgsFlaw, fileNotFound } from '@docrelay/model/canvas/find-file'
+import type { Access } from '../../access/access.ts'
+import type { BlobGrant } from '../../blobs/blob-ledger.port.ts'
+import type { Blobs } from '../../blobs/blobs.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import { failure, success } from '../results.ts'
+import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
+import { openDocument, type OpenDocument, type ReadingDeps, type ReadResult } from './reading.ts'
+import { annotations, DOCUMENT, input, output, PAGED, TEXT } from './schema.ts'
+
+export interface FileDeps extends ReadingDeps {
+  readonly blobs: Pick<Blobs, 'find' | 'confirm' | 'deliver'>
+  /** Life of the links into an object store. [FILE-4] */
+  readonly blobUrlTtlSecs: number
+}
+
+const MAX_INLINE_BYTES = 1_048_576
+const UNKNOWN_TYPE = 'application/octet-stream'
+
+export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
+  const common = { toolset: 'read', access: 'view', bucket: 'read', annotations: annotations('RO', 'ID') } as const
+  return [
+    {
+      ...common,
+      name: 'list_files',
+      title: 'List files',
+      description: 'Find the files of a document. Returns names, types, sizes and hashes.',
+      inputSchema: input(DOCUMENT, PAGED),
+      outputSchema: output(['files', 'count', 'serverVersion', 'source'], ['nextCursor']),
+      run: (call) => listFiles(call, deps),
+    },
+    {
+      ...common,
+      name: 'get_file',
+      title: 'Get file',
+      description: 'Get a file by one of id, hash and blobRef. Returns a short-lived url, or base64.',
+      inputSchema: input(DOCUMENT, { id: TEXT, hash: TEXT, blobRef: TEXT }),
+      outputSchema: output(
+        ['id', 'name', 'hash', 'mimeType', 'size', 'transport', 'serverVersion', 'source'],
+        ['url', 'expiresAt', 'base64'],
+      ),
+      run: (call) => getFile(call, deps),
+    },
+  ]
+}
+
+/** [TOOL-list_files, FILE-1] */
+async function listFiles(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | ToolFailure> {
+  const document = await openDocument(call, deps)
+  if ('kind' in document) return document
+  const { docId: _, ...args } = call.args
+  const reading = await readWithFiles(document, args, (hash) => findGrant(call.access, hash, deps))
+  return reading.kind === 'read' ? success(reading.result) : reading
+}
+
+/** Looks up the files of one answer, not those of the whole document: what is held decides how many fit into it, so it may take another look. */
+async function readWithFiles(
+  document: OpenDocument,
+  args: JsonObject,
+  find: (hash: string) => Promise<BlobGrant | null>,
+): Promise<ReadResult> {
+  const held = new Map<string, HeldFile>()
+  const asked = new Set<string>()
+  for (;;) {
+    const reading = await document.read('list_files', args, held)
+    if (reading.kind === 'failure') return reading
+    const shown = reading.result['files'] as readonly { readonly hash: string }[]
+    const unasked = new Set(shown.map(({ hash }) => hash).filter((hash) => !asked.has(hash)))
+    if (unasked.size === 0) return reading
+    const found = await Promise.all([...unasked].map((hash) => find(hash)))
+    for (const hash of unasked) asked.add(hash)
+    for (const grant of found) if (grant !== null) held.set(grant.hash, { size: grant.sizeBytes, mimeType: grant.mimeType })
+  }
+}
+
+/** [TOOL-get_file, FILE-3, FILE-4] */
+async function getFile(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | ToolFailure> {
+  const { docId: _, ...args } = call.args
+  const flaw = fileArgsFlaw(args)
+  if (flaw !== null) return failure(flaw.code, flaw.message, flaw.facts)
+  const document = await openDocument(call, deps)
+  if ('kind' in document) return document
+  const reading = await document.read('get_file', args)
+  if (reading.kind === 'failure') return reading
+  const { id, name, hash, mimeType, ...version } = reading.result as JsonObject & { readonly hash: string }
+  const grant = await findGrant(call.access, hash, deps)
+  if (grant === null || !(await hasBytes(grant, deps))) {
+    const refusal = fileNotFound({ hash })
+    return failure(refusal.code, refusal.message, refusal.facts)
+  }
+  const type = grant.mimeType === UNKNOWN_TYPE ? (mimeType ?? UNKNOWN_TYPE) : grant.mimeType
+  const sent = await transported(grant, deps)
+  if (sent.kind === 'failure') return sent
+  return success({ id, name, hash, mimeType: type, size: grant.sizeBytes, ...sent.members, ...version })
+}
+
+async function transported(
+  grant: BlobGrant,
+  { blobs, blobUrlTtlSecs }: FileDeps,
+): Promise<{ readonly kind: 'sent'; readonly members: JsonObject } | ToolFailure> {
+  const delivery = await blobs.deliver(grant, blobUrlTtlSecs)
+  if (delivery.kind === 'redirect') {
+    return { kind: 'sent', members: { transport: 'url', url: delivery.url, expiresAt: delivery.expiresAtMs } }
+  }
+  const { sizeBytes, hash } = grant
+  if (sizeBytes > MAX_INLINE_BYTES) {
+    const path = `/api/blobs/${hash}`
+    const sentence = `The file has ${sizeBytes} bytes and at most ${MAX_INLINE_BYTES} are sent here; fetch it with GET ${path}.`
+    return failure('ERR_FILE_TOO_LARGE_FOR_INLINE', sentence, { sizeBytes, maxBytes: MAX_INLINE_BYTES, path })
+  }
+  const chunks: Uint8Array[] = []
+  for await (const chunk of await delivery.open(null)) chunks.push(chunk)
+  return { kind: 'sent', members: { transport: 'inline', base64: Buffer.concat(chunks).toString('base64') } }
+}
+
+/** `null`: the workspace does not hold it, or not for this caller. */
+function findGrant(access: Access, hash: string, { blobs }: FileDeps): Promise<BlobGrant | null> {
+  return blobs.find(access, hash).catch((error: unknown) => (isNotFound(error) ? null : Promise.reject(error)))
+}
+
+async function hasBytes(grant: BlobGrant, { blobs }: FileDeps): Promise<boolean> {
+  try {
+    await blobs.confirm(grant)
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof RelayError && error.code === 'NOT_FOUND'
+}

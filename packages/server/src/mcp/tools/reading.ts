@@ -1,0 +1,48 @@
+import { isRefusal } from '@docrelay/model/edit'
+import type { HeldFile } from '@docrelay/model/canvas/files'
+import type { ReadName } from '@docrelay/model/reads'
+import type { Bodies } from '../../documents/bodies.ts'
+import type { Documents } from '../../documents/documents.ts'
+import { failure } from '../results.ts'
+import type { JsonObject, ToolCall, ToolFailure } from '../tool.ts'
+import { documentFailure, type WasDeleted } from './document-failures.ts'
+
+export interface ReadingDeps {
+  readonly documents: Pick<Documents, 'get'>
+  readonly bodies: Pick<Bodies, 'read'>
+  readonly wasDeleted: WasDeleted
+}
+
+/** One document as a call reads it: the same version however often it is looked at. */
+export interface OpenDocument {
+  read(name: ReadName, args: JsonObject, held?: ReadonlyMap<string, HeldFile>): Promise<ReadResult>
+}
+
+export type ReadResult = { readonly kind: 'read'; readonly result: JsonObject } | ToolFailure
+
+/** The document `docId` with every edit applied before the call. [LIFE-11, CONC-7, TOOL-15] */
+export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<OpenDocument | ToolFailure> {
+  const docId = call.args['docId'] as string
+  const found = await deps.documents
+    .get(call.access, docId)
+    .catch((error: unknown) => documentFailure(error, { access: call.access, docId, does: 'read' }, deps.wasDeleted))
+  if ('kind' in found) return found
+  const { record, reader } = found
+  const { head, body } = record
+  const facts = {
+    id: head.id,
+    serverVersion: head.version,
+    source: 'relay',
+    modifiedAt: head.updatedAtMs,
+    access: reader.level,
+    collectionId: head.collectionId,
+  } as const
+  return {
+    async read(name, args, held) {
+      call.signal.throwIfAborted()
+      const reading = await deps.bodies.read({ bytes: body, read: name, args, facts: held ? { ...facts, held } : facts })
+      if (isRefusal(reading)) return failure(reading.code, reading.message, reading.facts)
+      return reading
+    },
+  }
+}

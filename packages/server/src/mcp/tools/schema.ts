@@ -1,0 +1,58 @@
+import type { ArgumentsSchema, ValueSchema } from '../arguments.ts'
+import { CONTENT_LENGTH } from '../arguments.ts'
+import type { JsonObject, ToolAnnotations } from '../tool.ts'
+
+/** What the schemas of many tools share; every byte of them is paid for by each model that sees the list. [TOOL-2, TOOL-3] */
+
+type Members = Readonly<Record<string, ValueSchema>>
+
+export const TEXT = { type: 'string' } as const
+export const INTEGER = { type: 'integer' } as const
+export const FLAG = { type: 'boolean' } as const
+export const INDEX = { type: 'integer', minimum: 0 } as const
+export const OBJECT = { type: 'object' } as const
+
+export const DOCUMENT = { docId: TEXT } as const
+export const PAGE = { docId: TEXT, pageId: TEXT } as const
+/** The shorthands of section 3: V, R and L. */
+export const VERSIONED = { expectedVersion: INTEGER, dryRun: FLAG } as const
+export const REPEATABLE = { requestId: TEXT } as const
+export const PAGED = { limit: { type: 'integer', minimum: 1 }, cursor: TEXT } as const
+export const CONTENT = { type: 'string', maxLength: CONTENT_LENGTH } as const
+export const FORMAT = { enum: ['markdown', 'md', 'html'] } as const
+export const SIDE = { enum: ['before', 'after'] } as const
+
+/** [TOOL-4] */
+export function input(required: Members, optional: Members = {}): ArgumentsSchema & JsonObject {
+  const names = Object.keys(required)
+  return {
+    type: 'object',
+    properties: { ...required, ...optional },
+    ...(names.length > 0 && { required: names }),
+    additionalProperties: false,
+  }
+}
+
+/**
+ * Lists the members of a success, and requires those that each one has; a failure has others. [TOOL-5] Not listed is what may come with any
+ * write: `fixes`, `warnings`, `dryRun`, `replayed` and totals of what was cut.
+ */
+export function output(required: readonly string[], optional: readonly string[] = []): JsonObject {
+  return {
+    type: 'object',
+    properties: Object.fromEntries([...required, ...optional].map((name) => [name, {}])),
+    anyOf: [{ required }, { required: ['code', 'message'] }],
+  }
+}
+
+/** The letters of the table in section 2.3 that say yes. */
+export type Hint = 'RO' | 'DE' | 'ID' | 'OW'
+
+export function annotations(...hints: readonly Hint[]): ToolAnnotations {
+  return {
+    readOnlyHint: hints.includes('RO'),
+    destructiveHint: hints.includes('DE'),
+    idempotentHint: hints.includes('ID'),
+    openWorldHint: hints.includes('OW'),
+  }
+}

@@ -1,0 +1,178 @@
+import { cleanName } from '@docrelay/model/names'
+import { isRefusal } from '@docrelay/model/edit'
+import { jsonBytes, MAX_RESULT_BYTES } from '@docrelay/model/paging'
+import type { Access } from '../../access/access.ts'
+import type { Documents } from '../../documents/documents.ts'
+import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
+import { newId, type Random } from '../../kernel/ids.ts'
+import { badArgument } from '../arguments.ts'
+import { failure, notes, success } from '../results.ts'
+import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
+import { documentFailure, type WasDeleted } from './document-failures.ts'
+import { editTool } from './edit-tool.ts'
+import { annotations, DOCUMENT, input, output, PAGED, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+
+export interface WorkspaceDeps {
+  readonly documents: Pick<Documents, 'list' | 'create' | 'edit' | 'remove'>
+  readonly wasDeleted: WasDeleted
+  /** Bytes that the workspace uses now. */
+  usage(access: Access): Promise<{ readonly docBytes: number; readonly blobBytes: number }>
+  readonly maxBlobBytes: number
+  readonly backend: 'filesystem' | 'object-storage'
+  /** New documents have the form that existing editor clients write. [CFG-2] */
+  readonly editorClient: boolean
+  readonly random: Random
+}
+
+const LISTED = ['id', 'name', 'modifiedAt', 'source', 'pageCount', 'canvasPageCount', 'prosePageCount'] as const
+
+/** What a workspace has: its documents as a whole, and its storage. */
+export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
+  const read = { toolset: 'read', bucket: 'read', annotations: annotations('RO', 'ID') } as const
+  return [
+    {
+      ...read,
+      name: 'list_documents',
+      title: 'List documents',
+      description: 'Find documents by part of a name or id. Returns ids, names and page counts, newest change first.',
+      inputSchema: input({}, { query: TEXT, ...PAGED }),
+      outputSchema: output(['documents', 'returned', 'localAccessEnabled'], ['nextCursor']),
+      access: 'none',
+      run: (call) => listDocuments(call, deps),
+    },
+    {
+      ...read,
+      name: 'get_storage',
+      title: 'Get storage',
+      description: 'See what storage is used. Returns bytes, quota and limits; null is unlimited.',
+      inputSchema: input({}),
+      outputSchema: output(['usedBytes', 'docBytes', 'blobBytes', 'quotaBytes', 'maxBlobBytes', 'maxDocBytes', 'backend']),
+      access: 'none',
+      run: (call) => getStorage(call, deps),
+    },
+    {
+      name: 'create_document',
+      title: 'Create document',
+      description: 'Begin a document. Returns its id and those of its blank canvas and prose page.',
+      inputSchema: input({}, { name: TEXT, ...REPEATABLE }),
+      outputSchema: output(['id', 'name', 'canvasPageId', 'prosePageId', 'serverVersion']),
+      annotations: annotations(),
+      toolset: 'author',
+      access: 'create',
+      bucket: 'write',
+      run: (call) => create(call, deps),
+    },
+    editTool(deps.documents, {
+      name: 'rename_document',
+      title: 'Rename document',
+      description: 'Set the title of a document. Returns the stored name.',
+      toolset: 'author',
+      input: input({ ...DOCUMENT, name: TEXT }, VERSIONED),
+      result: ['id', 'name'],
+      hints: ['ID'],
+    }),
+    {
+      name: 'delete_document',
+      title: 'Delete document',
+      description: 'Delete a document for good. Returns its id.',
+      inputSchema: input(DOCUMENT, VERSIONED),
+      outputSchema: output(['deleted']),
+      annotations: annotations('DE', 'ID'),
+      toolset: 'manage',
+      access: 'owner',
+      bucket: 'write',
+      run: (call) => remove(call, deps),
+    },
+  ]
+}
+
+const MAX_LISTED = 500
+const MAX_QUERY_CHARACTERS = 200
+/** Room for the other members. */
+const RESERVED_BYTES = 500
+
+/** [TOOL-list_documents, TOOL-25] */
+async function listDocuments({ access, args }: ToolCall, { documents }: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
+  const { query = '', limit, cursor } = args as { readonly query?: string; readonly limit?: number; readonly cursor?: string }
+  if (query.length > MAX_QUERY_CHARACTERS) {
+    const expected = `at most ${MAX_QUERY_CHARACTERS} characters`
+    return badArgument('query', `query has ${query.length} characters; expected ${expected}.`, { expected, got: query.length })
+  }
+  const after = cursor === undefined ? null : decodeCursor(cursor)
+  if (cursor !== undefined && after === null) {
+    const expected = 'the nextCursor of a list_documents before'
+    return badArgument('cursor', `cursor is not one that was given out; expected ${expected}.`, { expected })
+  }
+  const page = await documents.list(access, { limit: null, after, titlePart: null, collectionId: undefined })
+  return success({ ...listed(page, query.toLowerCase(), limit), localAccessEnabled: false })
+}
+
+/** One answer's part of what matches, at least one document. [TOOL-23, TOOL-24] */
+function listed({ items }: ListedPage, query: string, limit: number | undefined): JsonObject {
+  const most = limit === undefined ? Number.POSITIVE_INFINITY : Math.min(limit, MAX_LISTED)
+  const documents: JsonObject[] = []
+  let room = MAX_RESULT_BYTES - RESERVED_BYTES
+  let last: ListedPage['items'][number]['head'] | null = null
+  for (const { head } of items) {
+    const { facts, id } = head
+    if (!facts.title.toLowerCase().includes(query) && !id.toLowerCase().includes(query)) continue
+    const { canvasPageCount, prosePageCount } = facts
+    const values = [id, facts.title, head.updatedAtMs, 'relay', canvasPageCount + prosePageCount, canvasPageCount, prosePageCount]
+    const entry = Object.fromEntries(LISTED.map((name, i) => [name, values[i]]))
+    const bytes = jsonBytes(entry) + 1
+    if (last !== null && (documents.length >= most || bytes > room)) {
+      const nextCursor = encodeCursor({ updatedAtMs: last.updatedAtMs, id: last.id })
+      return { documents, returned: documents.length, nextCursor }
+    }
+    documents.push(entry)
+    room -= bytes
+    last = head
+  }
+  return { documents, returned: documents.length }
+}
+
+/** [TOOL-get_storage] */
+async function getStorage({ access }: ToolCall, { usage, maxBlobBytes, backend }: WorkspaceDeps): Promise<ToolSuccess> {
+  const { docBytes, blobBytes } = await usage(access)
+  const { quotaBytes, maxDocBytes } = access.limits
+  return success({ usedBytes: docBytes + blobBytes, docBytes, blobBytes, quotaBytes, maxBlobBytes, maxDocBytes, backend })
+}
+
+const UNTITLED = 'Untitled Document'
+/** [MCP-20] */
+const STATIC_OWNER_NAME = 'MCP integration'
+const ID_CHARACTERS = 12
+
+/** [TOOL-create_document, MCP-20] */
+async function create({ access, isStatic, args, signal }: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
+  const named = cleanName((args['name'] as string | undefined) ?? UNTITLED)
+  if (isRefusal(named)) return failure(named.code, named.message, named.facts)
+  signal.throwIfAborted()
+  const { name, fixes } = named
+  try {
+    const { head, canvasPageId, prosePageId } = await deps.documents.create(access, {
+      title: name,
+      ownerName: isStatic ? STATIC_OWNER_NAME : access.sub,
+      form: deps.editorClient ? 'keyed' : 'list',
+      mint: (kind) => newId(`${kind}-`, ID_CHARACTERS, deps.random),
+    })
+    const made = { id: head.id, name, canvasPageId, prosePageId, serverVersion: head.version }
+    return success({ ...made, ...notes({ fixes, warnings: [] }) })
+  } catch (error) {
+    return documentFailure(error, { access, docId: null, does: 'create' }, deps.wasDeleted)
+  }
+}
+
+/** [TOOL-delete_document] */
+async function remove({ access, args }: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
+  const docId = args['docId'] as string
+  const { expectedVersion, dryRun } = args as { readonly expectedVersion?: number; readonly dryRun?: boolean }
+  try {
+    await deps.documents.remove(access, docId, { expectedVersion, dryRun })
+    return success({ deleted: docId, ...(dryRun === true && { dryRun: true }) })
+  } catch (error) {
+    const refused = await documentFailure(error, { access, docId, does: 'delete' }, deps.wasDeleted)
+    if (refused.code !== 'ERR_VERSION_CONFLICT') return refused
+    return { ...refused, facts: { expectedVersion, ...refused.facts } }
+  }
+}
