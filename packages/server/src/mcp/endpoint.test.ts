@@ -58,6 +58,16 @@ describe('one URL', () => {
   })
 })
 
+it('[LIFE-28] a call that runs when the relay begins to drain is answered', async () => {
+  const sent = relay.send(legacy('tools/call', { name: 'service_slow' }))
+  await relay.tools.waiting()
+  relay.draining = true
+  relay.tools.finish()
+  const answer = await sent
+  relay.draining = false
+  expect(answer.json.result).toMatchObject({ structuredContent: { slow: true } })
+})
+
 describe('bodies', () => {
   const big = (bytes: number) => `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${'y'.repeat(bytes - 58)}"}}`
 

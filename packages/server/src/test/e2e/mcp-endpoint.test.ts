@@ -27,7 +27,7 @@ async function connected(relay: RelayUnderTest, bearer: string, mode: 'legacy' |
   return client
 }
 
-it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] a local endpoint has a listener of its own and takes the token of the host', async () => {
+it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has a listener of its own and takes the token of the host', async () => {
   await using relay = await startRelayUnderTest({ mcp: 'local' })
   const token = readFileSync(join(relay.dataDir, 'mcp_token'), 'utf8').trim()
   expect(new URL(relay.mcpUrl).hostname).toBe('127.0.0.1')
@@ -46,7 +46,9 @@ it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] a local endpoint has a listener of its own
     (await fetch(new URL('/api/docs', relay.mcpUrl), { headers: { authorization: `Bearer ${relay.token()}` } })).status,
   ).toBe(404)
 
-  await relay.kill()
+  const stream = await fetch(relay.mcpUrl, { headers: { authorization: `Bearer ${token}` } })
+  expect(await relay.stop()).toBe(0)
+  expect(await stream.text()).toBe(':\n\n')
   await relay.restart()
   expect((await post(relay.mcpUrl, token)).status).toBe(200)
   expect(relay.logLines.join('\n')).not.toContain(token)
