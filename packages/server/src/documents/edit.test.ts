@@ -1,0 +1,235 @@
+import type { EditArgs, EditName } from '@docrelay/model/edits'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Access } from '../access/access.ts'
+import { noResidents, type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
+import type { DocumentStore, DocumentWrite } from './document-store.port.ts'
+import type { EditInput } from './edit.ts'
+import type { EditOutcome, EditRequest } from './residents.port.ts'
+
+const LIMITS = {
+  quotaBytes: null,
+  quotaSource: 'config',
+  editorLimit: null,
+  maxDocBytes: null,
+  maxDocBytesSource: 'config',
+} as const
+const ANN: Access = { sub: 'ann', workspaceId: 'default', role: 'member', limits: LIMITS }
+const PAGE = '<p id="blk-1">one</p><p id="blk-2">two</p>'
+const BODY = {
+  name: 'Test',
+  pages: [],
+  richTextPages: [{ id: 'p', name: 'Prose', order: 0, content: PAGE }],
+  modifiedAt: 5,
+  lastModifiedBy: 'nobody',
+  version: 7,
+}
+
+let relay: RestRelay
+let writes: DocumentWrite[] = []
+/** Runs before a write, once. */
+let beforeWrite: ((store: DocumentStore) => Promise<unknown>) | null = null
+
+beforeAll(async () => {
+  relay = await startRestRelay({
+    store: (real) => ({
+      ...real,
+      async write(write) {
+        writes.push(write)
+        const interfere = beforeWrite
+        beforeWrite = null
+        await interfere?.(real)
+        return real.write(write)
+      },
+    }),
+  })
+})
+afterAll(async () => relay?.[Symbol.asyncDispose]())
+
+let made = 0
+async function create(body: object = BODY): Promise<string> {
+  const id = `doc-${++made}`
+  await relay.call('PUT', `/api/docs/${id}`, { as: { sub: 'ann', role: 'member' }, body })
+  relay.events.length = 0
+  writes = []
+  return id
+}
+
+function input<N extends EditName>(id: string, edit: N, args: EditArgs<N>, given: Partial<EditInput> = {}): EditInput {
+  return { id, edit, args, expectedVersion: null, dryRun: false, agent: null, ...given }
+}
+
+const set = (content: string, id = 'blk-2') => ({ pageId: 'p', id, content, format: 'html' as const })
+const edit = (given: EditInput, access = ANN): Promise<EditOutcome> => relay.documents.edit(access, given)
+const shown = async (id: string) => (await relay.call('GET', `/api/docs/${id}`, { as: { sub: 'ann', role: 'member' } })).json
+const contentOf = async (id: string) => ((await shown(id)).richTextPages as { content: string }[])[0]?.content
+
+/** Another writer's version. */
+async function bump(store: DocumentStore, id: string): Promise<void> {
+  const state = await store.state({ workspaceId: 'default', id })
+  if (state.kind !== 'document') throw new Error('no document')
+  const { key, version, workspaceId } = state.head
+  const expect = { kind: 'document', key, version } as const
+  const write = { ref: { workspaceId, id }, expect, set: { collectionId: `c${version}` }, bump: true, nowMs: 1, quotaBytes: null }
+  await store.write({ ...write, log: { kind: 'none' } })
+}
+
+describe('edits of documents that nobody has open', () => {
+  it('[CONC-3] [TOOL-15] [CONC-12] the change is stored under the next version, stamped, and told once', async () => {
+    const id = await create()
+    const outcome = await edit(input(id, 'set_prose', set('<p>2</p>'), { expectedVersion: 1 }))
+    expect(outcome).toMatchObject({ kind: 'edited', changed: true, head: { version: 2 }, result: { pageId: 'p', ok: true } })
+    expect(await shown(id)).toMatchObject({ serverVersion: 2, lastModifiedBy: 'ann' })
+    expect((await shown(id)).modifiedAt).toBeGreaterThan(5)
+    expect(await contentOf(id)).toBe('<p id="blk-1">one</p><p id="blk-2">2</p>')
+    expect(relay.events).toMatchObject([{ kind: 'updated', actor: 'ann', head: { id, version: 2, facts: { clientVersion: 7 } } }])
+  })
+
+  it('[PROSE-54] [TOOL-21] what changes nothing and what is only tried write nothing and tell nobody', async () => {
+    const id = await create()
+    expect(await edit(input(id, 'set_prose', set('<p id="blk-2">two</p>')))).toMatchObject({
+      changed: false,
+      head: { version: 1 },
+    })
+    const tried = await edit(input(id, 'set_prose', set('<p onclick="x">2</p>'), { dryRun: true }))
+    expect(tried).toMatchObject({
+      kind: 'edited',
+      changed: true,
+      head: { version: 1 },
+      result: { blocks: [{ id: 'blk-2', text: '2' }] },
+    })
+    expect([writes, relay.events]).toEqual([[], []])
+  })
+
+  it('[TOOL-20] [MCP-25] [MCP-27] version, right and existence are refused with their facts, and nothing changes', async () => {
+    const id = await create()
+    const given = input(id, 'set_prose', set('<p>2</p>'))
+    expect(await edit({ ...given, expectedVersion: 4 })).toMatchObject({
+      code: 'ERR_VERSION_CONFLICT',
+      facts: { expectedVersion: 4, serverVersion: 1 },
+    })
+    const bob = { ...ANN, sub: 'bob' }
+    expect(await edit(given, bob)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN', facts: { docId: id, role: 'member' } })
+    expect(await edit({ ...given, dryRun: true }, { ...ANN, role: 'viewer' })).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN' })
+    expect(await edit({ ...given, id: 'nowhere' })).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', facts: { docId: 'nowhere' } })
+    expect(await edit(given, { ...ANN, workspaceId: 'other' })).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', facts: { docId: id } })
+    await relay.call('DELETE', `/api/docs/${id}`, { as: { sub: 'ann', role: 'member' } })
+    expect(await edit(given)).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', facts: { docId: id, deleted: true } })
+    expect(writes).toEqual([])
+  })
+
+  it('[CONC-6] [CONC-10] what the edit depends on is looked at anew after a lost race', async () => {
+    const id = await create()
+    beforeWrite = (store) => bump(store, id)
+    expect(await edit(input(id, 'set_prose', set('<p>2</p>')))).toMatchObject({
+      kind: 'edited',
+      head: { version: 3, collectionId: 'c1' },
+    })
+    beforeWrite = (store) => bump(store, id)
+    expect(await edit(input(id, 'set_prose', set('<p>3</p>'), { expectedVersion: 3 }))).toMatchObject({
+      code: 'ERR_VERSION_CONFLICT',
+      facts: { expectedVersion: 3, serverVersion: 4 },
+    })
+    expect(await contentOf(id)).toContain('>2<')
+  })
+
+  it('[CONC-3] after five lost races nothing is written and the attempts are told', async () => {
+    const id = await create()
+    const interfere = async (store: DocumentStore) => {
+      await bump(store, id)
+      beforeWrite = interfere
+    }
+    beforeWrite = interfere
+    const outcome = await edit(input(id, 'set_prose', set('<p>2</p>')))
+    beforeWrite = null
+    expect(outcome).toMatchObject({ code: 'ERR_VERSION_CONFLICT', facts: { serverVersion: 6, attempts: 5 } })
+    expect(await contentOf(id)).toBe(PAGE)
+  })
+
+  it('[CONC-5] edits that arrive together all land, one after the other', async () => {
+    const id = await create()
+    const all = Array.from({ length: 8 }, (_, i) => edit(input(id, 'insert_block', set(`<p>new ${i}</p>`))))
+    const versions = (await Promise.all(all)).map((outcome) => (outcome.kind === 'edited' ? outcome.head.version : 0))
+    expect(versions).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
+    expect(await contentOf(id)).toMatch(/two.*new 7.*new 6.*new 0/)
+  })
+
+  it('[CONC-9] [LIFE-16] growth above ceiling or quota is refused and counted; shrinking passes', async () => {
+    const id = await create()
+    const grow = input(id, 'insert_block', set('<p>more</p>'))
+    const small = { ...ANN, limits: { ...LIMITS, maxDocBytes: 100 } }
+    expect(await edit(grow, small)).toMatchObject({ code: 'ERR_DOC_TOO_LARGE', facts: { maxBytes: 100, source: 'config' } })
+    const poor = { ...ANN, limits: { ...LIMITS, quotaBytes: 10 } }
+    const addedBytes = '<p id=\\"blk-0123456789\\">more</p>'.length
+    // Now has more digits than the 5 that the body came with, and `ann` fewer letters than `nobody`.
+    const stamps = String(Date.now()).length - 1 - 3
+    expect(await edit(grow, poor)).toMatchObject({
+      code: 'ERR_STORAGE_QUOTA',
+      facts: { addedBytes: addedBytes + stamps, quotaBytes: 10 },
+    })
+    expect(await contentOf(id)).toBe(PAGE)
+    const shrink = input(id, 'delete_block', { pageId: 'p', id: 'blk-2' })
+    expect(await edit(shrink, { ...ANN, limits: { ...LIMITS, maxDocBytes: 100, quotaBytes: 10 } })).toMatchObject({
+      kind: 'edited',
+    })
+    const { text } = await relay.metrics.render()
+    expect(text).toMatch(/relay_quota_rejections_total\{[^}]*kind="doc_size"[^}]*\} 1/)
+  })
+
+  it('[CONC-13] an edit of a long document does not hold the event loop', async () => {
+    const blocks = Array.from({ length: 12_000 }, (_, i) => `<p id="blk-${i}">${'word '.repeat(30)}</p>`).join('')
+    const id = await create({ ...BODY, richTextPages: [{ id: 'p', name: 'Prose', order: 0, content: blocks }] })
+    // The thread is started by the first one.
+    await edit(input(id, 'set_prose', set('<p>first</p>', 'blk-5')))
+    let longest = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    await edit(input(id, 'set_prose', set('<p>second</p>', 'blk-5')))
+    clearInterval(timer)
+    expect(longest).toBeLessThan(100)
+    expect(await contentOf(id)).toContain('<p id="blk-5">second</p>')
+  })
+
+  it('[YDOC-7] [BODY-10] a new title is dated, so that older live titles lose', async () => {
+    const id = await create()
+    const before = Date.now()
+    const outcome = await edit(input(id, 'rename_document', { docId: id, name: 'Other' }))
+    expect(outcome).toMatchObject({ kind: 'edited', head: { facts: { title: 'Other' } } })
+    expect(outcome.kind === 'edited' && outcome.head.titleChangedAtMs).toBeGreaterThanOrEqual(before)
+  })
+})
+
+describe('edits of documents that are open', () => {
+  it('[CONC-4] [CONC-5] they run on the live document, in order with PUTs', async () => {
+    const order: string[] = []
+    const asked: EditRequest[] = []
+    const late = () => new Promise((resolve) => setTimeout(resolve, 20))
+    await using live = await startRestRelay({
+      residents: {
+        ...noResidents,
+        isResident: () => true,
+        put: async () => {
+          order.push('put begins')
+          await late()
+          order.push('put ends')
+          return 'not-resident'
+        },
+        edit: async (request) => {
+          asked.push(request)
+          order.push('edit')
+          await late()
+          return { kind: 'refused', code: 'ERR_PAGE_NOT_FOUND', message: 'No such page.', facts: {} }
+        },
+      },
+    })
+    const putting = live.call('PUT', '/api/docs/doc', { as: { sub: 'ann', role: 'member' }, body: BODY })
+    while (order.length === 0) await late()
+    const given = input('doc', 'set_prose', set('<p>2</p>'), { agent: { name: 'Scribe', color: '#112233' } })
+    expect(await live.documents.edit(ANN, given)).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
+    await putting
+    expect(order).toEqual(['put begins', 'put ends', 'edit'])
+    expect(asked).toMatchObject([{ ref: { workspaceId: 'default', id: 'doc' }, edit: 'set_prose', agent: { name: 'Scribe' } }])
+  })
+})
