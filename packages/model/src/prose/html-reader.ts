@@ -4,7 +4,7 @@ import { attrOf, isElement, textOf, type HtmlElement, type HtmlNode } from './ht
 import { plainText } from './heal-inline.ts'
 import { InlineRun } from './html-inline.ts'
 import { blockTags, chromeTags, nodeOfElement, removedTags, silentTags, type FoundNode } from './html-tags.ts'
-import { markedNode, pushAll, withMark } from './marks.ts'
+import { isCallId, markedNode, pushAll, withMark } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseMark, ProseNode } from './node.ts'
 import { markOfTag, nodeSpec, type MarkSpec } from './schema.ts'
 
@@ -216,8 +216,7 @@ class HtmlReader {
     if (spec.group !== 'inline') this.#flush(sink)
     const place = placeIn(sink, type)
     let attrs: ProseAttrs = readHtmlAttrs(element, spec.attrs, found.markers, { fixes: this.#fixes, place, nodeType: type })
-    if (this.#source === 'call' && attrs['id'] !== undefined && !callId.test(String(attrs['id']).slice(0, 80)))
-      attrs = without(attrs, 'id')
+    if (this.#source === 'call' && attrs['id'] !== undefined && !isCallId(attrs['id'])) attrs = without(attrs, 'id')
     switch (spec.content) {
       case 'none':
         return this.#atom(sink, element, type, attrs, inner, place)
@@ -321,7 +320,6 @@ function placeIn(sink: Sink, name: string): Place {
 }
 
 const htmlNamespace = 'http://www.w3.org/1999/xhtml'
-const callId = /^blk-[A-Za-z0-9_-]{1,64}$/
 
 function without(attrs: ProseAttrs, name: string): ProseAttrs {
   return Object.fromEntries(Object.entries(attrs).filter(([key]) => key !== name))

@@ -16,8 +16,6 @@ export class BlockReader {
   readonly #links: LinkBudget = { left: 8 * 1024 * 1024 }
   readonly #tokens: readonly Token[]
   #at = 0
-  /** Raw HTML was met, which may carry ids. */
-  hasHtml = false
 
   constructor(parser: MarkdownParser, slots: SlotReader, fixes: FixList, tokens: readonly Token[]) {
     this.#parser = parser
@@ -41,10 +39,7 @@ export class BlockReader {
       index += nodes.length
       parts.push({ nodes })
     }
-    if (isHtml) {
-      this.hasHtml = true
-      return this.#slots.blocks(parts, place)
-    }
+    if (isHtml) return this.#slots.blocks(parts, place)
     const nodes: ProseNode[] = []
     for (const part of parts) if ('nodes' in part) pushAll(nodes, part.nodes)
     return nodes
@@ -90,7 +85,6 @@ export class BlockReader {
     const parts = this.#inline(this.#next()?.content ?? '', place)
     this.#next()
     if (!parts.some((part) => 'html' in part)) return [{ type, attrs, content: inlineNodes(parts) }]
-    this.hasHtml = true
     this.#parser.env.steps += htmlSteps
     return this.#slots.inline(parts, tag, place.parent)
   }

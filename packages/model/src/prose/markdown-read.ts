@@ -2,25 +2,25 @@ import type { Fix } from '../edit.ts'
 import { FixList } from './fixes.ts'
 import { heal } from './heal.ts'
 import { BlockReader } from './markdown-blocks.ts'
+import { isCallId, withoutIds } from './marks.ts'
 import { MarkdownParser } from './markdown-parser.ts'
 import { SlotReader } from './markdown-slots.ts'
-import { withoutIds } from './marks.ts'
 import type { ProseTree } from './node.ts'
 import { cleanText } from './values.ts'
 
 /**
  * Reads Markdown as a page that satisfies the content model. [PROSE-25 to PROSE-36]
  *
- * White space collapses as in HTML; white space written as a character reference stands. Nothing in Markdown carries an id. `fixes` tells
- * what was adjusted. Never throws. Input is at most 1 MiB; what costs more than linear time is bounded, and told. [PROSE-21]
+ * White space collapses as in HTML; white space written as a character reference stands. Ids come from raw HTML
+ * alone, where they have the form of ours. [PROSE-46] `fixes` tells what was adjusted. Never throws. Input is at most 1 MiB; what costs more than linear time is bounded, and told. [PROSE-21]
  */
 export function parseMarkdown(text: string): { readonly tree: ProseTree; readonly fixes: readonly Fix[] } {
   const fixes = new FixList()
   const clean = cleanText(text.replaceAll('\0', '').replace(/\r\n?/g, '\n'))
   const parser = new MarkdownParser()
   const reader = new BlockReader(parser, new SlotReader(clean, fixes), fixes, parser.blocks(clean))
-  const nodes = reader.blocks(undefined, undefined)
-  const tree = heal(reader.hasHtml ? nodes.map(withoutIds) : nodes, fixes)
+  const nodes = reader.blocks(undefined, undefined).map((node) => withoutIds(node, isCallId))
+  const tree = heal(nodes, fixes)
   for (const reason of parser.env.cuts) fixes.add('clamped', reason, undefined, 'page')
   return { tree, fixes: fixes.list }
 }

@@ -240,8 +240,10 @@ describe('Markdown in', () => {
     ])
   })
 
-  it('[PROSE-25] nothing in Markdown carries an id', () => {
-    expect(html('<!-- blk-1 -->\na\n\n<p id="blk-2">b</p>\n\n<p id="blk-3">&#32;c</p>')).toBe('<p>a</p><p>b</p><p> c</p>')
+  it('[PROSE-25] [PROSE-46] a comment carries no id, raw HTML does where the id has the form of ours', () => {
+    expect(html('<!-- blk-1 -->\na\n\n<p id="blk-2">b</p>\n\n<p id="mine">&#32;c</p>')).toBe(
+      '<p>a</p><p id="blk-2">b</p><p> c</p>',
+    )
   })
 
   it('[PROSE-H21] nothing is one empty paragraph', () => {

@@ -32,12 +32,18 @@ export function markedNode(node: ProseNode, around: readonly ProseMark[]): Prose
   return { ...node, content: node.content.map((child) => markedNode(child, around)) }
 }
 
-/** The node without the ids of all blocks in it. */
-export function withoutIds<T extends ProseNode>(node: T): T
-export function withoutIds(node: ProseNode): ProseNode {
+/** Ids that content of a call may bring. [PROSE-46] */
+export function isCallId(id: unknown): boolean {
+  return /^blk-[A-Za-z0-9_-]{1,64}$/.test(String(id).slice(0, 80))
+}
+
+/** The node without the ids of all blocks in it, but those that `keeps` wants. */
+export function withoutIds<T extends ProseNode>(node: T, keeps?: (id: unknown) => boolean): T
+export function withoutIds(node: ProseNode, keeps: (id: unknown) => boolean = () => false): ProseNode {
   if (node.type === 'text') return node
-  const rest = withContent(node, node.content.map(withoutIds))
-  if (node.attrs['id'] === undefined) return rest
+  const content = node.content.map((child) => withoutIds(child, keeps))
+  const rest = withContent(node, content)
+  if (node.attrs['id'] === undefined || keeps(node.attrs['id'])) return rest
   const { id: _, ...attrs } = node.attrs
   return { ...(rest as ProseElement), attrs }
 }
