@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import type { Access } from '../access/access.ts'
+import { NO_LIMITS } from '../access/testing/no-limits.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { systemRandom } from '../kernel/ids.ts'
+import { type LogFields, type Logger, silentLogger } from '../kernel/log.ts'
+import { manualTime } from '../kernel/testing/manual-time.ts'
+import { createToolServer } from './registry.ts'
+import { success } from './results.ts'
+import { annotations, DOCUMENT, input, output, REPEATABLE, VERSIONED } from './tools/schema.ts'
+import type { CallContext, ToolCall, ToolDefinition } from './tool.ts'
+
+const WHOLE = { toolsets: null, readonly: false } as const
+
+function toolOf(name: string, run: ToolDefinition['run'], more: Partial<ToolDefinition> = {}): ToolDefinition {
+  return {
+    name,
+    title: name,
+    description: 'Does. Returns.',
+    inputSchema: input(DOCUMENT, { ...VERSIONED, ...REPEATABLE }),
+    outputSchema: output([]),
+    annotations: annotations(),
+    toolset: 'prose',
+    access: 'edit',
+    bucket: 'write',
+    run,
+    ...more,
+  }
+}
+
+function serverOf(...tools: readonly ToolDefinition[]) {
+  const logged: LogFields[] = []
+  const metrics: string[] = []
+  const log: Logger = { ...silentLogger, error: (_event, _msg, fields) => void logged.push(fields ?? {}) }
+  const server = createToolServer({
+    tools,
+    clock: manualTime().clock,
+    random: systemRandom,
+    log,
+    metrics: { add: (name: string) => void metrics.push(name) },
+  })
+  const call = async (name: string, args: object = { docId: 'd' }, context: Partial<CallContext> = {}) => {
+    const result = await server.call(`service_${name}`, args as ToolCall['args'], { ...contextOf(), ...context })
+    return result['structuredContent'] as ToolCall['args']
+  }
+  return { server, call, logged, metrics }
+}
+
+function contextOf(access: Partial<Access> = {}): CallContext {
+  return {
+    access: { sub: 'ann', workspaceId: 'w', role: 'member', limits: NO_LIMITS, ...access },
+    isStatic: false,
+    view: WHOLE,
+    clientName: null,
+    signal: new AbortController().signal,
+    progress() {},
+  }
+}
+
+const failing = (error: unknown) => toolOf('fails', () => Promise.reject(error))
+
+describe('the tool server', () => {
+  it('[TOOL-1] lists the tools with their prefix and finds them by their whole names only', () => {
+    const { server } = serverOf(
+      toolOf('one', async () => success({})),
+      toolOf('two', async () => success({}), { bucket: 'read' }),
+    )
+    expect(server.list({ ...WHOLE, isViewer: false }).map(({ name }) => name)).toEqual(['service_one', 'service_two'])
+    expect(server.find('service_two')).toEqual({ kind: 'known', bucket: 'read' })
+    expect(server.find('two')).toEqual({ kind: 'unknown', nearest: 'service_two' })
+    expect(server.find('__proto__')).toMatchObject({ kind: 'unknown' })
+    expect(() => serverOf(failing(null), failing(null))).toThrow('the tool fails is defined twice')
+  })
+
+  it('[TOOL-10] [TOOL-11] a request sees and calls the part that it asks for', async () => {
+    const read = toolOf('reads', async () => success({ read: true }), { bucket: 'read', toolset: 'read' })
+    const { server, call } = serverOf(
+      read,
+      toolOf('writes', async () => success({ written: true })),
+    )
+    const names = (view: object) => server.list({ ...WHOLE, isViewer: false, ...view }).map(({ name }) => name)
+    expect(names({ toolsets: ['prose'] })).toEqual(['service_writes'])
+    expect(names({ readonly: true })).toEqual(['service_reads'])
+    expect(names({ isViewer: true })).toEqual(['service_reads'])
+    expect(names({ toolsets: ['prose'], readonly: true })).toEqual([])
+    const disabled = { code: 'ERR_TOOL_DISABLED', tool: 'service_writes', toolset: 'prose' }
+    for (const view of [
+      { toolsets: ['read'], readonly: false },
+      { toolsets: null, readonly: true },
+    ] as const)
+      expect(await call('writes', {}, { view })).toMatchObject(disabled)
+    expect(await call('reads', { docId: 'd' }, { view: { toolsets: ['read'], readonly: true } })).toEqual({ read: true })
+  })
+
+  it('[MCP-26] a viewer writes nothing, after the arguments are looked at and before the tool runs', async () => {
+    const never = () => Promise.reject(new Error('was run'))
+    const { call } = serverOf(toolOf('writes', never), toolOf('delete_document', never))
+    const viewer = contextOf({ role: 'viewer' })
+    expect(await call('writes', { docId: 'd' }, viewer)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN', docId: 'd', role: 'viewer' })
+    expect(await call('writes', { docId: 'd', dryRun: true }, viewer)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN' })
+    expect(await call('delete_document', { docId: 'd' }, viewer)).toMatchObject({ code: 'ERR_DELETE_FORBIDDEN', role: 'viewer' })
+    expect(await call('writes', { docId: 1 }, viewer)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
+  })
+
+  it('[TOOL-12] [TOOL-22] ids of documents and requests are held to their limits', async () => {
+    const { call } = serverOf(toolOf('writes', async () => success({})))
+    for (const docId of ['', '..', 'a/b', 'a\\b', 'a\u0000', 'é'.repeat(129)])
+      expect(await call('writes', { docId })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'docId' })
+    for (const requestId of ['', 'r'.repeat(129)])
+      expect(await call('writes', { docId: 'd', requestId })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'requestId' })
+    expect(await call('writes', { docId: 'é'.repeat(128), requestId: 'r'.repeat(128) })).toEqual({})
+  })
+
+  it('[TOOL-22] a request id is no argument of the tool, and dry runs are not remembered', async () => {
+    let runs = 0
+    const { call } = serverOf(toolOf('writes', async ({ args }) => success({ args, run: ++runs })))
+    const args = { docId: 'd', requestId: 'r' }
+    expect(await call('writes', { ...args, dryRun: true })).toEqual({ args: { docId: 'd', dryRun: true }, run: 1 })
+    expect(await call('writes', args)).toEqual({ args: { docId: 'd' }, run: 2 })
+    expect(await call('writes', args)).toEqual({ args: { docId: 'd' }, run: 2, replayed: true })
+    expect(await call('writes', args, contextOf({ workspaceId: 'v' }))).toMatchObject({ run: 3 })
+    expect(await call('writes', args, { isStatic: true })).toMatchObject({ run: 4 })
+  })
+
+  it('[TOOL-9] what is unexpected is told as a number that the log has, without its detail', async () => {
+    const { call, logged, metrics } = serverOf(failing(new Error('secret /path')))
+    const result = await call('fails')
+    expect(result).toEqual({ code: 'ERR_INTERNAL', message: expect.any(String), incident: expect.stringMatching(/^inc-/) })
+    expect(JSON.stringify(result)).not.toContain('secret')
+    expect(logged).toMatchObject([
+      { incident: result['incident'], tool: 'fails', detail: expect.stringContaining('secret /path') },
+    ])
+    expect(metrics).toEqual(['relay_handler_panics_total'])
+  })
+
+  it.each(['UNAVAILABLE', 'NOT_PERSISTED', 'BLOB_STORE_ERROR'] satisfies ErrorCode[])(
+    '[section 2.4] %s is a store that cannot be reached',
+    async (code) => {
+      const { call } = serverOf(failing(new RelayError(code, 'internal words')))
+      expect(await call('fails')).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
+    },
+  )
+
+  it('[MCP-15] a call that was given up before it began does not run; one that gives up later rejects with the reason', async () => {
+    const gone = AbortSignal.abort(new Error('gone'))
+    let runs = 0
+    const { server } = serverOf(
+      toolOf('writes', async ({ signal }) => {
+        runs++
+        signal.throwIfAborted()
+        return success({})
+      }),
+    )
+    await expect(server.call('service_writes', { docId: 'd' }, { ...contextOf(), signal: gone })).rejects.toThrow('gone')
+    expect(runs).toBe(0)
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { manualTime } from '../kernel/testing/manual-time.ts'
+import { createReplays } from './replays.ts'
+import { failure, success } from './results.ts'
+import type { ToolFailure, ToolSuccess } from './tool.ts'
+
+const CALL = { caller: 'ann', tool: 'insert_block', requestId: 'r', args: { docId: 'd', fields: [{ a: 1, b: 2 }] } }
+
+/** Runs that count themselves, each with the next of the given outcomes. */
+function runs(...outcomes: readonly (ToolSuccess | ToolFailure | Error)[]) {
+  let count = 0
+  return {
+    get count() {
+      return count
+    },
+    run: async () => {
+      const outcome = outcomes[Math.min(count++, outcomes.length - 1)] as ToolSuccess | ToolFailure | Error
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    },
+  }
+}
+
+const done = success({ id: 'x' })
+const again = success({ id: 'x', replayed: true })
+
+describe('a repeat', () => {
+  it('[TOOL-22] gets the first success for ten minutes and then runs anew', async () => {
+    const time = manualTime()
+    const replays = createReplays(time.clock)
+    const first = runs(done)
+    expect(await replays.once(CALL, first.run)).toEqual(done)
+    await time.advance(599_999)
+    expect(await replays.once({ ...CALL, args: { fields: [{ b: 2, a: 1 }], docId: 'd' } }, first.run)).toEqual(again)
+    await time.advance(1)
+    expect(await replays.once(CALL, first.run)).toEqual(done)
+    expect(first.count).toBe(2)
+  })
+
+  it('[TOOL-22] is one of the same caller, tool and arguments', async () => {
+    const replays = createReplays(manualTime().clock)
+    const first = runs(done)
+    await replays.once(CALL, first.run)
+    for (const other of [{ caller: 'bob' }, { tool: 'add_prose_page' }, { requestId: 's' }])
+      expect(await replays.once({ ...CALL, ...other }, first.run)).toEqual(done)
+    expect(await replays.once({ ...CALL, args: { docId: 'e' } }, first.run)).toMatchObject({
+      code: 'ERR_REQUEST_ID_REUSED',
+      facts: { requestId: 'r' },
+    })
+    expect(first.count).toBe(4)
+  })
+
+  it('[TOOL-22] waits for the first while that runs, and runs when that failed or was given up', async () => {
+    for (const fails of [failure('ERR_LAST_PAGE', 'it is the last'), new Error('given up')]) {
+      const replays = createReplays(manualTime().clock)
+      const order = runs(fails, done)
+      const all = await Promise.allSettled([1, 2, 3, 4].map(() => replays.once(CALL, order.run)))
+      const [first, ...others] = all
+      expect(first).toMatchObject(fails instanceof Error ? { status: 'rejected' } : { value: fails })
+      expect(others.map((one) => one.status === 'fulfilled' && one.value)).toEqual([done, again, again])
+      expect(order.count).toBe(2)
+    }
+  })
+
+  it('[TOOL-22] of the oldest calls runs anew when more is remembered than there is room for', async () => {
+    const replays = createReplays(manualTime().clock, 4_000)
+    const large = runs(success({ text: 'x'.repeat(1_000) }))
+    for (const requestId of ['a', 'b', 'c', 'd', 'e']) await replays.once({ ...CALL, requestId }, large.run)
+    expect(await replays.once({ ...CALL, requestId: 'e' }, large.run)).toMatchObject({ structured: { replayed: true } })
+    expect(large.count).toBe(5)
+    await replays.once({ ...CALL, requestId: 'a' }, large.run)
+    expect(large.count).toBe(6)
+  })
+})
