@@ -242,6 +242,7 @@ describe('the process', () => {
       RELAY_HOST: '127.0.0.1',
       RELAY_PORT: '0',
       RELAY_METRICS_PORT: '0',
+      RELAY_MCP_PORT: '0',
     }
     const child = spawn(process.execPath, [main, 'serve'], { cwd, env })
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -261,6 +262,6 @@ describe('the process', () => {
     for (const line of text.err.trim().split('\n'))
       expect(JSON.parse(line)).toMatchObject({ ts: expect.any(String), level: expect.any(String) })
     expect(readdirSync(cwd)).toEqual(['data'])
-    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('relay.db'))).toEqual(['blobs'])
+    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('relay.db')).sort()).toEqual(['blobs', 'mcp_token'])
   }, 30_000)
 })
