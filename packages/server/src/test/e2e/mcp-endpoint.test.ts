@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, it } from 'vitest'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { metric, openWire } from '../wire-client.ts'
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 
@@ -83,4 +84,26 @@ it('[MCP-2] [MCP-18] a public endpoint never takes the token of the host', async
   await relay.kill()
   await using open = await startRelayUnderTest({ mcp: 'public', dataDir: relay.dataDir })
   expect([(await post(open.mcpUrl, token)).status, (await post(open.mcpUrl, open.token())).status]).toEqual([401, 200])
+})
+
+it('[MCP-54] [MCP-55] [WS-28] sockets and write tools take from one bucket of the workspace', async () => {
+  const env = { RELAY_WRITES_PER_SEC: '1', RELAY_WRITES_BURST: '20' }
+  await using relay = await startRelayUnderTest({ mcp: 'public', env })
+  await relay.rest().putDocument('d', {})
+  const frames = await (await openWire(relay)).enter(relay.token(), 'd')
+  // More than the bucket holds, so that the socket has emptied it.
+  for (let i = 0; i < 30; i++) frames.step2()
+  await until('the socket to be refused', () => frames.errors().length > 0)
+  const rename = { name: 'service_rename_document', arguments: { docId: 'd', name: 'Renamed' } }
+  const list = { name: 'service_list_documents', arguments: {} }
+  const call = (params: unknown) => post(relay.mcpUrl, relay.token(), { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const refused = await call(rename)
+  expect([refused.status, JSON.parse(refused.text)]).toMatchObject([
+    429,
+    { error: { data: { bucket: 'write', perSecond: 1, burst: 20 } } },
+  ])
+  expect((await call(list)).status).toBe(200)
+  expect(await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'mcp_write' })).toBe(1)
+  await until('a token to be back', async () => (await call(rename)).status === 200)
+  frames.socket.close()
 })
