@@ -5,7 +5,6 @@ import type { ErrorCode } from '../kernel/errors.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { type LogFields, type Logger, silentLogger } from '../kernel/log.ts'
-import type { Metrics } from '../kernel/metrics.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { createToolServer } from './registry.ts'
 import { success } from './results.ts'
@@ -39,7 +38,7 @@ function serverOf(...tools: readonly ToolDefinition[]) {
     clock: manualTime().clock,
     random: systemRandom,
     log,
-    metrics: { add: ((name: string) => void metrics.push(name)) as Metrics['add'] },
+    metrics: { add: (...[name]) => void metrics.push(name) },
   })
   const call = async (name: string, args: object = { docId: 'd' }, context: Partial<CallContext> = {}) => {
     const result = await server.call(`service_${name}`, args as ToolCall['args'], { ...contextOf(), ...context })
