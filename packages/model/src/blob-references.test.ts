@@ -35,7 +35,7 @@ function byVisiting(value: Json, found = new Set<string>()): Set<string> {
 
 describe('references in a text', () => {
   it('[BLOB-1] a bare hash counts under blobRef, blob://<hash> anywhere in a string, each once and sorted', () => {
-    const shapes = [{ blobRef: B }, { blobRef: A, text: `see blob://${B}` }]
+    const shapes: readonly Json[] = [{ blobRef: B }, { blobRef: A, text: `see blob://${B}` }]
     expect(
       inText({ pages: [{ shapes }], richTextPages: [{ content: `<img src="blob://${D}?w=1"><img src='blob://${C}'>` }] }),
     ).toEqual([D, A, B, C])

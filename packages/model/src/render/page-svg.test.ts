@@ -126,7 +126,7 @@ describe('canvas pages as SVG', () => {
   })
 
   it('[CANVAS-25] text that outgrows its shape and the label of a line at the edge are within the view box', () => {
-    const viewBox = (shape: JsonObject) => {
+    const viewBox = (shape: JsonObject & { readonly id: string }) => {
       const [left = 0, top = 0, width = 0, height = 0] = (/viewBox="([^"]*)"/.exec(renderPage(pageOf(shape), 1).svg)?.[1] ?? '')
         .split(' ')
         .map(Number)

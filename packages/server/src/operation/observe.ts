@@ -28,6 +28,7 @@ class Totals {
 type PlainCounter = Exclude<
   CounterName,
   | 'relay_deprecated_requests_total'
+  | 'relay_mcp_calls_total'
   | 'relay_ws_closes_total'
   | 'relay_auth_failures_total'
   | 'relay_rate_limit_rejections_total'

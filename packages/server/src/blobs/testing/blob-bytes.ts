@@ -6,7 +6,7 @@ export function hashOf(bytes: Uint8Array): string {
 }
 
 /** Bytes that differ by `seed` and do not repeat with a short period. */
-export function someBytes(length: number, seed = 1): Uint8Array {
+export function someBytes(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
   let state = (seed * 2_654_435_761 + 1) >>> 0
   for (let i = 0; i < length; i++) {

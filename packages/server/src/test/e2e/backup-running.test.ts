@@ -20,7 +20,7 @@ function newFolder(name: string): string {
   return path
 }
 
-async function putBlob(relay: RelayUnderTest, bytes: Uint8Array): Promise<string> {
+async function putBlob(relay: RelayUnderTest, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = hashOf(bytes)
   const response = await relay.fetch(`/api/blobs/${hash}`, {
     method: 'POST',

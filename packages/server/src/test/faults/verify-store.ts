@@ -84,7 +84,7 @@ async function send(relay: RelayUnderTest, path: string, method: string, json?: 
   if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
 }
 
-async function putBlob(relay: RelayUnderTest, bytes: Uint8Array): Promise<string> {
+async function putBlob(relay: RelayUnderTest, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = hashOf(bytes)
   const headers = { authorization: `Bearer ${relay.token()}`, 'content-type': 'image/png' }
   const response = await fetch(`${relay.baseUrl}/api/blobs/${hash}`, { method: 'POST', headers, body: bytes })
