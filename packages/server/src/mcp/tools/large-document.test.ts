@@ -1,0 +1,87 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
+import { openBodies, type Bodies } from '../../documents/bodies.ts'
+import { type RestRelay, startRestRelay } from '../../http/testing/rest-relay.ts'
+import { silentLogger } from '../../kernel/log.ts'
+import { MAX_RESULT_BYTES } from '@docrelay/model/paging'
+import type { JsonObject, ToolCall } from '../tool.ts'
+import { readTools } from './reads.ts'
+
+/** The bound for shared machines; unshared ones stay below 100 ms. */
+const MAX_PAUSE_MS = 250
+
+let relay: RestRelay
+let bodies: Bodies
+beforeAll(async () => {
+  relay = await startRestRelay()
+  bodies = openBodies({ maxBytes: 64 * 1_048_576, log: silentLogger })
+  const shape = (i: number) => ({ id: `s${i}`, type: 'rectangle', x: i, y: i, width: 100, height: 60, label: 'word '.repeat(30) })
+  const body = {
+    name: 'large',
+    pages: [{ id: 'canvas', name: 'C', shapes: Array.from({ length: 10_000 }, (_, i) => shape(i)) }],
+    richTextPages: [
+      {
+        id: 'prose',
+        name: 'P',
+        content: Array.from({ length: 10_000 }, (_, i) => `<p id="blk-${i}">${'some words '.repeat(20)}</p>`).join(''),
+      },
+    ],
+  }
+  const answer = await relay.call('PUT', '/api/docs/large', { as: { sub: 'ann', role: 'member' }, body })
+  expect(answer.status).toBe(200)
+})
+afterAll(async () => {
+  await bodies?.[Symbol.asyncDispose]()
+  await relay?.[Symbol.asyncDispose]()
+})
+
+async function run(name: string, args: JsonObject): Promise<JsonObject> {
+  const tools = readTools({ documents: relay.documents, bodies, wasDeleted: async () => false })
+  const call = {
+    access: { sub: 'ann', workspaceId: 'default', role: 'member', limits: NO_LIMITS },
+    isStatic: false,
+    args: { docId: 'large', ...args },
+    view: { toolsets: null, readonly: false },
+    clientName: null,
+    signal: new AbortController().signal,
+    progress() {},
+  } satisfies ToolCall
+  const outcome = await tools.find((tool) => tool.name === name)?.run(call)
+  if (outcome?.kind !== 'success') throw new Error(JSON.stringify(outcome))
+  return outcome.structured
+}
+
+it('[CONC-13] [TOOL-23] reads of a document of 5 MB come in parts and do not hold the event loop', async () => {
+  await run('get_document', {})
+  const monitor = monitorEventLoopDelay({ resolution: 5 })
+  monitor.enable()
+  const results = []
+  for (const [name, args] of [
+    ['get_document', {}],
+    ['get_page', { pageId: 'canvas' }],
+    ['get_prose', {}],
+    ['get_prose', { pageId: 'prose', format: 'markdown' }],
+    ['get_outline', { pageId: 'prose' }],
+    ['get_shape', { pageId: 'canvas', id: 's9999' }],
+  ] as const)
+    results.push(await run(name, args))
+  monitor.disable()
+  expect(monitor.max / 1e6).toBeLessThan(MAX_PAUSE_MS)
+  for (const result of results) expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(MAX_RESULT_BYTES)
+  expect(results[1]).toMatchObject({ shapeCount: 10_000, nextCursor: expect.any(String) })
+})
+
+it('[TOOL-24] the parts of a page are the page', async () => {
+  const ids: string[] = []
+  let cursor: unknown
+  let parts = 0
+  do {
+    const part = await run('get_page', { pageId: 'canvas', limit: 900, ...(cursor !== undefined && { cursor }) })
+    ids.push(...(part['shapes'] as readonly { readonly id: string }[]).map(({ id }) => id))
+    cursor = part['nextCursor']
+    parts++
+  } while (cursor !== undefined)
+  expect(ids).toEqual(Array.from({ length: 10_000 }, (_, i) => `s${i}`))
+  expect(parts).toBeGreaterThan(12)
+})
