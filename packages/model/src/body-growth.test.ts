@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DocumentBody } from './body.ts'
 import { bodyGrowth } from './body-growth.ts'
+import { readStoredBody } from './body-parse.ts'
 import { writeStoredBody } from './body-write.ts'
 import { documentBody } from './testing/arbitrary.ts'
 
@@ -31,6 +32,27 @@ describe('growth of a body', () => {
         expect(bodyGrowth(body, body)).toEqual({ bytes: 0, addsBlobs: false })
       }),
       { seed: 14, numRuns: 300 },
+    )
+  })
+
+  it('[BODY-14] [BLOB-2] pages that differ in the middle are measured by it, whatever characters and hashes stand around', () => {
+    const part = fc.array(
+      fc.constantFrom('a', '"', '\u{1F600}', '\u{1F601}', '\ud83d', 'é', '\n', `blob://${HASH} `, 'x'.repeat(130)),
+      { maxLength: 6 },
+    )
+    const text = part.map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(text, text, text, text, (start, a, b, end) => {
+        const [before, after] = [a, b].map((middle) => {
+          const richTextPages = [{ id: 'p', name: 'P', content: start + middle + end }]
+          return readStoredBody(new TextEncoder().encode(JSON.stringify({ pages: [], richTextPages })))
+        }) as [DocumentBody, DocumentBody]
+        const { bytes, addsBlobs } = bodyGrowth(before, after)
+        expect(bytes).toBe(writeStoredBody(after).length - writeStoredBody(before).length)
+        const names = (body: DocumentBody) => body.prose.pages[0]?.content.includes(HASH)
+        if (names(after) && !names(before)) expect(addsBlobs).toBe(true)
+      }),
+      { seed: 15, numRuns: 500 },
     )
   })
 

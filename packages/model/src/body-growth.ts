@@ -1,4 +1,4 @@
-import type { DocumentBody } from './body.ts'
+import type { DocumentBody, ProsePage } from './body.ts'
 import { blobReferencesIn } from './blob-references.ts'
 import { writeBody } from './body-write.ts'
 
@@ -13,7 +13,11 @@ export interface BodyGrowth {
 /** Compares two bodies of one document. The cost is that of the pages and containers that are not the same object in both. */
 export function bodyGrowth(before: DocumentBody, after: DocumentBody): BodyGrowth {
   if (before === after) return { bytes: 0, addsBlobs: false }
-  const [old, now] = [onlyChanged(before, before, after), onlyChanged(after, before, after)].map(writeBody) as [string, string]
+  const middles = middlesOf(before.prose.pages, after.prose.pages)
+  const [old, now] = [before, after].map((body) => writeBody(shortened(onlyChanged(body, before, after), middles))) as [
+    string,
+    string,
+  ]
   const known = new Set(blobReferencesIn(old))
   return { bytes: utf8Length(now) - utf8Length(old), addsBlobs: blobReferencesIn(now).some((hash) => !known.has(hash)) }
 }
@@ -35,6 +39,45 @@ function changedPages<T>(pages: readonly T[], before: readonly T[], after: reado
   const [old, now] = [new Set(before), new Set(after)]
   const kept = before.find((page) => now.has(page))
   return pages.filter((page) => page === kept || !(old.has(page) && now.has(page)))
+}
+
+/** What is equal at both ends of the HTML of a changed page takes the same in both; this much of it stays, so that no hash is cut. */
+const margin = 128
+
+/** By changed page what differs of its HTML in the first and in the second. */
+function middlesOf(before: readonly ProsePage[], after: readonly ProsePage[]): ReadonlyMap<ProsePage, string> {
+  const middles = new Map<ProsePage, string>()
+  const known = new Map(before.map((page) => [page.id, page]))
+  for (const page of after) {
+    const old = known.get(page.id)
+    if (old === undefined || old === page || middles.has(old)) continue
+    const [a, b] = [old.content, page.content]
+    const limit = Math.min(a.length, b.length)
+    let start = 0
+    while (start < limit && a.charCodeAt(start) === b.charCodeAt(start)) start++
+    let end = 0
+    while (end < limit - start && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++
+    const [from, rest] = [Math.max(0, start - margin), Math.max(0, end - margin)]
+    // Halves of one character would count as two.
+    const isCut = isHalf(a, from) || isHalf(a, a.length - rest)
+    if (isCut) continue
+    middles.set(old, a.slice(from, a.length - rest))
+    middles.set(page, b.slice(from, b.length - rest))
+  }
+  return middles
+}
+
+function isHalf(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code >= 0xdc00 && code <= 0xdfff
+}
+
+function shortened(body: DocumentBody, middles: ReadonlyMap<ProsePage, string>): DocumentBody {
+  const pages = body.prose.pages.map((page) => {
+    const middle = middles.get(page)
+    return middle === undefined ? page : { ...page, content: middle }
+  })
+  return { ...body, prose: { ...body.prose, pages } }
 }
 
 const encoder = new TextEncoder()

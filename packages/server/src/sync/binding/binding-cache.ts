@@ -7,6 +7,11 @@ interface Part {
   readonly out: unknown
 }
 
+interface Canonical {
+  readonly content: string
+  readonly html: string
+}
+
 interface RecordPart {
   readonly id: string
   readonly base: unknown
@@ -27,7 +32,7 @@ export class ProjectionCache {
   private records = new WeakMap<object, RecordPart>()
   prose: ProseCache = createProseCache()
   private html = new WeakMap<object, string>()
-  private readonly canonicals = new Map<string, { readonly content: string; readonly html: string }>()
+  private readonly canonicals = new Map<string, readonly Canonical[]>()
 
   /** Listens to the document that is projected; what was remembered of another one is forgotten. */
   attach(ydoc: Y.Doc): void {
@@ -78,11 +83,12 @@ export class ProjectionCache {
 
   /** The canonical HTML of a page's stored string. */
   canonical(root: string, content: string, compute: (content: string) => string): string {
-    const known = this.canonicals.get(root)
-    if (known !== undefined && (known.content === content || known.html === content)) return known.html
-    const html = compute(content)
-    this.canonicals.set(root, { content, html })
-    return html
+    const known = this.canonicals.get(root) ?? []
+    const found = known.find((each) => each.content === content || each.html === content)
+    const entry = found ?? { content, html: compute(content) }
+    // The stored body may stay behind, so its string is asked for beside the newest one.
+    this.canonicals.set(root, [entry, ...known.filter((each) => each !== entry).slice(0, 1)])
+    return entry.html
   }
 
   private readonly mark = (transaction: Y.Transaction): void => {

@@ -1,11 +1,20 @@
 import { isEmptyPage } from '@docrelay/model/prose/equal'
-import { parseHtml, serialiseHtml } from '@docrelay/model/prose/html'
+import { serialiseHtml } from '@docrelay/model/prose/html'
 import type { ProseTree } from '@docrelay/model/prose/node'
+import { storedTree } from '@docrelay/model/prose/stored-trees'
 import type * as Y from 'yjs'
 import type { ProjectionCache } from './binding-cache.ts'
 import { longestRise } from './binding-order.ts'
 import { isUntouched, proseRoot } from './binding-roots.ts'
 import { fillFragment, readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
+
+/** What a caller knows besides the two versions of a page. */
+export interface Hints {
+  /** Ids of blocks that moved where blocks changed places. */
+  readonly moved?: ReadonlySet<string>
+  /** What is remembered of this very document, attached to it. */
+  readonly cache?: ProjectionCache
+}
 
 const EMPTY_PAGE = '<p></p>'
 
@@ -37,7 +46,7 @@ function fragmentHtml(fragment: Y.XmlFragment, cache: ProjectionCache | null): s
 
 /** The tree of a stored page; white space inside text blocks counts. [PROSE-15] */
 export function contentTree(content: string): ProseTree {
-  return parseHtml(content, { source: 'stored' }).tree
+  return storedTree(content).tree
 }
 
 export function canonicalHtml(content: string): string {
@@ -50,15 +59,9 @@ export function hasContent(content: string): boolean {
 }
 
 /** Applies to a live page what leads from `before` to `after`, per block. [LIFE-14] */
-export function reconcileContent(
-  ydoc: Y.Doc,
-  pageId: string,
-  before: string,
-  after: string,
-  moved: ReadonlySet<string> = new Set(),
-): void {
+export function reconcileContent(ydoc: Y.Doc, pageId: string, before: string, after: string, hints: Hints = {}): void {
   if (before === after) return
-  writeContent(ydoc, pageId, after, () => contentTree(before), moved)
+  writeContent(ydoc, pageId, after, () => contentTree(before), hints)
 }
 
 /**
@@ -74,14 +77,14 @@ function writeContent(
   pageId: string,
   after: string,
   before: (live: ProseTree, tree: ProseTree) => ProseTree,
-  moved?: ReadonlySet<string>,
+  { moved, cache }: Hints = {},
 ): void {
   const root = proseRoot(pageId)
   const untouched = isUntouched(ydoc, root)
   const fragment = ydoc.getXmlFragment(root)
   const tree = contentTree(after)
   if (untouched) fillFragment(fragment, tree)
-  else reconcileFragment(fragment, before(readFragment(fragment), tree), tree, undefined, moved)
+  else reconcileFragment(fragment, before(readFragment(fragment, cache?.prose), tree), tree, cache?.prose, moved)
 }
 
 /** Blocks of `tree` that `live` has too, in one order of both. */

@@ -4,7 +4,7 @@ import { equalJson, isJsonObject, type Json, type JsonObject } from '@docrelay/m
 import type * as Y from 'yjs'
 import { mergeOrder, writeOrder } from './binding-order.ts'
 import { readArray } from './binding-project.ts'
-import { fillContent, reconcileContent } from './binding-prose.ts'
+import { fillContent, type Hints, reconcileContent } from './binding-prose.ts'
 import {
   CANVAS_PAGES,
   canvasEntries,
@@ -30,7 +30,7 @@ import { isWireOf, readValue, wireValue } from './binding-values.ts'
 interface Work {
   readonly ydoc: Y.Doc
   readonly seeded: ReadonlySet<string>
-  readonly moved: ReadonlySet<string>
+  readonly hints: Hints
 }
 
 /**
@@ -44,7 +44,7 @@ interface Work {
  * One Yjs transaction with this `origin`, no transaction event when nothing differs, and never a pause between reading and writing.
  * A change of title or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
  *
- * `moved` names blocks by id: where two blocks of a page changed places, the one that is named is written anew and the other one stays.
+ * `hints.moved` names blocks by id: where two blocks of a page changed places, the one that is named is written anew and the other one stays.
  *
  * Alone it is exact: `project(ydoc, after)` equals `after`. A record that has vanished since `before` is not brought back: the deletion of
  * another wins over a change here. A root that never held anything takes all of `after`, whatever `before` says. [YDOC-9]
@@ -55,10 +55,10 @@ export function reconcile(
   after: DocumentBody,
   origin: unknown,
   titleChangedAtMs?: number,
-  moved: ReadonlySet<string> = new Set(),
+  hints: Hints = {},
 ): void {
   ydoc.transact(() => {
-    const work: Work = { ydoc, seeded: seed(ydoc, after, origin, titleChangedAtMs), moved }
+    const work: Work = { ydoc, seeded: seed(ydoc, after, origin, titleChangedAtMs), hints }
     reconcileMetadata(work, before, after, titleChangedAtMs)
     reconcileCanvas(work, before.canvas, after.canvas)
     reconcileProse(work, before.prose, after.prose)
@@ -111,7 +111,7 @@ function reconcileProse(work: Work, before: ProseContainer, after: ProseContaine
     const old = known.get(page.id)
     if (old === page || !live.has(page.id) || work.seeded.has(proseRoot(page.id))) continue
     if (old === undefined) fillContent(work.ydoc, page.id, page.content, live.get(page.id) === 'old')
-    else reconcileContent(work.ydoc, page.id, old.content, page.content, work.moved)
+    else reconcileContent(work.ydoc, page.id, old.content, page.content, work.hints)
   }
 }
 

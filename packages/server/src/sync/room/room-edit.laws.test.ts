@@ -130,7 +130,7 @@ describe('laws of edits, cold and live', () => {
           const { result, fixes, warnings } = live
           expect({ result, fixes, warnings }).toEqual({ result: cold.result, fixes: cold.fixes, warnings: cold.warnings })
           if (cold.stored !== null) bytes = cold.stored.bytes
-          reconcile(doc, before, live.body, 'relay', NOW_MS, new Set(live.writtenBlocks))
+          reconcile(doc, before, live.body, 'relay', NOW_MS, { moved: new Set(live.writtenBlocks), cache })
           if (live.body !== before && isLiveChange(before, live.body)) followed++
           else base = project(doc, live.body, cache)
           expect(value(project(doc, base, cache))).toEqual(value(readStoredBody(bytes)))
@@ -210,7 +210,7 @@ function runSchedule(seed: number): { readonly edited: number } {
       const before = project(relay, base, cache)
       const outcome = runEdit(edit, before, args, editEnvironment(NOW_MS, replayed(seed + turn)))
       if (isRefusal(outcome)) continue
-      reconcile(relay, before, outcome.body, 'relay', undefined, new Set(outcome.writtenBlocks))
+      reconcile(relay, before, outcome.body, 'relay', undefined, { moved: new Set(outcome.writtenBlocks), cache })
       if (!isLiveChange(before, outcome.body)) base = project(relay, outcome.body, cache)
       edited++
     }

@@ -60,6 +60,8 @@ interface Change {
   readonly before: DocumentBody
   readonly edited: Edited<object>
   readonly growth: BodyGrowth
+  /** Bytes that the body has more than the stored one, with what people changed meanwhile. */
+  readonly sinceStored: number
   readonly facts: BodyFacts
   readonly nowMs: number
 }
@@ -121,21 +123,21 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   const edited = room.watched(() => runEdit(edit, before, args, environment))
   if (isRefusal(edited)) return edited
   const growth = bodyGrowth(before, edited.body)
-  // What people changed since the body was stored counts too.
-  const sizeBytes = base.head.sizeBytes + bodyGrowth(base.body, edited.body).bytes
+  const sinceStored = bodyGrowth(base.body, edited.body).bytes
   const facts = bodyFacts(edited.body, base.head.facts.clientVersion)
-  return refuseGrownSize(sizeBytes, growth.bytes, access) ?? { base, before, edited, growth, facts, nowMs }
+  const change = { base, before, edited, growth, sinceStored, facts, nowMs }
+  return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change
 }
 
 async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: EditRequest): Promise<TaskOutcome | 'again'> {
   const { host, log } = room
-  const { base, before, edited, growth, nowMs } = change
+  const { base, before, edited, growth, sinceStored, nowMs } = change
   const { access } = request
   const lastSeq = log.emitted
   const isRetitled = change.facts.title !== bodyFacts(before).title
-  room.watched(() =>
-    reconcile(room.live().doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, new Set(edited.writtenBlocks)),
-  )
+  const { doc } = room.live()
+  const hints = saver.hints(edited.writtenBlocks)
+  room.watched(() => reconcile(doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, hints))
   const taken = log.takeHeld()
   const stored = storedNow(saver, change, taken.length, access.sub)
   const outcome = await host.documents.write({
@@ -149,7 +151,7 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: 
       kind: 'live',
       lastSeq,
       append: taken.map(({ update }) => ({ actor: access.sub, update })),
-      ...(stored === null ? { bodyLater: { grownBytes: bodyGrowth(base.body, edited.body).bytes } } : {}),
+      ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
     ...(zeroes(bodyFacts(before), change.facts) ? { capture: { reason: 'zeroing' as const } } : {}),
   })

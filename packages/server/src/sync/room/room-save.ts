@@ -5,6 +5,7 @@ import { RelayError, unreachable } from '../../kernel/errors.ts'
 import { refuseStaleTitle } from '../binding/binding.ts'
 import { ProjectionCache } from '../binding/binding-cache.ts'
 import { project } from '../binding/binding-project.ts'
+import type { Hints } from '../binding/binding-prose.ts'
 import type { Room } from './room.ts'
 import { type LeaveCapture, leaveCapture } from './room-capture.ts'
 import { compactRoom } from './room-compact.ts'
@@ -339,6 +340,11 @@ export class RoomSaver {
   /** After the live document was replaced: what was known of it no longer holds. */
   forgetBase(): void {
     this.base = null
+  }
+
+  /** What an edit of what `project` answered goes by: the blocks that it moved, and what is remembered of the document. */
+  hints(moved: readonly string[] = []): Hints {
+    return { moved: new Set(moved), cache: this.cache }
   }
 
   /** The body that the live document says over `base`. */
