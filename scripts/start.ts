@@ -11,6 +11,9 @@ const STATE = process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev')
 const ISSUER_PORT = Number(process.env['DOCRELAY_DEV_ISSUER_PORT'] ?? 9880)
 const RELAY_PORT = Number(process.env['RELAY_PORT'] ?? 9876)
 const MCP_PORT = Number(process.env['RELAY_MCP_PORT'] ?? 9877)
+const MCP_IS_PUBLIC = process.env['RELAY_MCP_EXPOSE'] === 'public'
+/** What MCP clients ask the issuer for a token of. */
+const MCP_URL = `http://127.0.0.1:${MCP_IS_PUBLIC ? RELAY_PORT : MCP_PORT}/mcp`
 const WORKSPACE = 'default'
 const AUDIENCE = 'service-relay'
 const PEOPLE = [
@@ -25,7 +28,7 @@ async function main(): Promise<void> {
     port: ISSUER_PORT,
     dataDir: join(STATE, 'issuer'),
     audience: AUDIENCE,
-    resource: `http://127.0.0.1:${RELAY_PORT}/mcp`,
+    resource: MCP_URL,
     people: PEOPLE.map((person) => ({ id: person.id, wsp: [{ id: WORKSPACE, role: person.role, region: '' }] })),
   })
   const relay = spawn(process.execPath, ['packages/server/src/main.ts', 'serve'], {
@@ -40,7 +43,7 @@ async function main(): Promise<void> {
       RELAY_JWT_ISSUER: issuer.url,
       RELAY_JWT_JWKS_URL: issuer.jwksUrl,
       RELAY_JWT_AUDIENCE: AUDIENCE,
-      RELAY_JWT_RESOURCE: `http://127.0.0.1:${RELAY_PORT}/mcp`,
+      RELAY_JWT_RESOURCE: MCP_URL,
       RELAY_REVOCATION_BEARER: process.env['RELAY_REVOCATION_BEARER'] ?? 'dev-revocation-secret',
       RELAY_LOG_LEVEL: process.env['RELAY_LOG_LEVEL'] ?? 'warn',
     },
@@ -112,7 +115,7 @@ Docrelay is running.
 
   REST       ${baseUrl}/api/docs
   WebSocket  ${baseUrl.replace('http', 'ws')}/ws
-  MCP        ${mcpAddress(baseUrl)}
+  MCP        ${mcpAddress()}
   OpenAPI    ${baseUrl}/api/v1/openapi.json
   Health     ${baseUrl}/health   ${baseUrl}/readyz
   Issuer     ${issuerUrl}   (for development only)
@@ -132,11 +135,11 @@ Ctrl-C stops everything.`)
 }
 
 /** Where the endpoint is and what opens it; the token itself is never printed. */
-function mcpAddress(baseUrl: string): string {
-  const { RELAY_MCP_ENABLED: enabled = 'true', RELAY_MCP_EXPOSE: expose = 'local' } = process.env
+function mcpAddress(): string {
+  const { RELAY_MCP_ENABLED: enabled = 'true' } = process.env
   if (['0', 'false', 'no', 'off'].includes(enabled)) return 'off'
-  if (expose === 'public') return `${baseUrl}/mcp   (bearer: one of the tokens below)`
-  return `http://127.0.0.1:${MCP_PORT}/mcp   (bearer: the line in ${join(STATE, 'data', 'mcp_token')}, or one of the tokens below)`
+  if (MCP_IS_PUBLIC) return `${MCP_URL}   (bearer: one of the tokens below)`
+  return `${MCP_URL}   (bearer: the line in ${join(STATE, 'data', 'mcp_token')}, or one of the tokens below)`
 }
 
 main().catch((error: unknown) => {
