@@ -8,8 +8,8 @@ import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { EndpointCaller, ReadCredential } from './credentials.ts'
 import type { EndpointDeps } from './endpoint-deps.ts'
-import { answerEmpty, answerPlain, type Exchange, openExchange } from './exchange.ts'
-import { errorMessage, readMessage, RPC_ERRORS, RpcError } from './json-rpc.ts'
+import { answerEmpty, answerJson, answerPlain, type Exchange, openExchange } from './exchange.ts'
+import { errorMessage, readMessage, RPC_ERRORS, RpcError, type RpcId } from './json-rpc.ts'
 import { createMessages } from './messages.ts'
 import { isAllowedOrigin, isEchoableHost, isLoopbackRequest, publicOrigin } from './origin.ts'
 import { createSessions, sessionClosed } from './sessions.ts'
@@ -141,14 +141,8 @@ function checkContentType(contentType: string | undefined): void {
   throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.')
 }
 
-function refuseMessage(exchange: Exchange, id: string | number | null, error: RpcError): void {
-  const text = JSON.stringify(errorMessage(id, error))
-  exchange.outgoing.writeHead(RPC_ERRORS[error.kind].legacy, {
-    ...exchange.common,
-    'Content-Type': 'application/json',
-    'Content-Length': String(Buffer.byteLength(text)),
-  })
-  exchange.outgoing.end(text)
+function refuseMessage(exchange: Exchange, id: RpcId | null, error: RpcError): void {
+  answerJson(exchange, RPC_ERRORS[error.kind].legacy, errorMessage(id, error))
 }
 
 /** The one place where a refusal becomes a response. What is unexpected is told to the log and to nobody else. [OPS-8] */

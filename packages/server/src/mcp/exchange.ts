@@ -77,6 +77,19 @@ export function answerEmpty(
   outgoing.end()
 }
 
+/** One JSON-RPC message as the whole response. */
+export function answerJson(
+  { outgoing, common }: Exchange,
+  status: number,
+  message: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = JSON.stringify(message)
+  const length = String(Buffer.byteLength(text))
+  outgoing.writeHead(status, { ...common, ...headers, 'Content-Type': 'application/json', 'Content-Length': length })
+  outgoing.end(text)
+}
+
 /** The answer to one POSTed request, as one JSON body or as events. [MCP-12, MCP-13, MCP-14] */
 export interface RpcResponder {
   /** Whether messages can be sent before the answer. */
@@ -126,14 +139,7 @@ export function createResponder(exchange: Exchange, events: boolean, timers: Tim
       cancelBeat()
       socket.setTimeout(stallMs)
       if (stream !== null || (events && status === OK)) return opened(headers).end(message)
-      const text = JSON.stringify(message)
-      outgoing.writeHead(status, {
-        ...common,
-        ...headers,
-        'Content-Type': 'application/json',
-        'Content-Length': String(Buffer.byteLength(text)),
-      })
-      outgoing.end(text)
+      answerJson(exchange, status, message, headers)
     },
     leave() {
       cancelBeat()
