@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import { openBodies, type Bodies } from '../../documents/bodies.ts'
 import { type RestRelay, startRestRelay } from '../../http/testing/rest-relay.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { MAX_RESULT_BYTES } from '@docrelay/model/paging'
-import type { JsonObject, ToolCall } from '../tool.ts'
+import { runTool, toolCall } from '../testing/tool-call.ts'
+import type { JsonObject } from '../tool.ts'
 import { readTools } from './reads.ts'
 
 /** The bound for shared machines; unshared ones stay below 100 ms. */
@@ -38,18 +38,9 @@ afterAll(async () => {
 
 async function run(name: string, args: JsonObject): Promise<JsonObject> {
   const tools = readTools({ documents: relay.documents, bodies, wasDeleted: async () => false })
-  const call = {
-    access: { sub: 'ann', workspaceId: 'default', role: 'member', limits: NO_LIMITS },
-    isStatic: false,
-    args: { docId: 'large', ...args },
-    view: { toolsets: null, readonly: false },
-    clientName: null,
-    signal: new AbortController().signal,
-    progress() {},
-  } satisfies ToolCall
-  const outcome = await tools.find((tool) => tool.name === name)?.run(call)
-  if (outcome?.kind !== 'success') throw new Error(JSON.stringify(outcome))
-  return outcome.structured
+  const result = await runTool(tools, name, toolCall({ docId: 'large', ...args }))
+  if (result['code'] !== undefined) throw new Error(JSON.stringify(result))
+  return result
 }
 
 it('[CONC-13] [TOOL-23] reads of a document of 5 MB come in parts and do not hold the event loop', async () => {

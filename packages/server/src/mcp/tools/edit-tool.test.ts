@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '@docrelay/model/json'
+import { noFacts } from '../../documents/testing/document-writes.ts'
+import type { EditInput } from '../../documents/edit.ts'
+import type { EditOutcome } from '../../documents/residents.port.ts'
+import { runTool, toolCall } from '../testing/tool-call.ts'
+import { agentOf } from './edit-tool.ts'
+import { proseTools } from './prose.ts'
+
+const head = { id: 'd', workspaceId: 'default', version: 7, facts: noFacts } as unknown as Extract<
+  EditOutcome,
+  { kind: 'edited' }
+>['head']
+
+/** The tools over a service that answers `outcome`, and what it was asked. */
+function edited(outcome: Partial<EditOutcome>) {
+  const asked: EditInput[] = []
+  const whole = { kind: 'edited', head, changed: true, result: { pageId: 'p', ok: true }, fixes: [], warnings: [], ...outcome }
+  const tools = proseTools({
+    edit: async (_, input) => {
+      asked.push(input)
+      return whole as EditOutcome
+    },
+  })
+  return {
+    asked,
+    run: (args: Readonly<Record<string, unknown>>) =>
+      runTool(tools, 'delete_block', toolCall({ docId: 'd', pageId: 'p', ...args })),
+  }
+}
+
+describe('an edit', () => {
+  it('[TOOL-15] [TOOL-17] tells what it did, the version and its fixes', async () => {
+    const fixes = [{ action: 'clamped', reason: 'r' }] as const
+    expect(await edited({}).run({})).toEqual({ pageId: 'p', ok: true, serverVersion: 7 })
+    expect(await edited({ fixes }).run({ dryRun: true })).toEqual({
+      pageId: 'p',
+      ok: true,
+      serverVersion: 7,
+      fixes,
+      dryRun: true,
+    })
+  })
+
+  it('[TOOL-20] [PROSE-47] is told the version twice: to be checked, and to read positions by', async () => {
+    const { asked, run } = edited({})
+    await run({ id: '@1', expectedVersion: 7, dryRun: true })
+    await run({ id: 'blk-1' })
+    expect(asked).toMatchObject([
+      {
+        id: 'd',
+        edit: 'delete_block',
+        args: { docId: 'd', pageId: 'p', id: '@1', expectedVersion: 7 },
+        expectedVersion: 7,
+        dryRun: true,
+      },
+      { expectedVersion: null, dryRun: false },
+    ])
+    expect(asked[0]?.args).not.toHaveProperty('dryRun')
+  })
+
+  it('[TOOL-8] passes a refusal on with its facts', async () => {
+    const refusal = { kind: 'refused', code: 'ERR_ID_NOT_FOUND', message: 'no such block', facts: { id: 'x' } } as const
+    expect(await edited(refusal).run({})).toEqual({ code: 'ERR_ID_NOT_FOUND', message: 'no such block', id: 'x' })
+  })
+
+  it('[TOOL-19] [CANVAS-23] warns of a lock with the name of its holder, cut, and writes all the same', async () => {
+    const locked = (carried: Readonly<Record<string, Json>>) =>
+      edited({ head: { ...head, facts: { ...noFacts, carried } } }).run({})
+    expect(await locked({ lockedBy: 'u1', lockedByName: 'Ada' })).toMatchObject({
+      serverVersion: 7,
+      warnings: [{ field: 'lockedBy', reason: expect.stringContaining('Ada') }],
+    })
+    expect(JSON.stringify(await locked({ lockedBy: 'u'.repeat(999) })).length).toBeLessThan(400)
+    for (const lockedBy of [null, '', 7]) expect(await locked({ lockedBy })).not.toHaveProperty('warnings')
+  })
+})
+
+describe('an agent', () => {
+  it('[PRES-2] is shown under the name of its client, with a colour of its principal', () => {
+    const { access } = toolCall({})
+    expect(agentOf({ access, clientName: `  ${'é'.repeat(70)} ` }).name).toBe('é'.repeat(64))
+    for (const clientName of [null, ' ']) expect(agentOf({ access, clientName }).name).toBe('Agent')
+    const { color } = agentOf({ access, clientName: null })
+    expect(color).toMatch(/^#[0-9a-f]{6}$/)
+    expect(agentOf({ access, clientName: 'other' }).color).toBe(color)
+    expect(agentOf({ access: { ...access, sub: 'bob' }, clientName: null }).color).not.toBe(color)
+  })
+})
