@@ -218,7 +218,14 @@ export const layers = [
   // The tools, each over the services that it needs.
   {
     part: server('mcp/tools'),
-    ours: [model, ...['kernel', 'access', 'documents', 'blobs', 'mcp'].map(server)],
+    ours: [model, ...['kernel', 'access', 'citations', 'documents', 'blobs', 'mcp'].map(server)],
+    libraries: [],
+    node: true,
+  },
+  // Resources, prompts and completion.
+  {
+    part: server('mcp/resources'),
+    ours: [model, ...['kernel', 'access', 'documents', 'mcp', 'mcp/tools'].map(server)],
     libraries: [],
     node: true,
   },
@@ -262,7 +269,10 @@ export const layers = [
         server,
       ),
       ...['http/openapi', 'http/route-table.ts'].map(server),
-      ...['blobs/ingest.routes.ts', 'outbound', 'mcp', 'mcp/tools', 'drivers', 'drivers/sql', 'drivers/s3'].map(server),
+      ...['blobs/ingest.routes.ts', 'outbound', 'citations', 'mcp', 'mcp/tools', 'drivers', 'drivers/sql', 'drivers/s3'].map(
+        server,
+      ),
+      server('mcp/resources'),
     ],
     libraries: [],
     node: true,

@@ -52,7 +52,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const live = openLive(base, storage, tokens, opened)
   const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), clock)
   const features = openFeatures(base, storage, blobs, live, opened)
-  const mcp = await openMcp(base, tokens, storage, live, features)
+  const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, features, mcp, readiness, opened)
   opened.use(startProcessMetrics(base.metrics, { dataDir: config.storage.dataDir ?? 'data' }))
   opened.use(startHousekeeping(base, storage, blobs, live))

@@ -8,6 +8,7 @@ import { systemTimers } from '../kernel/timers.ts'
 import { observeLive, observeStorage } from '../operation/observe.ts'
 import { createDocumentEvents } from '../sync/gateway/events.ts'
 import type { DocumentEvents } from '../documents/document-events.port.ts'
+import { createDocumentChanges, type DocumentChanges } from '../documents/document-changes.ts'
 import { createGateway, type Gateway } from '../sync/gateway/gateway.ts'
 import { openRooms, type Rooms } from '../sync/gateway/rooms.ts'
 import { type DocumentWorkers, openDocumentWorkers } from '../sync/workers/document-workers.ts'
@@ -20,6 +21,7 @@ export interface Live {
   readonly rooms: Rooms
   readonly gateway: Gateway
   readonly events: DocumentEvents
+  readonly changes: DocumentChanges
   readonly seats: Seats
   readonly rateLimiter: RateLimiter
 }
@@ -38,7 +40,10 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
       options: { rooms: { maxDocBytes: limits.maxDocBytes } },
     }),
   )
-  const rooms = opened.use(openRooms({ workers, store: storage.documents, clock, timers, log }))
+  const changes = createDocumentChanges()
+  const rooms = opened.use(
+    openRooms({ workers, store: storage.documents, clock, timers, log, edited: (ref) => changes.edited(ref) }),
+  )
   const gateway = opened.use(
     createGateway({
       settings: {
@@ -69,12 +74,18 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
   )
   observeLive(base.metrics, gateway, rooms)
   observeStorage(base.metrics, () => storage.stats())
-  const events = createDocumentEvents({
+  const connections = createDocumentEvents({
     ofWorkspace: (workspaceId) => gateway.sessions.ofWorkspace(workspaceId),
     outbox: gateway.sessions.outbox,
     enforcePrivateDocs: config.permissions.enforcePrivateDocs,
   })
-  return { workers, rooms, gateway, events, seats, rateLimiter }
+  const events: DocumentEvents = {
+    publish(event) {
+      connections.publish(event)
+      changes.published(event)
+    },
+  }
+  return { workers, rooms, gateway, events, changes, seats, rateLimiter }
 }
 
 /** One core is left to sockets and HTTP; two workers at least, so that one bad document never stops every other. [C2] */

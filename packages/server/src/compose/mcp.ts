@@ -2,7 +2,6 @@ import { resolveLimits } from '../access/limits.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import type { Route } from '../http/route.ts'
 import { systemTimers } from '../kernel/timers.ts'
-import { NO_CONTENT } from '../mcp/content.ts'
 import { createCredentialReader } from '../mcp/credentials.ts'
 import { createEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
@@ -11,10 +10,12 @@ import { openStaticToken } from '../mcp/static-token.ts'
 import { createToolServer } from '../mcp/registry.ts'
 import type { ToolServer } from '../mcp/tool.ts'
 import { allTools } from '../mcp/tools/all-tools.ts'
+import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
 import { writeBucketKey } from '../sync/gateway/session-context.ts'
 import type { Base } from './base.ts'
 import type { Features } from './features.ts'
 import type { Live } from './live.ts'
+import { openContent, openKnowledge } from './mcp-content.ts'
 import type { Tokens } from './tokens.ts'
 
 /** The MCP endpoint before it has a listener. */
@@ -26,7 +27,14 @@ export interface Mcp {
 }
 
 /** `null` when it is switched off. Makes the static token on the first start; the main listener never takes it. [MCP-2, MCP-18, MCP-19] */
-export async function openMcp(base: Base, tokens: Tokens, storage: Storage, live: Live, features: Features): Promise<Mcp | null> {
+export async function openMcp(
+  base: Base,
+  tokens: Tokens,
+  storage: Storage,
+  live: Live,
+  features: Features,
+  opened: AsyncDisposableStack,
+): Promise<Mcp | null> {
   const { config, clock, random, log, metrics, tenancy } = base
   const { mcp, server, auth } = config
   const { limits } = config.tenancy
@@ -50,10 +58,11 @@ export async function openMcp(base: Base, tokens: Tokens, storage: Storage, live
     keyOf: (bucket, workspaceId) => (bucket === 'write' ? writeBucketKey(workspaceId) : `read:${workspaceId}`),
     refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
   })
+  const knowledge = openKnowledge(base)
   const endpoint = createEndpoint({
     parts: {
-      tools: openTools(base, storage, features),
-      content: NO_CONTENT,
+      tools: openTools(base, storage, features, knowledge),
+      content: openContent(base, storage, live, features, knowledge, opened),
       serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
     },
     readCredential,
@@ -71,9 +80,15 @@ export async function openMcp(base: Base, tokens: Tokens, storage: Storage, live
   return { endpoint, routes: mcpRoutes({ issuer: auth.issuer }), isPublic }
 }
 
-function openTools({ config, clock, random, log, metrics }: Base, storage: Storage, features: Features): ToolServer {
+function openTools(
+  { config, clock, random, log, metrics }: Base,
+  storage: Storage,
+  features: Features,
+  knowledge: KnowledgeDeps,
+): ToolServer {
   const { documents, bodies, blobs } = features
   const tools = allTools({
+    ...knowledge,
     documents,
     bodies,
     blobs,

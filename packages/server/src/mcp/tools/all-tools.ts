@@ -1,13 +1,14 @@
 import type { ToolDefinition } from '../tool.ts'
 import { fieldTools } from './fields.ts'
 import { type FileDeps, fileTools } from './files.ts'
+import { type KnowledgeDeps, knowledgeTools } from './knowledge.ts'
 import { proseTools } from './prose.ts'
 import { readTools } from './reads.ts'
 import type { ReadingDeps } from './reading.ts'
 import { type WorkspaceDeps, workspaceTools } from './workspace.ts'
 
 /** What the tools run on. */
-export interface ToolDeps extends ReadingDeps, FileDeps, WorkspaceDeps {
+export interface ToolDeps extends ReadingDeps, FileDeps, WorkspaceDeps, KnowledgeDeps {
   readonly documents: WorkspaceDeps['documents'] & ReadingDeps['documents']
 }
 
@@ -30,6 +31,7 @@ export function allTools(deps: ToolDeps): readonly ToolDefinition[] {
   const tools = [
     ...workspaceTools(deps),
     ...readTools(deps),
+    ...knowledgeTools(deps),
     ...fileTools(deps),
     ...proseTools(deps.documents),
     ...fieldTools(deps.documents),

@@ -82,6 +82,8 @@ export interface RoomsDeps {
   /** A document nobody is joined to stays this long. [LIFE-17] */
   readonly idleMs?: number
   readonly jobTimeoutMs?: number
+  /** Hears at once of every turn of edits of a live document, before they are durable. */
+  readonly edited?: (ref: DocumentRef) => void
 }
 
 const IDLE_MS = 30_000
@@ -317,7 +319,10 @@ class OpenRooms implements Rooms {
   #receive(worker: number, message: FromWorker): void {
     switch (message.kind) {
       case 'updates':
-        return this.#withRoom(message.room, (room) => this.#sink?.updates(room, message.updates, message.senders))
+        return this.#withRoom(message.room, (room) => {
+          this.#sink?.updates(room, message.updates, message.senders)
+          this.#deps.edited?.(room.ref)
+        })
       case 'awareness':
         return this.#withRoom(message.room, (room) => this.#sink?.awareness(room, message.frame, message.except))
       case 'direct':

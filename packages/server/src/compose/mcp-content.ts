@@ -1,0 +1,47 @@
+import { createDoiResolver } from '../citations/doi-resolver.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
+import { systemTimers } from '../kernel/timers.ts'
+import { createContent } from '../mcp/resources/mcp-content.ts'
+import { openViews } from '../mcp/resources/views.ts'
+import type { McpContent } from '../mcp/content.ts'
+import { openIconCatalogue } from '../mcp/tools/icon-catalogue.ts'
+import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
+import { openSkills } from '../mcp/tools/skills.ts'
+import { directly } from '../outbound/guarded-hop.ts'
+import { systemResolve } from '../outbound/resolver.ts'
+import type { Base } from './base.ts'
+import type { Features } from './features.ts'
+import type { Live } from './live.ts'
+
+/** What the endpoint knows apart from the documents of the relay. */
+export function openKnowledge({ config, clock, release }: Base): KnowledgeDeps {
+  const dois = createDoiResolver({
+    base: new URL(config.citations.doiResolver),
+    userAgent: `docrelay/${release.version}`,
+    network: { resolve: systemResolve, connect: directly },
+    clock,
+  })
+  return { icons: openIconCatalogue(), skills: openSkills(), dois }
+}
+
+/** Resources, prompts and completion. */
+export function openContent(
+  { config, clock, log }: Base,
+  storage: Storage,
+  live: Live,
+  { documents }: Features,
+  knowledge: KnowledgeDeps,
+  opened: AsyncDisposableStack,
+): McpContent {
+  return createContent({
+    ...knowledge,
+    documents,
+    views: opened.use(openViews(log)),
+    changes: live.changes,
+    store: storage.documents,
+    enforcePrivateDocs: config.permissions.enforcePrivateDocs,
+    clock,
+    timers: systemTimers,
+    log,
+  })
+}

@@ -1,0 +1,37 @@
+import type { Access } from '../../access/access.ts'
+import type { DocumentRecord } from '../../documents/document-store.port.ts'
+import type { Documents } from '../../documents/documents.ts'
+import type { Readable } from '../../documents/reader.ts'
+import type { ReadFacts } from '@docrelay/model/reads'
+import { RelayError } from '../../kernel/errors.ts'
+
+export type OpenedDocument = Readable & { readonly record: DocumentRecord }
+
+/** A document as a caller reads it; `null` when it may not, or when there is none: nobody can tell which. [RES-8] */
+export async function readableDocument(
+  documents: Pick<Documents, 'get'>,
+  access: Access,
+  id: string,
+): Promise<OpenedDocument | null> {
+  return documents.get(access, id).catch(nothingToRead)
+}
+
+export async function mayReadDocument(documents: Pick<Documents, 'require'>, access: Access, id: string): Promise<boolean> {
+  return (await documents.require(access, id, 'view').catch(nothingToRead)) !== null
+}
+
+function nothingToRead(error: unknown): null {
+  if (error instanceof RelayError && ['NOT_FOUND', 'VIEW_FORBIDDEN', 'BAD_ID'].includes(error.code)) return null
+  throw error
+}
+
+export function factsOf({ record: { head }, reader }: OpenedDocument): ReadFacts {
+  return {
+    id: head.id,
+    serverVersion: head.version,
+    source: 'relay',
+    modifiedAt: head.updatedAtMs,
+    access: reader.level,
+    collectionId: head.collectionId,
+  }
+}

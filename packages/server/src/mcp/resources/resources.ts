@@ -1,0 +1,131 @@
+import type { Documents } from '../../documents/documents.ts'
+import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
+import type { McpResources, ResourcePage } from '../content.ts'
+import type { JsonObject, McpCaller } from '../tool.ts'
+import type { IconCatalogue } from '../tools/icon-catalogue.ts'
+import type { SkillLibrary } from '../tools/skills.ts'
+import { factsOf, mayReadDocument, type OpenedDocument, readableDocument } from './documents-of.ts'
+import { type DocumentResource, documentUri, ICONS_URI, PAGE_PARTS, pageTemplate, pageUri, readUri, skillUri } from './uris.ts'
+import type { Views } from './views.ts'
+
+export interface ResourcesDeps {
+  readonly documents: Pick<Documents, 'list' | 'get' | 'require'>
+  readonly views: Pick<Views, 'look'>
+  readonly icons: IconCatalogue
+  readonly skills: SkillLibrary
+}
+
+const PAGE = 100
+const JSON_TYPE = 'application/json'
+const MARKDOWN = 'text/markdown'
+const TYPES = { document: JSON_TYPE, markdown: MARKDOWN, outline: JSON_TYPE, svg: 'image/svg+xml' } as const
+const TITLES = {
+  markdown: 'Prose page as Markdown',
+  outline: 'Outline of a prose page',
+  svg: 'Picture of a canvas page',
+} as const
+
+/** [RES-1..RES-8] */
+export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'> {
+  const { documents, icons, skills } = deps
+  const recipes = ['contract', ...skills.skills.map(({ skill }) => skill)]
+  const textOfSkill = (name: string): string | null => (name === 'contract' ? skills.contract : skills.recipe(name))
+  const everywhere: readonly JsonObject[] = [
+    { uri: ICONS_URI, name: 'icons', title: 'Icon catalogue', mimeType: JSON_TYPE },
+    ...recipes.map((name) => ({
+      uri: skillUri(name),
+      name,
+      title: skills.skills.find(({ skill }) => skill === name)?.title ?? 'Content contract',
+      mimeType: MARKDOWN,
+    })),
+  ]
+
+  async function list({ access }: McpCaller, cursor: string | null): Promise<ResourcePage | null> {
+    const after = cursor === null ? null : decodeCursor(cursor)
+    if (cursor !== null && after === null) return null
+    const before = cursor === null ? everywhere : []
+    const limit = PAGE - before.length
+    const page = await documents.list(access, { limit, after, titlePart: null, collectionId: undefined })
+    return { resources: [...before, ...page.items.map(listedDocument)], nextCursor: page.next && encodeCursor(page.next) }
+  }
+
+  async function readDocumentPart({ access }: McpCaller, name: DocumentResource): Promise<string | null> {
+    const found = await readableDocument(documents, access, name.id)
+    return found === null ? null : partOf(found, name, deps)
+  }
+
+  async function read(caller: McpCaller, uri: string): Promise<readonly JsonObject[] | null> {
+    const name = readUri(uri)
+    if (name === null) return null
+    switch (name.kind) {
+      case 'icons': {
+        const text = JSON.stringify({ ...icons, total: icons.icons.length })
+        return [{ uri, mimeType: JSON_TYPE, text }]
+      }
+      case 'skill': {
+        const text = textOfSkill(name.name)
+        return text === null ? null : [{ uri, mimeType: MARKDOWN, text }]
+      }
+      default: {
+        const text = await readDocumentPart(caller, name)
+        return text === null ? null : [{ uri, mimeType: TYPES[name.kind], text }]
+      }
+    }
+  }
+
+  async function mayRead(caller: McpCaller, uri: string): Promise<boolean> {
+    const name = readUri(uri)
+    if (name?.kind === 'document') return mayReadDocument(documents, caller.access, name.id)
+    return name !== null && (await read(caller, uri)) !== null
+  }
+
+  return {
+    list,
+    read,
+    mayRead,
+    templates: TEMPLATES,
+    isPublic: (uri) => ['icons', 'skill'].includes(readUri(uri)?.kind ?? ''),
+  }
+}
+
+const TEMPLATES: readonly JsonObject[] = [
+  { uriTemplate: 'relay://doc/{id}', name: 'document', title: 'Document', mimeType: TYPES.document },
+  ...PAGE_PARTS.map((part) => ({
+    uriTemplate: pageTemplate(part),
+    name: part,
+    title: TITLES[part],
+    mimeType: TYPES[part],
+  })),
+  { uriTemplate: 'relay://skills/{name}', name: 'skill', title: 'Recipe', mimeType: MARKDOWN },
+]
+
+function listedDocument({ head }: ListedPage['items'][number]): JsonObject {
+  const lastModified = new Date(head.updatedAtMs).toISOString()
+  return { uri: documentUri(head.id), name: head.facts.title, mimeType: TYPES.document, annotations: { lastModified } }
+}
+
+/** `null` when the document has no such page. */
+async function partOf(found: OpenedDocument, name: DocumentResource, { views }: ResourcesDeps): Promise<string | null> {
+  const { body: bytes } = found.record
+  const facts = factsOf(found)
+  const seen =
+    name.kind === 'document'
+      ? await views.look({ kind: 'document', bytes, facts })
+      : name.kind === 'outline'
+        ? await views.look({ kind: 'outline', bytes, facts, pageId: name.pageId })
+        : name.kind === 'svg'
+          ? await views.look({ kind: 'svg', bytes, pageId: name.pageId })
+          : await views.look({ kind: 'markdown', bytes, docId: name.id, pageId: name.pageId })
+  if (seen.kind === 'text') return seen.text
+  if (seen.kind !== 'members') return null
+  return JSON.stringify(name.kind === 'document' ? { ...seen.members, resources: pageUris(name.id, seen.members) } : seen.members)
+}
+
+/** The addresses of what belongs to a document's pages. [RES-1] */
+function pageUris(id: string, members: JsonObject): readonly string[] {
+  const idsOf = (name: string) => (members[name] as readonly { readonly id: string }[]).map((page) => page.id)
+  return [
+    ...idsOf('prosePages').flatMap((pageId) => [pageUri('markdown', id, pageId), pageUri('outline', id, pageId)]),
+    ...idsOf('pages').map((pageId) => pageUri('svg', id, pageId)),
+  ]
+}

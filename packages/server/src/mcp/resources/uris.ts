@@ -1,0 +1,68 @@
+import { isDocumentId } from '../../documents/document-id.ts'
+
+/** What a URI of ours names. [RES-1..RES-6] */
+export type ResourceName =
+  | { readonly kind: 'icons' }
+  | { readonly kind: 'skill'; readonly name: string }
+  | { readonly kind: 'document'; readonly id: string }
+  | { readonly kind: PagePart; readonly id: string; readonly pageId: string }
+
+export type PagePart = 'markdown' | 'outline' | 'svg'
+
+export type DocumentResource = Exclude<ResourceName, { kind: 'icons' | 'skill' }>
+
+export const ICONS_URI = 'relay://icons'
+
+/** How the address of a page's resource goes on after that of its document. */
+const PAGE_FORMS = {
+  markdown: { folder: 'prose', end: '.md' },
+  outline: { folder: 'outline', end: '' },
+  svg: { folder: 'page', end: '.svg' },
+} as const satisfies Record<PagePart, { readonly folder: string; readonly end: string }>
+
+export const PAGE_PARTS = Object.keys(PAGE_FORMS) as readonly PagePart[]
+
+export function skillUri(name: string): string {
+  return `relay://skills/${encodeURIComponent(name)}`
+}
+
+export function documentUri(id: string): string {
+  return `relay://doc/${encodeURIComponent(id)}`
+}
+
+export function pageUri(part: PagePart, id: string, pageId: string): string {
+  const { folder, end } = PAGE_FORMS[part]
+  return `${documentUri(id)}/${folder}/${encodeURIComponent(pageId)}${end}`
+}
+
+/** The template of a page's resource. */
+export function pageTemplate(part: PagePart): string {
+  const { folder, end } = PAGE_FORMS[part]
+  return `relay://doc/{id}/${folder}/{pageId}${end}`
+}
+
+/** `null` when the text is no URI of ours. */
+export function readUri(uri: string): ResourceName | null {
+  if (uri === ICONS_URI) return { kind: 'icons' }
+  const [head, ...parts] = uri.split('/').map(decoded)
+  if (head !== 'relay:' || parts[0] !== '' || parts.includes(null)) return null
+  const [, area, id, folder, page, ...rest] = parts as string[]
+  if (id === undefined || rest.length > 0) return null
+  if (area === 'skills') return folder === undefined ? { kind: 'skill', name: id } : null
+  if (area !== 'doc' || !isDocumentId(id)) return null
+  if (folder === undefined) return { kind: 'document', id }
+  const part = PAGE_PARTS.find((kind) => PAGE_FORMS[kind].folder === folder)
+  if (part === undefined || page === undefined) return null
+  const { end } = PAGE_FORMS[part]
+  return page.endsWith(end) && page.length > end.length
+    ? { kind: part, id, pageId: page.slice(0, page.length - end.length) }
+    : null
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return null
+  }
+}

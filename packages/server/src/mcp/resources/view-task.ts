@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import type { DocumentBody } from '@docrelay/model/body'
+import { readStoredBody } from '@docrelay/model/body-parse'
+import { isRefusal } from '@docrelay/model/edit'
+import { serialiseMarkdown } from '@docrelay/model/prose/markdown-write'
+import type { ProseTree } from '@docrelay/model/prose/node'
+import { findProsePage, pageTree } from '@docrelay/model/prose/page'
+import { readDocument, type ReadFacts } from '@docrelay/model/reads'
+import { renderPage } from '@docrelay/model/render/page-svg'
+
+/** A look at a stored body. Plain data in, plain data out, for a task thread. */
+export type ViewTask = { readonly bytes: Uint8Array } & (
+  | { readonly kind: 'document'; readonly facts: ReadFacts }
+  | { readonly kind: 'outline'; readonly facts: ReadFacts; readonly pageId: string }
+  | { readonly kind: 'markdown'; readonly docId: string; readonly pageId: string }
+  | { readonly kind: 'svg'; readonly pageId: string }
+  | { readonly kind: 'marks' }
+)
+
+export type ViewResult =
+  | { readonly kind: 'members'; readonly members: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'marks'; readonly marks: PageMarks }
+  | { readonly kind: 'no-page' }
+
+/** By kind and id of a page, what its content is known by: equal marks, equal pages. */
+export type PageMarks = ReadonlyMap<string, string>
+
+export function markKey(kind: 'prose' | 'canvas', pageId: string): string {
+  return `${kind} ${pageId}`
+}
+
+/** Pure. */
+export function runViewTask(task: ViewTask): ViewResult {
+  const body = readStoredBody(task.bytes)
+  switch (task.kind) {
+    case 'document': {
+      const read = readDocument('get_document', body, task.facts, {})
+      return read.kind === 'refused' ? { kind: 'no-page' } : { kind: 'members', members: read.result }
+    }
+    case 'outline': {
+      const read = readDocument('get_outline', body, task.facts, { pageId: task.pageId })
+      return read.kind === 'refused' ? { kind: 'no-page' } : { kind: 'members', members: read.result }
+    }
+    case 'markdown': {
+      const page = findProsePage(body, task.pageId)
+      return isRefusal(page) ? { kind: 'no-page' } : { kind: 'text', text: markdownOf(pageTree(page).tree, task) }
+    }
+    case 'svg': {
+      const page = body.canvas.pages.find(({ id }) => id === task.pageId)
+      return page === undefined ? { kind: 'no-page' } : { kind: 'text', text: renderPage(page, 1).svg }
+    }
+    case 'marks':
+      return { kind: 'marks', marks: marksOf(body) }
+  }
+}
+
+const MAX_BYTES = 1_048_576
+
+/** All of a page, or as many of its blocks as fit, and then a line that says how to go on. [RES-2, RES-8] */
+function markdownOf(tree: ProseTree, { docId, pageId }: { readonly docId: string; readonly pageId: string }): string {
+  const whole = tree.length === 0 ? '' : serialiseMarkdown(tree, { ids: false })
+  if (Buffer.byteLength(whole) <= MAX_BYTES) return whole
+  const last = `\n\nThe page goes on: read it with service_get_prose, docId ${JSON.stringify(docId)}, pageId ${JSON.stringify(pageId)}, format "markdown", and each nextCursor as cursor.`
+  const room = MAX_BYTES - Buffer.byteLength(last)
+  let [fits, tooMany] = [0, tree.length]
+  while (tooMany - fits > 1) {
+    const middle = (fits + tooMany) >> 1
+    if (Buffer.byteLength(serialiseMarkdown(tree.slice(0, middle), { ids: false })) <= room) fits = middle
+    else tooMany = middle
+  }
+  const shown = fits === 0 ? '' : serialiseMarkdown(tree.slice(0, fits), { ids: false })
+  return shown.trimEnd() + last
+}
+
+function marksOf({ prose, canvas }: DocumentBody): PageMarks {
+  const marks = new Map<string, string>()
+  for (const [kind, pages] of [
+    ['prose', prose.pages],
+    ['canvas', canvas.pages],
+  ] as const)
+    for (const page of pages) marks.set(markKey(kind, page.id), createHash('sha1').update(JSON.stringify(page)).digest('base64'))
+  return marks
+}

@@ -1,0 +1,5 @@
+import { serveTasks } from '../../kernel/task-worker.ts'
+import { runViewTask, type ViewResult, type ViewTask } from './view-task.ts'
+
+// The entry of a task thread; nothing imports this module.
+serveTasks((task: ViewTask): { result: ViewResult } => ({ result: runViewTask(task) }))

@@ -1,0 +1,113 @@
+import type { DocumentEvent } from '../../documents/document-events.port.ts'
+import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import { documentLevel } from '../../documents/put-plan.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { ResourceSink } from '../content.ts'
+import type { McpCaller } from '../tool.ts'
+
+export interface ListDeps {
+  readonly store: Pick<DocumentStore, 'list' | 'state'>
+  readonly enforcePrivateDocs: boolean
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/** The documents of a workspace, as those see them who watch the list. [RES-12] */
+export interface WatchedList {
+  /** The returned function ends it. */
+  add(caller: McpCaller, sink: ResourceSink): () => void
+  published(event: DocumentEvent): void
+  edited(ref: DocumentRef): void
+  readonly isIdle: boolean
+}
+
+/** Between two notifications of one watch. */
+const PAUSE_MS = 1_000
+/** A live title is stored at most so long after the last edit. */
+const TITLE_MS = 3_000
+
+interface Watcher {
+  readonly caller: McpCaller
+  readonly sink: ResourceSink
+  toldMs: number
+  cancel: (() => void) | null
+}
+
+export function watchList(workspaceId: string, deps: ListDeps): WatchedList {
+  const { store, enforcePrivateDocs, clock, timers, log } = deps
+  const watchers = new Set<Watcher>()
+  /** Titles by id as they were last seen; a title that is not known yet may be a new one. */
+  const titles = new Map<string, string>()
+  /** Live documents whose title is to be looked at, by id. */
+  const looks = new Map<string, () => void>()
+  let begun = false
+
+  function tell(watcher: Watcher): void {
+    if (watcher.cancel !== null) return
+    watcher.cancel = timers.after(Math.max(0, watcher.toldMs + PAUSE_MS - clock.monotonicMs()), () => {
+      watcher.cancel = null
+      watcher.toldMs = clock.monotonicMs()
+      watcher.sink.listChanged()
+    })
+  }
+
+  function tellReaders(head: DocumentHead): void {
+    for (const watcher of watchers) if (documentLevel(watcher.caller.access, head, enforcePrivateDocs) !== 'none') tell(watcher)
+  }
+
+  function seen(head: DocumentHead): void {
+    const { title } = head.facts
+    if (titles.get(head.id) === title) return
+    titles.set(head.id, title)
+    tellReaders(head)
+  }
+
+  async function begin(): Promise<void> {
+    begun = true
+    for (const head of await store.list(workspaceId)) if (!titles.has(head.id)) titles.set(head.id, head.facts.title)
+  }
+
+  async function lookAt(ref: DocumentRef): Promise<void> {
+    const state = await store.state(ref)
+    if (state.kind === 'document') seen(state.head)
+  }
+
+  const failed = (error: unknown): void =>
+    log.warn('mcp.watch_failed', 'the titles of a workspace could not be read', { detail: String(error) })
+
+  return {
+    add(caller, sink) {
+      const watcher: Watcher = { caller, sink, toldMs: Number.NEGATIVE_INFINITY, cancel: null }
+      watchers.add(watcher)
+      if (!begun) begin().catch(failed)
+      return () => {
+        watchers.delete(watcher)
+        watcher.cancel?.()
+        if (watchers.size > 0) return
+        for (const cancel of looks.values()) cancel()
+        looks.clear()
+      }
+    },
+    published(event) {
+      if (event.kind === 'updated') return seen(event.head)
+      const head = event.kind === 'deleted' ? event.before : event.head
+      if (event.kind === 'deleted') titles.delete(head.id)
+      else titles.set(head.id, head.facts.title)
+      tellReaders(head)
+    },
+    edited(ref) {
+      looks.get(ref.id)?.()
+      const cancel = timers.after(TITLE_MS, () => {
+        looks.delete(ref.id)
+        lookAt(ref).catch(failed)
+      })
+      looks.set(ref.id, cancel)
+    },
+    get isIdle() {
+      return watchers.size === 0
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import type { DoiResolver } from '../../citations/doi-resolver.ts'
+import type { ToolDefinition } from '../tool.ts'
+import { getSkills } from './get-skills.ts'
+import type { IconCatalogue } from './icon-catalogue.ts'
+import { listIcons } from './list-icons.ts'
+import { resolveDoi } from './resolve-doi.ts'
+import type { SkillLibrary } from './skills.ts'
+
+/** What the relay knows apart from its documents. */
+export interface KnowledgeDeps {
+  readonly icons: IconCatalogue
+  readonly skills: SkillLibrary
+  readonly dois: DoiResolver
+}
+
+export function knowledgeTools({ icons, skills, dois }: KnowledgeDeps): readonly ToolDefinition[] {
+  return [resolveDoi(dois), getSkills(skills), listIcons(icons)]
+}

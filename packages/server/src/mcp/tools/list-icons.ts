@@ -1,0 +1,43 @@
+import { badArgument } from '../arguments.ts'
+import { success } from '../results.ts'
+import type { ToolDefinition } from '../tool.ts'
+import { findIcons, type IconCatalogue, type IconQuery } from './icon-catalogue.ts'
+import { annotations, input, INTEGER, output, TEXT } from './schema.ts'
+
+/** [TOOL-list_icons] */
+export function listIcons(catalogue: IconCatalogue): ToolDefinition {
+  return {
+    name: 'list_icons',
+    title: 'List icons',
+    description:
+      'Use it to find an iconId for a shape by a word (query) or a category. Returns matching icons with id, name and category, 50 unless limit (1-200) says otherwise, and all categories.',
+    // A limit outside 1-200 acts as the nearest bound, so the schema states none. [ICON-2]
+    inputSchema: input({}, { query: TEXT, category: TEXT, limit: INTEGER, cursor: TEXT }),
+    outputSchema: output(['icons', 'returned', 'total', 'categories'], ['nextCursor']),
+    annotations: annotations('RO', 'ID'),
+    toolset: 'read',
+    access: 'none',
+    bucket: 'read',
+    async run({ args }) {
+      const { cursor, ...query } = args as Omit<IconQuery, 'after'> & { readonly cursor?: string }
+      const after = cursor === undefined ? null : readCursor(cursor)
+      if (cursor !== undefined && after === null) {
+        const expected = 'the nextCursor of an earlier answer'
+        return badArgument('cursor', `cursor must be ${expected}.`, { expected, got: cursor.slice(0, 120) })
+      }
+      const { icons, total, next } = findIcons(catalogue, { ...query, after })
+      const { categories } = catalogue
+      const nextCursor = next === null ? {} : { nextCursor: writeCursor(next) }
+      return success({ icons, returned: icons.length, total, categories, ...nextCursor })
+    },
+  }
+}
+
+function writeCursor(id: string): string {
+  return Buffer.from(id).toString('base64url')
+}
+
+function readCursor(cursor: string): string | null {
+  const id = Buffer.from(cursor, 'base64url').toString()
+  return /^builtin:[a-z0-9-]{1,100}$/.test(id) && writeCursor(id) === cursor ? id : null
+}
