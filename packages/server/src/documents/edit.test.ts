@@ -1,19 +1,13 @@
 import type { EditArgs, EditName } from '@docrelay/model/edits'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Access } from '../access/access.ts'
+import { NO_LIMITS } from '../access/testing/no-limits.ts'
 import { noResidents, type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 import type { DocumentStore, DocumentWrite } from './document-store.port.ts'
 import type { EditInput } from './edit.ts'
 import type { EditOutcome, EditRequest } from './residents.port.ts'
 
-const LIMITS = {
-  quotaBytes: null,
-  quotaSource: 'config',
-  editorLimit: null,
-  maxDocBytes: null,
-  maxDocBytesSource: 'config',
-} as const
-const ANN: Access = { sub: 'ann', workspaceId: 'default', role: 'member', limits: LIMITS }
+const ANN: Access = { sub: 'ann', workspaceId: 'default', role: 'member', limits: NO_LIMITS }
 const PAGE = '<p id="blk-1">one</p><p id="blk-2">two</p>'
 const BODY = {
   name: 'Test',
@@ -156,9 +150,9 @@ describe('edits of documents that nobody has open', () => {
   it('[CONC-9] [LIFE-16] growth above ceiling or quota is refused and counted; shrinking passes', async () => {
     const id = await create()
     const grow = input(id, 'insert_block', set('<p>more</p>'))
-    const small = { ...ANN, limits: { ...LIMITS, maxDocBytes: 100 } }
+    const small = { ...ANN, limits: { ...NO_LIMITS, maxDocBytes: 100 } }
     expect(await edit(grow, small)).toMatchObject({ code: 'ERR_DOC_TOO_LARGE', facts: { maxBytes: 100, source: 'config' } })
-    const poor = { ...ANN, limits: { ...LIMITS, quotaBytes: 10 } }
+    const poor = { ...ANN, limits: { ...NO_LIMITS, quotaBytes: 10 } }
     const addedBytes = '<p id=\\"blk-0123456789\\">more</p>'.length
     // Now has more digits than the 5 that the body came with, and `ann` fewer letters than `nobody`.
     const stamps = String(Date.now()).length - 1 - 3
@@ -168,7 +162,7 @@ describe('edits of documents that nobody has open', () => {
     })
     expect(await contentOf(id)).toBe(PAGE)
     const shrink = input(id, 'delete_block', { pageId: 'p', id: 'blk-2' })
-    expect(await edit(shrink, { ...ANN, limits: { ...LIMITS, maxDocBytes: 100, quotaBytes: 10 } })).toMatchObject({
+    expect(await edit(shrink, { ...ANN, limits: { ...NO_LIMITS, maxDocBytes: 100, quotaBytes: 10 } })).toMatchObject({
       kind: 'edited',
     })
     const { text } = await relay.metrics.render()

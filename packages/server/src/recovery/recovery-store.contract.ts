@@ -146,6 +146,16 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await store.recovery.capture(head.key, 'demand', 7)).toEqual({ kind: 'gone' })
         expect(await store.recovery.capture(-1, 'demand', 7)).toEqual({ kind: 'gone' })
       })
+
+      it('[LIFE-19] [LIFE-12] a version whose body follows later keeps the state before it, under the version of that', async () => {
+        const head = await create('{"n":1}')
+        const live = { kind: 'live' as const, append: [{ actor: 'ada', update: update(1) }], bodyLater: { grownBytes: 1 } }
+        const told = await write(head, '', { set: {}, log: { ...live, lastSeq: 0 }, nowMs: 9000 })
+        const late = { kind: 'live' as const, lastSeq: 1, append: [] }
+        await write(told, '{"n":22}', { bump: false, log: late, nowMs: 9500 })
+        expect((await store.recovery.list(head.key)).map(({ version }) => version)).toEqual([1])
+        expect(await contents(head.key)).toEqual(['{"n":1}'])
+      })
     })
 
     describe('restoring', () => {

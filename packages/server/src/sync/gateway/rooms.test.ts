@@ -2,11 +2,12 @@ import { awarenessFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { describe, expect, it } from 'vitest'
 import { NO_LIMITS } from '../../access/testing/no-limits.ts'
-import type { PutRequest } from '../../documents/residents.port.ts'
+import type { EditOutcome, PutRequest } from '../../documents/residents.port.ts'
 import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { openRooms } from './rooms.ts'
 import { headOf, startBench, TestStore } from '../testing/gateway-bench.ts'
+import { editRequest } from '../testing/room-editing.ts'
 import { ScriptedWorkers } from '../testing/scripted-workers.ts'
 
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
@@ -101,6 +102,22 @@ describe('residency', () => {
     expect(await rooms.put(putOf(head))).toEqual({ kind: 'written', head, created: false })
     workers.jobs.set('put', { kind: 'gone' })
     expect(await rooms.put(putOf(head))).toBe('not-resident')
+    expect(rooms.isResident(head)).toBe(false)
+  })
+
+  it('[CONC-4] an edit goes to the open document; one without a room, or gone, is done cold', async () => {
+    const { rooms, workers } = openAlone()
+    const head = headOf('doc')
+    const request = editRequest(head, 'delete_prose_page', { pageId: 'p' })
+    expect(await rooms.edit(request)).toBe('not-resident')
+    await rooms.enter(head)
+    const outcome: EditOutcome = { kind: 'refused', code: 'ERR_LAST_PAGE', message: 'It is the last page.', facts: {} }
+    workers.jobs.set('edit', { kind: 'edit', outcome })
+    expect(await rooms.edit(request)).toEqual(outcome)
+    workers.jobs.set('edit', { kind: 'failed', code: 'NOT_PERSISTED', message: 'the room was reset' })
+    await expect(rooms.edit(request)).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
+    workers.jobs.set('edit', { kind: 'gone' })
+    expect(await rooms.edit(request)).toBe('not-resident')
     expect(rooms.isResident(head)).toBe(false)
   })
 

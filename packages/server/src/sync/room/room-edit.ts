@@ -80,6 +80,11 @@ async function tryEdit(room: Room, saver: RoomSaver, request: EditRequest): Prom
     const { edited } = planned
     const isChanged = edited.body !== planned.before
     if (!isChanged || request.dryRun) return { kind: 'edit', outcome: told(edited, base.head, isChanged) }
+    if (isZeroing(planned) && saver.isBehind()) {
+      // The state before is kept as it is stored, so it is stored first. [LIFE-18]
+      const saved = await saver.save()
+      return saved === 'saved' ? 'again' : failed(saved)
+    }
     isApplied = true
     const stored = await applyEdit(room, saver, planned, request)
     if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = edited
@@ -153,7 +158,7 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: 
       append: taken.map(({ update }) => ({ actor: access.sub, update })),
       ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
-    ...(zeroes(bodyFacts(before), change.facts) ? { capture: { reason: 'zeroing' as const } } : {}),
+    ...(isZeroing(change) ? { capture: { reason: 'zeroing' as const } } : {}),
   })
   switch (outcome.kind) {
     case 'written':
@@ -170,6 +175,10 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: 
   }
 }
 
+function isZeroing({ before, facts }: Change): boolean {
+  return zeroes(bodyFacts(before), facts)
+}
+
 interface Stored {
   readonly settled: DocumentBody
   readonly body: NonNullable<DocumentWrite['set']['body']>
@@ -180,8 +189,8 @@ interface Stored {
  * it, and before a zeroing, whose state before must be the stored one. [BLOB-2, LIFE-18]
  */
 function storedNow(saver: RoomSaver, change: Change, records: number, sub: string): Stored | null {
-  const { base, before, edited, growth, facts, nowMs } = change
-  const mayFollow = records > 0 && isLiveChange(before, edited.body) && !growth.addsBlobs && !zeroes(bodyFacts(before), facts)
+  const { base, before, edited, growth, nowMs } = change
+  const mayFollow = records > 0 && isLiveChange(before, edited.body) && !growth.addsBlobs && !isZeroing(change)
   if (mayFollow) return null
   const { body: settled, bytes, blobReferences } = writeSettledBody(stampBody(saver.project(edited.body), nowMs, sub), false)
   return { settled, body: { bytes, facts: bodyFacts(settled, base.head.facts.clientVersion), blobReferences } }

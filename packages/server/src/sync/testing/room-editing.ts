@@ -1,4 +1,5 @@
 import type { EditArgs, EditName } from '@docrelay/model/edits'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { EditOutcome, EditRequest } from '../../documents/residents.port.ts'
 import type { TestWorker } from './worker-harness.ts'
@@ -13,7 +14,7 @@ type Given = Partial<Pick<EditRequest, 'expectedVersion' | 'dryRun' | 'agent'>> 
 /** An edit as `Documents.edit` hands it on. */
 export function editRequest<N extends EditName>(head: DocumentHead, edit: N, args: EditArgs<N>, given: Given = {}): EditRequest {
   const { sub = 'agent', role = 'owner', quotaBytes = null, maxDocBytes = null, ...asked } = given
-  const limits = { quotaBytes, quotaSource: 'config', editorLimit: null, maxDocBytes, maxDocBytesSource: 'claim' } as const
+  const limits = { ...NO_LIMITS, quotaBytes, maxDocBytes, maxDocBytesSource: 'claim' } as const
   return {
     ref: { workspaceId: head.workspaceId, id: head.id },
     access: { sub, workspaceId: head.workspaceId, role, limits },
