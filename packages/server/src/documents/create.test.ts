@@ -113,4 +113,13 @@ describe('a deletion with conditions', () => {
     expect(await stored('doc-d')).not.toBeNull()
     expect(relay.events).toHaveLength(count)
   })
+
+  it('[MCP-15] whose caller gave up while it waited does nothing', async () => {
+    await relay.documents.create(ann, creation(['doc-g', 'c', 'p']))
+    const caller = new AbortController()
+    const gone = relay.documents.remove(ann, 'doc-g', { signal: caller.signal })
+    caller.abort(new Error('gave up'))
+    await expect(gone).rejects.toThrow('gave up')
+    expect(await stored('doc-g')).not.toBeNull()
+  })
 })

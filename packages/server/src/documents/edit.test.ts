@@ -94,6 +94,19 @@ describe('edits of documents that nobody has open', () => {
     expect([writes, relay.events]).toEqual([[], []])
   })
 
+  it('[MCP-15] a caller who gives up before the commit leaves nothing, one who gives up later has written', async () => {
+    const id = await create()
+    const caller = new AbortController()
+    const given = input(id, 'set_prose', set('<p>2</p>'), { signal: caller.signal })
+    const done = edit(given)
+    const waiting = edit({ ...given, args: set('<p>3</p>') })
+    await done
+    caller.abort(new Error('gave up'))
+    await expect(waiting).rejects.toThrow('gave up')
+    expect(await contentOf(id)).toBe('<p id="blk-1">one</p><p id="blk-2">2</p>')
+    expect(writes).toHaveLength(1)
+  })
+
   it('[TOOL-20] [MCP-25] [MCP-27] version, right and existence are refused with their facts, and nothing changes', async () => {
     const id = await create()
     const given = input(id, 'set_prose', set('<p>2</p>'))

@@ -10,30 +10,34 @@ import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 /** An edit as a tool asks for it. */
 export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent'> {
   readonly id: string
+  /** Aborted when the caller gave up: nothing is begun then, and what is committed stands. [MCP-15] */
+  readonly signal?: AbortSignal
 }
 
 /**
  * Runs an edit: on the live document when there is one, else on the stored body by a compare-and-set that is decided anew when it loses.
- * When it resolves, the change is durable and the event has left. Rejects only with UNAVAILABLE or NOT_PERSISTED. [CONC-3..CONC-6, CONC-12]
+ * When it resolves, the change is durable and the event has left. Rejects only with UNAVAILABLE or NOT_PERSISTED,
+ * or with the signal's reason when nothing was written. [CONC-3..CONC-6, CONC-12]
  */
 export async function editDocument(access: Access, input: EditInput, deps: WritingDeps): Promise<EditOutcome> {
-  const { id, ...asked } = input
+  const { id, signal, ...asked } = input
   const ref = { workspaceId: access.workspaceId, id }
   const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs }
-  const outcome = await inTurn(deps, ref, () => store(request, deps))
+  const outcome = await inTurn(deps, ref, () => store(request, signal, deps))
   if (isRefusal(outcome)) countRefusal(outcome, deps)
   else if (outcome.changed && !request.dryRun) deps.events.publish({ kind: 'updated', head: outcome.head, actor: access.sub })
   return outcome
 }
 
-async function store(request: EditRequest, deps: WritingDeps): Promise<EditOutcome> {
+async function store(request: EditRequest, signal: AbortSignal | undefined, deps: WritingDeps): Promise<EditOutcome> {
   const { ref } = request
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    signal?.throwIfAborted()
     if (deps.residents.isResident(ref)) {
       const outcome = await deps.residents.edit(request)
       if (outcome !== 'not-resident') return outcome
     }
-    const outcome = await tryCold(request, deps)
+    const outcome = await tryCold(request, signal, deps)
     if (outcome !== 'again') return outcome
   }
   const state = await deps.store.state(ref)
@@ -41,7 +45,7 @@ async function store(request: EditRequest, deps: WritingDeps): Promise<EditOutco
 }
 
 /** `again`: somebody else was faster, or the document has to be opened first. */
-async function tryCold(request: EditRequest, deps: WritingDeps): Promise<EditOutcome | 'again'> {
+async function tryCold(request: EditRequest, signal: AbortSignal | undefined, deps: WritingDeps): Promise<EditOutcome | 'again'> {
   const { ref, access } = request
   const record = await deps.store.read(ref)
   if (record === null) return refuseEdit(await deps.store.state(ref), request) ?? 'again'
@@ -55,6 +59,7 @@ async function tryCold(request: EditRequest, deps: WritingDeps): Promise<EditOut
   if (edited.stored === null) return told(record, edited)
   const tooLarge = refuseGrownSize(edited.stored.bytes.byteLength, edited.grownBytes, access)
   if (tooLarge !== null) return tooLarge
+  signal?.throwIfAborted()
   return request.dryRun ? told(record, edited) : writeCold(request, record, { ...edited, stored: edited.stored }, nowMs, deps)
 }
 

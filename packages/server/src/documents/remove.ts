@@ -10,6 +10,8 @@ export interface Removal {
   readonly expectedVersion?: number | undefined
   /** Everything but deleting. [TOOL-21] */
   readonly dryRun?: boolean | undefined
+  /** Aborted when the caller gave up: nothing is deleted then, unless it is already. [MCP-15] */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A live document stands still for so long between the look at its version and its end. */
@@ -21,7 +23,12 @@ export function removeDocument(access: Access, id: string, removal: Removal, dep
   return inTurn(deps, ref, () => remove(access, ref, removal, deps))
 }
 
-async function remove(access: Access, ref: DocumentRef, { expectedVersion, dryRun }: Removal, deps: WritingDeps): Promise<void> {
+async function remove(
+  access: Access,
+  ref: DocumentRef,
+  { expectedVersion, dryRun, signal }: Removal,
+  deps: WritingDeps,
+): Promise<void> {
   let before = await owned(access, ref, deps)
   if (expectedVersion !== undefined) {
     if (deps.residents.isResident(ref) || before.coveredSeq < before.lastSeq) {
@@ -31,6 +38,7 @@ async function remove(access: Access, ref: DocumentRef, { expectedVersion, dryRu
     if (before.version !== expectedVersion) throw versionConflict(before.version, expectedVersion)
   }
   if (dryRun === true) return
+  signal?.throwIfAborted()
   const outcome = await deps.store.remove(ref, before.key, deps.clock.nowMs())
   if (outcome.kind === 'gone') return unknownDocument()
   const { tombstone } = outcome

@@ -49,6 +49,7 @@ async function runEdit(documents: Pick<Documents, 'edit'>, edit: EditName, call:
     expectedVersion: typeof expectedVersion === 'number' ? expectedVersion : null,
     dryRun: dryRun === true,
     agent: agentOf(call),
+    signal: call.signal,
   })
   if (isRefusal(outcome)) return failure(outcome.code, outcome.message, outcome.facts)
   const { head, result, fixes, warnings } = outcome

@@ -164,11 +164,11 @@ async function create({ access, isStatic, args, signal }: ToolCall, deps: Worksp
 }
 
 /** [TOOL-delete_document] */
-async function remove({ access, args }: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
+async function remove({ access, args, signal }: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
   const docId = args['docId'] as string
   const { expectedVersion, dryRun } = args as { readonly expectedVersion?: number; readonly dryRun?: boolean }
   try {
-    await deps.documents.remove(access, docId, { expectedVersion, dryRun })
+    await deps.documents.remove(access, docId, { expectedVersion, dryRun, signal })
     return success({ deleted: docId, ...(dryRun === true && { dryRun: true }) })
   } catch (error) {
     const refused = await documentFailure(error, { access, docId, does: 'delete' }, deps.wasDeleted)
