@@ -84,6 +84,8 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
     const before = heard
     const seen = await look()
     marks = heard === before ? seen : null
+    // What was added meanwhile is in them.
+    if (marks !== null) wantsMarks = false
   }
 
   async function compare(): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import type { DoiResolver } from '../../citations/doi-resolver.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
@@ -21,7 +22,7 @@ const context: CallContext = {
     sub: 'ann',
     workspaceId: 'w',
     role: 'viewer',
-    limits: { quotaBytes: null, quotaSource: 'config', editorLimit: null, maxDocBytes: null, maxDocBytesSource: 'config' },
+    limits: NO_LIMITS,
   },
   isStatic: false,
   view: { toolsets: null, readonly: true },

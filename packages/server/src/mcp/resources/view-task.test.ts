@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { markKey, runViewTask, type ViewTask } from './view-task.ts'
+
+type Text = { readonly kind: string; readonly text: string }
+
+function bytesOf(
+  prose: readonly { readonly id: string; readonly content: string; readonly name?: string }[],
+  shapes: object[] = [],
+) {
+  const body = { name: 'D', pages: [{ id: 'c', name: 'C', shapes }], richTextPages: prose }
+  return new TextEncoder().encode(JSON.stringify(body))
+}
+
+const markdown = (content: string): Text =>
+  runViewTask({ kind: 'markdown', bytes: bytesOf([{ id: 'p', content }]), docId: 'doc', pageId: 'p' }) as Text
+
+describe('a page as Markdown', () => {
+  it('[RES-2] has no ids', () => expect(markdown('<p id="blk-1">one</p><h2 id="blk-2">two</h2>').text).toBe('one\n\n## two\n'))
+
+  it('[RES-8] above 1 MiB is cut between blocks, with a last line that says how to go on', () => {
+    const paragraphs = Array.from({ length: 3_000 }, (_, i) => `<p>${i} ${'é'.repeat(250)}</p>`)
+    const { text } = markdown(paragraphs.join(''))
+    const lines = text.split('\n\n')
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_048_576)
+    expect(Buffer.byteLength(text)).toBeGreaterThan(1_040_000)
+    expect(lines.at(-1)).toMatch(/service_get_prose.*"doc".*"p".*nextCursor/)
+    expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, i) => `${i} ${'é'.repeat(250)}`))
+  })
+
+  it('[RES-8] one block that is too large is left to the tool', () => {
+    expect(markdown(`<p>${'x'.repeat(1_100_000)}</p>`).text.trim()).toMatch(/^The page goes on: read it with service_get_prose/)
+  })
+})
+
+it('[RES-8] a page that is not there, or of the other kind, is none', () => {
+  const bytes = bytesOf([{ id: 'p', content: '' }])
+  const facts = { id: 'doc', serverVersion: 1, source: 'relay', modifiedAt: 0, access: 'view', collectionId: null } as const
+  const tasks: readonly ViewTask[] = [
+    { kind: 'markdown', bytes, docId: 'doc', pageId: 'c' },
+    { kind: 'svg', bytes, pageId: 'p' },
+    { kind: 'outline', bytes, facts, pageId: 'c' },
+  ]
+  for (const task of tasks) expect(runViewTask(task)).toEqual({ kind: 'no-page' })
+})
+
+it('[RES-10] a page keeps its mark while nothing of it changes', () => {
+  const marks = (bytes: Uint8Array) => {
+    const seen = runViewTask({ kind: 'marks', bytes })
+    return seen.kind === 'marks' ? seen.marks : new Map<string, string>()
+  }
+  const pages = [
+    { id: 'p', content: '<p>a</p>' },
+    { id: 'c', content: '' },
+  ]
+  const before = marks(bytesOf(pages, [{ id: 's', x: 1 }]))
+  const changed = (now: ReadonlyMap<string, string>) => [...before.keys()].filter((key) => before.get(key) !== now.get(key))
+  expect([...before.keys()].sort()).toEqual([markKey('canvas', 'c'), markKey('prose', 'c'), markKey('prose', 'p')].sort())
+  expect(changed(marks(bytesOf(pages, [{ id: 's', x: 1 }])))).toEqual([])
+  expect(changed(marks(bytesOf(pages, [{ id: 's', x: 2 }])))).toEqual([markKey('canvas', 'c')])
+  expect(changed(marks(bytesOf([{ id: 'p', content: '<p>b</p>' }, pages[1]!], [{ id: 's', x: 1 }])))).toEqual([
+    markKey('prose', 'p'),
+  ])
+  expect(changed(marks(bytesOf([{ ...pages[0]!, name: 'N' }, pages[1]!], [{ id: 's', x: 1 }])))).toEqual([markKey('prose', 'p')])
+})

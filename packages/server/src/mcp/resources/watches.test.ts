@@ -1,0 +1,190 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
+import { createDocumentChanges } from '../../documents/document-changes.ts'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import type { ResourceSink, ResourceWatch } from '../content.ts'
+import type { McpCaller } from '../tool.ts'
+import { createWatches, type WatchesDeps } from './watches.ts'
+
+const callerOf = (sub: string): McpCaller => ({
+  access: { sub, workspaceId: 'w', role: 'member', limits: NO_LIMITS },
+  isStatic: false,
+})
+const REF = { workspaceId: 'w', id: 'd' }
+const [DOC, A, B] = ['relay://doc/d', 'relay://doc/d/prose/a.md', 'relay://doc/d/prose/b.md']
+
+function setUp() {
+  const time = manualTime()
+  const changes = createDocumentChanges()
+  const marks = new Map([
+    ['prose a', '1'],
+    ['prose b', '1'],
+  ])
+  const state = { reads: 0, failing: false, forbidden: new Set<string>(), warned: 0, title: 'One' }
+  const head = (): DocumentHead => ({ ...REF, key: 1, ownerId: 'ann', sharedWith: [], facts: { title: state.title } }) as never
+  const allow = (sub: string): void => {
+    if (state.failing) throw new RelayError('UNAVAILABLE', 'away')
+    if (state.forbidden.has(sub)) throw new RelayError('VIEW_FORBIDDEN', 'no')
+  }
+  const deps: WatchesDeps = {
+    changes,
+    documents: {
+      async get({ sub }) {
+        allow(sub)
+        state.reads++
+        return { record: { body: new Uint8Array() } } as never
+      },
+      async require({ sub }) {
+        allow(sub)
+        return head()
+      },
+    },
+    views: { look: async () => ({ kind: 'marks', marks: new Map(marks) }) },
+    store: { list: async () => [head()], state: async () => ({ kind: 'document', head: head() }) },
+    enforcePrivateDocs: true,
+    clock: time.clock,
+    timers: time.timers,
+    log: { debug() {}, info() {}, error() {}, warn: () => void state.warned++ },
+  }
+  const watch = createWatches(deps)
+  const told: string[] = []
+  const sink: ResourceSink = { updated: (uri) => void told.push(uri), listChanged: () => void told.push('list') }
+  return { time, changes, marks, state, head, watch, told, sink }
+}
+
+let test: ReturnType<typeof setUp>
+let watching: ResourceWatch
+beforeEach(async () => {
+  test = setUp()
+  watching = test.watch(callerOf('ann'), test.sink)
+})
+const settle = () => test.time.advance(0)
+const edit = (page?: 'a' | 'b') => {
+  if (page) test.marks.set(`prose ${page}`, `${Math.random()}`)
+  test.changes.edited(REF)
+}
+
+describe('a watched page', () => {
+  beforeEach(async () => {
+    watching.add(A)
+    watching.add(B)
+    await settle()
+  })
+
+  it('[RES-10] is told of its own changes alone, and the document of all', async () => {
+    watching.add(DOC)
+    await settle()
+    edit('a')
+    await test.time.advance(400)
+    expect(test.told.sort()).toEqual([DOC, A])
+    edit()
+    await test.time.advance(2_000)
+    expect(test.told.sort()).toEqual([DOC, DOC, A])
+  })
+
+  it('[RES-11] is told within half a second, at once a second at most, and of the last change', async () => {
+    edit('a')
+    await test.time.advance(499)
+    expect(test.told).toEqual([A])
+    for (let i = 0; i < 30; i++) {
+      edit('a')
+      await test.time.advance(100)
+    }
+    expect(test.told.length).toBeLessThanOrEqual(4)
+    const before = test.told.length
+    await test.time.advance(1_500)
+    expect(test.told.length).toBe(before + 1)
+    await test.time.advance(5_000)
+    expect(test.told.length).toBe(before + 1)
+  })
+
+  it('[RES-11] does not wait for another page that was just told', async () => {
+    edit('a')
+    await test.time.advance(100)
+    expect(test.told).toEqual([A])
+    edit('b')
+    await test.time.advance(499)
+    expect(test.told).toEqual([A, B])
+  })
+
+  it('[RES-11] is told to nobody who lost the right', async () => {
+    test.state.forbidden.add('ann')
+    edit('a')
+    await test.time.advance(3_000)
+    expect(test.told).toEqual([])
+  })
+
+  it('[RES-11] is told later when storage is away', async () => {
+    test.state.failing = true
+    edit('a')
+    await test.time.advance(3_000)
+    expect([test.told, test.state.warned > 0]).toEqual([[], true])
+    test.state.failing = false
+    await test.time.advance(3_000)
+    expect(test.told).toEqual([A])
+  })
+
+  it('[RES-12] is not read while nothing happens, nor when it is left', async () => {
+    const { reads } = test.state
+    await test.time.advance(60_000)
+    expect(test.state.reads).toBe(reads)
+    edit('a')
+    watching.remove(A)
+    watching.remove(B)
+    await test.time.advance(3_000)
+    edit('a')
+    await test.time.advance(3_000)
+    expect([test.told, test.state.reads]).toEqual([[], reads])
+    watching.close()
+    expect(test.time.waiting()).toBe(0)
+  })
+})
+
+it('[RES-10] what changes while the pages are first read is told', async () => {
+  watching.add(A)
+  edit('a')
+  await test.time.advance(500)
+  expect(test.told).toEqual([A])
+})
+
+describe('the list', () => {
+  const publish = (kind: 'created' | 'updated') => test.changes.published({ kind, head: test.head(), actor: 'ann' })
+
+  it('[RES-12] is told when a document is made, renamed or deleted, and not when it is edited', async () => {
+    await settle()
+    publish('updated')
+    await test.time.advance(2_000)
+    expect(test.told).toEqual([])
+    publish('created')
+    await test.time.advance(2_000)
+    test.state.title = 'Two'
+    publish('updated')
+    await test.time.advance(2_000)
+    const tombstone = { ...REF, deletedAtMs: 0, lastServerVersion: 1, ownerId: 'ann' }
+    test.changes.published({ kind: 'deleted', ref: REF, before: test.head(), tombstone, actor: 'ann' })
+    await test.time.advance(2_000)
+    expect(test.told).toEqual(['list', 'list', 'list'])
+  })
+
+  it('[RES-12] is told of a live name once it is stored, however long people type', async () => {
+    await settle()
+    for (let i = 0; i < 50; i++) {
+      test.changes.edited(REF)
+      await test.time.advance(200)
+    }
+    test.state.title = 'Live'
+    await test.time.advance(3_100)
+    expect(test.told).toEqual(['list'])
+  })
+
+  it('[RES-12] is told to those who may read the document', async () => {
+    const told: string[] = []
+    test.watch(callerOf('eve'), { updated() {}, listChanged: () => void told.push('eve') })
+    await settle()
+    publish('created')
+    await test.time.advance(2_000)
+    expect([test.told, told]).toEqual([['list'], []])
+  })
+})

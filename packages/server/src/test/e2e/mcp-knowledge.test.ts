@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { mcpAgent } from '../mcp-agent.ts'
+import { startRelayUnderTest } from '../relay-under-test.ts'
+
+it('[REF-9] [REF-10] [REF-11] [REF-12] [SKILL-1] [ICON-2] a viewer learns what the relay knows, with DOIs from a resolver of the operator', async () => {
+  const asked: string[] = []
+  const resolver = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.accept}`)
+    if (request.url === '/csl/10.1000/redirect') response.writeHead(302, { location: 'http://127.0.0.1/' }).end()
+    else if (request.url !== '/csl/10.1000/ABC') response.writeHead(404).end()
+    else response.end(JSON.stringify({ type: 'book', title: 'A <i>b</i>' }))
+  }).listen(0, '127.0.0.1')
+  await once(resolver, 'listening')
+  const { port } = resolver.address() as AddressInfo
+  await using relay = await startRelayUnderTest({
+    mcp: 'public',
+    env: { RELAY_CITATIONS_DOI_RESOLVER: `http://127.0.0.1:${port}/csl/` },
+  })
+  const agent = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'vic', role: 'viewer' }))
+
+  const reference = { type: 'book', title: 'A b', id: '10.1000/abc', DOI: '10.1000/ABC' }
+  const doi = 'https://doi.org/10.1000/ABC'
+  expect(await agent.call('resolve_doi', { doi })).toEqual({ reference, doi: '10.1000/ABC', cached: false })
+  expect(await agent.call('resolve_doi', { doi })).toMatchObject({ cached: true })
+  expect(await agent.refused('resolve_doi', { doi: '10.1000/none' })).toMatchObject({ code: 'ERR_DOI_NOT_FOUND' })
+  expect(await agent.refused('resolve_doi', { doi: 'none' })).toMatchObject({ code: 'ERR_DOI_INVALID' })
+  expect(await agent.refused('resolve_doi', { doi: '10.1000/redirect' })).toMatchObject({ code: 'ERR_DOI_UNAVAILABLE' })
+  expect(asked[0]).toBe('GET /csl/10.1000/ABC application/vnd.citationstyles.csl+json')
+  expect(asked).toHaveLength(3)
+
+  expect(await agent.call('get_skills')).toMatchObject({ contentContract: expect.stringContaining('## Targets') })
+  expect(await agent.call('get_skills', { skill: 'attach-files' })).toMatchObject({ skill: 'attach-files' })
+  expect(await agent.refused('get_skills', { skill: 'x' })).toMatchObject({ code: 'ERR_SKILL_NOT_FOUND' })
+  expect(await agent.call('list_icons', { query: 'database', limit: 1 })).toMatchObject({ returned: 1 })
+  resolver.close()
+})
