@@ -47,10 +47,12 @@ describe('metrics', () => {
       'commit',
       'kind',
       'method',
+      'outcome',
       'reason',
       'role',
       'route',
       'surface',
+      'tool',
       'version',
     ])
   })
