@@ -70,7 +70,7 @@ function unknownArgument(name: string, known: readonly string[], path: string): 
   const [nearest] = nearestNames(name, known, 1)
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
   const list = known.length === 0 ? 'none' : known.join(', ')
-  const sentence = `there is no argument ${JSON.stringify(shown)}.${hint} The known ones are: ${list}.`
+  const sentence = `There is no argument ${JSON.stringify(shown)}.${hint} The known ones are: ${list}.`
   return badArgument(shown, sentence, { expected: 'a known argument', ...(nearest !== undefined && { nearest }), known })
 }
 

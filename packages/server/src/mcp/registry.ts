@@ -54,7 +54,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
       detail,
     })
     deps.metrics.add('relay_handler_panics_total', 1)
-    return failure('ERR_INTERNAL', `the call failed unexpectedly; the operator finds it as ${incident}.`, { incident })
+    return failure('ERR_INTERNAL', `The call failed unexpectedly; the operator finds it as ${incident}.`, { incident })
   }
 
   async function outcomeOf(tool: ToolDefinition, args: JsonObject, context: CallContext): Promise<ToolSuccess | ToolFailure> {
@@ -113,9 +113,9 @@ function storeFailure(error: unknown): ToolFailure | null {
   switch (error.code) {
     case 'UNAVAILABLE':
     case 'BLOB_STORE_ERROR':
-      return failure('ERR_STORE_UNAVAILABLE', 'storage cannot answer now; repeat the call in a moment.', { retryable: true })
+      return failure('ERR_STORE_UNAVAILABLE', 'Storage cannot answer now; repeat the call in a moment.', { retryable: true })
     case 'NOT_PERSISTED': {
-      const sentence = 'storage did not confirm the write; read the document before you repeat the call.'
+      const sentence = 'Storage did not confirm the write; read the document before you repeat the call.'
       return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
     }
     default:
@@ -154,6 +154,6 @@ function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, 
   if (bucket === 'read' || access.role !== 'viewer') return null
   const deletes = name === 'delete_document'
   const docId = typeof args['docId'] === 'string' ? { docId: args['docId'] } : {}
-  const sentence = `the role viewer may ${deletes ? 'delete' : 'write'} nothing in this workspace.`
+  const sentence = `The role viewer may ${deletes ? 'delete' : 'write'} nothing in this workspace.`
   return failure(deletes ? 'ERR_DELETE_FORBIDDEN' : 'ERR_EDIT_FORBIDDEN', sentence, { ...docId, role: access.role })
 }

@@ -10,7 +10,6 @@ export const TEXT = { type: 'string' } as const
 export const INTEGER = { type: 'integer' } as const
 export const FLAG = { type: 'boolean' } as const
 export const INDEX = { type: 'integer', minimum: 0 } as const
-export const OBJECT = { type: 'object' } as const
 
 export const DOCUMENT = { docId: TEXT } as const
 export const PAGE = { docId: TEXT, pageId: TEXT } as const

@@ -175,6 +175,9 @@ describe('an agent beside a person who types', () => {
     })()
     for (let i = 0; i < 5; i++) await ann.call('insert_block', { ...at, content: `Line ${i}.`, anchor: 'Of the agent.' })
     await typing
+    expect([...person.awareness.getStates().values()]).toContainEqual({
+      user: { id: 'ann', name: 'Agent', color: expect.stringMatching(/^#/), kind: 'agent' },
+    })
     await saved(person)
     await until('the lines to arrive', () => fragment.toString().includes('Line 4.'))
     const text = await textOf(ann, at)
