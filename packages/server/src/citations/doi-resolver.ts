@@ -95,10 +95,16 @@ async function fetched(doi: string, deps: DoiResolverDeps): Promise<Answer> {
       if (status === 404) return { kind: 'answered', reference: null }
       const retryable = isPassing(reason, status)
       if (retryable && tried < TRIES && reason !== 'timeout') continue
-      const told = error.code === 'URL_NOT_ALLOWED' ? 'a redirect leads to a place that is not allowed' : String(reason)
+      const told = error.code === 'URL_NOT_ALLOWED' ? forbidden(error.details['hop']) : String(reason)
       return { kind: 'unavailable', reason: status === undefined ? told : `${told} ${String(status)}`, retryable }
     }
   }
+}
+
+function forbidden(hop: unknown): string {
+  return hop === 0
+    ? 'the configured resolver is neither https nor on this host'
+    : 'a redirect leads to a place that is not allowed'
 }
 
 /** What may be over in a moment. */
