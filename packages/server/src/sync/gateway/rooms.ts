@@ -14,6 +14,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
 import { failed, notWritten, RoomJobs } from './room-jobs.ts'
 import { type EndedRun, RoomRecovery } from './room-recovery.ts'
+import type { RoomSink } from './room-sink.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import type { FromWorker, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
@@ -27,25 +28,6 @@ export interface WorkerPool {
   onEnded(listener: (worker: number, running: EndedRun | null) => void): void
 }
 
-/** What rooms tell the sockets. Nothing is told before `attach`. */
-export interface RoomSink {
-  updates(room: Room, updates: readonly Uint8Array[], senders: readonly number[]): void
-  awareness(room: Room, frame: Uint8Array, except: number): void
-  /** Messages about one connection. */
-  connection(message: ConnectionMessage): void
-  /** Ends the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
-  ended(
-    room: Room,
-    why: 'reset' | 'unavailable',
-    writers: readonly { readonly connection: number; readonly ordinal: number }[],
-  ): void
-  /** Unbinds one connection from a deleted document. [WS-54] */
-  deleted(room: Room, connection: Connection): void
-  sharingChanged(room: Room): void
-  flush(connection: Connection): void
-}
-
-export type ConnectionMessage = Extract<FromWorker, { kind: 'direct' | 'settled' | 'refused' | 'violation' | 'expel' }>
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
 
 export type Entered =

@@ -57,5 +57,5 @@ it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 behind an acknowledged edit, befor
     const turn = Number(last.text.slice('turn '.length)) + found.version - last.version
     expect(body).toContain(`>turn ${turn}</p>`)
   }
-  await remove()
+  remove()
 })

@@ -1,0 +1,23 @@
+import type { FromWorker } from '../worker-messages.ts'
+import type { Connection } from './connection.ts'
+import type { Room } from './room-table.ts'
+
+/** What rooms tell the sockets. Nothing is told before `attach`. */
+export interface RoomSink {
+  updates(room: Room, updates: readonly Uint8Array[], senders: readonly number[]): void
+  awareness(room: Room, frame: Uint8Array, except: number): void
+  /** Messages about one connection. */
+  connection(message: ConnectionMessage): void
+  /** Ends the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
+  ended(
+    room: Room,
+    why: 'reset' | 'unavailable',
+    writers: readonly { readonly connection: number; readonly ordinal: number }[],
+  ): void
+  /** Unbinds one connection from a deleted document. [WS-54] */
+  deleted(room: Room, connection: Connection): void
+  sharingChanged(room: Room): void
+  flush(connection: Connection): void
+}
+
+export type ConnectionMessage = Extract<FromWorker, { kind: 'direct' | 'settled' | 'refused' | 'violation' | 'expel' }>
