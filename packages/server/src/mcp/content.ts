@@ -47,6 +47,7 @@ export interface McpPrompts {
   get(
     name: string,
     args: JsonObject,
+    caller: McpCaller,
   ): { readonly kind: 'found'; readonly result: JsonObject } | { readonly kind: 'refused'; readonly message: string }
 }
 

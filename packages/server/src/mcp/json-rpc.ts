@@ -41,6 +41,8 @@ export const RPC_ERRORS = {
   'no-resource-modern': { code: -32602, legacy: OK, modern: OK },
   unexpected: { code: -32603, legacy: OK, modern: OK },
   headers: { code: -32020, legacy: BAD, modern: BAD },
+  /** The client did not say that it can do what the request needs. */
+  capability: { code: -32021, legacy: BAD, modern: BAD },
   version: { code: -32022, legacy: BAD, modern: BAD },
   limit: { code: 429, legacy: ERRORS.RATE_LIMITED.status, modern: ERRORS.RATE_LIMITED.status },
 } as const satisfies Record<string, { readonly code: number; readonly legacy: number; readonly modern: number }>

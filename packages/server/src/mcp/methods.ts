@@ -78,11 +78,11 @@ function listPrompts(params: JsonObject, _: RequestContext, { content }: McpPart
   return { prompts: content.prompts.list() }
 }
 
-function getPrompt(params: JsonObject, _: RequestContext, { content }: McpParts): JsonObject {
+function getPrompt(params: JsonObject, context: RequestContext, { content }: McpParts): JsonObject {
   const name = requiredText(params, 'name')
   const args = own(params, 'arguments') ?? {}
   if (!isObject(args)) throw new RpcError('params', 'The parameter arguments must be an object.')
-  const prompt = content.prompts.get(name, args)
+  const prompt = content.prompts.get(name, args, context)
   if (prompt.kind === 'refused') throw new RpcError('params', prompt.message)
   return prompt.result
 }

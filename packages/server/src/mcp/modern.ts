@@ -82,6 +82,13 @@ export function logLevelOf(params: JsonObject): LogLevel | null {
   return LOG_LEVELS.find((known) => known === level) ?? null
 }
 
+/** Whether the client says with this request that it can do `name`. [MCP-58] */
+export function declaredCapability(params: JsonObject, name: string): boolean {
+  const meta = own(params, '_meta')
+  const declared = isObject(meta) ? own(meta, `${META}/clientCapabilities`) : undefined
+  return isObject(declared) && isObject(own(declared, name))
+}
+
 /** The name that comes with each request. [PRES-2] */
 export function clientOf(params: JsonObject): string | null {
   const meta = own(params, '_meta')
@@ -101,14 +108,15 @@ export const MODERN_METHODS: ReadonlyMap<string, Method> = new Map<string, Metho
   ],
 ])
 
-/** What every result carries; a result may say itself that it is not complete. [MCP-47, MCP-49] */
+/** What every result carries. One that says itself that it is not complete is nothing to keep. [MCP-47, MCP-49] */
 export function modernResult(result: JsonObject, hints: JsonObject, { serverInfo }: Pick<McpParts, 'serverInfo'>): JsonObject {
   const given = own(result, '_meta')
   const _meta = {
     ...(isObject(given) && given),
     [`${META}/serverInfo`]: { name: serverInfo.name, version: serverInfo.version },
   }
-  return { resultType: 'complete', ...hints, ...result, _meta }
+  const kind = Object.hasOwn(result, 'resultType') ? {} : { resultType: 'complete', ...hints }
+  return { ...kind, ...result, _meta }
 }
 
 /** How long a result may be kept, and by whom. [MCP-49] */
