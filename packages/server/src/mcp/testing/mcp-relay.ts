@@ -12,6 +12,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
 import { createMetrics, type Metrics } from '../../kernel/metrics.ts'
 import { type ManualTime, manualTime } from '../../kernel/testing/manual-time.ts'
+import type { McpContent } from '../content.ts'
 import { createCredentialReader } from '../credentials.ts'
 import { createEndpoint } from '../endpoint.ts'
 import { loopbackRoot, mcpRoutes } from '../mcp.routes.ts'
@@ -92,6 +93,8 @@ export interface McpRelayOptions {
   readonly corsOrigins?: readonly string[]
   /** Stands in the place of the made-up tools. */
   readonly tools?: ToolServer
+  /** Stands in the place of the made-up resources and prompts. */
+  readonly content?: McpContent
   readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
 }
@@ -120,7 +123,11 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   const tenancy = options.tenancy ?? tenancyOf('dedicated', null)
   const endpointOf = (staticToken: string | null) =>
     createEndpoint({
-      parts: { tools: options.tools ?? tools, content, serverInfo: { name: 'docrelay', title: 'Docrelay', version: '1.2.3' } },
+      parts: {
+        tools: options.tools ?? tools,
+        content: options.content ?? content,
+        serverInfo: { name: 'docrelay', title: 'Docrelay', version: '1.2.3' },
+      },
       readCredential: createCredentialReader({
         staticToken,
         verify,
