@@ -97,6 +97,26 @@ describe('the tools', () => {
     expect(cold.filter(([, isError]) => isError === true).length).toBeGreaterThanOrEqual(4)
   })
 
+  it.each([false, true])(
+    '[CONC-3] [CONC-5] [CONC-8] agents who write at once all keep their words (live: %s)',
+    async (isLive) => {
+      const docId = `crowd-${isLive}`
+      using _open = await opened(docId, isLive)
+      const bea = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'bea', role: 'owner' }))
+      const words = Array.from({ length: 12 }, (_, i) => `word-${i}`)
+      const written = await Promise.all(
+        words.map((word, i) =>
+          (i % 2 === 0 ? ann : bea).call('insert_block', { docId, pageId: 'one', content: word, id: 'blk-p' }),
+        ),
+      )
+      const versions = written.map(({ serverVersion }) => Number(serverVersion)).sort((a, b) => a - b)
+      expect(new Set(versions).size).toBe(words.length)
+      const { page, serverVersion } = await ann.call('get_prose', { docId, pageId: 'one' })
+      expect(serverVersion).toBe(versions.at(-1))
+      for (const word of words) expect((page as Members)['content']).toContain(word)
+    },
+  )
+
   it('[TOOL-5] [TOOL-6] [TOOL-9] answer whatever they are asked with a result of their schema and a code of the table', async () => {
     const open = [await opened('fuzz-cold', false), await opened('fuzz-live', true)]
     const codes = new Set<string>()
