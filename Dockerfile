@@ -32,6 +32,7 @@ CMD ["--data-dir", "/tmp/issuer"]
 FROM ${NODE_IMAGE} AS relay
 ENV NODE_ENV=production RELAY_DATA_DIR=/data
 WORKDIR /app
+COPY LICENSE NOTICE ./
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/packages/model packages/model
