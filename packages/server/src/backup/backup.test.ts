@@ -187,7 +187,11 @@ describe('a backup', () => {
         ['w', OTHER],
         ['w', MISSING],
       ])
-        db.prepare('insert into blob_grants values (?, ?, 6, ?, 0, 1, null, null, 0)').run(workspace ?? '', hash ?? '', 'image/png')
+        db.prepare('insert into blob_grants values (?, ?, 6, ?, 0, 1, null, null, 0)').run(
+          workspace ?? '',
+          hash ?? '',
+          'image/png',
+        )
     })
     const read = async (hash: string) => (hash === MISSING ? null : inPieces(good))
     expect(await backUp('source', 'backup', { read })).toMatchObject({ blobs: 1, lostBlobs: [OTHER, MISSING] })

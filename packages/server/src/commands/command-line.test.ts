@@ -262,6 +262,10 @@ describe('the process', () => {
     for (const line of text.err.trim().split('\n'))
       expect(JSON.parse(line)).toMatchObject({ ts: expect.any(String), level: expect.any(String) })
     expect(readdirSync(cwd)).toEqual(['data'])
-    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('relay.db')).sort()).toEqual(['blobs', 'mcp_token'])
+    expect(
+      readdirSync(join(cwd, 'data'))
+        .filter((name) => !name.startsWith('relay.db'))
+        .sort(),
+    ).toEqual(['blobs', 'mcp_token'])
   }, 30_000)
 })

@@ -57,20 +57,3 @@ export interface CompletionRequest {
   /** The arguments that are already known. */
   readonly known: JsonObject
 }
-
-/** An endpoint without resources and prompts. */
-export const NO_CONTENT: McpContent = {
-  resources: {
-    list: async (_, cursor) => (cursor === null ? { resources: [], nextCursor: null } : null),
-    templates: [],
-    read: async () => null,
-    mayRead: async () => false,
-    isPublic: () => false,
-    watch: () => ({ add() {}, remove() {}, close() {} }),
-  },
-  prompts: {
-    list: () => [],
-    get: (name) => ({ kind: 'refused', message: `There is no prompt ${name.slice(0, 120)}.` }),
-  },
-  complete: async () => null,
-}
