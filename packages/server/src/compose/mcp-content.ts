@@ -4,13 +4,13 @@ import { systemTimers } from '../kernel/timers.ts'
 import { createContent } from '../mcp/resources/mcp-content.ts'
 import { openViews } from '../mcp/resources/views.ts'
 import type { McpContent } from '../mcp/content.ts'
+import type { McpDocuments } from '../mcp/local-access.ts'
 import { openIconCatalogue } from '../mcp/tools/icon-catalogue.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
 import { openSkills } from '../mcp/tools/skills.ts'
 import { directly } from '../outbound/guarded-hop.ts'
 import { systemResolve } from '../outbound/resolver.ts'
 import type { Base } from './base.ts'
-import type { Features } from './features.ts'
 import type { Live } from './live.ts'
 
 /** What the endpoint knows apart from the documents of the relay. */
@@ -29,7 +29,7 @@ export function openContent(
   { config, clock, log }: Base,
   storage: Storage,
   live: Live,
-  { documents }: Features,
+  documents: McpDocuments,
   knowledge: KnowledgeDeps,
   opened: AsyncDisposableStack,
 ): McpContent {

@@ -4,6 +4,8 @@ import type { Route } from '../http/route.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import { createCredentialReader } from '../mcp/credentials.ts'
 import { createEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
+import { type McpDocuments, withLocalDocuments } from '../mcp/local-access.ts'
+import { openLocalDocuments } from '../mcp/local-documents.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
 import { createRate } from '../mcp/rate.ts'
 import { openStaticToken } from '../mcp/static-token.ts'
@@ -59,10 +61,11 @@ export async function openMcp(
     refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
   })
   const knowledge = openKnowledge(base)
+  const seen = { ...features, documents: openDocuments(base, storage, features) }
   const endpoint = createEndpoint({
     parts: {
-      tools: openTools(base, storage, features, knowledge),
-      content: openContent(base, storage, live, features, knowledge, opened),
+      tools: openTools(base, storage, seen, knowledge),
+      content: openContent(base, storage, live, seen.documents, knowledge, opened),
       serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
     },
     readCredential,
@@ -80,10 +83,22 @@ export async function openMcp(
   return { endpoint, routes: mcpRoutes({ issuer: auth.issuer }), isPublic }
 }
 
+type SeenFeatures = Omit<Features, 'documents'> & { readonly documents: McpDocuments }
+
+/** Those of the relay, and the local ones where they are configured. [LOCAL-1] */
+function openDocuments({ config, tenancy, log }: Base, storage: Storage, { documents, bodies }: Features): McpDocuments {
+  const directory = config.mcp.localDocumentsDir
+  if (directory === null || tenancy.mode === 'shared') return documents
+  const { workspaceId } = tenancy
+  const local = openLocalDocuments({ directory, workspaceId, bodies, log })
+  const storedIds = async (id: string) => new Set((await storage.documents.list(id)).map((head) => head.id))
+  return withLocalDocuments(documents, { local, workspaceId, storedIds })
+}
+
 function openTools(
   { config, clock, random, log, metrics }: Base,
   storage: Storage,
-  features: Features,
+  features: SeenFeatures,
   knowledge: KnowledgeDeps,
 ): ToolServer {
   const { documents, bodies, blobs } = features
@@ -105,6 +120,7 @@ function openTools(
     blobUrlTtlSecs: config.mcp.blobUrlTtlSecs,
     editorClient: config.compat.editorClient,
     random,
+    localAccessEnabled: config.mcp.localDocumentsDir !== null,
   })
   return createToolServer({ tools, clock, random, log, metrics })
 }

@@ -4,6 +4,7 @@ import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import { openTaskPool } from '../kernel/task-pool.ts'
 import type { StoredBody } from './document-store.port.ts'
+import type { LocalReading } from './local-body.ts'
 import type { RestoredAs } from './point-body.ts'
 import type { BodyEdit, EditedBody } from './edit-body.ts'
 import type { BodyRead, BodyReading } from './read-body.ts'
@@ -35,6 +36,8 @@ export interface Bodies extends AsyncDisposable {
   point(bytes: Uint8Array, docId: string): Promise<Uint8Array | null>
   /** The body of a document restored from a point; `null` when that cannot be decoded. Long `bytes` are moved away. [LIFE-22] */
   restored(bytes: Uint8Array, as: RestoredAs): Promise<StoredBody | null>
+  /** A file as a local document. Long `bytes` are moved away. [LOCAL-1] */
+  local(bytes: Uint8Array, docId: string): Promise<LocalReading>
   /** An edit of a stored body, whose bytes stay with the caller. [CONC-1, CONC-13] */
   edit(given: BodyEdit): Promise<EditedBody | Refusal>
   /** A read of a stored body, whose bytes stay with the caller. [CONC-13] */
@@ -93,6 +96,11 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       const result = await run({ kind: 'restore', bytes, as }, bytes)
       if (result.kind !== 'restored') throw new Error('a restore answers a body')
       return result.body
+    },
+    async local(bytes, docId) {
+      const result = await run({ kind: 'local', bytes, docId }, bytes)
+      if (result.kind !== 'local') throw new Error('a local file answers a reading')
+      return result.reading
     },
     async edit(given) {
       const isShort = given.bytes.byteLength + JSON.stringify(given.args).length <= EDIT_OFF_MAIN_BYTES

@@ -11,6 +11,7 @@ import { type Random, systemRandom } from '../kernel/ids.ts'
 import type { StoredBody } from './document-store.port.ts'
 import { type BodyEdit, editBody, type EditedBody } from './edit-body.ts'
 import { type BodyRead, type BodyReading, readBody } from './read-body.ts'
+import { localBody, type LocalReading } from './local-body.ts'
 import { pointBody, type RestoredAs, restoredBody } from './point-body.ts'
 
 /** Work on bodies that may be too long for the main thread. Plain data in, plain data out. */
@@ -30,6 +31,8 @@ export type BodyTask =
   | { readonly kind: 'point'; readonly bytes: Uint8Array; readonly docId: string }
   /** A recovery point as the document that is restored from it. [LIFE-22] */
   | { readonly kind: 'restore'; readonly bytes: Uint8Array; readonly as: RestoredAs }
+  /** A file as a local document. [LOCAL-1] */
+  | { readonly kind: 'local'; readonly bytes: Uint8Array; readonly docId: string }
   /** An edit by a tool. [CONC-1] */
   | (BodyEdit & { readonly kind: 'edit' })
   /** A read by a tool. [TOOL-23] */
@@ -40,6 +43,7 @@ export type BodyTaskResult =
   | { readonly kind: 'parsed'; readonly value: Json }
   | { readonly kind: 'point'; readonly bytes: Uint8Array<ArrayBuffer> | null }
   | { readonly kind: 'restored'; readonly body: StoredBody | null }
+  | { readonly kind: 'local'; readonly reading: LocalReading }
   | { readonly kind: 'edit'; readonly outcome: EditedBody | Refusal }
   | { readonly kind: 'read'; readonly outcome: BodyReading }
   | {
@@ -68,6 +72,8 @@ export function runBodyTask(task: BodyTask, random: Random = systemRandom): Body
       return { kind: 'point', bytes: pointBody(task.bytes, task.docId) }
     case 'restore':
       return { kind: 'restored', body: restoredBody(task.bytes, task.as) }
+    case 'local':
+      return { kind: 'local', reading: localBody(task.bytes, task.docId) }
     case 'edit':
       return { kind: 'edit', outcome: editBody(task, random) }
     case 'read':

@@ -12,6 +12,7 @@ function madeBytes(result: BodyTaskResult): Uint8Array[] {
   if (result.kind === 'edit')
     return result.outcome.kind === 'refused' || result.outcome.stored === null ? [] : [result.outcome.stored.bytes]
   if (result.kind === 'point') return result.bytes === null ? [] : [result.bytes]
+  if (result.kind === 'local') return result.reading.kind === 'local' ? [result.reading.bytes] : []
   if (result.kind === 'prepared' || result.kind === 'restored') return result.body === null ? [] : [result.body.bytes]
   return []
 }

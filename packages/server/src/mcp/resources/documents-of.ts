@@ -4,6 +4,7 @@ import type { Documents } from '../../documents/documents.ts'
 import type { Readable } from '../../documents/reader.ts'
 import type { ReadFacts } from '@docrelay/model/reads'
 import { RelayError } from '../../kernel/errors.ts'
+import { sourceOf } from '../local-access.ts'
 
 export type OpenedDocument = Readable & { readonly record: DocumentRecord }
 
@@ -29,7 +30,7 @@ export function factsOf({ record: { head }, reader }: OpenedDocument): ReadFacts
   return {
     id: head.id,
     serverVersion: head.version,
-    source: 'relay',
+    source: sourceOf(head),
     modifiedAt: head.updatedAtMs,
     access: reader.level,
     collectionId: head.collectionId,

@@ -1,5 +1,6 @@
 import type { CallContext, ToolFailure } from '../tool.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import { localRefusal } from '../local-access.ts'
 import { failure } from '../results.ts'
 
 /** What a tool was doing with a document when the relay refused. */
@@ -20,6 +21,8 @@ export async function documentFailure(error: unknown, call: RefusedCall, wasDele
   const document = call.docId === null ? {} : { docId }
   switch (error.code) {
     case 'NOT_FOUND': {
+      const local = localRefusal(error)
+      if (local !== null) return failure(local.code, local.message, local.facts)
       const isDeleted = await wasDeleted(access.workspaceId, docId)
       const sentence = isDeleted ? `Document ${docId} was deleted.` : `There is no document ${docId}.`
       return failure('ERR_DOC_NOT_FOUND', sentence, { docId, ...(isDeleted && { deleted: true }) })

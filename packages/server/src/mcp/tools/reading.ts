@@ -3,6 +3,7 @@ import type { HeldFile } from '@docrelay/model/canvas/files'
 import type { ReadName } from '@docrelay/model/reads'
 import type { Bodies } from '../../documents/bodies.ts'
 import type { Documents } from '../../documents/documents.ts'
+import { sourceOf } from '../local-access.ts'
 import { failure } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
@@ -32,7 +33,7 @@ export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<O
   const facts = {
     id: head.id,
     serverVersion: head.version,
-    source: 'relay',
+    source: sourceOf(head),
     modifiedAt: head.updatedAtMs,
     access: reader.level,
     collectionId: head.collectionId,

@@ -6,6 +6,7 @@ import type { Documents } from '../../documents/documents.ts'
 import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import { badArgument } from '../arguments.ts'
+import { sourceOf } from '../local-access.ts'
 import { failure, notes, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
@@ -22,6 +23,8 @@ export interface WorkspaceDeps {
   /** New documents have the form that existing editor clients write. [CFG-2] */
   readonly editorClient: boolean
   readonly random: Random
+  /** Whether local documents are configured. [LOCAL-1] */
+  readonly localAccessEnabled?: boolean
 }
 
 const LISTED = ['id', 'name', 'modifiedAt', 'source', 'pageCount', 'canvasPageCount', 'prosePageCount'] as const
@@ -92,7 +95,10 @@ const MAX_QUERY_CHARACTERS = 200
 const RESERVED_BYTES = 500
 
 /** [TOOL-list_documents, TOOL-25] */
-async function listDocuments({ access, args }: ToolCall, { documents }: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
+async function listDocuments(
+  { access, args }: ToolCall,
+  { documents, localAccessEnabled = false }: WorkspaceDeps,
+): Promise<ToolSuccess | ToolFailure> {
   const { query = '', limit, cursor } = args as { readonly query?: string; readonly limit?: number; readonly cursor?: string }
   if (query.length > MAX_QUERY_CHARACTERS) {
     const expected = `at most ${MAX_QUERY_CHARACTERS} characters`
@@ -104,7 +110,7 @@ async function listDocuments({ access, args }: ToolCall, { documents }: Workspac
     return badArgument('cursor', `cursor is not one that was given out; expected ${expected}.`, { expected })
   }
   const page = await documents.list(access, { limit: null, after, titlePart: null, collectionId: undefined })
-  return success({ ...listed(page, query.toLowerCase(), limit), localAccessEnabled: false })
+  return success({ ...listed(page, query.toLowerCase(), limit), localAccessEnabled })
 }
 
 /** One answer's part of what matches, at least one document. [TOOL-23, TOOL-24] */
@@ -117,7 +123,15 @@ function listed({ items }: ListedPage, query: string, limit: number | undefined)
     const { facts, id } = head
     if (!facts.title.toLowerCase().includes(query) && !id.toLowerCase().includes(query)) continue
     const { canvasPageCount, prosePageCount } = facts
-    const values = [id, facts.title, head.updatedAtMs, 'relay', canvasPageCount + prosePageCount, canvasPageCount, prosePageCount]
+    const values = [
+      id,
+      facts.title,
+      head.updatedAtMs,
+      sourceOf(head),
+      canvasPageCount + prosePageCount,
+      canvasPageCount,
+      prosePageCount,
+    ]
     const entry = Object.fromEntries(LISTED.map((name, i) => [name, values[i]]))
     const bytes = jsonBytes(entry) + 1
     if (last !== null && (documents.length >= most || bytes > room)) {
