@@ -74,8 +74,11 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
 
   async function locate(id: string): Promise<Place | null> {
     if (!isDocumentId(id)) return null
+    // `names` tells of a directory that cannot be read.
+    const root = await realpath(directory).catch(() => null)
+    if (root === null) return forget(id)
     try {
-      const [root, path] = [await realpath(directory), await realpath(join(directory, id + SUFFIX))]
+      const path = await realpath(join(root, id + SUFFIX))
       if (!path.startsWith(root.endsWith(sep) ? root : root + sep)) return skip(id, path, 'its link leaves the directory')
       const seen = await stat(path, { bigint: true })
       const place = { path, stamp: stampOf(seen) }

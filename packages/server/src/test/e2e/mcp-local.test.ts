@@ -76,6 +76,15 @@ describe('local documents', () => {
   it('[LOCAL-5] get_file gives only blobs of the workspace', async () => {
     const refused = await ann.refused('get_file', { docId: 'plan', hash: HASH })
     expect(refused).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
+    const bytes = new TextEncoder().encode('of the workspace')
+    const hash = await relay.rest({ sub: 'ann' }).uploadBlob(bytes, 'image/png')
+    await writeFile(file('files'), JSON.stringify(BODY).replaceAll(HASH, hash))
+    expect(await ann.call('get_file', { docId: 'files', hash })).toMatchObject({
+      base64: Buffer.from(bytes).toString('base64'),
+      serverVersion: 0,
+      source: 'local',
+    })
+    expect(await ann.refused('get_file', { docId: 'plan', hash })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
   })
 
   it('[LOCAL-3] resources list and serve them', async () => {
@@ -112,7 +121,7 @@ describe('local documents', () => {
     expect(JSON.parse(await readFile(file('plan'), 'utf8'))).toEqual({ ...BODY, serverVersion: 3 })
   })
 
-  it('[LOCAL-4] what the relay stores wins, for those who may not read it too', async () => {
+  it('[LOCAL-4] what the relay stores wins', async () => {
     await writeFile(file('both'), JSON.stringify({ ...BODY, name: 'Both' }))
     const headers = { authorization: `Bearer ${relay.token({ sub: 'ann', role: 'member' })}`, 'content-type': 'application/json' }
     const put = await fetch(`${relay.baseUrl}/api/docs/both`, {
