@@ -34,12 +34,12 @@ describe('what is refused', () => {
     ['metrics on the main port', { RELAY_METRICS_PORT: '9876' }, ['[metrics].port']],
     ['metrics on the MCP port', { RELAY_METRICS_PORT: '9877' }, ['[metrics].port']],
     [
-      'local documents in public',
+      '[LOCAL-1] local documents in public',
       { RELAY_MCP_LOCAL_DOCUMENTS_DIR: '/d', RELAY_MCP_EXPOSE: 'public' },
       ['[mcp].local_documents_dir'],
     ],
     [
-      'local documents for everybody',
+      '[LOCAL-1] local documents for everybody',
       { RELAY_MCP_LOCAL_DOCUMENTS_DIR: '/d', RELAY_TENANCY_MODE: 'shared' },
       ['[mcp].local_documents_dir'],
     ],
