@@ -3,7 +3,7 @@ import { commonHeaders, requestIdOf } from '../http/app.ts'
 import { ERRORS, type RelayError } from '../kernel/errors.ts'
 import type { Random } from '../kernel/ids.ts'
 import type { Timers } from '../kernel/timers.ts'
-import { openEventStream, type EventStream } from './sse.ts'
+import { answerEvent, type EventStream, openEventStream } from './sse.ts'
 import { BEAT_MS } from './streams.ts'
 import type { JsonObject } from './tool.ts'
 
@@ -138,7 +138,8 @@ export function createResponder(exchange: Exchange, events: boolean, timers: Tim
     answer(status, message, headers) {
       cancelBeat()
       socket.setTimeout(stallMs)
-      if (stream !== null || (events && status === OK)) return opened(headers).end(message)
+      if (stream !== null) return stream.end(message)
+      if (events && status === OK) return answerEvent(outgoing, { ...common, ...headers }, message)
       answerJson(exchange, status, message, headers)
     },
     leave() {

@@ -38,6 +38,13 @@ export function openEventStream(outgoing: ServerResponse, headers: Readonly<Reco
   }
 }
 
+/** A whole stream of one event, in one write. */
+export function answerEvent(outgoing: ServerResponse, headers: Readonly<Record<string, string>>, message: JsonObject): void {
+  const text = eventOf(message)
+  outgoing.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS, 'Content-Length': String(Buffer.byteLength(text)) })
+  outgoing.end(text)
+}
+
 /** `JSON.stringify` never breaks a line, so one `data` holds it all. */
 function eventOf(message: JsonObject): string {
   return `event: message\ndata: ${JSON.stringify(message)}\n\n`
