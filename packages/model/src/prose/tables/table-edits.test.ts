@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { body, prosePage } from '../../testing/builders.ts'
 import type { EditEnvironment } from '../../edit.ts'
+import { setProse } from '../prose-edits.ts'
 import { editTableOfPage, getTable, type EditTable, type GetTable } from './table-edits.ts'
 
 function environment(): EditEnvironment {
@@ -144,5 +145,16 @@ describe('editing a table', () => {
 
   it('[TABLE-8] reads the op before it looks at the document', () => {
     expect(edit(one, { op: 'paint', pageId: 'nowhere' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'op' } })
+  })
+})
+
+describe('what stands in cells', () => {
+  it("[TABLE-6] is edited with the prose verbs through the cell's id, and the table stays", () => {
+    const table = get(one, {})
+    const id = 'cells' in table ? table.cells[1]?.id : undefined
+    const edited = setProse(document(one), { pageId: 'p', id, content: 'new **text**' }, environment())
+    expect(edited.kind === 'edited' && edited.body.prose.pages[0]?.content).toBe(
+      '<table><tr><td><p id="a">A</p></td><td><p id="b">new <strong>text</strong></p></td></tr></table>',
+    )
   })
 })
