@@ -1,5 +1,5 @@
 // The official tool server with one tool that does nothing, over bare node HTTP: no tokens, no documents. argv: port, ignored.
-import { createServer, type IncomingMessage } from 'node:http'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 
 const handler = createMcpHandler(() => {
@@ -18,8 +18,8 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return text
 }
 
-// Less than the adapters of frameworks do, so that the peer is no slower than it can be.
-createServer(async (incoming, outgoing) => {
+/** Less than the adapters of frameworks do, so that the peer is no slower than it can be. */
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const body = await textOf(incoming)
   const headers = new Headers(incoming.headers as Record<string, string>)
   const request = new Request(`http://${incoming.headers.host}${incoming.url}`, {
@@ -27,7 +27,11 @@ createServer(async (incoming, outgoing) => {
     headers,
     body,
   })
-  const answer = await handler.fetch(request)
-  const text = await answer.text()
-  outgoing.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text)
-}).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'))
+  const response = await handler.fetch(request)
+  const text = await response.text()
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers)).end(text)
+}
+
+createServer((incoming, outgoing) => void answer(incoming, outgoing)).listen(Number(process.argv[2]), '127.0.0.1', () =>
+  console.log('ready'),
+)
