@@ -25,10 +25,18 @@ export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<stri
   const healed = healOrder(listed, shapes)
   if (members.size === 0) return healed
   const stack = new Set<string>()
-  const put = (id: string): void => {
-    if (stack.has(id)) return
-    stack.add(id)
-    for (const child of childIds(shapes.get(id))) if (shapes.has(child)) put(child)
+  // Without recursion: groups may lie in each other as deep as a body is long.
+  const put = (root: string): void => {
+    const ids = [root]
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      if (stack.has(id)) continue
+      stack.add(id)
+      const children = childIds(shapes.get(id))
+      for (let i = children.length - 1; i >= 0; i--) {
+        const child = children[i] as string
+        if (shapes.has(child) && !stack.has(child)) ids.push(child)
+      }
+    }
   }
   for (const id of healed) if (!members.has(id)) put(id)
   // Groups that hold each other have no outermost one; they are shown rather than lost.

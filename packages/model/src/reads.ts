@@ -3,7 +3,7 @@ import { shownTitle } from './body-title.ts'
 import { fileEntry, fileReferences, type HeldFile } from './canvas/files.ts'
 import { type FileArgs, findFile } from './canvas/find-file.ts'
 import { findCanvasPage } from './canvas/find-page.ts'
-import { getShape, readBack, shapesInOrder, shapeValues } from './canvas/read-back.ts'
+import { getShape, readablePage, readBack, shapesInOrder } from './canvas/read-back.ts'
 import { isRefusal, type Refusal } from './edit.ts'
 import { listFields } from './fields/list-fields.ts'
 import { listingOf, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
@@ -114,12 +114,12 @@ function canvasPage(body: DocumentBody, pageId: string): Listing<unknown> | Refu
   const page = findCanvasPage(body, pageId)
   if (isRefusal(page)) return page
   const items = shapesInOrder(page)
-  const values = shapeValues(page)
+  const readable = readablePage(page)
   return listingOf({
     of: JSON.stringify(['get_page', page.id]),
     maxLimit: MAX_LIMIT,
     items,
-    read: (shape) => readBack(shape, values),
+    read: (shape) => readBack(shape, readable),
     show: (shapes) => ({ pageId: page.id, shapes, shapeCount: items.length }),
   })
 }

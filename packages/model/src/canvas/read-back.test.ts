@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { json } from '../testing/arbitrary.ts'
 import { body, canvasPage, group, prosePage, rectangle } from '../testing/builders.ts'
-import { getShape, readBack, shapesInOrder, shapeValues } from './read-back.ts'
+import { getShape, readablePage, readBack, shapesInOrder } from './read-back.ts'
 
 const hash = 'ab'.repeat(32)
 
@@ -12,7 +12,7 @@ function back(shape: JsonObject, ...others: readonly JsonObject[]): JsonObject {
   const page = body({ pages: [canvasPage('p', shape, ...others)] }).canvas.pages[0]
   const found = page?.shapes.find((other) => other.id === shape['id'])
   if (page === undefined || found === undefined) throw new Error('no such shape')
-  return readBack(found, shapeValues(page))
+  return readBack(found, readablePage(page))
 }
 
 const base = { rotation: 0, opacity: 1, locked: false, visible: true, provenance: { source: 'mcp', at: 1 } }
@@ -203,6 +203,22 @@ describe('what a stored shape reads back as', () => {
       childIds: ['a', 'inner'],
     })
     expect(back(group('g', 'g'))).toMatchObject({ x: 0, y: 0, w: 0, h: 0 })
+  })
+
+  it('[CANVAS-16] groups that share a member, hold each other, or lie in each other as deep as the page is long', () => {
+    const leaf = rectangle('leaf', { x: 5, y: 7, width: 10, height: 14 })
+    const box = { x: 5, y: 7, w: 10, h: 14 }
+    const shared = [group('one', 'leaf'), group('two', 'one', 'leaf'), leaf]
+    for (const first of shared.slice(0, 2)) expect(back(first, ...shared.filter((other) => other !== first))).toMatchObject(box)
+    const ring = [group('a', 'b'), group('b', 'a', 'leaf'), leaf] as const
+    expect(back(ring[0], ...ring.slice(1))).toMatchObject(box)
+    const deep = Array.from({ length: 20_000 }, (_, i) => group(`g${i}`, i === 19_999 ? 'leaf' : `g${i + 1}`))
+    const page = body({ pages: [canvasPage('p', ...deep, leaf)] }).canvas.pages[0]
+    if (page === undefined) throw new Error('there is a page')
+    const readable = readablePage(page)
+    const shown = shapesInOrder(page).map((shape) => readBack(shape, readable))
+    expect(shown.map(({ id }) => id)).toEqual([...deep.map(({ id }) => id), 'leaf'])
+    expect(shown[0]).toMatchObject(box)
   })
 
   it('[CANVAS-15] any other type with what it has', () => {

@@ -6,7 +6,7 @@ import { nearestNames } from '../nearest.ts'
 import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
 import { findCanvasPage } from './find-page.ts'
-import { childrenOf, shapeBounds, type ShapeValues } from './shape-bounds.ts'
+import { childrenOf, groupBoxes, type ShapeValues } from './shape-bounds.ts'
 import { bareHash, centreOf, isConnecting, sizeOf, stringOf } from './stored-shape.ts'
 
 /** A stored shape as tools show it: what `add_shape` takes, and for other types what can be known of them. [CANVAS-16] */
@@ -18,13 +18,24 @@ export function shapesInOrder(page: CanvasPage): readonly Shape[] {
   return stackShapes([...values.keys()], values).map((id) => ({ id, value: values.get(id) as JsonObject }))
 }
 
-/** One shape read back. `shapes` are those of its page, where the members of a group are. */
-export function readBack(shape: Shape, shapes: ShapeValues): ShapeDsl {
+/** A page as its shapes are read back from it: where the members of a group are, and how far it reaches. */
+export interface ReadablePage {
+  readonly shapes: ShapeValues
+  readonly boxes: ReturnType<typeof groupBoxes>
+}
+
+export function readablePage(page: CanvasPage): ReadablePage {
+  const shapes = shapeValues(page)
+  return { shapes, boxes: groupBoxes(shapes) }
+}
+
+/** One shape read back. */
+export function readBack(shape: Shape, page: ReadablePage): ShapeDsl {
   const { id, value } = shape
   const type = stringOf(value, 'type') ?? 'unknown'
   const base = { id, kind: type, type }
   if (type === 'group')
-    return { ...base, ...groupBox(shape, shapes), ...labelOf(value, type), ...styleOf(value, type), ...membersOf(value, shapes) }
+    return { ...base, ...groupBox(shape, page), ...labelOf(value, type), ...styleOf(value, type), ...membersOf(value, page) }
   if (isConnecting(type))
     return { ...base, ...centreOf(value), ...endsOf(value, type), ...labelOf(value, type), ...styleOf(value, type) }
   const { x, y } = centreOf(value)
@@ -41,8 +52,7 @@ export function readBack(shape: Shape, shapes: ShapeValues): ShapeDsl {
   }
 }
 
-/** All shapes of a page, each by its id. */
-export function shapeValues(page: CanvasPage): ShapeValues {
+function shapeValues(page: CanvasPage): ShapeValues {
   return new Map(page.shapes.map((shape) => [shape.id, shape.value]))
 }
 
@@ -51,7 +61,7 @@ export function getShape(body: DocumentBody, pageId: string, id: string): { read
   const page = findCanvasPage(body, pageId)
   if (isRefusal(page)) return page
   const shape = page.shapes.find((other) => other.id === id)
-  return shape === undefined ? shapeNotFound(body, page, id) : { shape: readBack(shape, shapeValues(page)) }
+  return shape === undefined ? shapeNotFound(body, page, id) : { shape: readBack(shape, readablePage(page)) }
 }
 
 /** No shape of the page has the id; the facts name the page that has one. [ERR_SHAPE_NOT_FOUND, TOOL-26] */
@@ -75,14 +85,14 @@ export function shapeNotFound(body: DocumentBody, page: CanvasPage, shapeId: str
 }
 
 /** A group is where its members are. */
-function groupBox(group: Shape, shapes: ShapeValues): JsonObject {
-  const bounds = shapeBounds(group.id, shapes)
+function groupBox(group: Shape, { boxes }: ReadablePage): JsonObject {
+  const bounds = boxes.get(group.id) ?? null
   if (bounds === null) return { ...centreOf(group.value), w: 0, h: 0 }
   const { left, top, right, bottom } = bounds
   return { x: (left + right) / 2, y: (top + bottom) / 2, w: right - left, h: bottom - top }
 }
 
-function membersOf(group: JsonObject, shapes: ShapeValues): JsonObject {
+function membersOf(group: JsonObject, { shapes }: ReadablePage): JsonObject {
   return { childIds: [...new Set(childrenOf(group))].filter((id) => shapes.has(id)) }
 }
 

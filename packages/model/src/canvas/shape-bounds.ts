@@ -5,29 +5,49 @@ import { centreOf, isConnecting, sizeOf, stringOf } from './stored-shape.ts'
 /** The shapes of a page by id. */
 export type ShapeValues = ReadonlyMap<string, JsonObject>
 
-/** The box around a shape as it lies on the page, of a group the box around its members; `null` where nothing has a place. */
-export function shapeBounds(id: string, shapes: ShapeValues): Bounds | null {
-  let box: Bounds | null = null
-  // Groups may hold each other, and hold each other deep: each is looked into once, without recursion.
-  const ids = [id]
-  const seen = new Set(ids)
-  for (let next = ids.pop(); next !== undefined; next = ids.pop()) {
-    const value = shapes.get(next)
-    if (value === undefined) continue
-    if (stringOf(value, 'type') !== 'group') box = unite(box, ownBounds(value))
-    for (const child of childrenOf(value)) {
-      if (seen.has(child)) continue
-      seen.add(child)
-      ids.push(child)
+/**
+ * By id of each group of a page the box around what it holds, at any depth; `null` where nothing has a place. What a group holds only by being
+ * inside itself does not count there.
+ */
+export function groupBoxes(shapes: ShapeValues): ReadonlyMap<string, Bounds | null> {
+  const boxes = new Map<string, Bounds | null>()
+  const begun = new Set<string>()
+  // Members before their groups, each once and without recursion: groups may lie in each other as deep as a page has shapes.
+  for (const root of shapes.keys()) {
+    const path = [root]
+    for (let id = path.at(-1); id !== undefined; id = path.at(-1)) {
+      const value = shapes.get(id)
+      if (value === undefined || !isGroup(value) || boxes.has(id)) {
+        path.pop()
+      } else if (begun.has(id)) {
+        boxes.set(id, boxOf(childrenOf(value), shapes, boxes))
+        path.pop()
+      } else {
+        begun.add(id)
+        for (const child of childrenOf(value)) if (!begun.has(child)) path.push(child)
+      }
     }
   }
+  return boxes
+}
+
+function boxOf(ids: readonly string[], shapes: ShapeValues, boxes: ReadonlyMap<string, Bounds | null>): Bounds | null {
+  let box: Bounds | null = null
+  for (const id of ids) {
+    const value = shapes.get(id)
+    if (value !== undefined) box = unite(box, isGroup(value) ? (boxes.get(id) ?? null) : ownBounds(value))
+  }
   return box
+}
+
+function isGroup(value: JsonObject): boolean {
+  return stringOf(value, 'type') === 'group'
 }
 
 /** The members that a group names; none for any other shape. */
 export function childrenOf(value: JsonObject): readonly string[] {
   const listed = memberOf(value, 'childIds')
-  if (stringOf(value, 'type') !== 'group' || !Array.isArray(listed)) return []
+  if (!isGroup(value) || !Array.isArray(listed)) return []
   return (listed as readonly Json[]).filter((id): id is string => typeof id === 'string')
 }
 
