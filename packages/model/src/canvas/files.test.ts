@@ -75,10 +75,17 @@ describe('the files of a document', () => {
     ])
   })
 
-  it('[FILE-2] a file chip in prose may name the bare hash', () => {
-    const chip = `<p><span data-file-ref data-blob-ref="${hash('d')}" data-file-name="d">d</span></p>`
-    const found = fileReferences(body({ richTextPages: [prosePage('t', chip)] }))
-    expect(found).toEqual([{ id: hash('d'), name: hash('d'), source: 'prose', pageId: 't', hash: hash('d') }])
+  it('[FILE-2] file chips and images in prose, and icons of shapes, may name the bare hash', () => {
+    const chip = `<p><span data-file-ref data-blob-ref="${hash('d')}" data-file-name="d">d</span> ${hash('e')}</p>`
+    const given = body({
+      pages: [canvasPage('p', rectangle('r', { iconId: hash('b') }), rectangle('q', { iconId: 'builtin:box' }))],
+      richTextPages: [prosePage('t', `${chip}<img src="${hash('c')}" alt="C">`)],
+    })
+    expect(fileReferences(given).map(({ id, name, hash }) => [id, name, hash])).toEqual([
+      ['r', hash('b'), hash('b')],
+      [hash('d'), 'd', hash('d')],
+      [hash('c'), 'C', hash('c')],
+    ])
   })
 
   it('[FILE-1] an entry says what the workspace holds, and null where the bytes are missing', () => {

@@ -97,10 +97,11 @@ export function categoryOf(mimeType: string, fileName: string): FileCategory {
   return endings.find(([, ending]) => ending.test(tail))?.[0] ?? 'generic'
 }
 
-/** One for each shape that references a blob: under `blobRef`, else as `blob://` anywhere in it. */
+/** One for each shape that references a blob: under `blobRef`, as its icon, else as `blob://` anywhere in it. [FILE-2] */
 function canvasFiles(page: CanvasPage): readonly FileReference[] {
   return shapesInOrder(page).flatMap(({ id, value }): readonly FileReference[] => {
-    const hash = bareHash(memberOf(value, 'blobRef')) ?? blobReferencesIn(JSON.stringify(value))[0]
+    const named = bareHash(memberOf(value, 'blobRef')) ?? bareHash(memberOf(value, 'iconId'))
+    const hash = named ?? blobReferencesIn(JSON.stringify(value))[0]
     if (hash === undefined) return []
     const fileName = nonEmpty(stringOf(value, 'fileName'))
     const alt = nonEmpty(stringOf(value, 'alt')) ?? nonEmpty(stringOf(value, 'label'))
@@ -124,15 +125,14 @@ function canvasFiles(page: CanvasPage): readonly FileReference[] {
   })
 }
 
-/** An address anywhere, or a file chip that names the bare hash. [FILE-2] */
-const address = /(?:blob:\/\/|data-blob-ref="?)([0-9a-f]{64})(?![0-9a-f])/g
+const address = /blob:\/\/([0-9a-f]{64})(?![0-9a-f])/g
 
-/** One for each hash that a prose page references, in the order in which its HTML first names them. */
+/** One for each hash that a prose page references: as an address anywhere, or bare in an image or a file chip. [FILE-2] */
 function proseFiles(page: ProsePage): readonly FileReference[] {
-  const hashes = new Set<string>()
-  for (const match of page.content.matchAll(address)) hashes.add(match[1] as string)
-  if (hashes.size === 0) return []
+  if (!/[0-9a-f]{64}/.test(page.content)) return []
   const said = saidOf(pageTree(page).tree)
+  const addresses = [...page.content.matchAll(address)].map((match) => match[1] as string)
+  const hashes = new Set([...addresses, ...said.keys()])
   return [...hashes].map((hash) => {
     const { alt, ...facts } = said.get(hash) ?? {}
     return { id: hash, name: facts.fileName ?? alt ?? hash, source: 'prose', pageId: page.id, hash, ...facts }

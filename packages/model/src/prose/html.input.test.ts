@@ -93,6 +93,13 @@ describe('HTML in', () => {
     expect(call('<div data-math-block>x</div><span data-file-ref data-file-name="n">n</span>')).toBe('<p>x</p><p>n</p>')
   })
 
+  it('[FILE-2] a file chip that names the bare hash is kept, as its address', () => {
+    const chip = (reference: string) => `<p><span data-file-ref data-blob-ref="${reference}" data-file-name="a">a</span></p>`
+    const hash = 'a1'.repeat(32)
+    expect([call(chip(hash)), fixes(chip(hash))]).toEqual([chip(`blob://${hash}`), []])
+    expect(call(chip(hash.toUpperCase()))).toBe('<p>a</p>')
+  })
+
   it('[PROSE-15] white space of a call collapses and is trimmed at block edges and hard breaks, not at atoms', () => {
     expect(call('<p>\n a \t b <br> c </p>')).toBe('<p>a b<br>c</p>')
     expect(call('<p>a <b> b</b> <i> </i>c</p>')).toBe('<p>a <strong>b</strong> c</p>')

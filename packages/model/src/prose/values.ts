@@ -1,3 +1,5 @@
+import { isBlobHash } from '../blob-references.ts'
+
 /**
  * Allowed attribute values of prose nodes and marks. [PROSE-17 to PROSE-20]
  *
@@ -155,6 +157,9 @@ function isBase64(text: string, from: number): boolean {
   return end > from
 }
 
-/** A stored file, `blob://<hash>`; nothing else may become a URL in an editor. */
-export const blobReference: ReadValue = (raw) =>
-  typeof raw === 'string' && /^blob:\/\/[A-Za-z0-9_.-]+$/.test(raw.slice(0, 256)) && raw.length <= 256 ? raw : undefined
+/** A stored file, `blob://<hash>`, stored also as the bare hash; nothing else may become a URL in an editor. [FILE-2] */
+export const blobReference: ReadValue = (raw) => {
+  if (typeof raw !== 'string' || raw.length > 256) return undefined
+  const address = isBlobHash(raw) ? `blob://${raw}` : raw
+  return /^blob:\/\/[A-Za-z0-9_.-]+$/.test(address) ? address : undefined
+}
