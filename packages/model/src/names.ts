@@ -26,6 +26,12 @@ export function cleanName(given: string, argument = 'name'): CleanName | Refusal
   return { name: points.slice(0, maxCharacters).join('').trimEnd(), fixes: [{ action: 'clamped', field: argument, reason }] }
 }
 
+/** What is wrong with the name of a call whatever the document; one that is left out is none. [MCP-3] */
+export function nameFlaw({ name }: { readonly name?: string | undefined }): Refusal | null {
+  const clean = name === undefined ? null : cleanName(name)
+  return clean !== null && isRefusal(clean) ? clean : null
+}
+
 export interface RenameDocument {
   readonly docId: string
   readonly name: string

@@ -8,9 +8,8 @@ interface Thing {
   readonly text: string
 }
 
-function listing(things: readonly Thing[], of = 'things'): Listing<Thing> {
+function listing(things: readonly Thing[]): Listing<Thing> {
   return listingOf({
-    of,
     maxLimit: 10,
     items: things,
     read: (thing) => thing,
@@ -19,7 +18,7 @@ function listing(things: readonly Thing[], of = 'things'): Listing<Thing> {
 }
 
 function page(list: Listing<Thing>, args: PageArgs, version = 4): Members {
-  const read = pageOf(list, args, version)
+  const read = pageOf(list, 'things', args, version)
   if (isRefusal(read)) throw new Error(read.message)
   return read
 }
@@ -79,15 +78,18 @@ describe('pages of a listing', () => {
 
   it('[TOOL-25] a cursor of another version is expired', () => {
     const cursor = page(listing(things(3)), { limit: 1 })['nextCursor'] as string
-    expect(pageOf(listing(things(3)), { cursor }, 5)).toMatchObject({ code: 'ERR_CURSOR_EXPIRED', facts: { serverVersion: 5 } })
+    expect(pageOf(listing(things(3)), 'things', { cursor }, 5)).toMatchObject({
+      code: 'ERR_CURSOR_EXPIRED',
+      facts: { serverVersion: 5 },
+    })
   })
 
   it('[TOOL-24] a cursor of something else, made up, or past the end is refused', () => {
     const cursor = page(listing(things(3)), { limit: 1 })['nextCursor'] as string
     const pastEnd = cursor.replace('.0.1.', '.0.7.')
-    expect(pageOf(listing(things(3), 'others'), { cursor }, 4)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
+    expect(pageOf(listing(things(3)), 'others', { cursor }, 4)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
     for (const bad of ['', 'x', pastEnd, `${cursor}x`, '4.0.1', '💥', `-${cursor}`])
-      expect(pageOf(listing(things(3)), { cursor: bad }, 4)).toMatchObject({
+      expect(pageOf(listing(things(3)), 'things', { cursor: bad }, 4)).toMatchObject({
         code: 'ERR_BAD_ARGUMENT',
         facts: { argument: 'cursor' },
       })

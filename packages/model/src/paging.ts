@@ -24,8 +24,6 @@ export type Members = { readonly [member: string]: unknown }
 /** A result whose items may be too many for one answer. [TOOL-23] */
 export interface Listing<T> {
   readonly kind: 'listing'
-  /** Names what is listed: a cursor of anything else is refused. */
-  readonly of: string
   readonly maxLimit: number
   /** The items from a position on, made one by one. */
   from(at: Position): Iterable<ListedItem<T>>
@@ -41,16 +39,14 @@ export interface PageArgs {
 
 /** A listing of one list, each entry of which is made when the answer has come to it. */
 export function listingOf<S, T>(list: {
-  readonly of: string
   readonly maxLimit: number
   readonly items: readonly S[]
   read(item: S): T
   show(items: readonly T[]): Members
 }): Listing<T> {
-  const { of, maxLimit, items } = list
+  const { maxLimit, items } = list
   return {
     kind: 'listing',
-    of,
     maxLimit,
     *from({ part, index: first }) {
       for (let index = part === 0 ? first : items.length; index < items.length; index++) {
@@ -62,13 +58,22 @@ export function listingOf<S, T>(list: {
   }
 }
 
+/** Why a cursor is none of the listing `of`, `null` when it may be or there is none. Needs no document. [MCP-3, TOOL-24] */
+export function cursorFlaw({ cursor }: PageArgs, of: string): Refusal | null {
+  if (cursor === undefined || cursorForm.exec(cursor)?.[4] === fingerprint(of)) return null
+  return badCursor(cursor)
+}
+
 /**
  * One answer's part of a listing: everything, or up to `limit` items or the limit of bytes, at least one item, and then where the next part
- * begins. The position holds for one version of the document only. [TOOL-23, TOOL-24, TOOL-25]
+ * begins. `of` names what is listed: a cursor of anything else is refused. The position holds for one version of the document only.
+ * [TOOL-23, TOOL-24, TOOL-25]
  */
-export function pageOf<T>(listing: Listing<T>, args: PageArgs, serverVersion: number): Members | Refusal {
-  const key = fingerprint(listing.of)
-  const start = args.cursor === undefined ? FIRST : readCursor(args.cursor, key, serverVersion)
+export function pageOf<T>(listing: Listing<T>, of: string, args: PageArgs, serverVersion: number): Members | Refusal {
+  const flaw = cursorFlaw(args, of)
+  if (flaw !== null) return flaw
+  const key = fingerprint(of)
+  const start = args.cursor === undefined ? FIRST : readCursor(args.cursor, serverVersion)
   if (isRefusal(start)) return start
   const limit = Math.min(args.limit ?? Number.POSITIVE_INFINITY, listing.maxLimit)
   let room = MAX_RESULT_BYTES - RESERVED_BYTES - jsonBytes(listing.show([]))
@@ -92,9 +97,8 @@ function writeCursor(at: Position, key: string, version: number): string {
 
 const cursorForm = /^(\d{1,16})\.(\d{1,9})\.(\d{1,9})\.([0-9a-z]{1,8})$/
 
-function readCursor(cursor: string, key: string, serverVersion: number): Position | Refusal {
-  const [, version, part, index, own] = cursorForm.exec(cursor) ?? []
-  if (own !== key) return badCursor(cursor)
+function readCursor(cursor: string, serverVersion: number): Position | Refusal {
+  const [, version, part, index] = cursorForm.exec(cursor) ?? []
   if (Number(version) === serverVersion) return { part: Number(part), index: Number(index) }
   return refused(
     'ERR_CURSOR_EXPIRED',

@@ -1,15 +1,16 @@
 import type { DocumentBody } from './body.ts'
 import { shownTitle } from './body-title.ts'
 import { fileEntry, fileReferences, type HeldFile } from './canvas/files.ts'
-import { type FileArgs, findFile } from './canvas/find-file.ts'
+import { type FileArgs, fileArgsFlaw, findFile } from './canvas/find-file.ts'
 import { findCanvasPage } from './canvas/find-page.ts'
 import { getShape, readablePage, readBack, shapesInOrder } from './canvas/read-back.ts'
 import { isRefusal, type Refusal } from './edit.ts'
 import { listFields } from './fields/list-fields.ts'
-import { listingOf, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
+import { cursorFlaw, listingOf, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
 import { pageName } from './pages.ts'
 import { pageOrder } from './prose/page.ts'
-import { getOutline, getProse, type GetProse } from './prose/read-prose.ts'
+import { getOutline, getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
+import { selectorFlaw } from './prose/tables/select.ts'
 import { getTable, type GetTable } from './prose/tables/table-edits.ts'
 import { listReferences } from './references/list-references.ts'
 
@@ -72,6 +73,25 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
 
 export const readNames = Object.keys(reads) as readonly ReadName[]
 
+/** What is wrong with the arguments of a read whatever the document, cursors aside. [MCP-3] */
+const flaws: { readonly [N in ReadName]?: (args: ReadArgs[N]) => Refusal | null } = {
+  get_prose: proseSelectionFlaw,
+  get_table: selectorFlaw,
+  get_file: fileArgsFlaw,
+}
+
+/** Why a call is refused before its document is looked up, `null` when only the document can tell. `args` passed the tool's schema. [MCP-3] */
+export function readFlaw(name: ReadName, docId: string, args: unknown): Refusal | null {
+  const flaw = flaws[name] as ((args: unknown) => Refusal | null) | undefined
+  return flaw?.(args) ?? cursorFlaw(args as PageArgs, listed(name, docId, args as ReadArgs[ReadName]))
+}
+
+/** Names what a call lists: a cursor is good for the same list of the same document only. [TOOL-24] */
+function listed(name: ReadName, docId: string, args: ReadArgs[ReadName]): string {
+  const { limit: _, cursor: __, ...selection } = args as PageArgs
+  return JSON.stringify([name, docId, ...Object.entries(selection).sort()])
+}
+
 /** The result of a read tool, `serverVersion` and `source` included; lists are cut as the call asks. [TOOL-15, TOOL-23] */
 export function readDocument<N extends ReadName>(
   name: N,
@@ -81,7 +101,8 @@ export function readDocument<N extends ReadName>(
 ): { readonly kind: 'read'; readonly result: Members } | Refusal {
   const read = reads[name](body, facts, args)
   if (read.kind === 'refused') return read
-  const members = read.kind === 'answer' ? read.members : pageOf(read, args as PageArgs, facts.serverVersion)
+  const members =
+    read.kind === 'answer' ? read.members : pageOf(read, listed(name, facts.id, args), args as PageArgs, facts.serverVersion)
   if (isRefusal(members)) return members
   return { kind: 'read', result: { ...members, serverVersion: facts.serverVersion, source: facts.source } }
 }
@@ -116,7 +137,6 @@ function canvasPage(body: DocumentBody, pageId: string): Listing<unknown> | Refu
   const items = shapesInOrder(page)
   const readable = readablePage(page)
   return listingOf({
-    of: JSON.stringify(['get_page', page.id]),
     maxLimit: MAX_LIMIT,
     items,
     read: (shape) => readBack(shape, readable),
@@ -128,7 +148,6 @@ function canvasPage(body: DocumentBody, pageId: string): Listing<unknown> | Refu
 function references(body: DocumentBody): Listing<unknown> {
   const { references: items, style } = listReferences(body)
   return listingOf({
-    of: 'list_references',
     maxLimit: MAX_LIMIT,
     items,
     read: (item) => item,
@@ -140,7 +159,6 @@ function references(body: DocumentBody): Listing<unknown> {
 function files(body: DocumentBody, { held }: ReadFacts): Listing<unknown> {
   const items = fileReferences(body)
   return listingOf({
-    of: 'list_files',
     maxLimit: MAX_LIMIT,
     items,
     read: (reference) => fileEntry(reference, held?.get(reference.hash)),

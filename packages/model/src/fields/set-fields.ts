@@ -85,6 +85,12 @@ function applied(before: Fields, wanted: ReadonlyMap<string, string | null>): Ap
   return { fields: { ...before, items, order }, added, updated, removed, missing, changed }
 }
 
+/** What is wrong with a call whatever the document. [MCP-3] */
+export function setFieldsFlaw(args: SetFields): Refusal | null {
+  const wanted = readFields(args)
+  return 'kind' in wanted ? wanted : null
+}
+
 interface Wanted {
   /** Each name once, in the order of its first mention, with its last value. [FIELD-2] */
   readonly values: ReadonlyMap<string, string | null>

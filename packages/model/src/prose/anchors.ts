@@ -42,11 +42,15 @@ function hasText(block: ProseElement, text: string): boolean {
   return blockText(block) === text || (block.content.some((child) => child.type === 'hardBreak') && unbrokenText(block) === text)
 }
 
-/** The one block whose whole text is the anchor. [PROSE-48, PROSE-53] */
+/** Why a text is no anchor of any page, `null` when it may be one. [ERR_ANCHOR_EMPTY] */
+export function anchorFlaw(given: string | undefined, which: string): Refusal | null {
+  if (given === undefined || collapse(given) !== '') return null
+  return refused('ERR_ANCHOR_EMPTY', `${which} is blank; give the whole current text of a block.`, { which })
+}
+
+/** The one block whose whole text is the anchor, which is not blank. [PROSE-48, PROSE-53] */
 export function findAnchor(blocks: readonly Located[], given: string, which: string): Located | Refusal {
   const anchor = readAnchor(given)
-  if (anchor.literal === '')
-    return refused('ERR_ANCHOR_EMPTY', `${which} is blank; give the whole current text of a block.`, { which })
   const withText = (text: string) => (text === '' ? [] : blocks.filter(({ block }) => hasText(block, text)))
   const plain = withText(anchor.plain)
   const matches = plain.length > 0 || anchor.plain === anchor.literal ? plain : withText(anchor.literal)

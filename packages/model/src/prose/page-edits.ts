@@ -1,11 +1,11 @@
 import type { DocumentBody, ProsePage } from '../body.ts'
 import { withMembers } from '../body-title.ts'
-import { isRefusal, type Edit, type EditEnvironment } from '../edit.ts'
+import { isRefusal, type Edit, type EditEnvironment, type Refusal } from '../edit.ts'
 import { memberOf, setMember } from '../json.ts'
-import { cleanName } from '../names.ts'
+import { cleanName, nameFlaw } from '../names.ts'
 import { lastPage, nextPageName, notPermutation } from '../pages.ts'
 import { blockIdMint, completeIds, idsOf, listBlocks, type BlockList } from './blocks.ts'
-import { readContent, type Content, type ContentArgs } from './content.ts'
+import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
 import { findProsePage, pageOrder, withProsePage, withProsePages } from './page.ts'
@@ -15,6 +15,11 @@ export interface AddProsePage {
   readonly name?: string | undefined
   readonly content?: string | undefined
   readonly format?: ContentArgs['format']
+}
+
+/** [MCP-3] */
+export function addProsePageFlaw(args: AddProsePage): Refusal | null {
+  return nameFlaw(args) ?? contentTooLarge(args.content ?? '')
 }
 
 export interface AddedProsePage extends BlockList {
@@ -65,10 +70,10 @@ export interface RenameProsePage {
 
 /** [TOOL-rename_prose_page] */
 export const renameProsePage: Edit<RenameProsePage, { readonly pageId: string; readonly name: string }> = (body, args) => {
-  const page = findProsePage(body, args.pageId)
-  if (isRefusal(page)) return page
   const named = cleanName(args.name)
   if (isRefusal(named)) return named
+  const page = findProsePage(body, args.pageId)
+  if (isRefusal(page)) return page
   const { name } = named
   return {
     kind: 'edited',

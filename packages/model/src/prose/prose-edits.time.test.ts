@@ -28,7 +28,7 @@ function bestOf(runs: number, work: () => unknown): number {
 }
 
 describe('time of prose verbs', () => {
-  const page = { body: proseBody(''), pageId: 'p', tree, isVersioned: true }
+  const page = { body: proseBody(''), pageId: 'p', tree }
   const { tree: content } = parseHtml('<p>new</p><ul><li>x</li></ul>', { source: 'call' })
   const [source, target] = [700, 100].map(
     (n) => idBearing(tree).find(({ block }) => block.attrs['id'] === `blk-i${n}`)?.path ?? [0],

@@ -7,13 +7,24 @@ import { insertBeside } from './insert.ts'
 import { deleteUnit, moveUnit } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
 import { replacePage, replaceSpan } from './replace.ts'
-import { findTarget, isAddressed, spanOf, unitOf, type Address, type Span, type TargetPage } from './targets.ts'
+import {
+  addressFlaw,
+  findTarget,
+  isAddressed,
+  spanOf,
+  targetFlaw,
+  unitOf,
+  type Address,
+  type AddressNames,
+  type Span,
+  type TargetPage,
+} from './targets.ts'
 import type { Side } from './verb.ts'
 
 /** What every edit of blocks is told. */
 interface PageArgs {
   readonly pageId: string
-  /** Checked before the edit runs; here it says that handles may be used. [PROSE-47] */
+  /** Checked before the edit runs; it says that handles may be used. [PROSE-47] */
   readonly expectedVersion?: number | undefined
 }
 
@@ -31,8 +42,7 @@ function openPage(body: DocumentBody, args: PageArgs, environment: EditEnvironme
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
   const stored = pageTree(page)
-  const isVersioned = args.expectedVersion !== undefined
-  return { body, pageId: page.id, stored, tree: stored.tree, isVersioned, environment }
+  return { body, pageId: page.id, stored, tree: stored.tree, environment }
 }
 
 export interface SetProse extends PageArgs, ContentArgs, Address {
@@ -40,10 +50,35 @@ export interface SetProse extends PageArgs, ContentArgs, Address {
   readonly anchorUntil?: string | undefined
 }
 
+const untilNames: AddressNames = { id: 'untilId', anchor: 'anchorUntil' }
+
+/** What is wrong with a call whatever the document. [MCP-3] */
+export function setProseFlaw(args: SetProse): Refusal | null {
+  const until = untilOf(args)
+  return (
+    contentTooLarge(args.content) ??
+    addressFlaw(args, args.expectedVersion) ??
+    addressFlaw(until, args.expectedVersion, untilNames) ??
+    (isAddressed(until) && !isAddressed(args) ? openSpan() : null)
+  )
+}
+
+function untilOf({ untilId: id, anchorUntil: anchor }: SetProse): Address {
+  return { id, anchor }
+}
+
+function openSpan(): Refusal {
+  const expected = 'id or anchor of the first block of the span'
+  return refused('ERR_BAD_ARGUMENT', `untilId and anchorUntil end a span; give the ${expected} too.`, {
+    argument: 'id',
+    expected,
+  })
+}
+
 /** Replaces a page, a block or blocks in a row. [TOOL-set_prose] */
 export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, environment) => {
-  const tooLarge = contentTooLarge(args.content)
-  if (tooLarge !== null) return tooLarge
+  const flaw = setProseFlaw(args)
+  if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
   const span = findSpan(page, args)
@@ -64,19 +99,12 @@ function setPage(page: OpenPage, content: Content): Edited<PageDone & BlockList>
 
 /** `null`: the whole page. [PROSE-52] */
 function findSpan(page: OpenPage, args: SetProse): Span | Refusal | null {
-  const end: Address = { id: args.untilId, anchor: args.anchorUntil }
-  if (!isAddressed(args)) {
-    if (!isAddressed(end)) return null
-    const expected = 'id or anchor of the first block of the span'
-    return refused('ERR_BAD_ARGUMENT', `untilId and anchorUntil end a span; give the ${expected} too.`, {
-      argument: 'id',
-      expected,
-    })
-  }
+  if (!isAddressed(args)) return null
+  const end = untilOf(args)
   const from = findTarget(page, args)
   if (isRefusal(from)) return from
   if (!isAddressed(end)) return { path: from.path, count: 1 }
-  const until = findTarget(page, end, { id: 'untilId', anchor: 'anchorUntil' })
+  const until = findTarget(page, end, untilNames)
   return isRefusal(until) ? until : spanOf(from, until)
 }
 
@@ -84,10 +112,15 @@ export interface InsertBlock extends PageArgs, ContentArgs, Address {
   readonly side?: Side | undefined
 }
 
+/** [MCP-3] */
+export function insertBlockFlaw(args: InsertBlock): Refusal | null {
+  return contentTooLarge(args.content) ?? targetFlaw(args, args.expectedVersion)
+}
+
 /** Puts content beside a block. [TOOL-insert_block] */
 export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args, environment) => {
-  const tooLarge = contentTooLarge(args.content)
-  if (tooLarge !== null) return tooLarge
+  const flaw = insertBlockFlaw(args)
+  if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
   const target = findTarget(page, args)
@@ -101,8 +134,15 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
 
 export type DeleteBlock = PageArgs & Address
 
+/** [MCP-3] */
+export function deleteBlockFlaw(args: DeleteBlock): Refusal | null {
+  return targetFlaw(args, args.expectedVersion)
+}
+
 /** Takes a block out. [TOOL-delete_block] */
 export const deleteBlock: Edit<DeleteBlock, PageDone & { readonly deleted: readonly string[] }> = (body, args, environment) => {
+  const flaw = deleteBlockFlaw(args)
+  if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
   const target = findTarget(page, args)
@@ -117,13 +157,26 @@ export interface MoveBlock extends PageArgs, Address {
   readonly side?: Side | undefined
 }
 
+const moveNames: AddressNames = { id: 'targetId', anchor: 'targetAnchor' }
+
+function targetOf({ targetId: id, targetAnchor: anchor }: MoveBlock): Address {
+  return { id, anchor }
+}
+
+/** [MCP-3] */
+export function moveBlockFlaw(args: MoveBlock): Refusal | null {
+  return targetFlaw(args, args.expectedVersion) ?? targetFlaw(targetOf(args), args.expectedVersion, moveNames)
+}
+
 /** Puts a block beside another one of the page. [TOOL-move_block] */
 export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, environment) => {
+  const flaw = moveBlockFlaw(args)
+  if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
   const source = findTarget(page, args)
   if (isRefusal(source)) return source
-  const target = findTarget(page, { id: args.targetId, anchor: args.targetAnchor }, { id: 'targetId', anchor: 'targetAnchor' })
+  const target = findTarget(page, targetOf(args), moveNames)
   if (isRefusal(target)) return target
   const [from, to] = [source, target].map(({ path }) => unitOf(page.tree, path)) as [Span['path'], Span['path']]
   const done = moveUnit(page.tree, from, to, args.side ?? 'after')

@@ -31,7 +31,7 @@ interface ShownBlock {
 
 /** The content of prose pages, cut between top-level blocks. What is shown is healed, and nothing is stored. [TOOL-get_prose, PROSE-24] */
 export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock> | Refusal {
-  const contradiction = selectionFlaw(args)
+  const contradiction = proseSelectionFlaw(args)
   if (contradiction !== null) return contradiction
   const format = args.format === 'html' || args.format === undefined ? 'html' : 'markdown'
   const write = (tree: ProseTree): string =>
@@ -42,11 +42,10 @@ export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock
   const shown = (items: readonly ShownBlock[]): readonly Members[] =>
     byPage(items).map(({ page, blocks }) => ({ ...header(page), content: content(blocks) }))
 
-  const { pageId, id, index, ids } = args
-  const of = JSON.stringify(['get_prose', pageId, id, index, format, ids === true])
+  const { pageId } = args
   if (pageId === undefined) {
     const items = blocksOf(body.prose.pages, (page) => pageTree(page).tree, header, content)
-    return { kind: 'listing', of, maxLimit: MAX_LIMIT, from: items, show: (blocks) => ({ pages: shown(blocks), format }) }
+    return { kind: 'listing', maxLimit: MAX_LIMIT, from: items, show: (blocks) => ({ pages: shown(blocks), format }) }
   }
   const page = findProsePage(body, pageId)
   if (isRefusal(page)) return page
@@ -54,7 +53,6 @@ export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock
   if (isRefusal(selected)) return selected
   return {
     kind: 'listing',
-    of,
     maxLimit: MAX_LIMIT,
     from: blocksOf([page], () => selected, header, content),
     show: (blocks) => ({ page: shown(blocks)[0] ?? { ...header(page), content: '' }, format }),
@@ -64,7 +62,7 @@ export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock
 const MAX_LIMIT = 1000
 
 /** `id` and `index` are of one page and exclude each other. [TOOL-get_prose] */
-function selectionFlaw({ pageId, id, index }: GetProse): Refusal | null {
+export function proseSelectionFlaw({ pageId, id, index }: GetProse): Refusal | null {
   const argument = id === undefined ? 'index' : 'id'
   if (id === undefined && index === undefined) return null
   if (pageId === undefined) {
@@ -82,7 +80,7 @@ function selectionFlaw({ pageId, id, index }: GetProse): Refusal | null {
 function select(body: DocumentBody, page: ProsePage, { id, index }: GetProse): ProseTree | Refusal {
   const { tree } = pageTree(page)
   if (id !== undefined) {
-    const found = findTarget({ body, pageId: page.id, tree, isVersioned: true }, { id })
+    const found = findTarget({ body, pageId: page.id, tree }, { id })
     return isRefusal(found) ? found : [found.block]
   }
   if (index === undefined) return tree

@@ -1,6 +1,6 @@
-import { isRefusal, refused, type Edit } from '../edit.ts'
+import { isRefusal, refused, type Edit, type Refusal } from '../edit.ts'
 import type { BlockList } from './blocks.ts'
-import { readContent, type Content, type ContentArgs } from './content.ts'
+import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
 import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageTree } from './page.ts'
@@ -16,6 +16,12 @@ export interface InsertSection extends SectionPlace {
 }
 
 const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
+
+/** What is wrong with a call whatever the document. [MCP-3] */
+export function insertSectionFlaw({ title, level, body = '' }: InsertSection): Refusal | null {
+  const titled = sectionHeading(title, level)
+  return isRefusal(titled) ? titled : contentTooLarge(body)
+}
 
 /** Puts a heading with its body between the sections of a page. [TOOL-insert_section] */
 export const insertSection: Edit<InsertSection, PageDone & { readonly index: number } & BlockList> = (
@@ -53,15 +59,20 @@ export interface Restructured {
   readonly outline: readonly OutlineEntry[]
 }
 
+/** [MCP-3] */
+export function restructureOutlineFlaw({ op, toIndex }: RestructureOutline): Refusal | null {
+  if (op !== 'move' || toIndex !== undefined) return null
+  const expected = 'the index at which the section ends up, from 0'
+  return refused('ERR_BAD_ARGUMENT', `op move needs toIndex: ${expected}.`, { argument: 'toIndex', expected })
+}
+
 /** Changes the level of a heading or the place of its section. [TOOL-restructure_outline] */
 export const restructureOutline: Edit<RestructureOutline, Restructured> = (body, args, environment) => {
+  const flaw = restructureOutlineFlaw(args)
+  if (flaw !== null) return flaw
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
   const { op, index, toIndex } = args
-  if (op === 'move' && toIndex === undefined) {
-    const expected = 'the index at which the section ends up, from 0'
-    return refused('ERR_BAD_ARGUMENT', `op move needs toIndex: ${expected}.`, { argument: 'toIndex', expected })
-  }
   const stored = pageTree(page)
   const done =
     op === 'move' ? moveSection(stored.tree, index, toIndex as number) : shiftLevel(stored.tree, index, op === 'promote' ? -1 : 1)

@@ -3,7 +3,7 @@ import { isRefusal, refused, type Refusal } from '../edit.ts'
 import { nearestNames } from '../nearest.ts'
 import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
-import { blockFact, findAnchor, isAnchoredBy, told } from './anchors.ts'
+import { anchorFlaw, blockFact, findAnchor, isAnchoredBy, told } from './anchors.ts'
 import { blockId, idBearing, idsOf, nameOf, type Located } from './blocks.ts'
 import { pageTree } from './page.ts'
 import type { ProseElement, ProseTree } from './node.ts'
@@ -15,11 +15,9 @@ export interface TargetPage {
   readonly body: DocumentBody
   readonly pageId: string
   readonly tree: ProseTree
-  /** Handles are positions: only a caller who names the version that they were read in may use them. [PROSE-47] */
-  readonly isVersioned: boolean
 }
 
-/** How a call addresses a block; at least one is given. */
+/** How a call addresses a block. */
 export interface Address {
   readonly id?: string | undefined
   readonly anchor?: string | undefined
@@ -37,16 +35,41 @@ export function isAddressed(address: Address): boolean {
   return address.id !== undefined || address.anchor !== undefined
 }
 
-/** The block that a call names, by id, by its whole text, or by both, which must agree. [PROSE-48, PROSE-49] */
+/**
+ * Why a call that writes addresses a block of no page, `null` when it may. Handles are positions: only a caller who names the version that they
+ * were read in may use them. [PROSE-47]
+ */
+export function addressFlaw(
+  address: Address,
+  expectedVersion: number | undefined,
+  names: AddressNames = ownNames,
+): Refusal | null {
+  const { id, anchor } = address
+  if (id === undefined || handleIndex(id) === null || expectedVersion !== undefined) return anchorFlaw(anchor, names.anchor)
+  const expected = 'expectedVersion together with a handle'
+  return refused('ERR_BAD_ARGUMENT', `${names.id} "${id}" is a position; send expectedVersion with it.`, {
+    argument: 'expectedVersion',
+    expected,
+  })
+}
+
+/** Why a call that needs a block addresses none. [ERR_TARGET_MISSING] */
+export function targetFlaw(
+  address: Address,
+  expectedVersion: number | undefined,
+  names: AddressNames = ownNames,
+): Refusal | null {
+  if (isAddressed(address)) return addressFlaw(address, expectedVersion, names)
+  return refused('ERR_TARGET_MISSING', `Name a block by ${names.id} (its blk- id) or ${names.anchor} (its whole text).`)
+}
+
+/** The block that a call names, by id, by its whole text, or by both, which must agree; one of them is given. [PROSE-48, PROSE-49] */
 export function findTarget(page: TargetPage, address: Address, names: AddressNames = ownNames): Located | Refusal {
   const { id, anchor } = address
-  if (id === undefined && anchor === undefined)
-    return refused('ERR_TARGET_MISSING', `Name a block by ${names.id} (its blk- id) or ${names.anchor} (its whole text).`)
   const blocks = idBearing(page.tree)
   if (id === undefined) return findAnchor(blocks, anchor as string, names.anchor)
-  const found = findId(page, blocks, id, names.id)
+  const found = findId(page, blocks, id)
   if (isRefusal(found) || anchor === undefined) return found
-  if (anchor.trim() === '') return findAnchor(blocks, anchor, names.anchor)
   if (isAnchoredBy(found.block, anchor)) return found
   const currentText = quote(blockText(found.block))
   return refused(
@@ -56,10 +79,10 @@ export function findTarget(page: TargetPage, address: Address, names: AddressNam
   )
 }
 
-function findId(page: TargetPage, blocks: readonly Located[], id: string, argument: string): Located | Refusal {
+function findId(page: TargetPage, blocks: readonly Located[], id: string): Located | Refusal {
   const matches = id === '' ? [] : blocks.filter(({ block }) => blockId(block) === id)
   const [only] = matches
-  if (only === undefined) return handleIndex(id) === null ? idNotFound(page, blocks, id) : findHandle(page, id, argument)
+  if (only === undefined) return handleIndex(id) === null ? idNotFound(page, blocks, id) : findHandle(page, id)
   if (matches.length === 1) return only
   const shown = matches.slice(0, 5).map(blockFact)
   return refused(
@@ -73,14 +96,7 @@ function handleIndex(id: string): number | null {
   return /^@\d{1,9}$/.test(id) ? Number(id.slice(1)) : null
 }
 
-function findHandle(page: TargetPage, id: string, argument: string): Located | Refusal {
-  if (!page.isVersioned) {
-    const expected = 'expectedVersion together with a handle'
-    return refused('ERR_BAD_ARGUMENT', `${argument} "${id}" is a position; send expectedVersion with it.`, {
-      argument: 'expectedVersion',
-      expected,
-    })
-  }
+function findHandle(page: TargetPage, id: string): Located | Refusal {
   const index = handleIndex(id) as number
   const block = page.tree[index]
   if (block !== undefined) return { path: [index], block }

@@ -91,7 +91,7 @@ function hasType({ type }: ValueSchema, value: unknown): boolean {
   return types.some((one) => {
     switch (one) {
       case 'integer':
-        return Number.isSafeInteger(value)
+        return Number.isInteger(value)
       case 'number':
         return typeof value === 'number' && Number.isFinite(value)
       case 'object':

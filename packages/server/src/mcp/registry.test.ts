@@ -7,7 +7,7 @@ import { systemRandom } from '../kernel/ids.ts'
 import { type LogFields, type Logger, silentLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { createToolServer } from './registry.ts'
-import { success } from './results.ts'
+import { failure, success } from './results.ts'
 import { annotations, DOCUMENT, input, output, REPEATABLE, VERSIONED } from './tools/schema.ts'
 import type { CallContext, ToolCall, ToolDefinition } from './tool.ts'
 
@@ -103,13 +103,25 @@ describe('the tool server', () => {
     expect(await call('writes', { docId: 1 }, viewer)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
   })
 
+  it('[MCP-3] what is wrong with arguments beyond their schema comes before the role and before the tool', async () => {
+    const never = () => Promise.reject(new Error('was run'))
+    const flaw = () => failure('ERR_TARGET_MISSING', 'Name a block.')
+    const { call } = serverOf(toolOf('writes', never, { flaw }))
+    for (const role of ['member', 'viewer'] as const) {
+      expect(await call('writes', { docId: 'd', requestId: 'r' }, contextOf({ role }))).toMatchObject({
+        code: 'ERR_TARGET_MISSING',
+      })
+      expect(await call('writes', { docId: '..' }, contextOf({ role }))).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
+    }
+  })
+
   it('[TOOL-12] [TOOL-22] ids of documents and requests are held to their limits', async () => {
     const { call } = serverOf(toolOf('writes', async () => success({})))
     for (const docId of ['', '..', 'a/b', 'a\\b', 'a\u0000', 'é'.repeat(129)])
       expect(await call('writes', { docId })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'docId' })
     for (const requestId of ['', 'r'.repeat(129)])
       expect(await call('writes', { docId: 'd', requestId })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'requestId' })
-    expect(await call('writes', { docId: 'é'.repeat(128), requestId: 'r'.repeat(128) })).toEqual({})
+    expect(await call('writes', { docId: 'é'.repeat(128), requestId: '🙂'.repeat(128) })).toEqual({})
   })
 
   it('[TOOL-22] a request id is no argument of the tool, and dry runs are not remembered', async () => {

@@ -1,4 +1,5 @@
 import { nearestNames } from '@docrelay/model/nearest'
+import { quote } from '@docrelay/model/quote'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
@@ -62,9 +63,9 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     if (hidden !== null) return hidden
     const checked = checkArguments(tool.inputSchema as unknown as ArgumentsSchema, args)
     if (checked.kind === 'failure') return checked
-    const refused = badIds(checked.args) ?? refusedRole(tool, context, checked.args)
-    if (refused !== null) return refused
     const { requestId, ...rest } = checked.args
+    const refused = badIds(checked.args) ?? tool.flaw?.(rest) ?? refusedRole(tool, context, rest)
+    if (refused !== null) return refused
     const call = { ...context, args: rest }
     if (typeof requestId !== 'string' || rest['dryRun'] === true) return run(tool, call)
     const { access, isStatic } = context
@@ -98,13 +99,15 @@ const MAX_REQUEST_ID_CHARACTERS = 128
 function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
   if (typeof docId === 'string' && !isDocumentId(docId)) {
     const expected = '1 to 256 bytes without "..", "/", "\\" or control characters'
-    return badArgument('docId', `docId is no id of a document; expected ${expected}.`, { expected })
+    const got = quote(docId)
+    return badArgument('docId', `docId "${got}" is no id of a document; expected ${expected}.`, { expected, got })
   }
   if (typeof requestId !== 'string') return null
-  const length = requestId.length
+  const { length } = Array.from(requestId.slice(0, 2 * MAX_REQUEST_ID_CHARACTERS + 1))
   if (length >= 1 && length <= MAX_REQUEST_ID_CHARACTERS) return null
   const expected = `1 to ${MAX_REQUEST_ID_CHARACTERS} characters`
-  return badArgument('requestId', `requestId has ${length} characters; expected ${expected}.`, { expected, got: length })
+  const got = `${requestId.length} characters`
+  return badArgument('requestId', `requestId has ${got}; expected ${expected}.`, { expected, got })
 }
 
 /** `null`: something else went wrong. */

@@ -1,4 +1,4 @@
-import type { Fix, Warning } from '@docrelay/model/edit'
+import type { Fix, Refusal, Warning } from '@docrelay/model/edit'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
 const MAX_NOTES = 50
@@ -19,6 +19,11 @@ export function callResult(outcome: ToolSuccess | ToolFailure): JsonObject {
 
 export function success(structured: JsonObject): ToolSuccess {
   return { kind: 'success', structured }
+}
+
+/** A refusal of the document model as what a call answers. */
+export function refusal({ code, message, facts }: Refusal): ToolFailure {
+  return failure(code, message, facts)
 }
 
 export function failure(code: string, message: string, facts: JsonObject = {}): ToolFailure {

@@ -20,7 +20,9 @@ export interface ToolDefinition {
   readonly toolset: Toolset
   readonly access: ToolAccess
   readonly bucket: RateBucket
-  /** `call.args` fit `inputSchema`. Rejects only when something unexpected happens, and with the signal's reason when that is aborted. */
+  /** What is wrong with arguments that fit `inputSchema`, as far as it shows without a document or a right; absent: nothing can be. [MCP-3] */
+  flaw?(args: JsonObject): ToolFailure | null
+  /** `call.args` fit `inputSchema` and have no flaw. Rejects only when something unexpected happens, and with the signal's reason when that is aborted. */
   run(call: ToolCall): Promise<ToolSuccess | ToolFailure>
 }
 

@@ -1,4 +1,4 @@
-import { refused, type Refusal } from '../../edit.ts'
+import { isRefusal, refused, type Refusal } from '../../edit.ts'
 import { isIdBearing } from '../blocks.ts'
 import type { ProseAttrs, ProseElement } from '../node.ts'
 import { nodeSpec } from '../schema.ts'
@@ -78,18 +78,11 @@ export function setCellAttrs(
   col: number,
   wanted: CellAttrs,
 ): ProseElement | Refusal {
+  const set = readAttrs(wanted)
+  if (isRefusal(set)) return set
   const cell = cellAt(grid, row, col)
-  const names = cellAttrNames.filter((name) => wanted[name] !== undefined)
-  if (names.length === 0) return badAttr(undefined, 'setCellAttrs needs at least one attribute', cellAttrNames)
-  const set = new Map<string, string>()
-  for (const name of names) {
-    const value = wanted[name] as string
-    const spec = nodeSpec(cell.node.type).attrs.find((attr) => attr.name === name)
-    if (spec === undefined) return badAttr(name, `the cell at row ${row}, column ${col} is a td, and only a th has a scope`, [])
-    const read = value === '' ? '' : spec.read(value)
-    if (typeof read !== 'string') return badAttr(name, `${name} "${value.slice(0, 120)}" is not allowed`, allowedValues[name])
-    set.set(name, read)
-  }
+  if (set.has('scope') && cell.node.type !== 'tableHeader')
+    return badAttr('scope', `the cell at row ${row}, column ${col} is a td, and only a th has a scope`, [])
   const { node } = cell
   if ([...set].every(([name, value]) => (node.attrs[name] ?? '') === value)) return table
   const attrs: ProseAttrs = Object.fromEntries(
@@ -115,6 +108,31 @@ function asHeader(node: ProseElement): ProseElement {
 function asPlain(node: ProseElement): ProseElement {
   const { scope: _, ...attrs } = node.attrs
   return { ...node, type: 'tableCell', attrs }
+}
+
+/** What is wrong with attributes whatever the cell. [MCP-3] */
+export function cellAttrsFlaw(wanted: CellAttrs): Refusal | null {
+  const set = readAttrs(wanted)
+  return isRefusal(set) ? set : null
+}
+
+/** The attributes to set, by name; `''` clears. A header cell has all that a plain one has. */
+function readAttrs(wanted: CellAttrs): ReadonlyMap<string, string> | Refusal {
+  const names = cellAttrNames.filter((name) => wanted[name] !== undefined)
+  if (names.length === 0) return badAttr(undefined, 'setCellAttrs needs at least one attribute', cellAttrNames)
+  const set = new Map<string, string>()
+  for (const name of names) {
+    const value = wanted[name] as string
+    const read =
+      value === ''
+        ? ''
+        : nodeSpec('tableHeader')
+            .attrs.find((attr) => attr.name === name)
+            ?.read(value)
+    if (typeof read !== 'string') return badAttr(name, `${name} "${value.slice(0, 120)}" is not allowed`, allowedValues[name])
+    set.set(name, read)
+  }
+  return set
 }
 
 const allowedValues: { readonly [name in (typeof cellAttrNames)[number]]: readonly string[] } = {

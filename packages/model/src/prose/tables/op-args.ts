@@ -84,7 +84,7 @@ export function readTableOp(args: TableOpArgs): TableOp | Refusal {
   for (const name of positions) {
     if (!used.includes(name)) continue
     const value = args[name]
-    if (value === undefined || !Number.isSafeInteger(value) || value < 0) return badPosition(op, name, value)
+    if (value === undefined || !Number.isInteger(value) || value < 0) return badPosition(op, name, value)
   }
   const width = args.width
   if (width !== undefined && !Number.isFinite(width)) return badArgument('width', 'a number of pixels', width)

@@ -1,4 +1,6 @@
 import { isRefusal, refused, type Refusal } from '../../edit.ts'
+import { anchorFlaw } from '../anchors.ts'
+import { isIdBearing } from '../blocks.ts'
 import type { ProseElement, ProseNode } from '../node.ts'
 import { findTarget, isAddressed, type Address, type TargetPage } from '../targets.ts'
 import { startsWith, type Path } from '../tree-path.ts'
@@ -15,13 +17,16 @@ export interface SelectedTable {
   readonly tableCount: number
 }
 
+/** Why a call names no table of any page, `null` when it may. [MCP-3] */
+export function selectorFlaw(selector: TableSelector): Refusal | null {
+  if (selector.tableIndex === undefined || !isAddressed(selector)) return anchorFlaw(selector.anchor, 'anchor')
+  const expected = 'tableIndex alone, or id and anchor without it'
+  return refused('ERR_BAD_ARGUMENT', `A table is named by ${expected}.`, { argument: 'tableIndex', expected })
+}
+
 /** The table that a call means: by number, by a block inside, or the only one of the page. [TABLE-1] */
 export function selectTable(page: TargetPage, selector: TableSelector): SelectedTable | Refusal {
   const { tableIndex, id, anchor } = selector
-  if (tableIndex !== undefined && isAddressed(selector)) {
-    const expected = 'tableIndex alone, or id and anchor without it'
-    return refused('ERR_BAD_ARGUMENT', `A table is named by ${expected}.`, { argument: 'tableIndex', expected })
-  }
   const tables = tablesOf(page.tree)
   const tableCount = tables.length
   if (tableCount === 0)
@@ -50,7 +55,7 @@ function tablesOf(tree: readonly ProseNode[]): readonly FoundTable[] {
   const found: FoundTable[] = []
   const walk = (nodes: readonly ProseNode[], parent: Path): void =>
     nodes.forEach((node, index) => {
-      if (node.type === 'text' || node.content.length === 0) return
+      if (node.type === 'text' || node.content.length === 0 || isIdBearing(node)) return
       const path = [...parent, index]
       if (node.type === 'table') found.push({ table: node, path })
       walk(node.content, path)

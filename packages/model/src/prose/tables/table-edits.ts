@@ -3,16 +3,18 @@ import { isRefusal, type Edit, type Fix, type Refusal } from '../../edit.ts'
 import { writePage } from '../edit-page.ts'
 import type { ProseTree } from '../node.ts'
 import { findProsePage, healWarnings, pageTree } from '../page.ts'
+import { addressFlaw } from '../targets.ts'
 import { nodeAt, splice, type Path } from '../tree-path.ts'
 import type { Verbed } from '../verb.ts'
+import { cellAttrsFlaw } from './cells.ts'
 import { describeTable, type Grid } from './grid.ts'
 import { readTableOp, type TableOpArgs } from './op-args.ts'
 import { editTable } from './ops.ts'
-import { selectTable, type TableSelector } from './select.ts'
+import { selectorFlaw, selectTable, type TableSelector } from './select.ts'
 
 export interface EditTable extends TableOpArgs, TableSelector {
   readonly pageId: string
-  /** Checked before the edit runs; here it says that handles may be used. [PROSE-47] */
+  /** Checked before the edit runs; it says that handles may be used. [PROSE-47] */
   readonly expectedVersion?: number | undefined
 }
 
@@ -23,16 +25,25 @@ export interface TableDone {
   readonly table: Grid
 }
 
+/** What is wrong with a call whatever the document. [MCP-3] */
+export function editTableFlaw(args: EditTable): Refusal | null {
+  const op = readTableOp(args)
+  if (isRefusal(op)) return op
+  const attrs = op.op === 'setCellAttrs' ? cellAttrsFlaw(op) : null
+  return attrs ?? selectorFlaw(args) ?? addressFlaw(args, args.expectedVersion)
+}
+
 /** Does one op on one table of a page. [TOOL-edit_table, TABLE-4] */
 export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environment) => {
+  const flaw = editTableFlaw(args)
+  if (flaw !== null) return flaw
   const op = readTableOp(args)
-  if ('kind' in op) return op
+  if (isRefusal(op)) return op
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
   const stored = pageTree(page)
   const { tree } = stored
-  const isVersioned = args.expectedVersion !== undefined
-  const selected = selectTable({ body, pageId: page.id, tree, isVersioned }, args)
+  const selected = selectTable({ body, pageId: page.id, tree }, args)
   if (isRefusal(selected)) return selected
   const edited = editTable(selected.table, op)
   if (isRefusal(edited)) return edited
@@ -62,10 +73,11 @@ export interface GetTable extends TableSelector {
 
 /** Shows one table of a page, healed. [TOOL-get_table, PROSE-24] */
 export function getTable(body: DocumentBody, args: GetTable): { readonly pageId: string; readonly table: Grid } | Refusal {
+  const flaw = selectorFlaw(args)
+  if (flaw !== null) return flaw
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
-  // What a read shows is of one version, so positions in it are what they seem.
-  const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree, isVersioned: true }, args)
+  const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree }, args)
   if (isRefusal(selected)) return selected
   return { pageId: page.id, table: describeTable(selected.table, selected.tableIndex, selected.tableCount) }
 }

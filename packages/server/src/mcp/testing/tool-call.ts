@@ -19,10 +19,10 @@ export function toolCall(
   }
 }
 
-/** The members of a success, or of a failure with its code. */
+/** The members of a success, or of a failure with its code; arguments and rights are not looked at. */
 export async function runTool(tools: readonly ToolDefinition[], name: string, call: ToolCall): Promise<JsonObject> {
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined) throw new Error(`there is no tool ${name}`)
-  const outcome = await tool.run(call)
+  const outcome = tool.flaw?.(call.args) ?? (await tool.run(call))
   return outcome.kind === 'success' ? outcome.structured : { code: outcome.code, message: outcome.message, ...outcome.facts }
 }

@@ -25,7 +25,7 @@ function edited(outcome: Partial<EditOutcome>) {
   return {
     asked,
     run: (args: Readonly<Record<string, unknown>>) =>
-      runTool(tools, 'delete_block', toolCall({ docId: 'd', pageId: 'p', ...args })),
+      runTool(tools, 'delete_block', toolCall({ docId: 'd', pageId: 'p', id: 'blk-1', ...args })),
   }
 }
 

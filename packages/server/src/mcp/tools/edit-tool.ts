@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isRefusal, type Warning } from '@docrelay/model/edit'
-import type { EditName } from '@docrelay/model/edits'
+import { editFlaw, type EditName } from '@docrelay/model/edits'
 import { quote } from '@docrelay/model/quote'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { Documents } from '../../documents/documents.ts'
 import type { Agent } from '../../documents/residents.port.ts'
 import type { ArgumentsSchema } from '../arguments.ts'
-import { failure, notes, success } from '../results.ts'
+import { notes, refusal, success } from '../results.ts'
 import type { CallContext, JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
 import { annotations, type Hint, output } from './schema.ts'
 
@@ -34,6 +34,10 @@ export function editTool(documents: Pick<Documents, 'edit'>, tool: EditTool): To
     annotations: annotations(...hints),
     access: 'edit',
     bucket: 'write',
+    flaw(args) {
+      const flaw = editFlaw(name, args)
+      return flaw && refusal(flaw)
+    },
     run: (call) => runEdit(documents, name, call),
   }
 }
@@ -51,7 +55,7 @@ async function runEdit(documents: Pick<Documents, 'edit'>, edit: EditName, call:
     agent: agentOf(call),
     signal: call.signal,
   })
-  if (isRefusal(outcome)) return failure(outcome.code, outcome.message, outcome.facts)
+  if (isRefusal(outcome)) return refusal(outcome)
   const { head, result, fixes, warnings } = outcome
   return success({
     ...result,

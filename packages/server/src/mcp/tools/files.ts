@@ -1,12 +1,12 @@
 import type { HeldFile } from '@docrelay/model/canvas/files'
-import { fileArgsFlaw, fileNotFound } from '@docrelay/model/canvas/find-file'
+import { fileNotFound } from '@docrelay/model/canvas/find-file'
 import type { Access } from '../../access/access.ts'
 import type { BlobGrant } from '../../blobs/blob-ledger.port.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { RelayError } from '../../kernel/errors.ts'
-import { failure, success } from '../results.ts'
+import { failure, refusal, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
-import { openDocument, type OpenDocument, type ReadingDeps, type ReadResult } from './reading.ts'
+import { flawOf, openDocument, type OpenDocument, type ReadingDeps, type ReadResult } from './reading.ts'
 import { annotations, DOCUMENT, input, output, PAGED, TEXT } from './schema.ts'
 
 export interface FileDeps extends ReadingDeps {
@@ -28,6 +28,7 @@ export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
       description: 'Find the files of a document. Returns names, types, sizes and hashes.',
       inputSchema: input(DOCUMENT, PAGED),
       outputSchema: output(['files', 'count', 'serverVersion', 'source'], ['nextCursor']),
+      flaw: flawOf('list_files'),
       run: (call) => listFiles(call, deps),
     },
     {
@@ -40,6 +41,7 @@ export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
         ['id', 'name', 'hash', 'mimeType', 'size', 'transport', 'serverVersion', 'source'],
         ['url', 'expiresAt', 'base64'],
       ),
+      flaw: flawOf('get_file'),
       run: (call) => getFile(call, deps),
     },
   ]
@@ -77,8 +79,6 @@ async function readWithFiles(
 /** [TOOL-get_file, FILE-3, FILE-4] */
 async function getFile(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | ToolFailure> {
   const { docId: _, ...args } = call.args
-  const flaw = fileArgsFlaw(args)
-  if (flaw !== null) return failure(flaw.code, flaw.message, flaw.facts)
   const document = await openDocument(call, deps)
   if ('kind' in document) return document
   const reading = await document.read('get_file', args)
@@ -86,8 +86,7 @@ async function getFile(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | To
   const { id, name, hash, mimeType, ...version } = reading.result as JsonObject & { readonly hash: string }
   const grant = await findGrant(call.access, hash, deps)
   if (grant === null || !(await hasBytes(grant, deps))) {
-    const refusal = fileNotFound({ hash })
-    return failure(refusal.code, refusal.message, refusal.facts)
+    return refusal(fileNotFound({ hash }))
   }
   const type = grant.mimeType === UNKNOWN_TYPE ? (mimeType ?? UNKNOWN_TYPE) : grant.mimeType
   const sent = await transported(grant, deps)

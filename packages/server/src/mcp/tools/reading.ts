@@ -1,10 +1,10 @@
 import { isRefusal } from '@docrelay/model/edit'
 import type { HeldFile } from '@docrelay/model/canvas/files'
-import type { ReadName } from '@docrelay/model/reads'
+import { readFlaw, type ReadName } from '@docrelay/model/reads'
 import type { Bodies } from '../../documents/bodies.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { sourceOf } from '../local-access.ts'
-import { failure } from '../results.ts'
+import { refusal } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
 
@@ -20,6 +20,14 @@ export interface OpenDocument {
 }
 
 export type ReadResult = { readonly kind: 'read'; readonly result: JsonObject } | ToolFailure
+
+/** The member `flaw` of a tool that is one read of one document. [MCP-3] */
+export function flawOf(name: ReadName): (args: JsonObject) => ToolFailure | null {
+  return ({ docId, ...args }) => {
+    const flaw = readFlaw(name, docId as string, args)
+    return flaw && refusal(flaw)
+  }
+}
 
 /** The document `docId` with every edit applied before the call. [LIFE-11, CONC-7, TOOL-15] */
 export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<OpenDocument | ToolFailure> {
@@ -42,7 +50,7 @@ export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<O
     async read(name, args, held) {
       call.signal.throwIfAborted()
       const reading = await deps.bodies.read({ bytes: body, read: name, args, facts: held ? { ...facts, held } : facts })
-      if (isRefusal(reading)) return failure(reading.code, reading.message, reading.facts)
+      if (isRefusal(reading)) return refusal(reading)
       return reading
     },
   }

@@ -2,7 +2,7 @@ import type { ReadName } from '@docrelay/model/reads'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { success } from '../results.ts'
 import type { JsonObject, ToolDefinition } from '../tool.ts'
-import { openDocument, type ReadingDeps } from './reading.ts'
+import { flawOf, openDocument, type ReadingDeps } from './reading.ts'
 import { annotations, DOCUMENT, FLAG, FORMAT, INDEX, input, output, PAGE, PAGED, TEXT } from './schema.ts'
 
 /** A read tool that needs nothing but the document. */
@@ -99,6 +99,7 @@ function readTool({ name, title, description, input, result, more = [] }: ReadTo
     toolset: 'read',
     access: 'view',
     bucket: 'read',
+    flaw: flawOf(name),
     async run(call) {
       const document = await openDocument(call, deps)
       if ('kind' in document) return document

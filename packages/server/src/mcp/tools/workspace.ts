@@ -1,13 +1,14 @@
-import { cleanName } from '@docrelay/model/names'
+import { cleanName, nameFlaw } from '@docrelay/model/names'
 import { isRefusal } from '@docrelay/model/edit'
 import { jsonBytes, MAX_RESULT_BYTES } from '@docrelay/model/paging'
+import { quote } from '@docrelay/model/quote'
 import type { Access } from '../../access/access.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import { badArgument } from '../arguments.ts'
 import { sourceOf } from '../local-access.ts'
-import { failure, notes, success } from '../results.ts'
+import { notes, refusal, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
 import { editTool } from './edit-tool.ts'
@@ -41,6 +42,7 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
       inputSchema: input({}, { query: TEXT, ...PAGED }),
       outputSchema: output(['documents', 'returned', 'localAccessEnabled'], ['nextCursor']),
       access: 'none',
+      flaw: listFlaw,
       run: (call) => listDocuments(call, deps),
     },
     {
@@ -63,6 +65,10 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
       toolset: 'author',
       access: 'create',
       bucket: 'write',
+      flaw(args) {
+        const flaw = nameFlaw(args)
+        return flaw && refusal(flaw)
+      },
       run: (call) => create(call, deps),
     },
     editTool(deps.documents, {
@@ -94,21 +100,26 @@ const MAX_QUERY_CHARACTERS = 200
 /** Room for the other members. */
 const RESERVED_BYTES = 500
 
+function listFlaw({ query, cursor }: JsonObject): ToolFailure | null {
+  const length = typeof query === 'string' ? Array.from(query.slice(0, 2 * MAX_QUERY_CHARACTERS + 1)).length : 0
+  if (length > MAX_QUERY_CHARACTERS) {
+    const expected = `at most ${MAX_QUERY_CHARACTERS} characters`
+    const got = `${(query as string).length} characters`
+    return badArgument('query', `query has ${got}; expected ${expected}.`, { expected, got })
+  }
+  if (typeof cursor !== 'string' || decodeCursor(cursor) !== null) return null
+  const expected = 'the nextCursor of an earlier answer'
+  const got = quote(cursor)
+  return badArgument('cursor', `cursor "${got}" is none of this list; expected ${expected}.`, { expected, got })
+}
+
 /** [TOOL-list_documents, TOOL-25] */
 async function listDocuments(
   { access, args }: ToolCall,
   { documents, localAccessEnabled = false }: WorkspaceDeps,
-): Promise<ToolSuccess | ToolFailure> {
+): Promise<ToolSuccess> {
   const { query = '', limit, cursor } = args as { readonly query?: string; readonly limit?: number; readonly cursor?: string }
-  if (query.length > MAX_QUERY_CHARACTERS) {
-    const expected = `at most ${MAX_QUERY_CHARACTERS} characters`
-    return badArgument('query', `query has ${query.length} characters; expected ${expected}.`, { expected, got: query.length })
-  }
   const after = cursor === undefined ? null : decodeCursor(cursor)
-  if (cursor !== undefined && after === null) {
-    const expected = 'the nextCursor of a list_documents before'
-    return badArgument('cursor', `cursor is not one that was given out; expected ${expected}.`, { expected })
-  }
   const page = await documents.list(access, { limit: null, after, titlePart: null, collectionId: undefined })
   return success({ ...listed(page, query.toLowerCase(), limit), localAccessEnabled })
 }
@@ -160,7 +171,7 @@ const ID_CHARACTERS = 12
 /** [TOOL-create_document, MCP-20] */
 async function create({ access, isStatic, args, signal }: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
   const named = cleanName((args['name'] as string | undefined) ?? UNTITLED)
-  if (isRefusal(named)) return failure(named.code, named.message, named.facts)
+  if (isRefusal(named)) return refusal(named)
   signal.throwIfAborted()
   const { name, fixes } = named
   try {
