@@ -240,6 +240,10 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(await documents().usedBytes(workspaceId)).toBe(22)
         const grown = await documents().write(change(head, '{"q":"123"}', { quotaBytes: 22 }))
         expect(grown).toEqual({ kind: 'over-quota', usedBytes: 22, addedBytes: 1 })
+        const growth = { workspaceId, grownBytes: 1, blobReferences: [], quotaBytes: 22, nowMs: 2000 }
+        expect(await documents().overQuota(growth)).toEqual(grown)
+        for (const passes of [{ quotaBytes: 23 }, { quotaBytes: null }, { grownBytes: 0 }])
+          expect(await documents().overQuota({ ...growth, ...passes })).toBeNull()
         const same = written(await documents().write(change(head, '{"q":"21"}', { quotaBytes: 5 })))
         const less = written(await documents().write(change(same, '{"q":2}', { quotaBytes: 5 })))
         expect(await documents().usedBytes(workspaceId)).toBe(19)

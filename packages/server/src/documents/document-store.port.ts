@@ -118,7 +118,25 @@ export type WriteOutcome =
   | { readonly kind: 'conflict'; readonly current: DocumentState }
   /** A cold write met a log that is ahead of the body; settle the document through its room and try again. */
   | { readonly kind: 'unsettled'; readonly current: DocumentHead }
-  | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
+  | OverQuota
+
+export interface OverQuota {
+  readonly kind: 'over-quota'
+  readonly usedBytes: number
+  readonly addedBytes: number
+}
+
+/** What a write would add, as the quota sees it. */
+export interface DocumentGrowth {
+  readonly workspaceId: string
+  /** Of the body, against the stored one. */
+  readonly grownBytes: number
+  /** Of the body as it would be. */
+  readonly blobReferences: readonly string[]
+  /** `null`: not gated. */
+  readonly quotaBytes: number | null
+  readonly nowMs: number
+}
 
 /**
  * Bodies, versions and tombstones. When a promise of a writing verb resolves, the whole write (body, version, log rows, tombstone, point)
@@ -130,6 +148,8 @@ export interface DocumentStore {
   /** Head and body of one moment; `null` when absent or deleted. */
   read(ref: DocumentRef): Promise<DocumentRecord | null>
   write(write: DocumentWrite): Promise<WriteOutcome>
+  /** What the quota would say to a write of this growth now, `null`: nothing. Writes nothing. [TOOL-21] */
+  overQuota(growth: DocumentGrowth): Promise<OverQuota | null>
   /** Removes body, log, snapshots and points and writes the tombstone. Needs the expected key; the version may have moved. [LIFE-23] */
   remove(
     ref: DocumentRef,

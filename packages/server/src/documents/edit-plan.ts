@@ -1,6 +1,6 @@
 import { type Refusal, refused } from '@docrelay/model/edit'
 import { type Access, reaches } from '../access/access.ts'
-import type { DocumentState, WriteOutcome } from './document-store.port.ts'
+import type { DocumentState, OverQuota } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
 import type { EditRequest } from './residents.port.ts'
 
@@ -39,7 +39,7 @@ export function gatingQuota(grownBytes: number, access: Access): number | null {
 }
 
 /** The refusal of a write that its transaction found over quota. [LIFE-16] */
-export function editOverQuota(outcome: Extract<WriteOutcome, { kind: 'over-quota' }>, access: Access): Refusal {
+export function editOverQuota(outcome: OverQuota, access: Access): Refusal {
   const { usedBytes, addedBytes } = outcome
   const { quotaBytes, quotaSource: source } = access.limits
   const message = `The edit adds ${addedBytes} bytes to ${usedBytes} stored or reserved ones; the quota is ${quotaBytes} bytes.`

@@ -160,26 +160,28 @@ describe('edits of documents that nobody has open', () => {
     expect(await contentOf(id)).toMatch(/two.*new 7.*new 6.*new 0/)
   })
 
-  it('[CONC-9] [LIFE-16] growth above ceiling or quota is refused and counted; shrinking passes', async () => {
+  it('[CONC-9] [LIFE-16] [TOOL-21] growth above ceiling or quota is refused and counted, tried or done; shrinking passes', async () => {
     const id = await create()
     const grow = input(id, 'insert_block', set('<p>more</p>'))
     const small = { ...ANN, limits: { ...NO_LIMITS, maxDocBytes: 100 } }
-    expect(await edit(grow, small)).toMatchObject({ code: 'ERR_DOC_TOO_LARGE', facts: { maxBytes: 100, source: 'config' } })
+    const tooLarge = { code: 'ERR_DOC_TOO_LARGE', facts: { maxBytes: 100, source: 'config' } }
+    expect(await edit(grow, small)).toMatchObject(tooLarge)
+    expect(await edit({ ...grow, dryRun: true }, small)).toMatchObject(tooLarge)
     const poor = { ...ANN, limits: { ...NO_LIMITS, quotaBytes: 10 } }
     const addedBytes = '<p id=\\"blk-0123456789\\">more</p>'.length
     // Now has more digits than the 5 that the body came with, and `ann` fewer letters than `nobody`.
     const stamps = String(Date.now()).length - 1 - 3
-    expect(await edit(grow, poor)).toMatchObject({
-      code: 'ERR_STORAGE_QUOTA',
-      facts: { addedBytes: addedBytes + stamps, quotaBytes: 10 },
-    })
+    const overQuota = { code: 'ERR_STORAGE_QUOTA', facts: { addedBytes: addedBytes + stamps, quotaBytes: 10 } }
+    expect(await edit(grow, poor)).toMatchObject(overQuota)
+    writes = []
+    expect(await edit({ ...grow, dryRun: true }, poor)).toMatchObject(overQuota)
+    expect(writes).toEqual([])
     expect(await contentOf(id)).toBe(PAGE)
     const shrink = input(id, 'delete_block', { pageId: 'p', id: 'blk-2' })
-    expect(await edit(shrink, { ...ANN, limits: { ...NO_LIMITS, maxDocBytes: 100, quotaBytes: 10 } })).toMatchObject({
-      kind: 'edited',
-    })
+    const both = { ...ANN, limits: { ...NO_LIMITS, maxDocBytes: 100, quotaBytes: 10 } }
+    for (const dryRun of [true, false]) expect(await edit({ ...shrink, dryRun }, both)).toMatchObject({ kind: 'edited' })
     const { text } = await relay.metrics.render()
-    expect(text).toMatch(/relay_quota_rejections_total\{[^}]*kind="doc_size"[^}]*\} 1/)
+    expect(text).toMatch(/relay_quota_rejections_total\{[^}]*kind="doc_size"[^}]*\} 2/)
   })
 
   it('[CONC-13] an edit of a long document does not hold the event loop', async () => {

@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { Access } from '../access/access.ts'
-import type { DocumentRecord, DocumentRef } from './document-store.port.ts'
+import type { DocumentRecord, DocumentRef, StoredBody } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
 import { contendedEdit, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
 import { zeroes } from './put-plan.ts'
@@ -10,7 +10,7 @@ import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 /** An edit as a tool asks for it. */
 export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent'> {
   readonly id: string
-  /** Aborted when the caller gave up: nothing is begun then, and what is committed stands. [MCP-15] */
+  /** Aborted when the caller gave up: nothing is committed then, and what is committed stands. [MCP-15] */
   readonly signal?: AbortSignal
 }
 
@@ -34,7 +34,7 @@ async function store(request: EditRequest, signal: AbortSignal | undefined, deps
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     signal?.throwIfAborted()
     if (deps.residents.isResident(ref)) {
-      const outcome = await deps.residents.edit(request)
+      const outcome = await deps.residents.edit(request, signal)
       if (outcome !== 'not-resident') return outcome
     }
     const outcome = await tryCold(request, signal, deps)
@@ -60,13 +60,35 @@ async function tryCold(request: EditRequest, signal: AbortSignal | undefined, de
   const tooLarge = refuseGrownSize(edited.stored.bytes.byteLength, edited.grownBytes, access)
   if (tooLarge !== null) return tooLarge
   signal?.throwIfAborted()
-  return request.dryRun ? told(record, edited) : writeCold(request, record, { ...edited, stored: edited.stored }, nowMs, deps)
+  const changed = { ...edited, stored: edited.stored }
+  return request.dryRun ? tryOut(request, record, changed, nowMs, deps) : writeCold(request, record, changed, nowMs, deps)
+}
+
+type ChangedBody = EditedBody & { readonly stored: StoredBody }
+
+/** What the write would answer. [TOOL-21] */
+async function tryOut(
+  { access }: EditRequest,
+  record: DocumentRecord,
+  edited: ChangedBody,
+  nowMs: number,
+  deps: WritingDeps,
+): Promise<EditOutcome> {
+  const { bytes, blobReferences } = edited.stored
+  const refusal = await deps.store.overQuota({
+    workspaceId: access.workspaceId,
+    grownBytes: bytes.byteLength - record.head.sizeBytes,
+    blobReferences,
+    quotaBytes: gatingQuota(edited.grownBytes, access),
+    nowMs,
+  })
+  return refusal === null ? told(record, edited) : editOverQuota(refusal, access)
 }
 
 async function writeCold(
   request: EditRequest,
   { head }: DocumentRecord,
-  edited: EditedBody & { readonly stored: object },
+  edited: ChangedBody,
   nowMs: number,
   deps: WritingDeps,
 ): Promise<EditOutcome | 'again'> {

@@ -165,6 +165,7 @@ describe('a store that cannot answer', () => {
         state: down,
         read: down,
         write: down,
+        overQuota: down,
         remove: down,
         list: down,
         referencing: down,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Engine } from './engine.ts'
 import { grantState } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
-import type { Writer } from './tables.ts'
+import type { Connection, Writer } from './tables.ts'
 
 /** A document whose references change. */
 interface Referrer {
@@ -65,8 +65,8 @@ export function dropReferences(writer: Writer, engine: Engine, document: Referre
 }
 
 /** Bytes of blobs that a write would meter again: held for recovery points alone until now. [BLOB-16] */
-export async function bytesMeteredAnew(writer: Writer, workspaceId: string, references: readonly string[]): Promise<number> {
-  const rows = await writer
+export async function bytesMeteredAnew(db: Connection, workspaceId: string, references: readonly string[]): Promise<number> {
+  const rows = await db
     .selectFrom('blob_grants')
     .select(['hash', 'size_bytes'])
     .where('workspace_id', '=', storedText(workspaceId))

@@ -11,7 +11,7 @@ import { writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
 import { readableHeads, sqlHeadLists } from './head-lists.ts'
 import { rememberingList } from './head-memory.ts'
-import { documentBytes } from './quota.ts'
+import { documentBytes, overQuota } from './quota.ts'
 import { readingWith } from './reading.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
@@ -42,6 +42,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
         queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, seen, capturing))
       return mayKeepLongBody(write) ? lookAhead(reader, write, capturing).then(run) : run(null)
     },
+    overQuota: (growth) => reading(() => overQuota(reader, growth)),
     remove: (ref, key, deletedAtMs) =>
       queue.run(0, async (writer) => {
         await engine.lockDocument(writer, ref)

@@ -1,4 +1,4 @@
-import type { DocumentHead, DocumentWrite, WriteOutcome } from '../../documents/document-store.port.ts'
+import type { DocumentGrowth, DocumentHead, DocumentWrite, OverQuota } from '../../documents/document-store.port.ts'
 import { bytesMeteredAnew } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
 import { storedText } from './stored-text.ts'
@@ -52,19 +52,26 @@ export async function countedBytes(
 export async function refuseGrowth(
   writer: Writer,
   engine: Engine,
-  write: DocumentWrite,
+  { ref: { workspaceId }, set, log, quotaBytes, nowMs }: DocumentWrite,
   head: DocumentHead | null,
-): Promise<Extract<WriteOutcome, { kind: 'over-quota' }> | null> {
-  const { workspaceId } = write.ref
-  const grownBytes = growthOf(write, head)
-  if (write.quotaBytes === null || grownBytes <= 0) return null
+): Promise<OverQuota | null> {
+  const grownBytes = growthOf({ set, log }, head)
+  if (quotaBytes === null || grownBytes <= 0) return null
   await engine.lockWorkspace(writer, workspaceId)
-  const usedBytes = await countedBytes(writer, workspaceId, write.nowMs)
-  const addedBytes = grownBytes + (await bytesMeteredAnew(writer, workspaceId, write.set.body?.blobReferences ?? []))
-  return usedBytes + addedBytes > write.quotaBytes ? { kind: 'over-quota', usedBytes, addedBytes } : null
+  const blobReferences = set.body?.blobReferences ?? []
+  return overQuota(writer, { workspaceId, grownBytes, blobReferences, quotaBytes, nowMs })
 }
 
-function growthOf({ set, log }: DocumentWrite, head: DocumentHead | null): number {
+/** Whether a growth lands above the quota of its writer. */
+export async function overQuota(db: Connection, growth: DocumentGrowth): Promise<OverQuota | null> {
+  const { workspaceId, grownBytes, quotaBytes, nowMs } = growth
+  if (quotaBytes === null || grownBytes <= 0) return null
+  const usedBytes = await countedBytes(db, workspaceId, nowMs)
+  const addedBytes = grownBytes + (await bytesMeteredAnew(db, workspaceId, growth.blobReferences))
+  return usedBytes + addedBytes > quotaBytes ? { kind: 'over-quota', usedBytes, addedBytes } : null
+}
+
+function growthOf({ set, log }: Pick<DocumentWrite, 'set' | 'log'>, head: DocumentHead | null): number {
   if (set.body !== undefined) return set.body.bytes.byteLength - (head?.sizeBytes ?? 0)
   return log.kind === 'live' ? (log.bodyLater?.grownBytes ?? 0) : 0
 }

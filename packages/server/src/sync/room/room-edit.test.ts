@@ -204,16 +204,17 @@ describe('edits of a live document', () => {
     expect(await editIn(at.worker, room, shrink)).toMatchObject({ kind: 'edited', changed: true })
   })
 
-  it('[CONC-9] [LIFE-16] an edit over quota is taken back; the live document goes on', async () => {
+  it('[CONC-9] [LIFE-16] [TOOL-21] an edit over quota is refused when tried and taken back when done; the live document goes on', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const state = Y.encodeStateVector(ann.doc)
     const grow = editRequest(head, 'insert_block', { ...set(`<p>${'x'.repeat(500)}</p>`) }, { quotaBytes: 10 })
-    expect(await editIn(at.worker, room, grow)).toMatchObject({
-      kind: 'refused',
-      code: 'ERR_STORAGE_QUOTA',
-      facts: { addedBytes: '<p id=\\"blk-0123456789\\"></p>'.length + 500, quotaBytes: 10, source: 'config' },
-    })
+    for (const dryRun of [true, false])
+      expect(await editIn(at.worker, room, { ...grow, dryRun })).toMatchObject({
+        kind: 'refused',
+        code: 'ERR_STORAGE_QUOTA',
+        facts: { addedBytes: '<p id=\\"blk-0123456789\\"></p>'.length + 500, quotaBytes: 10, source: 'config' },
+      })
     expect(Y.encodeStateVector(ann.doc)).toEqual(state)
     setShape(ann, 'after')
     await until(() => bob.doc.getMap('shapes:c1').has('after') && ann.settled === ann.ordinal)

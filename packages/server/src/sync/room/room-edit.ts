@@ -10,6 +10,7 @@ import { editEnvironment } from '../../documents/edit-body.ts'
 import { contendedEdit, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from '../../documents/edit-plan.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { EditRequest } from '../../documents/residents.port.ts'
+import { isGivenUp } from '../../kernel/given-up.ts'
 import { refuseStaleTitle } from '../binding/binding.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
@@ -18,24 +19,28 @@ import { RELAY } from './room-load.ts'
 import { failed, WRITE_LOST } from './room-outcomes.ts'
 import { takeBack } from './room-put.ts'
 import type { Base, RoomSaver } from './room-save.ts'
-import type { TaskOutcome } from '../worker-messages.ts'
+import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
 const ATTEMPTS = 5
+const GIVEN_UP: TaskOutcome = { kind: 'given-up' }
+
+type EditTask = Extract<RoomTask, { kind: 'edit' }>
 
 /**
  * Runs an edit on the live document and stores it together with the version that stands for it. [CONC-4..CONC-7, LIFE-13]
  *
  * The body of that version is stored by the next materialisation, so the cost is that of the change; it is stored at once where it says more than
- * the live document can. Nothing is handed out before it is durable, and what is refused after it was applied is taken back. Must run inside
- * `exclusive`.
+ * the live document can. Nothing is handed out before it is durable, and what is refused after it was applied is taken back, as is what its
+ * caller gave up meanwhile. Must run inside `exclusive`.
  */
-export async function editInRoom(room: Room, saver: RoomSaver, request: EditRequest): Promise<TaskOutcome> {
+export async function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome> {
   let version = 0
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (isGivenUp(task.givenUp)) return GIVEN_UP
     const base = await currentBase(room, saver)
     if ('kind' in base) return base
     version = base.head.version
-    const outcome = await tryEdit(room, saver, request)
+    const outcome = await tryEdit(room, saver, task)
     if (outcome !== 'again') return outcome
   }
   return { kind: 'edit', outcome: contendedEdit(version, ATTEMPTS) }
@@ -66,8 +71,9 @@ interface Change {
   readonly nowMs: number
 }
 
-async function tryEdit(room: Room, saver: RoomSaver, request: EditRequest): Promise<TaskOutcome | 'again'> {
+async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome | 'again'> {
   const { host, log, sync } = room
+  const { request } = task
   host.turn(() => sync.pause())
   let isApplied = false
   let show: Edited<object> | null = null
@@ -79,14 +85,19 @@ async function tryEdit(room: Room, saver: RoomSaver, request: EditRequest): Prom
     if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
     const { edited } = planned
     const isChanged = edited.body !== planned.before
-    if (!isChanged || request.dryRun) return { kind: 'edit', outcome: told(edited, base.head, isChanged) }
+    if (!isChanged) return { kind: 'edit', outcome: told(edited, base.head, false) }
+    if (request.dryRun) {
+      const refusal = await overQuota(room, planned, request)
+      return { kind: 'edit', outcome: refusal ?? told(edited, base.head, true) }
+    }
     if (isZeroing(planned) && saver.isBehind()) {
       // The state before is kept as it is stored, so it is stored first. [LIFE-18]
       const saved = await saver.save()
       return saved === 'saved' ? 'again' : failed(saved)
     }
+    if (isGivenUp(task.givenUp)) return GIVEN_UP
     isApplied = true
-    const stored = await applyEdit(room, saver, planned, request)
+    const stored = await applyEdit(room, saver, planned, task)
     if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = edited
     return stored
   } catch (error) {
@@ -134,10 +145,23 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change
 }
 
-async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: EditRequest): Promise<TaskOutcome | 'again'> {
+/** What the write of a change would be refused for. [TOOL-21] */
+async function overQuota(room: Room, change: Change, { access }: EditRequest): Promise<Refusal | null> {
+  const { edited, growth, sinceStored, nowMs } = change
+  const outcome = await room.host.documents.overQuota({
+    workspaceId: access.workspaceId,
+    grownBytes: sinceStored,
+    blobReferences: growth.addsBlobs ? writeSettledBody(edited.body, false).blobReferences : [],
+    quotaBytes: gatingQuota(growth.bytes, access),
+    nowMs,
+  })
+  return outcome && editOverQuota(outcome, access)
+}
+
+async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: EditTask): Promise<TaskOutcome | 'again'> {
   const { host, log } = room
   const { base, before, edited, growth, sinceStored, nowMs } = change
-  const { access } = request
+  const { access } = task.request
   const lastSeq = log.emitted
   const isRetitled = change.facts.title !== bodyFacts(before).title
   const { doc } = room.live()
@@ -145,6 +169,10 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, request: 
   room.watched(() => reconcile(doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, hints))
   const taken = log.takeHeld()
   const stored = storedNow(saver, change, taken.length, access.sub)
+  if (isGivenUp(task.givenUp)) {
+    await takeBack(room, saver, taken)
+    return GIVEN_UP
+  }
   const outcome = await host.documents.write({
     ref: room.ref,
     expect: { kind: 'document', key: room.key, version: base.head.version },
