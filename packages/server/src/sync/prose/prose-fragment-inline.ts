@@ -1,20 +1,13 @@
 import { equalLists, equalMarks, equalNodes } from '@docrelay/model/prose/equal'
 import { appendText } from '@docrelay/model/prose/marks'
 import type { ProseMark, ProseNode } from '@docrelay/model/prose/node'
+import { diff } from './prose-fragment-diff.ts'
 
 /** One character (a whole code point) or one atom of a text block. */
 interface Piece {
   readonly text: string
   readonly marks: readonly ProseMark[]
   readonly atom?: ProseNode
-}
-
-/** A stretch of the first sequence that the second has other content for. Ends are exclusive. */
-export interface Hunk {
-  readonly aFrom: number
-  readonly aTo: number
-  readonly bFrom: number
-  readonly bTo: number
 }
 
 /**
@@ -89,71 +82,4 @@ function samePiece(a: Piece, b: Piece): boolean {
   if (a.atom !== undefined || b.atom !== undefined)
     return a.atom !== undefined && b.atom !== undefined && equalNodes(a.atom, b.atom)
   return a.text === b.text
-}
-
-/** Up to this many comparisons the middle of two sequences is compared piece by piece; a larger one is one hunk. */
-const maxComparisons = 1_000_000
-
-/** The differences of two sequences: common ends kept, in between the longest common subsequence. */
-export function diff<T>(a: readonly T[], b: readonly T[], same: (a: T, b: T) => boolean): readonly Hunk[] {
-  let start = 0
-  let [aEnd, bEnd] = [a.length, b.length]
-  while (start < aEnd && start < bEnd && same(a[start] as T, b[start] as T)) start++
-  while (aEnd > start && bEnd > start && same(a[aEnd - 1] as T, b[bEnd - 1] as T)) {
-    aEnd--
-    bEnd--
-  }
-  if (start === aEnd && start === bEnd) return []
-  const whole: Hunk = { aFrom: start, aTo: aEnd, bFrom: start, bTo: bEnd }
-  const [rows, columns] = [aEnd - start, bEnd - start]
-  if (rows === 0 || columns === 0 || rows * columns > maxComparisons) return [whole]
-  return middleHunks(a, b, same, whole)
-}
-
-function middleHunks<T>(
-  a: readonly T[],
-  b: readonly T[],
-  same: (a: T, b: T) => boolean,
-  { aFrom, aTo, bFrom, bTo }: Hunk,
-): readonly Hunk[] {
-  const width = bTo - bFrom + 1
-  // lengths[i * width + j]: the longest common subsequence of a[aFrom + i…] and b[bFrom + j…].
-  const lengths = new Uint32Array((aTo - aFrom + 1) * width)
-  for (let i = aTo - aFrom - 1; i >= 0; i--) {
-    for (let j = width - 2; j >= 0; j--) {
-      const at = i * width + j
-      lengths[at] = same(a[aFrom + i] as T, b[bFrom + j] as T)
-        ? (lengths[at + width + 1] as number) + 1
-        : Math.max(lengths[at + width] as number, lengths[at + 1] as number)
-    }
-  }
-  const hunks: Hunk[] = []
-  let [i, j] = [0, 0]
-  let [hunkA, hunkB] = [0, 0]
-  const close = () => {
-    if (hunkA < i || hunkB < j) hunks.push({ aFrom: aFrom + hunkA, aTo: aFrom + i, bFrom: bFrom + hunkB, bTo: bFrom + j })
-  }
-  while (i < aTo - aFrom && j < width - 1) {
-    if (same(a[aFrom + i] as T, b[bFrom + j] as T)) {
-      close()
-      hunkA = ++i
-      hunkB = ++j
-    } else if ((lengths[(i + 1) * width + j] as number) >= (lengths[i * width + j + 1] as number)) i++
-    else j++
-  }
-  i = aTo - aFrom
-  j = width - 1
-  close()
-  return hunks
-}
-
-/** Hunks with those made one that fewer than `fewest` equal elements part: single letters that two sentences share are no common text. */
-export function joinNear(hunks: readonly Hunk[], fewest: number): readonly Hunk[] {
-  const out: Hunk[] = []
-  for (const hunk of hunks) {
-    const last = out.at(-1)
-    if (last === undefined || hunk.aFrom - last.aTo >= fewest) out.push(hunk)
-    else out[out.length - 1] = { aFrom: last.aFrom, aTo: hunk.aTo, bFrom: last.bFrom, bTo: hunk.bTo }
-  }
-  return out
 }

@@ -3,7 +3,7 @@ import type { ProseElement, ProseMark, ProseNode, ProseText } from '@docrelay/mo
 import { findNodeSpec, nodeSpec } from '@docrelay/model/prose/schema'
 import { cleanText } from '@docrelay/model/prose/values'
 import * as Y from 'yjs'
-import { diff, joinNear } from './prose-fragment-inline.ts'
+import { diffText } from './prose-fragment-diff.ts'
 import { markName, readAttrs, readMarks, type TextOp } from './prose-fragment-read.ts'
 import { changeAttr, createElement, createText, formatting, segments, type Segment } from './prose-fragment-write.ts'
 
@@ -83,31 +83,21 @@ function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
   const wanted = runs.flatMap((run) => Array.from(run.text, (character) => ({ text: character, marks: run.marks })))
   const offsets = [0]
   for (const piece of live) offsets.push((offsets.at(-1) as number) + piece.length)
-  const hunks = joinNear(
-    diff<{ text: string }>(live, wanted, (a, b) => a.text === b.text),
-    fewestKept,
-  )
+  const hunks = diffText(live, wanted)
   for (const hunk of hunks.toReversed()) {
     const from = offsets[hunk.aFrom] as number
     const neighbours = [live[hunk.aFrom - 1], live[hunk.aTo], live[hunk.aFrom]]
-    if (hunk.bTo > hunk.bFrom) {
-      // Backwards at one position, so that the pieces end up in order.
-      for (const run of mergedRuns(wanted.slice(hunk.bFrom, hunk.bTo)).toReversed()) {
-        const alike = neighbours.find((piece) => piece !== undefined && equalMarks(piece.marks, run.marks))
-        text.insert(from, run.text, (alike?.attributes ?? formatting(run.marks)) as object)
-      }
-    }
+    // Removed first: what is added then stands behind what was removed, and text that is written anew again and again leaves one trace of it all.
     const removed = (offsets[hunk.aTo] as number) - from
-    if (removed > 0) text.delete(from + wantedLength(wanted, hunk.bFrom, hunk.bTo), removed)
+    if (removed > 0) text.delete(from, removed)
+    let at = from
+    for (const run of mergedRuns(wanted.slice(hunk.bFrom, hunk.bTo))) {
+      const alike = neighbours.find((piece) => piece !== undefined && equalMarks(piece.marks, run.marks))
+      text.insert(at, run.text, (alike?.attributes ?? formatting(run.marks)) as object)
+      at += run.text.length
+    }
   }
   writeMarks(text, runs)
-}
-
-/** Fewer letters than this between two changes are written anew with them. */
-const fewestKept = 4
-
-function wantedLength(wanted: readonly { text: string }[], from: number, to: number): number {
-  return wanted.slice(from, to).reduce((sum, piece) => sum + piece.text.length, 0)
 }
 
 function mergedRuns(
