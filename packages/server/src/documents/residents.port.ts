@@ -90,9 +90,10 @@ export interface Residents {
   put(request: PutRequest): Promise<PutOutcome | 'not-resident'>
   /**
    * Runs an edit on the live document and stores it, in order with all other writes of it; connections see it when it is durable, as one delta.
-   * `not-resident`: the caller writes cold. [CONC-4, CONC-5, LIFE-13]
+   * `not-resident`: the caller writes cold. Rejects with the signal's reason when the caller gave up before the commit, and then nothing is
+   * written. [CONC-4, CONC-5, LIFE-13, MCP-15]
    */
-  edit(request: EditRequest): Promise<EditOutcome | 'not-resident'>
+  edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'>
   /** Says that another writer stored `version`; a room that did not write it reconciles. Never throws. */
   bodyChanged(ref: DocumentRef, version: number): void
   /** Drops the live copy without materialising, unbinds every joined connection. Sent frames are out when it resolves. [LIFE-23, WS-54] */

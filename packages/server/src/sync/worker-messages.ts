@@ -1,6 +1,7 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
 import type { EditOutcome, EditRequest, PutOutcome, PutRequest } from '../documents/residents.port.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
+import type { GivenUp } from '../kernel/given-up.ts'
 
 /**
  * Messages between the main thread and a document worker. They travel in arrays, in order, one array per flush.
@@ -42,7 +43,7 @@ export type RoomTask =
   /** With `quietMs` edits wait for so long before they are applied. */
   | { readonly kind: 'settle'; readonly quietMs?: number }
   | { readonly kind: 'put'; readonly request: PutRequest }
-  | { readonly kind: 'edit'; readonly request: EditRequest }
+  | { readonly kind: 'edit'; readonly request: EditRequest; readonly givenUp?: GivenUp }
   | { readonly kind: 'body-changed'; readonly version: number }
   /** The whole live document, for a reader who keeps no connection. [REST-31] */
   | { readonly kind: 'encode' }
@@ -108,6 +109,8 @@ export type TaskOutcome =
   | { readonly kind: 'settled'; readonly version: number }
   | { readonly kind: 'put'; readonly outcome: PutOutcome }
   | { readonly kind: 'edit'; readonly outcome: EditOutcome }
+  /** The caller did before the commit, so nothing was written. [MCP-15] */
+  | { readonly kind: 'given-up' }
   /** One Yjs v1 update of the whole state, and the stored version of it. */
   | { readonly kind: 'encoded'; readonly version: number; readonly update: Uint8Array }
   | { readonly kind: 'evicted' }

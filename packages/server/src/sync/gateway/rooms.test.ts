@@ -121,6 +121,20 @@ describe('residency', () => {
     expect(rooms.isResident(head)).toBe(false)
   })
 
+  it('[MCP-15] an edit that its caller gave up rejects with the reason; one that was committed stands', async () => {
+    const { rooms, workers } = openAlone()
+    const head = headOf('doc')
+    const request = editRequest(head, 'delete_prose_page', { pageId: 'p' })
+    await rooms.enter(head)
+    const caller = new AbortController()
+    caller.abort(new Error('left'))
+    workers.jobs.set('edit', { kind: 'given-up' })
+    await expect(rooms.edit(request, caller.signal)).rejects.toThrow('left')
+    const outcome: EditOutcome = { kind: 'refused', code: 'ERR_LAST_PAGE', message: 'It is the last page.', facts: {} }
+    workers.jobs.set('edit', { kind: 'edit', outcome })
+    expect(await rooms.edit(request, caller.signal)).toEqual(outcome)
+  })
+
   it('[C7] a PUT whose worker ended or did not answer is NOT_PERSISTED, never a guess', async () => {
     const { rooms, workers, time } = openAlone()
     const head = headOf('doc')

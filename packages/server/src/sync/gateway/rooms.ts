@@ -9,6 +9,7 @@ import type {
 } from '../../documents/residents.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import { sharedSignal } from '../../kernel/given-up.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
@@ -160,8 +161,9 @@ class OpenRooms implements Rooms {
     return outcome.kind === 'put' ? outcome.outcome : notWritten(outcome)
   }
 
-  async edit(request: EditRequest): Promise<EditOutcome | 'not-resident'> {
-    const outcome = await this.#runWrite(request.ref, { kind: 'edit', request })
+  async edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'> {
+    const outcome = await this.#runWrite(request.ref, { kind: 'edit', request, ...(signal && { givenUp: sharedSignal(signal) }) })
+    if (outcome.kind === 'given-up') signal?.throwIfAborted()
     return outcome.kind === 'edit' ? outcome.outcome : notWritten(outcome)
   }
 

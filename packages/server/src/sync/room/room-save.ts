@@ -208,7 +208,7 @@ export class RoomSaver {
       case 'put':
         return putIntoRoom(this.room, this, task.request)
       case 'edit':
-        return editInRoom(this.room, this, task.request)
+        return editInRoom(this.room, this, task)
       case 'body-changed':
         return this.bodyChanged(task.version)
       case 'encode':
