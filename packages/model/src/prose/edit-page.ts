@@ -1,6 +1,6 @@
 import type { DocumentBody } from '../body.ts'
 import type { Edited, EditEnvironment, Fix, Warning } from '../edit.ts'
-import { blockId, blockIdMint, completeIds, idBearing, idsOf, listBlocks, type BlockList } from './blocks.ts'
+import { blockId, blockIdMint, completeIds, elementsOf, idsOf, isIdBearing, listBlocks, type BlockList } from './blocks.ts'
 import type { Libraries } from './chips.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { withPageTree, type PageTree } from './page.ts'
@@ -45,8 +45,15 @@ export function writePage<R>(write: PageWrite, done: Verbed, result: (page: Writ
     result: result({ tree, written: () => listBlocks(tree, isWritten), all: () => listBlocks(tree) }),
     fixes: [...(content?.fixes ?? []), ...done.fixes],
     warnings: [...(content?.warnings ?? []), ...(isChanged ? stored.warnings : [])],
-    writtenBlocks: isChanged
-      ? idBearing(tree).flatMap(({ block, path }) => (isWritten(block, path) ? (blockId(block) ?? []) : []))
-      : [],
+    writtenBlocks: isChanged ? writtenIds(done, tree) : [],
   }
+}
+
+/** `tree` is the verb's with ids completed, so its blocks stand in the same places. */
+function writtenIds(done: Verbed, tree: ProseTree): readonly string[] {
+  const before = elementsOf(done.tree)
+  return elementsOf(tree).flatMap((block, i) => {
+    const id = isIdBearing(block) && done.isWritten(before[i] as ProseElement) ? blockId(block) : null
+    return id ?? []
+  })
 }

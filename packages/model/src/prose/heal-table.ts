@@ -115,6 +115,7 @@ function fit(
   rowCount: number,
   cut: Set<string>,
 ): ProseElement {
+  if (isPlain(cell)) return cell
   const { colspan: writtenColspan = 1, rowspan: writtenRowspan = 1, colwidth, ...others } = cell.attrs
   const wanted = validSpan(writtenColspan)
   const rowspan = Math.min(validSpan(writtenRowspan), rowCount - row)
@@ -134,6 +135,11 @@ function fit(
     ...others,
   }
   return { ...cell, attrs }
+}
+
+/** Covers one slot, of no width of its own: nearly every cell, and it fits wherever one does. */
+function isPlain({ attrs }: ProseElement): boolean {
+  return attrs['colspan'] === undefined && attrs['rowspan'] === undefined && attrs['colwidth'] === undefined
 }
 
 function isDefaultFree(cell: ProseElement): boolean {
@@ -156,7 +162,17 @@ function rowsThatFit(rows: readonly ProseElement[]): number {
   return low
 }
 
+/** Rows whose cells hold what they may, by the deepest level that this was seen on: long tables are healed anew with each change. [CONC-13] */
+const rightRows = new WeakMap<ProseElement, number>()
+
 function fillCells(healer: BlockHealer, row: ProseElement, level: number, parent: Place): ProseElement {
+  if ((rightRows.get(row) ?? 0) >= level) return row
+  const healed = fillAnew(healer, row, level, parent)
+  if (healed === row) rightRows.set(row, level)
+  return healed
+}
+
+function fillAnew(healer: BlockHealer, row: ProseElement, level: number, parent: Place): ProseElement {
   const cells = (row.content as readonly ProseElement[]).map((cell, index) =>
     withContent(cell, healer.filled(cell, level + 1, { parent, index, name: cell.type })),
   )

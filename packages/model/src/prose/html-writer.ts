@@ -5,7 +5,33 @@ import type { AttrValue } from './values.ts'
 
 /** The canonical HTML of a page that satisfies the content model. [PROSE-3, PROSE-4, PROSE-5] */
 export function writeTree(tree: ProseTree): string {
-  return isEmptyPage(tree) ? '<p></p>' : writeNodes(tree)
+  return isEmptyPage(tree) ? '<p></p>' : tree.map(writeBlock).join('')
+}
+
+/** A block with more children than this is written part by part, and parts that stay are not written again. [CONC-13] */
+const shortBlock = 16
+const parts = new WeakMap<ProseElement, string>()
+
+function writeBlock(block: ProseElement): string {
+  if (block.content.length <= shortBlock || isTextBlock(block)) return writeElement(block)
+  return writeElement(block, block.content.map((part) => writePart(part as ProseElement)).join(''))
+}
+
+function writePart(part: ProseElement): string {
+  const known = parts.get(part)
+  if (known !== undefined) return known
+  // Joined, since a text built up piece by piece would be kept with all its pieces.
+  const html = writeElement(
+    part,
+    isTextBlock(part) ? undefined : part.content.map((node) => writeElement(node as ProseElement)).join(''),
+  )
+  parts.set(part, html)
+  return html
+}
+
+function isTextBlock(node: ProseElement): boolean {
+  const { content } = nodeSpec(node.type)
+  return content === 'inline' || content === 'code'
 }
 
 function writeNodes(nodes: readonly ProseNode[]): string {
@@ -14,27 +40,28 @@ function writeNodes(nodes: readonly ProseNode[]): string {
   return html
 }
 
-function writeElement(node: ProseElement): string {
+/** `inner`: the HTML of its content where that is written already. */
+function writeElement(node: ProseElement, inner: string = writeNodes(node.content)): string {
   const spec = nodeSpec(node.type)
   switch (node.type) {
     case 'heading': {
       const tag = `h${node.attrs['level'] ?? 1}`
-      return `<${tag}${writeAttrs(node, spec)}>${writeNodes(node.content)}</${tag}>`
+      return `<${tag}${writeAttrs(node, spec)}>${inner}</${tag}>`
     }
     case 'codeBlock': {
       const language = node.attrs['language']
       const classAttr = language === undefined ? '' : ` class="language-${escapeAttr(String(language))}"`
-      return `<pre${writeAttrs(node, spec)}><code${classAttr}>${writeNodes(node.content)}</code></pre>`
+      return `<pre${writeAttrs(node, spec)}><code${classAttr}>${inner}</code></pre>`
     }
     case 'gallery':
-      return `<div data-gallery${writeAttrs(node, spec)}><div class="gallery-items">${writeNodes(node.content)}</div></div>`
+      return `<div data-gallery${writeAttrs(node, spec)}><div class="gallery-items">${inner}</div></div>`
     case 'image':
     case 'horizontalRule':
     case 'hardBreak':
       return `<${spec.tag}${writeAttrs(node, spec)}>`
     default: {
       const text = spec.label === undefined ? '' : escapeText(String(node.attrs[spec.label] ?? ''))
-      return `<${spec.tag}${spec.marker}${writeAttrs(node, spec)}>${text}${writeNodes(node.content)}</${spec.tag}>`
+      return `<${spec.tag}${spec.marker}${writeAttrs(node, spec)}>${text}${inner}</${spec.tag}>`
     }
   }
 }

@@ -15,6 +15,14 @@ describe('trees of stored pages', () => {
     expect(storedTree(content)).toEqual(parseHtml(content, { source: 'stored' }))
   })
 
+  it('[CONC-13] of equal trees the newest is kept', () => {
+    const older = storedTree(long(6))
+    const newer = parseHtml(long(6), { source: 'stored' }).tree
+    keepTree(long(6), newer)
+    expect(storedTree(long(6)).tree).toBe(newer)
+    expect(older.tree).toEqual(newer)
+  })
+
   it('[PROSE-24] what has to be healed is told each time', () => {
     const broken = `<ul>${long(4)}</ul>`
     expect(storedTree(broken).fixes).not.toEqual([])

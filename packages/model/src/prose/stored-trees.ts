@@ -30,9 +30,14 @@ export function storedTree(content: string): StoredTree {
   return known
 }
 
-/** Keeps the tree that `content` is the canonical HTML of. */
+/**
+ * Keeps the tree that `content` is the canonical HTML of, in place of an equal one: edits share the nodes of the newest, and what is the same
+ * node need not be compared. [CONC-13]
+ */
 export function keepTree(content: string, tree: ProseTree): void {
-  if (!kept.has(content)) keep(content, { tree, fixes: [] })
+  const known = kept.get(content)
+  if (known === undefined) keep(content, { tree, fixes: [] })
+  else if (known.fixes.length === 0 && known.tree !== tree) kept.set(content, { tree, fixes: [] })
 }
 
 function keep(content: string, stored: StoredTree): StoredTree {

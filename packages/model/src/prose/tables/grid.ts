@@ -1,7 +1,7 @@
 import { quote } from '../../quote.ts'
-import { blockId, idBearing } from '../blocks.ts'
+import { blockId, isIdBearing } from '../blocks.ts'
 import { withContent } from '../equal.ts'
-import type { ProseAttrs, ProseElement } from '../node.ts'
+import type { ProseAttrs, ProseElement, ProseNode } from '../node.ts'
 import { blockText, collapse } from '../text.ts'
 
 /** A cell and the slots that it covers, from its top left one on. */
@@ -150,8 +150,8 @@ const shownAttrs = ['colwidth', 'backgroundColor', 'align', 'scope'] as const
 
 function describeCell(cell: PlacedCell): GridCell {
   const { node, row, col, colspan, rowspan } = cell
-  const [first] = idBearing(node.content as readonly ProseElement[])
-  const id = first === undefined ? null : blockId(first.block)
+  const first = firstIdBearing(node.content)
+  const id = first === undefined ? null : blockId(first)
   const shown = shownAttrs.filter((name) => node.attrs[name] !== undefined).map((name) => [name, node.attrs[name]] as const)
   return {
     row,
@@ -163,6 +163,15 @@ function describeCell(cell: PlacedCell): GridCell {
     ...(id === null ? {} : { id }),
     ...Object.fromEntries(shown),
   }
+}
+
+function firstIdBearing(nodes: readonly ProseNode[]): ProseElement | undefined {
+  for (const node of nodes) {
+    if (node.type === 'text') continue
+    const found = isIdBearing(node) ? node : firstIdBearing(node.content)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function spanOf(node: ProseElement, name: 'colspan' | 'rowspan'): number {

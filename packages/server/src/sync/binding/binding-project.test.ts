@@ -1,10 +1,12 @@
 import { EMPTY_BODY } from '@docrelay/model/body-parse'
 import type { JsonObject } from '@docrelay/model/json'
+import type { ProseElement } from '@docrelay/model/prose/node'
 import { bodyOf } from '@docrelay/model/testing/arbitrary'
 import { body, canvasPage, group, prosePage, rectangle, written } from '@docrelay/model/testing/builders'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { ProjectionCache, project, reconcile } from './binding.ts'
+import { contentTree } from './binding-prose.ts'
 import { exchange, liveDocument, paragraph, replica, textOf, updatesOf } from '../testing/live-document.ts'
 
 const SAMPLE = body({
@@ -277,5 +279,22 @@ describe('project', () => {
     const full = best(() => project(ydoc, large))
     expect(stored.prose.pages[0]?.content.match(/>xParagraph/g)).toHaveLength(8)
     expect(full / small).toBeGreaterThan(10)
+  })
+
+  it('[CONC-13] an edit of what a long live page reads as starts from the nodes that it reads as, and compares no others', () => {
+    const cells = Array.from({ length: 400 }, (_, i) => `<tr><td><p id="blk-${i}">some words ${i}</p></td></tr>`).join('')
+    const ydoc = liveDocument(body({ pages: [], richTextPages: [prosePage('r', `<table>${cells}</table>`)] }))
+    const cache = new ProjectionCache()
+    cache.attach(ydoc)
+    const contentNow = () => project(ydoc, SAMPLE, cache).prose.pages.find(({ id }) => id === 'r')?.content as string
+    const rowsNow = () => (contentTree(contentNow())[0] as ProseElement).content as readonly ProseElement[]
+    const before = rowsNow()
+    expect(before.map((row) => cache.prose.origins.has(row))).toEqual(before.map(() => true))
+    const first = ydoc.getXmlFragment('prose:r').get(0) as Y.XmlElement
+    const word = (((first.get(7) as Y.XmlElement).get(0) as Y.XmlElement).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    word.insert(0, 'x')
+    const after = rowsNow()
+    expect(after.flatMap((row, i) => (row === before[i] ? [] : [i]))).toEqual([7])
+    expect(cache.prose.origins.get(after[7] as ProseElement)).toBe(first.get(7))
   })
 })

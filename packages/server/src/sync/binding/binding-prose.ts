@@ -1,7 +1,7 @@
 import { isEmptyPage } from '@docrelay/model/prose/equal'
 import { serialiseHtml } from '@docrelay/model/prose/html'
 import type { ProseTree } from '@docrelay/model/prose/node'
-import { storedTree } from '@docrelay/model/prose/stored-trees'
+import { keepTree, storedTree } from '@docrelay/model/prose/stored-trees'
 import type * as Y from 'yjs'
 import type { ProjectionCache } from './binding-cache.ts'
 import { longestRise } from './binding-order.ts'
@@ -41,7 +41,10 @@ function fragmentHtml(fragment: Y.XmlFragment, cache: ProjectionCache | null): s
   if (cache === null) return serialiseHtml(readFragment(fragment))
   const tree = readFragment(fragment, cache.prose)
   if (tree.length === 0) return EMPTY_PAGE
-  return tree.map((block) => cache.block(block, () => serialiseHtml([block]))).join('')
+  const html = tree.map((block) => cache.block(block, () => serialiseHtml([block]))).join('')
+  // An edit of what is projected starts from the very nodes that the live page reads as.
+  keepTree(html, tree)
+  return html
 }
 
 /** The tree of a stored page; white space inside text blocks counts. [PROSE-15] */

@@ -13,20 +13,29 @@ import * as Y from 'yjs'
  * (`===`) in every reading, so a reading costs the size of the change.
  */
 export interface ProseCache {
+  /** What each child of a fragment is shown as. */
   readonly blocks: WeakMap<Y.XmlElement, readonly ProseElement[]>
+  /** What each element with content reads as, at any depth: a long table is one block, and a change of one cell rereads that cell. [CONC-13] */
+  readonly nodes: WeakMap<Y.XmlElement, ProseElement>
   /** The live element behind a node that stands in the page exactly as it was read. */
   readonly origins: WeakMap<ProseElement, Y.XmlElement>
 }
 
 export function createProseCache(): ProseCache {
-  return { blocks: new WeakMap(), origins: new WeakMap() }
+  return { blocks: new WeakMap(), nodes: new WeakMap(), origins: new WeakMap() }
+}
+
+/** Forgets what an element was read as. What it stands in has to be forgotten too. */
+export function forgetElement(cache: ProseCache, element: Y.XmlElement): void {
+  cache.blocks.delete(element)
+  cache.nodes.delete(element)
 }
 
 /** Forgets the cached blocks that a transaction changed anything in. Call it for every transaction, before the next reading. */
 export function forgetTouched(cache: ProseCache, transaction: Y.Transaction): void {
   for (const type of transaction.changed.keys()) {
     for (let at: Y.AbstractType<unknown> | null = type as Y.AbstractType<unknown>; at !== null; at = at.parent) {
-      if (at instanceof Y.XmlElement) cache.blocks.delete(at)
+      if (at instanceof Y.XmlElement) forgetElement(cache, at)
     }
   }
 }
@@ -77,9 +86,12 @@ export function readChild(child: unknown, cache: ProseCache, depth: number): rea
   const spec = findNodeSpec(child.nodeName)
   if (spec === undefined) return readContent(child, cache, depth).nodes
   if (spec.content === 'none') return [readAtom(child, spec, cache)]
+  const known = cache.nodes.get(child)
+  if (known !== undefined) return [known]
   const { nodes, exact } = readContent(child, cache, depth)
   const node: ProseElement = { type: spec.type, attrs: readAttrs(child, spec), content: nodes }
   if (exact) cache.origins.set(node, child)
+  cache.nodes.set(child, node)
   return [node]
 }
 

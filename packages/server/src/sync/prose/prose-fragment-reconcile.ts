@@ -5,7 +5,7 @@ import { nodeSpec } from '@docrelay/model/prose/schema'
 import type * as Y from 'yjs'
 import { mergeInline } from './prose-fragment-inline.ts'
 import { planBlocks, type Plan } from './prose-fragment-plan.ts'
-import { readUnits, type ProseCache, type Unit } from './prose-fragment-read.ts'
+import { forgetElement, readUnits, type ProseCache, type Unit } from './prose-fragment-read.ts'
 import { writeInline } from './prose-fragment-text.ts'
 import { changeAttr, createElements } from './prose-fragment-write.ts'
 
@@ -26,7 +26,6 @@ export function reconcileUnits(fragment: Y.XmlFragment, before: ProseTree, after
   const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live, going.moved)
   if (plan === undefined) return
   const changed = applyPlan(fragment, units, plan, going)
-  for (const element of changed) cache.blocks.delete(element)
   repair(fragment, new Set(changed), cache)
 }
 
@@ -50,6 +49,7 @@ function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, go
     if (plan.removed.has(first)) parent.delete(unit.start, unit.count)
     else if (change !== undefined) {
       changeElement(element, node, change.before, change.after, going)
+      forgetElement(cache, element)
       changed.push(element)
     }
   }
