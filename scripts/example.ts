@@ -1,10 +1,12 @@
-// `npm run example`: two WebSocket clients type into one sample document at human speed, see each other, and compare with REST at the end.
+// `npm run example`: two WebSocket clients type into one sample document at human speed, an agent edits it beside them, all see each other,
+// and the document is compared with REST at the end.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as Y from 'yjs'
 import { type TypingStep, typingTrace } from '../examples/typing-trace.ts'
 import { RelayClient } from '../packages/protocol/src/client/relay-client.ts'
 import { SyncClient } from '../packages/protocol/src/client/sync-client.ts'
+import { startAgent } from './example-agent.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const STATE = process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev')
@@ -13,6 +15,14 @@ const PAGE = 'scratch'
 const SECONDS = Number(process.env['EXAMPLE_SECONDS'] ?? 12)
 /** About 80 words a minute. */
 const KEYS_PER_SECOND = 7
+const AGENT_EVERY_MS = 3_000
+
+interface Session {
+  readonly baseUrl: string
+  /** `null`: the endpoint is off. */
+  readonly mcpUrl: string | null
+  readonly tokens: Readonly<Record<string, string>>
+}
 
 interface Typist {
   readonly name: string
@@ -36,7 +46,7 @@ async function main(): Promise<void> {
   console.log(`Two clients joined «${DOCUMENT}» at ${session.baseUrl}; each types for ${SECONDS} s.\n`)
 
   const progress = setInterval(() => report(typists), 2_000)
-  await Promise.all(typists.map(type))
+  await Promise.all([...typists.map(type), agentBeside(typists, session)])
   clearInterval(progress)
 
   await until('every edit to be saved', () => typists.every(({ client }) => client.state.saved === 'saved'))
@@ -50,7 +60,20 @@ async function main(): Promise<void> {
   for (const { client } of typists) client.destroy()
 }
 
-async function readSession(): Promise<{ baseUrl: string; tokens: Record<string, string> }> {
+/** An agent that writes over MCP while the others type. */
+async function agentBeside(typists: readonly Typist[], { mcpUrl, tokens }: Session): Promise<void> {
+  if (mcpUrl === null) return console.log('No agent: the MCP endpoint is off.')
+  const agent = await startAgent({ url: mcpUrl, bearer: tokens['ben'] as string, docId: DOCUMENT, pageId: PAGE })
+  for (let left = SECONDS * 1_000; left > 0; left -= AGENT_EVERY_MS) {
+    const { sentence, serverVersion } = await agent.count()
+    await until('the words of the agent', () => typists.every((each) => pageText(each).includes(sentence)))
+    console.log(`agent: wrote «${sentence}» as version ${serverVersion}, and both editors have it`)
+    await new Promise((resolve) => setTimeout(resolve, Math.min(left, AGENT_EVERY_MS)))
+  }
+  await agent.close()
+}
+
+async function readSession(): Promise<Session> {
   try {
     return JSON.parse(await readFile(join(STATE, 'session.json'), 'utf8'))
   } catch {
@@ -58,11 +81,7 @@ async function readSession(): Promise<{ baseUrl: string; tokens: Record<string, 
   }
 }
 
-function typist(
-  name: string,
-  session: { baseUrl: string; tokens: Record<string, string> },
-  steps: readonly TypingStep[],
-): Typist {
+function typist(name: string, session: Session, steps: readonly TypingStep[]): Typist {
   const ackMs: number[] = []
   let unsavedSince: number | null = null
   const client = new SyncClient({
@@ -104,9 +123,10 @@ async function type({ name, client, steps }: Typist): Promise<void> {
 function report(typists: readonly Typist[]): void {
   const line = typists.map(({ name, client }) => {
     const others = [...client.awareness.getStates().entries()].filter(([id]) => id !== client.awareness.clientID)
-    const seen = others.map(
-      ([, state]) => `${(state as { user?: { name?: string } }).user?.name} at ${(state as { cursor?: number }).cursor}`,
-    )
+    const seen = others.map(([, state]) => {
+      const { user, cursor } = state as { user?: { name?: string; kind?: string }; cursor?: number }
+      return user?.kind === 'agent' ? `${user.name} (agent)` : `${user?.name} at ${cursor}`
+    })
     return `${name}: ${client.state.saved}, sees ${seen.join(', ') || 'nobody'}`
   })
   console.log(line.join('   |   '))
@@ -121,7 +141,7 @@ function same([first, second]: readonly Typist[]): boolean {
   return Buffer.from(Y.encodeStateVector(first.client.doc)).equals(Buffer.from(Y.encodeStateVector(second.client.doc)))
 }
 
-async function compareWithRest(session: { baseUrl: string; tokens: Record<string, string> }, { client }: Typist): Promise<void> {
+async function compareWithRest(session: Session, { client }: Typist): Promise<void> {
   const rest = new RelayClient({
     baseUrl: session.baseUrl,
     token: () => session.tokens['cleo'] ?? (session.tokens['ann'] as string),

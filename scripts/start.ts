@@ -12,8 +12,13 @@ const ISSUER_PORT = Number(process.env['DOCRELAY_DEV_ISSUER_PORT'] ?? 9880)
 const RELAY_PORT = Number(process.env['RELAY_PORT'] ?? 9876)
 const MCP_PORT = Number(process.env['RELAY_MCP_PORT'] ?? 9877)
 const MCP_IS_PUBLIC = process.env['RELAY_MCP_EXPOSE'] === 'public'
+const MCP_IS_OFF = ['0', 'false', 'no', 'off'].includes(process.env['RELAY_MCP_ENABLED'] ?? 'true')
 /** What MCP clients ask the issuer for a token of. */
 const MCP_URL = `http://127.0.0.1:${MCP_IS_PUBLIC ? RELAY_PORT : MCP_PORT}/mcp`
+/** Opens the endpoint from this host; is not printed, unlike the tokens of people who do not exist. */
+const MCP_TOKEN_FILE = join(STATE, 'data', 'mcp_token')
+/** For clients that are configured by a file. */
+const MCP_CLIENT_FILE = join(STATE, 'mcp.json')
 const WORKSPACE = 'default'
 const AUDIENCE = 'service-relay'
 const PEOPLE = [
@@ -59,8 +64,20 @@ async function main(): Promise<void> {
   const owner = new RelayClient({ baseUrl, token: () => tokens.ann })
   await createSamples(owner)
   await createCollections(owner)
-  await writeFile(join(STATE, 'session.json'), JSON.stringify({ baseUrl, tokens }, null, 2), { mode: 0o600 })
+  await writeForOwner(join(STATE, 'session.json'), { baseUrl, mcpUrl: MCP_IS_OFF ? null : MCP_URL, tokens })
+  await writeClientFile(tokens.ann)
   printWelcome(baseUrl, issuer.url, tokens)
+}
+
+function writeForOwner(file: string, value: object): Promise<void> {
+  return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+}
+
+async function writeClientFile(ownerToken: string): Promise<void> {
+  if (MCP_IS_OFF) return
+  const token = MCP_IS_PUBLIC ? ownerToken : (await readFile(MCP_TOKEN_FILE, 'utf8')).trim()
+  const server = { type: 'http', url: MCP_URL, headers: { Authorization: `Bearer ${token}` } }
+  await writeForOwner(MCP_CLIENT_FILE, { mcpServers: { docrelay: server } })
 }
 
 function stopTogether(relay: ChildProcess, ended: Promise<number>, closeIssuer: () => Promise<void>): void {
@@ -127,19 +144,34 @@ ${roles}
 Try it:
   curl -s -H 'Authorization: Bearer ${tokens['ann']}' ${baseUrl}/api/docs
   curl -s -H 'Authorization: Bearer ${tokens['ann']}' ${baseUrl}/api/v1/docs/relay-at-a-glance/preview.png -o preview.png
-
-Two live editors on one document, in another terminal:
+${agentLines(tokens['ann'] as string)}
+Two live editors and an agent on one document, in another terminal:
   npm run example
 
 Ctrl-C stops everything.`)
 }
 
-/** Where the endpoint is and what opens it; the token itself is never printed. */
+/** Where the endpoint is and what opens it. */
 function mcpAddress(): string {
-  const { RELAY_MCP_ENABLED: enabled = 'true' } = process.env
-  if (['0', 'false', 'no', 'off'].includes(enabled)) return 'off'
+  if (MCP_IS_OFF) return 'off'
   if (MCP_IS_PUBLIC) return `${MCP_URL}   (bearer: one of the tokens below)`
-  return `${MCP_URL}   (bearer: the line in ${join(STATE, 'data', 'mcp_token')}, or one of the tokens below)`
+  return `${MCP_URL}   (bearer: the line in ${MCP_TOKEN_FILE}, or one of the tokens below)`
+}
+
+/** Commands that connect an agent as they stand. */
+function agentLines(ownerToken: string): string {
+  if (MCP_IS_OFF) return ''
+  const bearer = `"Authorization: Bearer ${MCP_IS_PUBLIC ? ownerToken : `$(cat '${MCP_TOKEN_FILE}')`}"`
+  const call = { name: 'service_get_document', arguments: { docId: 'relay-at-a-glance' } }
+  const curl = (method: string, params: object): string =>
+    `curl -s ${MCP_URL} -H ${bearer} -H 'Content-Type: application/json' -d '${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}'`
+  return `
+Connect an agent (docs/agents-guide.md):
+  claude mcp add --transport http docrelay ${MCP_URL} --header ${bearer}
+  ${MCP_CLIENT_FILE}   (the entry for clients that are configured by a file with \`mcpServers\`)
+  ${curl('tools/list', {})}
+  ${curl('tools/call', call)}
+`
 }
 
 main().catch((error: unknown) => {
