@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseBody } from '../body-parse.ts'
 import type { Json } from '../json.ts'
+import { body as bodyWith, canvasPage, rectangle } from '../testing/builders.ts'
 import { fileArgsFlaw, findFile } from './find-file.ts'
 
 const [shown, chip, elsewhere] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string]
@@ -35,6 +36,20 @@ describe('a file by name', () => {
   it('[FILE-1] in prose has its hash as id, and what nothing names has nothing but the hash', () => {
     expect(findFile(body, { id: chip })).toMatchObject({ id: chip, name: 'b.txt', hash: chip })
     expect(findFile(body, { hash: elsewhere })).toEqual({ id: elsewhere, name: elsewhere, hash: elsewhere, mimeType: null })
+  })
+
+  it('[FILE-3] has the type that any of its places in the document says', () => {
+    const silent = rectangle('icon', { iconId: `blob://${shown}` })
+    const telling = { id: 'file', type: 'file', blobRef: shown, mimeType: 'application/pdf' }
+    const given = bodyWith({ pages: [canvasPage('p', silent, telling)] })
+    for (const args of [{ id: 'icon' }, { hash: shown }])
+      expect(findFile(given, args)).toMatchObject({ id: 'icon', mimeType: 'application/pdf' })
+  })
+
+  it('[FILE-3] is referenced, too, where the body lists it', () => {
+    const given = bodyWith({ blobReferences: [elsewhere] })
+    expect(findFile(given, { hash: elsewhere })).toMatchObject({ hash: elsewhere })
+    expect(findFile(given, { hash: shown })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
   })
 
   it('[FILE-3] is refused when the document does not reference it', () => {

@@ -1,4 +1,4 @@
-import { blobReferencesIn } from '../blob-references.ts'
+import { blobReferencesIn, listedBlobReferences } from '../blob-references.ts'
 import type { DocumentBody } from '../body.ts'
 import { writeBody } from '../body-write.ts'
 import { refused, type Refusal } from '../edit.ts'
@@ -48,9 +48,14 @@ export function findFile(body: DocumentBody, args: FileArgs): NamedFile | Refusa
   const hash = bareHash(args.hash ?? args.blobRef)
   const files = fileReferences(body)
   const found = files.find((file) => (hash === null ? file.id === args.id : file.hash === hash))
-  if (found !== undefined) return { id: found.id, name: found.name, hash: found.hash, mimeType: found.mimeType ?? null }
+  if (found !== undefined) {
+    const telling = found.mimeType === undefined ? files.find((file) => file.hash === found.hash && file.mimeType) : found
+    return { id: found.id, name: found.name, hash: found.hash, mimeType: telling?.mimeType ?? null }
+  }
   // What stands neither in a shape nor in prose is named by nothing but its hash.
-  if (hash !== null && blobReferencesIn(writeBody(body)).includes(hash)) return { id: hash, name: hash, hash, mimeType: null }
+  const isReferenced = (named: string): boolean =>
+    listedBlobReferences(body).includes(named) || blobReferencesIn(writeBody(body)).includes(named)
+  if (hash !== null && isReferenced(hash)) return { id: hash, name: hash, hash, mimeType: null }
   return hash === null ? fileNotFound({ id: args.id as string }) : fileNotFound({ hash })
 }
 

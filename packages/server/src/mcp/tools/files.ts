@@ -17,6 +17,8 @@ export interface FileDeps extends ReadingDeps {
 
 const MAX_INLINE_BYTES = 1_048_576
 const UNKNOWN_TYPE = 'application/octet-stream'
+/** Each may be a question to an object store. */
+const ASKED_AT_ONCE = 32
 
 export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
   const common = { toolset: 'read', access: 'view', bucket: 'read', annotations: annotations('RO', 'ID') } as const
@@ -52,7 +54,7 @@ async function listFiles(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | 
   const document = await openDocument(call, deps)
   if ('kind' in document) return document
   const { docId: _, ...args } = call.args
-  const reading = await readWithFiles(document, args, (hash) => findGrant(call.access, hash, deps))
+  const reading = await readWithFiles(document, args, (hash) => findHeld(call.access, hash, deps))
   return reading.kind === 'read' ? success(reading.result) : reading
 }
 
@@ -60,7 +62,7 @@ async function listFiles(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | 
 async function readWithFiles(
   document: OpenDocument,
   args: JsonObject,
-  find: (hash: string) => Promise<BlobGrant | null>,
+  find: (hash: string) => Promise<HeldFile | null>,
 ): Promise<ReadResult> {
   const held = new Map<string, HeldFile>()
   const asked = new Set<string>()
@@ -68,11 +70,16 @@ async function readWithFiles(
     const reading = await document.read('list_files', args, held)
     if (reading.kind === 'failure') return reading
     const shown = reading.result['files'] as readonly { readonly hash: string }[]
-    const unasked = new Set(shown.map(({ hash }) => hash).filter((hash) => !asked.has(hash)))
-    if (unasked.size === 0) return reading
-    const found = await Promise.all([...unasked].map((hash) => find(hash)))
-    for (const hash of unasked) asked.add(hash)
-    for (const grant of found) if (grant !== null) held.set(grant.hash, { size: grant.sizeBytes, mimeType: grant.mimeType })
+    const unasked = [...new Set(shown.map(({ hash }) => hash))].filter((hash) => !asked.has(hash))
+    if (unasked.length === 0) return reading
+    for (let at = 0; at < unasked.length; at += ASKED_AT_ONCE) {
+      const look = async (hash: string): Promise<void> => {
+        const file = await find(hash)
+        asked.add(hash)
+        if (file !== null) held.set(hash, file)
+      }
+      await Promise.all(unasked.slice(at, at + ASKED_AT_ONCE).map(look))
+    }
   }
 }
 
@@ -84,10 +91,8 @@ async function getFile(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | To
   const reading = await document.read('get_file', args)
   if (reading.kind === 'failure') return reading
   const { id, name, hash, mimeType, ...version } = reading.result as JsonObject & { readonly hash: string }
-  const grant = await findGrant(call.access, hash, deps)
-  if (grant === null || !(await hasBytes(grant, deps))) {
-    return refusal(fileNotFound({ hash }))
-  }
+  const grant = await findWhole(call.access, hash, deps)
+  if (grant === null) return refusal(fileNotFound({ hash }))
   const type = grant.mimeType === UNKNOWN_TYPE ? (mimeType ?? UNKNOWN_TYPE) : grant.mimeType
   const sent = await transported(grant, deps)
   if (sent.kind === 'failure') return sent
@@ -113,17 +118,19 @@ async function transported(
   return { kind: 'sent', members: { transport: 'inline', base64: Buffer.concat(chunks).toString('base64') } }
 }
 
-/** `null`: the workspace does not hold it, or not for this caller. */
-function findGrant(access: Access, hash: string, { blobs }: FileDeps): Promise<BlobGrant | null> {
-  return blobs.find(access, hash).catch((error: unknown) => (isNotFound(error) ? null : Promise.reject(error)))
+async function findHeld(access: Access, hash: string, deps: FileDeps): Promise<HeldFile | null> {
+  const grant = await findWhole(access, hash, deps)
+  return grant && { size: grant.sizeBytes, mimeType: grant.mimeType }
 }
 
-async function hasBytes(grant: BlobGrant, { blobs }: FileDeps): Promise<boolean> {
+/** `null`: the workspace does not hold it, or not for this caller, or its bytes are lost. */
+async function findWhole(access: Access, hash: string, { blobs }: FileDeps): Promise<BlobGrant | null> {
   try {
+    const grant = await blobs.find(access, hash)
     await blobs.confirm(grant)
-    return true
+    return grant
   } catch (error) {
-    if (isNotFound(error)) return false
+    if (isNotFound(error)) return null
     throw error
   }
 }

@@ -1,0 +1,116 @@
+import { rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { DeleteObjectCommand } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { readS3Address } from '../../drivers/s3/s3-address.ts'
+import { type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+
+const ANN = { sub: 'ann', role: 'member' }
+const MIB = 1_048_576
+const docId = 'with files'
+
+/** A document with a file shape for each of `files`, and these files in the workspace. */
+async function withFiles(relay: RelayUnderTest, files: readonly Uint8Array<ArrayBuffer>[]): Promise<McpAgent> {
+  const rest = relay.rest(ANN)
+  for (const bytes of files) expect(await rest.uploadBlob(bytes, 'image/png')).toBe(hashOf(bytes))
+  const shapes = files.map((bytes, i) => ({ id: `s${i}`, type: 'file', blobRef: hashOf(bytes), fileName: `${i}.png` }))
+  await rest.putDocument(docId, { name: 'F', pages: [{ id: 'c', name: 'C', shapes }], richTextPages: [] } as never)
+  return mcpAgent(relay.mcpUrl, relay.token(ANN))
+}
+
+async function inStore(agent: McpAgent): Promise<readonly unknown[]> {
+  const { files } = await agent.call('list_files', { docId })
+  return (files as readonly { readonly inStore: boolean; readonly sizeBytes: number | null }[]).map((file) =>
+    file.inStore ? file.sizeBytes : null,
+  )
+}
+
+describe('files kept on disk', () => {
+  let relay: RelayUnderTest
+  beforeAll(async () => void (relay = await startRelayUnderTest({ mcp: 'local' })))
+  afterAll(() => relay?.[Symbol.asyncDispose]())
+
+  it('[FILE-4] come inline up to a mebibyte, above it REST has them', async () => {
+    const files = [someBytes(MIB, 1), someBytes(MIB + 1, 2), someBytes(0)]
+    const agent = await withFiles(relay, files)
+    for (const i of [0, 2]) {
+      const { base64, ...file } = await agent.call('get_file', { docId, id: `s${i}` })
+      expect(file).toMatchObject({ transport: 'inline', size: files[i]?.byteLength, mimeType: 'image/png' })
+      expect(Buffer.from(String(base64), 'base64').equals(files[i] as Uint8Array)).toBe(true)
+    }
+    const refused = await agent.refused('get_file', { docId, id: 's1' })
+    const path = `/api/blobs/${hashOf(files[1] as Uint8Array)}`
+    expect(refused).toMatchObject({ code: 'ERR_FILE_TOO_LARGE_FOR_INLINE', sizeBytes: MIB + 1, maxBytes: MIB, path })
+    expect(refused['message']).toContain(path)
+    const got = await relay.fetch(path, { headers: { authorization: `Bearer ${relay.token(ANN)}` } })
+    expect((await got.arrayBuffer()).byteLength).toBe(MIB + 1)
+  })
+
+  it('[FILE-1] [FILE-3] whose bytes are lost or cut are not in the store', async () => {
+    const files = [someBytes(10, 3), someBytes(11, 4), someBytes(12, 5)]
+    const agent = await withFiles(relay, files)
+    expect(await inStore(agent)).toEqual([10, 11, 12])
+    const [lost = '', cut = ''] = files.map((bytes) => {
+      const hash = hashOf(bytes)
+      return join(relay.dataDir, 'blobs', hash.slice(0, 2), hash.slice(2))
+    })
+    rmSync(lost)
+    truncateSync(cut, 4)
+    expect(await inStore(agent)).toEqual([null, null, 12])
+    for (const id of ['s0', 's1']) {
+      expect(await agent.refused('get_file', { docId, id })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
+    }
+  })
+})
+
+describe('files kept in an object store', () => {
+  let s3: S3UnderTest
+  let relay: RelayUnderTest
+  beforeAll(async () => {
+    s3 = await startS3()
+    relay = await startRelayUnderTest({
+      mcp: 'local',
+      env: {
+        RELAY_BLOBS_URL: s3.url,
+        RELAY_S3_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+        RELAY_S3_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
+        RELAY_MCP_BLOB_URL_TTL_SECS: '3',
+      },
+    })
+  }, 30_000)
+  afterAll(async () => {
+    await relay?.[Symbol.asyncDispose]()
+    await s3?.[Symbol.asyncDispose]()
+  })
+
+  it('[FILE-4] are had at a link without a credential until it expires, of any size', async () => {
+    const bytes = someBytes(MIB + 1, 6)
+    const agent = await withFiles(relay, [bytes])
+    const file = await agent.call('get_file', { docId, hash: hashOf(bytes) })
+    expect(file).toMatchObject({ transport: 'url', size: MIB + 1 })
+    expect(file).not.toHaveProperty('base64')
+    const expiresAt = Number(file['expiresAt'])
+    expect(Math.abs(expiresAt - Date.now() - 3_000)).toBeLessThan(1_500)
+    const got = await fetch(String(file['url']))
+    expect([got.status, got.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect(hashOf(new Uint8Array(await got.arrayBuffer()))).toBe(hashOf(bytes))
+    await new Promise((resolve) => setTimeout(resolve, expiresAt - Date.now() + 1_100))
+    const late = await fetch(String(file['url']))
+    expect(late.status).toBe(403)
+    await late.body?.cancel()
+    expect(relay.logLines.join('')).not.toContain('X-Amz-Signature')
+  })
+
+  it('[FILE-1] [FILE-3] that the store lost are not found', async () => {
+    const bytes = someBytes(20, 7)
+    const agent = await withFiles(relay, [bytes])
+    expect(await inStore(agent)).toEqual([20])
+    const [key] = (await s3.everything()).filter((name) => name.includes(hashOf(bytes).slice(2)))
+    await s3.client.send(new DeleteObjectCommand({ Bucket: readS3Address(s3.url).bucket, Key: key }))
+    expect(await inStore(agent)).toEqual([null])
+    expect(await agent.refused('get_file', { docId, id: 's0' })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
+  })
+})
