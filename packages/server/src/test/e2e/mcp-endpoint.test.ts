@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, it } from 'vitest'
-import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { metric, openWire } from '../wire-client.ts'
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
@@ -107,3 +110,40 @@ it('[MCP-54] [MCP-55] [WS-28] sockets and write tools take from one bucket of th
   await until('a token to be back', async () => (await call(rename)).status === 200)
   frames.socket.close()
 })
+
+it.each([
+  ['modern', 1],
+  ['legacy', 2],
+] as const)(
+  '[MCP-15] leaving a write of a document that somebody has open, %s leg: %i of two writes stand',
+  async (leg, written) => {
+    await using relay = await startRelayUnderTest({ mcp: 'public' })
+    const richTextPages = [{ id: 'p', name: 'Prose', order: 0, content: '<p>one</p>' }]
+    const { serverVersion } = await relay.rest().putDocument('d', { richTextPages })
+    const editor = relay.sync('d')
+    await saved(editor)
+    const content = Array.from({ length: 1_500 }, (_, i) => `paragraph ${i} of a page that takes its time`).join('\n\n')
+    await leave(relay, leg, { name: 'service_set_prose', arguments: { docId: 'd', pageId: 'p', content } })
+    const rename = { name: 'service_rename_document', arguments: { docId: 'd', name: 'Renamed' } }
+    const { text } = await post(relay.mcpUrl, relay.token(), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: rename })
+    expect(JSON.parse(text).result.structuredContent).toMatchObject({ serverVersion: serverVersion + written })
+  },
+)
+
+/** Sends a whole call and cuts the connection before its answer. */
+async function leave(relay: RelayUnderTest, leg: 'modern' | 'legacy', params: { readonly name: string }): Promise<void> {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': params.name }
+  const headers = { authorization: `Bearer ${relay.token()}`, ...(leg === 'modern' && modern) }
+  const outgoing = request(relay.mcpUrl, { method: 'POST', headers })
+  outgoing.on('error', () => undefined)
+  outgoing.end(
+    JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { ...params, ...(leg === 'modern' && { _meta }) } }),
+  )
+  await once(outgoing, 'finish')
+  await sleep(20)
+  outgoing.destroy()
+}
