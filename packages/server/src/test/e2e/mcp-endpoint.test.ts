@@ -131,7 +131,11 @@ it.each([
 )
 
 /** Sends a whole call and cuts the connection before its answer. */
-async function leave(relay: RelayUnderTest, leg: 'modern' | 'legacy', params: { readonly name: string }): Promise<void> {
+async function leave(
+  relay: RelayUnderTest,
+  leg: 'modern' | 'legacy',
+  params: { readonly name: string; readonly arguments: object },
+): Promise<void> {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
