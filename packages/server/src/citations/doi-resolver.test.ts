@@ -80,6 +80,9 @@ describe('a look-up', () => {
       ['a list', (response) => void response.end('[]'), false],
       ['403', (response) => void response.writeHead(403).end(), false],
       ['too large', (response) => void response.end(`{"a":"${'x'.repeat(1_048_577)}"}`), false],
+      ['too deep', (response) => void response.end(`{"a":${'['.repeat(300_000)}${']'.repeat(300_000)}}`), false],
+      ['half a character', (response) => void response.end('{"title":"\\ud800"}'), false],
+      ['429', (response) => void response.writeHead(429).end(), true],
     ]
     for (const [name, send, retryable] of bad) {
       requests.length = 0
@@ -103,6 +106,36 @@ describe('a look-up', () => {
       })
       expect(requests.length).toBe(2)
     }
+  })
+})
+
+describe('the time of a look-up', () => {
+  it('[REF-11] is fifteen seconds for both tries together', async () => {
+    answer = (response) => {
+      // The second try, for which no time is left, is never answered.
+      if (requests.length === 1) void time.advance(15_000).then(() => response.writeHead(503).end())
+    }
+    const startedMs = performance.now()
+    expect(await localResolver().resolve('w', '10.1000/1')).toMatchObject({
+      code: 'ERR_DOI_UNAVAILABLE',
+      facts: { reason: 'timeout', retryable: true },
+    })
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+  })
+
+  it('[REF-11] [MCP-15] is not spent on a call that was cancelled while it waited', async () => {
+    const held: ServerResponse[] = []
+    answer = (response) => void held.push(response)
+    const resolver = localResolver()
+    const running = Array.from({ length: 4 }, (_, i) => resolver.resolve('w', `10.1000/${i}`))
+    const abort = new AbortController()
+    const waiting = resolver.resolve('w', '10.1000/late', abort.signal)
+    await expect.poll(() => held.length).toBe(4)
+    abort.abort()
+    for (const response of held) response.end(JSON.stringify(ITEM))
+    await expect(waiting).rejects.toThrow()
+    await Promise.all(running)
+    expect(requests.length).toBe(4)
   })
 })
 

@@ -1,4 +1,6 @@
 import { type Refusal, refused } from '@docrelay/model/edit'
+import { isJsonObject } from '@docrelay/model/json'
+import { parseJsonBytes } from '@docrelay/model/json-scan'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { type GuardedNetwork, guardedFetch } from '../outbound/guarded-fetch.ts'
@@ -15,7 +17,8 @@ export interface ResolvedDoi {
 
 /** Looks DOIs up. What goes wrong is an answer: ERR_DOI_INVALID, ERR_DOI_NOT_FOUND or ERR_DOI_UNAVAILABLE. [REF-9..REF-12] */
 export interface DoiResolver {
-  resolve(workspaceId: string, text: string): Promise<ResolvedDoi | Refusal>
+  /** Rejects when `signal` says so before the look-up began. */
+  resolve(workspaceId: string, text: string, signal?: AbortSignal): Promise<ResolvedDoi | Refusal>
 }
 
 export interface DoiResolverDeps {
@@ -28,6 +31,7 @@ export interface DoiResolverDeps {
 
 const TOTAL_MS = 15_000
 const LIMITS = { idleMs: TOTAL_MS, maxRedirects: 3, maxHeaderBytes: 16_384, maxBytes: 1_048_576 } as const
+const JSON_LIMITS = { maxBytes: LIMITS.maxBytes, maxDepth: 64, maxContainers: 100_000, maxTokens: 1_000_000 } as const
 const TRIES = 2
 const KEPT_MS = 24 * 3_600_000
 const MISS_KEPT_MS = 5 * 60_000
@@ -68,11 +72,15 @@ export function createDoiResolver(deps: DoiResolverDeps): DoiResolver {
   }
 
   return {
-    async resolve(workspaceId, text) {
+    async resolve(workspaceId, text, signal) {
       const doi = readDoi(text)
       if (doi === null) return invalid(text)
-      // Whoever waited for a place may find that the one before has asked the same.
-      return known(doi) ?? slots.run(workspaceId, async () => known(doi) ?? lookUp(doi))
+      const inPlace = async (): Promise<ResolvedDoi | Refusal> => {
+        signal?.throwIfAborted()
+        // Whoever waited for a place may find that the one before has asked the same.
+        return known(doi) ?? lookUp(doi)
+      }
+      return known(doi) ?? slots.run(workspaceId, inPlace)
     },
   }
 }
@@ -94,7 +102,8 @@ async function fetched(doi: string, deps: DoiResolverDeps): Promise<Answer> {
       const { status, reason } = error.details
       if (status === 404) return { kind: 'answered', reference: null }
       const retryable = isPassing(reason, status)
-      if (retryable && tried < TRIES && reason !== 'timeout') continue
+      // A resolver that says "too many" is not asked again at once.
+      if (retryable && tried < TRIES && reason !== 'timeout' && status !== 429) continue
       const told = error.code === 'URL_NOT_ALLOWED' ? forbidden(error.details['hop']) : String(reason)
       return { kind: 'unavailable', reason: status === undefined ? told : `${told} ${String(status)}`, retryable }
     }
@@ -130,13 +139,10 @@ async function requested(doi: string, { base, userAgent, network }: DoiResolverD
   return Buffer.concat(pieces)
 }
 
+/** Only what a document can hold: no lone surrogates, no endless nesting. */
 function jsonObject(bytes: Buffer): CslItem | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as CslItem) : null
-  } catch {
-    return null
-  }
+  const parsed = parseJsonBytes(bytes, JSON_LIMITS)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : null
 }
 
 function invalid(text: string): Refusal {

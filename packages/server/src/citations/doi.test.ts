@@ -46,6 +46,16 @@ describe('an item', () => {
     expect(cslItemOf(own, '10.1000/ABC')).toEqual(own)
   })
 
+  it('[REF-12] [REF-3] gets the DOI in the place of an id that no library can hold', () => {
+    for (const id of ['', '  ', 'a\u0001', 'x'.repeat(257), 7, null])
+      expect(cslItemOf({ id }, '10.1000/ABC')['id'], String(id)).toBe('10.1000/abc')
+  })
+
+  it('[REF-12] an entity that names no character stays as it is', () => {
+    const title = '&#55357; &#xDC00; &#0; &#x110000; &nosuch; &#x1F600;'
+    expect(cslItemOf({ title }, '10.1000/1')['title']).toBe('&#55357; &#xDC00; &#0; &#x110000; &nosuch; 😀')
+  })
+
   it('[REF-12] tags in title and abstract become text', () => {
     const item = cslItemOf(
       {

@@ -24,14 +24,21 @@ export function doiUrl(base: URL, doi: string): URL {
   return new URL(`${base.origin}${base.pathname.replace(/\/+$/, '')}/${encoded}`)
 }
 
+const MAX_ID_CHARACTERS = 256
+
 export type CslItem = Readonly<Record<string, unknown>>
 
 /** A resolver's answer as an item of the library: it can be cited by its id and found by its DOI, and its texts are text. [REF-12] */
 export function cslItemOf(answer: CslItem, doi: string): CslItem {
-  const id = typeof answer['id'] === 'string' && answer['id'].trim() !== '' ? answer['id'] : doiKey(doi)
+  const id = isUsableId(answer['id']) ? answer['id'] : doiKey(doi)
   const item: Record<string, unknown> = { ...answer, id, DOI: answer['DOI'] ?? doi }
   for (const name of ['title', 'abstract']) if (typeof item[name] === 'string') item[name] = textOf(item[name])
   return item
+}
+
+/** What can be an item's id in a library. [REF-3] */
+function isUsableId(id: unknown): id is string {
+  return typeof id === 'string' && id.trim() !== '' && id.length <= MAX_ID_CHARACTERS && !/\p{Cc}/u.test(id)
 }
 
 const BLOCKS = /<\/?(?:jats:)?(?:p|br|sec|title|div|li|list|list-item)(?:\s[^<>]*)?\/?>/gi
@@ -45,8 +52,13 @@ function textOf(markup: string): string {
     .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, (whole, decimal, hex, name) => {
       if (name !== undefined) return NAMED[String(name).toLowerCase()] ?? whole
       const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
-      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
+      return isCharacter(code) ? String.fromCodePoint(code) : whole
     })
     .replace(/\s+/g, ' ')
     .trim()
+}
+
+/** Half of a surrogate pair is none, and neither is NUL. */
+function isCharacter(code: number): boolean {
+  return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
 }

@@ -8,16 +8,15 @@ export function resolveDoi(resolver: DoiResolver): ToolDefinition {
   return {
     name: 'resolve_doi',
     title: 'Resolve DOI',
-    description:
-      'Use it to look at the work behind a DOI before you cite it; it changes no document. Returns the CSL-JSON reference that add_reference would store.',
+    description: 'See what a DOI names. Returns CSL-JSON.',
     inputSchema: input({ doi: { type: 'string', maxLength: 300 } }),
     outputSchema: output(['reference', 'doi', 'cached']),
     annotations: annotations('RO', 'ID', 'OW'),
     toolset: 'read',
     access: 'none',
     bucket: 'read',
-    async run({ args, access }) {
-      const resolved = await resolver.resolve(access.workspaceId, String(args['doi']))
+    async run({ args, access, signal }) {
+      const resolved = await resolver.resolve(access.workspaceId, String(args['doi']), signal)
       if (resolved.kind === 'refused') return failure(resolved.code, resolved.message, resolved.facts)
       const { reference, doi, cached } = resolved
       return success({ reference, doi, cached })
