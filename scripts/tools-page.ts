@@ -72,9 +72,9 @@ function sectionOf(tool: ToolDefinition, common: ReadonlySet<string>): readonly 
     const mark = required.has(name) ? '' : '?'
     return SHARED.includes(name) ? `\`${name}${mark}\`` : `\`${name}${mark}\` ${inWords(value)}`
   })
-  const { anyOf, properties } = tool.outputSchema as {
+  const { anyOf, properties = {} } = tool.outputSchema as {
     readonly anyOf: readonly [{ required: readonly string[] }]
-    readonly properties: object
+    readonly properties?: object
   }
   const always = anyOf[0].required
   const sometimes = Object.keys(properties).filter((name) => !always.includes(name))

@@ -9,7 +9,7 @@ export function fieldTools(documents: Pick<Documents, 'edit'>): readonly ToolDef
     editTool(documents, {
       name: 'set_fields',
       title: 'Set fields',
-      description: 'Set fields by name, wherever prose shows them; null removes. Returns the names by what was done.',
+      description: 'Set fields; null removes. Returns names.',
       toolset: 'fields',
       input: input(
         {

@@ -27,7 +27,7 @@ export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
       ...common,
       name: 'list_files',
       title: 'List files',
-      description: 'Find the files of a document. Returns names, types, sizes and hashes.',
+      description: 'Find files of a document. Returns names, hashes.',
       inputSchema: input(DOCUMENT, PAGED),
       outputSchema: output(['files', 'count', 'serverVersion', 'source'], ['nextCursor']),
       flaw: flawOf('list_files'),
@@ -37,7 +37,7 @@ export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
       ...common,
       name: 'get_file',
       title: 'Get file',
-      description: 'Get a file by one of id, hash and blobRef. Returns a short-lived url, or base64.',
+      description: 'Get a file by id, hash or blobRef. Returns url or base64.',
       inputSchema: input(DOCUMENT, { id: TEXT, hash: TEXT, blobRef: TEXT }),
       outputSchema: output(
         ['id', 'name', 'hash', 'mimeType', 'size', 'transport', 'serverVersion', 'source'],

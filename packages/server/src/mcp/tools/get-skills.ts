@@ -8,8 +8,7 @@ export function getSkills(library: SkillLibrary): ToolDefinition {
   return {
     name: 'get_skills',
     title: 'Get skills',
-    description:
-      'Call it first, and before a task that one of its recipes covers. Returns the content contract and the list of recipes, or with skill the steps of one.',
+    description: 'Call it first. Returns the content contract and recipes, or one (skill).',
     inputSchema: input({}, { skill: TEXT }),
     // Which members a success has depends on the argument.
     outputSchema: output([], ['contentContract', 'skills', 'skill', 'content']),
@@ -24,7 +23,7 @@ export function getSkills(library: SkillLibrary): ToolDefinition {
       if (content !== null) return success({ skill, content })
       const known = library.skills.map((one) => one.skill)
       const shown = skill.slice(0, 120)
-      return failure('ERR_SKILL_NOT_FOUND', `there is no recipe ${JSON.stringify(shown)}; there are ${known.join(', ')}.`, {
+      return failure('ERR_SKILL_NOT_FOUND', `There is no recipe ${JSON.stringify(shown)}; there are ${known.join(', ')}.`, {
         skill: shown,
         known,
       })

@@ -9,8 +9,7 @@ export function listIcons(catalogue: IconCatalogue): ToolDefinition {
   return {
     name: 'list_icons',
     title: 'List icons',
-    description:
-      'Use it to find an iconId for a shape by a word (query) or a category. Returns matching icons with id, name and category, 50 unless limit (1-200) says otherwise, and all categories.',
+    description: 'Find an iconId by word or category. Returns 50 or limit (1-200).',
     // A limit outside 1-200 acts as the nearest bound, so the schema states none. [ICON-2]
     inputSchema: input({}, { query: TEXT, category: TEXT, limit: INTEGER, cursor: TEXT }),
     outputSchema: output(['icons', 'returned', 'total', 'categories'], ['nextCursor']),

@@ -12,7 +12,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'add_prose_page',
     title: 'Add prose page',
-    description: 'Append a prose page, blank or with content. Returns its id and blocks.',
+    description: 'Append a prose page. Returns id and blocks.',
     toolset: 'prose',
     input: input(DOCUMENT, { name: TEXT, content: CONTENT, format: FORMAT, ...VERSIONED, ...REPEATABLE }),
     result: ['id', 'name', 'order', 'blocks'],
@@ -20,8 +20,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'set_prose',
     title: 'Set prose',
-    description:
-      'Replace a page, or one block (id, or anchor: its whole text), or the blocks up to untilId or anchorUntil. Returns the blocks written.',
+    description: 'Replace a page, block (id, or anchor: its whole text) or blocks up to untilId. Returns the blocks.',
     toolset: 'prose',
     input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, ...VERSIONED }),
     result: BLOCKS,
@@ -30,7 +29,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'insert_block',
     title: 'Insert block',
-    description: 'Put content beside a block (id, or anchor: its whole text). Returns the blocks written.',
+    description: 'Put content beside a block (id or anchor). Returns blocks.',
     toolset: 'prose',
     input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, side: SIDE, ...VERSIONED, ...REPEATABLE }),
     result: BLOCKS,
@@ -38,7 +37,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'delete_block',
     title: 'Delete block',
-    description: 'Delete a block (id, or anchor: its whole text). Returns the ids deleted.',
+    description: 'Delete a block (id or anchor). Returns ids.',
     toolset: 'prose',
     input: input(PAGE, { ...ADDRESS, ...VERSIONED }),
     result: ['pageId', 'ok', 'deleted'],
@@ -47,7 +46,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'move_block',
     title: 'Move block',
-    description: 'Move a block beside another one of its page. Returns the blocks moved.',
+    description: 'Move a block on its page. Returns blocks.',
     toolset: 'prose',
     input: input(PAGE, { ...ADDRESS, targetId: TEXT, targetAnchor: TEXT, side: SIDE, ...VERSIONED }),
     result: BLOCKS,
@@ -55,7 +54,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'rename_prose_page',
     title: 'Rename prose page',
-    description: 'Rename a prose page. Returns the stored name.',
+    description: 'Rename a prose page. Returns the name.',
     toolset: 'prose',
     input: input({ ...PAGE, name: TEXT }, VERSIONED),
     result: ['pageId', 'name'],
@@ -64,7 +63,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'insert_section',
     title: 'Insert section',
-    description: 'Add a heading with a body at the start, the end (default) or after a section. Returns its index and blocks.',
+    description: 'Add a section at the end, start or after one. Returns blocks.',
     toolset: 'structure',
     input: input(
       { ...PAGE, level: INTEGER, title: TEXT },
@@ -82,7 +81,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'restructure_outline',
     title: 'Restructure outline',
-    description: 'Shift the level of a heading, or move its section to toIndex. Returns the new outline.',
+    description: 'Shift a heading or move its section. Returns the outline.',
     toolset: 'structure',
     input: input({ ...PAGE, op: { enum: ['promote', 'demote', 'move'] }, index: INDEX }, { toIndex: INDEX, ...VERSIONED }),
     result: ['pageId', 'outline'],
@@ -90,7 +89,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'edit_table',
     title: 'Edit table',
-    description: 'Change rows, columns or cells of a table; set_prose edits their text. Returns the grid.',
+    description: 'Change rows, columns, cells, not text. Returns the grid.',
     toolset: 'structure',
     input: input(
       { ...PAGE, op: { enum: tableOpNames } },
@@ -112,7 +111,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'delete_prose_page',
     title: 'Delete prose page',
-    description: 'Delete a prose page, but never the last. Returns its id.',
+    description: 'Delete a prose page, not the last. Returns its id.',
     toolset: 'manage',
     input: input(PAGE, VERSIONED),
     result: ['deleted'],
@@ -121,7 +120,7 @@ const TOOLS: readonly EditTool[] = [
   {
     name: 'reorder_prose_pages',
     title: 'Reorder prose pages',
-    description: 'Order prose pages; order has every page id. Returns the order.',
+    description: 'Order pages by all ids. Returns them.',
     toolset: 'manage',
     input: input({ ...DOCUMENT, order: { type: 'array', items: TEXT } }, VERSIONED),
     result: ['order', 'ok'],

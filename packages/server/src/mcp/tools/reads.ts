@@ -18,14 +18,14 @@ const TOOLS: readonly ReadTool[] = [
   {
     name: 'get_document',
     title: 'Get document',
-    description: 'Read this first to learn the pages of a document. Returns their ids and names, fields and your access.',
+    description: 'Learn the pages of a document. Returns ids, names, fields, access.',
     input: input(DOCUMENT),
     result: ['id', 'name', 'modifiedAt', 'lockedBy', 'access', 'collectionId', 'pages', 'prosePages', 'fields', 'referenceCount'],
   },
   {
     name: 'get_page',
     title: 'Get canvas page',
-    description: 'Read a canvas page. Returns its shapes back to front.',
+    description: 'Read a canvas page. Returns shapes back to front.',
     input: input(PAGE, PAGED),
     result: ['pageId', 'shapes', 'shapeCount'],
     more: ['nextCursor'],
@@ -33,15 +33,14 @@ const TOOLS: readonly ReadTool[] = [
   {
     name: 'get_shape',
     title: 'Get shape',
-    description: 'Read one shape. Returns it as get_page does.',
+    description: 'Read a shape. Returns it as get_page does.',
     input: input({ ...PAGE, id: TEXT }),
     result: ['shape'],
   },
   {
     name: 'get_prose',
     title: 'Get prose',
-    description:
-      'Read prose: all, a page, a block (id) or a section (index, -1: before the first heading). Returns HTML with block ids, or Markdown.',
+    description: 'Read all prose, a page, block (id) or section (index, -1: before them). Returns HTML or Markdown.',
     input: input(DOCUMENT, {
       pageId: TEXT,
       format: FORMAT,
@@ -56,14 +55,14 @@ const TOOLS: readonly ReadTool[] = [
   {
     name: 'get_outline',
     title: 'Get outline',
-    description: 'Find the sections of a prose page. Returns index, level, title and id of its headings.',
+    description: 'Find sections of a page. Returns index, title and id.',
     input: input(PAGE),
     result: ['pageId', 'outline'],
   },
   {
     name: 'list_references',
     title: 'List references',
-    description: 'See what can be cited. Returns CSL-JSON items and the style.',
+    description: 'See what can be cited. Returns CSL-JSON.',
     input: input(DOCUMENT, PAGED),
     result: ['references', 'style', 'count'],
     more: ['nextCursor'],
@@ -71,14 +70,14 @@ const TOOLS: readonly ReadTool[] = [
   {
     name: 'list_fields',
     title: 'List fields',
-    description: 'See what fields there are. Returns names and values.',
+    description: 'See the fields. Returns names, values.',
     input: input(DOCUMENT),
     result: ['fields', 'count'],
   },
   {
     name: 'get_table',
     title: 'Get table',
-    description: 'Read a table before edit_table, by index or a block in it. Returns its grid of cells.',
+    description: 'Read a table by index or block in it. Returns a grid.',
     input: input(PAGE, { tableIndex: INDEX, id: TEXT, anchor: TEXT }),
     result: ['pageId', 'table'],
   },
