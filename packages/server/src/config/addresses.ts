@@ -20,11 +20,11 @@ export function addressProblem(format: TextFormat, value: string): { readonly pr
       return isHttpUrl(value) && !value.includes('#')
         ? null
         : { problem: 'not an http URL without fragment', allowed: 'https://… or http://… without #' }
-    case 'key-url':
-      return isKeyUrl(value)
+    case 'secure-url':
+      return isSecureUrl(value)
         ? null
         : {
-            problem: 'not an address that keys may be fetched from',
+            problem: 'neither an https URL nor one of this host',
             allowed: 'https://…, or http://… on localhost, 127.0.0.1 or [::1]',
           }
     case 'storage-url':
@@ -70,8 +70,8 @@ function isHttpUrl(value: string): boolean {
   return isUrlWith(value, 'https:') || isUrlWith(value, 'http:')
 }
 
-/** [AUTH-13] */
-function isKeyUrl(value: string): boolean {
+/** What is asked there is not read on the way. [AUTH-13, REF-10] */
+function isSecureUrl(value: string): boolean {
   if (isUrlWith(value, 'https:')) return true
   return isUrlWith(value, 'http:') && ['localhost', '127.0.0.1', '[::1]'].includes(URL.parse(value)?.hostname ?? '')
 }

@@ -15,7 +15,7 @@ export type TextFormat =
   | 'path'
   | 'shared-secret'
   | 'http-url'
-  | 'key-url'
+  | 'secure-url'
   | 'link-url'
   | 'storage-url'
   | 'blobs-url'

@@ -14,7 +14,7 @@ export const TENANCY_KEYS = {
     },
     jwks_url: {
       kind: 'text',
-      format: 'key-url',
+      format: 'secure-url',
       default: null,
       env: 'RELAY_JWT_JWKS_URL',
       required: true,
@@ -45,7 +45,7 @@ export const TENANCY_KEYS = {
     },
     revocation_polling_url: {
       kind: 'text',
-      format: 'key-url',
+      format: 'secure-url',
       default: null,
       env: 'RELAY_REVOCATION_POLLING_URL',
       doc: 'Address from which revocations are polled: https, or http on localhost.',
@@ -114,11 +114,11 @@ export const TENANCY_KEYS = {
   citations: {
     doi_resolver: {
       kind: 'text',
-      format: 'http-url',
+      format: 'secure-url',
       default: 'https://doi.org',
       env: 'RELAY_CITATIONS_DOI_RESOLVER',
       required: true,
-      doc: 'Where DOIs are looked up.',
+      doc: 'Where DOIs are looked up: https, or http on localhost.',
     },
   },
   tenancy: {

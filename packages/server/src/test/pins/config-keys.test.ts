@@ -25,11 +25,11 @@ bus.url | RELAY_BUS_URL | "memory:" | bus-url |  | secret
 cluster.single_node | RELAY_CLUSTER_SINGLE_NODE | false | boolean |  |
 cluster.node_id | RELAY_CLUSTER_NODE_ID | null | text |  |
 auth.issuer | RELAY_JWT_ISSUER | null | text |  |
-auth.jwks_url | RELAY_JWT_JWKS_URL | null | key-url |  |
+auth.jwks_url | RELAY_JWT_JWKS_URL | null | secure-url |  |
 auth.audience | RELAY_JWT_AUDIENCE | "service-relay" | text |  |
 auth.resource | RELAY_JWT_RESOURCE | null | text |  |
 auth.revocation_push_bearer | RELAY_REVOCATION_BEARER | null | shared-secret |  | secret
-auth.revocation_polling_url | RELAY_REVOCATION_POLLING_URL | null | key-url |  |
+auth.revocation_polling_url | RELAY_REVOCATION_POLLING_URL | null | secure-url |  |
 auth.revocation_polling_bearer | RELAY_REVOCATION_POLLING_BEARER | null | shared-secret |  | secret
 auth.revocation_polling_interval_seconds | RELAY_REVOCATION_POLLING_INTERVAL_SECONDS | 60 | s, 0 refused, from 1, to 2147483 |  |
 mcp.enabled | RELAY_MCP_ENABLED | true | boolean |  |
@@ -38,7 +38,7 @@ mcp.expose | RELAY_MCP_EXPOSE | "local" | local/public |  |
 mcp.allowed_origins | RELAY_MCP_ALLOWED_ORIGINS | [] | origins |  |
 mcp.blob_url_ttl_secs | RELAY_MCP_BLOB_URL_TTL_SECS | 300 | s, 0 refused, to 604800 |  |
 mcp.local_documents_dir | RELAY_MCP_LOCAL_DOCUMENTS_DIR | null | path |  |
-citations.doi_resolver | RELAY_CITATIONS_DOI_RESOLVER | "https://doi.org" | http-url |  |
+citations.doi_resolver | RELAY_CITATIONS_DOI_RESOLVER | "https://doi.org" | secure-url |  |
 tenancy.mode | RELAY_TENANCY_MODE | "dedicated" | dedicated/shared | --tenancy |
 tenancy.workspace_id | RELAY_TENANCY_WORKSPACE | null | text | --tenancy-workspace |
 tenancy.limits.writes_per_sec | RELAY_WRITES_PER_SEC | 40 | 1/s, 0 unlimited |  |
