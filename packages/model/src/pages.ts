@@ -1,7 +1,7 @@
 import type { DocumentBody } from './body.ts'
 import { refused, type Refusal } from './edit.ts'
 import { memberOf, type JsonObject } from './json.ts'
-import { quote } from './quote.ts'
+import { quote, quoteList } from './quote.ts'
 
 export type PageKind = 'canvas' | 'prose'
 
@@ -11,17 +11,27 @@ export function pageName(page: { readonly id: string; readonly members: JsonObje
   return typeof name === 'string' ? name : page.id
 }
 
-/** No page of this kind has the id; the facts name those that exist and a page of the other kind. [ERR_PAGE_NOT_FOUND] */
+const MAX_PAGES = 20
+
+/**
+ * No page of this kind has the id; the facts name those that exist and a page of the other kind. A name in the place of an id is told its id.
+ * [ERR_PAGE_NOT_FOUND]
+ */
 export function pageNotFound(body: DocumentBody, pageId: string, kind: PageKind): Refusal {
   const otherKind: PageKind = kind === 'prose' ? 'canvas' : 'prose'
   const isOther = body[otherKind].pages.some((page) => page.id === pageId)
-  const pages = body[kind].pages.slice(0, 20).map((page) => ({ id: page.id, name: quote(pageName(page)) }))
-  const known = pages.map((page) => `${page.id} ("${page.name}")`).join(', ')
-  const why = isOther ? `it is a ${otherKind} page` : 'the document has none with this id'
+  const all = body[kind].pages.map((page) => ({ id: page.id, name: quote(pageName(page)) }))
+  const named = all.filter(({ name }) => name === quote(pageId)).map((page) => page.id)
+  const known = quoteList(all.map((page) => `${page.id} ("${page.name}")`))
+  const why = isOther
+    ? `it is a ${otherKind} page`
+    : named.length > 0
+      ? `it is a name, that of ${quoteList(named)}`
+      : 'the document has none with this id'
   return refused(
     'ERR_PAGE_NOT_FOUND',
-    `"${quote(pageId)}" is not a ${kind} page: ${why}. Its ${kind} pages are: ${known === '' ? 'none' : known}.`,
-    { pageId, kind, ...(isOther ? { otherKind } : {}), pages },
+    `"${quote(pageId)}" is not the id of a ${kind} page: ${why}. The ${kind} pages are: ${known === '' ? 'none' : known}.`,
+    { pageId, kind, ...(isOther ? { otherKind } : {}), pages: all.slice(0, MAX_PAGES) },
   )
 }
 
@@ -43,7 +53,7 @@ export function notPermutation(order: readonly string[], ids: readonly string[])
   if (missing.length + unknown.length + duplicate.length === 0) return null
   const told = Object.entries({ missing, unknown, duplicate })
     .filter(([, list]) => list.length > 0)
-    .map(([word, list]) => `${word}: ${list.slice(0, 20).map(quote).join(', ')}`)
+    .map(([word, list]) => `${word}: ${quoteList(list.map(quote))}`)
   return refused('ERR_NOT_PERMUTATION', `order must name each id exactly once; ${told.join('; ')}.`, {
     missing,
     unknown,

@@ -3,7 +3,7 @@ import type { HtmlElement } from './html-dom.ts'
 import type { ProseAttrs } from './node.ts'
 import type { AttrSpec } from './schema.ts'
 import { equalValues } from './equal.ts'
-import type { AttrValue } from './values.ts'
+import { type AttrValue, badValue } from './values.ts'
 
 /** What the reader of one element's attributes needs to report what it leaves out. */
 export interface AttrReport {
@@ -61,14 +61,7 @@ function readValue(spec: AttrSpec, raw: string, found: Map<string, AttrValue>, r
   const value = spec.read(raw)
   if (value === undefined) {
     // An empty attribute says the same as none.
-    if (raw !== '')
-      report?.fixes.add(
-        'dropped_invalid',
-        `${spec.name} has a value that is not allowed`,
-        report.place,
-        report.nodeType,
-        spec.name,
-      )
+    if (raw !== '') report?.fixes.add('dropped_invalid', badValue(spec.name), report.place, report.nodeType, spec.name)
     return
   }
   if (!equalValues(value, spec.default)) found.set(spec.name, value)

@@ -18,6 +18,16 @@ function fixes(html: string): string[] {
 }
 
 describe('HTML in', () => {
+  it('[PROSE-18] [PROSE-20] [TOOL-17] the fix of a value that was dropped says which there may be', () => {
+    const reasons = parseHtml('<img src="blob://x"><p><a href="x:y">a</a></p>', { source: 'call' }).fixes.map(
+      ({ reason }) => reason,
+    )
+    expect(reasons).toEqual([
+      'src has a value that is not allowed; allowed: https, http, a relative address, blob:// and a hash, or data:image/ in Base64',
+      'href has a value that is not allowed; allowed: https, http, mailto, tel, a relative address, a # fragment, or blob:// and a hash',
+    ])
+  })
+
   it('[PROSE-10] is parsed as WHATWG HTML: entities, comments, quotes, implied tags', () => {
     expect(call('<p>&copy;&#x41;&lt;b&gt; &notit; &amp;amp;<!-- x --></p>')).toBe('<p>©A&lt;b&gt; ¬it; &amp;amp;</p>')
     expect(call('<img alt="a > b" src=x>')).toBe('<img src="x" alt="a &gt; b">')

@@ -4,22 +4,19 @@ import { InlineRun } from './html-inline.ts'
 import type { SlotPart } from './html-reader.ts'
 import { withMark } from './marks.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
-import { imageSource, href as readHref } from './values.ts'
+import { badValue, imageSource, href as readHref } from './values.ts'
 
 /** A piece of a line: what Markdown gave, or raw HTML. */
 export type InlinePart = SlotPart | { readonly html: string }
 
-/** What reading inline tokens needs: where to report, and how much text links may still carry. */
+/** What reading inline tokens needs: where to report, and how much may still be read of addresses. */
 export interface InlineContext {
   readonly fixes: FixList
   readonly place: Place
   readonly links: LinkBudget
 }
 
-/**
- * How many characters of link targets a page may take over all its runs. A target defined once can be referred to many times, and every
- * run of a link repeats it in HTML. [PROSE-21]
- */
+/** How many characters of addresses may be read that were defined once and are used many times. [PROSE-21] */
 export interface LinkBudget {
   left: number
 }
@@ -38,7 +35,7 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
   const outer: (readonly ProseMark[])[] = []
   let marks: readonly ProseMark[] = []
   const text = (value: string, isKept: boolean, own: readonly ProseMark[] = marks) => {
-    if (value !== '') parts.push({ text: value, marks: affordable(own, context), isKept })
+    if (value !== '') parts.push({ text: value, marks: own, isKept })
   }
   for (const token of tokens) {
     switch (token.type) {
@@ -89,15 +86,6 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
   return parts
 }
 
-function affordable(marks: readonly ProseMark[], { links, fixes, place }: InlineContext): readonly ProseMark[] {
-  const [link] = marks
-  if (link?.type !== 'link') return marks
-  links.left -= (link.attrs['href'] as string).length
-  if (links.left >= 0) return marks
-  fixes.add('dropped_invalid', tooLong, place, 'link', 'href')
-  return marks.slice(1)
-}
-
 function withLink(marks: readonly ProseMark[], token: Token, { fixes, place, links }: InlineContext): readonly ProseMark[] {
   const raw = String(token.attrGet('href') ?? '')
   // A definition may be long and used often; one's own target is part of the text.
@@ -109,7 +97,7 @@ function withLink(marks: readonly ProseMark[], token: Token, { fixes, place, lin
   const value = readHref(raw)
   if (token.attrGet('title') !== null) fixes.add('dropped_unknown', 'a link has no attribute title', place, 'link', 'title')
   if (typeof value === 'string') return withMark(marks, { type: 'link', attrs: { href: value } })
-  const reason = raw === '' ? 'a link needs a target' : 'href has a value that is not allowed'
+  const reason = raw === '' ? 'a link needs a target' : badValue('href')
   fixes.add('dropped_invalid', reason, place, 'link', 'href')
   return marks
 }
@@ -121,7 +109,7 @@ function imageNode(token: Token, { fixes, place, links }: InlineContext): ProseE
   if (token.meta !== null) links.left -= raw.length + title.length
   const src = links.left < 0 ? undefined : imageSource(raw)
   if (src === undefined || links.left < 0) {
-    const reason = raw === '' ? 'an image needs a source' : 'src has a value that is not allowed'
+    const reason = raw === '' ? 'an image needs a source' : badValue('src')
     fixes.add('dropped_invalid', links.left < 0 ? tooLong : reason, place, 'image', 'src')
     return undefined
   }

@@ -122,6 +122,22 @@ describe('prose page list', () => {
     })
   })
 
+  it('[TOOL-8] a long list is told in part, with how much more there is', () => {
+    const pages = Array.from({ length: 25 }, (_, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content: '' }))
+    const many = bodyOf({ richTextPages: pages })
+    expect(refusal(reorderProsePages, many, { order: [] }).message).toContain('missing: p0, p1')
+    expect(refusal(reorderProsePages, many, { order: [] }).message).toContain('p19 and 5 more.')
+    const unknown = refusal(deleteProsePage, many, { pageId: 'x' })
+    expect(unknown.message).toContain('p19 ("Page 19") and 5 more.')
+    expect(unknown.facts['pages']).toHaveLength(20)
+  })
+
+  it('[TOOL-8] a name in the place of an id is told whose it is, also past the pages that are listed', () => {
+    const pages = Array.from({ length: 25 }, (_, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content: '' }))
+    const { message } = refusal(deleteProsePage, bodyOf({ richTextPages: pages }), { pageId: 'Page 24' })
+    expect(message).toContain('it is a name, that of p24.')
+  })
+
   it('[TOOL-rename_document] [BODY-10] retitles every one of name and title that the body has', () => {
     const answer = done(renameDocument, bodyOf({ title: 'T', name: 'N' }), { docId: 'd', name: ' X ' })
     expect(answer.result).toEqual({ id: 'd', name: 'X' })

@@ -98,6 +98,7 @@ describe('targets of prose edits', () => {
     expect(refusal(deleteBlock, proseBody(page), { pageId: 'p', id: '@2' })).toMatchObject({
       code: 'ERR_BAD_ARGUMENT',
       facts: { argument: 'expectedVersion' },
+      message: expect.stringContaining('serverVersion') as string,
     })
     const list = done(deleteBlock, proseBody(page), { ...versioned, id: '@2' })
     expect(contentOf(list.body)).toBe(page.replace(/<ul>.*<\/ul>/, ''))

@@ -47,10 +47,14 @@ export function addressFlaw(
   const { id, anchor } = address
   if (id === undefined || handleIndex(id) === null || expectedVersion !== undefined) return anchorFlaw(anchor, names.anchor)
   const expected = 'expectedVersion together with a handle'
-  return refused('ERR_BAD_ARGUMENT', `${names.id} "${id}" is a position; send expectedVersion with it.`, {
-    argument: 'expectedVersion',
-    expected,
-  })
+  return refused(
+    'ERR_BAD_ARGUMENT',
+    `${names.id} "${id}" is a position: send as expectedVersion the serverVersion that you read it in.`,
+    {
+      argument: 'expectedVersion',
+      expected,
+    },
+  )
 }
 
 /** Why a call that needs a block addresses none. [ERR_TARGET_MISSING] */
@@ -114,7 +118,7 @@ function idNotFound(page: TargetPage, blocks: readonly Located[], id: string): R
   const byId = new Map(blocks.flatMap((located) => (blockId(located.block) === null ? [] : [[blockId(located.block), located]])))
   const nearest = nearestNames(id, byId.keys() as Iterable<string>).map((name) => blockFact(byId.get(name) as Located))
   const hint = nearest.length === 0 ? 'no block has an id yet; use an anchor' : `nearest: ${told(nearest)}`
-  return refused('ERR_ID_NOT_FOUND', `The page has no block with the id ${shown}; ${hint}.`, { id, nearest })
+  return refused('ERR_ID_NOT_FOUND', `The page has no block with the id "${shown}"; ${hint}.`, { id, nearest })
 }
 
 /** Pages are only parsed when their text has the id at all. */

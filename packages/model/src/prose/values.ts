@@ -157,6 +157,20 @@ function isBase64(text: string, from: number): boolean {
   return end > from
 }
 
+const colours = 'hex, rgb(), hsl() or a CSS name'
+const allowedForms: ReadonlyMap<string, string> = new Map([
+  ['src', 'https, http, a relative address, blob:// and a hash, or data:image/ in Base64'],
+  ['href', 'https, http, mailto, tel, a relative address, a # fragment, or blob:// and a hash'],
+  ['color', colours],
+  ['backgroundColor', colours],
+])
+
+/** Why the value of an attribute is left out. */
+export function badValue(name: string): string {
+  const allowed = allowedForms.get(name)
+  return `${name} has a value that is not allowed${allowed === undefined ? '' : `; allowed: ${allowed}`}`
+}
+
 /** A stored file, `blob://<hash>`, stored also as the bare hash; nothing else may become a URL in an editor. [FILE-2] */
 export const blobReference: ReadValue = (raw) => {
   if (typeof raw !== 'string' || raw.length > 256) return undefined

@@ -7,21 +7,26 @@ import type { EditRequest } from './residents.port.ts'
 /** Whether an edit may run on what is stored: existence, right, version, in this order. [MCP-25, MCP-27, TOOL-20] */
 export function refuseEdit(state: DocumentState, request: EditRequest): Refusal | null {
   const { access, enforcePrivateDocs, expectedVersion, ref } = request
-  if (state.kind !== 'document') return unknown(ref.id, state.kind === 'tombstone')
+  if (state.kind !== 'document') return unknownDocument(ref.id, state.kind === 'tombstone')
   const { head } = state
   if (!reaches(documentLevel(access, head, enforcePrivateDocs), 'edit')) {
     return refused('ERR_EDIT_FORBIDDEN', `You may not edit document ${ref.id}.`, { docId: ref.id, role: access.role })
   }
   if (expectedVersion === null || expectedVersion === head.version) return null
-  return refused('ERR_VERSION_CONFLICT', `The document is at version ${head.version}, not ${expectedVersion}.`, {
-    expectedVersion,
-    serverVersion: head.version,
-  })
+  return versionConflict(expectedVersion, head.version)
 }
 
-/** @param isDeleted this workspace holds its tombstone */
-function unknown(docId: string, isDeleted: boolean): Refusal {
-  const message = isDeleted ? `Document ${docId} was deleted.` : `There is no document ${docId}.`
+/** [TOOL-20] */
+export function versionConflict(expectedVersion: number, serverVersion: number): Refusal {
+  const message = `The document is at version ${serverVersion}, not ${expectedVersion}: read again what you change, then send that version.`
+  return refused('ERR_VERSION_CONFLICT', message, { expectedVersion, serverVersion })
+}
+
+/** [MCP-27] @param isDeleted this workspace holds its tombstone */
+export function unknownDocument(docId: string, isDeleted: boolean): Refusal {
+  const message = isDeleted
+    ? `Document ${docId} was deleted.`
+    : `There is no document with the id ${docId}; list_documents has the ids of those that you may read.`
   return refused('ERR_DOC_NOT_FOUND', message, { docId, ...(isDeleted ? { deleted: true } : {}) })
 }
 

@@ -131,9 +131,14 @@ function expected(schema: ValueSchema): string {
   const bounds = [
     bound(schema.minimum, schema.maximum, ''),
     bound(schema.minLength, schema.maxLength, ' characters'),
-    bound(schema.minItems, schema.maxItems, ' items'),
+    bound(schema.minItems, schema.maxItems, itemsInWords(schema.items)),
   ].filter((text) => text !== '')
   return [type, ...bounds].join(' ')
+}
+
+/** What a list holds, so that who sent something else knows its members too. */
+function itemsInWords(items: ValueSchema | undefined): string {
+  return items?.properties === undefined ? ' items' : ` items with ${Object.keys(items.properties).join(', ')}`
 }
 
 function bound(from: number | undefined, to: number | undefined, unit: string): string {

@@ -1,5 +1,6 @@
 import { tableLimits } from '../heal-table.ts'
 import { refused, type Refusal } from '../../edit.ts'
+import { quoteList } from '../../quote.ts'
 import type { ProseElement } from '../node.ts'
 import {
   buildTable,
@@ -124,14 +125,8 @@ function hasMerges(grid: TableGrid): Refusal | null {
   const merged = grid.cells.filter(isMerged)
   if (merged.length === 0) return null
   const cells = merged.slice(0, 20).map(({ row, col, rowspan, colspan }) => ({ row, col, rowspan, colspan }))
-  const places = cells.map(({ row, col }) => `(${row}, ${col})`).join(', ')
-  return refused(
-    'ERR_TABLE_HAS_MERGES',
-    `The table has ${merged.length} merged cells, at row and column ${places}; split them first.`,
-    {
-      cells,
-    },
-  )
+  const places = quoteList(merged.map(({ row, col }) => `(${row}, ${col})`))
+  return refused('ERR_TABLE_HAS_MERGES', `The table has merged cells, at row and column ${places}; split them first.`, { cells })
 }
 
 /** The width of each column by the first cell that names one, 0 where none does. */

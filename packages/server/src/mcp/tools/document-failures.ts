@@ -1,4 +1,5 @@
 import type { CallContext, ToolFailure } from '../tool.ts'
+import { unknownDocument } from '../../documents/edit-plan.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { localRefusal } from '../local-access.ts'
 import { failure } from '../results.ts'
@@ -23,9 +24,8 @@ export async function documentFailure(error: unknown, call: RefusedCall, wasDele
     case 'NOT_FOUND': {
       const local = localRefusal(error)
       if (local !== null) return failure(local.code, local.message, local.facts)
-      const isDeleted = await wasDeleted(access.workspaceId, docId)
-      const sentence = isDeleted ? `Document ${docId} was deleted.` : `There is no document ${docId}.`
-      return failure('ERR_DOC_NOT_FOUND', sentence, { docId, ...(isDeleted && { deleted: true }) })
+      const unknown = unknownDocument(docId, await wasDeleted(access.workspaceId, docId))
+      return failure(unknown.code, unknown.message, unknown.facts)
     }
     case 'VIEW_FORBIDDEN':
     case 'EDIT_FORBIDDEN':
@@ -37,7 +37,8 @@ export async function documentFailure(error: unknown, call: RefusedCall, wasDele
     }
     case 'VERSION_CONFLICT': {
       const serverVersion = error.details['currentVersion']
-      return failure('ERR_VERSION_CONFLICT', `The document is at version ${String(serverVersion)}.`, { serverVersion })
+      const sentence = `The document is at version ${String(serverVersion)}: read it again before you delete it.`
+      return failure('ERR_VERSION_CONFLICT', sentence, { serverVersion })
     }
     case 'DOC_TOO_LARGE':
       return failure('ERR_DOC_TOO_LARGE', error.message, error.details)

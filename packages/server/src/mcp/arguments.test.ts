@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { type ArgumentsSchema, checkArguments } from './arguments.ts'
+
+const schema: ArgumentsSchema = {
+  type: 'object',
+  properties: {
+    fields: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 9,
+      items: { type: 'object', properties: { name: { type: 'string' }, value: {} } },
+    },
+    order: { type: 'array', minItems: 1, items: { type: 'string' } },
+  },
+  additionalProperties: false,
+}
+
+it('[TOOL-6] [TOOL-8] who sent no list is told what the list holds', () => {
+  const expectation = (args: object) => checkArguments(schema, { ...args })
+  expect(expectation({ fields: { a: 'b' } })).toMatchObject({
+    message: 'fields is an object; expected array of 1 to 9 items with name, value.',
+  })
+  expect(expectation({ order: 'a' })).toMatchObject({ facts: { expected: 'array of at least 1 items' } })
+})
