@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type McpRelay, type OpenStream, startMcpRelay } from './testing/mcp-relay.ts'
+import { type McpRelay, type OpenStream, startMcpRelay, STATIC_TOKEN } from './testing/mcp-relay.ts'
 import { EVENTS, legacy, modern } from './testing/requests.ts'
 
 let relay: McpRelay
@@ -145,6 +145,29 @@ describe('subscriptions/listen', () => {
   it('[section 1.5] a filter that is no object is -32602', async () => {
     const answer = await relay.send(modern('subscriptions/listen', { notifications: [] }))
     expect([answer.status, answer.json.error?.code]).toEqual([200, -32_602])
+  })
+
+  it('[MCP-50] who leaves before the acknowledgement leaves nothing behind', async () => {
+    const { begun, release } = relay.content.holdLooks()
+    const caller = new AbortController()
+    const { headers, body } = modern('subscriptions/listen', { notifications: { resourceSubscriptions: [ICONS] } })
+    const left = fetch(relay.urls.local, {
+      method: 'POST',
+      headers: {
+        ...(headers as Record<string, string>),
+        authorization: `Bearer ${STATIC_TOKEN}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+      signal: caller.signal,
+    }).catch(() => 'left')
+    await begun
+    caller.abort()
+    expect(await left).toBe('left')
+    await relay.send(legacy('ping'))
+    release()
+    await relay.send(legacy('ping'))
+    await expect.poll(() => [relay.content.watches, relay.time.waiting()]).toEqual([0, 0])
   })
 
   it('[MCP-52] sends a comment every 15 s, and at shutdown its result; GET streams end with it', async () => {

@@ -100,8 +100,8 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
       stream.send(notificationMessage('notifications/subscriptions/acknowledged', { notifications: honoured, _meta: meta }))
       const sink = sinkOf(stream, { _meta: meta })
       const watch = resources.watch(caller, honoured.resourcesListChanged ? sink : { ...sink, listChanged() {} })
-      held.onEnd(() => watch.close())
       for (const uri of honoured.resourceSubscriptions ?? []) watch.add(uri)
+      held.onEnd(() => watch.close())
       return true
     },
     drain() {
@@ -117,6 +117,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
 interface HeldStream {
   readonly stream: EventStream
   end(): void
+  /** Runs at once when it has ended already, so everything to be undone comes before. */
   onEnd(run: () => void): void
 }
 
@@ -125,11 +126,11 @@ function carry(session: Session, caller: EndpointCaller, held: HeldStream, resou
   const watch = resources.watch(caller, sinkOf(held.stream, {}))
   const own = { watch, close: held.end }
   session.stream = own
+  for (const uri of session.subscriptions) watch.add(uri)
   held.onEnd(() => {
     watch.close()
     if (session.stream === own) session.stream = null
   })
-  for (const uri of session.subscriptions) watch.add(uri)
 }
 
 function sinkOf(stream: EventStream, more: JsonObject): ResourceSink {

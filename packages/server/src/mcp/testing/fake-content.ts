@@ -6,10 +6,13 @@ export interface FakeContent extends McpContent {
   change(uri: string): void
   changeList(): void
   readonly watches: number
+  /** From now on looking whether something may be read takes until `release`. */
+  holdLooks(): { readonly begun: Promise<void>; release(): void }
 }
 
 export function fakeContent(): FakeContent {
   const open = new Set<{ readonly sink: ResourceSink; readonly uris: Set<string> }>()
+  let look = async (): Promise<void> => undefined
   const exists = (uri: string): boolean => uri === 'relay://icons' || /^relay:\/\/doc\/\d+$/.test(uri)
   return {
     get watches() {
@@ -17,6 +20,14 @@ export function fakeContent(): FakeContent {
     },
     change(uri) {
       for (const { sink, uris } of open) if (uris.has(uri)) sink.updated(uri)
+    },
+    holdLooks() {
+      const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      look = () => {
+        begun.resolve()
+        return released.promise
+      }
+      return { begun: begun.promise, release: released.resolve }
     },
     changeList() {
       for (const { sink } of open) sink.listChanged()
@@ -33,13 +44,20 @@ export function fakeContent(): FakeContent {
         if (uri === 'relay://broken') throw new Error('secret detail')
         return exists(uri) ? [{ uri, mimeType: 'application/json', text: '{}' }] : null
       },
-      mayRead: async (_, uri) => exists(uri),
+      async mayRead(_, uri) {
+        await look()
+        return exists(uri)
+      },
       isPublic: (uri) => uri === 'relay://icons',
       watch(_, sink) {
         const watch = { sink, uris: new Set<string>() }
         open.add(watch)
         return {
-          add: (uri) => void watch.uris.add(uri),
+          add(uri) {
+            watch.uris.add(uri)
+            // What is watched after the end is watched for ever.
+            open.add(watch)
+          },
           remove: (uri) => void watch.uris.delete(uri),
           close: () => void open.delete(watch),
         }
