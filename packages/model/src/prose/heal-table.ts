@@ -10,6 +10,8 @@ export const tableLimits = { columns: 200, rows: 2000, cells: 20_000 } as const
 interface BlockHealer {
   blocks(children: readonly ProseNode[], level: number, parent: Place | undefined): readonly ProseElement[]
   filled(node: ProseElement, level: number, place: Place): readonly ProseElement[]
+  /** Whether the page may have so many more empty cells than were written. */
+  mayPad(cells: number): boolean
 }
 
 /** Makes a table rectangular; what is not a row stands before it. [PROSE-H15, PROSE-H16, PROSE-H17] */
@@ -32,17 +34,22 @@ export function healTable(
   const cut = new Set<string>()
   const shaped = rows.map((row, index) => wrapCells(row as ProseElement, report, { parent: place, index, name: 'tableRow' }))
   let grid = layOut(shaped, cut)
-  if (grid.cells > tableLimits.cells) {
+  if (grid.rows.length < shaped.length) {
     report({ action: 'clamped', reason: `a table has at most ${tableLimits.cells} cells`, place })
-    grid = layOut(shaped.slice(0, rowsThatFit(shaped)), cut)
+    grid = layOut(shaped.slice(0, grid.rows.length), cut)
+  }
+  if (!healer.mayPad(grid.missing)) {
+    report({ action: 'unwrapped', reason: 'the tables of the page lack too many cells; its content is kept', place })
+    const contents = shaped.flatMap((row) => row.content.flatMap((cell) => (cell as ProseElement).content))
+    return [...before, ...healer.blocks(contents, level, place)]
   }
   if (cut.has('columns')) report({ action: 'clamped', reason: `a table has at most ${tableLimits.columns} columns`, place })
-  if (cut.has('shape')) report({ action: 'rebuilt_table', reason: 'the table was not rectangular', place })
+  if (cut.has('shape') || grid.missing > 0) report({ action: 'rebuilt_table', reason: 'the table was not rectangular', place })
   if (grid.columns === 0) {
     report({ action: 'dropped_invalid', reason: 'a table needs rows and columns', place })
     return before
   }
-  const healed = grid.rows.map((row, index) => fillCells(healer, row, level + 1, { parent: place, index, name: 'tableRow' }))
+  const healed = padded(grid).map((row, index) => fillCells(healer, row, level + 1, { parent: place, index, name: 'tableRow' }))
   return [...before, withContent(table, healed)]
 }
 
@@ -64,18 +71,20 @@ function wrapCells(row: ProseElement, report: (fix: HealReport) => void, place: 
 }
 
 interface Grid {
-  readonly rows: readonly ProseElement[]
+  /** As many rows as the limit of cells allows, each with its cells and how many columns they and cells above cover. */
+  readonly rows: readonly { readonly row: ProseElement; readonly cells: readonly ProseElement[]; readonly covered: number }[]
   readonly columns: number
-  readonly cells: number
+  /** Cells that short rows lack. */
+  readonly missing: number
 }
 
-/** Places every cell, shortens spans that do not fit, and pads short rows. What it had to do goes into `cut`. [PROSE-H16] */
+/** Places every cell and shortens spans that do not fit. What it had to do goes into `cut`. [PROSE-H16] */
 function layOut(rows: readonly ProseElement[], cut: Set<string>): Grid {
   // For each column, the first row that no cell above reaches into.
   const freeFrom: number[] = new Array<number>(tableLimits.columns).fill(0)
-  const placed: { row: ProseElement; cells: ProseElement[]; covered: number }[] = []
-  let columns = 0
-  rows.forEach((row, at) => {
+  const placed: Grid['rows'][number][] = []
+  let [columns, missing, written, covered] = [0, 0, 0, 0]
+  for (const [at, row] of rows.entries()) {
     const cells: ProseElement[] = []
     let column = 0
     for (const child of row.content as readonly ProseElement[]) {
@@ -88,22 +97,28 @@ function layOut(rows: readonly ProseElement[], cut: Set<string>): Grid {
       const width = spanOf(cell, 'colspan')
       freeFrom.fill(at + spanOf(cell, 'rowspan'), column, column + width)
       column += width
+      columns = Math.max(columns, column)
       cells.push(cell)
     }
-    const covered = freeFrom.filter((until) => until > at).length
-    columns = Math.max(columns, lastIndexWhere(freeFrom, (until) => until > at) + 1)
-    placed.push({ row, cells, covered })
-  })
-  let count = 0
-  const padded = placed.map(({ row, cells, covered }) => {
-    const missing = columns - covered
-    if (missing > 0) cut.add('shape')
-    count += cells.length + missing
+    let inRow = 0
+    for (let i = 0; i < columns; i++) if ((freeFrom[i] as number) > at) inRow++
+    const lacking = columns * (at + 1) - (covered + inRow)
+    if (written + cells.length + lacking > tableLimits.cells) break
+    written += cells.length
+    covered += inRow
+    missing = lacking
+    placed.push({ row, cells, covered: inRow })
+  }
+  return { rows: placed, columns, missing }
+}
+
+/** The rows of a grid, short ones padded with empty cells of their kind. [PROSE-H16] */
+function padded({ rows, columns }: Grid): readonly ProseElement[] {
+  return rows.map(({ row, cells, covered }) => {
     const type = cells.length > 0 && cells.every((cell) => cell.type === 'tableHeader') ? 'tableHeader' : 'tableCell'
-    for (let i = 0; i < missing; i++) cells.push({ type, attrs: {}, content: [] })
-    return withContent(row, cells)
+    const empty: ProseElement = { type, attrs: {}, content: [] }
+    return withContent(row, [...cells, ...new Array<ProseElement>(columns - covered).fill(empty)])
   })
-  return { rows: padded, columns, cells: count }
 }
 
 /** A cell whose spans end inside the table and at the first column that a cell above reaches into. */
@@ -150,18 +165,6 @@ function validSpan(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : 1
 }
 
-/** The most leading rows whose cells stay within the limit; the count grows with every row. */
-function rowsThatFit(rows: readonly ProseElement[]): number {
-  let low = 1
-  let high = rows.length
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (layOut(rows.slice(0, middle), new Set()).cells <= tableLimits.cells) low = middle
-    else high = middle - 1
-  }
-  return low
-}
-
 /** Rows whose cells hold what they may, by the deepest level that this was seen on: long tables are healed anew with each change. [CONC-13] */
 const rightRows = new WeakMap<ProseElement, number>()
 
@@ -185,9 +188,4 @@ function isCell(node: ProseNode): node is ProseElement {
 
 function spanOf(cell: ProseElement, name: 'colspan' | 'rowspan'): number {
   return validSpan(cell.attrs[name])
-}
-
-function lastIndexWhere(values: readonly number[], test: (value: number) => boolean): number {
-  for (let i = values.length - 1; i >= 0; i--) if (test(values[i] as number)) return i
-  return -1
 }

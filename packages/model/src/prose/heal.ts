@@ -1,4 +1,4 @@
-import type { FixList, HealReport } from './fixes.ts'
+import { FixList, type HealReport } from './fixes.ts'
 import { Healer } from './healer.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
@@ -11,6 +11,13 @@ import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 export function heal(nodes: readonly ProseNode[], fixes: FixList): ProseTree {
   const blocks = new Healer((fix) => report(fixes, fix)).blocks(nodes, 1, undefined)
   return blocks.length === 0 ? [emptyParagraph] : blocks
+}
+
+/** The page that nodes are as they stand, `null` when something in them needs healing. */
+export function healthy(nodes: readonly ProseNode[]): ProseTree | null {
+  const fixes = new FixList()
+  const blocks = new Healer((fix) => report(fixes, fix), 0).blocks(nodes, 1, undefined)
+  return fixes.list.length > 0 || blocks.length === 0 ? null : blocks
 }
 
 function report(fixes: FixList, fix: HealReport): void {

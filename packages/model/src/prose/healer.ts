@@ -11,12 +11,24 @@ type Blocks = readonly ProseElement[]
 /** The deepest level that an element of a page may stand on; top-level blocks stand on level 1. [PROSE-H20] */
 const maxLevel = 64
 
+/** Many small tables of one wide and many empty rows would fill the memory. [PROSE-21] */
+const maxPadding = 50_000
+
 /** The heals of mcp.md 5.3, one method per kind of container. Each returns the node it was given when there is nothing to heal. */
 export class Healer {
   readonly #report: (fix: HealReport) => void
+  #padding: number
 
-  constructor(report: (fix: HealReport) => void) {
+  /** `padding`: how many empty cells it may add to the tables of the page. */
+  constructor(report: (fix: HealReport) => void, padding: number = maxPadding) {
     this.#report = report
+    this.#padding = padding
+  }
+
+  mayPad(cells: number): boolean {
+    if (cells > this.#padding) return false
+    this.#padding -= cells
+    return true
   }
 
   /** Heals the children of a container of blocks that stand on `level`. `keepCaptions` is for figures, which take their caption out. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseHtml, serialiseHtml } from './html.ts'
-import type { ProseTree } from './node.ts'
+import type { ProseElement, ProseText, ProseTree } from './node.ts'
 import { violations } from './testing/content-model.ts'
 import { dangers } from './testing/dangers.ts'
 import { hostileInputs } from './testing/hostile-inputs.ts'
@@ -8,6 +8,9 @@ import { xssVectors } from './testing/xss-vectors.ts'
 
 /** Those that take the longest, or make the longest lists. */
 const heaviest = [
+  'tables to be filled',
+  'tables of empty rows',
+  'a link of many runs',
   'unclosed bold',
   'adoption agency with blocks',
   'formatting reopened in every paragraph',
@@ -54,6 +57,47 @@ describe('hostile HTML', () => {
   it.each(heaviest)('[PROSE-21] %s: 1 MiB ends within 1 s as a page', (name) =>
     expectWithin(hostileInputs[name]?.(1_048_576) ?? '', 1000),
   )
+})
+
+describe('HTML that asks for far more than it is', () => {
+  it('[PROSE-21] [PROSE-22] a link that many runs would repeat ends where it is told to, and its text stays', () => {
+    const html = `<p><a href="${'u'.repeat(500_000)}">${'<b>a</b>b'.repeat(20)}</a></p>`
+    for (const source of ['call', 'stored'] as const) {
+      const { tree, fixes } = parseHtml(html, { source })
+      const runs = (tree[0] as ProseElement).content as readonly ProseText[]
+      expect(runs.map((run) => run.text).join('')).toBe('ab'.repeat(20))
+      expect(runs.filter((run) => run.marks[0]?.type === 'link')).toHaveLength(16)
+      expect(fixes[0]).toMatchObject({
+        action: 'dropped_invalid',
+        path: '0/paragraph/16/link',
+        nodeType: 'link',
+        field: 'href',
+        reason: expect.stringContaining('too long together'),
+      })
+      expect(parseHtml(serialiseHtml(tree), { source: 'stored' })).toEqual({ tree, fixes: [] })
+    }
+  })
+
+  it('[PROSE-H16] [PROSE-21] tables are filled up to a bound; beyond it their content stands without them', () => {
+    const gap = `<table>${'<tr></tr>'.repeat(90)}<tr><td>a</td><td colspan="199">b</td></tr></table>`
+    const { tree, fixes } = parseHtml(gap.repeat(4), { source: 'call' })
+    expect(tree.map((block) => block.type)).toEqual(['table', 'table', 'paragraph', 'paragraph', 'paragraph', 'paragraph'])
+    expect(fixes.map((fix) => `${fix.action} ${fix.path}`)).toEqual([
+      'rebuilt_table 0/table',
+      'rebuilt_table 1/table',
+      'unwrapped 2/table',
+      'unwrapped 3/table',
+    ])
+    expect(parseHtml(serialiseHtml(tree), { source: 'stored' })).toEqual({ tree, fixes: [] })
+  })
+
+  it('[PROSE-23] the cells that a table may have are counted with those it lacks', () => {
+    const rows = (count: number) => `<table><tr>${'<td>x</td>'.repeat(200)}</tr>${'<tr><td>y</td></tr>'.repeat(count)}</table>`
+    expect(parseHtml(rows(99), { source: 'call' }).fixes.map((fix) => fix.action)).toEqual(['rebuilt_table'])
+    const { tree, fixes } = parseHtml(rows(120), { source: 'call' })
+    expect(tree[0]?.content).toHaveLength(100)
+    expect(fixes.map((fix) => fix.action)).toEqual(['clamped', 'rebuilt_table'])
+  })
 })
 
 function expectWithin(html: string, limitMs: number): void {

@@ -1,6 +1,7 @@
 import type { Fix } from '../edit.ts'
+import { boundAddresses, maxAddresses } from './address-budget.ts'
 import { FixList } from './fixes.ts'
-import { heal } from './heal.ts'
+import { heal, healthy } from './heal.ts'
 import { parseCanonicalDom } from './canonical-dom.ts'
 import { parseDom } from './html-dom.ts'
 import { readHtml, type HtmlSource } from './html-reader.ts'
@@ -33,16 +34,17 @@ export function parseHtml(
   if (canonical !== null) return { tree: canonical, fixes: [] }
   const fixes = new FixList()
   const nodes = readHtml(parseDom(html.replaceAll('\0', '')), options.source, fixes)
-  return { tree: heal(nodes, fixes), fixes: fixes.list }
+  // What a stored page spells out itself stays.
+  const most = options.source === 'stored' ? Math.max(maxAddresses, html.length) : maxAddresses
+  return { tree: heal(boundAddresses(nodes, most, fixes), fixes), fixes: fixes.list }
 }
 
 /** The page of canonical HTML, without the WHATWG parser; `null` for anything else. What writes the same bytes is the same page. [PROSE-6] */
-function readCanonical(html: string): ProseTree | null {
+export function readCanonical(html: string): ProseTree | null {
   const dom = parseCanonicalDom(html)
   if (dom === null) return null
   const fixes = new FixList()
   const nodes = readHtml(dom, 'stored', fixes)
-  if (fixes.list.length > 0) return null
-  const tree = heal(nodes, fixes)
-  return fixes.list.length === 0 && writeTree(tree) === html ? tree : null
+  const tree = fixes.list.length > 0 ? null : healthy(nodes)
+  return tree !== null && writeTree(tree) === html ? tree : null
 }

@@ -1,11 +1,14 @@
 import Markdown, { type Env, type MarkdownIt, type StateBlock, type StateInline, type Token } from 'markdown-it'
 import { tableLimits } from './heal-table.ts'
 import { fieldInline, mathBlock, mathInline, type MathMemo } from './markdown-rules.ts'
+import { plainText, usePlainTokens } from './markdown-tokens.ts'
 
 /** What one conversion carries through the parser. */
 export interface MarkdownEnv extends MathMemo, Env {
   /** Blocks begun so far. */
   blocks: number
+  /** Lines that quotes have taken in so far, each once for every quote around it. */
+  quoted: number
   /** Inline rules tried so far. */
   steps: number
   /** What the bounds below cut, as the reasons of fixes. */
@@ -17,6 +20,8 @@ const maxLevel = 90
 /** A paragraph is one block and three tokens, a list item with its paragraph five tokens. */
 const maxBlocks = 100_000
 const maxBlockTokens = 300_000
+/** Each quote looks at all its lines before the next one inside does: those without a marker cost every quote that they continue. */
+const maxQuoted = 600_000
 /** Inline rules are tried once per character that may begin something, and again inside link texts; tags and brackets weigh more. */
 const maxSteps = 300_000
 /** Every character of a run of asterisks or underscores is a delimiter of its own. */
@@ -28,7 +33,7 @@ const maxRun = 250
  */
 export class MarkdownParser {
   readonly #markdown = createMarkdown()
-  readonly env: MarkdownEnv = { blocks: 0, steps: 0, cuts: new Set(), noMath: undefined }
+  readonly env: MarkdownEnv = { blocks: 0, quoted: 0, steps: 0, cuts: new Set(), noMath: undefined }
 
   blocks(text: string): readonly Token[] {
     const tokens: Token[] = []
@@ -37,17 +42,25 @@ export class MarkdownParser {
   }
 
   inline(text: string): readonly Token[] {
+    if (!mayBeMarkup.test(text) && this.env.steps < maxSteps) {
+      this.env.steps++
+      return plainText(text)
+    }
     const tokens: Token[] = []
     this.#markdown.inline.parse(text, this.#markdown, this.env, tokens)
     return tokens
   }
 }
 
+/** What any inline rule begins with; a text without it needs no parser of its own. */
+const mayBeMarkup = /[\n\\`*_[<&{$~]/
+
 function createMarkdown(): MarkdownIt {
   const markdown = new Markdown({ html: true })
   // URLs are judged by the schema, and stay as written. [PROSE-18, PROSE-20]
   markdown.validateLink = () => true
   markdown.normalizeLink = (url) => url
+  usePlainTokens(markdown)
   const { block, inline } = markdown
   const table = block.ruler.getRules('').find((rule) => rule.name === 'table')
   if (table === undefined) throw new Error('the parser has no table rule')
@@ -66,12 +79,15 @@ function envOf(state: StateBlock | StateInline): MarkdownEnv {
 
 /** Takes what is nested too deeply, or comes after too many blocks, as one token of plain text. */
 function boundedBlocks(state: StateBlock, startLine: number, endLine: number): boolean {
-  const isFull = ++envOf(state).blocks > maxBlocks || state.tokens.length >= maxBlockTokens
+  const env = envOf(state)
+  // At the first block of a quote its end is known.
+  if (state.tokens.at(-1)?.type === 'blockquote_open') env.quoted += endLine - startLine
+  const isFull = ++env.blocks > maxBlocks || state.tokens.length >= maxBlockTokens || env.quoted > maxQuoted
   if (!isFull && state.level < maxLevel) return false
   let end = startLine + 1
   const belongs = (line: number) => isFull || state.isEmpty(line) || (state.sCount[line] as number) >= state.blkIndent
   while (end < endLine && belongs(end)) end++
-  envOf(state).cuts.add(isFull ? 'too many blocks; the rest is kept as plain text' : 'nested too deeply; its text is kept')
+  env.cuts.add(isFull ? 'too many blocks; the rest is kept as plain text' : 'nested too deeply; its text is kept')
   state.push('plain', '', 0).content = state.getLines(startLine, end, state.blkIndent, false)
   state.line = end
   return true
@@ -80,14 +96,12 @@ function boundedBlocks(state: StateBlock, startLine: number, endLine: number): b
 function boundedInline(state: StateInline, silent: boolean): boolean {
   const env = envOf(state)
   const char = state.src.charAt(state.pos)
-  env.steps += char === '<' || char === '[' ? 3 : 1
-  let end = state.posMax
-  if (env.steps <= maxSteps) {
-    if (char !== '*' && char !== '_') return false
-    end = state.pos + 1
-    while (end < state.posMax && state.src.charAt(end) === char) end++
-    if (end - state.pos <= maxRun) return false
-  }
+  let end = state.pos + 1
+  if (char === '*' || char === '_') while (end < state.posMax && state.src.charAt(end) === char) end++
+  const isLong = end - state.pos > maxRun
+  env.steps += char === '<' || char === '[' ? 3 : isLong ? 1 : end - state.pos
+  if (env.steps > maxSteps) end = state.posMax
+  else if (!isLong) return false
   env.cuts.add('too much markup inside text; the rest is kept as plain text')
   if (!silent) state.pending += state.src.slice(state.pos, end)
   state.pos = end

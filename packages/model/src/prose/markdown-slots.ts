@@ -1,8 +1,7 @@
 import { FixList, type Place } from './fixes.ts'
-import { heal } from './heal.ts'
+import { readCanonical } from './html.ts'
 import { attrOf, isElement, parseDom, type HtmlNode } from './html-dom.ts'
 import { readHtml, type Slot, type Slots } from './html-reader.ts'
-import { writeTree } from './html-writer.ts'
 import type { InlinePart } from './markdown-inline.ts'
 import { pushAll } from './marks.ts'
 import type { ProseNode } from './node.ts'
@@ -27,26 +26,19 @@ export class SlotReader {
     this.#attribute = `data-slot${'x'.repeat(longest + 1)}`
   }
 
-  blocks(parts: readonly BlockPart[], place: Place | undefined): readonly ProseNode[] {
+  blocks(given: readonly BlockPart[], place: Place | undefined): readonly ProseNode[] {
+    const parts = given.map((part) => ('nodes' in part ? part : canonicalPart(part)))
+    if (parts.every((part) => 'nodes' in part)) return parts.flatMap((part) => part.nodes)
     const contents: Slot[] = []
     let html = ''
-    for (const part of parts) {
-      const nodes = 'nodes' in part ? part.nodes : canonicalNodes(part.html)
-      if (nodes !== undefined) html += this.#slot('div', { blocks: nodes }, contents)
-      else if ('html' in part) html += part.html
-    }
+    for (const part of parts) html += 'nodes' in part ? this.#slot('div', { blocks: part.nodes }, contents) : part.html
     return this.#read(html, contents, place) ?? this.#oneByOne(parts, place)
   }
 
   /** Each block of HTML by itself, where one that ends inside a tag would take what follows for its attributes. */
   #oneByOne(parts: readonly BlockPart[], place: Place | undefined): readonly ProseNode[] {
     this.#fixes.add('dropped_invalid', 'a tag is not closed in its block of HTML', place, 'html')
-    const nodes: ProseNode[] = []
-    for (const part of parts) {
-      if ('nodes' in part) pushAll(nodes, part.nodes)
-      else pushAll(nodes, canonicalNodes(part.html) ?? readHtml(parseDom(part.html), 'call', this.#fixes, { place }))
-    }
-    return nodes
+    return parts.flatMap((part) => ('nodes' in part ? part.nodes : readHtml(parseDom(part.html), 'call', this.#fixes, { place })))
   }
 
   /** Inline pieces inside `tag`; without it runs of inline content become paragraphs. */
@@ -109,12 +101,13 @@ export function referencedSpace(html: string): string {
 }
 
 /**
- * The blocks of canonical HTML as the writer puts it between Markdown, in which all white space is meant; `undefined` for other HTML, and
- * for HTML that says the same either way. [PROSE-15, PROSE-38]
+ * The blocks of canonical HTML as the writer puts it between Markdown, in which all white space is meant; other HTML as it is, and HTML
+ * that says the same either way. [PROSE-15, PROSE-38]
  */
-function canonicalNodes(html: string): readonly ProseNode[] | undefined {
-  const line = html.endsWith('\n') ? html.slice(0, -1) : html
-  if (line.includes('\n') || !line.includes('&#')) return undefined
-  const tree = heal(readHtml(parseDom(line), 'stored', new FixList()), new FixList())
-  return referencedSpace(writeTree(tree)) === line ? tree : undefined
+function canonicalPart(part: { readonly html: string }): BlockPart {
+  const line = part.html.endsWith('\n') ? part.html.slice(0, -1) : part.html
+  if (line.includes('\n') || !line.includes('&#')) return part
+  const canonical = line.replace(/&#(9|10|12|32);/g, (_, code: string) => String.fromCharCode(Number(code)))
+  const nodes = referencedSpace(canonical) === line ? readCanonical(canonical) : null
+  return nodes === null ? part : { nodes }
 }

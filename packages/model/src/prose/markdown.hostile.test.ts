@@ -12,6 +12,10 @@ import { xssVectors } from './testing/xss-vectors.ts'
 
 /** Those that take the longest, or make the longest lists. */
 const heaviest = [
+  'quotes sixty deep that lines continue',
+  'asterisks in long runs',
+  'tables to be filled',
+  'tables that say space',
   'images of images',
   'links',
   'paragraphs with tags',

@@ -1,0 +1,57 @@
+import { withContent } from './equal.ts'
+import type { FixList, Place } from './fixes.ts'
+import type { ProseNode } from './node.ts'
+
+/**
+ * How many characters of addresses a page may take over: every run inside a link repeats its target in canonical HTML, and a target that
+ * Markdown defines once can be referred to many times. [PROSE-21]
+ */
+export const maxAddresses = 8 * 1024 * 1024
+
+/** The nodes without the links and images that come after so many characters of addresses. */
+export function boundAddresses(nodes: readonly ProseNode[], most: number, fixes: FixList): readonly ProseNode[] {
+  return lengthOf(nodes) <= most ? nodes : new Budget(most, fixes).bounded(nodes, undefined)
+}
+
+function lengthOf(nodes: readonly ProseNode[]): number {
+  let length = 0
+  for (const node of nodes) length += addressOf(node).length + (node.type === 'text' ? 0 : lengthOf(node.content))
+  return length
+}
+
+/** A link is the outermost mark. */
+function addressOf(node: ProseNode): string {
+  if (node.type === 'text') return node.marks[0]?.attrs['href'] ?? ''
+  return node.type === 'image' ? String(node.attrs['src'] ?? '') + String(node.attrs['title'] ?? '') : ''
+}
+
+class Budget {
+  #left: number
+  readonly #fixes: FixList
+
+  constructor(left: number, fixes: FixList) {
+    this.#left = left
+    this.#fixes = fixes
+  }
+
+  bounded(nodes: readonly ProseNode[], parent: Place | undefined): readonly ProseNode[] {
+    return nodes.flatMap((node, index): ProseNode | readonly ProseNode[] => {
+      this.#left -= addressOf(node).length
+      const isOver = this.#left < 0
+      if (node.type === 'text') {
+        if (!isOver || node.marks[0]?.type !== 'link') return node
+        this.#report({ parent, index, name: 'link' }, 'href')
+        return { ...node, marks: node.marks.slice(1) }
+      }
+      const place: Place = { parent, index, name: node.type }
+      if (node.type !== 'image') return withContent(node, this.bounded(node.content, place))
+      if (!isOver) return node
+      this.#report(place, 'src')
+      return []
+    })
+  }
+
+  #report(place: Place, field: string): void {
+    this.#fixes.add('dropped_invalid', 'the addresses of the page are too long together', place, place.name, field)
+  }
+}
