@@ -373,7 +373,7 @@ describe('tables beside a naive table', () => {
           table = edited.table
         }
       }),
-      { seed: 7, numRuns: 600 },
+      { seed: 7, numRuns: 1500 },
     )
     expect(refusals.size).toBe(8)
   })

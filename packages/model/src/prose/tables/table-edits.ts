@@ -1,14 +1,15 @@
 import type { DocumentBody } from '../../body.ts'
 import { isRefusal, type Edit, type Fix, type Refusal } from '../../edit.ts'
 import { writePage } from '../edit-page.ts'
-import type { ProseTree } from '../node.ts'
+import { elementsOf } from '../blocks.ts'
+import type { ProseElement, ProseNode, ProseTree } from '../node.ts'
 import { findProsePage, healWarnings, pageTree } from '../page.ts'
 import { addressFlaw } from '../targets.ts'
 import { nodeAt, splice, type Path } from '../tree-path.ts'
 import type { Verbed } from '../verb.ts'
 import { cellAttrsFlaw } from './cells.ts'
-import { describeTable, type Grid } from './grid.ts'
-import { readTableOp, type TableOpArgs } from './op-args.ts'
+import { describeTable, linesOf, type Grid } from './grid.ts'
+import { readTableOp, type TableOp, type TableOpArgs } from './op-args.ts'
 import { editTable } from './ops.ts'
 import { selectorFlaw, selectTable, type TableSelector } from './select.ts'
 
@@ -49,13 +50,14 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
   if (isRefusal(edited)) return edited
 
   const { path, tableIndex, tableCount } = selected
+  const moved = new Set(elementsOf(movedCells(selected.table, op)))
   const own = healsWithin(stored.heals, tree, path)
   // A table that had to be made rectangular is stored so, whatever the op did to it.
   const isChanged = edited.table !== selected.table || own.length > 0
   const done: Verbed = {
     kind: 'verbed',
     tree: isChanged ? (splice(tree, path, 1, [edited.table]) as ProseTree) : tree,
-    isWritten: () => false,
+    isWritten: (block) => moved.has(block),
     fixes: [...own, ...edited.fixes],
   }
   const others = stored.heals.filter((fix) => !own.includes(fix))
@@ -65,6 +67,13 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
     ok: true,
     table: describeTable(nodeAt(written.tree, path), tableIndex, tableCount),
   }))
+}
+
+/** The cells of the line that a move takes elsewhere; on a live page the others stay the nodes that they are. [TABLE-5] */
+function movedCells(table: ProseElement, op: TableOp): readonly ProseNode[] {
+  if (op.op === 'moveRow') return linesOf(table)[op.from]?.content ?? []
+  // A table in which something moves has no merged cells, so each row has one for each column.
+  return op.op === 'moveColumn' ? linesOf(table).flatMap((line) => line.content[op.from] ?? []) : []
 }
 
 export interface GetTable extends TableSelector {

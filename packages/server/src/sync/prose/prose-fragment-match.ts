@@ -1,3 +1,4 @@
+import { idsOf } from '@docrelay/model/prose/blocks'
 import { equalNodes } from '@docrelay/model/prose/equal'
 import type { ProseElement, ProseNode } from '@docrelay/model/prose/node'
 
@@ -5,7 +6,7 @@ import type { ProseElement, ProseNode } from '@docrelay/model/prose/node'
 export type Match = readonly number[]
 
 /**
- * Pairs two versions of one list of blocks. Equal ends are paired first, then blocks by id (their own, or the first one inside), then
+ * Pairs two versions of one list of blocks. Equal ends are paired first, then blocks by id (their own, or those inside), then
  * what lies between by equality and likeness. Of blocks that changed places those with an id in `moved` are left without a counterpart. Blocks of different type, or with two different ids, are never the same block.
  */
 export function matchBlocks(
@@ -31,9 +32,13 @@ function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo
   while (as < ae && bs < be && equalNodes(a[as] as ProseElement, b[bs] as ProseElement)) match[as++] = bs++
   while (as < ae && bs < be && equalNodes(a[ae - 1] as ProseElement, b[be - 1] as ProseElement)) match[--ae] = --be
   if (as === ae || bs === be) return
+  if (ae - as === 1 && be - bs === 1) {
+    if (mayBeSame(a[as] as ProseElement, b[bs] as ProseElement)) match[as] = bs
+    return
+  }
   if (!byId) return matchAlike(lists, as, ae, bs, be)
   let [aNext, bNext] = [as, bs]
-  for (const [i, j] of idPairs(a.slice(as, ae), b.slice(bs, be), lists.moved)) {
+  for (const [i, j] of surePairs(a.slice(as, ae), b.slice(bs, be), lists.moved)) {
     matchRange(lists, aNext, as + i, bNext, bs + j, false)
     match[as + i] = bs + j
     aNext = as + i + 1
@@ -44,22 +49,27 @@ function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo
 
 type Pair = readonly [number, number]
 
-/** Pairs with the same id, unique on both sides, in increasing order on both: the longest such sequence, first of those that did not move. */
-function idPairs(a: readonly ProseElement[], b: readonly ProseElement[], moved: ReadonlySet<string>): readonly Pair[] {
-  const inB = uniqueKeys(b)
-  const pairs: Pair[] = []
-  for (const [key, i] of uniqueKeys(a)) {
-    const j = inB.get(key)
-    if (j !== undefined) pairs.push([i, j])
-  }
-  if (moved.size === 0) return longestIncreasing(pairs)
-  const isMoved = ([i]: Pair) => moved.has(firstId(a[i] as ProseElement) as string)
+/** Two blocks that have ids in common, and how many; equal ones without any count as having one. */
+interface Candidate {
+  readonly pair: Pair
+  readonly shared: number
+}
+
+/**
+ * Pairs with ids in common, in increasing order on both: those that share the most in all, first of those that did not move. What moved may have
+ * passed blocks without ids, so there equal ones are pairs too.
+ */
+function surePairs(a: readonly ProseElement[], b: readonly ProseElement[], moved: ReadonlySet<string>): readonly Pair[] {
+  if (moved.size === 0) return heaviestIncreasing(sharingIds(a, b))
+  const pairs = [...sharingIds(a, b), ...equalWithoutIds(a, b)].sort((one, other) => one.pair[0] - other.pair[0])
+  const isMoved = ({ pair: [i] }: Candidate) => moved.has(firstId(a[i] as ProseElement) as string)
   const others = pairs.filter(isMoved)
-  const steady = longestIncreasing(pairs.filter((pair) => !isMoved(pair)))
+  const steady = heaviestIncreasing(pairs.filter((pair) => !isMoved(pair)))
   const found: Pair[] = []
   for (let at = 0; at <= steady.length; at++) {
     const [from, to] = [steady[at - 1] ?? START, steady[at] ?? END]
-    found.push(...longestIncreasing(others.filter(([i, j]) => i > from[0] && i < to[0] && j > from[1] && j < to[1])))
+    const between = others.filter(({ pair: [i, j] }) => i > from[0] && i < to[0] && j > from[1] && j < to[1])
+    found.push(...heaviestIncreasing(between))
     if (at < steady.length) found.push(to)
   }
   return found
@@ -68,18 +78,59 @@ function idPairs(a: readonly ProseElement[], b: readonly ProseElement[], moved: 
 const START: Pair = [-1, -1]
 const END: Pair = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
 
-function uniqueKeys(nodes: readonly ProseElement[]): Map<string, number> {
-  const keys = new Map<string, number>()
+/** In the order of the first list. A row is known by all that stands in it: its first cell may go, and its last may come from another row. */
+function sharingIds(a: readonly ProseElement[], b: readonly ProseElement[]): readonly Candidate[] {
+  const [inA, inB] = [ownersOfIds(a), ownersOfIds(b)]
+  const found: Candidate[] = []
+  let shared = new Map<number, number>()
+  let current = -1
+  const flush = () => {
+    for (const [j, count] of shared) found.push({ pair: [current, j], shared: count })
+    shared = new Map()
+  }
+  for (const [id, i] of inA) {
+    const j = inB.get(id)
+    if (i !== current) flush()
+    current = i
+    if (j !== undefined && a[i]?.type === b[j]?.type) shared.set(j, (shared.get(j) ?? 0) + 1)
+  }
+  flush()
+  return found
+}
+
+/** The first of equal blocks with the first, the second with the second. */
+function equalWithoutIds(a: readonly ProseElement[], b: readonly ProseElement[]): readonly Candidate[] {
+  const inB = new Map(withoutIds(b))
+  return withoutIds(a).flatMap(([key, i]): readonly Candidate[] => {
+    const j = inB.get(key)
+    return j === undefined ? [] : [{ pair: [i, j], shared: 1 }]
+  })
+}
+
+/** Blocks in which no id stands, by what they say and how many before say the same. */
+function withoutIds(nodes: readonly ProseElement[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>()
+  return nodes.flatMap((node, index): readonly (readonly [string, number])[] => {
+    if (firstId(node) !== undefined) return []
+    const said = JSON.stringify(node)
+    const count = counts.get(said) ?? 0
+    counts.set(said, count + 1)
+    return [[`${count} ${said}`, index]]
+  })
+}
+
+/** Which block of a list each id stands in, in the order of the list; ids that stand twice are left out. */
+function ownersOfIds(nodes: readonly ProseElement[]): ReadonlyMap<string, number> {
+  const owners = new Map<string, number>()
   const repeated = new Set<string>()
   nodes.forEach((node, index) => {
-    const id = firstId(node)
-    if (id === undefined) return
-    const key = `${node.type} ${id}`
-    if (keys.has(key)) repeated.add(key)
-    keys.set(key, index)
+    for (const id of idsOf([node])) {
+      if (owners.has(id)) repeated.add(id)
+      else owners.set(id, index)
+    }
   })
-  for (const key of repeated) keys.delete(key)
-  return keys
+  for (const id of repeated) owners.delete(id)
+  return owners
 }
 
 function firstId(node: ProseElement): string | undefined {
@@ -91,23 +142,35 @@ function firstId(node: ProseElement): string | undefined {
   return undefined
 }
 
+interface Chain extends Candidate {
+  readonly sum: number
+  readonly before: Chain | undefined
+}
+
 /** `pairs` are increasing in their first member. */
-export function longestIncreasing(pairs: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
-  const tails: number[] = []
-  const previous: number[] = []
-  pairs.forEach(([, value], index) => {
-    let low = 0
-    let high = tails.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((pairs[tails[middle] as number] as readonly [number, number])[1] < value) low = middle + 1
-      else high = middle
-    }
-    previous[index] = low === 0 ? -1 : (tails[low - 1] as number)
-    tails[low] = index
-  })
-  const out: (readonly [number, number])[] = []
-  for (let at = tails.at(-1) ?? -1; at !== -1; at = previous[at] as number) out.push(pairs[at] as readonly [number, number])
+function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
+  // A Fenwick tree over the second members: the heaviest chain that ends at or before each.
+  const size = Math.max(0, ...pairs.map(({ pair }) => pair[1])) + 1
+  const ends = new Array<Chain | undefined>(size + 1)
+  const heavier = (one: Chain | undefined, other: Chain | undefined) => ((other?.sum ?? 0) >= (one?.sum ?? 0) ? other : one)
+  const bestBefore = (second: number) => {
+    let best: Chain | undefined
+    for (let at = second; at > 0; at -= at & -at) best = heavier(best, ends[at])
+    return best
+  }
+  for (let start = 0; start < pairs.length; ) {
+    let end = start
+    while (end < pairs.length && pairs[end]?.pair[0] === pairs[start]?.pair[0]) end++
+    // A block is in a chain once, so what ends with it is entered when all of its pairs are looked at.
+    const chains = pairs.slice(start, end).map((candidate): Chain => {
+      const before = bestBefore(candidate.pair[1])
+      return { ...candidate, before, sum: (before?.sum ?? 0) + candidate.shared }
+    })
+    for (const chain of chains) for (let at = chain.pair[1] + 1; at <= size; at += at & -at) ends[at] = heavier(ends[at], chain)
+    start = end
+  }
+  const out: Pair[] = []
+  for (let at = bestBefore(size); at !== undefined; at = at.before) out.push(at.pair)
   return out.reverse()
 }
 
@@ -151,8 +214,7 @@ function matchInOrder({ a, b, match }: Lists, aFrom: number, aTo: number, bFrom:
 
 /** How much two blocks look like versions of one: 0 for not at all, 1 for equal; never 0 for the same kind of block. */
 export function alike(a: ProseElement, b: ProseElement): number {
-  if (a.type !== b.type || (a.attrs['id'] !== undefined && b.attrs['id'] !== undefined && a.attrs['id'] !== b.attrs['id']))
-    return 0
+  if (!mayBeSame(a, b)) return 0
   if (equalNodes(a, b)) return 1
   const [left, right] = [shortText(a.content), shortText(b.content)]
   const length = Math.max(left.length, right.length)
@@ -162,6 +224,11 @@ export function alike(a: ProseElement, b: ProseElement): number {
   let suffix = 0
   while (suffix < Math.min(left.length, right.length) - prefix && left.at(-1 - suffix) === right.at(-1 - suffix)) suffix++
   return 0.1 + (0.8 * (prefix + suffix)) / length
+}
+
+function mayBeSame(a: ProseElement, b: ProseElement): boolean {
+  const [one, other] = [a.attrs['id'], b.attrs['id']]
+  return a.type === b.type && (one === undefined || other === undefined || one === other)
 }
 
 /** The text of nodes up to a bound that is enough to tell blocks apart. */
