@@ -135,6 +135,8 @@ describe('bodies', () => {
     [{ jsonrpc: '2.0', id: null, method: 'ping' }, null],
     [{ jsonrpc: '2.0', id: { a: 1 }, method: 'ping' }, null],
     [{ jsonrpc: '2.0', id: true, method: 'ping' }, null],
+    [{ jsonrpc: '2.0', id: 2 ** 53, method: 'ping' }, null],
+    [{ jsonrpc: '2.0', id: -1e300, method: 'ping' }, null],
     [{ jsonrpc: '2.0' }, null],
     ['text', null],
     [5, null],
@@ -142,6 +144,14 @@ describe('bodies', () => {
     const answer = await relay.send({ body: JSON.stringify(body) })
     expect([answer.status, answer.json]).toMatchObject([400, { id, error: { code: -32_600 } }])
   })
+
+  it.each(['', '0', 'ü\n', 0, -1, 0.5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
+    '[MCP-10] the id %j comes back as it is',
+    async (id) => {
+      const answer = await relay.send({ body: { jsonrpc: '2.0', id, method: 'ping' } })
+      expect(answer.json).toEqual({ jsonrpc: '2.0', id, result: {} })
+    },
+  )
 
   it('[MCP-10] an answer of the client is taken and ignored', async () => {
     for (const body of [

@@ -11,8 +11,8 @@ import type { EndpointDeps } from './endpoint-deps.ts'
 import { answerEmpty, answerJson, answerPlain, type Exchange, openExchange } from './exchange.ts'
 import { errorMessage, readMessage, RPC_ERRORS, RpcError, type RpcId } from './json-rpc.ts'
 import { createMessages } from './messages.ts'
-import { isAllowedOrigin, isEchoableHost, isLoopbackRequest, publicOrigin } from './origin.ts'
-import { createSessions, sessionClosed } from './sessions.ts'
+import { isAllowedOrigin, isLoopbackRequest, isUsableHost, publicOrigin } from './origin.ts'
+import { createSessions, SessionClosed } from './sessions.ts'
 import { createStreams } from './streams.ts'
 
 export const MCP_PATH = '/mcp'
@@ -53,7 +53,7 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     if (incoming.method === 'POST') return post(exchange, caller)
     const id = exchange.header('mcp-session-id')
     const found = sessions.find(id, caller.key)
-    if (found.kind === 'closed') throw sessionClosed()
+    if (found.kind === 'closed') throw new SessionClosed()
     if (incoming.method === 'DELETE') {
       sessions.close(id, caller.key)
       return answerEmpty(exchange, 204)
@@ -116,7 +116,7 @@ function loopbackRefusal(exchange: Exchange): RelayError | null {
 
 function foldedRefusal(exchange: Exchange, allowedOrigins: readonly string[]): RelayError | null {
   if (!isAllowedOrigin(exchange.header('origin'), allowedOrigins)) return forbidden()
-  if (isEchoableHost(exchange.headers('host'))) return null
+  if (isUsableHost(exchange.headers('host'))) return null
   return new RelayError('BAD_REQUEST', 'The request needs one Host header with a host name.', { field: 'Host' })
 }
 

@@ -65,6 +65,8 @@ export class RpcError extends Error {
   }
 }
 
+const LARGEST_ID = Number.MAX_SAFE_INTEGER
+
 /** One parsed body as a message; else the error that refuses it, with the id where one can be read. [MCP-9, MCP-10, MCP-11] */
 export function readMessage(
   value: unknown,
@@ -82,7 +84,7 @@ export function readMessage(
   const params = own(value, 'params')
   const members = isObject(params) ? params : {}
   if (!Object.hasOwn(value, 'id')) return { kind: 'notification', method, params: members }
-  if (known === null) return refused(null, 'The member id must be a string or a number.')
+  if (known === null) return refused(null, `The member id must be a string, or a number from -${LARGEST_ID} to ${LARGEST_ID}.`)
   return { kind: 'request', id: known, method, params: members }
 }
 
@@ -107,8 +109,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A number only as far as it is told from its neighbours: beyond, another one would be repeated, and nobody waits for that. */
 export function isId(value: unknown): value is RpcId {
-  return typeof value === 'string' || typeof value === 'number'
+  return typeof value === 'string' || (typeof value === 'number' && Math.abs(value) <= LARGEST_ID)
 }
 
 /** A member of the object itself; nothing that an object inherits is ever taken for one. */

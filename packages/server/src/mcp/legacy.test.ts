@@ -252,6 +252,7 @@ describe('methods', () => {
     for (const request of [
       legacy('tools/call', { name: 'service_broken' }),
       legacy('resources/read', { uri: 'relay://broken' }),
+      legacy('resources/read', { uri: 'relay://vanished' }),
     ]) {
       const { status, json, text } = await relay.send(request)
       expect([status, json.error?.code, Object.keys(json.error?.data ?? {})]).toEqual([200, -32_603, ['incident']])

@@ -1,4 +1,3 @@
-import { RelayError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { EndpointCaller } from './credentials.ts'
 import type { EndpointDeps } from './endpoint-deps.ts'
@@ -7,7 +6,7 @@ import { type Era, errorMessage, own, resultMessage, RPC_ERRORS, RpcError, type 
 import { checkLegacyVersion, initialize, LEGACY_METHODS } from './legacy.ts'
 import { cacheHints, checkModern, honour, isModern, MODERN_METHODS, modernResult } from './modern.ts'
 import { openCall } from './open-call.ts'
-import { type Session, sessionClosed, type Sessions } from './sessions.ts'
+import { type Session, SessionClosed, type Sessions } from './sessions.ts'
 import { wantsEvents } from './sse.ts'
 import { MAX_STREAMS, type Streams } from './streams.ts'
 import type { JsonObject, RateBucket } from './tool.ts'
@@ -55,7 +54,7 @@ function cancel(session: Session | null, requestId: unknown): void {
 function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Session | null {
   if (era === 'modern') return null
   const found = sessions.find(exchange.header('mcp-session-id'), caller.key)
-  if (found.kind === 'closed') throw sessionClosed()
+  if (found.kind === 'closed') throw new SessionClosed()
   return found.kind === 'live' ? found.session : null
 }
 
@@ -72,7 +71,7 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
     if (outcome === null) return
     responder.answer(200, resultMessage(request.id, outcome.result), outcome.headers)
   } catch (thrown) {
-    if (thrown instanceof RelayError && !exchange.outgoing.headersSent && thrown.code === 'NOT_FOUND') throw thrown
+    if (thrown instanceof SessionClosed) throw thrown
     const error = asRpcError(thrown, exchange, deps)
     responder.answer(RPC_ERRORS[error.kind][era], errorMessage(request.id, error), error.headers)
   }

@@ -124,6 +124,8 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
 }
 
 /** Plain 404: the client has to begin anew. [MCP-34] */
-export function sessionClosed(): RelayError {
-  return new RelayError('NOT_FOUND', 'The session is closed.', { resource: 'session' })
+export class SessionClosed extends RelayError {
+  constructor() {
+    super('NOT_FOUND', 'The session is closed.', { resource: 'session' })
+  }
 }

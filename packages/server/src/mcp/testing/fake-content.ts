@@ -1,3 +1,4 @@
+import { RelayError } from '../../kernel/errors.ts'
 import type { McpContent, ResourceSink } from '../content.ts'
 
 /** Resources, one of them for everyone, whose changes the test makes up. */
@@ -42,6 +43,7 @@ export function fakeContent(): FakeContent {
       templates: [{ uriTemplate: 'relay://doc/{id}', name: 'document' }],
       async read(_, uri) {
         if (uri === 'relay://broken') throw new Error('secret detail')
+        if (uri === 'relay://vanished') throw new RelayError('NOT_FOUND', 'secret detail')
         return exists(uri) ? [{ uri, mimeType: 'application/json', text: '{}' }] : null
       },
       async mayRead(_, uri) {
