@@ -280,7 +280,7 @@ export const layers = [
   // What the commands beside `serve` run.
   {
     part: server('compose/tools.ts'),
-    ours: ['compose', 'config', 'backup', 'verify', 'drivers/sql', 'operation'].map(server),
+    ours: ['kernel', 'compose', 'config', 'backup', 'verify', 'drivers/sql', 'operation'].map(server),
     ports: [server('blobs')],
     libraries: [],
     node: true,

@@ -1,8 +1,10 @@
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobStore } from '../blobs/blob-store.port.ts'
+import { flushFolder } from '../kernel/durable-files.ts'
 import { RelayError } from '../kernel/errors.ts'
-import { flushFolder, type HashedFile, readFileOf, writeHashed } from './hashed-files.ts'
+import { TOKEN_FILE } from '../kernel/token-file.ts'
+import { type HashedFile, readFileOf, writeHashed } from './hashed-files.ts'
 import { BACKUP_FORMAT, BLOB_LIST_FILE, blobFileOf, MANIFEST_FILE, type Manifest, rowFileOf, writeManifest } from './manifest.ts'
 import { decodeRows, encodeRow } from './row-file.ts'
 import type { ArchivedTable, Cell, StoreLayout, StoreSource } from './store-archive.port.ts'
@@ -25,9 +27,6 @@ export interface BackupDone {
   /** Blobs that the store names but whose bytes are missing or others. */
   readonly lostBlobs: readonly string[]
 }
-
-/** The name a credential file has in the data directory and in a backup. */
-export const TOKEN_FILE = 'mcp_token'
 
 /**
  * Copies everything acknowledged before the call into a folder, beside a running relay. [OPS-9]

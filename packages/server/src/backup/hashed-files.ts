@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { writeAll } from '../kernel/durable-files.ts'
 
 /** A file of a backup, as its manifest names it. */
 export interface HashedFile {
@@ -58,16 +59,6 @@ export function readFileOf(root: string, path: string): AsyncIterable<Uint8Array
   return createReadStream(join(root, ...path.split('/')), { highWaterMark: GATHER_BYTES })
 }
 
-/** Makes the entries of a folder durable. */
-export async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
 /** Many small pieces as few larger ones: one write of the system each. */
 async function* gathered(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = []
@@ -81,9 +72,4 @@ async function* gathered(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array
     held = 0
   }
   if (held > 0) yield Buffer.concat(parts, held)
-}
-
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  let written = 0
-  while (written < bytes.byteLength) written += (await file.write(bytes, written)).bytesWritten
 }

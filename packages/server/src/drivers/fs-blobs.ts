@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobStore, ReceivedBlob } from '../blobs/blob-store.port.ts'
+import { flushFolder, writeAll } from '../kernel/durable-files.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -193,11 +194,6 @@ function removeFile(path: string): Promise<void> {
   return rm(path, { force: true })
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  let written = 0
-  while (written < bytes.byteLength) written += (await file.write(bytes, written)).bytesWritten
-}
-
 /** Makes a folder and those above it, each durable. */
 async function makeFolders(path: string): Promise<void> {
   try {
@@ -217,14 +213,4 @@ async function makeFolder(path: string, parent: string): Promise<string> {
   await mkdir(path, { recursive: true, mode: FOLDER_MODE })
   await flushFolder(parent)
   return path
-}
-
-/** Makes renames and removals in a folder durable. */
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }

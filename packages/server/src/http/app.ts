@@ -10,6 +10,7 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { type Caller, type CallerDeps, readCaller } from './caller.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
+import { forwardedScheme, isEchoableHost } from './host-header.ts'
 import { replyStream } from './reply-stream.ts'
 import {
   type BodyLimit,
@@ -34,7 +35,6 @@ import { groupRoutes, lenientParams, type RouteGroup, rawParams } from './routin
 import { createSourceLimit, type SourceLimit } from './source-limit.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
-const HOST = /^[A-Za-z0-9.:[\]-]{1,255}$/
 
 export interface AppDeps extends Omit<CallerDeps, 'refused'> {
   readonly routes: readonly Route[]
@@ -285,16 +285,15 @@ function checkHost(c: AppContext): void {
   const { incoming } = c.env
   const hosts = incoming.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   const host = c.req.header('host')
-  if (hosts > 1 || (host === undefined ? incoming.httpVersion !== '1.0' : !HOST.test(host))) {
+  if (hosts > 1 || (host === undefined ? incoming.httpVersion !== '1.0' : !isEchoableHost(host))) {
     throw new RelayError('BAD_REQUEST', 'The request needs one Host header with a host name.', { field: 'Host' })
   }
 }
 
 function originOf(c: AppContext): string {
-  const forwarded = c.req.header('x-forwarded-proto')
-  const scheme = forwarded === 'https' || forwarded === 'http' ? forwarded : 'http'
+  const scheme = forwardedScheme(c.req.header('x-forwarded-proto')) ?? 'http'
   const host = c.req.header('host') ?? ''
-  return `${scheme}://${HOST.test(host) ? host : 'localhost'}`
+  return `${scheme}://${isEchoableHost(host) ? host : 'localhost'}`
 }
 
 /** The path of a request target as it was sent. */

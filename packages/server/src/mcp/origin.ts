@@ -1,8 +1,8 @@
+import { forwardedScheme, isEchoableHost } from '../http/host-header.ts'
+
 /** Hosts that a page of another site cannot be reached under, with or without a port. [MCP-4] */
 const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i
 const LOOPBACK_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/i
-/** What may stand in a URL of ours. */
-const HOST = /^[A-Za-z0-9.:[\]-]{1,255}$/
 
 export interface HostFacts {
   /** Every `Host` header of the request. */
@@ -24,15 +24,14 @@ export function isAllowedOrigin(origin: string | undefined, allowed: readonly st
   return origin === undefined || allowed.length === 0 || allowed.includes(origin)
 }
 
-/** One host that can be echoed. [X25, X40] */
-export function isEchoableHost(hosts: readonly string[]): boolean {
-  return hosts.length === 0 || (hosts.length === 1 && HOST.test(hosts[0] ?? ''))
+/** No host, or one that can be echoed. [X25, X40] */
+export function isUsableHost(hosts: readonly string[]): boolean {
+  return hosts.length === 0 || (hosts.length === 1 && isEchoableHost(hosts[0] ?? ''))
 }
 
 /** The origin under which the caller sees the endpoint. [MCP-24] */
 export function publicOrigin(host: string | undefined, forwardedProto: string | undefined): string {
-  const named = host !== undefined && HOST.test(host) ? host : '127.0.0.1'
-  const scheme =
-    forwardedProto === 'http' || forwardedProto === 'https' ? forwardedProto : LOOPBACK_HOST.test(named) ? 'http' : 'https'
+  const named = host !== undefined && isEchoableHost(host) ? host : '127.0.0.1'
+  const scheme = forwardedScheme(forwardedProto) ?? (LOOPBACK_HOST.test(named) ? 'http' : 'https')
   return `${scheme}://${named}`
 }

@@ -2,8 +2,8 @@ import { chmod, link, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
+import { TOKEN_FILE } from '../kernel/token-file.ts'
 
-export const TOKEN_FILE = 'mcp_token'
 /** 24 bytes are 32 characters of base64url. */
 const TOKEN_BYTES = 24
 const USABLE = /^[A-Za-z0-9_-]{16,128}$/

@@ -1,12 +1,7 @@
 import type { Access } from '../../access/access.ts'
-import type { DocumentRecord } from '../../documents/document-store.port.ts'
 import type { Documents } from '../../documents/documents.ts'
-import type { Readable } from '../../documents/reader.ts'
-import type { ReadFacts } from '@docrelay/model/reads'
 import { RelayError } from '../../kernel/errors.ts'
-import { sourceOf } from '../local-access.ts'
-
-export type OpenedDocument = Readable & { readonly record: DocumentRecord }
+import type { OpenedDocument } from '../read-facts.ts'
 
 /** A document as a caller reads it; `null` when it may not, or when there is none: nobody can tell which. [RES-8] */
 export async function readableDocument(
@@ -24,15 +19,4 @@ export async function mayReadDocument(documents: Pick<Documents, 'require'>, acc
 function nothingToRead(error: unknown): null {
   if (error instanceof RelayError && ['NOT_FOUND', 'VIEW_FORBIDDEN', 'BAD_ID'].includes(error.code)) return null
   throw error
-}
-
-export function factsOf({ record: { head }, reader }: OpenedDocument): ReadFacts {
-  return {
-    id: head.id,
-    serverVersion: head.version,
-    source: sourceOf(head),
-    modifiedAt: head.updatedAtMs,
-    access: reader.level,
-    collectionId: head.collectionId,
-  }
 }

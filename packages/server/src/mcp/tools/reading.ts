@@ -3,7 +3,7 @@ import type { HeldFile } from '@docrelay/model/canvas/files'
 import { readFlaw, type ReadName } from '@docrelay/model/reads'
 import type { Bodies } from '../../documents/bodies.ts'
 import type { Documents } from '../../documents/documents.ts'
-import { sourceOf } from '../local-access.ts'
+import { factsOf } from '../read-facts.ts'
 import { refusal } from '../results.ts'
 import type { JsonObject, ToolCall, ToolFailure } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
@@ -36,16 +36,8 @@ export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<O
     .get(call.access, docId)
     .catch((error: unknown) => documentFailure(error, { access: call.access, docId, does: 'read' }, deps.wasDeleted))
   if ('kind' in found) return found
-  const { record, reader } = found
-  const { head, body } = record
-  const facts = {
-    id: head.id,
-    serverVersion: head.version,
-    source: sourceOf(head),
-    modifiedAt: head.updatedAtMs,
-    access: reader.level,
-    collectionId: head.collectionId,
-  } as const
+  const { body } = found.record
+  const facts = factsOf(found)
   return {
     async read(name, args, held) {
       call.signal.throwIfAborted()
