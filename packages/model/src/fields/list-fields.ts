@@ -1,5 +1,5 @@
 import type { DocumentBody, Fields } from '../body.ts'
-import { isJsonObject, type Json, memberOf, omitMembers } from '../json.ts'
+import { isJsonObject, type JsonObject, memberOf, omitMembers } from '../json.ts'
 
 /** A field as tools show it. */
 export interface FieldEntry {
@@ -11,7 +11,7 @@ export interface FieldEntry {
 export function listFields(body: DocumentBody): readonly FieldEntry[] {
   if (body.fields?.kind !== 'fields') return []
   const { items, order } = body.fields
-  return order.map((name) => ({ name, value: shownValue(memberOf(items.get(name) ?? {}, 'value')) }))
+  return order.map((name) => ({ name, value: fieldValue(items.get(name) ?? {}) }))
 }
 
 /** The library of a body, empty where it has none that can be read. What else stood in it is carried. [BODY-3] */
@@ -24,7 +24,8 @@ export function fieldLibrary(body: DocumentBody): Fields {
 }
 
 /** An entry's value as text; the relay does not check what editors store. */
-function shownValue(value: Json | undefined): string {
+export function fieldValue(entry: JsonObject): string {
+  const value = memberOf(entry, 'value')
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }

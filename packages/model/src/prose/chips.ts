@@ -1,6 +1,6 @@
 import type { Fields, Opaque, References } from '../body.ts'
 import type { Warning } from '../edit.ts'
-import { memberOf } from '../json.ts'
+import { fieldValue } from '../fields/list-fields.ts'
 import { nearestNames } from '../nearest.ts'
 import { quote } from '../quote.ts'
 import { sameList, withContent } from './equal.ts'
@@ -25,9 +25,7 @@ export function fieldLabel(name: string, libraries: Libraries): string | undefin
   const computed = computedField(name, libraries.nowMs)
   if (computed !== undefined) return computed
   const field = libraries.fields?.kind === 'fields' ? libraries.fields.items.get(name) : undefined
-  if (field === undefined) return undefined
-  const value = memberOf(field, 'value')
-  return typeof value === 'string' ? value : ''
+  return field === undefined ? undefined : fieldValue(field)
 }
 
 /** A chip with this label; the chip itself when it shows that already. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isRefusal } from '../edit.ts'
+import { listFields } from '../fields/list-fields.ts'
 import { body } from '../testing/builders.ts'
 import { readContent, type ContentArgs } from './content.ts'
 import { serialiseHtml } from './html.ts'
@@ -30,6 +31,12 @@ describe('content of a call', () => {
     for (const given of [chip('Client'), chip('Client', 'old'), '<span data-field data-name="Client"><b>x</b></span>'])
       expect(read(`<p>${given}</p>`).html).toBe(`<p>${chip('Client', 'A &amp; &lt;B&gt;')}</p>`)
     expect(read(`<p>${chip('Empty', 'x')}</p>`)).toMatchObject({ html: `<p>${chip('Empty')}</p>`, warnings: [] })
+  })
+
+  it('[PROSE-37] [FIELD-4] a chip shows what list_fields says, also of a value that an editor stored as a number', () => {
+    const given = body({ fields: { fields: { Year: { name: 'Year', value: 2026 } }, order: ['Year'] } })
+    expect(read(`<p>${chip('Year')}</p>`, 'html', given).html).toBe(`<p>${chip('Year', '2026')}</p>`)
+    expect(listFields(given)).toEqual([{ name: 'Year', value: '2026' }])
   })
 
   it('[PROSE-37] an unknown field is written without label and told with what is nearest', () => {

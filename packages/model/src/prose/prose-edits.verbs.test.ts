@@ -29,6 +29,11 @@ describe('set_prose of a page', () => {
     })
   })
 
+  it('[PROSE-50] [PROSE-54] blocks that are kept do not count as written, so that none of them is what moved', () => {
+    const content = '<p>One</p><h1>2</h1><hr><p>Three</p>'
+    expect(done(setProse, proseBody(stored), { ...at, content }).writtenBlocks).toEqual(['blk-b'])
+  })
+
   it('[PROSE-54] blocks in the middle that are said again are kept', () => {
     const content = '<p>1</p><p>Two</p><p>3</p>'
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(p('a', '1') + p('b', 'Two') + p('c', '3'))

@@ -27,14 +27,17 @@ export function replacePage(tree: ProseTree, content: ProseTree): Verbed {
   )
   const carried = new Set(idsOf(fresh))
   const nodes: ProseNode[] = []
+  const own: ProseNode[] = []
   let [stored, written, next] = [0, 0, 0]
   for (const pair of [...kept, { stored: tree.length, written: content.length }]) {
     const gap = fresh.slice(next, next + pair.written - written)
     next += gap.length
-    pushAll(nodes, withPassedId(gap, tree.slice(stored, pair.stored), carried))
+    const passed = withPassedId(gap, tree.slice(stored, pair.stored), carried)
+    pushAll(nodes, passed)
+    pushAll(own, passed)
     if (pair.stored < tree.length) nodes.push(tree[pair.stored] as ProseElement)
     stored = pair.stored + 1
     written = pair.written + 1
   }
-  return verbed(tree, nodes, nodes)
+  return verbed(tree, nodes, own)
 }

@@ -78,7 +78,7 @@ export function findTarget(page: TargetPage, address: Address, names: AddressNam
   const currentText = quote(blockText(found.block))
   return refused(
     'ERR_ID_ANCHOR_MISMATCH',
-    `The text of ${quote(id)} is not ${names.anchor} but "${currentText}"; read the page again or use the id alone.`,
+    `${names.anchor} is not the text of ${quote(id)}, which is "${currentText}"; read the page again, or send the id alone.`,
     { id, currentText },
   )
 }
