@@ -99,6 +99,6 @@ export function moveSection(tree: ProseTree, index: number, toIndex: number): Ve
 
 /** [ERR_SECTION_INDEX] */
 export function noSection(index: number, sectionCount: number): Refusal {
-  const known = sectionCount === 0 ? 'the page has no section' : `its sections are 0 to ${sectionCount - 1}`
-  return refused('ERR_SECTION_INDEX', `The page has no section ${index}; ${known}.`, { index, sectionCount })
+  const sentence = `The page has no section ${index}; it has ${sectionCount}, numbered from 0.`
+  return refused('ERR_SECTION_INDEX', sentence, { index, sectionCount })
 }

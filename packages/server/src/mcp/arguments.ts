@@ -69,9 +69,9 @@ function unknownArgument(name: string, known: readonly string[], path: string): 
   const shown = path + name.slice(0, SHOWN_CHARACTERS)
   const [nearest] = nearestNames(name, known, 1)
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  const list = known.length === 0 ? 'none' : known.join(', ')
-  const sentence = `There is no argument ${JSON.stringify(shown)}.${hint} The known ones are: ${list}.`
-  return badArgument(shown, sentence, { expected: 'a known argument', ...(nearest !== undefined && { nearest }), known })
+  const wanted = known.length === 0 ? 'no argument' : `one of ${known.join(', ')}`
+  const sentence = `There is no argument ${JSON.stringify(shown)}.${hint} Expected is ${wanted}.`
+  return badArgument(shown, sentence, { expected: wanted, ...(nearest !== undefined && { nearest }), known })
 }
 
 function flawOf(schema: ValueSchema, value: unknown, path: string): ToolFailure | null {

@@ -156,7 +156,9 @@ function outsideView({ name, toolset, bucket }: ToolDefinition, view: ToolView):
 function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, args: JsonObject): ToolFailure | null {
   if (bucket === 'read' || access.role !== 'viewer') return null
   const deletes = name === 'delete_document'
-  const docId = typeof args['docId'] === 'string' ? { docId: args['docId'] } : {}
-  const sentence = `The role viewer may ${deletes ? 'delete' : 'write'} nothing in this workspace.`
-  return failure(deletes ? 'ERR_DELETE_FORBIDDEN' : 'ERR_EDIT_FORBIDDEN', sentence, { ...docId, role: access.role })
+  const { docId } = args
+  const document = docId === undefined ? '' : `, document ${String(docId)} included`
+  const sentence = `The role viewer may ${deletes ? 'delete' : 'write'} nothing in this workspace${document}.`
+  const facts = { ...(docId !== undefined && { docId }), role: access.role }
+  return failure(deletes ? 'ERR_DELETE_FORBIDDEN' : 'ERR_EDIT_FORBIDDEN', sentence, facts)
 }

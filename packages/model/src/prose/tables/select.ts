@@ -39,7 +39,7 @@ export function selectTable(page: TargetPage, selector: TableSelector): Selected
   const index = tableIndex ?? 0
   const found = tables[index]
   if (found !== undefined) return { ...found, tableIndex: index, tableCount }
-  return refused('ERR_TABLE_INDEX', `The page has no table ${index}; its tables are numbered 0 to ${tableCount - 1}.`, {
+  return refused('ERR_TABLE_INDEX', `The page has no table ${index}; it has ${tableCount}, numbered from 0.`, {
     tableIndex: index,
     tableCount,
   })
