@@ -10,7 +10,10 @@ import { RESULT_MEMBERS, SHAPE_MEMBERS, STYLE_MEMBERS, TOOL_ARGUMENTS, TOOL_CODE
 
 const library = openSkills()
 /** Those that there are; nothing is run. */
-const TOOLS = allTools({} as ToolDeps)
+const TOOLS = allTools({} as ToolDeps).map(({ name, inputSchema }) => ({
+  name,
+  inputSchema: inputSchema as unknown as ArgumentsSchema,
+}))
 const ROW = `<tr>${'<td><p>x</p></td>'.repeat(3)}</tr>`
 const WITH_TABLE = body({ richTextPages: [prosePage('p', `<table>${ROW}${ROW}</table>`)] })
 let minted = 0
@@ -65,7 +68,7 @@ it('[SKILL-4] the seven recipes with their arguments', () => {
 it('[SKILL-2] the table of tools has all of them', () => expect(Object.keys(TOOL_ARGUMENTS)).toHaveLength(45))
 
 it.each(TOOLS)('[SKILL-2] the table of tools says of $name what it takes', ({ name, inputSchema }) => {
-  const { properties } = inputSchema as ArgumentsSchema
+  const { properties } = inputSchema
   expect(Object.keys(properties).sort()).toEqual([...(TOOL_ARGUMENTS[name] ?? [])].sort())
   for (const { enum: values = [] } of Object.values(properties)) expect(TOOL_VALUES).toEqual(expect.arrayContaining([...values]))
 })
@@ -87,8 +90,8 @@ describe.each(TEXTS)('%s', (_, text) => {
         const given = args.split(', ').filter((part) => part !== '')
         for (const arg of given) expect(known, span).toContain(arg)
         // Whoever calls it as it stands there is not told that an argument is missing.
-        const { required = [] } = (TOOLS.find((built) => built.name === name)?.inputSchema ?? {}) as ArgumentsSchema
-        expect(given, span).toEqual(expect.arrayContaining([...required]))
+        const built = TOOLS.find((one) => one.name === name)
+        expect(given, span).toEqual(expect.arrayContaining([...(built?.inputSchema.required ?? [])]))
       } else if (span.startsWith('ERR_')) expect(TOOL_CODES).toContain(span)
       else if (!other.test(span)) expect([...words], span).toContain(span)
     }
