@@ -14,7 +14,7 @@ export interface CommitQueueOptions {
   readonly appendAll: (writer: Writer, records: readonly AppendRecord[]) => Promise<readonly AppendOutcome[]>
   /** Called once, when nothing can be confirmed on this handle any more. [D10] */
   readonly onFatal: (error: Error) => void
-  /** Test hooks: appends answered before the commit, and a pause before each commit. */
+  /** Test hooks: calls answered before the commit, and a pause before each commit. */
   readonly ackBeforeCommit: boolean
   readonly commitHoldMs: number
 }
@@ -248,7 +248,7 @@ export class CommitQueue {
       const transaction = await database.begin()
       try {
         results = await this.#runAll(transaction.writer, batch)
-        if (ackBeforeCommit) settleAppends(batch, results)
+        if (ackBeforeCommit) settle(batch, results)
         if (commitHoldMs > 0) await new Promise((resolve) => setTimeout(resolve, commitHoldMs))
         committing = true
         await transaction.commit()
@@ -343,9 +343,4 @@ function brokenError(): RelayError {
 
 function settle(batch: readonly Job[], results: readonly unknown[]): void {
   for (const [i, job] of batch.entries()) job.resolve(results[i])
-}
-
-/** Only appends: a body that others cannot read yet would be found out by its own writer. */
-function settleAppends(batch: readonly Job[], results: readonly unknown[]): void {
-  for (const [i, job] of batch.entries()) if (job.work.kind === 'append') job.resolve(results[i])
 }

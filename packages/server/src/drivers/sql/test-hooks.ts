@@ -1,6 +1,6 @@
 /**
  * Weakenings by which the fault tests show that they can fail; none works without `RELAY_TEST_HOOKS=1`.
- * `RELAY_TEST_SYNCHRONOUS=NORMAL`: SQLite does not flush at commit. `RELAY_TEST_ACK_BEFORE_COMMIT=1`: appends are answered before the commit.
+ * `RELAY_TEST_SYNCHRONOUS=NORMAL`: SQLite does not flush at commit. `RELAY_TEST_ACK_BEFORE_COMMIT=1`: writes are answered before the commit.
  * `RELAY_TEST_COMMIT_HOLD_MS`: how long everything of a commit is written but not committed; it weakens nothing, only makes that time visible.
  */
 export interface TestHooks {

@@ -116,6 +116,7 @@ describe('while a commit is held', () => {
     await relay.stop()
     await relay.restart({ RELAY_WRITES_PER_SEC: '0', ...HELD, RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
     await create(relay, 'too-early')
+    await until('the document to be there', () => storedHead(relay, 'too-early') !== null)
     expect((await edit('too-early', false)).early).toContain('SYNC_ACK')
   })
 

@@ -2,11 +2,20 @@ import { type RelayClient, RelayRequestError } from '@docrelay/protocol/client/r
 import type { SyncClient } from '@docrelay/protocol/client/sync-client'
 import * as Y from 'yjs'
 import { type RelayUnderTest, until } from '../relay-under-test.ts'
+import { addLosses, type Losses, NO_LOSSES, tally } from './losses.ts'
+import { type Confirmed, confirmedNow, holds, openRegister, type Register, setRegister } from './registers.ts'
+import { AGENT_PAGE, checkTools, openToolAgent, type ToolAgent, type ToolsTold, toldNow } from './tool-agents.ts'
 
 const LIVE_DOCUMENTS = 10
 const TYPISTS_PER_DOCUMENT = 2
 const EDITS_PER_SECOND = 20
+/** Marks that are typed without a look at what is saved. */
+const BURST = 10
 const REST_WRITERS = 4
+/** Of the live documents, those that an agent edits beside the typists. */
+const LIVE_AGENTS = 4
+/** Documents that an agent edits and nobody has open, but for the last, which somebody opens and leaves in the middle of it. */
+const COLD_AGENTS = 4
 
 /** Limits that would end the load and are not what is tested. */
 export const OPEN_LIMITS = { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1000', RELAY_LOG_LEVEL: 'error' }
@@ -20,28 +29,15 @@ interface Typist {
   saved: number
 }
 
-/** PUTs and deletes one document, one call after the other. */
-interface RestWriter {
-  readonly id: string
-  /** Every content that was sent, `null` for a delete; the first is what was there before. */
-  readonly sent: (string | null)[]
-  /** How many of them the relay has confirmed. */
-  answered: number
-}
-
 /** What the relay had acknowledged at one moment. */
 export interface Acknowledged {
   readonly marks: ReadonlyMap<string, readonly string[]>
-  readonly writers: readonly { readonly writer: RestWriter; readonly answered: number }[]
+  /** Documents that are PUT and deleted, by their id. */
+  readonly writers: readonly Confirmed[]
+  readonly agents: readonly ToolsTold[]
 }
 
-export interface Losses {
-  readonly checked: number
-  readonly missing: number
-  readonly unloadable: number
-}
-
-/** Typists on live documents and writers over REST, from `start` until `stop`. [D-1] */
+/** Typists on live documents, writers over REST and agents with tools, from `start` until `stop`. [D-1] */
 export interface MixedLoad {
   acknowledged(): Acknowledged
   /** Ends typing and writing and lets go of the clients. */
@@ -49,28 +45,42 @@ export interface MixedLoad {
 }
 
 export async function createDocuments(relay: RelayUnderTest, others: number): Promise<void> {
-  const content = '<p></p>'
-  for (let i = 0; i < LIVE_DOCUMENTS; i++)
-    await relay.rest().putDocument(live(i), { name: live(i), pages: [], richTextPages: [{ id: 'text', name: 'Text', content }] })
+  const page = { pages: [], richTextPages: [{ id: 'text', name: 'Text', content: '<p></p>' }, AGENT_PAGE] }
+  for (let i = 0; i < LIVE_DOCUMENTS; i++) await relay.rest().putDocument(live(i), { ...page, name: live(i) })
+  for (let i = 0; i < COLD_AGENTS; i++) await relay.rest().putDocument(cold(i), { ...page, name: cold(i) })
   for (let i = 0; i < others; i += 50)
     await Promise.all(Array.from({ length: 50 }, (_, j) => relay.rest().putDocument(`other-${i + j}`, { name: 'Other' })))
 }
 
-/** Resolves when all have joined and type. `round` names the marks. */
-export async function startMixedLoad(relay: RelayUnderTest, round: number): Promise<MixedLoad> {
+export interface LoadPlan {
+  /** Names the marks. */
+  readonly round: number
+  /** Decides what the agents do. */
+  readonly random: () => number
+  readonly agentPauseMs?: number
+}
+
+/** Resolves when all have joined and type. */
+export async function startMixedLoad(relay: RelayUnderTest, { round, random, agentPauseMs = 20 }: LoadPlan): Promise<MixedLoad> {
   let running = true
   const isRunning = () => running
   const typists = Array.from({ length: LIVE_DOCUMENTS * TYPISTS_PER_DOCUMENT }, (_, i) => openTypist(relay, round, i))
   const writers = await Promise.all(Array.from({ length: REST_WRITERS }, (_, i) => openWriter(relay, `rest-${i}`)))
   await until('the typists to join', () => typists.every(({ client }) => client.state.saved === 'saved'), 20_000)
+  const agents: ToolAgent[] = []
+  for (const [i, docId] of agentDocuments().entries())
+    agents.push(await openToolAgent(relay, { docId, mark: `tool ${round}.${i}`, random, pauseMs: agentPauseMs }))
   const work = [
     ...typists.map((typist) => type(typist, isRunning)),
     ...writers.map((writer) => write(relay.rest(), writer, round, isRunning)),
+    ...agents.map((agent) => agent.work(isRunning)),
+    visit(relay, cold(COLD_AGENTS - 1), isRunning),
   ]
   return {
     acknowledged: () => ({
       marks: marksByDocument(typists),
-      writers: writers.map((writer) => ({ writer, answered: writer.answered })),
+      writers: writers.map(confirmedNow),
+      agents: agents.map(toldNow),
     }),
     async stop() {
       running = false
@@ -82,6 +92,24 @@ export async function startMixedLoad(relay: RelayUnderTest, round: number): Prom
 
 function live(i: number): string {
   return `live-${i}`
+}
+
+function cold(i: number): string {
+  return `cold-${i}`
+}
+
+function agentDocuments(): readonly string[] {
+  return [...Array.from({ length: LIVE_AGENTS }, (_, i) => live(i)), ...Array.from({ length: COLD_AGENTS }, (_, i) => cold(i))]
+}
+
+/** Joins a document in the middle of what others do with it, and leaves it again. */
+async function visit(relay: RelayUnderTest, id: string, running: () => boolean): Promise<void> {
+  while (running()) {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const visitor = relay.sync(id, { sub: 'visitor' })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    visitor.destroy()
+  }
 }
 
 function openTypist(relay: RelayUnderTest, round: number, i: number): Typist {
@@ -103,6 +131,9 @@ async function type(typist: Typist, running: () => boolean): Promise<void> {
     typist.typed.push(mark)
     text.insert(text.length, mark)
     await new Promise((resolve) => setTimeout(resolve, 1_000 / EDITS_PER_SECOND))
+    // A relay that is behind would never be heard to have saved everything.
+    if (typist.typed.length % BURST === 0)
+      while (running() && typist.saved < typist.typed.length) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
@@ -113,22 +144,20 @@ function marksByDocument(typists: readonly Typist[]): Map<string, string[]> {
   return marks
 }
 
-async function openWriter(relay: RelayUnderTest, id: string): Promise<RestWriter> {
-  return { id, sent: [await contentOf(relay.rest(), id)], answered: 1 }
+async function openWriter(relay: RelayUnderTest, id: string): Promise<Register> {
+  return openRegister(id, await contentOf(relay.rest(), id))
 }
 
 /** PUTs versions one after the other, and now and then deletes and creates anew; notes only what was answered. */
-async function write(client: RelayClient, writer: RestWriter, round: number, running: () => boolean): Promise<void> {
+async function write(client: RelayClient, writer: Register, round: number, running: () => boolean): Promise<void> {
+  const { name: id, sent } = writer
   for (let i = 0; running(); i++) {
-    const content = writer.sent.at(-1) !== null && i % 17 === 16 ? null : `<p>${round}.${i}</p>`
-    writer.sent.push(content)
+    const content = sent.at(-1) !== null && i % 17 === 16 ? null : `<p>${round}.${i}</p>`
+    const body = { name: id, richTextPages: [{ id: 'text', name: 'Text', content }] }
     try {
-      if (content === null) await client.deleteDocument(writer.id)
-      else {
-        const body = { name: writer.id, richTextPages: [{ id: 'text', name: 'Text', content }] }
-        await client.putDocument(writer.id, body, { overrideTombstone: true })
-      }
-      writer.answered = writer.sent.length
+      await setRegister(writer, content, async () =>
+        content === null ? client.deleteDocument(id) : client.putDocument(id, body, { overrideTombstone: true }),
+      )
     } catch (error) {
       // An answered refusal would be a fault of this script; an unanswered call may or may not have happened.
       if (error instanceof RelayRequestError && error.status < 500) throw error
@@ -138,40 +167,42 @@ async function write(client: RelayClient, writer: RestWriter, round: number, run
 }
 
 /** Compares what a relay shows, over WebSocket and REST, with what was acknowledged. What came after that moment may be there or not. */
-export async function findLosses(relay: RelayUnderTest, { marks, writers }: Acknowledged): Promise<Losses> {
+export async function findLosses(relay: RelayUnderTest, { marks, writers, agents }: Acknowledged): Promise<Losses> {
+  const agentOf = (document: string) => agents.find(({ docId }) => docId === document)
   const found = await Promise.all([
-    ...[...marks].map(([document, expected]) => checkLive(relay, document, expected)),
-    ...writers.map(({ writer, answered }) => checkWriter(relay, writer, answered)),
+    ...[...marks].map(([document, expected]) => checkLive(relay, document, expected, agentOf(document))),
+    ...writers.map((writer) => checkWriter(relay, writer)),
+    ...agents.filter(({ docId }) => !marks.has(docId)).map((told) => checkTools(relay, told, null)),
   ])
   return found.reduce(addLosses, NO_LOSSES)
 }
 
-export const NO_LOSSES: Losses = { checked: 0, missing: 0, unloadable: 0 }
-
-export function addLosses(a: Losses, b: Losses): Losses {
-  return { checked: a.checked + b.checked, missing: a.missing + b.missing, unloadable: a.unloadable + b.unloadable }
-}
-
-async function checkLive(relay: RelayUnderTest, document: string, expected: readonly string[]): Promise<Losses> {
+async function checkLive(
+  relay: RelayUnderTest,
+  document: string,
+  expected: readonly string[],
+  told: ToolsTold | undefined,
+): Promise<Losses> {
   const reader = relay.sync(document, { sub: 'reader' })
   try {
     await until('a fresh client', () => reader.state.synced)
     const overSocket = reader.doc.getXmlFragment('prose:text').toString()
     const overRest = (await contentOf(relay.rest(), document)) ?? ''
     const missing = expected.filter((mark) => !overSocket.includes(mark) || !overRest.includes(mark)).length
-    return { checked: expected.length, missing, unloadable: 0 }
+    const typed = tally('typed', expected.length, missing)
+    if (told === undefined) return typed
+    return addLosses(typed, await checkTools(relay, told, reader.doc.getXmlFragment(`prose:${AGENT_PAGE.id}`).toString()))
   } catch (error) {
     console.log(`${document}: ${error instanceof Error ? error.message : error}`)
-    return { checked: 0, missing: 0, unloadable: 1 }
+    return { ...NO_LOSSES, unloadable: 1 }
   } finally {
     reader.destroy()
   }
 }
 
-/** What is stored is what was acknowledged last, or what a later call would have left. */
-async function checkWriter(relay: RelayUnderTest, { id, sent }: RestWriter, answered: number): Promise<Losses> {
-  const stored = await contentOf(relay.rest(), id)
-  return { checked: 1, missing: sent.slice(answered - 1).includes(stored) ? 0 : 1, unloadable: 0 }
+async function checkWriter(relay: RelayUnderTest, confirmed: Confirmed): Promise<Losses> {
+  const stored = await contentOf(relay.rest(), confirmed.register.name)
+  return tally('saved', 1, holds(confirmed, stored) ? 0 : 1)
 }
 
 /** The prose of a document, `null` when there is none. */
@@ -183,17 +214,6 @@ async function contentOf(client: RelayClient, id: string): Promise<string | null
     if (error instanceof RelayRequestError && error.status === 404) return null
     throw error
   }
-}
-
-export function describeLosses({ checked, missing, unloadable }: Losses): string {
-  return `${checked} acknowledged edits and saves checked, ${missing} missing, ${unloadable} documents unloadable`
-}
-
-/** Says what came of a run, and gives its exit code: 0 when nothing is lost, or with a sabotage when something is. */
-export function exitCodeOf(total: Losses, sabotaged: boolean): 0 | 1 {
-  const lost = total.missing + total.unloadable > 0
-  if (sabotaged) console.log(lost ? 'The sabotage was found out, so this check can fail.' : 'The sabotage was NOT found out.')
-  return lost === sabotaged && total.checked > 0 ? 0 : 1
 }
 
 /** xorshift32 */

@@ -11,19 +11,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import { startRelayUnderTest } from '../relay-under-test.ts'
-import {
-  type Acknowledged,
-  addLosses,
-  createDocuments,
-  describeLosses,
-  exitCodeOf,
-  findLosses,
-  generator,
-  type Losses,
-  NO_LOSSES,
-  OPEN_LIMITS,
-  startMixedLoad,
-} from './mixed-load.ts'
+import { addLosses, anyLost, describeLosses, exitCodeOf, type Losses, NO_LOSSES } from './losses.ts'
+import { type Acknowledged, createDocuments, findLosses, generator, OPEN_LIMITS, startMixedLoad } from './mixed-load.ts'
 
 const HOST_BYTES = 8 * 2 ** 30
 const DISK_BYTES = 2 ** 30
@@ -52,7 +41,7 @@ async function main(): Promise<void> {
   using disks = openDisks()
   const total = await playCuts(disks, Number(values.cuts), sabotaged, generator(Number(values.seed)))
   console.log(`total: ${describeLosses(total)}`)
-  process.exitCode = exitCodeOf(total, sabotaged)
+  process.exitCode = exitCodeOf(total, sabotaged ? { foundBy: ['typed', 'tools'] } : null)
 }
 
 async function playCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Losses> {
@@ -60,7 +49,7 @@ async function playCuts(disks: Disks, count: number, sabotaged: boolean, random:
   let total = NO_LOSSES
   for (const [i, { image, acknowledged }] of cuts.entries()) {
     const losses = await lookAt(disks, image, acknowledged)
-    if (losses.missing + losses.unloadable > 0) console.log(`cut ${i + 1}: ${describeLosses(losses)}`)
+    if (anyLost(losses)) console.log(`cut ${i + 1}: ${describeLosses(losses)}`)
     total = addLosses(total, losses)
   }
   return total
@@ -68,11 +57,11 @@ async function playCuts(disks: Disks, count: number, sabotaged: boolean, random:
 
 async function takeCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Cut[]> {
   const weak: Record<string, string> = sabotaged ? { RELAY_TEST_HOOKS: '1', RELAY_TEST_SYNCHRONOUS: 'NORMAL' } : {}
-  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...weak }, dataDir: disks.dataDir })
+  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...weak }, dataDir: disks.dataDir, mcp: 'local' })
   await createDocuments(relay, 0)
   // Only what comes from here on is at stake, whatever the mode.
   execFileSync('sync')
-  const load = await startMixedLoad(relay, 1)
+  const load = await startMixedLoad(relay, { round: 1, random })
   const cuts: Cut[] = []
   for (let i = 0; i < count; i++) {
     await new Promise((resolve) => setTimeout(resolve, 300 + random() * 1_200))
@@ -96,12 +85,12 @@ async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged): 
     return losses
   } catch (error) {
     console.log(error instanceof Error ? error.message : error)
-    return { checked: 0, missing: 0, unloadable: 1 }
+    return { ...NO_LOSSES, unloadable: 1 }
   }
 }
 
 async function lossesIn(dataDir: string, acknowledged: Acknowledged): Promise<Losses> {
-  await using relay = await startRelayUnderTest({ env: OPEN_LIMITS, dataDir })
+  await using relay = await startRelayUnderTest({ env: OPEN_LIMITS, dataDir, mcp: 'local' })
   return await findLosses(relay, acknowledged)
 }
 
