@@ -3,6 +3,7 @@ import type { SyncClient } from '@docrelay/protocol/client/sync-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { openPostgresUnderTest, type PostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
+import { mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 
@@ -19,6 +20,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     url.port = String(proxy.port)
     await proxy.down()
     const starting = startRelayUnderTest({
+      mcp: 'local',
       env: { RELAY_STORAGE_URL: url.href, RELAY_CLUSTER_SINGLE_NODE: 'true', RELAY_WRITES_PER_SEC: '0' },
     })
     await new Promise((resolve) => setTimeout(resolve, 1_000))
@@ -81,6 +83,95 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     expect(relay.pid).toBe(pid)
     late.destroy()
     ann.destroy()
+  }, 60_000)
+
+  it.each(['cold', 'live'])(
+    '[TOOL-8] [TOOL-9] [CONC-4] tools say so while it is away, leave nothing half, and go on, %s',
+    async (id) => {
+      const member = { sub: 'ann', role: 'member' }
+      const client = relay.rest(member)
+      const before = '<p id="blk-1">before</p><table><tr><td><p>cell</p></td></tr></table>'
+      await client.putDocument(id, { name: id, richTextPages: [{ id: 'text', name: 'Text', content: before }] })
+      const person = id === 'live' ? relay.sync(id, member) : null
+      if (person !== null) await saved(person)
+      const agent = await mcpAgent(relay.mcpUrl, relay.token(member))
+      const at = { docId: id, pageId: 'text' }
+      const calls = [
+        ['set_prose', { ...at, content: 'during' }],
+        ['insert_block', { ...at, content: 'during', id: 'blk-1' }],
+        ['delete_block', { ...at, id: 'blk-1' }],
+        ['edit_table', { ...at, op: 'addRow', row: 0 }],
+        ['set_fields', { docId: id, fields: [{ name: 'during', value: 'x' }] }],
+        ['rename_document', { docId: id, name: 'during' }],
+        ['delete_document', { docId: id }],
+        ['create_document', { name: 'during' }],
+        ['get_prose', { docId: id }],
+        ['list_documents', {}],
+      ] as const
+      await proxy.down()
+      for (const [tool, args] of calls)
+        expect(await agent.refused(tool, args), tool).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', retryable: true })
+      await proxy.up()
+      await until('readiness', async () => (await ready()) === 200)
+      expect(await client.getDocument(id)).toMatchObject({ name: id, serverVersion: 1, richTextPages: [{ content: before }] })
+      expect(await agent.call('list_documents', { query: 'during' })).toMatchObject({ documents: [] })
+      const after = await agent.call('insert_block', { ...at, content: 'after', id: 'blk-1', expectedVersion: 1 })
+      expect(after).toMatchObject({ serverVersion: 2 })
+      expect(await content(id)).toMatch(/before<.*after<.*cell</)
+      if (person === null) return
+      await until('the person to see it', () => person.doc.getXmlFragment('prose:text').toString().includes('after'), 20_000)
+      expect(person.doc.getXmlFragment('prose:text').toString()).not.toContain('during')
+      person.destroy()
+    },
+    60_000,
+  )
+
+  it('[TOOL-8] [CONC-4] while it comes and goes, every answered edit of a tool is there once and no refused one is there twice', async () => {
+    const id = 'flaky'
+    await relay
+      .rest()
+      .putDocument(id, { name: id, richTextPages: [{ id: 'text', name: 'Text', content: '<p id="blk-1">x</p>' }] })
+    const person = relay.sync(id)
+    await saved(person)
+    const agent = await mcpAgent(relay.mcpUrl, relay.token())
+    const answered: string[] = []
+    const refused: string[] = []
+    let running = true
+    const working = (async () => {
+      for (let i = 0; running; i++) {
+        const mark = `[${i}]`
+        const { isError, result } = await agent.answer('insert_block', {
+          docId: id,
+          pageId: 'text',
+          content: mark,
+          format: 'html',
+          id: 'blk-1',
+        })
+        if (isError) expect(result.code).toBe('ERR_STORE_UNAVAILABLE')
+        ;(isError ? refused : answered).push(mark)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    })()
+    for (let cut = 0; cut < 4; cut++) {
+      await new Promise((resolve) => setTimeout(resolve, 400 + cut * 7))
+      await proxy.down()
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      await proxy.up()
+      await until('readiness', async () => (await ready()) === 200)
+    }
+    const before = answered.length
+    await until('the tool to work again', () => answered.length > before)
+    running = false
+    await working
+    const stored = (await content(id)) ?? ''
+    const times = (mark: string) => stored.split(mark).length - 1
+    expect(answered.filter((mark) => times(mark) !== 1)).toEqual([])
+    expect(refused.filter((mark) => times(mark) > 1)).toEqual([])
+    expect(refused.length).toBeGreaterThan(0)
+    await until('the person to have the same', () => person.state.synced && person.state.saved === 'saved', 20_000)
+    const seen = person.doc.getXmlFragment('prose:text').toString()
+    expect([...answered, ...refused].filter((mark) => seen.includes(mark) !== stored.includes(mark))).toEqual([])
+    person.destroy()
   }, 60_000)
 
   it('[LIFE-6] a server that does not answer any more is given up, and its answers are not waited for', async () => {
