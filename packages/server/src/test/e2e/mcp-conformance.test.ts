@@ -58,8 +58,8 @@ describe.each(HELD)('the public conformance suite and the relay as it is release
 
   it.for(scenarios)('[MCP-59] %s', (scenario, { skip }) => {
     const found = findings.get(scenario)
-    expect(found?.checks).toBeGreaterThan(0)
     expect(found?.failures).toEqual([])
+    expect((found?.checks ?? 0) - (found?.untestable.length ?? 0) - (found?.skipped.length ?? 0)).toBeGreaterThan(0)
     const untestable = found?.untestable ?? []
     if (untestable.length > 0) skip(`the other checks passed; ${untestable.join('; ')}`)
   })
