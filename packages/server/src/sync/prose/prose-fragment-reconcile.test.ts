@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { element, page, plain, reconcile, root, shown, text, written } from '../testing/live-page.ts'
+import { element, page, plain, reconcile, root, shown, text, tree, written } from '../testing/live-page.ts'
+import { reconcileFragment } from './prose-fragment.ts'
 
 describe('reconciling', () => {
   it('[LIFE-14] [PROSE-50] a changed word in a large page is an update of a few dozen bytes', () => {
@@ -86,6 +87,27 @@ describe('reconciling', () => {
         .slice(1)
         .every((node, i) => node === nodes[i]),
     ).toBe(true)
+  })
+
+  it('[PROSE-50] blocks without id keep their live nodes when a block that is told to have moved passes them', () => {
+    const table = '<table><tr><td><p id="blk-cell">c</p></td></tr></table>'
+    const others = ['<hr>', '<img src="https://example.org/a.png">', '<hr>', '<img src="https://example.org/b.png">']
+    const before = [table, ...others].join('')
+    for (let place = 0; place <= others.length; place++) {
+      const doc = page(before)
+      const fragment = doc.getXmlFragment(root)
+      const [, ...nodes] = fragment.toArray()
+      const after = others.toSpliced(place, 0, table).join('')
+      doc.transact(() => reconcileFragment(fragment, tree(before), tree(after), undefined, new Set(['blk-cell'])))
+      expect(shown(doc)).toBe(after)
+      expect(
+        fragment
+          .toArray()
+          .toSpliced(place, 1)
+          .every((node, i) => node === nodes[i]),
+        `to ${place}`,
+      ).toBe(true)
+    }
   })
 
   it('[LIFE-14] nested blocks are matched too: other cells, items and quotes keep their live nodes', () => {
