@@ -86,7 +86,10 @@ export class BlockReader {
     this.#next()
     if (!parts.some((part) => 'html' in part)) return [{ type, attrs, content: inlineNodes(parts) }]
     this.#parser.env.steps += htmlSteps
-    return this.#slots.inline(parts, tag, place.parent)
+    const nodes = this.#slots.inline(parts, tag, place.parent)
+    if (nodes !== undefined) return nodes
+    this.#fixes.add('dropped_invalid', 'tags that hide the text behind them are removed', place, 'html')
+    return [{ type, attrs, content: inlineNodes(parts) }]
   }
 
   #inline(content: string, place: Place) {

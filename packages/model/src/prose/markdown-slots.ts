@@ -41,8 +41,11 @@ export class SlotReader {
     return parts.flatMap((part) => ('nodes' in part ? part.nodes : readHtml(parseDom(part.html), 'call', this.#fixes, { place })))
   }
 
-  /** Inline pieces inside `tag`; without it runs of inline content become paragraphs. */
-  inline(parts: readonly InlinePart[], tag: string | undefined, place: Place | undefined): readonly ProseNode[] {
+  /**
+   * Inline pieces inside `tag`; without it runs of inline content become paragraphs. `undefined` when a tag makes the parser skip what Markdown
+   * wrote behind it, as `select` does.
+   */
+  inline(parts: readonly InlinePart[], tag: string | undefined, place: Place | undefined): readonly ProseNode[] | undefined {
     const contents: Slot[] = []
     let html = ''
     let pieces: Exclude<InlinePart, { html: string }>[] = []
@@ -59,7 +62,7 @@ export class SlotReader {
       html += part.html
     }
     flush()
-    return this.#read(tag === undefined ? html : `<${tag}>${html}</${tag}>`, contents, place) ?? []
+    return this.#read(tag === undefined ? html : `<${tag}>${html}</${tag}>`, contents, place)
   }
 
   #slot(tag: string, slot: Slot, contents: Slot[]): string {
@@ -67,7 +70,7 @@ export class SlotReader {
     return `<${tag} ${this.#attribute}="${contents.length - 1}"></${tag}>`
   }
 
-  /** `undefined` when the parser made a piece part of a tag. */
+  /** `undefined` when the parser made a piece part of a tag, or skipped it. */
   #read(html: string, contents: readonly Slot[], place: Place | undefined): readonly ProseNode[] | undefined {
     const slots: Slots = { attribute: this.#attribute, contents, met: new Set() }
     const dom = parseDom(html)

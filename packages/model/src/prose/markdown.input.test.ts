@@ -67,6 +67,13 @@ describe('Markdown in', () => {
     expect(fixes('<noscript>\n\na\n\n</noscript>')).toEqual(['dropped_unknown - noscript'])
   })
 
+  it('[PROSE-25] nor to a tag in a line that takes no other tags, and that is told', () => {
+    expect(html('a *b* <select><option>c</option></select> d\n\ne')).toBe('<p>a <em>b</em> c d</p><p>e</p>')
+    expect(html('# a <select> b\n\n| c <select> d |\n|-|')).toBe('<h1>a b</h1><table><tr><th><p>c d</p></th></tr></table>')
+    expect(fixes('a <select> b')).toEqual(['dropped_invalid - html'])
+    expect(fixes('a <textarea>b</textarea> c')).toEqual(['dropped_unknown - textarea'])
+  })
+
   it('[PROSE-25] [PROSE-15] white space collapses, but for what is written as a reference', () => {
     expect(html('a  b\tc')).toBe('<p>a b c</p>')
     expect(html('&#32;a &#32;b&#10;c&#x20;')).toBe('<p> a  b\nc </p>')
