@@ -1,6 +1,6 @@
 // `npm start`: a real issuer, the relay on its embedded store, and a sample workspace, until Ctrl-C. State is kept in .dev/ and survives.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startDevIssuer } from '../packages/dev-issuer/src/dev-issuer.ts'
 import type { CollectionInput } from '../packages/protocol/src/rest.ts'
@@ -74,7 +74,7 @@ function writeForOwner(file: string, value: object): Promise<void> {
 }
 
 async function writeClientFile(ownerToken: string): Promise<void> {
-  if (MCP_IS_OFF) return
+  if (MCP_IS_OFF) return rm(MCP_CLIENT_FILE, { force: true })
   const token = MCP_IS_PUBLIC ? ownerToken : (await readFile(MCP_TOKEN_FILE, 'utf8')).trim()
   const server = { type: 'http', url: MCP_URL, headers: { Authorization: `Bearer ${token}` } }
   await writeForOwner(MCP_CLIENT_FILE, { mcpServers: { docrelay: server } })
