@@ -322,27 +322,6 @@ describe('edits of a live document', () => {
     expect(await editing).toMatchObject({ kind: 'edited' })
     await until(() => ann.text().includes('>2<') && ann.settled === ann.ordinal)
   })
-
-  it('[CONC-3] [LIFE-13] a version that another writer stored meanwhile is merged and the edit decided anew', async () => {
-    let overtaken = false
-    const { documents } = at.storage
-    const worker = workerOn({
-      ...documents,
-      async write(given) {
-        if (!overtaken && given.bump) {
-          overtaken = true
-          const state = await documents.state(given.ref)
-          if (state.kind === 'document') await documents.write(write(state.head, { collectionId: 'c' }))
-        }
-        return documents.write(given)
-      },
-    })
-    const { head, room } = await openRoom(worker)
-    const outcome = done(await editIn(worker, room, editRequest(head, 'set_prose', set('<p>2</p>'))))
-    expect(outcome.head).toMatchObject({ version: head.version + 2, collectionId: 'c' })
-    await settle(room, worker)
-    expect((await contentOf(head))[0]).toMatch(/one.*>2<.*three/)
-  })
 })
 
 describe('agents in the presence of a live document', () => {

@@ -34,16 +34,15 @@ type EditTask = Extract<RoomTask, { kind: 'edit' }>
  * caller gave up meanwhile. Must run inside `exclusive`.
  */
 export async function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome> {
-  let version = 0
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (isGivenUp(task.givenUp)) return GIVEN_UP
     const base = await currentBase(room, saver)
     if ('kind' in base) return base
-    version = base.head.version
     const outcome = await tryEdit(room, saver, task)
     if (outcome !== 'again') return outcome
   }
-  return { kind: 'edit', outcome: contendedEdit(version, ATTEMPTS) }
+  const base = await currentBase(room, saver)
+  return 'kind' in base ? base : { kind: 'edit', outcome: contendedEdit(base.head.version, ATTEMPTS) }
 }
 
 /** What is stored now, with what others stored meanwhile merged. */

@@ -1,0 +1,69 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
+import { done, editIn, editRequest } from '../testing/room-editing.ts'
+import { RoomFixture, setShape, write } from '../testing/room-fixture.ts'
+import { TestWorker, until } from '../testing/worker-harness.ts'
+
+const PAGE = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>'
+const BODY = { name: 'Test', pages: [], richTextPages: [{ id: 'p1', name: 'Prose', order: 0, content: PAGE }] }
+
+const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 60_000 })
+const set = { pageId: 'p1', id: 'blk-2', content: '<p>2</p>', format: 'html' } as const
+
+const others: TestWorker[] = []
+afterAll(async () => {
+  for (const worker of others) await worker[Symbol.asyncDispose]()
+})
+
+/** A worker whose first writes of a version each come too late: another writer stores one before. */
+function overtaken(times: number): TestWorker {
+  const { documents } = at.storage
+  let left = times
+  const store: DocumentStore = {
+    ...documents,
+    async write(given) {
+      if (given.bump && left > 0) {
+        left--
+        const state = await documents.state(given.ref)
+        if (state.kind === 'document') await documents.write(write(state.head, { collectionId: `c${left}` }))
+      }
+      return documents.write(given)
+    },
+  }
+  const worker = new TestWorker({ ...at.storage, documents: store }, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
+  others.push(worker)
+  return worker
+}
+
+async function contentOf(head: DocumentHead): Promise<string | undefined> {
+  return ((await at.body(head)).richTextPages as { content: string }[])[0]?.content
+}
+
+describe('edits of a live document that another process stores too', () => {
+  it('[CONC-3] [LIFE-13] a version that another writer stored meanwhile is merged and the edit decided anew', async () => {
+    const worker = overtaken(1)
+    const { head, room } = await at.openRoom(worker, BODY)
+    const outcome = done(await editIn(worker, room, editRequest(head, 'set_prose', set)))
+    expect(outcome.head).toMatchObject({ version: head.version + 2, collectionId: 'c0' })
+    await at.settle(room, worker)
+    expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
+  })
+
+  it('[CONC-3] after five lost races nothing is written, the attempts and the version now are told, and the document goes on', async () => {
+    const worker = overtaken(5)
+    const { head, room } = await at.openRoom(worker, BODY)
+    const ann = await at.joined(room, {}, worker)
+    const stored = head.version + 5
+    expect(await editIn(worker, room, editRequest(head, 'set_prose', set))).toMatchObject({
+      code: 'ERR_VERSION_CONFLICT',
+      facts: { serverVersion: stored, attempts: 5 },
+    })
+    expect(ann.text()).not.toContain('>2<')
+    setShape(ann, 'later')
+    await until(() => ann.settled === ann.ordinal)
+    const next = done(await editIn(worker, room, editRequest(head, 'set_prose', { ...set, content: '<p>after</p>' })))
+    expect(next.head.version).toBe(stored + 1)
+    await at.settle(room, worker)
+    expect(await contentOf(head)).toMatch(/^<p id="blk-1">one<\/p><p id="blk-2">after<\/p><p id="blk-3">three<\/p>$/)
+  })
+})
