@@ -1,7 +1,28 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { readMessage } from './json-rpc.ts'
+import { readMessage, RPC_ERRORS } from './json-rpc.ts'
 import { wantsEvents } from './sse.ts'
+
+/** kind, code, status on the legacy and on the modern leg */
+const PINNED = `
+parse -32700 400 400
+shape -32600 400 400
+unknown-method -32601 200 404
+meta -32602 200 400
+params -32602 200 200
+no-resource -32002 200 200
+no-resource-modern -32602 200 200
+unexpected -32603 200 200
+headers -32020 400 400
+capability -32021 400 400
+version -32022 400 400
+limit 429 429 429
+`
+
+it('[section 1.5] codes and statuses are what they are pinned to', () => {
+  const rows = Object.entries(RPC_ERRORS).map(([kind, { code, legacy, modern }]) => [kind, code, legacy, modern].join(' '))
+  expect(rows).toEqual(PINNED.trim().split('\n'))
+})
 
 it('[MCP-10] whatever JSON comes, it is a message or refused with -32600, and a request keeps its id', () => {
   const member = fc.oneof(fc.jsonValue(), fc.constantFrom('2.0', 'tools/call', 1, null))

@@ -27,25 +27,57 @@ export interface RpcAnswer {
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcAnswer
 
-/** THE table of JSON-RPC errors: code, and the HTTP status on the legacy and on the modern leg. [section 1.5] */
 const OK = 200
 const BAD = ERRORS.BAD_REQUEST.status
+
+/** THE table of JSON-RPC errors: code, HTTP status on the legacy and on the modern leg, when. [section 1.5] */
 export const RPC_ERRORS = {
-  parse: { code: -32700, legacy: BAD, modern: BAD },
-  shape: { code: -32600, legacy: BAD, modern: BAD },
-  'unknown-method': { code: -32601, legacy: OK, modern: ERRORS.NOT_FOUND.status },
-  /** The modern `_meta` is incomplete. */
-  meta: { code: -32602, legacy: OK, modern: BAD },
-  params: { code: -32602, legacy: OK, modern: OK },
-  'no-resource': { code: -32002, legacy: OK, modern: OK },
-  'no-resource-modern': { code: -32602, legacy: OK, modern: OK },
-  unexpected: { code: -32603, legacy: OK, modern: OK },
-  headers: { code: -32020, legacy: BAD, modern: BAD },
-  /** The client did not say that it can do what the request needs. */
-  capability: { code: -32021, legacy: BAD, modern: BAD },
-  version: { code: -32022, legacy: BAD, modern: BAD },
-  limit: { code: 429, legacy: ERRORS.RATE_LIMITED.status, modern: ERRORS.RATE_LIMITED.status },
-} as const satisfies Record<string, { readonly code: number; readonly legacy: number; readonly modern: number }>
+  parse: { code: -32700, legacy: BAD, modern: BAD, when: 'the body is not JSON' },
+  shape: { code: -32600, legacy: BAD, modern: BAD, when: 'a batch, or not a JSON-RPC request' },
+  'unknown-method': {
+    code: -32601,
+    legacy: OK,
+    modern: ERRORS.NOT_FOUND.status,
+    when: 'no such method in this revision',
+  },
+  meta: { code: -32602, legacy: OK, modern: BAD, when: '`_meta` lacks the protocol version or the client capabilities' },
+  params: {
+    code: -32602,
+    legacy: OK,
+    modern: OK,
+    when: 'unknown tool, prompt, toolset, list cursor or completion reference; a parameter is missing or ill-typed',
+  },
+  'no-resource': { code: -32002, legacy: OK, modern: OK, when: 'no such resource for this caller, before 2026-07-28' },
+  'no-resource-modern': {
+    code: -32602,
+    legacy: OK,
+    modern: OK,
+    when: 'no such resource for this caller, since 2026-07-28; `data.uri`',
+  },
+  unexpected: {
+    code: -32603,
+    legacy: OK,
+    modern: OK,
+    when: 'something failed outside a tool; the log has `data.incident`',
+  },
+  headers: { code: -32020, legacy: BAD, modern: BAD, when: 'a header is missing or differs from the body that it repeats' },
+  capability: {
+    code: -32021,
+    legacy: BAD,
+    modern: BAD,
+    when: 'the client did not declare `data.requiredCapabilities`; no tool of a release needs any',
+  },
+  version: { code: -32022, legacy: BAD, modern: BAD, when: 'the protocol version is none of `data.supported`' },
+  limit: {
+    code: 429,
+    legacy: ERRORS.RATE_LIMITED.status,
+    modern: ERRORS.RATE_LIMITED.status,
+    when: 'a bucket is empty (`data`, `Retry-After`), or the caller has as many streams or subscriptions as it may have',
+  },
+} as const satisfies Record<
+  string,
+  { readonly code: number; readonly legacy: number; readonly modern: number; readonly when: string }
+>
 
 export type RpcErrorKind = keyof typeof RPC_ERRORS
 export type Era = 'legacy' | 'modern'
