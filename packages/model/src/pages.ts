@@ -12,6 +12,7 @@ export function pageName(page: { readonly id: string; readonly members: JsonObje
 }
 
 const MAX_PAGES = 20
+const MAX_SHOWN_IDS = 100
 
 /**
  * No page of this kind has the id; the facts name those that exist and a page of the other kind. A name in the place of an id is told its id.
@@ -31,7 +32,7 @@ export function pageNotFound(body: DocumentBody, pageId: string, kind: PageKind)
   return refused(
     'ERR_PAGE_NOT_FOUND',
     `"${quote(pageId)}" is not the id of a ${kind} page: ${why}. The ${kind} pages are: ${known === '' ? 'none' : known}.`,
-    { pageId, kind, ...(isOther ? { otherKind } : {}), pages: all.slice(0, MAX_PAGES) },
+    { pageId: quote(pageId), kind, ...(isOther ? { otherKind } : {}), pages: all.slice(0, MAX_PAGES) },
   )
 }
 
@@ -55,10 +56,15 @@ export function notPermutation(order: readonly string[], ids: readonly string[])
     .filter(([, list]) => list.length > 0)
     .map(([word, list]) => `${word}: ${quoteList(list.map(quote))}`)
   return refused('ERR_NOT_PERMUTATION', `order must name each id exactly once; ${told.join('; ')}.`, {
-    missing,
-    unknown,
-    duplicate,
+    missing: shownIds(missing),
+    unknown: shownIds(unknown),
+    duplicate: shownIds(duplicate),
   })
+}
+
+/** What a call may send without end is not sent back so. */
+function shownIds(ids: readonly string[]): readonly string[] {
+  return ids.slice(0, MAX_SHOWN_IDS).map(quote)
 }
 
 /** `Prose`, then `Prose p.N`, N one above the highest number in use. [TOOL-add_prose_page, TOOL-add_canvas_page] */

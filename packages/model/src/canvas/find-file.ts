@@ -56,7 +56,7 @@ export function findFile(body: DocumentBody, args: FileArgs): NamedFile | Refusa
   const isReferenced = (named: string): boolean =>
     listedBlobReferences(body).includes(named) || blobReferencesIn(writeBody(body)).includes(named)
   if (hash !== null && isReferenced(hash)) return { id: hash, name: hash, hash, mimeType: null }
-  return hash === null ? fileNotFound({ id: args.id as string }) : fileNotFound({ hash })
+  return hash === null ? fileNotFound({ id: quote(args.id as string) }) : fileNotFound({ hash })
 }
 
 /** Not referenced, not granted, or without bytes: all alike. [ERR_FILE_NOT_FOUND] */

@@ -18,7 +18,7 @@ export function blockFact(located: Located): BlockFact {
 }
 
 export function told(facts: readonly BlockFact[]): string {
-  return facts.map((fact) => `${fact.id ?? 'no id'} (${fact.type}) "${fact.text}"`).join('; ')
+  return facts.map((fact) => `${quote(fact.id ?? 'no id')} (${fact.type}) "${fact.text}"`).join('; ')
 }
 
 /** The texts that an anchor stands for: as HTML, and as it is written where that names no block. [PROSE-48] */

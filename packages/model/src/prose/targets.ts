@@ -79,7 +79,7 @@ export function findTarget(page: TargetPage, address: Address, names: AddressNam
   return refused(
     'ERR_ID_ANCHOR_MISMATCH',
     `${names.anchor} is not the text of ${quote(id)}, which is "${currentText}"; read the page again, or send the id alone.`,
-    { id, currentText },
+    { id: quote(id), currentText },
   )
 }
 
@@ -92,7 +92,7 @@ function findId(page: TargetPage, blocks: readonly Located[], id: string): Locat
   return refused(
     'ERR_ID_AMBIGUOUS',
     `${matches.length} blocks have the id ${quote(id)}; address one by its whole text: ${told(shown)}.`,
-    { id, count: matches.length, matches: shown },
+    { id: quote(id), count: matches.length, matches: shown },
   )
 }
 
@@ -112,13 +112,13 @@ function idNotFound(page: TargetPage, blocks: readonly Located[], id: string): R
   const shown = quote(id)
   if (other !== undefined)
     return refused('ERR_ID_NOT_FOUND', `The block ${shown} is on the page ${other.id} ("${quote(pageName(other))}").`, {
-      id,
+      id: shown,
       otherPage: other.id,
     })
   const byId = new Map(blocks.flatMap((located) => (blockId(located.block) === null ? [] : [[blockId(located.block), located]])))
   const nearest = nearestNames(id, byId.keys() as Iterable<string>).map((name) => blockFact(byId.get(name) as Located))
   const hint = nearest.length === 0 ? 'no block has an id yet; use an anchor' : `nearest: ${told(nearest)}`
-  return refused('ERR_ID_NOT_FOUND', `The page has no block with the id "${shown}"; ${hint}.`, { id, nearest })
+  return refused('ERR_ID_NOT_FOUND', `The page has no block with the id "${shown}"; ${hint}.`, { id: shown, nearest })
 }
 
 /** Pages are only parsed when their text has the id at all. */

@@ -1,6 +1,7 @@
 import { isRefusal, refused, type Refusal } from '../../edit.ts'
 import { anchorFlaw } from '../anchors.ts'
 import { isIdBearing } from '../blocks.ts'
+import { quote } from '../../quote.ts'
 import type { ProseElement, ProseNode } from '../node.ts'
 import { findTarget, isAddressed, type Address, type TargetPage } from '../targets.ts'
 import { startsWith, type Path } from '../tree-path.ts'
@@ -30,7 +31,7 @@ export function selectTable(page: TargetPage, selector: TableSelector): Selected
   const tables = tablesOf(page.tree)
   const tableCount = tables.length
   if (tableCount === 0)
-    return refused('ERR_TABLE_NOT_FOUND', `The page "${page.pageId.slice(0, 120)}" has no table.`, { pageId: page.pageId })
+    return refused('ERR_TABLE_NOT_FOUND', `The page "${quote(page.pageId)}" has no table.`, { pageId: page.pageId })
   if (isAddressed(selector)) return selectAround(page, { id, anchor }, tables)
   if (tableIndex === undefined && tableCount > 1) {
     const hint = `name one by tableIndex (0 to ${tableCount - 1}) or by the id of a block inside`
@@ -73,8 +74,8 @@ function selectAround(page: TargetPage, address: Address, tables: readonly Found
   const found = tables[tableIndex]
   if (found !== undefined) return { ...found, tableIndex, tableCount: tables.length }
   const { id } = address
-  const named = id === undefined ? 'The block with this text' : `The block ${id.slice(0, 120)}`
+  const named = id === undefined ? 'The block with this text' : `The block ${quote(id)}`
   return refused('ERR_TARGET_NOT_IN_TABLE', `${named} is not inside a table; the page has ${tables.length}.`, {
-    ...(id === undefined ? {} : { id }),
+    ...(id === undefined ? {} : { id: quote(id) }),
   })
 }

@@ -11,6 +11,11 @@ let viewer: McpAgent
 beforeAll(async () => {
   relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
   ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
+  await relay.rest({ sub: 'ann' }).putDocument('doc', {
+    name: 'T',
+    pages: [{ id: 'c', name: 'Canvas', shapes: [{ id: 's', type: 'rectangle', x: 1, y: 2 }] }],
+    richTextPages: [{ id: 'p', name: 'One', order: 0, content: '<h1 id="b">Head</h1><table><tr><td><p>a</p></td></tr></table>' }],
+  })
   viewer = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'vic', role: 'viewer' }))
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -67,4 +72,108 @@ describe('the order of checks', () => {
       for (const agent of [ann, viewer]) expect(await agent.refused(tool, { docId: 'never', ...args })).toMatchObject(expected)
     },
   )
+})
+
+interface Schema {
+  readonly type?: unknown
+  readonly enum?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly minItems?: number
+}
+
+/** A value that a schema takes. */
+function fitting(name: string, { type, enum: choices, items, minItems = 0, properties, required = [] }: Schema): unknown {
+  const known: Members = { docId: 'doc', pageId: 'p', id: 'b', dryRun: true }
+  if (Object.hasOwn(known, name)) return known[name]
+  if (choices !== undefined) return choices[0]
+  if (type === 'object') return Object.fromEntries(required.map((each) => [each, fitting(each, properties?.[each] ?? {})]))
+  if (type === 'array') return Array.from({ length: minItems }, () => fitting('', items ?? {}))
+  return type === 'integer' || type === 'number' ? 1 : type === 'boolean' ? false : 'x'
+}
+
+const takesText = ({ type, enum: choices }: Schema): boolean => choices === undefined && [type].flat().includes('string')
+
+/** Values of every kind but those that a schema takes. */
+function misfitting(schema: Schema): readonly unknown[] {
+  const { type, enum: choices } = schema
+  const isNumber = type === 'integer' || type === 'number'
+  return [
+    ...[{}, { a: 1 }].filter(() => type !== 'object'),
+    ...[[], ['x']].filter(() => type !== 'array'),
+    ...(takesText(schema) ? [] : ['', 'x', '1', 'true', '__proto__']),
+    ...(isNumber ? [] : [0, -1, 1.5]),
+    ...(type === 'boolean' ? [] : [true, false]),
+    ...(type === 'integer' ? [1.5, -1e-9] : []),
+    ...(choices === undefined ? [] : [choices.join(','), choices[0]?.toUpperCase(), `${choices[0]} `]),
+  ]
+}
+
+/** Texts that a text argument may be given. */
+const STRANGE = ['', ' ', '\u0000', '@0', '@999999999', '__proto__', 'constructor', '../x', '🙂'.repeat(200), 'x'.repeat(300_000)]
+
+/** The code of each call of a tool with one argument in another's place; every answer fits the schema of the tool. */
+async function codesOf(tool: string, calls: readonly Members[]): Promise<readonly Members[]> {
+  return Promise.all(calls.map(async (args) => (await ann.answer(tool, args)).result))
+}
+
+describe('the arguments of every tool', () => {
+  it('[TOOL-6] [TOOL-9] [MCP-53] of a wrong kind are refused by name, and strange texts are answered in the terms of the tool', async () => {
+    const wrong: string[] = []
+    for (const { name, inputSchema } of ann.tools) {
+      const tool = String(name).slice('service_'.length)
+      const { properties = {}, required = [] } = inputSchema as Schema
+      // What writes is only tried.
+      const names = [...required, ...(Object.hasOwn(properties, 'dryRun') ? ['dryRun'] : [])]
+      const right = Object.fromEntries(names.map((each) => [each, fitting(each, properties[each] ?? {})]))
+      for (const [argument, schema] of Object.entries(properties)) {
+        const misfits = misfitting(schema).map((value) => ({ ...right, [argument]: value }))
+        const missing = required.includes(argument) ? [{ ...right, [argument]: null }] : []
+        for (const refused of await codesOf(tool, [...misfits, ...missing]))
+          if (refused['code'] !== 'ERR_BAD_ARGUMENT' || !String(refused['argument']).startsWith(argument))
+            wrong.push(`${tool}.${argument}: ${JSON.stringify(refused).slice(0, 200)}`)
+        if (!takesText(schema)) continue
+        for (const result of await codesOf(
+          tool,
+          STRANGE.map((value) => ({ ...right, [argument]: value })),
+        ))
+          if (result['code'] === 'ERR_INTERNAL' || JSON.stringify(result).length > 10_000)
+            wrong.push(`${tool}.${argument}: ${JSON.stringify(result).slice(0, 200)}`)
+      }
+      const [unknown] = await codesOf(tool, [{ ...right, ['x'.repeat(10_000)]: 1 }])
+      if (unknown?.['code'] !== 'ERR_BAD_ARGUMENT' || JSON.stringify(unknown).length > 3_000) wrong.push(`${tool}: long name`)
+    }
+    expect(wrong).toEqual([])
+    expect(relay.logLines.filter((line) => line.includes('mcp.tool_failed'))).toEqual([])
+  })
+
+  it('[TOOL-6] null in the place of an optional argument is the same as none', async () => {
+    for (const { name, inputSchema } of ann.tools) {
+      const tool = String(name).slice('service_'.length)
+      if (tool === 'create_document') continue
+      const { properties = {}, required = [] } = inputSchema as Schema
+      const dry = Object.hasOwn(properties, 'dryRun') ? { dryRun: true } : {}
+      const right = { ...Object.fromEntries(required.map((each) => [each, fitting(each, properties[each] ?? {})])), ...dry }
+      const nulls = Object.fromEntries(Object.keys(properties).map((each) => [each, null]))
+      const [without, withNull] = await codesOf(tool, [right, { ...nulls, ...right }])
+      const comparable = (result: unknown) => JSON.stringify(result).replace(/(blk|page)-[\w-]{10,12}/g, '')
+      expect(comparable(withNull), tool).toBe(comparable(without))
+    }
+  })
+
+  it.each([
+    ['{"docId":"never","docId":"doc"}', { id: 'doc' }],
+    ['{"docId":"doc","__proto__":{"docId":"x"}}', { code: 'ERR_BAD_ARGUMENT', argument: '__proto__' }],
+    ['{"__proto__":{"docId":"doc"}}', { code: 'ERR_BAD_ARGUMENT', argument: '__proto__' }],
+    ['{"docId":"doc","constructor":1}', { code: 'ERR_BAD_ARGUMENT', argument: 'constructor' }],
+    ['{"docId":{"__proto__":"doc"}}', { code: 'ERR_BAD_ARGUMENT', argument: 'docId' }],
+  ])('[TOOL-6] %s as it stands in a message', async (args, expected) => {
+    const answer = await fetch(relay.mcpUrl, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${relay.token({ sub: 'ann', role: 'member' })}`, 'content-type': 'application/json' },
+      body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"service_get_document","arguments":${args}}}`,
+    })
+    expect(await answer.json()).toMatchObject({ result: { structuredContent: expected } })
+  })
 })
