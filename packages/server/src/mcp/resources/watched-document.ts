@@ -1,5 +1,8 @@
-import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { Access } from '../../access/access.ts'
+import type { DocumentEvent } from '../../documents/document-events.port.ts'
+import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type { Documents } from '../../documents/documents.ts'
+import { documentLevel } from '../../documents/put-plan.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
@@ -13,6 +16,7 @@ import type { Views } from './views.ts'
 export interface WatchDeps {
   readonly documents: Pick<Documents, 'get' | 'require'>
   readonly views: Pick<Views, 'look'>
+  readonly enforcePrivateDocs: boolean
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly timers: Timers
   readonly log: Logger
@@ -30,7 +34,8 @@ export interface WatchedUri {
 export interface WatchedDocument {
   add(watched: WatchedUri): void
   remove(watched: WatchedUri): void
-  changed(): void
+  /** `event`: of a stored change; a live one has none. */
+  changed(event?: DocumentEvent): void
   /** Nobody watches. */
   readonly isIdle: boolean
 }
@@ -54,7 +59,7 @@ interface Entry {
  * from. Pages are read only while one is watched, and no more often than somebody may be told. [RES-10, RES-11]
  */
 export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocument {
-  const { documents, views, clock, timers, log } = deps
+  const { documents, views, enforcePrivateDocs, clock, timers, log } = deps
   const entries = new Map<WatchedUri, Entry>()
   /** `null`: not known, so that a change may be of any page. */
   let marks: PageMarks | null = null
@@ -62,6 +67,8 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
   /** Changes that were heard of, and how many of them were compared. */
   let heard = 0
   let compared = 0
+  /** The document as it last was, once it is deleted or restored under another id: who could read it is told that it is gone. */
+  let gone: DocumentHead | null = null
   let lookedMs = Number.NEGATIVE_INFINITY
   let busy = false
   let armedFor: 'nothing' | 'due' | 'look' = 'nothing'
@@ -102,12 +109,17 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
     for (const entry of [...entries.values()]) {
       const { uri, caller, sink } = entry.watched
       if (!entry.isDue || clock.monotonicMs() < entry.toldMs + PAUSE_MS) continue
-      const may = await mayReadDocument(documents, caller.access, ref.id)
+      const may = await mayRead(caller.access)
       entry.isDue = false
       if (!may || !entries.has(entry.watched)) continue
       entry.toldMs = clock.monotonicMs()
       sink.updated(uri)
     }
+  }
+
+  async function mayRead(access: Access): Promise<boolean> {
+    if (await mayReadDocument(documents, access, ref.id)) return true
+    return gone !== null && documentLevel(access, gone, enforcePrivateDocs) !== 'none'
   }
 
   async function work(): Promise<void> {
@@ -159,8 +171,9 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
       entries.delete(watched)
       if (entries.size === 0) cancelTimer()
     },
-    changed() {
+    changed(event) {
       heard++
+      if (event !== undefined) gone = event.kind === 'deleted' ? event.before : null
       if (armedFor !== 'look') arm()
     },
     get isIdle() {

@@ -116,6 +116,27 @@ describe('a watched page', () => {
     expect(test.told).toEqual([])
   })
 
+  it('[RES-10] [RES-11] is told to those who could read it that the document is gone, once, and to nobody else', async () => {
+    const others: string[] = []
+    const bob = test.watch(callerOf('bob'), { updated: (uri) => void others.push(uri), listChanged() {} })
+    bob.add(A)
+    bob.add(DOC)
+    watching.add(DOC)
+    await settle()
+    test.state.forbidden = new Set(['ann', 'bob'])
+    const deleted = { kind: 'deleted', ref: REF, before: test.head(), tombstone: {} as never, actor: 'ann' } as const
+    test.changes.published(deleted)
+    await test.time.advance(499)
+    expect(test.told.filter((uri) => uri !== 'list').sort()).toEqual([DOC, A, B])
+    await test.time.advance(2_000)
+    expect(test.told.filter((uri) => uri !== 'list')).toHaveLength(3)
+    // Another document took the id: the one that is gone gives no right to it.
+    test.told.length = 0
+    test.changes.published({ kind: 'created', head: { ...test.head(), ownerId: 'zoe' }, actor: 'zoe' })
+    await test.time.advance(2_000)
+    expect([test.told, others]).toEqual([[], []])
+  })
+
   it('[RES-11] is told later when storage is away', async () => {
     test.state.failing = true
     edit('a')

@@ -22,7 +22,7 @@ export function createWatches(deps: WatchesDeps): McpResources['watch'] {
     },
     published(event) {
       const ref = event.kind === 'deleted' ? event.ref : event.head
-      documents.get(keyOf(ref))?.changed()
+      documents.get(keyOf(ref))?.changed(event)
       lists.get(ref.workspaceId)?.published(event)
     },
   })

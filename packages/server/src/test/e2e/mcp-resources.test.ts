@@ -250,6 +250,73 @@ describe.concurrent.each(['legacy', 'auto'] as const)('notifications, client %s'
     expect(watching.of(a)).toEqual([])
   })
 
+  it('[RES-10] [RES-11] writes of tools are told, those of the same session as those of others, cold and live', async () => {
+    const id = `tools-${mode}`
+    await put(id, bodyOf('Tools'))
+    await using watching = await connect(mode)
+    const { document, a, b } = uris(id)
+    await subscribe(watching, mode, [document, a, b])
+    const other = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+    const own = async (args: object) => {
+      const { isError } = await watching.client.callTool({ name: 'service_set_prose', arguments: { docId: id, ...args } })
+      expect(isError).toBe(false)
+    }
+    const inTime = async (uri: string, write: () => Promise<unknown>) => {
+      watching.told.length = 0
+      await write()
+      const writtenMs = performance.now()
+      await until(`${uri} to be told`, () => watching.of(uri).length > 0 && watching.of(document).length > 0)
+      expect((watching.of(uri)[0]?.atMs ?? Infinity) - writtenMs).toBeLessThan(500)
+      await pause(1_100)
+      expect(watching.told.map((one) => one.uri).sort()).toEqual([document, uri].sort())
+    }
+    await inTime(a, () => own({ pageId: 'a', content: 'cold, own' }))
+    await inTime(b, () => other.call('set_prose', { docId: id, pageId: 'b', content: 'cold, other' }))
+    const editor = relay.sync(id, ANN)
+    await saved(editor)
+    await pause(500)
+    await inTime(b, () => own({ pageId: 'b', content: 'live, own' }))
+    await inTime(a, () => other.call('set_prose', { docId: id, pageId: 'a', content: 'live, other' }))
+    watching.told.length = 0
+    await own({ pageId: 'a', content: 'never', dryRun: true })
+    await other.refused('set_prose', { docId: id, pageId: 'none', content: 'never' })
+    await pause(800)
+    expect(watching.told).toEqual([])
+    editor.destroy()
+  })
+
+  it('[RES-10] [RES-12] a restore and a deletion are told to those who could read the document, and shares to its readers', async () => {
+    const pat = { sub: `pat-${mode}`, role: 'member' }
+    const id = `restored-${mode}`
+    const rest = relay.rest(pat)
+    await put(id, bodyOf('Restored'), pat)
+    await rest.captureRecoveryPoint(id)
+    await put(id, bodyOf('Restored', 'later'), pat)
+    await using watching = await connect(mode, pat)
+    await using stranger = await connect(mode, { sub: 'eve', role: 'member' })
+    const { document, a } = uris(id)
+    await subscribe(watching, mode, [document, a])
+    await subscribe(stranger, mode, [])
+    await rest.shareDocument(id, [{ userId: 'bob', permission: 'viewer' }])
+    await until('the shares to be told', () => watching.of(document).length > 0)
+    expect(watching.of(a)).toEqual([])
+    await pause(1_100)
+    watching.told.length = 0
+    watching.lists = 0
+    const [point] = await rest.recoveryPoints(id)
+    const restoredMs = performance.now()
+    const { newDocId } = await rest.restoreRecoveryPoint(id, point?.id ?? '')
+    await until('the restore to be told', () => watching.of(document).length > 0 && watching.of(a).length > 0)
+    expect((watching.of(a)[0]?.atMs ?? Infinity) - restoredMs).toBeLessThan(800)
+    await until('the list to be told', () => watching.lists > 0)
+    await subscribe(watching, mode, [uris(newDocId).document])
+    await pause(1_100)
+    watching.told.length = 0
+    await rest.deleteDocument(newDocId)
+    await until('the deletion to be told', () => watching.of(uris(newDocId).document).length > 0)
+    expect([stranger.told, stranger.lists]).toEqual([[], 0])
+  })
+
   it('[RES-11] who may not read any more is told nothing', async () => {
     const id = `rights-${mode}`
     await put(id, bodyOf('Shared'))
