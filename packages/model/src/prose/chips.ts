@@ -59,7 +59,8 @@ const maxWarnings = 10
 export function settleChips(
   tree: ProseTree,
   libraries: Libraries,
-): { readonly tree: ProseTree; readonly warnings: readonly Warning[] } {
+): { readonly tree: ProseTree; readonly labelLength: number; readonly warnings: readonly Warning[] } {
+  let labelLength = 0
   const [fields, citations] = [new Set<string>(), new Set<string>()]
   const references = libraries.references?.kind === 'references' ? libraries.references.items : new Map<string, unknown>()
   const settled = mapChips(tree, (chip) => {
@@ -71,11 +72,13 @@ export function settleChips(
     const name = String(chip.attrs['name'])
     const label = fieldLabel(name, libraries)
     if (label === undefined) fields.add(name)
+    labelLength += label?.length ?? 0
     return withLabel(chip, label ?? '')
   })
   const fieldNames = libraries.fields?.kind === 'fields' ? libraries.fields.order : []
   return {
     tree: settled,
+    labelLength,
     warnings: [...warn('field', fields, fieldNames), ...warn('reference', citations, [...references.keys()])],
   }
 }

@@ -47,6 +47,18 @@ describe('content of a call', () => {
     ])
   })
 
+  it('[PROSE-37] [PROSE-21] chips that would show too much of long values together are refused before a page is made of them', () => {
+    const given = body({ fields: { fields: { Long: { name: 'Long', value: 'x'.repeat(65_536) } }, order: ['Long'] } })
+    const readChips = (count: number) =>
+      readContent({ content: '{{Long}}'.repeat(count) }, librariesOf(given, countingEnvironment()))
+    expect(readChips(128)).toMatchObject({ isBlank: false })
+    expect(readChips(129)).toMatchObject({
+      kind: 'refused',
+      code: 'ERR_PROSE_TOO_LARGE',
+      facts: { bytes: 129 * 65_536, maxBytes: 8_388_608 },
+    })
+  })
+
   it('[PROSE-37] a citation that is not in the library is kept and told', () => {
     const cite = (id: string) => `<span data-citation data-ref-id="${id}" data-label="[1]">[1]</span>`
     expect(read(`<p>${cite('smith2020')}</p>`).warnings).toEqual([])

@@ -34,12 +34,23 @@ export function contentTooLarge(content: string): Refusal | null {
   })
 }
 
+/** Each chip shows the whole value of its field, so short content can ask for a page that nothing could hold. [PROSE-37] */
+const maxLabelLength = 8 * maxContentBytes
+
+function labelsTooLong(labelLength: number): Refusal | null {
+  if (labelLength <= maxLabelLength) return null
+  const message = `The chips of the content would show ${labelLength} characters of field values; one call takes at most ${maxLabelLength}. Write fewer chips, or shorten the fields.`
+  return refused('ERR_PROSE_TOO_LARGE', message, { bytes: labelLength, maxBytes: maxLabelLength })
+}
+
 /** Reads the content of a call in either format. [PROSE-10 to PROSE-37] */
 export function readContent(args: ContentArgs, libraries: Libraries): Content | Refusal {
   const tooLarge = contentTooLarge(args.content)
   if (tooLarge !== null) return tooLarge
   const read = args.format === 'html' ? parseHtml(args.content, { source: 'call' }) : parseMarkdown(args.content)
-  const { tree, warnings } = settleChips(read.tree, libraries)
+  const { tree, labelLength, warnings } = settleChips(read.tree, libraries)
+  const tooLong = labelsTooLong(labelLength)
+  if (tooLong !== null) return tooLong
   if (!isEmptyPage(tree)) return { tree, isBlank: false, fixes: read.fixes, warnings }
   // Reading nothing gives the same tree as reading a written empty paragraph, which is a block.
   const isBlank = !/<p[\s/>]/i.test(args.content)

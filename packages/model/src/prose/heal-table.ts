@@ -58,14 +58,14 @@ function wrapCells(row: ProseElement, report: (fix: HealReport) => void, place: 
   if (row.content.every(isCell)) return row
   report({ action: 'rebuilt_table', reason: 'a row holds cells', place })
   const cells: ProseElement[] = []
-  let inRun = false
+  let run: ProseNode[] | undefined
   for (const child of row.content) {
-    const last = cells.at(-1)
-    if (isCell(child)) cells.push(child)
-    else if (inRun && last !== undefined && isInline(child))
-      cells[cells.length - 1] = { ...last, content: [...last.content, child] }
-    else cells.push({ type: 'tableCell', attrs: {}, content: [child] })
-    inRun = isInline(child)
+    if (run !== undefined && isInline(child)) {
+      run.push(child)
+      continue
+    }
+    run = isInline(child) ? [child] : undefined
+    cells.push(isCell(child) ? child : { type: 'tableCell', attrs: {}, content: run ?? [child] })
   }
   return { ...row, content: cells }
 }

@@ -185,6 +185,8 @@ export class Healer {
   /** The children of a list as items of its kind, not healed inside. [PROSE-H5, PROSE-H6] */
   #items(list: ProseElement, kind: NodeType, level: number, parent: Place): ProseElement[] {
     const items: ProseElement[] = []
+    // The content of the last item once a list went into it.
+    let taken: ProseNode[] | undefined
     for (let i = 0; i < list.content.length; ) {
       const child = list.content[i] as ProseNode
       const place: Place = { parent, index: i, name: child.type }
@@ -192,6 +194,7 @@ export class Healer {
         i++
         if (child.type !== kind) this.#report({ action: 'unwrapped', reason: `items of a ${list.type} are of its kind`, place })
         items.push(child.type === kind ? child : { type: kind, attrs: {}, content: child.content })
+        taken = undefined
         continue
       }
       const end = groupEnd(list.content, i)
@@ -199,11 +202,15 @@ export class Healer {
       i = end
       this.#report({ action: 'unwrapped', reason: `a ${list.type} holds items`, place })
       const last = items.at(-1)
-      if (last !== undefined && isList(child)) items[items.length - 1] = { ...last, content: [...last.content, child] }
-      else {
-        const content = this.blocks(group, level + 2, parent)
-        if (content.length > 0) items.push({ type: kind, attrs: {}, content })
+      if (last !== undefined && isList(child)) {
+        if (taken === undefined) items[items.length - 1] = { ...last, content: (taken = [...last.content]) }
+        taken.push(child)
+        continue
       }
+      const content = this.blocks(group, level + 2, parent)
+      if (content.length === 0) continue
+      items.push({ type: kind, attrs: {}, content })
+      taken = undefined
     }
     return items
   }

@@ -42,6 +42,7 @@ export const hostileInputs: { readonly [name: string]: (size: number) => string 
   'nested figures': repeat('<figure><img src=a>'),
   'nested galleries': repeat('<div data-gallery><img src=a>'),
   'quotes in lists': repeat('<ul><blockquote>'),
+  'lists beside items': (size) => `<ul><li>x</li>${'<ul><li>y</li></ul>'.repeat(size / 19)}`,
   'galleries in lists': repeat('<ul><div data-gallery><p>x</p>'),
   'cells in cells': repeat('<td><table>'),
   'nested captions': repeat('<figure><figcaption>x'),
