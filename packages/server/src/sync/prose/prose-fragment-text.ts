@@ -77,7 +77,7 @@ interface LivePiece {
   readonly attributes: NonNullable<TextOp['attributes']>
 }
 
-/** Makes a live text say `runs`: text by the fewest insertions and deletions, then marks where they differ. */
+/** Makes a live text say `runs`: the words that differ, then marks where they do. */
 function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
   const live = livePieces(text)
   const wanted = runs.flatMap((run) => Array.from(run.text, (character) => ({ text: character, marks: run.marks })))
