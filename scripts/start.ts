@@ -1,10 +1,12 @@
-// `npm start`: a real issuer, the relay on its embedded store, and a sample workspace, until Ctrl-C. State is kept in .dev/ and survives.
+// `npm start`: a real issuer, the relay on its embedded store, and a sample workspace, until Ctrl-C. State is kept in .dev/ and survives;
+// DOCRELAY_DEV_DIR puts it elsewhere, and the variables of `PORTS` choose other ports.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startDevIssuer } from '../packages/dev-issuer/src/dev-issuer.ts'
 import type { CollectionInput } from '../packages/protocol/src/rest.ts'
 import { RelayClient, RelayRequestError } from '../packages/protocol/src/client/relay-client.ts'
+import { takenPorts, type WantedPort } from './free-ports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const STATE = process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev')
@@ -19,6 +21,14 @@ const MCP_URL = `http://127.0.0.1:${MCP_IS_PUBLIC ? RELAY_PORT : MCP_PORT}/mcp`
 const MCP_TOKEN_FILE = join(STATE, 'data', 'mcp_token')
 /** For clients that are configured by a file. */
 const MCP_CLIENT_FILE = join(STATE, 'mcp.json')
+const PORTS: readonly WantedPort[] = [
+  { port: ISSUER_PORT, variable: 'DOCRELAY_DEV_ISSUER_PORT' },
+  { port: RELAY_PORT, variable: 'RELAY_PORT' },
+  ...(MCP_IS_OFF || MCP_IS_PUBLIC ? [] : [{ port: MCP_PORT, variable: 'RELAY_MCP_PORT' }]),
+  ...((process.env['RELAY_METRICS_EXPOSE'] ?? 'local') === 'local'
+    ? [{ port: Number(process.env['RELAY_METRICS_PORT'] ?? 9878), variable: 'RELAY_METRICS_PORT' }]
+    : []),
+]
 const WORKSPACE = 'default'
 const AUDIENCE = 'service-relay'
 const PEOPLE = [
@@ -28,6 +38,9 @@ const PEOPLE = [
 ] as const
 
 async function main(): Promise<void> {
+  // Before anything is started: another relay on these ports would answer in the place of this one.
+  const taken = await takenPorts(PORTS)
+  if (taken.length > 0) throw new Error(taken.join('\n'))
   await mkdir(STATE, { recursive: true })
   const issuer = await startDevIssuer({
     port: ISSUER_PORT,
