@@ -38,7 +38,7 @@ function serverOf(...tools: readonly ToolDefinition[]) {
     clock: manualTime().clock,
     random: systemRandom,
     log,
-    metrics: { add: (...[name]) => void metrics.push(name) },
+    metrics: { add: (...[name, , labels = {}]) => void metrics.push([name, ...Object.values(labels)].join(' ')) },
   })
   const call = async (name: string, args: object = { docId: 'd' }, context: Partial<CallContext> = {}) => {
     const result = await server.call(`service_${name}`, args as ToolCall['args'], { ...contextOf(), ...context })
@@ -143,7 +143,18 @@ describe('the tool server', () => {
     expect(logged).toMatchObject([
       { incident: result['incident'], tool: 'fails', detail: expect.stringContaining('secret /path') },
     ])
-    expect(metrics).toEqual(['relay_handler_panics_total'])
+    expect(metrics).toEqual(['relay_handler_panics_total', 'relay_mcp_calls_total service_fails error'])
+  })
+
+  it('[OPS-4] each call is counted by its tool and outcome', async () => {
+    const { call, metrics } = serverOf(
+      toolOf('works', async () => success({})),
+      toolOf('refuses', async () => failure('ERR_LAST_PAGE', 'No.')),
+    )
+    await call('works')
+    await call('works', { docId: '..' })
+    await call('refuses')
+    expect(metrics).toEqual(['works ok', 'works error', 'refuses error'].map((line) => `relay_mcp_calls_total service_${line}`))
   })
 
   it.each(['UNAVAILABLE', 'NOT_PERSISTED', 'BLOB_STORE_ERROR'] satisfies ErrorCode[])(

@@ -88,7 +88,9 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     async call(name, args, context) {
       const tool = toolOf(byName, name)
       if (tool === undefined) throw new Error(`there is no tool ${name}`)
-      return callResult(await outcomeOf(tool, args, context))
+      const outcome = await outcomeOf(tool, args, context)
+      deps.metrics.add('relay_mcp_calls_total', 1, { tool: name, outcome: outcome.kind === 'success' ? 'ok' : 'error' })
+      return callResult(outcome)
     },
   }
 }

@@ -89,7 +89,7 @@ it('[MCP-2] [MCP-18] a public endpoint never takes the token of the host', async
   expect([(await post(open.mcpUrl, token)).status, (await post(open.mcpUrl, open.token())).status]).toEqual([401, 200])
 })
 
-it('[MCP-54] [MCP-55] [WS-28] sockets and write tools take from one bucket of the workspace', async () => {
+it('[MCP-54] [MCP-55] [MCP-56] [OPS-4] [WS-28] sockets and write tools take from one bucket of the workspace, and calls are counted', async () => {
   const env = { RELAY_WRITES_PER_SEC: '1', RELAY_WRITES_BURST: '20' }
   await using relay = await startRelayUnderTest({ mcp: 'public', env })
   await relay.rest().putDocument('d', {})
@@ -107,6 +107,8 @@ it('[MCP-54] [MCP-55] [WS-28] sockets and write tools take from one bucket of th
   ])
   expect((await call(list)).status).toBe(200)
   expect(await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'mcp_write' })).toBe(1)
+  const counted = (tool: string, outcome: string) => metric(relay, 'relay_mcp_calls_total', { tool: `service_${tool}`, outcome })
+  expect([await counted('rename_document', 'limited'), await counted('list_documents', 'ok')]).toEqual([1, 1])
   await until('a token to be back', async () => (await call(rename)).status === 200)
   frames.socket.close()
 })
