@@ -16,7 +16,7 @@ export interface HealReport {
 }
 
 /** The index/tag trail of a place, as in `0/table/1/tableRow`. */
-function trail(place: Place | undefined): string {
+export function trail(place: Place | undefined): string {
   const parts: string[] = []
   for (let at = place; at !== undefined; at = at.parent) parts.push(`${at.index}/${at.name}`)
   return parts.reverse().join('/')

@@ -50,7 +50,16 @@ export function healTable(
     return before
   }
   const healed = padded(grid).map((row, index) => fillCells(healer, row, level + 1, { parent: place, index, name: 'tableRow' }))
-  return [...before, withContent(table, healed)]
+  const made = withContent(table, healed)
+  if (!places.has(made)) places.set(made, place)
+  return [...before, made]
+}
+
+const places = new WeakMap<ProseElement, Place>()
+
+/** Where a healed table stood before healing, by which its fixes name it: blocks before it may have gone or become more. */
+export function placeBeforeHealing(table: ProseElement): Place | undefined {
+  return places.get(table)
 }
 
 /** Children of a row that are not cells each get one; a run of inline content gets one together. [PROSE-H15] */

@@ -132,6 +132,19 @@ describe('editing a table', () => {
     expect(unchanged.html).toContain('<p id="c">C</p></td><td><p id="blk-')
   })
 
+  it('[TABLE-4] reports the heals of the table whatever healing does to the blocks before it', () => {
+    const ragged = '<table><tr><td><p id="a">A</p></td><td><p>B</p></td></tr><tr><td><p>C</p></td></tr></table>'
+    const others = { '': 0, '<ul></ul>': 1, '<p>x</p><ul></ul><ol></ol>': 2, '<li><p>i</p></li><li><p>j</p></li>': 1 }
+    for (const [before, warnings] of Object.entries(others))
+      for (const op of ['setColumnWidth', 'toggleHeaderRow']) {
+        const done = edit(before + ragged, { op, id: 'a', ...(op === 'setColumnWidth' ? { col: 0 } : {}) })
+        expect(done.fixes, before).toMatchObject([{ action: 'rebuilt_table', nodeType: 'table' }])
+        expect(done.warnings, before).toHaveLength(warnings)
+        expect(get(done.html as string, {}), before).toEqual(done.table)
+        expect(done.html?.match(/<t[dh]>/g)).toHaveLength(4)
+      }
+  })
+
   it('[PROSE-54] an op that changes nothing writes nothing', () => {
     expect(edit(one, { op: 'setColumnWidth', col: 0 }).isSame).toBe(true)
     expect(edit(one, { op: 'moveRow', from: 0, to: 0 }).isSame).toBe(true)

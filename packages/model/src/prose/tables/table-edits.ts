@@ -1,11 +1,13 @@
 import type { DocumentBody } from '../../body.ts'
 import { isRefusal, type Edit, type Fix, type Refusal } from '../../edit.ts'
 import { writePage } from '../edit-page.ts'
+import { trail } from '../fixes.ts'
+import { placeBeforeHealing } from '../heal-table.ts'
 import { elementsOf } from '../blocks.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../node.ts'
 import { findProsePage, healWarnings, pageTree } from '../page.ts'
 import { addressFlaw } from '../targets.ts'
-import { nodeAt, splice, type Path } from '../tree-path.ts'
+import { nodeAt, splice } from '../tree-path.ts'
 import type { Verbed } from '../verb.ts'
 import { cellAttrsFlaw } from './cells.ts'
 import { describeTable, linesOf, type Grid } from './grid.ts'
@@ -51,7 +53,7 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
 
   const { path, tableIndex, tableCount } = selected
   const moved = new Set(elementsOf(movedCells(selected.table, op)))
-  const own = healsWithin(stored.heals, tree, path)
+  const own = healsOf(stored.heals, selected.table)
   // A table that had to be made rectangular is stored so, whatever the op did to it.
   const isChanged = edited.table !== selected.table || own.length > 0
   const done: Verbed = {
@@ -91,9 +93,10 @@ export function getTable(body: DocumentBody, args: GetTable): { readonly pageId:
   return { pageId: page.id, table: describeTable(selected.table, selected.tableIndex, selected.tableCount) }
 }
 
-/** The heals of a page that concern what stands at a path. Their trails are those of the page before healing, which seldom differ. */
-function healsWithin(heals: readonly Fix[], tree: ProseTree, path: Path): readonly Fix[] {
-  if (heals.length === 0) return []
-  const trail = path.map((index, level) => `${index}/${nodeAt(tree, path.slice(0, level + 1)).type}`).join('/')
-  return heals.filter((fix) => fix.path === trail || fix.path?.startsWith(`${trail}/`) === true)
+/** The heals of a page that concern a table and what stands in it. */
+function healsOf(heals: readonly Fix[], table: ProseElement): readonly Fix[] {
+  const place = heals.length === 0 ? undefined : placeBeforeHealing(table)
+  if (place === undefined) return []
+  const own = trail(place)
+  return heals.filter((fix) => fix.path === own || fix.path?.startsWith(`${own}/`) === true)
 }
