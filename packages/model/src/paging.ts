@@ -1,4 +1,5 @@
 import { isRefusal, refused, type Refusal } from './edit.ts'
+import { quote } from './quote.ts'
 
 /** Bytes of one serialized result, about 20,000 tokens. [TOOL-23] */
 export const MAX_RESULT_BYTES = 80_000
@@ -109,7 +110,7 @@ function readCursor(cursor: string, serverVersion: number): Position | Refusal {
 
 function badCursor(cursor: string): Refusal {
   const expected = 'the nextCursor of the answer before, with the other arguments unchanged'
-  const got = cursor.slice(0, 120)
+  const got = quote(cursor)
   return refused('ERR_BAD_ARGUMENT', `cursor must be ${expected}; "${got}" is not.`, { argument: 'cursor', expected, got })
 }
 

@@ -1,6 +1,7 @@
 import { type Refusal, refused } from '@docrelay/model/edit'
 import { isJsonObject } from '@docrelay/model/json'
 import { parseJsonBytes } from '@docrelay/model/json-scan'
+import { quote } from '@docrelay/model/quote'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { type GuardedNetwork, guardedFetch } from '../outbound/guarded-fetch.ts'
@@ -146,16 +147,16 @@ function jsonObject(bytes: Buffer): CslItem | null {
 }
 
 function invalid(text: string): Refusal {
-  const doi = text.slice(0, 120)
+  const doi = quote(text)
   return refused('ERR_DOI_INVALID', `${JSON.stringify(doi)} is not a DOI; one looks like 10.1000/182.`, { doi })
 }
 
 function notFound(doi: string): Refusal {
-  return refused('ERR_DOI_NOT_FOUND', `the resolver knows no DOI ${doi.slice(0, 300)}.`, { doi })
+  return refused('ERR_DOI_NOT_FOUND', `The resolver knows no DOI ${doi}.`, { doi })
 }
 
 function unavailable(doi: string, { reason, retryable }: { readonly reason: string; readonly retryable: boolean }): Refusal {
   const hint = retryable ? 'repeat the call later' : 'add the reference by its items'
-  const sentence = `the DOI ${doi.slice(0, 300)} could not be resolved (${reason}); ${hint}.`
+  const sentence = `The DOI ${doi} could not be resolved (${reason}); ${hint}.`
   return refused('ERR_DOI_UNAVAILABLE', sentence, { doi, reason, retryable })
 }

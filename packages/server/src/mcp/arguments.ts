@@ -1,4 +1,5 @@
 import { nearestNames } from '@docrelay/model/nearest'
+import { quote } from '@docrelay/model/quote'
 import type { JsonObject, ToolFailure } from './tool.ts'
 
 /** The part of JSON Schema 2020-12 that arguments are described with; a schema is both what callers see and what is checked. [TOOL-4] */
@@ -27,8 +28,6 @@ type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array
 
 /** Of prose content; said in schemas and judged by its bytes with a code of its own, ERR_PROSE_TOO_LARGE. [PROSE-21] */
 export const CONTENT_LENGTH = 1_048_576
-
-const SHOWN_CHARACTERS = 120
 
 /** Arguments that fit, without the optional ones that are null, or the refusal that names what does not. Nothing is coerced. [TOOL-6] */
 export function checkArguments(
@@ -66,7 +65,7 @@ function membersFlaw(schema: ValueSchema, value: JsonObject, path: string): Tool
 }
 
 function unknownArgument(name: string, known: readonly string[], path: string): ToolFailure {
-  const shown = path + name.slice(0, SHOWN_CHARACTERS)
+  const shown = path + quote(name)
   const [nearest] = nearestNames(name, known, 1)
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
   const wanted = known.length === 0 ? 'no argument' : `one of ${known.join(', ')}`
@@ -151,7 +150,7 @@ function bound(from: number | undefined, to: number | undefined, unit: string): 
 function shownValue(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (isObject(value)) return 'an object'
-  return JSON.stringify(typeof value === 'string' ? value.slice(0, SHOWN_CHARACTERS) : value)
+  return JSON.stringify(typeof value === 'string' ? quote(value) : value)
 }
 
 function isObject(value: unknown): value is JsonObject {

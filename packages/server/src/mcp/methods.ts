@@ -1,3 +1,4 @@
+import { quote } from '@docrelay/model/quote'
 import type { CompletionRequest, McpContent } from './content.ts'
 import { type Era, isObject, own, requiredText, RpcError } from './json-rpc.ts'
 import type { LogLevel, Session } from './sessions.ts'
@@ -109,7 +110,7 @@ function completionRequest(params: JsonObject): CompletionRequest {
 /** The same error whether it does not exist or may not be read. [RES-8] */
 export function noResource(uri: string, era: Era): RpcError {
   const kind = era === 'legacy' ? 'no-resource' : 'no-resource-modern'
-  return new RpcError(kind, `There is no resource ${quoted(uri)}.`, { uri: uri.slice(0, 1_024) })
+  return new RpcError(kind, `There is no resource ${quoted(uri)}.`, { uri: uri.slice(0, 1_024).toWellFormed() })
 }
 
 function cursorOf(params: JsonObject): string | null {
@@ -141,5 +142,5 @@ export function readView(query: URLSearchParams, header: string | undefined): To
 
 /** What a caller sent, at a length that an error may repeat. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text)
+  return JSON.stringify(quote(text))
 }

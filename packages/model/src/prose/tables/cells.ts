@@ -1,4 +1,5 @@
 import { isRefusal, refused, type Refusal } from '../../edit.ts'
+import { quote } from '../../quote.ts'
 import { isIdBearing } from '../blocks.ts'
 import type { ProseAttrs, ProseElement } from '../node.ts'
 import { nodeSpec } from '../schema.ts'
@@ -129,7 +130,7 @@ function readAttrs(wanted: CellAttrs): ReadonlyMap<string, string> | Refusal {
         : nodeSpec('tableHeader')
             .attrs.find((attr) => attr.name === name)
             ?.read(value)
-    if (typeof read !== 'string') return badAttr(name, `${name} "${value.slice(0, 120)}" is not allowed`, allowedValues[name])
+    if (typeof read !== 'string') return badAttr(name, `${name} "${quote(value)}" is not allowed`, allowedValues[name])
     set.set(name, read)
   }
   return set

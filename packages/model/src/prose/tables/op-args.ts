@@ -1,5 +1,6 @@
 import { refused, type Refusal } from '../../edit.ts'
 import { nearestNames } from '../../nearest.ts'
+import { quote } from '../../quote.ts'
 
 /** One change of one table, with all that it needs. [TABLE-7] */
 export type TableOp =
@@ -96,10 +97,10 @@ export function readTableOp(args: TableOpArgs): TableOp | Refusal {
 
 function unknownOp(op: string): Refusal {
   const [nearest] = nearestNames(op, tableOpNames, 1)
-  return refused('ERR_BAD_ARGUMENT', `op must be one of ${tableOpNames.join(', ')}; "${op.slice(0, 120)}" is none of them.`, {
+  return refused('ERR_BAD_ARGUMENT', `op must be one of ${tableOpNames.join(', ')}; "${quote(op)}" is none of them.`, {
     argument: 'op',
     expected: tableOpNames.join(', '),
-    got: op.slice(0, 120),
+    got: quote(op),
     nearest,
     known: tableOpNames,
   })
@@ -127,7 +128,7 @@ function badPosition(op: TableOpName, argument: ArgName, got: number | undefined
 }
 
 function badArgument(argument: ArgName, expected: string, got: unknown): Refusal {
-  return refused('ERR_BAD_ARGUMENT', `${argument} must be ${expected}; ${String(got).slice(0, 120)} came.`, {
+  return refused('ERR_BAD_ARGUMENT', `${argument} must be ${expected}; ${quote(String(got))} came.`, {
     argument,
     expected,
     got,

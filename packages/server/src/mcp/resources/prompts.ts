@@ -1,3 +1,4 @@
+import { quote } from '@docrelay/model/quote'
 import type { McpPrompts } from '../content.ts'
 import type { JsonObject } from '../tool.ts'
 import type { Skill, SkillLibrary } from '../tools/skills.ts'
@@ -14,7 +15,7 @@ export function createPrompts({ skills, recipe }: SkillLibrary): McpPrompts {
     list: () => listed,
     get(name, args) {
       const skill = skills.find((candidate) => candidate.skill === name)
-      if (skill === undefined) return refused(`There is no prompt ${JSON.stringify(name.slice(0, 120))}.`)
+      if (skill === undefined) return refused(`There is no prompt ${JSON.stringify(quote(name))}.`)
       const flaw = flawOf(skill, args)
       if (flaw !== null) return refused(flaw)
       const text = `${recipe(name) ?? ''}${valuesOf(skill, args)}`
@@ -32,7 +33,7 @@ function flawOf(skill: Skill, args: JsonObject): string | null {
   const known = skill.arguments.map(({ name }) => name)
   for (const [name, value] of Object.entries(args)) {
     if (!known.includes(name))
-      return `The prompt ${skill.skill} has no argument ${JSON.stringify(name.slice(0, 120))}; it has ${known.join(', ')}.`
+      return `The prompt ${skill.skill} has no argument ${JSON.stringify(quote(name))}; it has ${known.join(', ')}.`
     if (typeof value !== 'string') return `The argument ${name} of the prompt ${skill.skill} must be a string.`
   }
   const missing = skill.arguments.find(({ name, required }) => required && isBlank(args[name]))

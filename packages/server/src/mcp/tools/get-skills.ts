@@ -1,3 +1,4 @@
+import { quote } from '@docrelay/model/quote'
 import { failure, success } from '../results.ts'
 import type { ToolDefinition } from '../tool.ts'
 import { annotations, input, output, TEXT } from './schema.ts'
@@ -22,7 +23,7 @@ export function getSkills(library: SkillLibrary): ToolDefinition {
       const content = library.recipe(skill)
       if (content !== null) return success({ skill, content })
       const known = library.skills.map((one) => one.skill)
-      const shown = skill.slice(0, 120)
+      const shown = quote(skill)
       return failure('ERR_SKILL_NOT_FOUND', `There is no recipe ${JSON.stringify(shown)}; there are ${known.join(', ')}.`, {
         skill: shown,
         known,

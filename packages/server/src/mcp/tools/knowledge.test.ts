@@ -113,6 +113,23 @@ describe('get_skills', () => {
   })
 })
 
+it('[TOOL-14] what a refusal repeats is cut between characters', async () => {
+  const long = `x${'😀'.repeat(200)}`
+  for (const [name, args] of [
+    ['get_skills', { skill: long }],
+    ['get_skills', { [long]: 1 }],
+    ['get_skills', { skill: 'x', [long]: 1 }],
+    ['list_icons', { cursor: long }],
+    ['list_icons', { limit: long }],
+  ] as const) {
+    const { structuredContent } = await call(name, args)
+    const text = JSON.stringify(structuredContent)
+    expect(text).toContain('😀')
+    expect(text, name).not.toMatch(/\\ud[89a-f]/)
+    expect(text.length, name).toBeLessThan(1_500)
+  }
+})
+
 it('[TOOL-resolve_doi] the reference of the resolver, or its refusal', async () => {
   const found = await call('resolve_doi', { doi: '10.1000/1' })
   expect(found.structuredContent).toEqual({ reference: { id: '10.1000/1', workspaceId: 'w' }, doi: '10.1000/1', cached: true })

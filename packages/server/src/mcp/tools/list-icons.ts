@@ -1,3 +1,4 @@
+import { quote } from '@docrelay/model/quote'
 import { badArgument } from '../arguments.ts'
 import { success } from '../results.ts'
 import type { ToolDefinition } from '../tool.ts'
@@ -22,7 +23,7 @@ export function listIcons(catalogue: IconCatalogue): ToolDefinition {
       const after = cursor === undefined ? null : readCursor(cursor)
       if (cursor !== undefined && after === null) {
         const expected = 'the nextCursor of an earlier answer'
-        return badArgument('cursor', `cursor must be ${expected}.`, { expected, got: cursor.slice(0, 120) })
+        return badArgument('cursor', `cursor must be ${expected}.`, { expected, got: quote(cursor) })
       }
       const { icons, total, next } = findIcons(catalogue, { ...query, after })
       const { categories } = catalogue
