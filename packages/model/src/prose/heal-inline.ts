@@ -47,15 +47,27 @@ export function inlineContent(block: ProseElement): readonly ProseNode[] {
 
 /** The text of nodes: labels and formulas of atoms included, `between` blocks one separator. */
 export function plainText(nodes: readonly ProseNode[], lineBreak: string, between: string): string {
-  let text = ''
+  const pieces: string[] = []
+  addText(nodes, pieces, lineBreak, between)
+  return pieces.join('')
+}
+
+/** Pieces are not joined before the end: a look at the last character of a text that grows would copy all of it each time. */
+function addText(nodes: readonly ProseNode[], pieces: string[], lineBreak: string, between: string): void {
+  const start = pieces.length
   for (const node of nodes) {
-    if (node.type === 'text') text += node.text
-    else if (node.type === 'hardBreak') text += lineBreak
-    else if (isInline(node)) text += String(node.attrs[nodeSpec(node.type).label ?? ''] ?? node.attrs['latex'] ?? '')
+    if (node.type === 'text') addPiece(pieces, node.text)
+    else if (node.type === 'hardBreak') addPiece(pieces, lineBreak)
+    else if (isInline(node)) addPiece(pieces, String(node.attrs[nodeSpec(node.type).label ?? ''] ?? node.attrs['latex'] ?? ''))
     else {
-      const inner = plainText(node.content, lineBreak, between)
-      text += text === '' || inner === '' || text.endsWith(between) ? inner : between + inner
+      const at = pieces.length
+      const isApart = at === start || (pieces[at - 1] as string).endsWith(between)
+      addText(node.content, pieces, lineBreak, between)
+      if (!isApart && pieces.length > at) pieces[at] = between + (pieces[at] as string)
     }
   }
-  return text
+}
+
+function addPiece(pieces: string[], text: string): void {
+  if (text !== '') pieces.push(text)
 }

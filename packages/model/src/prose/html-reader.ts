@@ -11,6 +11,9 @@ import { markOfTag, nodeSpec, type MarkSpec } from './schema.ts'
 /** `call`: HTML written by a caller; `stored`: HTML of a stored body, whose whitespace and ids stand. [PROSE-15, PROSE-46] */
 export type HtmlSource = 'call' | 'stored'
 
+/** Why a link around an image or a chip is left out. */
+export const onlyText = 'a link is on text; what it was around stays without it'
+
 /** Elements below this depth contribute their text only; the model itself ends at 64 levels. [PROSE-H20] */
 const maxDepth = 512
 
@@ -63,6 +66,9 @@ class HtmlReader {
   readonly #source: HtmlSource
   readonly #fixes: FixList
   readonly #slots: Slots | undefined
+  /** How many texts and how many other nodes it came by, which have no marks. */
+  #texts = 0
+  #others = 0
 
   constructor(source: HtmlSource, fixes: FixList, slots: Slots | undefined) {
     this.#source = source
@@ -90,9 +96,14 @@ class HtmlReader {
   #children(sink: Sink, nodes: readonly HtmlNode[], around: Around): void {
     for (const node of nodes) {
       if (node.nodeName === '#text')
-        sink.run.text(this.#textWithSlots((node as { value: string }).value), around.marks, around.inCode)
+        this.#text(sink, this.#textWithSlots((node as { value: string }).value), around.marks, around.inCode)
       else if (isElement(node)) this.#element(sink, node, around)
     }
+  }
+
+  #text(sink: Sink, text: string, marks: readonly ProseMark[], isKept: boolean): void {
+    if (/[^ \t\n\f\r]/.test(text)) this.#texts++
+    sink.run.text(text, marks, isKept)
   }
 
   #element(sink: Sink, element: HtmlElement, around: Around): void {
@@ -150,6 +161,8 @@ class HtmlReader {
   #fillSlot(sink: Sink, slot: Slot, around: Around): void {
     if ('blocks' in slot) {
       this.#flush(sink)
+      if (slot.blocks.every((node) => node.type === 'image')) this.#others++
+      else this.#texts++
       pushAll(
         sink.out,
         slot.blocks.map((node) => markedNode(node, around.marks)),
@@ -159,8 +172,11 @@ class HtmlReader {
     for (const part of slot.parts) {
       if ('text' in part) {
         const marks = part.marks.reduce((set, mark) => withMark(set, mark), around.marks)
-        sink.run.text(part.text, marks, part.isKept || around.inCode)
-      } else if (nodeSpec(part.node.type).group === 'inline') sink.run.atom(part.node)
+        this.#text(sink, part.text, marks, part.isKept || around.inCode)
+        continue
+      }
+      this.#others++
+      if (nodeSpec(part.node.type).group === 'inline') sink.run.atom(part.node)
       else {
         this.#flush(sink)
         sink.out.push(part.node)
@@ -203,7 +219,10 @@ class HtmlReader {
       return this.#children(sink, element.childNodes, inner)
     }
     const marks = withMark(inner.marks, { type: spec.type, attrs })
+    const [texts, others] = [this.#texts, this.#others]
     this.#children(sink, element.childNodes, { ...inner, marks, inCode: inner.inCode || spec.type === 'code' })
+    if (spec.type === 'link' && this.#texts === texts && this.#others > others)
+      this.#fixes.add('dropped_invalid', onlyText, place, spec.type, 'href')
   }
 
   #hasUsableValue(element: HtmlElement, spec: MarkSpec): boolean {
@@ -213,6 +232,7 @@ class HtmlReader {
   #node(sink: Sink, element: HtmlElement, found: FoundNode, inner: Around): void {
     const { type } = found
     const spec = nodeSpec(type)
+    if (spec.content === 'none' || spec.content === 'code') this.#others++
     if (spec.group !== 'inline') this.#flush(sink)
     const place = placeIn(sink, type)
     let attrs: ProseAttrs = readHtmlAttrs(element, spec.attrs, found.markers, { fixes: this.#fixes, place, nodeType: type })

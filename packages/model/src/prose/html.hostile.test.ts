@@ -8,6 +8,7 @@ import { xssVectors } from './testing/xss-vectors.ts'
 
 /** Those that take the longest, or make the longest lists. */
 const heaviest = [
+  'blocks below the deepest level',
   'lists beside items',
   'tables to be filled',
   'tables of empty rows',

@@ -226,6 +226,15 @@ describe('HTML in', () => {
     }
   })
 
+  it('[PROSE-18] [PROSE-22] a link around what has no text is told to be left out', () => {
+    const chip = '<span data-field data-name="n"></span>'
+    for (const inner of ['<img src="i">', ` <b>${chip}</b> `, '<img src="i"><br>', '<div><img src="i"></div>', '<pre>c</pre>'])
+      expect(fixes(`<a href="x">${inner}</a>`)).toContain('dropped_invalid href link')
+    for (const inner of ['', ' ', `a${chip}`, '<img src="i"><b>a</b>'])
+      expect(fixes(`<p>b<a href="x">${inner}</a>c</p>`)).toEqual([])
+    expect(call('<a href="x"><img src="i"></a>')).toBe('<img src="i">')
+  })
+
   it.each([
     'http://x/a.png',
     'https://x',

@@ -1,7 +1,7 @@
 import type { Token } from 'markdown-it'
 import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
-import type { SlotPart } from './html-reader.ts'
+import { onlyText, type SlotPart } from './html-reader.ts'
 import { withMark } from './marks.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { badValue, imageSource, href as readHref } from './values.ts'
@@ -34,6 +34,7 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
   const parts: InlinePart[] = []
   const outer: (readonly ProseMark[])[] = []
   let marks: readonly ProseMark[] = []
+  let linked = 0
   const text = (value: string, isKept: boolean, own: readonly ProseMark[] = marks) => {
     if (value !== '') parts.push({ text: value, marks: own, isKept })
   }
@@ -72,6 +73,12 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
       case 'link_open':
         outer.push(marks)
         marks = withLink(marks, token, context)
+        linked = parts.length
+        break
+      case 'link_close':
+        if (marks[0]?.type === 'link' && hasNoText(parts.slice(linked)))
+          context.fixes.add('dropped_invalid', onlyText, context.place, 'link', 'href')
+        marks = outer.pop() ?? []
         break
       case 'em_open':
       case 'strong_open':
@@ -84,6 +91,10 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
     }
   }
   return parts
+}
+
+function hasNoText(parts: readonly InlinePart[]): boolean {
+  return parts.length > 0 && !parts.some((part) => 'text' in part)
 }
 
 function withLink(marks: readonly ProseMark[], token: Token, { fixes, place, links }: InlineContext): readonly ProseMark[] {

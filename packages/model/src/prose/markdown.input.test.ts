@@ -135,6 +135,14 @@ describe('Markdown in', () => {
     expect(html('a<br>b')).toBe('<p>a<br>b</p>')
   })
 
+  it('[PROSE-31] [PROSE-22] a link around what has no text is told to be left out', () => {
+    for (const inner of ['![i](s)', '{{n}}', '$x$', '<img src="s">', '**{{n}}**'])
+      expect(fixes(`a [${inner}](l)`)).toEqual(['dropped_invalid href link'])
+    expect(fixes('[a](l)![i](s)')).toEqual([])
+    for (const inner of ['a {{n}}', '*a* ![i](s)', '`a`', '<b>a</b>']) expect(fixes(`[${inner}](l)`)).toEqual([])
+    expect(html('[![i](s)](l)')).toBe('<img src="s" alt="i">')
+  })
+
   it('[PROSE-31] images are lifted to block level', () => {
     expect(html('![alt *text*](src "title")')).toBe('<img src="src" alt="alt text" title="title">')
     expect(html('a ![b](c) d')).toBe('<p>a</p><img src="c" alt="b"><p>d</p>')

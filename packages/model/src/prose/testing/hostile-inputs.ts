@@ -2,6 +2,7 @@
 export const hostileInputs: { readonly [name: string]: (size: number) => string } = {
   'nested divs': repeat('<div>'),
   'nested quotes': repeat('<blockquote>'),
+  'blocks below the deepest level': (size) => `${'<blockquote>'.repeat(64)}${'<p>x'.repeat(size / 4)}`,
   'nested lists': repeat('<ul><li>'),
   'nested tables': repeat('<table><tr><td>'),
   'unclosed bold': repeat('<b>'),
