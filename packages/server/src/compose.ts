@@ -110,6 +110,7 @@ async function drain(
   mcp?.endpoint.drain()
   const graceMs = base.config.server.shutdownGraceSecs * 1000
   const stop = async () => {
+    await live.rooms.endAgents()
     await Promise.all([servers.main.finishRequests(), servers.mcp?.finishRequests(), live.gateway.drain()])
     await live.rooms.drain()
     await resources.disposeAsync()

@@ -47,6 +47,8 @@ export type RoomTask =
   | { readonly kind: 'body-changed'; readonly version: number }
   /** The whole live document, for a reader who keeps no connection. [REST-31] */
   | { readonly kind: 'encode' }
+  /** Takes the presence of agents away for good: the relay stops. [PRES-3] */
+  | { readonly kind: 'end-agents' }
   /** Materialises, compacts and forgets the room; refused (`busy`) when someone joined meanwhile. [LIFE-17] */
   | { readonly kind: 'evict' }
   /** Forgets the room without materialising: the document was deleted. */

@@ -50,6 +50,8 @@ export interface Rooms extends Residents, AsyncDisposable {
   post(room: Room, message: ToWorker): void
   /** Materialises and forgets every document; resolves when all did or failed. [LIFE-28] */
   drain(): Promise<void>
+  /** Takes the presence of agents away from everybody, before connections are closed. Waits for no room that is busy for long. [PRES-3] */
+  endAgents(): Promise<void>
   /** Documents with a joined connection. */
   activeDocuments(): number
   /** The newest report of each worker. */
@@ -72,6 +74,7 @@ export interface RoomsDeps {
 const IDLE_MS = 30_000
 const JOB_TIMEOUT_MS = 30_000
 const SWEEP_MS = 1_000
+const END_AGENTS_MS = 500
 
 export function openRooms(deps: RoomsDeps): Rooms {
   return new OpenRooms(deps)
@@ -204,6 +207,12 @@ class OpenRooms implements Rooms {
     if (!room) return
     room.sharing = sharingOf(head)
     this.#sink?.sharingChanged(room)
+  }
+
+  async endAgents(): Promise<void> {
+    const joined = [...this.#table.all()].filter(({ members }) => members.length > 0)
+    const ended = Promise.all(joined.map((room) => this.#jobs.run(room, { kind: 'end-agents' })))
+    await Promise.race([ended, new Promise<void>((resolve) => void this.#deps.timers.after(END_AGENTS_MS, resolve))])
   }
 
   async drain(): Promise<void> {

@@ -20,6 +20,7 @@ interface Shown {
  */
 export class AgentPresence {
   private readonly shown = new Map<string, Shown>()
+  private isEnded = false
   private readonly host: RoomHost
   private readonly awareness: RoomAwareness
 
@@ -30,6 +31,7 @@ export class AgentPresence {
 
   /** `selection`: the shapes that were written, where there are any. Called before the change is handed out. */
   show(principal: string, agent: Agent, selection: readonly string[] | undefined): void {
+    if (this.isEnded) return
     const entry = this.entryOf(principal)
     const { name, color } = agent
     const user = { id: principal, name, color, kind: 'agent', ...(selection === undefined ? {} : { selection }) }
@@ -38,8 +40,9 @@ export class AgentPresence {
     entry.timer = this.host.after(SHOWN_MS, () => this.hide(principal, entry))
   }
 
-  /** Takes every state away. */
+  /** Takes every state away, and shows none any more. */
   end(): void {
+    this.isEnded = true
     for (const [principal, entry] of this.shown) this.hide(principal, entry)
   }
 

@@ -107,6 +107,17 @@ describe('what presence is taken in', () => {
     },
   )
 
+  it('[WS-44] [PRES-3] the id of an agent is out of reach of all, of clients with its own sub that send back what they got too', () => {
+    const presence = new Presence()
+    const agent = { connection: -1, sub: 'ann' }
+    presence.take(agent, [entry(7, 1, { of: 'agent' })], 0)
+    for (const person of [ann, bob])
+      for (const state of [{ of: 'agent' }, { of: 'person' }, null])
+        expect(presence.take(person, [entry(7, 9, state)], 0)).toEqual([])
+    expect(presence.leave(ann.connection)).toEqual([])
+    expect(said(presence.take(agent, [entry(7, 2, null)], 0))).toEqual([[7, 2, null]])
+  })
+
   it("[WS-44] another's live id is out of reach; the same sub takes over from its older connection", () => {
     const presence = new Presence()
     presence.take(ann, [entry(7, 1, { of: 'ann' })], 0)

@@ -140,7 +140,8 @@ export class Presence {
       )
     }
     if (known.connection !== sender.connection) {
-      const isOwn = known.sub === sender.sub && sender.connection > known.connection
+      // A number below 0 is an agent's: clients of its own sub may send back what they got. [PRES-3]
+      const isOwn = known.connection >= 0 && known.sub === sender.sub && sender.connection > known.connection
       if (!(known.abandoned || isOwn) || this.owned(sender.connection) >= MAX_IDS) return null
       if (known.abandoned && state === null) return null
       Object.assign(known, { connection: sender.connection, sub: sender.sub, abandoned: false })

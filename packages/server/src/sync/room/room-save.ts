@@ -215,6 +215,9 @@ export class RoomSaver {
         return encodeRoom(this.room, this)
       case 'evict':
         return evictRoom(this.room, this)
+      case 'end-agents':
+        this.room.host.turn(() => this.room.agents.end())
+        return { kind: 'settled', version: this.version }
       case 'drop':
         this.room.host.turn(() => this.room.close({ kind: 'gone' }))
         return { kind: 'evicted' }

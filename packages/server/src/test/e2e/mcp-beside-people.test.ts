@@ -1,0 +1,175 @@
+import { TAG } from '@docrelay/protocol/frames'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyAwarenessUpdate, Awareness } from 'y-protocols/awareness'
+import * as Y from 'yjs'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
+
+const ANN = { sub: 'ann', role: 'member' }
+
+let relay: RelayUnderTest
+let agent: McpAgent
+beforeAll(async () => {
+  relay = await startRelayUnderTest({
+    mcp: 'local',
+    env: { RELAY_ENFORCE_PRIVATE_DOCS: 'true', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' },
+  })
+  agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+async function signedIn(sub: string, role = 'member'): Promise<WireClient> {
+  const client = await openWire(relay)
+  client.auth(relay.token({ sub, role }))
+  await client.next(TAG.authResponse)
+  return client
+}
+
+const enter = async (docId: string, sub = 'ann', role = 'member') =>
+  (await openWire(relay)).enter(relay.token({ sub, role }), docId, ['ack'])
+
+async function created(name: string) {
+  const { id, prosePageId } = await agent.call('create_document', { name })
+  return { docId: String(id), pageId: String(prosePageId) }
+}
+
+describe('document events of tools', () => {
+  it('[CONC-12] one for each write that changed something, as over REST, to those who may read the document', async () => {
+    const reader = await signedIn('ann')
+    const stranger = await signedIn('eve')
+    const events = () =>
+      reader.jsonOf(TAG.docEvent).map(({ eventType, metadata }) => {
+        const { serverVersion, name } = (metadata ?? {}) as { readonly serverVersion?: number; readonly name?: string }
+        return [eventType, serverVersion, name]
+      })
+    const { docId, pageId } = await created('Events')
+    const at = { docId, pageId }
+    const writes = async () => {
+      await agent.call('set_prose', { ...at, content: 'one\n\ntwo' })
+      await agent.call('delete_block', { ...at, anchor: 'two' })
+      await agent.call('set_fields', { docId, fields: [{ name: 'a', value: String(events().length) }] })
+      await agent.call('set_prose', { ...at, content: 'never', dryRun: true })
+      await agent.call('rename_document', { docId, name: 'Events' })
+      await agent.refused('delete_block', { ...at, anchor: 'not there' })
+      await agent.refused('rename_document', { docId, name: 'x', expectedVersion: 1 })
+    }
+    await writes()
+    const joined = await enter(docId)
+    const versionOfLast = async () => (await agent.call('get_document', { docId })).serverVersion as number
+    await writes()
+    const version = await versionOfLast()
+    // Bodies are stored after a while, which is no change of the document.
+    joined.socket.close()
+    await joined.closed
+    await pause(3_500)
+    expect(await versionOfLast()).toBe(version)
+    await agent.call('delete_document', { docId })
+    await until('the deletion', () => events().at(-1)?.[0] === 'deleted')
+    const updates = Array.from({ length: version - 1 }, (_, i) => ['updated', i + 2, 'Events'])
+    expect(events()).toEqual([['created', 1, 'Events'], ...updates, ['deleted', undefined, undefined]])
+    expect(version).toBe(7)
+    expect(stranger.jsonOf(TAG.docEvent)).toEqual([])
+    for (const client of [reader, stranger]) client.socket.close()
+  }, 20_000)
+})
+
+describe('presence of agents', () => {
+  /** What an editor shows of others, as the library of all editors reads it; with `echo` it sends back all that it gets, as some do. */
+  function watch(client: WireClient, echo = false) {
+    const awareness = new Awareness(new Y.Doc())
+    awareness.setLocalState(null)
+    const agents = () =>
+      [...awareness.getStates()].flatMap(([id, state]) =>
+        (state as { user?: { kind?: string } }).user?.kind === 'agent' ? [{ id, user: (state as { user: object }).user }] : [],
+      )
+    client.socket.on('message', (data: Buffer) => {
+      if (data[0] !== TAG.awareness) return
+      const update = client.present().at(-1) ?? []
+      applyAwarenessUpdate(awareness, encodePresence(update), 'relay')
+      if (echo) client.presence(...update)
+    })
+    return { agents, end: () => awareness.destroy() }
+  }
+
+  it('[PRES-1] [PRES-2] [PRES-3] is there at or before the delta, one for each principal, and gone 8 s after its last write', async () => {
+    const { docId, pageId } = await created('Presence')
+    const at = { docId, pageId }
+    await agent.call('set_prose', { ...at, content: 'cold' })
+    const host = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'olga', role: 'owner' }))
+    const ann = await enter(docId)
+    const echoing = await enter(docId)
+    const seen = watch(ann)
+    const echoed = watch(echoing, true)
+    await agent.call('get_prose', at)
+    await agent.call('set_prose', { ...at, content: 'never', dryRun: true })
+    await agent.refused('delete_block', { ...at, anchor: 'not there' })
+    await pause(200)
+    expect(ann.present()).toEqual([])
+    const frames = ann.frames.length
+    await agent.call('set_prose', { ...at, content: 'live' })
+    await until('the delta', () => ann.doc.getXmlFragment(`prose:${pageId}`).toString().includes('live'))
+    const tags = ann.frames.slice(frames).map((frame) => frame[0])
+    expect(tags.indexOf(TAG.awareness)).toBeLessThan(tags.indexOf(TAG.sync))
+    expect(tags).toContain(TAG.awareness)
+    await host.call('set_prose', { ...at, content: 'by another' })
+    await agent.call('set_prose', { ...at, content: 'again' })
+    const lastMs = performance.now()
+    await until('both agents', () => seen.agents().length === 2 && echoed.agents().length === 2)
+    expect(seen.agents().map(({ user }) => user)).toEqual([
+      { id: 'ann', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent' },
+      { id: 'olga', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent' },
+    ])
+    expect(new Set(seen.agents().map(({ id }) => id)).size).toBe(2)
+    const late = await enter(docId)
+    const arrived = watch(late)
+    await until('one who comes late to see them', () => late.present().flat().length === 2)
+    await until('the agents to go', () => seen.agents().length === 0 && echoed.agents().length === 0, 12_000)
+    expect(performance.now() - lastMs).toBeGreaterThan(7_500)
+    await pause(500)
+    expect(
+      ann
+        .present()
+        .flat()
+        .filter(({ state }) => state === null),
+    ).toHaveLength(2)
+    for (const one of [seen, echoed, arrived]) one.end()
+    for (const client of [ann, echoing, late]) client.socket.close()
+  }, 30_000)
+
+  it('[PRES-3] goes with the relay', async () => {
+    const own = await startRelayUnderTest({ mcp: 'local' })
+    await using _own = own
+    const member = await mcpAgent(own.mcpUrl, own.token(ANN))
+    const { id, prosePageId } = await member.call('create_document', {})
+    const ann = await (await openWire(own)).enter(own.token(ANN), String(id), ['ack'])
+    await member.call('set_prose', { docId: id, pageId: prosePageId, content: 'live' })
+    await until('the agent', () => ann.present().length === 1)
+    const ended = own.stop()
+    await until('the agent to go', () => ann.present().flat().at(-1)?.state === null)
+    expect(await ended).toBe(0)
+    expect(
+      ann
+        .present()
+        .flat()
+        .map(({ client }) => client),
+    ).toHaveLength(2)
+  }, 20_000)
+
+  it('[PRES-3] makes no participant: who leaves last leaves a recovery point, agents or not', async () => {
+    const { docId, pageId } = await created('Participants')
+    const ann = await enter(docId)
+    ann.update(ann.put('typed'))
+    await until('the ack', () => ann.acks().length > 0)
+    await agent.call('set_prose', { docId, pageId, content: 'live' })
+    const points = async () => (await relay.rest(ANN).recoveryPoints(docId)).length
+    const before = await points()
+    ann.socket.close()
+    await ann.closed
+    await until('the point of who left last', async () => (await points()) > before)
+    const after = await points()
+    await agent.call('set_prose', { docId, pageId, content: 'nobody is there' })
+    await pause(1_000)
+    expect(await points()).toBe(after)
+  }, 20_000)
+})
