@@ -32,6 +32,52 @@ describe('filling', () => {
     ])
   })
 
+  it('[PROSE-7] [PROSE-2] every attribute of every row has the Yjs type of the table', () => {
+    const hash = 'a'.repeat(64)
+    const html =
+      '<p id="i" style="text-align: right">x</p><h4 id="i" style="text-align: left">x</h4><pre id="i"><code class="language-js">x</code></pre>' +
+      '<ol start="7" type="a"><li><p></p></li></ol><div data-callout data-variant="tip"><p></p></div>' +
+      '<ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p></p></li></ul>' +
+      '<div data-gallery data-layout="row"><div class="gallery-items"><img src="a"></div></div>' +
+      '<table><tr><th colspan="2" colwidth="1,2.5" scope="col" style="background-color: red; text-align: left"><p></p></th></tr>' +
+      '<tr><td rowspan="2" colwidth="9" style="background-color: red; text-align: left"><p></p></td><td><p></p></td></tr><tr><td><p></p></td></tr></table>' +
+      '<img src="a" alt="b" title="c" width="12.5" height="30px" data-float="left"><div data-math-block data-latex=""></div>' +
+      '<div data-bibliography data-bib-html="&lt;p&gt;" data-scope="all"></div>' +
+      '<div data-type="embedded-group" data-group-id="g" data-group-name="n"></div>' +
+      '<p><span data-math-inline data-latex="x"></span><span data-citation data-ref-id="r" data-locator="l" data-label="1">1</span>' +
+      '<span data-field data-name="n" data-label="2">2</span>' +
+      `<span data-file-ref data-blob-ref="blob://${hash}" data-file-name="f" data-mime-type="m" data-file-size="3">f</span></p>`
+    const doc = page(html)
+    const types = new Map<string, Set<string>>()
+    for (const node of doc.getXmlFragment(root).createTreeWalker(() => true)) {
+      if (!(node instanceof Y.XmlElement)) continue
+      for (const [name, value] of Object.entries(node.getAttributes() as object)) {
+        const known = types.get(node.nodeName) ?? new Set<string>()
+        types.set(node.nodeName, known.add(`${name} ${Array.isArray(value) ? 'array' : typeof value}`))
+      }
+    }
+    expect(Object.fromEntries([...types].map(([name, found]) => [name, [...found].sort().join(', ')]))).toEqual({
+      paragraph: 'id string, textAlign string',
+      heading: 'id string, level number, textAlign string',
+      codeBlock: 'id string, language string',
+      orderedList: 'start number, type string',
+      callout: 'variant string',
+      taskItem: 'checked boolean',
+      gallery: 'layout string',
+      tableHeader: 'align string, backgroundColor string, colspan number, colwidth array, rowspan number, scope string',
+      tableCell: 'align string, backgroundColor string, colspan number, colwidth array, rowspan number',
+      image: 'alt string, float string, height string, src string, title string, width number',
+      mathBlock: 'latex string',
+      bibliography: 'bibHtml string, scope string',
+      embeddedGroup: 'groupId string, groupName string',
+      mathInline: 'latex string',
+      citationInline: 'label string, locator string, refId string',
+      fieldRef: 'label string, name string',
+      fileRef: 'blobRef string, fileName string, fileSize string, mimeType string',
+    })
+    expect(shown(doc)).toBe(html)
+  })
+
   it('[PROSE-7] text between two atoms is one Y.XmlText, marks are formatting keys with their attribute object', () => {
     const doc = page('<p>a <strong>b</strong><a href="https://x"><mark>c</mark></a><br>d</p>')
     const [paragraph] = doc.getXmlFragment(root).toArray() as Y.XmlElement[]
