@@ -1,5 +1,5 @@
 import type { DocumentBody } from '../body.ts'
-import { isRefusal, refused, type Edit, type Edited, type EditEnvironment, type Refusal } from '../edit.ts'
+import { isRefusal, refused, type Edit, type Edited, type EditEnvironment, type Fix, type Refusal } from '../edit.ts'
 import type { BlockList } from './blocks.ts'
 import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
@@ -127,9 +127,16 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
   if (isRefusal(target)) return target
   const content = readContent(args, librariesOf(body, environment))
   if (isRefusal(content)) return content
-  if (content.isBlank) return refused('ERR_INSERT_EMPTY', 'The content has no block; give at least one to insert.')
+  if (content.isBlank) return nothingToInsert(content.fixes)
   const done = insertBeside(page.tree, unitOf(page.tree, target.path), args.side ?? 'after', content.tree)
   return writePage({ ...page, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
+}
+
+/** Where all there was had to be left out, its reason is what the caller has to repair. [TOOL-8] */
+function nothingToInsert(fixes: readonly Fix[]): Refusal {
+  const reasons = [...new Set(fixes.map(({ reason }) => reason))].slice(0, 3)
+  const why = reasons.length === 0 ? '' : ` What came was left out: ${reasons.join('; ')}.`
+  return refused('ERR_INSERT_EMPTY', `The content has no block; give at least one to insert.${why}`)
 }
 
 export type DeleteBlock = PageArgs & Address

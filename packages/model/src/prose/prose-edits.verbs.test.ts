@@ -255,6 +255,10 @@ describe('insert_block', () => {
   it('[PROSE-56] content without a block is refused', () => {
     for (const content of ['', ' \n', '<!-- x -->', '<script>x</script>'])
       expect(refusal(insertBlock, proseBody(p('a', 'A')), { ...at, id: 'blk-a', content }).code).toBe('ERR_INSERT_EMPTY')
+    const dropped = { ...at, id: 'blk-a', content: '<img src="blob://x">' }
+    expect(refusal(insertBlock, proseBody(p('a', 'A')), dropped).message).toContain(
+      'left out: src has a value that is not allowed',
+    )
   })
 
   it('[TOOL-16] names the new blocks only, also where others get their ids', () => {

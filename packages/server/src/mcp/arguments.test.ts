@@ -20,5 +20,5 @@ it('[TOOL-6] [TOOL-8] who sent no list is told what the list holds', () => {
   expect(expectation({ fields: { a: 'b' } })).toMatchObject({
     message: 'fields is an object; expected array of 1 to 9 items with name, value.',
   })
-  expect(expectation({ order: 'a' })).toMatchObject({ facts: { expected: 'array of at least 1 items' } })
+  expect(expectation({ order: 'a' })).toMatchObject({ facts: { expected: 'array of strings of at least 1 items' } })
 })

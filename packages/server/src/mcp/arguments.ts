@@ -126,7 +126,7 @@ function misfit(argument: string, wanted: string, value: unknown): ToolFailure {
 /** A schema in words. */
 function expected(schema: ValueSchema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`
-  const type = typeof schema.type === 'string' ? schema.type : (schema.type?.join(' or ') ?? 'a value')
+  const type = schema.items?.type === 'string' ? 'array of strings' : [schema.type ?? 'a value'].flat().join(' or ')
   const bounds = [
     bound(schema.minimum, schema.maximum, ''),
     bound(schema.minLength, schema.maxLength, ' characters'),
