@@ -13,10 +13,11 @@ import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
 const MIB = 1_048_576
 /** Longer bodies are never looked into on the main thread. [C1, H4] */
 const OFF_MAIN_BYTES = MIB
-/** An edit reads its page, changes it and writes the body: twenty times the work of looking into as many bytes. [CONC-13] */
-const EDIT_OFF_MAIN_BYTES = 64 * 1024
-/** A read reads the pages that it shows. [CONC-13] */
-const READ_OFF_MAIN_BYTES = 128 * 1024
+/**
+ * Who reads or edits a page makes a tree of its HTML: twenty times the work of looking into as many bytes, and more where it is hostile.
+ * [CONC-13, PROSE-21]
+ */
+const PAGE_OFF_MAIN_BYTES = 64 * 1024
 const DEADLINE_MS = 10_000
 const THREADS = 2
 /** Above, a thread has grown so large that it is worth starting anew. */
@@ -103,7 +104,7 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       return result.reading
     },
     async edit(given) {
-      const isShort = given.bytes.byteLength + JSON.stringify(given.args).length <= EDIT_OFF_MAIN_BYTES
+      const isShort = given.bytes.byteLength + JSON.stringify(given.args).length <= PAGE_OFF_MAIN_BYTES
       // What was read may share its buffer, so a copy is what moves.
       const bytes = isShort ? given.bytes : given.bytes.slice()
       const task = { ...given, kind: 'edit', bytes } as const
@@ -112,7 +113,7 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       return result.outcome
     },
     async read(given) {
-      const isShort = given.bytes.byteLength <= READ_OFF_MAIN_BYTES
+      const isShort = given.bytes.byteLength <= PAGE_OFF_MAIN_BYTES
       const bytes = isShort ? given.bytes : given.bytes.slice()
       const task = { ...given, kind: 'read', bytes } as const
       const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))

@@ -4,7 +4,7 @@ import { openTaskPool } from '../../kernel/task-pool.ts'
 import { runViewTask, type ViewResult, type ViewTask } from './view-task.ts'
 
 /** Longer bodies are never looked into on the main thread. [CONC-13] */
-const OFF_MAIN_BYTES = 128 * 1024
+const OFF_MAIN_BYTES = 64 * 1024
 const DEADLINE_MS = 10_000
 const ENDS_THREAD_BYTES = 16 * 1_048_576
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }

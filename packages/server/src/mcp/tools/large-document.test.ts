@@ -76,3 +76,17 @@ it('[TOOL-24] the parts of a page are the page', async () => {
   expect(ids).toEqual(Array.from({ length: 10_000 }, (_, i) => `s${i}`))
   expect(parts).toBeGreaterThan(12)
 })
+
+it('[CONC-13] [PROSE-21] above 64 KiB a body is read in a thread', async () => {
+  // A thread has no time here; the main thread takes what it needs.
+  await using hurried = openBodies({ maxBytes: 1_048_576, log: silentLogger, deadlineMs: 0 })
+  const facts = { id: 'd', serverVersion: 1, source: 'relay', modifiedAt: 0, access: 'view', collectionId: null } as const
+  const read = (bytes: number) => {
+    const body = { richTextPages: [{ id: 'r', name: 'R', content: '' }] }
+    const content = `<p>${'a'.repeat(bytes - JSON.stringify(body).length - 7)}</p>`
+    const text = JSON.stringify({ richTextPages: [{ id: 'r', name: 'R', content }] })
+    return hurried.read({ bytes: new TextEncoder().encode(text), read: 'get_outline', args: { pageId: 'r' }, facts })
+  }
+  expect(await read(65_536)).toMatchObject({ kind: 'read' })
+  await expect(read(65_537)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
