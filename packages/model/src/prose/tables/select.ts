@@ -75,7 +75,8 @@ function selectAround(page: TargetPage, address: Address, tables: readonly Found
   if (found !== undefined) return { ...found, tableIndex, tableCount: tables.length }
   const { id } = address
   const named = id === undefined ? 'The block with this text' : `The block ${quote(id)}`
-  return refused('ERR_TARGET_NOT_IN_TABLE', `${named} is not inside a table; the page has ${tables.length}.`, {
+  const hint = `name one of the page's tables by tableIndex (0 to ${tables.length - 1})`
+  return refused('ERR_TARGET_NOT_IN_TABLE', `${named} is not inside a table; ${hint}, or a block inside it.`, {
     ...(id === undefined ? {} : { id: quote(id) }),
   })
 }

@@ -62,6 +62,9 @@ describe('selecting a table', () => {
     expect(get(nested, { tableIndex: 3 })).toEqual({ code: 'ERR_TABLE_INDEX', facts: { tableIndex: 3, tableCount: 3 } })
     expect(get(nested, { id: 'top' })).toEqual({ code: 'ERR_TARGET_NOT_IN_TABLE', facts: { id: 'top' } })
     expect(get(nested, { anchor: 'top' })).toEqual({ code: 'ERR_TARGET_NOT_IN_TABLE', facts: {} })
+    expect(getTable(document(nested), { pageId: 'p', id: 'top' })).toMatchObject({
+      message: expect.stringContaining('tableIndex (0 to 2)'),
+    })
     expect(get(nested, { id: 'last', tableIndex: 0 })).toMatchObject({
       code: 'ERR_BAD_ARGUMENT',
       facts: { argument: 'tableIndex' },
