@@ -107,17 +107,22 @@ describe('edits of documents that nobody has open', () => {
     expect(writes).toHaveLength(1)
   })
 
-  it('[TOOL-20] [MCP-25] [MCP-27] version, right and existence are refused with their facts, and nothing changes', async () => {
+  it('[TOOL-8] [TOOL-20] [MCP-25] [MCP-27] version, right and existence are refused with their facts, and nothing changes', async () => {
     const id = await create()
     const given = input(id, 'set_prose', set('<p>2</p>'))
     expect(await edit({ ...given, expectedVersion: 4 })).toMatchObject({
       code: 'ERR_VERSION_CONFLICT',
       facts: { expectedVersion: 4, serverVersion: 1 },
+      message: 'The document is at version 1, not 4: read again what you change, then send that version.',
     })
     const bob = { ...ANN, sub: 'bob' }
     expect(await edit(given, bob)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN', facts: { docId: id, role: 'member' } })
     expect(await edit({ ...given, dryRun: true }, { ...ANN, role: 'viewer' })).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN' })
-    expect(await edit({ ...given, id: 'nowhere' })).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', facts: { docId: 'nowhere' } })
+    expect(await edit({ ...given, id: 'nowhere' })).toMatchObject({
+      code: 'ERR_DOC_NOT_FOUND',
+      facts: { docId: 'nowhere' },
+      message: expect.stringContaining('list_documents') as string,
+    })
     expect(await edit(given, { ...ANN, workspaceId: 'other' })).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', facts: { docId: id } })
     await relay.call('DELETE', `/api/docs/${id}`, { as: { sub: 'ann', role: 'member' } })
     expect(await edit(given)).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', facts: { docId: id, deleted: true } })
