@@ -10,7 +10,7 @@ import { type Readable, readable, readerOf } from './reader.ts'
 import type { EditOutcome, EncodedDocument, Residents } from './residents.port.ts'
 import { type Removal, removeDocument } from './remove.ts'
 import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, transfer } from './sharing.ts'
-import { type DocumentsDeps, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
+import { type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
 /**
  * Documents as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it says is durable when
@@ -39,6 +39,8 @@ export interface Documents {
   setCollection(access: Access, id: string, collectionId: string | null): Promise<void>
   /** The head as it is stored, for a caller who has at least `needed`. */
   require(access: Access, id: string, needed: Exclude<Level, 'none'>): Promise<DocumentHead>
+  /** Runs another feature's write of a document after those before it, as the verbs here do with theirs. Must not call one of them. [LIFE-8] */
+  inTurn<T>(ref: DocumentRef, write: () => Promise<T>): Promise<T>
   /** [SHARE-6] */
   replaceShares(access: Access, id: string, shares: readonly NewShare[]): Promise<void>
   /** Lets the caller read from now on; `null` when this life of the document is over. [SHARE-4] */
@@ -107,6 +109,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
     remove: (access, id, removal) => removeDocument(access, id, removal ?? {}, deps),
     transfer: (access, id, to) => transfer(deps, access, refOf(access, id), to),
     setCollection: (access, id, collectionId) => setCollection(access, refOf(access, id), collectionId),
+    inTurn: (ref, write) => inTurn(deps, ref, write),
     require: async (access, id, needed) => {
       const found = await stored(store, refOf(access, id))
       requireLevel(access, found, needed, deps)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { change, written } from '../documents/testing/document-writes.ts'
 import { type Answer, noResidents, type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 import type { RecoveryStore } from './recovery-store.port.ts'
 
@@ -272,11 +273,30 @@ describe('restoring', () => {
     const pointId = await withPoint('racing', { name: 'Old' })
     let races = 3
     beforeRestore.set('racing', async () => {
-      if (races-- > 0) await put('racing', { name: `Race ${races}` })
+      if (races-- <= 0) return
+      // Another process: within this one writes of a document wait for each other.
+      const state = await relay.storage.documents.state({ workspaceId: 'default', id: 'racing' })
+      if (state.kind !== 'document') throw new Error(state.kind)
+      written(await relay.storage.documents.write(change(state.head, JSON.stringify({ name: `Race ${races}`, ...LIST_FORM }))))
     })
     const { newDocId } = (await restore('racing', pointId)).json
     const ring = await pointsOf(String(newDocId))
     expect((await read(String(newDocId), String(ring[0]?.id))).json.name).toBe('Race 0')
+  })
+
+  it('[LIFE-8] [LIFE-22] it waits for the writes before it and keeps later ones waiting, so that none makes it lose', async () => {
+    const pointId = await withPoint('busy', { name: 'Old' })
+    const order: string[] = []
+    const gate = Promise.withResolvers<void>()
+    const before = relay.documents.inTurn({ workspaceId: 'default', id: 'busy' }, () => gate.promise)
+    const restored = restore('busy', pointId).then(({ status }) => order.push(`restored ${status}`))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const late = put('busy', { name: 'Late' }).then(({ status }) => order.push(`put ${status}`))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(order).toEqual([])
+    gate.resolve()
+    await Promise.all([before, restored, late])
+    expect(order.sort()).toEqual(['put 410', 'restored 200'])
   })
 
   it('[LIFE-22] is refused for no quota', async () => {

@@ -14,7 +14,7 @@ import type { Logger } from '../kernel/log.ts'
 import type { PointHead, PointRecord, RecoveryStore, RestoreOutcome } from './recovery-store.port.ts'
 
 export interface RecoveryDeps {
-  readonly documents: Pick<Documents, 'require'>
+  readonly documents: Pick<Documents, 'require' | 'inTurn'>
   readonly store: RecoveryStore
   readonly residents: Pick<Residents, 'settle' | 'drop'>
   readonly events: DocumentEvents
@@ -77,19 +77,22 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     const newRef = refOf(access, newId('doc-', ID_LENGTH, deps.random))
     const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
     const body = (await deps.bodies.restored(point.body, as)) ?? unreadable(pointId)
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      // What cannot be loaded has nothing to settle; whether its log is past reading is for the store to say. [LIFE-5]
-      const unsettled = await residents.settle(ref, QUIET_MS).then(() => null, unavailable)
-      const before = await documents.require(access, id, 'owner')
-      // Another life of the id has other points.
-      if (before.key !== source.key) return unknownDocument()
-      const outcome = await store.restore({ source: before, newRef, body, nowMs: clock.nowMs() })
-      if (outcome.kind === 'conflict' && unsettled !== null) throw unsettled
-      if (outcome.kind === 'conflict') continue
-      await announce(deps, access, before, outcome, pointId)
-      return outcome.head
-    }
-    throw contended()
+    // Agents that never pause would make it lose every time.
+    return documents.inTurn(ref, async () => {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        // What cannot be loaded has nothing to settle; whether its log is past reading is for the store to say. [LIFE-5]
+        const unsettled = await residents.settle(ref, QUIET_MS).then(() => null, unavailable)
+        const before = await documents.require(access, id, 'owner')
+        // Another life of the id has other points.
+        if (before.key !== source.key) return unknownDocument()
+        const outcome = await store.restore({ source: before, newRef, body, nowMs: clock.nowMs() })
+        if (outcome.kind === 'conflict' && unsettled !== null) throw unsettled
+        if (outcome.kind === 'conflict') continue
+        await announce(deps, access, before, outcome, pointId)
+        return outcome.head
+      }
+      throw contended()
+    })
   }
 
   return {
