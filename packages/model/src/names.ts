@@ -4,6 +4,8 @@ import { isRefusal, refused, type Edit, type Fix, type Refusal } from './edit.ts
 import { cleanText } from './prose/values.ts'
 
 const maxCharacters = 200
+/** What stands behind so much is cut off unread. [CONC-13] */
+const maxRead = 65_536
 
 export interface CleanName {
   readonly name: string
@@ -12,7 +14,7 @@ export interface CleanName {
 
 /** The name of a document or page as it is stored. [TOOL-13] */
 export function cleanName(given: string, argument = 'name'): CleanName | Refusal {
-  const name = cleanText(given)
+  const name = cleanText(given.trimStart().slice(0, maxRead))
     .replace(/\p{Cc}/gu, '')
     .trim()
   if (name === '') {

@@ -89,7 +89,8 @@ export function readFlaw(name: ReadName, docId: string, args: unknown): Refusal 
 /** Names what a call lists: a cursor is good for the same list of the same document only. [TOOL-24] */
 function listed(name: ReadName, docId: string, args: ReadArgs[ReadName]): string {
   const { limit: _, cursor: __, ...selection } = args as PageArgs
-  return JSON.stringify([name, docId, ...Object.entries(selection).sort()])
+  const named = Object.entries(selection).map(([argument, value]) => `${argument} ${String(value).slice(0, 1_000)}`)
+  return JSON.stringify([name, docId, ...named.sort()])
 }
 
 /** The result of a read tool, `serverVersion` and `source` included; lists are cut as the call asks. [TOOL-15, TOOL-23] */

@@ -31,8 +31,9 @@ const maxValueBytes = 65_536
 
 /** Sets fields by name, and what their chips on all prose pages show. [FIELD-1 to FIELD-6] */
 export const setFields: Edit<SetFields, FieldsSet> = (body, args, environment) => {
+  const flaw = setFieldsFlaw(args)
+  if (flaw !== null) return flaw
   const wanted = readFields(args)
-  if ('kind' in wanted) return wanted
   const { fields, added, updated, removed, changed, missing } = applied(fieldLibrary(body), wanted.values)
   const chips = updateChips(changed.size === 0 ? body : { ...body, fields }, changed, environment)
   const set = [...wanted.values].flatMap(([name, value]) => (value === null ? [] : [name]))
@@ -86,9 +87,22 @@ function applied(before: Fields, wanted: ReadonlyMap<string, string | null>): Ap
 }
 
 /** What is wrong with a call whatever the document. [MCP-3] */
-export function setFieldsFlaw(args: SetFields): Refusal | null {
-  const wanted = readFields(args)
-  return 'kind' in wanted ? wanted : null
+export function setFieldsFlaw({ fields }: SetFields): Refusal | null {
+  for (const [index, { name, value }] of fields.entries()) {
+    const flaw = nameFlaw(name.trim())
+    if (flaw !== null) {
+      const shown = quote(name.trim())
+      const sentence = `fields[${index}].name "${shown}" is no name of a field: ${flaw}; nothing was set.`
+      return refused('ERR_BAD_FIELD_NAME', sentence, { index, name: shown })
+    }
+    const got = byteLength(value ?? '')
+    if (got > maxValueBytes) {
+      const argument = `fields[${index}].value`
+      const expected = `at most ${maxValueBytes} bytes`
+      return refused('ERR_BAD_ARGUMENT', `${argument} has ${got} bytes; a value has ${expected}.`, { argument, expected, got })
+    }
+  }
+  return null
 }
 
 interface Wanted {
@@ -97,30 +111,13 @@ interface Wanted {
   readonly fixes: readonly Fix[]
 }
 
-function readFields(args: SetFields): Wanted | Refusal {
+function readFields({ fields }: SetFields): Wanted {
   const values = new Map<string, string | null>()
   const fixes: Fix[] = []
-  for (const [index, field] of args.fields.entries()) {
-    const name = field.name.trim()
-    const flaw = nameFlaw(name)
-    if (flaw !== null) {
-      const sentence = `fields[${index}].name "${quote(name)}" is no name of a field: ${flaw}; nothing was set.`
-      return refused('ERR_BAD_FIELD_NAME', sentence, { index, name: quote(name) })
-    }
-    const argument = `fields[${index}].value`
-    const given = field.value === undefined ? '' : field.value
-    const bytes = given === null ? 0 : byteLength(given)
-    if (bytes > maxValueBytes) {
-      const expected = `at most ${maxValueBytes} bytes`
-      return refused('ERR_BAD_ARGUMENT', `${argument} has ${bytes} bytes; a value has ${expected}.`, {
-        argument,
-        expected,
-        got: bytes,
-      })
-    }
+  for (const [index, { name, value: given = '' }] of fields.entries()) {
     const value = given === null ? null : cleanText(given)
-    if (value !== given) fixes.push({ action: 'dropped_invalid', field: argument, reason: unwritable })
-    values.set(name, value)
+    if (value !== given) fixes.push({ action: 'dropped_invalid', field: `fields[${index}].value`, reason: unwritable })
+    values.set(name.trim(), value)
   }
   return { values, fixes }
 }
@@ -130,10 +127,10 @@ const unwritable = 'a value has no NUL and no lone surrogates, and its line brea
 /** Why a trimmed text is no name of a field, `null` when it is one. [FIELD-1] */
 function nameFlaw(name: string): string | null {
   if (name === '') return 'it is empty'
+  // A character takes at most two units, so a long text is not looked through.
+  if ([...name.slice(0, 2 * maxName + 1)].length > maxName) return `it is longer than ${maxName} characters`
   if (/[{}]/.test(name)) return 'it has { or }'
   if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name)) return 'it has a control character'
-  // A character takes at most two units, so long texts need no count.
-  if ([...name.slice(0, 2 * maxName + 1)].length > maxName) return `it is longer than ${maxName} characters`
   // Names are keys of the stored library, which a PUT of the same document must be able to carry. [BODY-11]
   return idFlaw(name)?.replace('an id', 'it') ?? null
 }

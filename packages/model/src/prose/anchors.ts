@@ -44,7 +44,7 @@ function hasText(block: ProseElement, text: string): boolean {
 
 /** Why a text is no anchor of any page, `null` when it may be one. [ERR_ANCHOR_EMPTY] */
 export function anchorFlaw(given: string | undefined, which: string): Refusal | null {
-  if (given === undefined || collapse(given) !== '') return null
+  if (given === undefined || /\S/.test(given)) return null
   return refused('ERR_ANCHOR_EMPTY', `${which} is blank; give the whole current text of a block.`, { which })
 }
 

@@ -22,8 +22,9 @@ export function sectionHeading(
   title: string,
   level: number,
 ): { readonly heading: ProseElement; readonly fixes: readonly Fix[] } | Refusal {
-  const text = collapse(cleanText(title).replace(/\p{Cc}/gu, ' '))
-  const length = [...text].length
+  // One that is far too long is not even cleaned. [CONC-13]
+  const text = title.length > maxRead ? title : collapse(cleanText(title).replace(/\p{Cc}/gu, ' '))
+  const length = title.length > maxRead ? title.length : [...text].length
   if (length === 0 || length > maxTitle) {
     const expected = `1 to ${maxTitle} characters that are not all blank`
     const sentence = `title has ${length} characters; a section title has ${expected}.`
@@ -39,6 +40,7 @@ export function sectionHeading(
 }
 
 const maxTitle = 500
+const maxRead = 65_536
 
 /** Puts a heading with its body between sections; a page that has only an empty paragraph becomes it. [PROSE-62, PROSE-64] */
 export function insertSection(tree: ProseTree, section: ProseTree, place: SectionPlace): InsertedSection {

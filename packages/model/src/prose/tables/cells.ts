@@ -117,6 +117,9 @@ export function cellAttrsFlaw(wanted: CellAttrs): Refusal | null {
   return isRefusal(set) ? set : null
 }
 
+/** No value that is allowed is as long; longer ones are not even read. [CONC-13] */
+const maxValue = 1_000
+
 /** The attributes to set, by name; `''` clears. A header cell has all that a plain one has. */
 function readAttrs(wanted: CellAttrs): ReadonlyMap<string, string> | Refusal {
   const names = cellAttrNames.filter((name) => wanted[name] !== undefined)
@@ -124,12 +127,8 @@ function readAttrs(wanted: CellAttrs): ReadonlyMap<string, string> | Refusal {
   const set = new Map<string, string>()
   for (const name of names) {
     const value = wanted[name] as string
-    const read =
-      value === ''
-        ? ''
-        : nodeSpec('tableHeader')
-            .attrs.find((attr) => attr.name === name)
-            ?.read(value)
+    const spec = nodeSpec('tableHeader').attrs.find((attr) => attr.name === name)
+    const read = value === '' ? '' : value.length > maxValue ? undefined : spec?.read(value)
     if (typeof read !== 'string') return badAttr(name, `${name} "${quote(value)}" is not allowed`, allowedValues[name])
     set.set(name, read)
   }
