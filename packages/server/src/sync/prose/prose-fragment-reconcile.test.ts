@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as Y from 'yjs'
 import { element, page, plain, reconcile, root, shown, text, tree, written } from '../testing/live-page.ts'
 import { reconcileFragment } from './prose-fragment.ts'
@@ -87,6 +87,19 @@ describe('reconciling', () => {
         .slice(1)
         .every((node, i) => node === nodes[i]),
     ).toBe(true)
+  })
+
+  it('[CONC-13] neighbours that go are removed at once, since each removal walks the page', () => {
+    const paragraphs = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => `<p id="blk-${from + i}">${from + i}</p>`).join('')
+    const before = `<hr>${paragraphs(0, 300)}<hr>${paragraphs(300, 600)}<hr>`
+    const doc = page(before)
+    const removals = vi.spyOn(Y.XmlFragment.prototype, 'delete')
+    const after = `<hr>${paragraphs(0, 10)}<hr><p id="blk-new">new</p>${paragraphs(590, 600)}<hr>`
+    reconcile(doc, before, after)
+    expect(removals.mock.calls.map(([, length]) => length)).toEqual([290, 290])
+    removals.mockRestore()
+    expect(shown(doc)).toBe(after)
   })
 
   it('[PROSE-50] blocks without id keep their live nodes when a block that is told to have moved passes them', () => {

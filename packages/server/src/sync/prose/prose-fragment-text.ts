@@ -118,8 +118,13 @@ function livePieces(text: Y.XmlText): readonly LivePiece[] {
   for (const op of text.toDelta() as readonly TextOp[]) {
     const attributes = op.attributes ?? {}
     const marks = readMarks(op.attributes)
-    if (typeof op.insert !== 'string') out.push({ text: '', length: 1, marks, attributes })
-    else for (const character of op.insert) out.push({ text: cleanText(character), length: character.length, marks, attributes })
+    if (typeof op.insert !== 'string') {
+      out.push({ text: '', length: 1, marks, attributes })
+      continue
+    }
+    const isClean = cleanText(op.insert) === op.insert
+    for (const letter of op.insert)
+      out.push({ text: isClean ? letter : cleanText(letter), length: letter.length, marks, attributes })
   }
   return out
 }
