@@ -14,6 +14,10 @@ const BYTES = 8 + 5 * 8
 const APPLY_MS = 2_000
 const PER_MIB_MS = 1_000
 const MIB = 1024 * 1024
+/** The processor time of an operation is known from a look or two after its begin. */
+const CPU_SHARE = 0.9
+/** A thread that gets no processor is not stuck; one that waits for this many times its time is. */
+const STARVED = 5
 
 export function watchedMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(BYTES)
@@ -46,6 +50,7 @@ export class Watchdog {
   private readonly what: Float64Array
   private seen = 0
   private sinceMs = 0
+  private sinceCpuMs: number | null = null
 
   constructor(memory: SharedArrayBuffer) {
     this.turn = new Int32Array(memory, 0, 1)
@@ -59,17 +64,25 @@ export class Watchdog {
     return { room, connection, join, ordinal, bytes }
   }
 
-  /** What has run beyond its time: 2 s, and 1 s more per MiB of a larger message or document. [C5] */
-  overdue(nowMs: number): Running | null {
+  /**
+   * What has run beyond its time: 2 s, and 1 s more per MiB of a larger message or document. `cpuMs`: the processor time of the thread as last
+   * known; an operation that had too little of it, as on an overloaded machine, is waited for. [C5]
+   */
+  overdue(nowMs: number, cpuMs: number | null): Running | null {
     const now = Atomics.load(this.turn, 0)
     if (now !== this.seen) {
       this.seen = now
       this.sinceMs = nowMs
+      this.sinceCpuMs = null
       return null
     }
     const running = this.running()
     if (running === null) return null
+    this.sinceCpuMs ??= cpuMs
+    const waitedMs = nowMs - this.sinceMs
     const allowedMs = APPLY_MS + (running.bytes > MIB ? (running.bytes / MIB) * PER_MIB_MS : 0)
-    return nowMs - this.sinceMs >= allowedMs ? running : null
+    if (waitedMs < allowedMs) return null
+    const usedMs = cpuMs === null || this.sinceCpuMs === null ? waitedMs : cpuMs - this.sinceCpuMs
+    return usedMs >= allowedMs * CPU_SHARE || waitedMs >= allowedMs * STARVED ? running : null
   }
 }
