@@ -17,7 +17,7 @@ export interface RepeatableCall {
   readonly args: JsonObject
 }
 
-/** Lets a caller repeat a write whose answer it did not get. [TOOL-22] */
+/** Lets a caller repeat a write whose answer it did not get. What is remembered is memory of this process: a restart forgets it. [TOOL-22] */
 export interface Replays {
   /** The outcome of `run`, or the first success under the same request id again. A repeat waits for the first while that runs. */
   once(call: RepeatableCall, run: () => Promise<Outcome>): Promise<Outcome>
