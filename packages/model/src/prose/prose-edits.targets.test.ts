@@ -121,12 +121,13 @@ describe('targets of prose edits', () => {
       '<p id="blk-1">1</p><blockquote><p id="blk-2">X</p><p id="blk-4">4</p></blockquote>',
     )
     expect(html(setProse, proseBody(stored), { ...x, id: 'blk-3', untilId: 'blk-3' })).toBe(stored.replace('>3<', '>X<'))
-    for (const [id, untilId] of [
-      ['blk-1', 'blk-2'],
-      ['blk-4', 'blk-2'],
+    for (const [id, untilId, why] of [
+      ['blk-1', 'blk-2', 'do not stand in one parent'],
+      ['blk-4', 'blk-2', 'blk-2 stands before blk-4'],
     ] as const)
       expect(refusal(setProse, proseBody(stored), { ...x, id, untilId })).toMatchObject({
         code: 'ERR_ANCHOR_RANGE',
+        message: expect.stringContaining(why),
         facts: { from: id, until: untilId },
       })
     expect(refusal(setProse, proseBody(stored), { ...x, untilId: 'blk-2' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })

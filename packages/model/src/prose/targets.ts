@@ -148,11 +148,11 @@ export interface Span {
 /** The blocks from one to another, both included. [PROSE-52] */
 export function spanOf(from: Located, until: Located): Span | Refusal {
   const count = indexOf(until.path) - indexOf(from.path) + 1
-  if (samePath(parentOf(from.path), parentOf(until.path)) && count > 0) return { path: from.path, count }
+  const areSiblings = samePath(parentOf(from.path), parentOf(until.path))
+  if (areSiblings && count > 0) return { path: from.path, count }
   const [start, end] = [from, until].map((end) => nameOf(end) ?? quote(blockText(end.block)))
-  return refused(
-    'ERR_ANCHOR_RANGE',
-    `${start} and ${end} are not the first and last of blocks that follow each other in one parent.`,
-    { from: start, until: end },
-  )
+  const why = areSiblings
+    ? `${end} stands before ${start}; name the first block first.`
+    : `${start} and ${end} do not stand in one parent, such as the page or one list item; write each stretch in a call of its own.`
+  return refused('ERR_ANCHOR_RANGE', why, { from: start, until: end })
 }

@@ -108,7 +108,9 @@ const firstPage = fc.tuple(anyTree, anyTable).map(([tree, table]) => {
 const pages = fc.tuple(firstPage, content)
 
 describe('laws of edits, cold and live', () => {
-  it('[CONC-1] [CONC-2] the same calls cold and on a live document give equal results, equal HTML and equal fields', () => {
+  it('[CONC-1] [CONC-2] the same calls cold and on a live document give equal results, equal HTML and equal fields', {
+    timeout: 100_000,
+  }, () => {
     const seen = new Map<EditName, number>()
     let followed = 0
     fc.assert(
