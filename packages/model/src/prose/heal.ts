@@ -1,3 +1,4 @@
+import { boundAddresses, maxAddresses } from './address-budget.ts'
 import { FixList, type HealReport } from './fixes.ts'
 import { Healer } from './healer.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
@@ -28,5 +29,6 @@ const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: []
 
 /** The blocks that nodes found in a live page are shown as; nothing is reported, and no paragraph stands for nothing. [PROSE-24] */
 export function healShown(nodes: readonly ProseNode[]): readonly ProseElement[] {
-  return new Healer(() => {}).blocks(nodes, 1, undefined)
+  // Formatting says a target once for many runs, so a short update could ask for HTML that no string holds.
+  return new Healer(() => {}).blocks(boundAddresses(nodes, maxAddresses, new FixList()), 1, undefined)
 }

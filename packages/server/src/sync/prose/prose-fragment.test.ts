@@ -194,6 +194,18 @@ describe('reading', () => {
     expect(html.split('<blockquote>')).toHaveLength(64)
   })
 
+  it('[PROSE-24] a long target that formatting spreads over many runs is shown on the first of them', () => {
+    const doc = written((fragment) => fragment.insert(0, [element('paragraph', {}, plain('ab'.repeat(5000)))]))
+    const line = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
+    doc.transact(() => {
+      line.format(0, line.length, { link: { href: 'u'.repeat(200_000) } })
+      for (let i = 0; i < 2000; i++) line.format(i * 2, 1, { bold: {} })
+    })
+    const html = shown(doc)
+    expect(html.match(/<a /g)).toHaveLength(41)
+    expect(html.replace(/<[^>]*>/g, '')).toBe('ab'.repeat(5000))
+  })
+
   it('[PROSE-8] a cached reading keeps the blocks that a change did not touch', () => {
     const doc = page('<p>a</p><blockquote><p>b</p></blockquote><p>c</p>')
     const fragment = doc.getXmlFragment(root)
