@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTaskPool } from './task-pool.ts'
 
-type Task = { readonly do: 'echo' | 'spin' | 'throw' | 'exit' | 'thread'; readonly value?: Uint8Array | number }
+type Task = { readonly do: 'echo' | 'spin' | 'sleep' | 'throw' | 'exit' | 'thread'; readonly value?: Uint8Array | number }
 
 let directory: string
 let entry: URL
@@ -21,6 +21,7 @@ serveTasks((task) => {
     case 'throw': throw new Error('bad task')
     case 'exit': process.exit(3)
     case 'spin': for (;;);
+    case 'sleep': return { result: Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, task.value) }
   }
 })`
   await writeFile(join(directory, 'worker.mjs'), source)
@@ -50,6 +51,16 @@ describe('task pool', () => {
     const after = await pool.run({ task: { do: 'thread' }, deadlineMs: DEADLINE_MS })
     expect(after.kind).toBe('done')
     expect(after).not.toEqual(before)
+  })
+
+  it('[C4] a thread that gets no processor is waited for where the deadline is in processor time, and only there', async () => {
+    const sleep = { task: { do: 'sleep', value: 900 }, deadlineMs: 300 } as const
+    await using byClock = openTaskPool<Task, unknown>({ entry, size: 1 })
+    expect(await byClock.run(sleep)).toEqual({ kind: 'overdue' })
+    await using byProcessor = openTaskPool<Task, unknown>({ entry, size: 1, deadline: 'processor' })
+    expect(await byProcessor.run(sleep)).toEqual({ kind: 'done', result: 'timed-out' })
+    expect(await byProcessor.run({ task: { do: 'sleep', value: 60_000 }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
+    expect(await byProcessor.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
   })
 
   it('[C4] a task that ends its thread is answered first, and the next one gets a new thread', async () => {

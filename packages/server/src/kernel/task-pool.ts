@@ -1,10 +1,12 @@
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
+import { type Clock, systemClock } from './clock.ts'
+import { hadItsTime, threadCpuMs } from './processor-time.ts'
 
 /** A task as the worker of a pool gets it; `transfer` moves buffers instead of copying them. */
 export interface TaskCall<Task> {
   readonly task: Task
   readonly transfer?: readonly Transferable[]
-  /** Wall time from hand-over to answer. A task that is over it is ended together with its worker. [C4] */
+  /** Time from hand-over to answer, of the clock or as `deadline` says. A task that is over it is ended together with its worker. [C4] */
   readonly deadlineMs: number
   /** Ends the thread after this task, so that the memory it took goes back to the system at once. */
   readonly endsThread?: boolean
@@ -27,10 +29,20 @@ interface Waiting<Task, Result> {
   readonly settle: (outcome: TaskOutcome<Result>) => void
 }
 
+interface Running<Task, Result> {
+  readonly waiting: Waiting<Task, Result>
+  readonly startedMs: number
+  readonly startedCpuMs: Promise<number | null>
+  timer: NodeJS.Timeout
+}
+
 interface Thread<Task, Result> {
   readonly worker: Worker
-  running: { readonly waiting: Waiting<Task, Result>; readonly timer: NodeJS.Timeout } | null
+  running: Running<Task, Result> | null
 }
+
+const UNKNOWN = Promise.resolve(null)
+const LOOK_AGAIN_MS = 50
 
 /**
  * Opens a pool of at most `size` threads that run `entry`, a module that calls `serveTasks`. Threads start when they are needed, take one
@@ -40,9 +52,14 @@ export function openTaskPool<Task, Result>(options: {
   readonly entry: URL
   readonly size: number
   readonly resourceLimits?: ResourceLimits
+  /** `processor`: a task on a machine that hardly runs it is waited for, up to five times its deadline; for what must not fail by that. */
+  readonly deadline?: 'clock' | 'processor'
+  readonly clock?: Clock
 }): TaskPool<Task, Result> {
   const threads = new Set<Thread<Task, Result>>()
   const queue: Waiting<Task, Result>[] = []
+  const clock = options.clock ?? systemClock
+  const byProcessor = options.deadline === 'processor'
   let closed = false
 
   function settleRunning(thread: Thread<Task, Result>, outcome: TaskOutcome<Result>): void {
@@ -58,6 +75,17 @@ export function openTaskPool<Task, Result>(options: {
     void thread.worker.terminate()
     settleRunning(thread, outcome)
     startWaiting()
+  }
+
+  async function due(thread: Thread<Task, Result>, running: Running<Task, Result>): Promise<void> {
+    const [before, now] = await Promise.all([running.startedCpuMs, byProcessor ? threadCpuMs(thread.worker) : UNKNOWN])
+    if (thread.running !== running) return
+    const { deadlineMs } = running.waiting.call
+    const usedMs = now === null ? null : now - (before ?? 0)
+    // A timer may come a fraction early.
+    const waitedMs = Math.max(deadlineMs, clock.monotonicMs() - running.startedMs)
+    if (hadItsTime(deadlineMs, { waitedMs, usedMs })) return endThread(thread, { kind: 'overdue' })
+    running.timer = setTimeout(() => void due(thread, running), Math.max(LOOK_AGAIN_MS, deadlineMs - (usedMs ?? 0)))
   }
 
   function openThread(): Thread<Task, Result> {
@@ -82,8 +110,13 @@ export function openTaskPool<Task, Result>(options: {
       const idle = [...threads].find((thread) => thread.running === null) ?? (threads.size < options.size ? openThread() : null)
       if (idle === null) return
       const waiting = queue.shift() as Waiting<Task, Result>
-      const timer = setTimeout(() => endThread(idle, { kind: 'overdue' }), waiting.call.deadlineMs)
-      idle.running = { waiting, timer }
+      const running: Running<Task, Result> = {
+        waiting,
+        startedMs: clock.monotonicMs(),
+        startedCpuMs: byProcessor ? threadCpuMs(idle.worker) : UNKNOWN,
+        timer: setTimeout(() => void due(idle, running), waiting.call.deadlineMs),
+      }
+      idle.running = running
       idle.worker.postMessage(waiting.call.task, waiting.call.transfer ?? [])
     }
   }

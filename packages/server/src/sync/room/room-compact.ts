@@ -14,14 +14,20 @@ export async function compactRoom(room: Room): Promise<void> {
   const { tailRecords, tailBytes } = log
   const update = room.watched(() => fullState({ kind: 'live', live }, throughSeq))
   const stateVector = Y.encodeStateVector(live.doc)
-  const [isDurable, isGood] = await Promise.all([log.reach(throughSeq), host.scratch.verify(update, stateVector)])
+  const [isDurable, verdict] = await Promise.all([log.reach(throughSeq), host.scratch.verify(update, stateVector)])
   if (!isDurable || !room.isReady) return
-  if (!isGood) {
+  const about = { docId: room.ref.id, throughSeq, bytes: update.length }
+  if (verdict === 'untold') {
+    host.log.warn(
+      'document.snapshot_untold',
+      'A snapshot could not be checked in time and is not stored; the log has it all.',
+      about,
+    )
+    return
+  }
+  if (verdict === 'differs') {
     host.count('snapshots_refused')
-    host.log.error('document.snapshot_refused', 'A snapshot does not decode to the live state and is not stored.', {
-      docId: room.ref.id,
-      throughSeq,
-    })
+    host.log.error('document.snapshot_refused', 'A snapshot does not decode to the live state and is not stored.', about)
     return
   }
   const outcome = await host.updates.compact(room.key, { update, stateVector, throughSeq })

@@ -6,8 +6,8 @@ import { indexedDoc } from './root-index.ts'
 export interface ScratchPool {
   /** Applies `update` to a copy made of `state`; false when that takes too long, fails, or leaves content pending. */
   trial(state: Uint8Array, update: Uint8Array): Promise<boolean>
-  /** Decodes a snapshot once and compares its state vector; false when it does not hold. */
-  verify(snapshot: Uint8Array, vector: Uint8Array): Promise<boolean>
+  /** Decodes a snapshot once and compares its state vector. `untold`: it took too long or more memory than there is, so nobody knows. */
+  verify(snapshot: Uint8Array, vector: Uint8Array): Promise<'holds' | 'differs' | 'untold'>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -20,22 +20,26 @@ const MIB = 1024 * 1024
 const HERE_BYTES = 16 * 1024
 const HEAP_MIB = 1024
 
-/** A pool of one thread, started when it is first needed. A trial has 2 s and 1 s per MiB. [C4, G10] */
+/** A pool of one thread, started when it is first needed. A task has 2 s and 1 s per MiB. [C4, G10] */
 export function openScratchPool(): ScratchPool {
   const pool = openTaskPool<ScratchTask, boolean>({
     entry: new URL('./room-scratch-thread.ts', import.meta.url),
     size: 1,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    deadline: 'processor',
   })
-  const run = async (task: ScratchTask, bytes: number): Promise<boolean> => {
-    const outcome = await pool.run({ task, deadlineMs: 2_000 + (1_000 * bytes) / MIB })
-    return outcome.kind === 'done' && outcome.result
-  }
+  const run = (task: ScratchTask, bytes: number) => pool.run({ task, deadlineMs: 2_000 + (1_000 * bytes) / MIB })
   return {
-    trial: (state, update) => run({ kind: 'trial', state, update }, state.length + update.length),
-    verify: (snapshot, vector) => {
+    async trial(state, update) {
+      const outcome = await run({ kind: 'trial', state, update }, state.length + update.length)
+      return outcome.kind === 'done' && outcome.result
+    },
+    async verify(snapshot, vector) {
       const task = { kind: 'verify' as const, snapshot, vector }
-      return snapshot.length <= HERE_BYTES ? Promise.resolve(runScratch(task)) : run(task, snapshot.length)
+      const holds = (yes: boolean) => (yes ? 'holds' : 'differs')
+      if (snapshot.length <= HERE_BYTES) return holds(runScratch(task))
+      const outcome = await run(task, snapshot.length)
+      return outcome.kind === 'done' ? holds(outcome.result) : 'untold'
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }

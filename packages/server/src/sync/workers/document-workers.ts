@@ -4,6 +4,7 @@ import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { type Clock, systemClock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { Pacer } from '../../kernel/pacer.ts'
+import { threadCpuMs } from '../../kernel/processor-time.ts'
 import { type Batch, packToWorker, unpackFromWorker } from './document-batch.ts'
 import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from '../room/room-host.ts'
@@ -160,7 +161,10 @@ class Workers implements DocumentWorkers {
       slot.busy *= BUSY_KEPT
       if (slot.thread === null || slot.ending) return
       const stuck = slot.watchdog.overdue(now, slot.cpuMs)
-      if (stuck === null) return measureCpu(slot, slot.thread)
+      if (stuck === null) {
+        void measureCpu(slot, slot.thread)
+        return
+      }
       slot.ending = true
       this.given.log.error('worker.stuck', 'A document worker did not come back in time and is ended.', {
         worker,
@@ -306,14 +310,11 @@ class Workers implements DocumentWorkers {
   }
 }
 
-/** For the next look; nothing is asked of a thread that runs nothing. Node before 24.6 cannot tell. */
-function measureCpu(slot: Slot, thread: Worker): void {
-  if (slot.watchdog.running() === null || !('cpuUsage' in thread)) return
-  const told = ({ user, system }: NodeJS.CpuUsage): void => {
-    if (slot.thread === thread) slot.cpuMs = (user + system) / 1000
-  }
-  // A thread that has ended is noticed by its exit.
-  thread.cpuUsage().then(told, () => undefined)
+/** For the next look; nothing is asked of a thread that runs nothing. */
+async function measureCpu(slot: Slot, thread: Worker): Promise<void> {
+  if (slot.watchdog.running() === null) return
+  const cpuMs = await threadCpuMs(thread)
+  if (slot.thread === thread) slot.cpuMs = cpuMs
 }
 
 function emptySlot(): Slot {

@@ -1,3 +1,4 @@
+import { hadItsTime } from '../../kernel/processor-time.ts'
 import type { Watch } from '../room/room-host.ts'
 
 /** What a worker says it is running. */
@@ -14,10 +15,6 @@ const BYTES = 8 + 5 * 8
 const APPLY_MS = 2_000
 const PER_MIB_MS = 1_000
 const MIB = 1024 * 1024
-/** The processor time of an operation is known from a look or two after its begin. */
-const CPU_SHARE = 0.9
-/** A thread that gets no processor is not stuck; one that waits for this many times its time is. */
-const STARVED = 5
 
 export function watchedMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(BYTES)
@@ -81,8 +78,7 @@ export class Watchdog {
     this.sinceCpuMs ??= cpuMs
     const waitedMs = nowMs - this.sinceMs
     const allowedMs = APPLY_MS + (running.bytes > MIB ? (running.bytes / MIB) * PER_MIB_MS : 0)
-    if (waitedMs < allowedMs) return null
-    const usedMs = cpuMs === null || this.sinceCpuMs === null ? waitedMs : cpuMs - this.sinceCpuMs
-    return usedMs >= allowedMs * CPU_SHARE || waitedMs >= allowedMs * STARVED ? running : null
+    const usedMs = cpuMs === null || this.sinceCpuMs === null ? null : cpuMs - this.sinceCpuMs
+    return hadItsTime(allowedMs, { waitedMs, usedMs }) ? running : null
   }
 }
