@@ -33,13 +33,13 @@ export function input(required: Members, optional: Members = {}): ArgumentsSchem
 }
 
 /**
- * Lists each member of a success once: under `anyOf` those that every success has, under `properties` those that only some have; a failure has
- * others. [TOOL-3, TOOL-5] Not listed is what may come with any write: `fixes`, `warnings`, `dryRun`, `replayed` and totals of what was cut.
+ * Lists the members of a success, and requires those that each one has; a failure has others. [TOOL-5] Not listed is what may come with any
+ * write: `fixes`, `warnings`, `dryRun`, `replayed` and totals of what was cut.
  */
 export function output(required: readonly string[], optional: readonly string[] = []): JsonObject {
   return {
     type: 'object',
-    ...(optional.length > 0 && { properties: Object.fromEntries(optional.map((name) => [name, {}])) }),
+    properties: Object.fromEntries([...required, ...optional].map((name) => [name, {}])),
     anyOf: [{ required }, { required: ['code', 'message'] }],
   }
 }
