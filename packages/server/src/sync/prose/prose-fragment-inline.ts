@@ -19,8 +19,9 @@ export function mergeInline(
   after: readonly ProseNode[],
   live: readonly ProseNode[],
 ): readonly ProseNode[] {
-  if (equalLists(before, live)) return after
+  // First: an equal list is still another one, and writing it takes away an empty text into which somebody is about to type. [CONC-8]
   if (equalLists(before, after)) return live
+  if (equalLists(before, live)) return after
   const [base, ours, theirs] = [pieces(before), pieces(after), pieces(live)]
   const toOurs = align(base, ours)
   const toTheirs = align(base, theirs)

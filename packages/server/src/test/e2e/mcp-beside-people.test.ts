@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyAwarenessUpdate, Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
@@ -173,3 +173,48 @@ describe('presence of agents', () => {
     expect(await points()).toBe(after)
   }, 20_000)
 })
+
+it('[CONC-4] [CONC-5] [CONC-8] twenty people and five agents in one document for a while: everybody keeps every word', async () => {
+  const { docId, pageId } = await created('Hot')
+  const blocks = Array.from({ length: 5 }, (_, i) => `<p id="blk-${i}">begin</p>`).join('')
+  await agent.call('set_prose', { docId, pageId, content: blocks, format: 'html' })
+  const people = Array.from({ length: 20 }, () => ({ client: relay.sync(docId, ANN), text: new Y.XmlText(), words: 0 }))
+  await saved(...people.map(({ client }) => client))
+  let running = true
+  const expected: string[] = []
+  const typing = people.map(async (person, i) => {
+    const paragraph = new Y.XmlElement('paragraph')
+    paragraph.insert(0, [person.text])
+    person.client.doc.getXmlFragment(`prose:${pageId}`).push([paragraph])
+    while (running) {
+      const word = `[${i}.${person.words++}]`
+      expected.push(word)
+      person.text.insert(person.text.length, word)
+      await pause(80 + i)
+    }
+  })
+  const last = new Map<string, string>()
+  const writing = Array.from({ length: 5 }, async (_, i) => {
+    for (let n = 0; running; n++) {
+      const [id, word] = [`blk-${i}`, `(${i}.${n})`]
+      if (n % 2 === 0) last.set(id, word)
+      else expected.push(word)
+      await agent.call(n % 2 === 0 ? 'set_prose' : 'insert_block', { docId, pageId, id, content: word })
+    }
+  })
+  await pause(4_000)
+  running = false
+  await Promise.all([...typing, ...writing])
+  await saved(...people.map(({ client }) => client))
+  const { richTextPages } = (await relay.rest(ANN).getDocument(docId)) as {
+    readonly richTextPages: { readonly content: string }[]
+  }
+  const stored = richTextPages[0]?.content ?? ''
+  const times = (word: string) => stored.split(word).length - 1
+  expect(expected.flatMap((word) => (times(word) === 1 ? [] : [`${word} ${times(word)} times`]))).toEqual([])
+  for (const [id, word] of last) expect(stored).toContain(`id="${id}">${word}<`)
+  expect(expected.length).toBeGreaterThan(200)
+  const pages = () => people.map(({ client }) => client.doc.getXmlFragment(`prose:${pageId}`).toString())
+  await until('all to show the same', () => new Set(pages()).size === 1)
+  for (const { client } of people) client.destroy()
+}, 40_000)
