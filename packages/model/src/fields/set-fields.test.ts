@@ -124,6 +124,27 @@ describe('chips', () => {
     expect(third?.content).toBe(table.replace('data-label="1">1', 'data-label="new">new'))
   })
 
+  it('[FIELD-4] a value that the chips of all pages could not show together is refused before they are written; shrinking passes', () => {
+    const chips = (count: number) => paragraph('blk-1', ...Array.from({ length: count }, () => chip('a')))
+    const value = 'x'.repeat(65_536)
+    const call = (given: DocumentBody, text: string) => setFields(given, { fields: [{ name: 'a', value: text }] }, environment)
+    expect(call(library({ a: '' }, chips(64), chips(64)), value)).toMatchObject({ result: { chipsUpdated: 128 } })
+    const expected = 'values that the chips of the document show with at most 8388608 characters together'
+    for (const pages of [[chips(64), chips(65)], [chips(20_000)]])
+      expect(call(library({ a: '' }, ...pages), value)).toMatchObject({
+        kind: 'refused',
+        code: 'ERR_BAD_ARGUMENT',
+        facts: { argument: 'fields', expected, got: pages.length === 2 ? 129 * 65_536 : 20_000 * 65_536 },
+      })
+    const long = chip('a', value)
+    const full = library(
+      { a: value },
+      ...Array.from({ length: 3 }, () => paragraph('blk-1', ...Array.from({ length: 60 }, () => long))),
+    )
+    expect(call(full, value.slice(1))).toMatchObject({ result: { chipsUpdated: 180 } })
+    expect(call(full, value)).toMatchObject({ result: { chipsUpdated: 0 } })
+  })
+
   it('[FIELD-4] a name that is new shows in chips that waited for it', () => {
     const edited = set(library({}, paragraph('x', chip('a'))), [{ name: 'a', value: 'here' }])
     expect(edited.body.prose.pages[0]?.content).toBe(paragraph('x', chip('a', 'here')))

@@ -1,10 +1,11 @@
 import type { DocumentBody, Fields, ProsePage } from '../body.ts'
-import { refused, type Edit, type EditEnvironment, type Fix, type Refusal, type Warning } from '../edit.ts'
+import { isRefusal, refused, type Edit, type EditEnvironment, type Fix, type Refusal, type Warning } from '../edit.ts'
 import { idFlaw } from '../ids.ts'
 import { memberOf, setMember } from '../json.ts'
 import { nearestNames } from '../nearest.ts'
 import { blockIdMint, completeIds, idsOf } from '../prose/blocks.ts'
-import { computedField, fieldLabel, mapChips, withLabel } from '../prose/chips.ts'
+import { computedField, fieldLabel, mapChips, maxLabelLength, withLabel } from '../prose/chips.ts'
+import type { ProseTree } from '../prose/node.ts'
 import { pageTree, withPageTree } from '../prose/page.ts'
 import { cleanText } from '../prose/values.ts'
 import { quote } from '../quote.ts'
@@ -36,6 +37,7 @@ export const setFields: Edit<SetFields, FieldsSet> = (body, args, environment) =
   const wanted = readFields(args)
   const { fields, added, updated, removed, changed, missing } = applied(fieldLibrary(body), wanted.values)
   const chips = updateChips(changed.size === 0 ? body : { ...body, fields }, changed, environment)
+  if (isRefusal(chips)) return chips
   const set = [...wanted.values].flatMap(([name, value]) => (value === null ? [] : [name]))
   const computed = set.filter((name) => computedField(name, environment.nowMs) !== undefined)
   return {
@@ -146,10 +148,12 @@ interface Chips {
 }
 
 /** Shows the new values in the chips of these names; only pages with such chips are written. [FIELD-4] */
-function updateChips(body: DocumentBody, names: ReadonlySet<string>, environment: EditEnvironment): Chips {
+function updateChips(body: DocumentBody, names: ReadonlySet<string>, environment: EditEnvironment): Chips | Refusal {
   const libraries = { fields: body.fields, references: undefined, nowMs: environment.nowMs }
-  if (names.size === 0) return { body, count: 0, warnings: [] }
   let chips: Chips = { body, count: 0, warnings: [] }
+  if (names.size === 0) return chips
+  const pages: { readonly id: string; readonly tree: ProseTree }[] = []
+  let [length, growth] = [0, 0]
   for (const page of body.prose.pages) {
     if (!mayHaveChips(page)) continue
     const { tree, warnings } = pageTree(page)
@@ -157,19 +161,30 @@ function updateChips(body: DocumentBody, names: ReadonlySet<string>, environment
     const shown = mapChips(tree, (chip) => {
       const name = chip.attrs['name']
       if (chip.type !== 'fieldRef' || typeof name !== 'string' || !names.has(name)) return chip
-      const updated = withLabel(chip, fieldLabel(name, libraries) ?? '')
+      const label = fieldLabel(name, libraries) ?? ''
+      length += label.length
+      growth += label.length - String(chip.attrs['label'] ?? '').length
+      const updated = withLabel(chip, label)
       if (updated !== chip) count++
       return updated
     })
     if (count === 0) continue
-    const complete = completeIds(shown, blockIdMint(chips.body, environment, idsOf(shown)))
-    chips = {
-      body: withPageTree(chips.body, page.id, complete),
-      count: chips.count + count,
-      warnings: [...chips.warnings, ...warnings],
-    }
+    pages.push({ id: page.id, tree: shown })
+    chips = { body, count: chips.count + count, warnings: [...chips.warnings, ...warnings] }
+  }
+  // Before any text is made of them: a few long values and many chips are more than a string can hold.
+  if (growth > 0 && length > maxLabelLength) return labelsTooLong(length)
+  for (const { id, tree } of pages) {
+    const complete = completeIds(tree, blockIdMint(chips.body, environment, idsOf(tree)))
+    chips = { ...chips, body: withPageTree(chips.body, id, complete) }
   }
   return chips
+}
+
+function labelsTooLong(length: number): Refusal {
+  const expected = `values that the chips of the document show with at most ${maxLabelLength} characters together`
+  const message = `The chips of these fields would show ${length} characters; fields takes ${expected}. Shorten the values, or remove chips; nothing was set.`
+  return refused('ERR_BAD_ARGUMENT', message, { argument: 'fields', expected, got: length })
 }
 
 /** Reading a page takes long, and most pages have no chip; HTML may spell the attribute in any case. */

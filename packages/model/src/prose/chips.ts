@@ -13,6 +13,12 @@ export interface Libraries {
   readonly nowMs: number
 }
 
+/**
+ * How many characters of field values the chips that one call writes may show together: each shows the whole value of its field, so short
+ * content, or one long value, can ask for a page that nothing could hold. [PROSE-37, FIELD-4]
+ */
+export const maxLabelLength = 8 * 1024 * 1024
+
 /** The text of a field that editors compute, as of the write in UTC; `undefined` for every other name. [FIELD-5] */
 export function computedField(name: string, nowMs: number): string | undefined {
   if (name !== 'today' && name !== 'now') return undefined

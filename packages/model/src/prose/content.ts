@@ -1,5 +1,5 @@
 import { refused, type Fix, type Refusal, type Warning } from '../edit.ts'
-import { settleChips, type Libraries } from './chips.ts'
+import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
 import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
 import { parseMarkdown } from './markdown-read.ts'
@@ -33,9 +33,6 @@ export function contentTooLarge(content: string): Refusal | null {
     maxBytes: maxContentBytes,
   })
 }
-
-/** Each chip shows the whole value of its field, so short content can ask for a page that nothing could hold. [PROSE-37] */
-const maxLabelLength = 8 * maxContentBytes
 
 function labelsTooLong(labelLength: number): Refusal | null {
   if (labelLength <= maxLabelLength) return null
