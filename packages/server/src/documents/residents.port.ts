@@ -70,7 +70,7 @@ export interface EncodedDocument {
 }
 
 /**
- * What `documents` needs of live documents. Declared here, implemented by `sync/rooms.ts`, handed over by compose. [architecture §4]
+ * What `documents` needs of live documents. Declared here, implemented by `sync/gateway/rooms.ts`, handed over by compose.
  * Every promise rejects with RelayError UNAVAILABLE or NOT_PERSISTED when the live side cannot tell.
  */
 export interface Residents {

@@ -19,14 +19,14 @@ describe('the watchdog', () => {
   it('[C5] an operation over its time is told with what it is; one that ended is not', () => {
     const memory = watchedMemory()
     const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
-    expect(dog.overdue(0, null)).toBeNull()
+    expect(dog.overdue(0)).toBeNull()
     watch.begin(running)
-    expect(dog.overdue(100, null)).toBeNull()
-    expect(dog.overdue(2_000, null)).toBeNull()
-    expect(dog.overdue(2_100, null)).toEqual(running)
+    expect(dog.overdue(100)).toBeNull()
+    expect(dog.overdue(2_000)).toBeNull()
+    expect(dog.overdue(2_100)).toEqual(running)
     watch.end()
-    expect(dog.overdue(9_000, null)).toBeNull()
-    expect(dog.overdue(99_000, null)).toBeNull()
+    expect(dog.overdue(9_000)).toBeNull()
+    expect(dog.overdue(99_000)).toBeNull()
   })
 
   it('[C5] a busy worker whose operations come and go is left alone', () => {
@@ -34,7 +34,7 @@ describe('the watchdog', () => {
     const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
     for (let i = 0; i < 100; i++) {
       watch.begin({ ...running, ordinal: i })
-      expect(dog.overdue(i * 250, null)).toBeNull()
+      expect(dog.overdue(i * 250)).toBeNull()
     }
   })
 
@@ -42,24 +42,54 @@ describe('the watchdog', () => {
     const memory = watchedMemory()
     const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
     watch.begin({ ...running, bytes: 4 * 1024 * 1024 })
-    dog.overdue(0, null)
-    expect(dog.overdue(5_900, null)).toBeNull()
-    expect(dog.overdue(6_000, null)).not.toBeNull()
+    dog.overdue(0)
+    expect(dog.overdue(5_900)).toBeNull()
+    expect(dog.overdue(6_000)).not.toBeNull()
   })
 
-  it('[C5] an operation that gets no processor is waited for, up to five times its time', () => {
+  it('[C5] an operation that gets no processor is waited for, up to five times its time', async () => {
+    const memory = watchedMemory()
+    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
+    const looked = async (nowMs: number, cpuMs: number) => {
+      const stuck = dog.overdue(nowMs)
+      await dog.measure(async () => cpuMs)
+      return stuck
+    }
+    watch.begin(running)
+    await looked(0, 70_000)
+    expect(await looked(50, 70_010)).toBeNull()
+    expect(await looked(2_000, 70_500)).toBeNull()
+    expect(await looked(3_000, 71_700)).toBeNull()
+    expect(await looked(3_450, 71_810)).toBeNull()
+    expect(await looked(3_500, 71_810)).toEqual(running)
+    watch.begin(running)
+    await looked(10_000, 71_810)
+    expect(await looked(19_900, 71_900)).toBeNull()
+    expect(await looked(20_000, 71_900)).toEqual(running)
+  })
+
+  it('[C5] processor time of the operation before is none of the next one, and of an idle thread none is asked', async () => {
     const memory = watchedMemory()
     const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
     watch.begin(running)
-    dog.overdue(0, 70_000)
-    expect(dog.overdue(50, 70_010)).toBeNull()
-    expect(dog.overdue(2_000, 70_500)).toBeNull()
-    expect(dog.overdue(3_000, 71_700)).toBeNull()
-    expect(dog.overdue(3_500, 71_810)).toEqual(running)
+    dog.overdue(0)
+    await dog.measure(async () => 1_000)
+    const late = Promise.withResolvers<number>()
+    const measuring = dog.measure(() => late.promise)
     watch.begin(running)
-    dog.overdue(10_000, 71_810)
-    expect(dog.overdue(19_900, 71_900)).toBeNull()
-    expect(dog.overdue(20_000, 71_900)).toEqual(running)
+    expect(dog.overdue(100)).toBeNull()
+    late.resolve(1_010)
+    await measuring
+    await dog.measure(async () => 9_000)
+    await dog.measure(async () => 9_100)
+    expect(dog.overdue(2_200)).toBeNull()
+    await dog.measure(async () => 10_800)
+    expect(dog.overdue(3_900)).toEqual(running)
+    watch.end()
+    dog.overdue(4_000)
+    let asked = 0
+    await dog.measure(async () => ++asked)
+    expect(asked).toBe(0)
   })
 })
 

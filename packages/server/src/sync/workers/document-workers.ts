@@ -63,8 +63,6 @@ const ENTRY = new URL('../../compose-worker.ts', import.meta.url)
 interface Slot {
   thread: Worker | null
   watchdog: Watchdog
-  /** Processor time of the thread, as of the last look at which something ran. */
-  cpuMs: number | null
   /** It was stuck and is being ended. */
   ending: boolean
   queue: ToWorker[]
@@ -131,7 +129,6 @@ class Workers implements DocumentWorkers {
     const thread = new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name: `documents-${worker}` })
     slot.thread = thread
     slot.watchdog = new Watchdog(memory)
-    slot.cpuMs = null
     slot.ending = false
     slot.startedMs = this.clock.monotonicMs()
     thread.on('message', (message: Batch<FromWorker> | WorkerLine) => this.received(worker, message))
@@ -159,10 +156,11 @@ class Workers implements DocumentWorkers {
     const now = this.clock.monotonicMs()
     this.slots.forEach((slot, worker) => {
       slot.busy *= BUSY_KEPT
-      if (slot.thread === null || slot.ending) return
-      const stuck = slot.watchdog.overdue(now, slot.cpuMs)
+      const { thread, watchdog } = slot
+      if (thread === null || slot.ending) return
+      const stuck = watchdog.overdue(now)
       if (stuck === null) {
-        void measureCpu(slot, slot.thread)
+        void watchdog.measure(() => threadCpuMs(thread))
         return
       }
       slot.ending = true
@@ -171,7 +169,7 @@ class Workers implements DocumentWorkers {
         room: stuck.room,
         bytes: stuck.bytes,
       })
-      void slot.thread.terminate()
+      void thread.terminate()
     })
   }
 
@@ -310,19 +308,11 @@ class Workers implements DocumentWorkers {
   }
 }
 
-/** For the next look; nothing is asked of a thread that runs nothing. */
-async function measureCpu(slot: Slot, thread: Worker): Promise<void> {
-  if (slot.watchdog.running() === null) return
-  const cpuMs = await threadCpuMs(thread)
-  if (slot.thread === thread) slot.cpuMs = cpuMs
-}
-
 function emptySlot(): Slot {
   const watchdog = new Watchdog(watchedMemory())
   return {
     thread: null,
     watchdog,
-    cpuMs: null,
     ending: false,
     queue: [],
     rooms: new Set(),

@@ -47,7 +47,8 @@ export class Watchdog {
   private readonly what: Float64Array
   private seen = 0
   private sinceMs = 0
-  private sinceCpuMs: number | null = null
+  /** Processor time of the thread as first and last measured while it ran what it runs; `null`: not yet. */
+  private cpu: { readonly firstMs: number; readonly lastMs: number } | null = null
 
   constructor(memory: SharedArrayBuffer) {
     this.turn = new Int32Array(memory, 0, 1)
@@ -62,23 +63,31 @@ export class Watchdog {
   }
 
   /**
-   * What has run beyond its time: 2 s, and 1 s more per MiB of a larger message or document. `cpuMs`: the processor time of the thread as last
-   * known; an operation that had too little of it, as on an overloaded machine, is waited for. [C5]
+   * What has run beyond its time: 2 s, and 1 s more per MiB of a larger message or document. An operation that had too little processor time, as
+   * on an overloaded machine, is waited for. [C5]
    */
-  overdue(nowMs: number, cpuMs: number | null): Running | null {
+  overdue(nowMs: number): Running | null {
     const now = Atomics.load(this.turn, 0)
     if (now !== this.seen) {
       this.seen = now
       this.sinceMs = nowMs
-      this.sinceCpuMs = null
+      this.cpu = null
       return null
     }
     const running = this.running()
     if (running === null) return null
-    this.sinceCpuMs ??= cpuMs
-    const waitedMs = nowMs - this.sinceMs
     const allowedMs = APPLY_MS + (running.bytes > MIB ? (running.bytes / MIB) * PER_MIB_MS : 0)
-    const usedMs = cpuMs === null || this.sinceCpuMs === null ? null : cpuMs - this.sinceCpuMs
-    return hadItsTime(allowedMs, { waitedMs, usedMs }) ? running : null
+    const usedMs = this.cpu && this.cpu.lastMs - this.cpu.firstMs
+    return hadItsTime(allowedMs, { waitedMs: nowMs - this.sinceMs, usedMs }) ? running : null
+  }
+
+  /** Has the processor time of the thread measured for the next look; nothing is asked of one that runs nothing. */
+  async measure(threadCpuMs: () => Promise<number | null>): Promise<void> {
+    const { seen } = this
+    if (seen % 2 === 0) return
+    const cpuMs = await threadCpuMs()
+    // A busy thread answers late: what it tells then is not of the operation that runs by now.
+    if (cpuMs === null || seen !== this.seen) return
+    this.cpu = { firstMs: this.cpu?.firstMs ?? cpuMs, lastMs: cpuMs }
   }
 }
