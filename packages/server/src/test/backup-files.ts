@@ -1,13 +1,26 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Manifest } from '../backup/manifest.ts'
+import { binaryColumns } from '../backup/backup.ts'
+import { readFileOf } from '../backup/hashed-files.ts'
+import { type Manifest, rowFileOf } from '../backup/manifest.ts'
+import { decodeRows, encodeRow } from '../backup/row-file.ts'
 
 export function manifestOf(backup: string): Manifest {
   return JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as Manifest
 }
 
-/** The rows of a backup, as hashes of its files. */
-export function rowsOf(backup: string): Record<string, string> {
-  const files = manifestOf(backup).files.filter(({ path }) => path.startsWith('tables/'))
-  return Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256]))
+/** Hashes of the rows of each table, sorted: an engine gives rows in any order, PostgreSQL in that of the space they found. */
+export async function rowsOf(backup: string): Promise<Record<string, readonly string[]>> {
+  const tables: Record<string, readonly string[]> = {}
+  for (const table of manifestOf(backup).store.tables) {
+    const hashes: string[] = []
+    for await (const row of decodeRows(readFileOf(backup, rowFileOf(table)), binaryColumns(table))) {
+      const hash = createHash('sha256')
+      for (const part of encodeRow(row)) hash.update(part)
+      hashes.push(hash.digest('hex'))
+    }
+    tables[table.name] = hashes.sort()
+  }
+  return tables
 }

@@ -74,7 +74,7 @@ describe.each(stores)('a backup beside a relay that is written to, on $name', ({
     expect([readFileSync(token, 'utf8'), statSync(token).mode & 0o777]).toEqual(['secret-of-the-token-file', 0o600])
     const again = join(folder, `${name}-again`)
     expect((await relayCommandHere(dataDir, ['backup', again], newEnv)).code).toBe(0)
-    expect(rowsOf(again)).toEqual(rowsOf(target))
+    expect(await rowsOf(again)).toEqual(await rowsOf(target))
     await using second = await startRelayUnderTest({ dataDir, env: { ...OPEN_LIMITS, ...newEnv }, mcp: 'local' })
     const losses = await findLosses(second, before)
     expect(anyLost(losses), describeLosses(losses)).toBe(false)
