@@ -230,4 +230,16 @@ describe('all reads', () => {
     expect(millis(() => read('get_prose', large, { pageId: 't' }))).toBeLessThan(500)
     expect(millis(() => read('list_files', large, {}))).toBeLessThan(100)
   })
+
+  it('[TOOL-23] parts of a page of 30 MB are read alone', () => {
+    const paragraphs = '<p id="blk-0123456789">A paragraph like another.</p>'.repeat(280_000)
+    const huge = body({ richTextPages: [prosePage('t', `${paragraphs}<h2>Middle</h2>${paragraphs}`)] })
+    const start = performance.now()
+    const first = read('get_prose', huge, { pageId: 't' })
+    const second = read('get_prose', huge, { pageId: 't', cursor: String(first['nextCursor']) })
+    const prefix = read('get_prose', huge, { pageId: 't', index: -1, format: 'markdown' })
+    expect(performance.now() - start).toBeLessThan(1_000)
+    const lengths = [first, second, prefix].map((part) => (part['page'] as { content: string }).content.length)
+    for (const length of lengths) expect(length).toBeGreaterThan(40_000)
+  })
 })

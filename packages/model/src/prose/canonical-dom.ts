@@ -6,10 +6,26 @@ import type { HtmlElement, HtmlNode } from './html-dom.ts'
  * that writing the result gives the same text back. [PROSE-4, PROSE-6]
  */
 export function parseCanonicalDom(html: string): readonly HtmlNode[] | null {
+  return readNodes(html, 0, false)?.nodes ?? null
+}
+
+/** Top-level nodes, and the character behind them. */
+interface CanonicalPart {
+  readonly nodes: readonly HtmlNode[]
+  readonly end: number
+}
+
+/** The element or text that begins at a character of such HTML, and where it ends; what follows is not looked at. */
+export function parseCanonicalNode(html: string, from: number): CanonicalPart | null {
+  return readNodes(html, from, true)
+}
+
+function readNodes(html: string, from: number, isOne: boolean): CanonicalPart | null {
   const root: HtmlNode[] = []
   const open: { readonly end: string; readonly parent: HtmlNode[] }[] = []
   let children = root
-  for (let at = 0; at < html.length; ) {
+  for (let at = from; at < html.length; ) {
+    if (isOne && at > from && open.length === 0) return { nodes: root, end: at }
     if (html.charCodeAt(at) !== lessThan) {
       const next = html.indexOf('<', at)
       const end = next === -1 ? html.length : next
@@ -36,7 +52,7 @@ export function parseCanonicalDom(html: string): readonly HtmlNode[] | null {
       children = childNodes
     }
   }
-  return open.length === 0 ? root : null
+  return open.length === 0 ? { nodes: root, end: html.length } : null
 }
 
 const lessThan = 60

@@ -2,11 +2,11 @@ import type { Fix } from '../edit.ts'
 import { boundAddresses, maxAddresses } from './address-budget.ts'
 import { FixList } from './fixes.ts'
 import { heal, healthy } from './heal.ts'
-import { parseCanonicalDom } from './canonical-dom.ts'
-import { parseDom } from './html-dom.ts'
+import { parseCanonicalDom, parseCanonicalNode } from './canonical-dom.ts'
+import { type HtmlNode, parseDom } from './html-dom.ts'
 import { readHtml, type HtmlSource } from './html-reader.ts'
 import { writeTree } from './html-writer.ts'
-import type { ProseTree } from './node.ts'
+import type { ProseElement, ProseTree } from './node.ts'
 
 /**
  * The canonical HTML of a page. The same tree always gives the same bytes. [PROSE-3, PROSE-4, PROSE-5]
@@ -42,7 +42,20 @@ export function parseHtml(
 /** The page of canonical HTML, without the WHATWG parser; `null` for anything else. What writes the same bytes is the same page. [PROSE-6] */
 export function readCanonical(html: string): ProseTree | null {
   const dom = parseCanonicalDom(html)
-  if (dom === null) return null
+  return dom === null ? null : canonicalTree(dom, html)
+}
+
+/** The block of canonical HTML that begins at a character, and where it ends; `null` where none does. It reads the same in its page. [PROSE-6] */
+export function readCanonicalBlock(html: string, from: number): { readonly block: ProseElement; readonly end: number } | null {
+  const part = parseCanonicalNode(html, from)
+  if (part === null) return null
+  const { nodes, end } = part
+  const [block, ...more] = canonicalTree(nodes, html.slice(from, end)) ?? []
+  return block === undefined || more.length > 0 ? null : { block, end }
+}
+
+/** `dom` is of `html`. */
+function canonicalTree(dom: readonly HtmlNode[], html: string): ProseTree | null {
   const fixes = new FixList()
   const nodes = readHtml(dom, 'stored', fixes)
   const tree = fixes.list.length > 0 ? null : healthy(nodes)

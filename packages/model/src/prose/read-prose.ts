@@ -5,9 +5,10 @@ import { pageName } from '../pages.ts'
 import { serialiseHtml } from './html.ts'
 import { serialiseMarkdown } from './markdown-write.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { outlineOf, sectionsOf, type OutlineEntry } from './outline.ts'
+import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageOrder, pageTree } from './page.ts'
 import { noSection } from './sections.ts'
+import { type PlacedBlock, storedBlocks } from './stored-blocks.ts'
 import { findTarget } from './targets.ts'
 
 export interface GetProse {
@@ -44,18 +45,18 @@ export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock
 
   const { pageId } = args
   if (pageId === undefined) {
-    const items = blocksOf(body.prose.pages, (page) => pageTree(page).tree, header, content)
+    const items = blocksOf(body.prose.pages, (page, from) => storedBlocks(page.content, from), header, content)
     return { kind: 'listing', maxLimit: MAX_LIMIT, from: items, show: (blocks) => ({ pages: shown(blocks), format }) }
   }
   const page = findProsePage(body, pageId)
   if (isRefusal(page)) return page
-  const selected = select(body, page, args)
-  if (isRefusal(selected)) return selected
+  const blocks = select(body, page, args)
+  if (isRefusal(blocks)) return blocks
   return {
     kind: 'listing',
     maxLimit: MAX_LIMIT,
-    from: blocksOf([page], () => selected, header, content),
-    show: (blocks) => ({ page: shown(blocks)[0] ?? { ...header(page), content: '' }, format }),
+    from: blocksOf([page], (_, from) => blocks(from), header, content),
+    show: (items) => ({ page: shown(items)[0] ?? { ...header(page), content: '' }, format }),
   }
 }
 
@@ -77,21 +78,45 @@ export function proseSelectionFlaw({ pageId, id, index }: GetProse): Refusal | n
   return refused('ERR_BAD_ARGUMENT', `id selects a block and index a section; give ${expected}.`, { argument: 'index', expected })
 }
 
-function select(body: DocumentBody, page: ProsePage, { id, index }: GetProse): ProseTree | Refusal {
+/** Blocks from a place on. */
+type BlockSource = (from: number) => Iterable<PlacedBlock>
+
+function select(body: DocumentBody, page: ProsePage, { id, index }: GetProse): BlockSource | Refusal {
+  if (id === undefined && index === undefined) return (from) => storedBlocks(page.content, from)
+  if (index !== undefined) return sectionOf(page.content, index)
   const { tree } = pageTree(page)
-  if (id !== undefined) {
-    const found = findTarget({ body, pageId: page.id, tree }, { id })
-    return isRefusal(found) ? found : [found.block]
-  }
-  if (index === undefined) return tree
-  const { prefix, sections } = sectionsOf(tree)
-  return index === -1 ? prefix : (sections[index] ?? noSection(index, sections.length))
+  const found = findTarget({ body, pageId: page.id, tree }, { id })
+  if (isRefusal(found)) return found
+  return (from) => (from === 0 ? [{ block: found.block, place: 0 }] : [])
 }
 
-/** The blocks of pages one by one; a page is only parsed when the answer has come to it. */
+/** The page is read up to the section, and then as far as the answer goes. [PROSE-61] */
+function sectionOf(content: string, index: number): BlockSource | Refusal {
+  let headings = 0
+  let start: number | undefined = index === -1 ? 0 : undefined
+  if (start === undefined)
+    for (const { block, place } of storedBlocks(content, 0))
+      if (block.type === 'heading' && headings++ === index) {
+        start = place
+        break
+      }
+  if (start === undefined) return noSection(index, headings)
+  const [begin, own] = [start, index === -1 ? undefined : start]
+  return (from) => untilHeading(storedBlocks(content, from === 0 ? begin : from), own)
+}
+
+/** Blocks up to the next heading; the one that stands at `own` is of the section. */
+function* untilHeading(blocks: Iterable<PlacedBlock>, own: number | undefined): Generator<PlacedBlock> {
+  for (const placed of blocks) {
+    if (placed.block.type === 'heading' && placed.place !== own) return
+    yield placed
+  }
+}
+
+/** The blocks of pages one by one; no more of a page is read than the answer takes. */
 function blocksOf(
   pages: readonly ProsePage[],
-  treeOf: (page: ProsePage) => ProseTree,
+  blocksFrom: (page: ProsePage, from: number) => Iterable<PlacedBlock>,
   header: (page: ProsePage) => Members,
   content: (tree: ProseTree) => string,
 ): Listing<ShownBlock>['from'] {
@@ -99,14 +124,13 @@ function blocksOf(
     for (let part = start.part; part < pages.length; part++) {
       const page = pages[part] as ProsePage
       const first = part === start.part ? start.index : 0
-      const tree: readonly (ProseElement | null)[] = treeOf(page)
-      const blocks = tree.length === 0 ? [null] : tree
-      for (let index = first; index < blocks.length; index++) {
-        const block = blocks[index] as ProseElement | null
-        const opening = index === first ? jsonBytes({ ...header(page), content: '' }) + 1 : 0
-        const bytes = opening + (block === null ? 0 : Math.max(jsonBytes(content([block])) + separatorBytes, minBytes))
-        yield { item: { page, block }, bytes, at: { part, index } }
+      let opening = jsonBytes({ ...header(page), content: '' }) + 1
+      for (const { block, place } of blocksFrom(page, first)) {
+        const bytes = opening + Math.max(jsonBytes(content([block])) + separatorBytes, minBytes)
+        yield { item: { page, block }, bytes, at: { part, index: place } }
+        opening = 0
       }
+      if (opening > 0 && first === 0) yield { item: { page, block: null }, bytes: opening, at: { part, index: 0 } }
     }
   }
 }

@@ -1,0 +1,36 @@
+import { parseCanonicalDom } from './canonical-dom.ts'
+import { readCanonicalBlock } from './html.ts'
+import type { ProseElement } from './node.ts'
+import { storedTree } from './stored-trees.ts'
+
+/** A block, and the place from which on reading begins with it again. */
+export interface PlacedBlock {
+  readonly block: ProseElement
+  readonly place: number
+}
+
+/**
+ * The top-level blocks of a stored page from a place on, 0 the first of all. Only as much of the page is read as is taken: canonical HTML says
+ * the same block by block as in one piece. From the first block that is not canonical the page is read as a whole. [PROSE-24, TOOL-23]
+ *
+ * Even places are twice the character at which a block of canonical HTML begins, odd ones one more than twice the index of a block.
+ */
+export function* storedBlocks(content: string, from: number): Generator<PlacedBlock> {
+  let at = from / 2
+  if (!Number.isInteger(at)) return yield* blocksFrom(content, (from - 1) / 2)
+  for (let read = readCanonicalBlock(content, at); read !== null; read = readCanonicalBlock(content, at)) {
+    yield { block: read.block, place: 2 * at }
+    at = read.end
+  }
+  if (at < content.length || content === '') yield* blocksFrom(content, blocksBefore(content, at))
+}
+
+function* blocksFrom(content: string, first: number): Generator<PlacedBlock> {
+  const { tree } = storedTree(content)
+  for (let index = first; index < tree.length; index++) yield { block: tree[index] as ProseElement, place: 2 * index + 1 }
+}
+
+/** How many blocks the canonical HTML before a character is. */
+function blocksBefore(content: string, at: number): number {
+  return parseCanonicalDom(content.slice(0, at))?.length ?? Number.POSITIVE_INFINITY
+}
