@@ -25,6 +25,13 @@ const ENDS_THREAD_BYTES = 16 * MIB
 /** Twice what an honest body of 128 MiB takes; the roomy nursery saves a third of its time. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 128 }
 
+/** A body was not done with in the time that a call has for it; nothing was written. */
+export class OverdueBody extends RelayError {
+  constructor() {
+    super('UNAVAILABLE', 'The body could not be read in time.')
+  }
+}
+
 /** Parses and prepares bodies, long ones in task threads under a deadline. Every verb throws the RelayError that answers the caller. */
 export interface Bodies extends AsyncDisposable {
   /** A PUT body as it would be stored, its title settled against `storedTitle` (`null`: a new document). Long `bytes` are moved away. [BODY-2..BODY-14] */
@@ -63,8 +70,8 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     const endsThread = input.byteLength > ENDS_THREAD_BYTES
     const outcome = await pool.run({ task, transfer, endsThread, deadlineMs: options.deadlineMs ?? DEADLINE_MS })
     if (outcome.kind === 'done') return outcome.result
-    // The ceilings of H4 bound what a body can cost, so a deadline that passes says that the machine is busy.
-    if (outcome.kind === 'overdue') throw new RelayError('UNAVAILABLE', 'The body could not be read in time.')
+    // The ceilings of H4 bound what a body can cost: the machine is busy, or somebody works on a page of tens of megabytes.
+    if (outcome.kind === 'overdue') throw new OverdueBody()
     log.error('body.task_failed', 'a body task failed', { detail: outcome.detail })
     throw new RelayError('UNAVAILABLE', 'The body could not be read now.')
   }

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 import { silentLogger } from '../kernel/log.ts'
-import { openBodies } from './bodies.ts'
+import { openBodies, OverdueBody } from './bodies.ts'
 
 const MIB = 1024 * 1024
 /** The bound for shared machines; unshared ones stay below 100 ms. */
@@ -89,7 +89,9 @@ describe('large bodies', () => {
 describe('bodies', () => {
   it('[C4] a body that cannot be read in time is 503, and the next one is read', async () => {
     await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger, deadlineMs: 1 })
-    await expect(bodies.prepare(bigBody(4 * MIB), 'd', null)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    const late = bodies.prepare(bigBody(4 * MIB), 'd', null)
+    await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(late).rejects.toBeInstanceOf(OverdueBody)
   })
 
   it('[BODY-10] a body settled against a title that changed meanwhile is settled again, long or short', async () => {

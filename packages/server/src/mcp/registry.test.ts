@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Access } from '../access/access.ts'
 import { NO_LIMITS } from '../access/testing/no-limits.ts'
+import { OverdueBody } from '../documents/bodies.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { systemRandom } from '../kernel/ids.ts'
@@ -164,6 +165,13 @@ describe('the tool server', () => {
       expect(await call('fails')).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
     },
   )
+
+  it('[section 2.4] a document that takes too long to read says how to read less of it', async () => {
+    const { call } = serverOf(failing(new OverdueBody()))
+    const result = await call('fails')
+    expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
+    expect(result['message']).toMatch(/longer than a call may take.*Nothing was written.*get_prose with pageId and limit/)
+  })
 
   it('[MCP-15] a call that was given up before it began does not run; one that gives up later rejects with the reason', async () => {
     const gone = AbortSignal.abort(new Error('gone'))

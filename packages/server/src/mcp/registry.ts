@@ -5,6 +5,7 @@ import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { OverdueBody } from '../documents/bodies.ts'
 import { isDocumentId } from '../documents/document-id.ts'
 import { type ArgumentsSchema, badArgument, checkArguments } from './arguments.ts'
 import { createReplays } from './replays.ts'
@@ -115,6 +116,12 @@ function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
 /** `null`: something else went wrong. */
 function storeFailure(error: unknown): ToolFailure | null {
   if (!(error instanceof RelayError)) return null
+  if (error instanceof OverdueBody) {
+    const cure =
+      'when that fails too, get_prose with pageId and limit, or with index, reads no more of a page than it answers with'
+    const sentence = `The document took longer than a call may take: the machine is busy, or a page is very long. Nothing was written. Repeat the call; ${cure}.`
+    return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
+  }
   switch (error.code) {
     case 'UNAVAILABLE':
     case 'BLOB_STORE_ERROR':
