@@ -1,5 +1,6 @@
 import { idsOf } from '@docrelay/model/prose/blocks'
 import { equalNodes } from '@docrelay/model/prose/equal'
+import { pushAll } from '@docrelay/model/prose/marks'
 import type { ProseElement, ProseNode } from '@docrelay/model/prose/node'
 
 /** For each node of the first list the index of its counterpart in the second, -1 without one; increasing where present. */
@@ -66,10 +67,13 @@ function surePairs(a: readonly ProseElement[], b: readonly ProseElement[], moved
   const others = pairs.filter(isMoved)
   const steady = heaviestIncreasing(pairs.filter((pair) => !isMoved(pair)))
   const found: Pair[] = []
+  let next = 0
   for (let at = 0; at <= steady.length; at++) {
     const [from, to] = [steady[at - 1] ?? START, steady[at] ?? END]
-    const between = others.filter(({ pair: [i, j] }) => i > from[0] && i < to[0] && j > from[1] && j < to[1])
-    found.push(...heaviestIncreasing(between))
+    const first = next
+    while (next < others.length && (others[next] as Candidate).pair[0] < to[0]) next++
+    const between = others.slice(first, next).filter(({ pair: [, j] }) => j > from[1] && j < to[1])
+    pushAll(found, heaviestIncreasing(between))
     if (at < steady.length) found.push(to)
   }
   return found
@@ -149,8 +153,10 @@ interface Chain extends Candidate {
 
 /** `pairs` are increasing in their first member. */
 function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
-  // A Fenwick tree over the second members: the heaviest chain that ends at or before each.
-  const size = Math.max(0, ...pairs.map(({ pair }) => pair[1])) + 1
+  if (pairs.length === 0) return []
+  // A Fenwick tree over the second members, from the least to the most: the heaviest chain that ends at or before each.
+  const [least, most] = boundsOf(pairs)
+  const size = most - least + 1
   const ends = new Array<Chain | undefined>(size + 1)
   const heavier = (one: Chain | undefined, other: Chain | undefined) => ((other?.sum ?? 0) >= (one?.sum ?? 0) ? other : one)
   const bestBefore = (second: number) => {
@@ -163,15 +169,26 @@ function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
     while (end < pairs.length && pairs[end]?.pair[0] === pairs[start]?.pair[0]) end++
     // A block is in a chain once, so what ends with it is entered when all of its pairs are looked at.
     const chains = pairs.slice(start, end).map((candidate): Chain => {
-      const before = bestBefore(candidate.pair[1])
+      const before = bestBefore(candidate.pair[1] - least)
       return { ...candidate, before, sum: (before?.sum ?? 0) + candidate.shared }
     })
-    for (const chain of chains) for (let at = chain.pair[1] + 1; at <= size; at += at & -at) ends[at] = heavier(ends[at], chain)
+    for (const chain of chains)
+      for (let at = chain.pair[1] - least + 1; at <= size; at += at & -at) ends[at] = heavier(ends[at], chain)
     start = end
   }
   const out: Pair[] = []
   for (let at = bestBefore(size); at !== undefined; at = at.before) out.push(at.pair)
   return out.reverse()
+}
+
+/** The least and the most second member. */
+function boundsOf(pairs: readonly Candidate[]): Pair {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { pair } of pairs) {
+    least = Math.min(least, pair[1])
+    most = Math.max(most, pair[1])
+  }
+  return [least, most]
 }
 
 /** Up to this many comparisons a gap is paired by likeness; a larger one in order. */
