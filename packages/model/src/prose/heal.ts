@@ -1,6 +1,6 @@
 import { boundAddresses, maxAddresses } from './address-budget.ts'
 import { FixList, type HealReport } from './fixes.ts'
-import { Healer } from './healer.ts'
+import { Healer, type Padding, pagePadding } from './healer.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
 /**
@@ -10,14 +10,14 @@ import type { ProseElement, ProseNode, ProseTree } from './node.ts'
  * already right keeps its identity (`===`), at every depth; healing healed content returns it as it is and reports nothing.
  */
 export function heal(nodes: readonly ProseNode[], fixes: FixList): ProseTree {
-  const blocks = new Healer((fix) => report(fixes, fix)).blocks(nodes, 1, undefined)
+  const blocks = new Healer((fix) => report(fixes, fix), pagePadding()).blocks(nodes, 1, undefined)
   return blocks.length === 0 ? [emptyParagraph] : blocks
 }
 
 /** The page that nodes are as they stand, `null` when something in them needs healing. */
 export function healthy(nodes: readonly ProseNode[]): ProseTree | null {
   const fixes = new FixList()
-  const blocks = new Healer((fix) => report(fixes, fix), 0).blocks(nodes, 1, undefined)
+  const blocks = new Healer((fix) => report(fixes, fix), { left: 0, isShort: false }).blocks(nodes, 1, undefined)
   return fixes.list.length > 0 || blocks.length === 0 ? null : blocks
 }
 
@@ -27,8 +27,11 @@ function report(fixes: FixList, fix: HealReport): void {
 
 const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
 
-/** The blocks that nodes found in a live page are shown as; nothing is reported, and no paragraph stands for nothing. [PROSE-24] */
-export function healShown(nodes: readonly ProseNode[]): readonly ProseElement[] {
+/**
+ * The blocks that nodes found in a live page are shown as; nothing is reported, and no paragraph stands for nothing. `padding` is what the page
+ * has left for them. [PROSE-24]
+ */
+export function healShown(nodes: readonly ProseNode[], padding: Padding = pagePadding()): readonly ProseElement[] {
   // Formatting says a target once for many runs, so a short update could ask for HTML that no string holds.
-  return new Healer(() => {}).blocks(boundAddresses(nodes, maxAddresses, new FixList()), 1, undefined)
+  return new Healer(() => {}, padding).blocks(boundAddresses(nodes, maxAddresses, new FixList()), 1, undefined)
 }

@@ -11,23 +11,33 @@ type Blocks = readonly ProseElement[]
 /** The deepest level that an element of a page may stand on; top-level blocks stand on level 1. [PROSE-H20] */
 const maxLevel = 64
 
+/** What a page may still have of empty cells that fill its tables, and whether a table did not get those that it lacks. */
+export interface Padding {
+  left: number
+  isShort: boolean
+}
+
 /** Many small tables of one wide and many empty rows would fill the memory. [PROSE-21] */
-const maxPadding = 50_000
+export function pagePadding(): Padding {
+  return { left: 50_000, isShort: false }
+}
 
 /** The heals of mcp.md 5.3, one method per kind of container. Each returns the node it was given when there is nothing to heal. */
 export class Healer {
   readonly #report: (fix: HealReport) => void
-  #padding: number
+  readonly #padding: Padding
 
-  /** `padding`: how many empty cells it may add to the tables of the page. */
-  constructor(report: (fix: HealReport) => void, padding: number = maxPadding) {
+  constructor(report: (fix: HealReport) => void, padding: Padding) {
     this.#report = report
     this.#padding = padding
   }
 
   mayPad(cells: number): boolean {
-    if (cells > this.#padding) return false
-    this.#padding -= cells
+    if (cells > this.#padding.left) {
+      this.#padding.isShort = true
+      return false
+    }
+    this.#padding.left -= cells
     return true
   }
 

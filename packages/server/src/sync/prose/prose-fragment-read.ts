@@ -1,4 +1,5 @@
 import { healShown } from '@docrelay/model/prose/heal'
+import { type Padding, pagePadding } from '@docrelay/model/prose/healer'
 import { appendText, pushAll, withMark } from '@docrelay/model/prose/marks'
 import type { ProseAttrs, ProseElement, ProseMark, ProseNode } from '@docrelay/model/prose/node'
 import { findMarkSpec, findNodeSpec, type AttrSpec, type NodeSpec } from '@docrelay/model/prose/schema'
@@ -14,11 +15,19 @@ import * as Y from 'yjs'
  */
 export interface ProseCache {
   /** What each child of a fragment is shown as. */
-  readonly blocks: WeakMap<Y.XmlElement, readonly ProseElement[]>
+  readonly blocks: WeakMap<Y.XmlElement, ShownBlock>
   /** What each element with content reads as, at any depth: a long table is one block, and a change of one cell rereads that cell. [CONC-13] */
   readonly nodes: WeakMap<Y.XmlElement, ProseElement>
   /** The live element behind a node that stands in the page exactly as it was read. */
   readonly origins: WeakMap<ProseElement, Y.XmlElement>
+}
+
+interface ShownBlock {
+  readonly nodes: readonly ProseElement[]
+  /** The empty cells that its tables got. */
+  readonly padded: number
+  /** What there was for them where that was too little; `undefined` where it was enough. */
+  readonly shortOf: number | undefined
 }
 
 export function createProseCache(): ProseCache {
@@ -54,24 +63,34 @@ const maxDepth = 512
 export function readUnits(fragment: Y.XmlFragment, cache: ProseCache): readonly Unit[] {
   const children = fragment.toArray()
   const units: Unit[] = []
+  const padding = pagePadding()
   for (let i = 0; i < children.length; ) {
     const start = i
     const child = children[i++]
     if (isBlock(child)) {
-      let nodes = cache.blocks.get(child)
-      if (nodes === undefined) {
-        nodes = healShown(readChild(child, cache, 1))
-        cache.blocks.set(child, nodes)
-      }
-      units.push({ start, count: 1, nodes })
+      units.push({ start, count: 1, nodes: shownBlock(child, cache, padding) })
       continue
     }
     while (i < children.length && !isBlock(children[i])) i++
     const loose: ProseNode[] = []
     for (const other of children.slice(start, i)) append(loose, readChild(other, cache, 1))
-    units.push({ start, count: i - start, nodes: healShown(loose) })
+    units.push({ start, count: i - start, nodes: healShown(loose, padding) })
   }
   return units
+}
+
+/** Takes what its tables lack from `padding`; what was read with more or less of it before is only used where that makes no difference. */
+function shownBlock(child: Y.XmlElement, cache: ProseCache, padding: Padding): readonly ProseElement[] {
+  const { left } = padding
+  const known = cache.blocks.get(child)
+  if (known !== undefined && (known.shortOf === undefined ? known.padded <= left : known.shortOf === left)) {
+    padding.left -= known.padded
+    return known.nodes
+  }
+  padding.isShort = false
+  const nodes = healShown(readChild(child, cache, 1), padding)
+  cache.blocks.set(child, { nodes, padded: left - padding.left, shortOf: padding.isShort ? left : undefined })
+  return nodes
 }
 
 function isBlock(child: unknown): child is Y.XmlElement {

@@ -219,3 +219,40 @@ describe('reading', () => {
     expect([second[0] === first[0], second[1] === first[1], second[2] === first[2]]).toEqual([true, false, true])
   })
 })
+
+describe('tables that lack many cells', () => {
+  /** A hundred empty rows above one cell of `width` columns. */
+  const ragged = (width: number) =>
+    element(
+      'table',
+      {},
+      ...Array.from({ length: 100 }, () => element('tableRow')),
+      element('tableRow', {}, element('tableCell', { colspan: width }, element('paragraph', {}, plain('kept')))),
+    )
+  const cellsOf = (html: string) => html.split('<td').length - 1
+
+  it('[PROSE-24] [PROSE-21] get no more of them on one live page than tables of HTML do, whatever was read before', () => {
+    const doc = written((fragment) =>
+      fragment.insert(
+        0,
+        Array.from({ length: 40 }, () => ragged(190)),
+      ),
+    )
+    const fragment = doc.getXmlFragment(root)
+    const html = shown(doc)
+    expect(cellsOf(html)).toBe(2 * (19_000 + 1))
+    expect(html.split('kept')).toHaveLength(41)
+
+    const cache = createProseCache()
+    doc.on('afterTransaction', (transaction: Y.Transaction) => forgetTouched(cache, transaction))
+    const read = () => serialiseHtml(readFragment(fragment, cache))
+    expect(read()).toBe(html)
+    const first = readFragment(fragment, cache)
+    expect(readFragment(fragment, cache).every((block, index) => block === first[index])).toBe(true)
+    fragment.delete(0, 1)
+    expect(read()).toBe(shown(doc))
+    fragment.insert(5, [ragged(110)])
+    expect(cellsOf(shown(doc))).toBe(2 * (19_000 + 1) + 11_000 + 1)
+    expect(read()).toBe(shown(doc))
+  })
+})
