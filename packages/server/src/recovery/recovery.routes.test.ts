@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vitest } from 'vitest'
 import { change, written } from '../documents/testing/document-writes.ts'
 import { type Answer, noResidents, type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 import type { RecoveryStore } from './recovery-store.port.ts'
@@ -288,9 +288,11 @@ describe('restoring', () => {
     const pointId = await withPoint('busy', { name: 'Old' })
     const order: string[] = []
     const gate = Promise.withResolvers<void>()
+    const turns = vitest.spyOn(relay.documents, 'inTurn')
     const before = relay.documents.inTurn({ workspaceId: 'default', id: 'busy' }, () => gate.promise)
     const restored = restore('busy', pointId).then(({ status }) => order.push(`restored ${status}`))
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await vitest.waitFor(() => expect(turns).toHaveBeenCalledTimes(2), 10_000)
+    turns.mockRestore()
     const late = put('busy', { name: 'Late' }).then(({ status }) => order.push(`put ${status}`))
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(order).toEqual([])

@@ -34,16 +34,16 @@ async function created(name: string) {
   return { docId: String(id), pageId: String(prosePageId) }
 }
 
-describe('document events of tools', () => {
+describe.concurrent('document events of tools', () => {
   it('[CONC-12] one for each write that changed something, as over REST, to those who may read the document', async () => {
     const reader = await signedIn('ann')
     const stranger = await signedIn('eve')
-    const events = () =>
-      reader.jsonOf(TAG.docEvent).map(({ eventType, metadata }) => {
-        const { serverVersion, name } = (metadata ?? {}) as { readonly serverVersion?: number; readonly name?: string }
-        return [eventType, serverVersion, name]
-      })
     const { docId, pageId } = await created('Events')
+    const events = () =>
+      reader.jsonOf(TAG.docEvent).flatMap((event) => {
+        const { serverVersion, name } = (event['metadata'] ?? {}) as { readonly serverVersion?: number; readonly name?: string }
+        return event['docId'] === docId ? [[event['eventType'], serverVersion, name]] : []
+      })
     const at = { docId, pageId }
     const writes = async () => {
       await agent.call('set_prose', { ...at, content: 'one\n\ntwo' })
@@ -74,7 +74,7 @@ describe('document events of tools', () => {
   }, 20_000)
 })
 
-describe('presence of agents', () => {
+describe.concurrent('presence of agents', () => {
   /** What an editor shows of others, as the library of all editors reads it; with `echo` it sends back all that it gets, as some do. */
   function watch(client: WireClient, echo = false) {
     const awareness = new Awareness(new Y.Doc())
@@ -138,8 +138,7 @@ describe('presence of agents', () => {
   }, 30_000)
 
   it('[PRES-3] goes with the relay', async () => {
-    const own = await startRelayUnderTest({ mcp: 'local' })
-    await using _own = own
+    await using own = await startRelayUnderTest({ mcp: 'local' })
     const member = await mcpAgent(own.mcpUrl, own.token(ANN))
     const { id, prosePageId } = await member.call('create_document', {})
     const ann = await (await openWire(own)).enter(own.token(ANN), String(id), ['ack'])
