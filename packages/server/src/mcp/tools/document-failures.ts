@@ -1,14 +1,16 @@
-import type { CallContext, ToolFailure } from '../tool.ts'
-import { unknownDocument } from '../../documents/edit-plan.ts'
+import { unknownDocument, versionConflict } from '../../documents/edit-plan.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { localRefusal } from '../local-access.ts'
-import { failure } from '../results.ts'
+import { failure, refusal } from '../results.ts'
+import type { CallContext, ToolFailure } from '../tool.ts'
 
 /** What a tool was doing with a document when the relay refused. */
 export interface RefusedCall extends Pick<CallContext, 'access'> {
   /** `null`: the document is only to be made. */
   readonly docId: string | null
   readonly does: 'read' | 'create' | 'delete'
+  /** Only a call that names a version can be refused for it. */
+  readonly expectedVersion?: number | undefined
 }
 
 /** Whether this workspace holds the tombstone of a document. [MCP-27] */
@@ -24,8 +26,7 @@ export async function documentFailure(error: unknown, call: RefusedCall, wasDele
     case 'NOT_FOUND': {
       const local = localRefusal(error)
       if (local !== null) return failure(local.code, local.message, local.facts)
-      const unknown = unknownDocument(docId, await wasDeleted(access.workspaceId, docId))
-      return failure(unknown.code, unknown.message, unknown.facts)
+      return refusal(unknownDocument(docId, await wasDeleted(access.workspaceId, docId)))
     }
     case 'VIEW_FORBIDDEN':
     case 'EDIT_FORBIDDEN':
@@ -35,11 +36,8 @@ export async function documentFailure(error: unknown, call: RefusedCall, wasDele
       if (does === 'create') return failure('ERR_EDIT_FORBIDDEN', `The role ${access.role} may not create documents.`, facts)
       return failure('ERR_DELETE_FORBIDDEN', `Only the owner of document ${docId} or of the workspace may delete it.`, facts)
     }
-    case 'VERSION_CONFLICT': {
-      const serverVersion = error.details['currentVersion']
-      const sentence = `The document is at version ${String(serverVersion)}: read it again before you delete it.`
-      return failure('ERR_VERSION_CONFLICT', sentence, { serverVersion })
-    }
+    case 'VERSION_CONFLICT':
+      return refusal(versionConflict(Number(call.expectedVersion), Number(error.details['currentVersion'])))
     case 'DOC_TOO_LARGE':
       return failure('ERR_DOC_TOO_LARGE', error.message, error.details)
     case 'STORAGE_QUOTA':

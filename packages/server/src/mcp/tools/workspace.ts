@@ -4,7 +4,6 @@ import { jsonBytes, MAX_RESULT_BYTES } from '@docrelay/model/paging'
 import { quote } from '@docrelay/model/quote'
 import type { Access } from '../../access/access.ts'
 import type { Documents } from '../../documents/documents.ts'
-import { versionConflict } from '../../documents/edit-plan.ts'
 import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import { badArgument } from '../arguments.ts'
@@ -197,8 +196,6 @@ async function remove({ access, args, signal }: ToolCall, deps: WorkspaceDeps): 
     await deps.documents.remove(access, docId, { expectedVersion, dryRun, signal })
     return success({ deleted: docId, ...(dryRun === true && { dryRun: true }) })
   } catch (error) {
-    const refused = await documentFailure(error, { access, docId, does: 'delete' }, deps.wasDeleted)
-    if (refused.code !== 'ERR_VERSION_CONFLICT') return refused
-    return refusal(versionConflict(expectedVersion as number, refused.facts['serverVersion'] as number))
+    return documentFailure(error, { access, docId, does: 'delete', expectedVersion }, deps.wasDeleted)
   }
 }
