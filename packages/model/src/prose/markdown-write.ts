@@ -23,6 +23,35 @@ export function serialiseMarkdown(tree: ProseTree, { ids }: { readonly ids: bool
   return `${writer.lines.join('\n')}\n`
 }
 
+/**
+ * The same without ids, of a page whose blocks come one by one, up to `maxBytes`: of a longer page as many blocks from its start as fit together
+ * with `end`, which follows them. No more blocks are taken than that. [RES-8]
+ */
+export function serialiseMarkdownWithin(blocks: Iterable<ProseElement>, maxBytes: number, end: string): string {
+  const writer = new BlockWriter(false)
+  const { lines } = writer
+  const room = maxBytes - bytesOf(end)
+  let [bytes, counted, fitting, isCut] = [0, 0, 0, false]
+  const taken: ProseElement[] = []
+  const untilFull = function* (): Generator<ProseElement> {
+    for (const block of blocks) {
+      taken.push(block)
+      yield block
+      for (; counted < lines.length; counted++) bytes += bytesOf(lines[counted] as string) + 1
+      if (bytes <= room) fitting = counted
+      isCut = bytes > maxBytes
+      if (isCut) return
+    }
+  }
+  writer.blocks(untilFull(), { prefix: '', hasComments: true, isTight: false })
+  if (isEmptyPage(taken)) return ''
+  return isCut ? lines.slice(0, fitting).join('\n').trimEnd() + end : `${lines.join('\n')}\n`
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length
+}
+
 /** Where a sequence of blocks stands. */
 interface Container {
   /** What each line begins with. */
@@ -43,7 +72,7 @@ class BlockWriter {
     this.#ids = ids
   }
 
-  blocks(nodes: readonly ProseElement[], container: Container): void {
+  blocks(nodes: Iterable<ProseElement>, container: Container): void {
     let before: ProseElement | undefined
     let marker = ''
     for (const node of nodes) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseHtml, serialiseHtml } from './html.ts'
 import { parseMarkdown } from './markdown-read.ts'
-import { serialiseMarkdown } from './markdown-write.ts'
+import { serialiseMarkdown, serialiseMarkdownWithin } from './markdown-write.ts'
 
 /** The Markdown of a stored page, which must read back as that page. */
 function markdown(html: string, ids = false): string {
@@ -246,5 +246,35 @@ h
 `)
     expect(markdown(page)).not.toContain('blk-')
     expect(markdown('<table><tr><td><p id="blk-1">a</p></td></tr></table>')).not.toContain('blk-')
+  })
+})
+
+describe('as much of a page as fits', () => {
+  const blocks = parseHtml(
+    '<h1>T</h1><p>words</p><ul><li><p>one</p></li></ul><ul><li><p>two</p></li></ul><p>é</p><hr><p>end</p>',
+    { source: 'stored' },
+  ).tree
+  const bytes = (text: string) => new TextEncoder().encode(text).length
+
+  it('[RES-8] is its first blocks as they read in all of it, and the end; all of it where that fits', () => {
+    const whole = serialiseMarkdown(blocks, { ids: false })
+    const prefixes = blocks.map((_, index) => serialiseMarkdown(blocks.slice(0, index), { ids: false }))
+    for (let most = 6; most <= bytes(whole); most++) {
+      const fitting = prefixes.filter((prefix) => bytes(prefix) + 3 <= most).at(-1) as string
+      const expected = most === bytes(whole) ? whole : `${fitting.trimEnd()}END`
+      expect(serialiseMarkdownWithin(blocks, most, 'END')).toBe(expected)
+    }
+  })
+
+  it('[RES-8] takes no block behind the first that does not fit', () => {
+    let taken = 0
+    const endless = function* () {
+      for (;;) {
+        taken++
+        yield* parseHtml('<p>words</p>', { source: 'stored' }).tree
+      }
+    }
+    expect(serialiseMarkdownWithin(endless(), 70, '!')).toBe(`${Array.from({ length: 10 }, () => 'words').join('\n\n')}!`)
+    expect(taken).toBe(11)
   })
 })

@@ -27,6 +27,13 @@ describe('a page as Markdown', () => {
     expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, i) => `${i} ${'é'.repeat(250)}`))
   })
 
+  it('[RES-2] an empty page is empty, and one of just 1 MiB is whole', () => {
+    expect(['', '<p></p>', ' '].map((content) => markdown(content).text)).toEqual(['', '', ''])
+    const whole = (length: number) => markdown(`<p>a</p><p>${'x'.repeat(length)}</p>`).text
+    expect(whole(1_048_572)).toHaveLength(1_048_576)
+    expect(whole(1_048_573)).toMatch(/^a\n\nThe page goes on/)
+  })
+
   it('[RES-8] one block that is too large is left to the tool', () => {
     expect(markdown(`<p>${'x'.repeat(1_100_000)}</p>`).text.trim()).toMatch(/^The page goes on: read it with service_get_prose/)
   })

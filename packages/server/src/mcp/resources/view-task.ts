@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import type { DocumentBody } from '@docrelay/model/body'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { isRefusal } from '@docrelay/model/edit'
-import { serialiseMarkdown } from '@docrelay/model/prose/markdown-write'
-import type { ProseTree } from '@docrelay/model/prose/node'
-import { findProsePage, pageTree } from '@docrelay/model/prose/page'
+import { serialiseMarkdownWithin } from '@docrelay/model/prose/markdown-write'
+import type { ProseElement } from '@docrelay/model/prose/node'
+import { findProsePage } from '@docrelay/model/prose/page'
+import { storedBlocks } from '@docrelay/model/prose/stored-blocks'
 import { readDocument, type ReadFacts } from '@docrelay/model/reads'
 import { renderPage } from '@docrelay/model/render/page-svg'
 
@@ -44,7 +45,7 @@ export function runViewTask(task: ViewTask): ViewResult {
     }
     case 'markdown': {
       const page = findProsePage(body, task.pageId)
-      return isRefusal(page) ? { kind: 'no-page' } : { kind: 'text', text: markdownOf(pageTree(page).tree, task) }
+      return isRefusal(page) ? { kind: 'no-page' } : { kind: 'text', text: markdownOf(page.content, task) }
     }
     case 'svg': {
       const page = body.canvas.pages.find(({ id }) => id === task.pageId)
@@ -58,19 +59,13 @@ export function runViewTask(task: ViewTask): ViewResult {
 const MAX_BYTES = 1_048_576
 
 /** All of a page, or as many of its blocks as fit, and then a line that says how to go on. [RES-2, RES-8] */
-function markdownOf(tree: ProseTree, { docId, pageId }: { readonly docId: string; readonly pageId: string }): string {
-  const whole = tree.length === 0 ? '' : serialiseMarkdown(tree, { ids: false })
-  if (Buffer.byteLength(whole) <= MAX_BYTES) return whole
+function markdownOf(content: string, { docId, pageId }: { readonly docId: string; readonly pageId: string }): string {
   const last = `\n\nThe page goes on: read it with service_get_prose, docId ${JSON.stringify(docId)}, pageId ${JSON.stringify(pageId)}, format "markdown", and each nextCursor as cursor.`
-  const room = MAX_BYTES - Buffer.byteLength(last)
-  let [fits, tooMany] = [0, tree.length]
-  while (tooMany - fits > 1) {
-    const middle = (fits + tooMany) >> 1
-    if (Buffer.byteLength(serialiseMarkdown(tree.slice(0, middle), { ids: false })) <= room) fits = middle
-    else tooMany = middle
-  }
-  const shown = fits === 0 ? '' : serialiseMarkdown(tree.slice(0, fits), { ids: false })
-  return shown.trimEnd() + last
+  return serialiseMarkdownWithin(blocksOf(content), MAX_BYTES, last)
+}
+
+function* blocksOf(content: string): Generator<ProseElement> {
+  for (const { block } of storedBlocks(content, 0)) yield block
 }
 
 function marksOf({ prose, canvas }: DocumentBody): PageMarks {
