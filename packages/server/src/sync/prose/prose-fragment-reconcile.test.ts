@@ -238,4 +238,16 @@ describe('reconciling', () => {
     Y.applyUpdate(doc, Y.encodeStateAsUpdate(other))
     expect(shown(doc)).toBe('<p id="blk-a">Nobody knows what stood here!</p>')
   })
+
+  it('[CONC-13] a text of many formatted words is rewritten in one walk, however many there are', () => {
+    const words = (count: number, mark: string) => `<p>${`word <${mark}>more</${mark}> `.repeat(count).trimEnd()}</p>`
+    const [small, large] = [words(50, 'em'), words(16_000, 'strong')]
+    const doc = page(small)
+    const startedMs = performance.now()
+    reconcile(doc, small, large)
+    reconcile(doc, large, small)
+    // One look-up for each word took half a minute.
+    expect(performance.now() - startedMs).toBeLessThan(8_000)
+    expect(shown(doc)).toBe(small)
+  }, 60_000)
 })

@@ -77,26 +77,33 @@ interface LivePiece {
   readonly attributes: NonNullable<TextOp['attributes']>
 }
 
+type TextChange =
+  | { readonly retain: number; readonly attributes?: { readonly [key: string]: unknown } }
+  | { readonly delete: number }
+  | { readonly insert: string; readonly attributes: { readonly [key: string]: unknown } }
+
 /** Makes a live text say `runs`: the words that differ, then marks where they do. */
 function writeText(text: Y.XmlText, runs: readonly ProseText[]): void {
   const live = livePieces(text)
   const wanted = runs.flatMap((run) => Array.from(run.text, (character) => ({ text: character, marks: run.marks })))
   const offsets = [0]
   for (const piece of live) offsets.push((offsets.at(-1) as number) + piece.length)
-  const hunks = diffText(live, wanted)
-  for (const hunk of hunks.toReversed()) {
-    const from = offsets[hunk.aFrom] as number
+  const delta: TextChange[] = []
+  let end = 0
+  for (const hunk of diffText(live, wanted)) {
+    const [from, to] = [offsets[hunk.aFrom] as number, offsets[hunk.aTo] as number]
     const neighbours = [live[hunk.aFrom - 1], live[hunk.aTo], live[hunk.aFrom]]
+    if (from > end) delta.push({ retain: from - end })
     // Removed first: what is added then stands behind what was removed, and text that is written anew again and again leaves one trace of it all.
-    const removed = (offsets[hunk.aTo] as number) - from
-    if (removed > 0) text.delete(from, removed)
-    let at = from
+    if (to > from) delta.push({ delete: to - from })
     for (const run of mergedRuns(wanted.slice(hunk.bFrom, hunk.bTo))) {
       const alike = neighbours.find((piece) => piece !== undefined && equalMarks(piece.marks, run.marks))
-      text.insert(at, run.text, (alike?.attributes ?? formatting(run.marks)) as object)
-      at += run.text.length
+      delta.push({ insert: run.text, attributes: alike?.attributes ?? formatting(run.marks) })
     }
+    end = to
   }
+  // In one walk: a position that is looked up costs a walk from the begin of the text.
+  if (delta.length > 0) text.applyDelta(delta)
   writeMarks(text, runs)
 }
 
@@ -131,7 +138,7 @@ function livePieces(text: Y.XmlText): readonly LivePiece[] {
 
 /** Formats what carries other marks than wanted. The text is the wanted one already, so both run over the same length. */
 function writeMarks(text: Y.XmlText, runs: readonly ProseText[]): void {
-  const delta: { retain: number; attributes?: { [key: string]: unknown } }[] = []
+  const delta: TextChange[] = []
   let differs = false
   let r = 0
   let used = 0

@@ -165,7 +165,8 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
   const isRetitled = change.facts.title !== bodyFacts(before).title
   const { doc } = room.live()
   const hints = saver.hints(edited.writtenBlocks)
-  room.watched(() => reconcile(doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, hints))
+  const bytes = base.head.sizeBytes + Math.max(0, growth.bytes)
+  room.watched(() => reconcile(doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, hints), bytes)
   const taken = log.takeHeld()
   const stored = storedNow(saver, change, taken.length, access.sub)
   if (isGivenUp(task.givenUp)) {
