@@ -53,6 +53,26 @@ describe('what a stored shape reads back as', () => {
     })
   })
 
+  it('[CANVAS-16] numbers near the largest stay numbers, also where they are added and doubled', () => {
+    const most = Number.MAX_VALUE
+    expect(back({ id: 'e', type: 'ellipse', ...base, x: most, y: 0, radiusX: most, radiusY: 1.5e308 })).toMatchObject({
+      w: most,
+      h: most,
+    })
+    const box = (id: string, x: number, rotation: number) => rectangle(id, { x, y: -x, width: most, height: most, rotation })
+    for (const rotation of [0, 45, 90, 1e308]) {
+      const members = [box('a', most, rotation), box('b', -most, rotation), box('c', 1.7e308, rotation)]
+      const shown = back({ id: 'g', type: 'group', ...base, childIds: ['a', 'b', 'c'] }, ...members)
+      for (const name of ['x', 'y', 'w', 'h']) expect(shown[name], `${name} at ${rotation}`).toSatisfy(Number.isFinite)
+    }
+    const pair = [
+      rectangle('a', { x: 1.7e308, y: 0, width: 2, height: 2 }),
+      rectangle('b', { x: 1.7e308, y: 4, width: 2, height: 2 }),
+    ]
+    const group = back({ id: 'g', type: 'group', ...base, childIds: ['a', 'b'] }, ...pair)
+    expect(group).toMatchObject({ x: 1.7e308, y: 2, w: 0, h: 6 })
+  })
+
   it('[CANVAS-16] an ellipse by its diameters, without text and icon where it has none', () => {
     const stored = {
       id: 'e',

@@ -7,7 +7,7 @@ import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
 import { findCanvasPage } from './find-page.ts'
 import { childrenOf, groupBoxes, type ShapeValues } from './shape-bounds.ts'
-import { bareHash, centreOf, isConnecting, sizeOf, stringOf } from './stored-shape.ts'
+import { bareHash, centreOf, finite, isConnecting, sizeOf, stringOf } from './stored-shape.ts'
 
 /** A stored shape as tools show it: what `add_shape` takes, and for other types what can be known of them. [CANVAS-16] */
 export type ShapeDsl = JsonObject
@@ -89,7 +89,7 @@ function groupBox(group: Shape, { boxes }: ReadablePage): JsonObject {
   const bounds = boxes.get(group.id) ?? null
   if (bounds === null) return { ...centreOf(group.value), w: 0, h: 0 }
   const { left, top, right, bottom } = bounds
-  return { x: (left + right) / 2, y: (top + bottom) / 2, w: right - left, h: bottom - top }
+  return { x: left / 2 + right / 2, y: top / 2 + bottom / 2, w: finite(right - left), h: finite(bottom - top) }
 }
 
 function membersOf(group: JsonObject, { shapes }: ReadablePage): JsonObject {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts'
 import { type Bounds, boundsOf, type Point, rotated, unite } from '../render/geometry.ts'
-import { centreOf, isConnecting, sizeOf, stringOf } from './stored-shape.ts'
+import { centreOf, finite, isConnecting, sizeOf, stringOf } from './stored-shape.ts'
 
 /** The shapes of a page by id. */
 export type ShapeValues = ReadonlyMap<string, JsonObject>
@@ -57,10 +57,17 @@ function ownBounds(value: JsonObject): Bounds | null {
   if (isConnecting(type)) return boundsOf([centre, endOf(value, centre), ...waypointsOf(value)])
   const { width, height } = sizeOf(value, type) ?? { width: 0, height: 0 }
   const turn = memberOf(value, 'rotation')
+  const degrees = typeof turn === 'number' ? turn : 0
   const corners = [-1, 1].flatMap((dx) =>
-    [-1, 1].map((dy) => ({ x: centre.x + (dx * width) / 2, y: centre.y + (dy * height) / 2 })),
+    [-1, 1].map((dy) => ({ x: finite(centre.x + (dx * width) / 2), y: finite(centre.y + (dy * height) / 2) })),
   )
-  return boundsOf(corners.map((corner) => rotated(corner, centre, typeof turn === 'number' ? turn : 0)))
+  return boundsOf(
+    corners.map((corner) => {
+      const { x, y } = rotated(corner, centre, degrees)
+      // Of numbers near the largest the difference has no number.
+      return Number.isFinite(x) && Number.isFinite(y) ? { x, y } : corner
+    }),
+  )
 }
 
 function endOf(value: JsonObject, start: Point): Point {

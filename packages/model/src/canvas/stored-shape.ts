@@ -31,7 +31,8 @@ const defaultSizes: { readonly [type: string]: Size } = {
 /** The size of a stored box; `null` for one of another type that names none. [CANVAS-5, CANVAS-15] */
 export function sizeOf(value: JsonObject, type: string): Size | null {
   const fallback = Object.hasOwn(defaultSizes, type) ? (defaultSizes[type] as Size) : null
-  if (type === 'ellipse') return { width: 2 * numberOr(value, 'radiusX', 50), height: 2 * numberOr(value, 'radiusY', 40) }
+  if (type === 'ellipse')
+    return { width: finite(2 * numberOr(value, 'radiusX', 50)), height: finite(2 * numberOr(value, 'radiusY', 40)) }
   const [width, height] = [memberOf(value, 'width'), memberOf(value, 'height')]
   if (fallback === null && typeof width !== 'number' && typeof height !== 'number') return null
   return { width: numberOr(value, 'width', fallback?.width ?? 0), height: numberOr(value, 'height', fallback?.height ?? 0) }
@@ -42,6 +43,11 @@ export function bareHash(reference: unknown): string | null {
   if (typeof reference !== 'string') return null
   const hash = reference.startsWith('blob://') ? reference.slice('blob://'.length) : reference
   return isBlobHash(hash) ? hash : null
+}
+
+/** What adding and doubling stored numbers gives, as a number that JSON has: the largest where it is beyond that. */
+export function finite(value: number): number {
+  return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE)
 }
 
 function numberOr(value: JsonObject, name: string, fallback: number): number {
