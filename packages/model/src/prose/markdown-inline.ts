@@ -2,6 +2,7 @@ import type { Token } from 'markdown-it'
 import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
 import { onlyText, type SlotPart } from './html-reader.ts'
+import { removedTags } from './html-tags.ts'
 import { withMark } from './marks.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { badValue, imageSource, href as readHref } from './values.ts'
@@ -90,7 +91,52 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
         marks = outer.pop() ?? []
     }
   }
-  return parts
+  return withoutRemoved(parts, context)
+}
+
+/**
+ * Without the elements that are removed with their content. One that no tag of the text block closes loses its tag alone, since the parser would
+ * take all that follows for its content, and people write of tags by their names. [PROSE-12]
+ */
+function withoutRemoved(parts: readonly InlinePart[], { fixes, place }: InlineContext): readonly InlinePart[] {
+  const tags = parts.map((part) => ('html' in part ? removedTag(part.html) : undefined))
+  if (tags.every((tag) => tag === undefined)) return parts
+  const closedAt = closingTags(tags)
+  const kept: InlinePart[] = []
+  for (let index = 0; index < parts.length; index++) {
+    const tag = tags[index]
+    if (tag === undefined) kept.push(parts[index] as InlinePart)
+    else if (tag.kind !== 'end') fixes.add('dropped_unknown', `${tag.name} is not allowed`, place, tag.name)
+    index = closedAt.get(index) ?? index
+  }
+  return kept
+}
+
+interface RemovedTag {
+  readonly name: string
+  readonly kind: 'start' | 'end' | 'empty'
+}
+
+function removedTag(html: string): RemovedTag | undefined {
+  const [, slash, written = ''] = /^<(\/?)([a-z]+)(?=[\s/>])/i.exec(html) ?? []
+  const name = written.toLowerCase()
+  if (!removedTags.has(name)) return undefined
+  return { name, kind: slash === '/' ? 'end' : name === 'embed' || html.endsWith('/>') ? 'empty' : 'start' }
+}
+
+/** For each start tag that has one, the place of the end tag that closes it. */
+function closingTags(tags: readonly (RemovedTag | undefined)[]): ReadonlyMap<number, number> {
+  const open = new Map<string, number[]>()
+  const closedAt = new Map<number, number>()
+  tags.forEach((tag, index) => {
+    if (tag === undefined || tag.kind === 'empty') return
+    const starts = open.get(tag.name) ?? []
+    open.set(tag.name, starts)
+    if (tag.kind === 'start') return void starts.push(index)
+    const start = starts.pop()
+    if (start !== undefined) closedAt.set(start, index)
+  })
+  return closedAt
 }
 
 function hasNoText(parts: readonly InlinePart[]): boolean {

@@ -43,7 +43,7 @@ export class SlotReader {
 
   /**
    * Inline pieces inside `tag`; without it runs of inline content become paragraphs. `undefined` when a tag makes the parser skip what Markdown
-   * wrote behind it, as `select` does.
+   * wrote behind it; no tag that is left in a line is known to.
    */
   inline(parts: readonly InlinePart[], tag: string | undefined, place: Place | undefined): readonly ProseNode[] | undefined {
     const contents: Slot[] = []

@@ -67,11 +67,58 @@ describe('Markdown in', () => {
     expect(fixes('<noscript>\n\na\n\n</noscript>')).toEqual(['dropped_unknown - noscript'])
   })
 
-  it('[PROSE-25] nor to a tag in a line that takes no other tags, and that is told', () => {
-    expect(html('a *b* <select><option>c</option></select> d\n\ne')).toBe('<p>a <em>b</em> c d</p><p>e</p>')
-    expect(html('# a <select> b\n\n| c <select> d |\n|-|')).toBe('<h1>a b</h1><table><tr><th><p>c d</p></th></tr></table>')
-    expect(fixes('a <select> b')).toEqual(['dropped_invalid - html'])
-    expect(fixes('a <textarea>b</textarea> c')).toEqual(['dropped_unknown - textarea'])
+  it('[PROSE-12] an element in a line that is not allowed goes with its content, whatever it holds', () => {
+    const others = [
+      'script',
+      'style',
+      'template',
+      'noscript',
+      'iframe',
+      'object',
+      'svg',
+      'math',
+      'head',
+      'title',
+      'select',
+      'textarea',
+    ]
+    for (const tag of others) {
+      const line = `a *b* <${tag} x="1">c *d* {{e}} <option>f</option> ![g](h)</${tag}> **i**`
+      expect(html(line), tag).toBe('<p>a <em>b</em> <strong>i</strong></p>')
+      expect(fixes(line), tag).toEqual([`dropped_unknown - ${tag}`])
+      expect(html(`# a <${tag}>b</${tag}> c\n\n| d <${tag.toUpperCase()}>e</${tag}> |\n|-|`), tag).toBe(
+        '<h1>a c</h1><table><tr><th><p>d</p></th></tr></table>',
+      )
+    }
+    expect(html('a <svg><svg>b</svg>c</svg> d <svg>e</svg> f')).toBe('<p>a d f</p>')
+  })
+
+  it('[PROSE-12] [PROSE-25] without an end tag in its text block it loses its tag alone, and that is told', () => {
+    for (const tag of [
+      'script',
+      'style',
+      'template',
+      'iframe',
+      'object',
+      'embed',
+      'svg',
+      'math',
+      'head',
+      'title',
+      'select',
+      'textarea',
+    ]) {
+      expect(html(`The <${tag}> of *a*\n\nb`), tag).toBe('<p>The of <em>a</em></p><p>b</p>')
+      expect(fixes(`The <${tag}> of *a*`), tag).toEqual([`dropped_unknown - ${tag}`])
+      expect(html(`a <${tag}/> b </${tag}> c`), tag).toBe('<p>a b c</p>')
+    }
+    expect(html('a <svg> b <svg>c</svg> d')).toBe('<p>a b d</p>')
+    expect(html('`<svg>` a `</svg>` b')).toBe('<p><code>&lt;svg&gt;</code> a <code>&lt;/svg&gt;</code> b</p>')
+  })
+
+  it('[PROSE-25] Markdown is not lost to other tags in a line that take no tags', () => {
+    expect(html('a *b* <xmp> c *d*')).toContain('<em>b</em>')
+    expect(html('a <plaintext> *b*')).toContain('b')
   })
 
   it('[PROSE-25] [PROSE-15] white space collapses, but for what is written as a reference', () => {
