@@ -1,5 +1,6 @@
 import { chmod, link, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { flushFolder } from '../kernel/durable-files.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import { TOKEN_FILE } from '../kernel/token-file.ts'
@@ -16,7 +17,7 @@ const OTHERS = 0o077
  */
 export async function openStaticToken(dataDir: string, random: Random, log: Logger): Promise<string> {
   const file = join(dataDir, TOKEN_FILE)
-  const token = (await existing(file)) ?? (await created(file, random))
+  const token = (await existing(file)) ?? (await created(dataDir, file, random))
   if (!USABLE.test(token)) {
     throw new Error(`${file} must hold 16 to 128 characters of A-Z, a-z, 0-9, _ and -; delete it to have one made.`)
   }
@@ -38,7 +39,7 @@ async function existing(file: string): Promise<string | null> {
 }
 
 /** Written aside and linked into place, so that no crash leaves half a token and of two starts at once both use the same one. */
-async function created(file: string, random: Random): Promise<string> {
+async function created(dataDir: string, file: string, random: Random): Promise<string> {
   const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
   const aside = newId(`${file}.`, 8, random)
   try {
@@ -46,6 +47,7 @@ async function created(file: string, random: Random): Promise<string> {
     await handle.writeFile(`${token}\n`)
     await handle.sync()
     await link(aside, file)
+    await flushFolder(dataDir)
     return token
   } catch (error) {
     const other = (error as NodeJS.ErrnoException).code === 'EEXIST' ? await existing(file) : null
