@@ -1,3 +1,5 @@
+import { numbered, repeat } from './long-text.ts'
+
 /** HTML of a given length on which careless parsers are slow, run out of stack or make far more than they were given. [PROSE-21] */
 export const hostileInputs: { readonly [name: string]: (size: number) => string } = {
   'nested divs': repeat('<div>'),
@@ -9,9 +11,9 @@ export const hostileInputs: { readonly [name: string]: (size: number) => string 
   'adoption agency': repeat('<a><div>'),
   'adoption agency with blocks': repeat('<b><p>x</b>'),
   'misnested formatting': repeat('<b><i></b>x</i>'),
-  'formatting reopened in every paragraph': (size) => `${numbered(size / 2, (i) => `<b a${i}>`)}${'<p>x'.repeat(size / 8)}`,
+  'formatting reopened in every paragraph': (size) => `${numbered((i) => `<b a${i}>`)(size / 2)}${'<p>x'.repeat(size / 8)}`,
   'formatting reopened in every cell': (size) =>
-    `<table>${numbered(size / 2, (i) => `<i x${i}>`)}${'<tr><td>x'.repeat(size / 18)}`,
+    `<table>${numbered((i) => `<i x${i}>`)(size / 2)}${'<tr><td>x'.repeat(size / 18)}`,
   'unclosed fonts': repeat('<font size=1>x<p>'),
   'short paragraphs': repeat('<p>x'),
   'cells of one row': repeat('<td>x'),
@@ -26,7 +28,7 @@ export const hostileInputs: { readonly [name: string]: (size: number) => string 
   'images in one paragraph': (size) => `<p>${'a<img src=a>'.repeat(size / 12)}`,
   'mark runs': repeat('<b>a</b><i>b</i>'),
   'nested colours': repeat('<span style="color:red">x'),
-  'attributes of one element': (size) => `<p ${numbered(size, (i) => `a${i} `)}>x`,
+  'attributes of one element': (size) => `<p ${numbered((i) => `a${i} `)(size)}>x`,
   'style declarations': (size) => `<p style="${'a:b;'.repeat(size / 4)}">x`,
   'unknown elements': repeat('<x-y>a</x-y>'),
   'less-than signs': repeat('<'),
@@ -51,18 +53,4 @@ export const hostileInputs: { readonly [name: string]: (size: number) => string 
   'forms and buttons': repeat('<form><button>'),
   selects: repeat('<select><option>x'),
   templates: repeat('<template>'),
-}
-
-function repeat(part: string): (size: number) => string {
-  return (size) => part.repeat(Math.ceil(size / part.length))
-}
-
-function numbered(size: number, part: (i: number) => string): string {
-  const parts: string[] = []
-  for (let length = 0, i = 0; length < size; i++) {
-    const next = part(i)
-    parts.push(next)
-    length += next.length
-  }
-  return parts.join('')
 }

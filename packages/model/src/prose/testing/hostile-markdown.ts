@@ -1,3 +1,5 @@
+import { numbered, repeat } from './long-text.ts'
+
 /** Markdown of a given length on which careless parsers are slow, run out of stack or make far more than they were given. [PROSE-21] */
 export const hostileMarkdown: { readonly [name: string]: (size: number) => string } = {
   'nested quotes': repeat('>'),
@@ -89,22 +91,6 @@ export const hostileMarkdown: { readonly [name: string]: (size: number) => strin
   callouts: repeat('> [!TIP]\n\n'),
   fences: repeat('```\n'),
   escapes: repeat('\\*'),
-}
-
-function repeat(part: string): (size: number) => string {
-  return (size) => part.repeat(Math.ceil(size / part.length))
-}
-
-function numbered(part: (i: number) => string): (size: number) => string {
-  return (size) => {
-    const parts: string[] = []
-    for (let length = 0, i = 0; length < size; i++) {
-      const next = part(i)
-      parts.push(next)
-      length += next.length
-    }
-    return parts.join('')
-  }
 }
 
 function deepening(part: (depth: number) => string): (size: number) => string {
