@@ -1,4 +1,5 @@
 import type { Token } from 'markdown-it'
+import { maxAddresses } from './address-budget.ts'
 import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
 import { pushAll } from './marks.ts'
@@ -13,7 +14,7 @@ export class BlockReader {
   readonly #parser: MarkdownParser
   readonly #slots: SlotReader
   readonly #fixes: FixList
-  readonly #links: LinkBudget = { left: 8 * 1024 * 1024 }
+  readonly #links: LinkBudget = { left: maxAddresses }
   readonly #tokens: readonly Token[]
   #at = 0
 

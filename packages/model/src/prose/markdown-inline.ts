@@ -36,62 +36,51 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
   const outer: (readonly ProseMark[])[] = []
   let marks: readonly ProseMark[] = []
   let linked = 0
-  const text = (value: string, isKept: boolean, own: readonly ProseMark[] = marks) => {
-    if (value !== '') parts.push({ text: value, marks: own, isKept })
-  }
   for (const token of tokens) {
-    switch (token.type) {
-      case 'text':
-        text(token.content, false)
-        break
-      case 'text_special':
-        // White space written as a character reference is meant.
-        text(token.content, token.info === 'entity')
-        break
-      case 'code_inline':
-        text(token.content, true, withMark(marks, code))
-        break
-      case 'softbreak':
-        text(' ', false)
-        break
-      case 'hardbreak':
-        parts.push({ node: { type: 'hardBreak', attrs: {}, content: [] } })
-        break
-      case 'math_inline':
-        parts.push({ node: { type: 'mathInline', attrs: { latex: token.content }, content: [] } })
-        break
-      case 'field':
-        parts.push({ node: { type: 'fieldRef', attrs: { name: token.content }, content: [] } })
-        break
-      case 'image': {
-        const image = imageNode(token, context)
-        if (image !== undefined) parts.push({ node: image })
-        break
-      }
-      case 'html_inline':
-        parts.push({ html: token.content })
-        break
-      case 'link_open':
-        outer.push(marks)
-        marks = withLink(marks, token, context)
-        linked = parts.length
-        break
-      case 'link_close':
-        if (marks[0]?.type === 'link' && hasNoText(parts.slice(linked)))
-          context.fixes.add('dropped_invalid', onlyText, context.place, 'link', 'href')
-        marks = outer.pop() ?? []
-        break
-      case 'em_open':
-      case 'strong_open':
-      case 's_open':
-        outer.push(marks)
-        marks = withMark(marks, marksOfTokens[token.type] as ProseMark)
-        break
-      default:
-        marks = outer.pop() ?? []
+    if (token.nesting > 0) {
+      outer.push(marks)
+      const isLink = token.type === 'link_open'
+      marks = isLink ? withLink(marks, token, context) : withMark(marks, marksOfTokens[token.type] as ProseMark)
+      if (isLink) linked = parts.length
+    } else if (token.nesting < 0) {
+      if (token.type === 'link_close' && marks[0]?.type === 'link' && hasNoText(parts.slice(linked)))
+        context.fixes.add('dropped_invalid', onlyText, context.place, 'link', 'href')
+      marks = outer.pop() ?? []
+    } else {
+      const part = partOf(token, marks, context)
+      if (part !== undefined && !('text' in part && part.text === '')) parts.push(part)
     }
   }
   return withoutRemoved(parts, context)
+}
+
+function partOf(token: Token, marks: readonly ProseMark[], context: InlineContext): InlinePart | undefined {
+  const { content } = token
+  switch (token.type) {
+    case 'text':
+      return { text: content, marks, isKept: false }
+    case 'text_special':
+      // White space written as a character reference is meant.
+      return { text: content, marks, isKept: token.info === 'entity' }
+    case 'code_inline':
+      return { text: content, marks: withMark(marks, code), isKept: true }
+    case 'softbreak':
+      return { text: ' ', marks, isKept: false }
+    case 'hardbreak':
+      return { node: { type: 'hardBreak', attrs: {}, content: [] } }
+    case 'math_inline':
+      return { node: { type: 'mathInline', attrs: { latex: content }, content: [] } }
+    case 'field':
+      return { node: { type: 'fieldRef', attrs: { name: content }, content: [] } }
+    case 'image': {
+      const node = imageNode(token, context)
+      return node && { node }
+    }
+    case 'html_inline':
+      return { html: content }
+    default:
+      return undefined
+  }
 }
 
 /**
