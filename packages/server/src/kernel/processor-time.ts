@@ -5,14 +5,32 @@ const KNOWN_SHARE = 0.9
 /** A thread that gets no processor is not stuck; one that waits for this many times its time is. */
 const LONGEST_WAIT = 5
 
-/** Milliseconds of processor time that a thread has had, busy or not; `null` when it has ended, or before Node 24.6, which cannot tell. */
+/** Milliseconds of processor time that a thread has had, busy or not; `null` before Node 24.6, which cannot tell. Rejects unless it runs. */
 export async function threadCpuMs(thread: Worker): Promise<number | null> {
   if (!('cpuUsage' in thread)) return null
-  try {
-    const { user, system } = await thread.cpuUsage()
-    return (user + system) / 1000
-  } catch {
-    return null
+  const { user, system } = await thread.cpuUsage()
+  return (user + system) / 1000
+}
+
+/** The processor time that one piece of work has had, as far as its thread has told; what is told late is still of that work. */
+export class SpentTime {
+  /** 0 until the thread has told: one that gets no processor does not answer. `null`: it cannot tell. */
+  usedMs: number | null = 0
+  private beganMs: number | null
+
+  /** `beganMs`: what the thread had before, when that is known; else what it tells first. */
+  constructor(beganMs: number | null = null) {
+    this.beganMs = beganMs
+  }
+
+  async measure(cpuMs: () => Promise<number | null>): Promise<void> {
+    try {
+      const nowMs = await cpuMs()
+      if (nowMs !== null) this.beganMs ??= nowMs
+      this.usedMs = nowMs === null || this.beganMs === null ? null : nowMs - this.beganMs
+    } catch {
+      // It does not run yet, or has ended: it tells later or never.
+    }
   }
 }
 

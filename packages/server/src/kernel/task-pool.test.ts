@@ -5,7 +5,10 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTaskPool } from './task-pool.ts'
 
-type Task = { readonly do: 'echo' | 'spin' | 'sleep' | 'throw' | 'exit' | 'thread'; readonly value?: Uint8Array | number }
+type Task = {
+  readonly do: 'echo' | 'spin' | 'sleep' | 'throw' | 'exit' | 'thread' | 'deaf'
+  readonly value?: Uint8Array | number
+}
 
 let directory: string
 let entry: URL
@@ -13,6 +16,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'task-pool-'))
   const worker = new URL('./task-worker.ts', import.meta.url).href
   const source = `import { serveTasks } from '${worker}'
+import { pbkdf2Sync } from 'node:crypto'
 import { threadId } from 'node:worker_threads'
 serveTasks((task) => {
   switch (task.do) {
@@ -21,6 +25,11 @@ serveTasks((task) => {
     case 'throw': throw new Error('bad task')
     case 'exit': process.exit(3)
     case 'spin': for (;;);
+    case 'deaf': {
+      pbkdf2Sync('p', 's', 2_000_000, 64, 'sha512')
+      task.value[0] = 1
+      return { result: 'told' }
+    }
     case 'sleep': return { result: Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, task.value) }
   }
 })`
@@ -61,6 +70,10 @@ describe('task pool', () => {
     expect(await byProcessor.run(sleep)).toEqual({ kind: 'done', result: 'timed-out' })
     expect(await byProcessor.run({ task: { do: 'sleep', value: 60_000 }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
     expect(await byProcessor.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
+    // In native code a thread tells nothing, not even that it was busy: it is not waited for until it does.
+    const value = new Uint8Array(new SharedArrayBuffer(1))
+    expect(await byProcessor.run({ task: { do: 'deaf', value }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
+    expect(value[0]).toBe(0)
   })
 
   it('[C4] a task that ends its thread is answered first, and the next one gets a new thread', async () => {

@@ -1,6 +1,6 @@
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from './clock.ts'
-import { hadItsTime, threadCpuMs } from './processor-time.ts'
+import { hadItsTime, SpentTime, threadCpuMs } from './processor-time.ts'
 
 /** A task as the worker of a pool gets it; `transfer` moves buffers instead of copying them. */
 export interface TaskCall<Task> {
@@ -32,7 +32,8 @@ interface Waiting<Task, Result> {
 interface Running<Task, Result> {
   readonly waiting: Waiting<Task, Result>
   readonly startedMs: number
-  readonly startedCpuMs: Promise<number | null>
+  /** `null`: only the clock counts. */
+  readonly spent: SpentTime | null
   timer: NodeJS.Timeout
 }
 
@@ -41,7 +42,6 @@ interface Thread<Task, Result> {
   running: Running<Task, Result> | null
 }
 
-const UNKNOWN = Promise.resolve(null)
 const LOOK_AGAIN_MS = 50
 
 /**
@@ -77,15 +77,14 @@ export function openTaskPool<Task, Result>(options: {
     startWaiting()
   }
 
-  async function due(thread: Thread<Task, Result>, running: Running<Task, Result>): Promise<void> {
-    const [before, now] = await Promise.all([running.startedCpuMs, byProcessor ? threadCpuMs(thread.worker) : UNKNOWN])
-    if (thread.running !== running) return
-    const { deadlineMs } = running.waiting.call
-    const usedMs = now === null ? null : now - (before ?? 0)
+  function due(thread: Thread<Task, Result>, running: Running<Task, Result>): void {
+    const { waiting, startedMs, spent } = running
+    const { deadlineMs } = waiting.call
     // A timer may come a fraction early.
-    const waitedMs = Math.max(deadlineMs, clock.monotonicMs() - running.startedMs)
-    if (hadItsTime(deadlineMs, { waitedMs, usedMs })) return endThread(thread, { kind: 'overdue' })
-    running.timer = setTimeout(() => void due(thread, running), Math.max(LOOK_AGAIN_MS, deadlineMs - (usedMs ?? 0)))
+    const waitedMs = Math.max(deadlineMs, clock.monotonicMs() - startedMs)
+    if (hadItsTime(deadlineMs, { waitedMs, usedMs: spent && spent.usedMs })) return endThread(thread, { kind: 'overdue' })
+    void spent?.measure(() => threadCpuMs(thread.worker))
+    running.timer = setTimeout(() => due(thread, running), LOOK_AGAIN_MS)
   }
 
   function openThread(): Thread<Task, Result> {
@@ -107,17 +106,19 @@ export function openTaskPool<Task, Result>(options: {
 
   function startWaiting(): void {
     while (queue.length > 0 && !closed) {
-      const idle = [...threads].find((thread) => thread.running === null) ?? (threads.size < options.size ? openThread() : null)
-      if (idle === null) return
+      const idle = [...threads].find((thread) => thread.running === null)
+      const thread = idle ?? (threads.size < options.size ? openThread() : null)
+      if (thread === null) return
       const waiting = queue.shift() as Waiting<Task, Result>
       const running: Running<Task, Result> = {
         waiting,
         startedMs: clock.monotonicMs(),
-        startedCpuMs: byProcessor ? threadCpuMs(idle.worker) : UNKNOWN,
-        timer: setTimeout(() => void due(idle, running), waiting.call.deadlineMs),
+        spent: byProcessor ? new SpentTime(idle === undefined ? 0 : null) : null,
+        timer: setTimeout(() => due(thread, running), waiting.call.deadlineMs),
       }
-      idle.running = running
-      idle.worker.postMessage(waiting.call.task, waiting.call.transfer ?? [])
+      thread.running = running
+      void running.spent?.measure(() => threadCpuMs(thread.worker))
+      thread.worker.postMessage(waiting.call.task, waiting.call.transfer ?? [])
     }
   }
 

@@ -16,80 +16,98 @@ import type { FromWorker, ToWorker } from '../worker-messages.ts'
 describe('the watchdog', () => {
   const running = { room: 3, connection: 4, join: 1, ordinal: 9, bytes: 100 }
 
-  it('[C5] an operation over its time is told with what it is; one that ended is not', () => {
+  /** Looks as a relay does: then it has the time of the thread measured, which `cpuMs` tells. */
+  function watched() {
     const memory = watchedMemory()
     const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
-    expect(dog.overdue(0)).toBeNull()
+    const look = async (nowMs: number, cpuMs: number | null | Promise<number> = null) => {
+      const stuck = dog.overdue(nowMs)
+      const measured = dog.measure(async () => cpuMs)
+      if (!(cpuMs instanceof Promise)) await measured
+      return stuck
+    }
+    return { watch, dog, look }
+  }
+
+  it('[C5] an operation over its time is told with what it is; one that ended is not', async () => {
+    const { watch, look } = watched()
+    expect(await look(0)).toBeNull()
     watch.begin(running)
-    expect(dog.overdue(100)).toBeNull()
-    expect(dog.overdue(2_000)).toBeNull()
-    expect(dog.overdue(2_100)).toEqual(running)
+    expect(await look(100)).toBeNull()
+    expect(await look(2_000)).toBeNull()
+    expect(await look(2_100)).toEqual(running)
     watch.end()
-    expect(dog.overdue(9_000)).toBeNull()
-    expect(dog.overdue(99_000)).toBeNull()
+    expect(await look(9_000)).toBeNull()
+    expect(await look(99_000)).toBeNull()
   })
 
-  it('[C5] a busy worker whose operations come and go is left alone', () => {
-    const memory = watchedMemory()
-    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
+  it('[C5] a busy worker whose operations come and go is left alone', async () => {
+    const { watch, look } = watched()
     for (let i = 0; i < 100; i++) {
       watch.begin({ ...running, ordinal: i })
-      expect(dog.overdue(i * 250)).toBeNull()
+      expect(await look(i * 250)).toBeNull()
     }
   })
 
-  it('[C5] a larger operation has a second more per MiB', () => {
-    const memory = watchedMemory()
-    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
+  it('[C5] a larger operation has a second more per MiB', async () => {
+    const { watch, look } = watched()
     watch.begin({ ...running, bytes: 4 * 1024 * 1024 })
-    dog.overdue(0)
-    expect(dog.overdue(5_900)).toBeNull()
-    expect(dog.overdue(6_000)).not.toBeNull()
+    await look(0)
+    expect(await look(5_900)).toBeNull()
+    expect(await look(6_000)).not.toBeNull()
   })
 
   it('[C5] an operation that gets no processor is waited for, up to five times its time', async () => {
-    const memory = watchedMemory()
-    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
-    const looked = async (nowMs: number, cpuMs: number) => {
-      const stuck = dog.overdue(nowMs)
-      await dog.measure(async () => cpuMs)
-      return stuck
-    }
+    const { watch, look } = watched()
     watch.begin(running)
-    await looked(0, 70_000)
-    expect(await looked(50, 70_010)).toBeNull()
-    expect(await looked(2_000, 70_500)).toBeNull()
-    expect(await looked(3_000, 71_700)).toBeNull()
-    expect(await looked(3_450, 71_810)).toBeNull()
-    expect(await looked(3_500, 71_810)).toEqual(running)
+    await look(0, 70_000)
+    expect(await look(50, 70_010)).toBeNull()
+    expect(await look(2_000, 70_500)).toBeNull()
+    expect(await look(3_000, 71_700)).toBeNull()
+    expect(await look(3_450, 71_810)).toBeNull()
+    expect(await look(3_500, 71_810)).toEqual(running)
     watch.begin(running)
-    await looked(10_000, 71_810)
-    expect(await looked(19_900, 71_900)).toBeNull()
-    expect(await looked(20_000, 71_900)).toEqual(running)
+    await look(10_000, 71_810)
+    expect(await look(19_900, 71_900)).toBeNull()
+    expect(await look(20_000, 71_900)).toEqual(running)
   })
 
-  it('[C5] processor time of the operation before is none of the next one, and of an idle thread none is asked', async () => {
-    const memory = watchedMemory()
-    const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
+  it('[C5] a thread that does not even tell its time is waited for as long', async () => {
+    const { watch, look } = watched()
+    const never = new Promise<number>(() => undefined)
     watch.begin(running)
-    dog.overdue(0)
-    await dog.measure(async () => 1_000)
+    for (const nowMs of [0, 2_100, 9_900]) expect(await look(nowMs, never)).toBeNull()
+    expect(await look(10_000, never)).toEqual(running)
+  })
+
+  it('[C5] processor time of the operation before is none of the next one, however late it is told', async () => {
+    const { watch, look } = watched()
+    watch.begin(running)
+    await look(0, 1_000)
     const late = Promise.withResolvers<number>()
-    const measuring = dog.measure(() => late.promise)
+    await look(50, late.promise)
     watch.begin(running)
-    expect(dog.overdue(100)).toBeNull()
+    expect(await look(100, 9_000)).toBeNull()
     late.resolve(1_010)
-    await measuring
-    await dog.measure(async () => 9_000)
-    await dog.measure(async () => 9_100)
-    expect(dog.overdue(2_200)).toBeNull()
-    await dog.measure(async () => 10_800)
-    expect(dog.overdue(3_900)).toEqual(running)
-    watch.end()
-    dog.overdue(4_000)
+    expect(await look(150, 9_040)).toBeNull()
+    expect(await look(2_200, 10_700)).toBeNull()
+    expect(await look(3_900, 10_900)).toBeNull()
+    expect(await look(3_950, 10_900)).toEqual(running)
+  })
+
+  it('[C5] a thread that runs nothing is asked nothing', async () => {
+    const { watch, dog, look } = watched()
     let asked = 0
-    await dog.measure(async () => ++asked)
-    expect(asked).toBe(0)
+    const ask = async () => ++asked
+    await dog.measure(ask)
+    watch.begin(running)
+    await look(0)
+    await dog.measure(ask)
+    expect(asked).toBe(1)
+    watch.end()
+    await look(100)
+    await dog.measure(ask)
+    expect(asked).toBe(1)
   })
 })
 

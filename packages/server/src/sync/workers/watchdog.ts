@@ -1,4 +1,4 @@
-import { hadItsTime } from '../../kernel/processor-time.ts'
+import { hadItsTime, SpentTime } from '../../kernel/processor-time.ts'
 import type { Watch } from '../room/room-host.ts'
 
 /** What a worker says it is running. */
@@ -47,8 +47,7 @@ export class Watchdog {
   private readonly what: Float64Array
   private seen = 0
   private sinceMs = 0
-  /** Processor time of the thread as first and last measured while it ran what it runs; `null`: not yet. */
-  private cpu: { readonly firstMs: number; readonly lastMs: number } | null = null
+  private spent = new SpentTime()
 
   constructor(memory: SharedArrayBuffer) {
     this.turn = new Int32Array(memory, 0, 1)
@@ -71,23 +70,17 @@ export class Watchdog {
     if (now !== this.seen) {
       this.seen = now
       this.sinceMs = nowMs
-      this.cpu = null
+      this.spent = new SpentTime()
       return null
     }
     const running = this.running()
     if (running === null) return null
     const allowedMs = APPLY_MS + (running.bytes > MIB ? (running.bytes / MIB) * PER_MIB_MS : 0)
-    const usedMs = this.cpu && this.cpu.lastMs - this.cpu.firstMs
-    return hadItsTime(allowedMs, { waitedMs: nowMs - this.sinceMs, usedMs }) ? running : null
+    return hadItsTime(allowedMs, { waitedMs: nowMs - this.sinceMs, usedMs: this.spent.usedMs }) ? running : null
   }
 
-  /** Has the processor time of the thread measured for the next look; nothing is asked of one that runs nothing. */
+  /** Has the processor time measured for the next look; nothing is asked of a thread that runs nothing. */
   async measure(threadCpuMs: () => Promise<number | null>): Promise<void> {
-    const { seen } = this
-    if (seen % 2 === 0) return
-    const cpuMs = await threadCpuMs()
-    // A busy thread answers late: what it tells then is not of the operation that runs by now.
-    if (cpuMs === null || seen !== this.seen) return
-    this.cpu = { firstMs: this.cpu?.firstMs ?? cpuMs, lastMs: cpuMs }
+    if (this.seen % 2 !== 0) await this.spent.measure(threadCpuMs)
   }
 }
