@@ -33,42 +33,34 @@ export function reconcileUnits(fragment: Y.XmlFragment, before: ProseTree, after
 function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, going: Going): readonly Y.XmlElement[] {
   const { cache } = going
   const changed: Y.XmlElement[] = []
-  // Neighbours that go are removed at once: each removal walks the list from its start.
-  let gone = { start: 0, count: 0 }
-  const remove = (): void => {
-    if (gone.count > 0) parent.delete(gone.start, gone.count)
-    gone = { start: 0, count: 0 }
-  }
   let first = units.reduce((sum, unit) => sum + unit.nodes.length, 0)
   for (const unit of units.toReversed()) {
     first -= unit.nodes.length
     const [node] = unit.nodes
     if (node === undefined) continue
-    const element = unit.nodes.length === 1 ? cache.origins.get(node) : undefined
+    const element = unit.nodes.length === 1 && unit.count === 1 ? cache.origins.get(node) : undefined
     if (element?.parent !== parent) {
-      remove()
       rewriteUnit(parent, unit, first, plan)
       continue
     }
+    // By the element: a position is found by walking the list from its start.
     const inserted = plan.inserted.get(first)
-    if (inserted !== undefined) {
-      remove()
-      parent.insert(unit.start + unit.count, createElements(inserted))
-    }
+    if (inserted !== undefined) parent.insertAfter(element, createElements(inserted))
     const change = plan.changed.get(first)
-    if (plan.removed.has(first)) {
-      if (unit.start + unit.count !== gone.start) remove()
-      gone = { start: unit.start, count: unit.count + gone.count }
-    } else if (change !== undefined) {
+    if (plan.removed.has(first)) removeElement(element)
+    else if (change !== undefined) {
       changeElement(element, node, change.before, change.after, going)
       forgetElement(cache, element)
       changed.push(element)
     }
   }
-  remove()
   const atStart = plan.inserted.get(-1)
   if (atStart !== undefined) parent.insert(0, createElements(atStart))
   return changed
+}
+
+function removeElement(element: Y.XmlElement): void {
+  element.doc?.transact((transaction) => element._item?.delete(transaction))
 }
 
 /** Live content that the model shows otherwise than it is: it is written as shown when something in it changes. [PROSE-24] */
