@@ -36,6 +36,11 @@ describe('prose page list', () => {
     expect(contentOf(answer.body, 'page-000000000001')).toBe('<p></p>')
   })
 
+  it('[TOOL-add_prose_page] a document may have more pages than a call has arguments', () => {
+    const many = bodyOf({ richTextPages: Array.from({ length: 150_000 }, (_, i) => ({ id: `p${i}`, content: '' })) })
+    expect(done(addProsePage, many, { name: 'New' }).result).toMatchObject({ name: 'New', order: 150_000 })
+  })
+
   it('[TOOL-add_prose_page] default names are Prose, then Prose p.N above the highest', () => {
     for (const [names, next] of [
       [[], 'Prose'],

@@ -43,7 +43,7 @@ export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, env
   const own = withOwnIds(content.isBlank ? [] : content.tree, [])
   const tree = completeIds(own, blockIdMint(body, environment, idsOf(own)))
   const id = freePageId(body, environment)
-  const order = Math.max(-1, ...pages.map(pageOrder)) + 1
+  const order = pages.reduce((highest, other, index) => Math.max(highest, pageOrder(other, index)), -1) + 1
   const page: ProsePage = { id, members: { id, name: named.name, order }, content: serialiseHtml(tree) }
   return {
     kind: 'edited',
