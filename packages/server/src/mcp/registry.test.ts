@@ -170,7 +170,7 @@ describe('the tool server', () => {
     const { call } = serverOf(failing(new OverdueBody()))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
-    expect(result['message']).toMatch(/longer than a call may take.*Nothing was written.*get_prose with pageId and limit/)
+    expect(result['message']).toMatch(/longer than a call may take.*Nothing was written.*get_prose with pageId and without id/)
   })
 
   it('[MCP-15] a call that was given up before it began does not run; one that gives up later rejects with the reason', async () => {

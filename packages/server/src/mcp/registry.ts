@@ -117,8 +117,7 @@ function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
 function storeFailure(error: unknown): ToolFailure | null {
   if (!(error instanceof RelayError)) return null
   if (error instanceof OverdueBody) {
-    const cure =
-      'when that fails too, get_prose with pageId and limit, or with index, reads no more of a page than it answers with'
+    const cure = 'when that fails too, get_prose with pageId and without id reads no further into a page than its answer goes'
     const sentence = `The document took longer than a call may take: the machine is busy, or a page is very long. Nothing was written. Repeat the call; ${cure}.`
     return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
   }
