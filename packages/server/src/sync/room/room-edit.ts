@@ -150,7 +150,7 @@ async function overQuota(room: Room, change: Change, { access }: EditRequest): P
   const outcome = await room.host.documents.overQuota({
     workspaceId: access.workspaceId,
     grownBytes: sinceStored,
-    blobReferences: growth.addsBlobs ? writeSettledBody(edited.body, false).blobReferences : [],
+    blobReferences: bodyMayFollow(change) ? [] : writeSettledBody(edited.body, false).blobReferences,
     quotaBytes: gatingQuota(growth.bytes, access),
     nowMs,
   })
@@ -213,13 +213,18 @@ interface Stored {
 }
 
 /**
- * The body to be stored with the edit; `null` where it may follow. It may not when the edit says what the live document cannot hold, when blobs are to be kept by
- * it, and before a zeroing, whose state before must be the stored one. [BLOB-2, LIFE-18]
+ * Not when the edit says what the live document cannot hold, when blobs are to be kept by the body, nor at a zeroing, whose state before must be
+ * the stored one. [BLOB-2, LIFE-18]
  */
+function bodyMayFollow(change: Change): boolean {
+  const { before, edited, growth } = change
+  return isLiveChange(before, edited.body) && !growth.addsBlobs && !isZeroing(change)
+}
+
+/** The body to be stored with the edit; `null` where it may follow. */
 function storedNow(saver: RoomSaver, change: Change, records: number, sub: string): Stored | null {
-  const { base, before, edited, growth, nowMs } = change
-  const mayFollow = records > 0 && isLiveChange(before, edited.body) && !growth.addsBlobs && !isZeroing(change)
-  if (mayFollow) return null
+  const { base, edited, nowMs } = change
+  if (records > 0 && bodyMayFollow(change)) return null
   const { body: settled, bytes, blobReferences } = writeSettledBody(stampBody(saver.project(edited.body), nowMs, sub), false)
   return { settled, body: { bytes, facts: bodyFacts(settled, base.head.facts.clientVersion), blobReferences } }
 }
