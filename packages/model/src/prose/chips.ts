@@ -41,7 +41,7 @@ export function withLabel(chip: ProseElement, label: string): ProseElement {
   return { ...chip, attrs: label === '' ? attrs : { ...attrs, label } }
 }
 
-/** A copy with every inline atom as `change` gives it; what it leaves alone keeps its identity. */
+/** A copy with every chip as `change` gives it, of fields and of citations; what it leaves alone keeps its identity. */
 export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip: ProseElement) => ProseElement): readonly T[] {
   const mapped = nodes.map((node): ProseNode => {
     if (node.type === 'text') return node

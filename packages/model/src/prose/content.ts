@@ -21,6 +21,9 @@ export interface Content {
   readonly warnings: readonly Warning[]
 }
 
+/** What a call that gives none writes. */
+export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
+
 export const maxContentBytes = 1_048_576
 
 /** Why content is not even read, `null` when it is. Comes before anything that depends on the document. [PROSE-21] */

@@ -5,7 +5,7 @@ import { memberOf, setMember } from '../json.ts'
 import { cleanName, nameFlaw } from '../names.ts'
 import { lastPage, nextPageName, notPermutation } from '../pages.ts'
 import { blockIdMint, completeIds, idsOf, listBlocks, type BlockList } from './blocks.ts'
-import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
+import { contentTooLarge, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
 import { findProsePage, pageOrder, withProsePage, withProsePages } from './page.ts'
@@ -28,13 +28,11 @@ export interface AddedProsePage extends BlockList {
   readonly order: number
 }
 
-const blank: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
-
 /** Appends a page. One without content is the empty page, which has no blocks. [TOOL-add_prose_page] */
 export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, environment) => {
   const content =
     args.content === undefined
-      ? blank
+      ? noContent
       : readContent({ content: args.content, format: args.format }, librariesOf(body, environment))
   if (isRefusal(content)) return content
   const pages = body.prose.pages

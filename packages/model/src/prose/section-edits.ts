@@ -1,6 +1,6 @@
 import { isRefusal, refused, type Edit, type Refusal } from '../edit.ts'
 import type { BlockList } from './blocks.ts'
-import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
+import { contentTooLarge, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
 import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageTree } from './page.ts'
@@ -14,8 +14,6 @@ export interface InsertSection extends SectionPlace {
   readonly body?: string | undefined
   readonly format?: ContentArgs['format']
 }
-
-const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
 
 /** What is wrong with a call whatever the document. [MCP-3] */
 export function insertSectionFlaw({ title, level, body = '' }: InsertSection): Refusal | null {
