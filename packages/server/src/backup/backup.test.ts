@@ -235,6 +235,7 @@ describe('migrations', () => {
     await close()
     expect(await planMigration(urlOf('old'), silentLogger)).toEqual([
       { name: '0002-workspace', safe: true, bytes: expect.any(Number) },
+      { name: '0003-remembered-writes', safe: true, bytes: 0 },
     ])
     await migrateAll(urlOf('old'), silentLogger)
     expect(await planMigration(urlOf('old'), silentLogger)).toEqual([])

@@ -1,9 +1,11 @@
 import { collectBlobs, removeForgottenUploads } from '../blobs/collect.ts'
+import { REMEMBERED_MS } from '../documents/once.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import {
   lookEveryMs,
   type MaintenanceJob,
+  rememberedJob,
   settlingJob,
   shareLinkJob,
   startMaintenance,
@@ -30,6 +32,7 @@ export function startHousekeeping(
     settlingJob(storage.documents, rooms),
     tombstoneJob(storage.documents, clock, config.storage.tombstoneDays),
     shareLinkJob(storage.shareLinks, clock),
+    rememberedJob(storage.documents, clock, REMEMBERED_MS),
     totalsJob(metrics, () => storage.totals(), clock),
     {
       name: 'blobs',

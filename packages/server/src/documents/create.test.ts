@@ -35,7 +35,7 @@ const stored = async (id: string) => {
 describe('a blank document', () => {
   it('[BODY-12] [WS-53] [OPS-7] is stored, told and audited', async () => {
     const made = await relay.documents.create(ann, creation(['doc-a', 'page-c', 'page-p']))
-    expect(made).toMatchObject({ head: { id: 'doc-a', version: 1 }, canvasPageId: 'page-c', prosePageId: 'page-p' })
+    expect(made).toEqual({ kind: 'created', id: 'doc-a', version: 1, canvasPageId: 'page-c', prosePageId: 'page-p' })
     expect(await stored('doc-a')).toMatchObject({
       head: { ownerId: 'ann', ownerName: 'Ann', facts: { title: 'T', canvasPageCount: 1, prosePageCount: 1 } },
       body: {
@@ -61,7 +61,7 @@ describe('a blank document', () => {
     await relay.documents.create(ann, creation(['doc-y', 'c', 'p']))
     await relay.documents.remove(ann, 'doc-y')
     const made = await relay.documents.create(ann, creation(['doc-x', 'c', 'p', 'doc-y', 'c', 'p', 'doc-z', 'c', 'p']))
-    expect(made.head.id).toBe('doc-z')
+    expect(made).toMatchObject({ kind: 'created', id: 'doc-z' })
     expect((await stored('doc-x'))?.head.version).toBe(1)
     await expect(relay.documents.create(ann, { ...creation([]), mint: () => 'doc-x' })).rejects.toMatchObject({
       code: 'UNAVAILABLE',

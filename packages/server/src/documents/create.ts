@@ -1,9 +1,11 @@
 import { blankBody } from '@docrelay/model/body-blank'
 import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeSettledBody } from '@docrelay/model/body-write'
+import type { Refusal } from '@docrelay/model/edit'
 import { type Access, mayCreate, refuse } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef, StoredBody } from './document-store.port.ts'
+import { type Once, onceMember, onlyOnce, type Repeated, repeated } from './once.ts'
 import { quotaRefusal, refuseSize } from './put-plan.ts'
 import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
@@ -15,25 +17,39 @@ export interface Creation {
   readonly form: 'list' | 'keyed'
   /** An id that nothing has. [TOOL-12] */
   mint(kind: 'doc' | 'page'): string
+  readonly once?: Once
 }
 
-export interface Created {
-  readonly head: DocumentHead
+export interface NewIds {
+  readonly id: string
   readonly canvasPageId: string
   readonly prosePageId: string
 }
 
-/** Stores a blank document of the caller. Throws the refusal as RelayError; durable when it resolves, and then the event has left. [LIFE-2, BODY-12, WS-53] */
-export async function createDocument(access: Access, creation: Creation, deps: WritingDeps): Promise<Created> {
+export interface Created extends NewIds {
+  readonly kind: 'created'
+  readonly version: number
+}
+
+/** A refusal: the request id stands for another call. */
+export type CreateOutcome = Created | Repeated<NewIds> | Refusal
+
+/** Stores a blank document of the caller. Throws the refusal as RelayError, but that of a used request id; durable when it resolves, and then the event has left. [LIFE-2, BODY-12, WS-53] */
+export async function createDocument(access: Access, creation: Creation, deps: WritingDeps): Promise<CreateOutcome> {
   if (!mayCreate(access.role)) throw refuse({ role: access.role, level: 'view', needed: 'edit' })
+  return onlyOnce<NewIds, CreateOutcome>(creation.once, access.workspaceId, deps, () => create(access, creation, deps))
+}
+
+async function create(access: Access, creation: Creation, deps: WritingDeps): Promise<CreateOutcome> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const ref = { workspaceId: access.workspaceId, id: creation.mint('doc') }
-    const pages = { canvasPageId: creation.mint('page'), prosePageId: creation.mint('page') }
-    const head = await inTurn(deps, ref, () => store(access, ref, { ...creation, ...pages }, deps))
-    if (head === null) continue
-    deps.events.publish({ kind: 'created', head, actor: access.sub })
-    deps.log.info('document.created', 'a document was created', { ...auditFields(access, head.id), version: head.version })
-    return { head, ...pages }
+    const ids = { id: creation.mint('doc'), canvasPageId: creation.mint('page'), prosePageId: creation.mint('page') }
+    const ref = { workspaceId: access.workspaceId, id: ids.id }
+    const outcome = await inTurn(deps, ref, () => store(access, ref, { ...creation, ...ids }, deps))
+    if (outcome === null) continue
+    if ('kind' in outcome) return outcome
+    deps.events.publish({ kind: 'created', head: outcome, actor: access.sub })
+    deps.log.info('document.created', 'a document was created', { ...auditFields(access, ids.id), version: outcome.version })
+    return { kind: 'created', version: outcome.version, ...ids }
   }
   throw contended()
 }
@@ -42,11 +58,12 @@ export async function createDocument(access: Access, creation: Creation, deps: W
 async function store(
   access: Access,
   ref: DocumentRef,
-  blank: Omit<Creation, 'mint'> & Omit<Created, 'head'>,
+  blank: Omit<Creation, 'mint'> & NewIds,
   deps: WritingDeps,
-): Promise<DocumentHead | null> {
+): Promise<DocumentHead | Exclude<CreateOutcome, Created> | null> {
   const nowMs = deps.clock.nowMs()
-  const body = storedBlank({ ...blank, id: ref.id, nowMs })
+  const { id, canvasPageId, prosePageId, once } = blank
+  const body = storedBlank({ ...blank, nowMs })
   const tooLarge = refuseSize(body.bytes.byteLength, access)
   if (tooLarge !== null) throw counted(new RelayError(tooLarge.code, tooLarge.message, tooLarge.details), 'doc_size', deps)
   const outcome = await deps.store.write({
@@ -57,8 +74,10 @@ async function store(
     nowMs,
     quotaBytes: access.limits.quotaBytes,
     log: { kind: 'cold' },
+    ...onceMember(once, nowMs, () => ({ id, canvasPageId, prosePageId }) satisfies NewIds),
   })
   if (outcome.kind === 'written') return outcome.head
+  if (outcome.kind === 'repeated' && once !== undefined) return repeated(outcome.first, once)
   if (outcome.kind !== 'over-quota') return null
   const { code, message, details } = quotaRefusal(outcome, access)
   throw counted(new RelayError(code, message, details), 'storage', deps)

@@ -98,6 +98,25 @@ export interface DocumentWrite {
   readonly log: { readonly kind: 'cold' } | { readonly kind: 'none' } | LiveWrite
   /** Keeps the stored body from before this write as a recovery point, in the same transaction. [LIFE-18] */
   readonly capture?: { readonly reason: 'zeroing' }
+  /** Done at most once under this name, and remembered in the same transaction. [TOOL-22] */
+  readonly once?: OnceWrite
+}
+
+/** A write that its caller asks for again when it does not learn whether it was done. */
+export interface OnceWrite {
+  /** Names the caller, what it called and its request id; one per workspace. */
+  readonly request: string
+  /** Of the arguments. */
+  readonly digest: string
+  /** What the caller is told, as JSON, but for the version. */
+  readonly answer: string
+  /** What was remembered at that time or before is over, and replaced. */
+  readonly sinceMs: number
+}
+
+/** How the first write under a request went. */
+export interface RememberedWrite extends Pick<OnceWrite, 'digest' | 'answer'> {
+  readonly version: number
 }
 
 export interface LiveWrite {
@@ -118,6 +137,8 @@ export type WriteOutcome =
   | { readonly kind: 'conflict'; readonly current: DocumentState }
   /** A cold write met a log that is ahead of the body; settle the document through its room and try again. */
   | { readonly kind: 'unsettled'; readonly current: DocumentHead }
+  /** It was done before: `once` is remembered. */
+  | { readonly kind: 'repeated'; readonly first: RememberedWrite }
   | OverQuota
 
 export interface OverQuota {
@@ -148,6 +169,8 @@ export interface DocumentStore {
   /** Head and body of one moment; `null` when absent or deleted. */
   read(ref: DocumentRef): Promise<DocumentRecord | null>
   write(write: DocumentWrite): Promise<WriteOutcome>
+  /** What was written under a request; `null`: nothing since then, or more was in this workspace than is remembered. [TOOL-22] */
+  remembered(workspaceId: string, request: Pick<OnceWrite, 'request' | 'sinceMs'>): Promise<RememberedWrite | null>
   /** What the quota would say to a write of this growth now, `null`: nothing. Writes nothing. [TOOL-21] */
   overQuota(growth: DocumentGrowth): Promise<OverQuota | null>
   /** Removes body, log, snapshots and points and writes the tombstone. Needs the expected key; the version may have moved. [LIFE-23] */
@@ -164,6 +187,8 @@ export interface DocumentStore {
   usedBytes(workspaceId: string): Promise<number>
   /** Deletes at most `limit` tombstones older than `beforeMs`; answers how many. [LIFE-24, LIFE-30] */
   purgeTombstones(beforeMs: number, limit: number): Promise<number>
+  /** The same for remembered writes. */
+  purgeRemembered(beforeMs: number, limit: number): Promise<number>
   /** Those of the next `limit` documents by key whose bodies lack edits of their logs; `nextKey` is where to go on, `null` at the end. */
   behind(
     afterKey: number,

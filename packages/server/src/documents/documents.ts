@@ -1,7 +1,7 @@
 import type { Access, Level } from '../access/access.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { changeBeside } from './change-beside.ts'
-import { createDocument, type Created, type Creation } from './create.ts'
+import { createDocument, type CreateOutcome, type Creation } from './create.ts'
 import type { DocumentHead, DocumentRecord, DocumentRef, DocumentStore } from './document-store.port.ts'
 import { editDocument, type EditInput } from './edit.ts'
 import { type ListedPage, type ListQuery, pageOf } from './listing.ts'
@@ -32,7 +32,7 @@ export interface Documents {
   /** Runs the edit of a tool; what refuses it is an answer of the tools' own table. [CONC-1] */
   edit(access: Access, input: EditInput): Promise<EditOutcome>
   /** A blank document of the caller. [BODY-12] */
-  create(access: Access, creation: Creation): Promise<Created>
+  create(access: Access, creation: Creation): Promise<CreateOutcome>
   remove(access: Access, id: string, removal?: Removal): Promise<void>
   /** [REST-23] */
   transfer(access: Access, id: string, to: NewOwner): Promise<void>

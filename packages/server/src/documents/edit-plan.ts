@@ -1,8 +1,10 @@
-import { type Refusal, refused } from '@docrelay/model/edit'
+import type { BodyFacts } from '@docrelay/model/body-facts'
+import { type Edited, type Refusal, refused } from '@docrelay/model/edit'
 import { type Access, reaches } from '../access/access.ts'
 import type { DocumentState, OverQuota } from './document-store.port.ts'
+import { editNotes } from './notes.ts'
 import { documentLevel } from './put-plan.ts'
-import type { EditRequest } from './residents.port.ts'
+import type { EditAnswer, EditRequest } from './residents.port.ts'
 
 /** Whether an edit may run on what is stored: existence, right, version, in this order. [MCP-25, MCP-27, TOOL-20] */
 export function refuseEdit(state: DocumentState, request: EditRequest): Refusal | null {
@@ -55,4 +57,9 @@ export function editOverQuota(outcome: OverQuota, access: Access): Refusal {
 export function contendedEdit(serverVersion: number, attempts: number): Refusal {
   const message = `Other writers changed the document during all ${attempts} attempts; it is at version ${serverVersion} now.`
   return refused('ERR_VERSION_CONFLICT', message, { serverVersion, attempts })
+}
+
+/** What is told of an edit after which the stored document has these facts. */
+export function editAnswer(facts: BodyFacts, edited: Pick<Edited<object>, 'result' | 'fixes' | 'warnings'>): EditAnswer {
+  return { result: edited.result, notes: editNotes(facts, edited) }
 }

@@ -2,13 +2,14 @@ import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { Access } from '../access/access.ts'
 import type { DocumentRecord, DocumentRef, StoredBody } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
-import { contendedEdit, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
+import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
+import { onceMember, onlyOnce, repeated } from './once.ts'
 import { zeroes } from './put-plan.ts'
-import type { EditOutcome, EditRequest } from './residents.port.ts'
+import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
 import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool asks for it. */
-export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent'> {
+export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
   readonly id: string
   /** Aborted when the caller gave up: nothing is committed then, and what is committed stands. [MCP-15] */
   readonly signal?: AbortSignal
@@ -23,9 +24,12 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
   const { id, signal, ...asked } = input
   const ref = { workspaceId: access.workspaceId, id }
   const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs }
-  const outcome = await inTurn(deps, ref, () => store(request, signal, deps))
+  const outcome = await onlyOnce<EditAnswer, EditOutcome>(request.once, ref.workspaceId, deps, () =>
+    inTurn(deps, ref, () => store(request, signal, deps)),
+  )
   if (isRefusal(outcome)) countRefusal(outcome, deps)
-  else if (outcome.changed && !request.dryRun) deps.events.publish({ kind: 'updated', head: outcome.head, actor: access.sub })
+  else if (outcome.kind === 'edited' && outcome.changed && !request.dryRun)
+    deps.events.publish({ kind: 'updated', head: outcome.head, actor: access.sub })
   return outcome
 }
 
@@ -92,7 +96,7 @@ async function writeCold(
   nowMs: number,
   deps: WritingDeps,
 ): Promise<EditOutcome | 'again'> {
-  const { ref, access } = request
+  const { ref, access, once } = request
   const { stored, grownBytes } = edited
   const outcome = await deps.store.write({
     ref,
@@ -103,6 +107,7 @@ async function writeCold(
     quotaBytes: gatingQuota(grownBytes, access),
     log: { kind: 'cold' },
     ...(zeroes(head.facts, stored.facts) && { capture: { reason: 'zeroing' } as const }),
+    ...onceMember(once, nowMs, () => editAnswer(stored.facts, edited)),
   })
   switch (outcome.kind) {
     case 'written':
@@ -110,6 +115,8 @@ async function writeCold(
       return told({ head: outcome.head }, edited)
     case 'over-quota':
       return editOverQuota(outcome, access)
+    case 'repeated':
+      return once === undefined ? 'again' : repeated(outcome.first, once)
     case 'unsettled':
       return settled(ref, deps)
     case 'conflict':

@@ -171,6 +171,8 @@ describe('a store that cannot answer', () => {
         referencing: down,
         usedBytes: down,
         purgeTombstones: down,
+        remembered: down,
+        purgeRemembered: down,
         behind: down,
       }),
     })

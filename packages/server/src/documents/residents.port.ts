@@ -4,6 +4,8 @@ import type { EditName } from '@docrelay/model/edits'
 import type { Access } from '../access/access.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+import type { Notes } from './notes.ts'
+import type { Once, Repeated } from './once.ts'
 
 /** A PUT as the pure decision `planPut` takes it; plain data, so that it can be sent to the document's worker. */
 export interface PutRequest {
@@ -41,6 +43,14 @@ export interface EditRequest {
   readonly dryRun: boolean
   /** Whom the connections of a live document are shown; `null`: nobody. [PRES-2] */
   readonly agent: Agent | null
+  readonly once?: Once
+}
+
+/** What is told of an edit but for the version. */
+export interface EditAnswer {
+  /** The tool's own members. */
+  readonly result: object
+  readonly notes: Notes
 }
 
 export interface Agent {
@@ -61,6 +71,7 @@ export type EditOutcome =
       readonly fixes: readonly Fix[]
       readonly warnings: readonly Warning[]
     }
+  | Repeated<EditAnswer>
   /** Nothing was changed. The code is one of the tools' table. [TOOL-9] */
   | Refusal
 

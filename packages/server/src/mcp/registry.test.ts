@@ -166,6 +166,12 @@ describe('the tool server', () => {
     },
   )
 
+  it('[TOOL-22] [C7] a write that was not confirmed is repeated under its request id, and without one only when it was looked for', async () => {
+    const { call } = serverOf(toolOf('writes', () => Promise.reject(new RelayError('NOT_PERSISTED', 'internal words'))))
+    expect((await call('writes', { docId: 'd' }))['message']).toContain('read the document before')
+    expect((await call('writes', { docId: 'd', requestId: 'r' }))['message']).toContain('repeat the call with the same requestId')
+  })
+
   it('[section 2.4] a document that takes too long to read says how to read less of it', async () => {
     const { call } = serverOf(failing(new OverdueBody()))
     const result = await call('fails')

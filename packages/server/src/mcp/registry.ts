@@ -42,7 +42,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
       return await tool.run(call)
     } catch (error) {
       if (call.signal.aborted && error === call.signal.reason) throw error
-      return storeFailure(error) ?? unexpected(tool, call, error)
+      return storeFailure(error, call) ?? unexpected(tool, call, error)
     }
   }
 
@@ -71,7 +71,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     if (typeof requestId !== 'string' || rest['dryRun'] === true) return run(tool, call)
     const { access, isStatic } = context
     const caller = JSON.stringify([isStatic, access.workspaceId, access.sub])
-    return replays.once({ caller, tool: tool.name, requestId, args: rest }, () => run(tool, call))
+    return replays.once({ caller, tool: tool.name, requestId, args: rest }, (once) => run(tool, { ...call, once }))
   }
 
   return {
@@ -114,7 +114,7 @@ function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
 }
 
 /** `null`: something else went wrong. */
-function storeFailure(error: unknown): ToolFailure | null {
+function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): ToolFailure | null {
   if (!(error instanceof RelayError)) return null
   if (error instanceof OverdueBody) {
     const cure = 'when that fails too, get_prose with pageId and without id reads no further into a page than its answer goes'
@@ -126,7 +126,11 @@ function storeFailure(error: unknown): ToolFailure | null {
     case 'BLOB_STORE_ERROR':
       return failure('ERR_STORE_UNAVAILABLE', 'Storage cannot answer now; repeat the call in a moment.', { retryable: true })
     case 'NOT_PERSISTED': {
-      const sentence = 'Storage did not confirm the write; read the document before you repeat the call.'
+      const cure =
+        once === undefined
+          ? 'read the document before you repeat the call'
+          : 'repeat the call with the same requestId in a moment'
+      const sentence = `Storage did not confirm the write; ${cure}.`
       return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
     }
     default:

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Once } from '../documents/once.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
 import { createReplays } from './replays.ts'
 import { failure, success } from './results.ts'
@@ -60,6 +61,36 @@ describe('a repeat', () => {
       expect(others.map((one) => one.status === 'fulfilled' && one.value)).toEqual([done, again, again])
       expect(order.count).toBe(2)
     }
+  })
+
+  it('[TOOL-22] is named in the store by a digest of caller, tool and request id, and told apart by one of its arguments', async () => {
+    const replays = createReplays(manualTime().clock)
+    const named: Once[] = []
+    const run = async (once: Once) => (named.push(once), failure('ERR_LAST_PAGE', 'it is the last'))
+    const others = [{ args: { docId: 'e' } }, { caller: 'bob' }, { tool: 'add_prose_page' }, { requestId: 's' }]
+    for (const call of [
+      CALL,
+      { ...CALL, args: { fields: [{ b: 2, a: 1 }], docId: 'd' } },
+      ...others.map((one) => ({ ...CALL, ...one })),
+    ])
+      await replays.once(call, run)
+    const [first, same, elsewhere] = named
+    expect(first).toEqual({
+      requestId: 'r',
+      request: expect.stringMatching(/^\S{44}$/),
+      digest: expect.stringMatching(/^\S{44}$/),
+    })
+    expect(same).toEqual(first)
+    expect([elsewhere?.request, elsewhere?.digest === first?.digest]).toEqual([first?.request, false])
+    expect(new Set(named.map(({ request }) => request)).size).toBe(4)
+  })
+
+  it('[TOOL-22] that the store answers is not remembered longer than the store does', async () => {
+    const replays = createReplays(manualTime().clock)
+    const stored = runs(again)
+    expect(await Promise.all([1, 2].map(() => replays.once(CALL, stored.run)))).toEqual([again, again])
+    expect(await replays.once(CALL, stored.run)).toEqual(again)
+    expect(stored.count).toBe(3)
   })
 
   it('[TOOL-22] of the oldest calls runs anew when more is remembered than there is room for', async () => {

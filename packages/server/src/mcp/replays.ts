@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import { type Once, REMEMBERED_MS, reusedRequest } from '../documents/once.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { failure } from './results.ts'
+import { refusal } from './results.ts'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
-const REMEMBERED_MS = 600_000
-/** Of results that are remembered: then the oldest are forgotten before their time. */
+/** Of results that are remembered: then the oldest are left to the store. */
 const MAX_CHARACTERS = 32 * 1_048_576
 /** What an entry takes besides its result. */
 const ENTRY_CHARACTERS = 512
@@ -17,17 +17,20 @@ export interface RepeatableCall {
   readonly args: JsonObject
 }
 
-/** Lets a caller repeat a write whose answer it did not get. What is remembered is memory of this process: a restart forgets it. [TOOL-22] */
+/**
+ * Lets a caller repeat a write whose answer it did not get: what is remembered here is nearer than the store, and lets repeats wait. A restart
+ * forgets it; then the write that it runs finds its first in the store. [TOOL-22]
+ */
 export interface Replays {
   /** The outcome of `run`, or the first success under the same request id again. A repeat waits for the first while that runs. */
-  once(call: RepeatableCall, run: () => Promise<Outcome>): Promise<Outcome>
+  once(call: RepeatableCall, run: (once: Once) => Promise<Outcome>): Promise<Outcome>
 }
 
 type Outcome = ToolSuccess | ToolFailure
 
 interface Remembered {
   readonly digest: string
-  /** `null`: it was given up or failed, so that nothing was written. */
+  /** `null`: it was given up or failed, or is itself a repeat, whose time the store knows. */
   readonly success: Promise<ToolSuccess | null>
   readonly untilMs: number
   characters: number
@@ -60,10 +63,11 @@ export function createReplays(clock: Clock, maxCharacters = MAX_CHARACTERS): Rep
     forgetOld()
   }
 
-  async function first(key: string, digest: string, run: () => Promise<Outcome>): Promise<Outcome> {
-    const running = run()
+  async function first(once: Once, run: (once: Once) => Promise<Outcome>): Promise<Outcome> {
+    const { request: key, digest } = once
+    const running = run(once)
     const success = running.then(
-      (outcome) => (outcome.kind === 'success' ? outcome : null),
+      (outcome) => (outcome.kind === 'success' && outcome.structured['replayed'] !== true ? outcome : null),
       () => null,
     )
     const entry: Remembered = { digest, success, untilMs: clock.monotonicMs() + REMEMBERED_MS, characters: 0 }
@@ -75,14 +79,14 @@ export function createReplays(clock: Clock, maxCharacters = MAX_CHARACTERS): Rep
     return running
   }
 
-  async function once(call: RepeatableCall, run: () => Promise<Outcome>): Promise<Outcome> {
+  async function once(call: RepeatableCall, run: (once: Once) => Promise<Outcome>): Promise<Outcome> {
     forgetOld()
     const { caller, tool, requestId, args } = call
-    const key = JSON.stringify([caller, tool, requestId])
-    const digest = createHash('sha256').update(stableText(args)).digest('base64')
+    const key = digestOf([caller, tool, requestId])
+    const digest = digestOf(args)
     const earlier = remembered.get(key)
-    if (earlier === undefined) return first(key, digest, run)
-    if (earlier.digest !== digest) return reused(requestId)
+    if (earlier === undefined) return first({ requestId, request: key, digest }, run)
+    if (earlier.digest !== digest) return refusal(reusedRequest(requestId))
     const done = await earlier.success
     if (done !== null) return { kind: 'success', structured: { ...done.structured, replayed: true } }
     forget(key, earlier)
@@ -92,9 +96,8 @@ export function createReplays(clock: Clock, maxCharacters = MAX_CHARACTERS): Rep
   return { once }
 }
 
-function reused(requestId: string): ToolFailure {
-  const sentence = `requestId ${JSON.stringify(requestId)} was used with other arguments; give each call an id of its own.`
-  return failure('ERR_REQUEST_ID_REUSED', sentence, { requestId })
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(stableText(value)).digest('base64')
 }
 
 /** JSON with members in one order, so that equal arguments are equal texts. */

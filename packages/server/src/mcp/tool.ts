@@ -1,4 +1,5 @@
 import type { Access, Level } from '../access/access.ts'
+import type { Once } from '../documents/once.ts'
 
 /** Any JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -65,6 +66,8 @@ export interface CallContext extends McpCaller {
 
 export interface ToolCall extends CallContext {
   readonly args: JsonObject
+  /** Given when the caller gave a request id: a write is remembered under it and says when it is a repeat. [TOOL-22] */
+  readonly once?: Once
 }
 
 /** `structured` is the `structuredContent`; the text is made of it. [TOOL-7] */

@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest'
 import { createLogger } from '../kernel/log.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
-import { lookEveryMs, settlingJob, shareLinkJob, startMaintenance, tombstoneJob, totalsJob } from './maintenance.ts'
+import {
+  lookEveryMs,
+  rememberedJob,
+  settlingJob,
+  shareLinkJob,
+  startMaintenance,
+  tombstoneJob,
+  totalsJob,
+} from './maintenance.ts'
 
 const DAY_MS = 86_400_000
 
@@ -110,6 +118,18 @@ it('[SHARE-3] [LIFE-30] expired share links go in bounded batches', async () => 
   const job = shareLinkJob({ purgeExpired }, time.clock)
   expect([await job.run(), await job.run()]).toEqual([true, false])
   expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs(), 500]))
+})
+
+it('[TOOL-22] [LIFE-30] request ids are forgotten in bounded batches when their time is over', async () => {
+  const time = manualTime()
+  const asked: (readonly [number, number])[] = []
+  const purgeRemembered = (beforeMs: number, limit: number): Promise<number> => {
+    asked.push([beforeMs, limit])
+    return Promise.resolve(asked.length === 1 ? limit : 3)
+  }
+  const job = rememberedJob({ purgeRemembered }, time.clock, 600_000)
+  expect([await job.run(), await job.run(), job.everyMs]).toEqual([true, false, 60_000])
+  expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs() - 600_000, 500]))
 })
 
 it('[CFG-8] a look is never later than the time that is waited for, and at least once a minute', () => {

@@ -46,6 +46,15 @@ export function tombstoneJob(store: Pick<DocumentStore, 'purgeTombstones'>, cloc
   }
 }
 
+/** [TOOL-22] */
+export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clock: Clock, keptMs: number): MaintenanceJob {
+  return {
+    name: 'request ids',
+    everyMs: lookEveryMs(keptMs),
+    run: async () => (await store.purgeRemembered(clock.nowMs() - keptMs, BATCH)) === BATCH,
+  }
+}
+
 /**
  * Stores what was edited in documents that nobody has open: a process that ended at once leaves bodies behind their logs, and until somebody
  * opened them, blobs of their workspaces could not be released. One that cannot be stored is met again with the next look. [LIFE-30]

@@ -55,6 +55,7 @@ async function openBench(
     onFatal: (error) => fatal.push(error),
     ackBeforeCommit: false,
     commitHoldMs: 0,
+    answerHoldMs: 0,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   cleanups.push(async () => {

@@ -14,9 +14,10 @@ export interface CommitQueueOptions {
   readonly appendAll: (writer: Writer, records: readonly AppendRecord[]) => Promise<readonly AppendOutcome[]>
   /** Called once, when nothing can be confirmed on this handle any more. [D10] */
   readonly onFatal: (error: Error) => void
-  /** Test hooks: calls answered before the commit, and a pause before each commit. */
+  /** Test hooks: calls answered before the commit, and a pause before each commit and after it. */
   readonly ackBeforeCommit: boolean
   readonly commitHoldMs: number
+  readonly answerHoldMs: number
 }
 
 interface Job {
@@ -241,7 +242,7 @@ export class CommitQueue {
   }
 
   async #transact(batch: readonly Job[]): Promise<Attempt> {
-    const { database, clock, ackBeforeCommit, commitHoldMs } = this.#options
+    const { database, clock, ackBeforeCommit, commitHoldMs, answerHoldMs } = this.#options
     let committing = false
     let results: unknown[]
     try {
@@ -249,9 +250,10 @@ export class CommitQueue {
       try {
         results = await this.#runAll(transaction.writer, batch)
         if (ackBeforeCommit) settle(batch, results)
-        if (commitHoldMs > 0) await new Promise((resolve) => setTimeout(resolve, commitHoldMs))
+        if (commitHoldMs > 0) await pause(commitHoldMs)
         committing = true
         await transaction.commit()
+        if (answerHoldMs > 0) await pause(answerHoldMs)
       } catch (error) {
         // SQLite has undone by itself after some faults; then there is nothing left to undo.
         await transaction.rollback().catch(() => undefined)
@@ -343,4 +345,8 @@ function brokenError(): RelayError {
 
 function settle(batch: readonly Job[], results: readonly unknown[]): void {
   for (const [i, job] of batch.entries()) job.resolve(results[i])
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -13,6 +13,7 @@ import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
 import { refuseGrowth } from './quota.ts'
 import type { LongBody } from './long-bodies.ts'
+import { rememberedWrite, rememberWrite } from './remembered-writes.ts'
 import { type Capturing, captureReplaced } from './recovery-capture.ts'
 import { headFlags } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
@@ -30,6 +31,25 @@ export async function writeDocument(
   capturing: Capturing,
 ): Promise<WriteOutcome> {
   await engine.lockDocument(writer, write.ref)
+  const { once, ref } = write
+  if (once !== undefined) {
+    // Until the commit nobody else writes under the same name, whatever document it is for.
+    await engine.lockWorkspace(writer, ref.workspaceId)
+    const first = await rememberedWrite(writer, ref.workspaceId, once)
+    if (first !== null) return { kind: 'repeated', first }
+  }
+  const outcome = await store(writer, engine, write, seen, capturing)
+  if (once !== undefined && outcome.kind === 'written') await rememberWrite(writer, write, once, outcome.head.version)
+  return outcome
+}
+
+async function store(
+  writer: Writer,
+  engine: Engine,
+  write: DocumentWrite,
+  seen: LongBody | null,
+  capturing: Capturing,
+): Promise<WriteOutcome> {
   const current = await readState(writer, write.ref)
   if (!expected(write.expect, current)) return { kind: 'conflict', current }
   const head = current.kind === 'document' ? current.head : null

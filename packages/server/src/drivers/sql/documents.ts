@@ -13,6 +13,7 @@ import { readableHeads, sqlHeadLists } from './head-lists.ts'
 import { rememberingList } from './head-memory.ts'
 import { documentBytes, overQuota } from './quota.ts'
 import { readingWith } from './reading.ts'
+import { purgeRemembered, rememberedWrite } from './remembered-writes.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
@@ -71,6 +72,8 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
           .executeTakeFirst()
         return Number(result.numDeletedRows)
       }),
+    remembered: (workspaceId, request) => reading(() => rememberedWrite(reader, workspaceId, request)),
+    purgeRemembered: (beforeMs, limit) => queue.run(0, (writer) => purgeRemembered(writer, beforeMs, limit)),
     behind: (afterKey, limit) => reading(() => readBehind(reader, afterKey, limit)),
   }
 }

@@ -56,6 +56,20 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(creations.map((outcome) => outcome.kind).sort()).toEqual([...Array(8).fill('conflict'), 'written'])
   })
 
+  it('[TOOL-22] one request writes once, at whichever nodes and documents it arrives', async () => {
+    const once = { request: 'everywhere', digest: 'd', sinceMs: 0 }
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => {
+        const given = creation({ workspaceId: 'once', id: `once-${i}` }, '{}', { once: { ...once, answer: `{"id":${i}}` } })
+        return node(i).documents.write(given)
+      }),
+    )
+    const winner = outcomes.findIndex((outcome) => outcome.kind === 'written')
+    const first = { digest: 'd', answer: `{"id":${winner}}`, version: 1 }
+    expect(outcomes.toSpliced(winner, 1)).toEqual(Array(11).fill({ kind: 'repeated', first }))
+    expect((await node(0).documents.list('once')).map(({ id }) => id)).toEqual([`once-${winner}`])
+  })
+
   it('[LIFE-16] nodes together never exceed a quota', async () => {
     const writes = Array.from({ length: 30 }, (_, i) =>
       node(i).documents.write(

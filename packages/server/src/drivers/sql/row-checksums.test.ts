@@ -117,6 +117,16 @@ it('[OPS-11] a revocation that was changed is told, and the others are read', as
   expect(errors).toEqual(['storage.revocations-damaged'])
 })
 
+it('[OPS-11] [TOOL-22] a remembered write that was changed is not told to anybody', async () => {
+  const once = { request: 'r', digest: 'd', answer: '{"id":"x"}', sinceMs: 0 }
+  written(await host.documents.write(creation(REF, '{}', { once })))
+  expect(await host.documents.remembered(W, once)).toEqual({ digest: 'd', answer: '{"id":"x"}', version: 1 })
+  tamper(`update remembered_writes set answer = '{"id":"y"}'`)
+  await expect(host.documents.remembered(W, once)).rejects.toMatchObject(DAMAGED)
+  await expect(host.documents.write(creation({ ...REF, id: 'e' }, '{}', { once }))).rejects.toMatchObject(DAMAGED)
+  expect(await host.documents.state({ ...REF, id: 'e' })).toEqual({ kind: 'absent' })
+})
+
 it('[LIFE-29] rows of before checksums were kept are read as they are', async () => {
   const { key } = written(await host.documents.write(creation(REF)))
   const other = written(await host.documents.write(creation({ ...REF, id: 'kept' })))

@@ -12,6 +12,7 @@ const SUMMED = {
   blob_uploaders: ['workspace_id', 'hash', 'sub'],
   blob_uploads: ['id', 'workspace_id', 'hash', 'bytes', 'kind', 'sub', 'expires_at_ms', 'remove_at_ms'],
   registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value'],
+  remembered_writes: ['workspace_id', 'request', 'digest', 'answer', 'version', 'at_ms'],
 } as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
 
 export type SummedTable = keyof typeof SUMMED

@@ -40,6 +40,8 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
       referencing: documents('referencing'),
       usedBytes: documents('usedBytes'),
       purgeTombstones: documents('purgeTombstones'),
+      remembered: documents('remembered'),
+      purgeRemembered: documents('purgeRemembered'),
       behind: documents('behind'),
     },
     updates: {
@@ -96,6 +98,7 @@ const READS = new Set([
     'usedBytes',
     'overQuota',
     'behind',
+    'remembered',
     'load',
     'after',
     'all',

@@ -52,6 +52,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     onFatal,
     ackBeforeCommit: hooks.ackBeforeCommit,
     commitHoldMs: hooks.commitHoldMs,
+    answerHoldMs: hooks.answerHoldMs,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   const longBodies = openLongBodies(database.reader)

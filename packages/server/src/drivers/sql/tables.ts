@@ -95,6 +95,16 @@ export interface Tables {
     expires_at_ms: number
     crc32: number
   }
+  /** What callers may ask for again. [TOOL-22] */
+  remembered_writes: {
+    workspace_id: string
+    request: string
+    digest: string
+    answer: string
+    version: number
+    at_ms: number
+    crc32: number
+  }
   /** The checksums of these two are null in rows of before they were kept. */
   tombstones: {
     workspace_id: string

@@ -5,15 +5,25 @@ import { openDatabase } from './database.ts'
 import { testHooks } from './test-hooks.ts'
 import { temporaryStore } from './testing/store-under-test.ts'
 
-const WEAK = { RELAY_TEST_SYNCHRONOUS: 'NORMAL', RELAY_TEST_ACK_BEFORE_COMMIT: '1', RELAY_TEST_COMMIT_HOLD_MS: '9' }
-const STRONG = { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0 }
+const WEAK = {
+  RELAY_TEST_SYNCHRONOUS: 'NORMAL',
+  RELAY_TEST_ACK_BEFORE_COMMIT: '1',
+  RELAY_TEST_COMMIT_HOLD_MS: '9',
+  RELAY_TEST_ANSWER_HOLD_MS: '8',
+}
+const STRONG = { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0, answerHoldMs: 0 }
 
 it('[LIFE-1] nothing weakens durability unless the environment allows test hooks and names one', () => {
   expect(testHooks({})).toEqual(STRONG)
   expect(testHooks(WEAK)).toEqual(STRONG)
   expect(testHooks({ ...WEAK, RELAY_TEST_HOOKS: 'true' })).toEqual(STRONG)
   expect(testHooks({ RELAY_TEST_HOOKS: '1' })).toEqual(STRONG)
-  expect(testHooks({ ...WEAK, RELAY_TEST_HOOKS: '1' })).toEqual({ synchronous: 'NORMAL', ackBeforeCommit: true, commitHoldMs: 9 })
+  expect(testHooks({ ...WEAK, RELAY_TEST_HOOKS: '1' })).toEqual({
+    synchronous: 'NORMAL',
+    ackBeforeCommit: true,
+    commitHoldMs: 9,
+    answerHoldMs: 8,
+  })
 })
 
 it('[LIFE-1] the file is opened as a write-ahead log that is flushed at every commit', async () => {

@@ -24,8 +24,8 @@ function edited(outcome: Partial<EditOutcome>) {
   })
   return {
     asked,
-    run: (args: Readonly<Record<string, unknown>>) =>
-      runTool(tools, 'delete_block', toolCall({ docId: 'd', pageId: 'p', id: 'blk-1', ...args })),
+    run: (args: Readonly<Record<string, unknown>>, more: Parameters<typeof toolCall>[1] = {}) =>
+      runTool(tools, 'delete_block', toolCall({ docId: 'd', pageId: 'p', id: 'blk-1', ...args }, more)),
   }
 }
 
@@ -57,6 +57,18 @@ describe('an edit', () => {
       { expectedVersion: null, dryRun: false },
     ])
     expect(asked[0]?.args).not.toHaveProperty('dryRun')
+  })
+
+  it('[TOOL-22] answers a repeat as the first, but for replayed', async () => {
+    const lockedHead = { ...head, facts: { ...noFacts, carried: { lockedBy: 'u1' } } }
+    const once = { requestId: 'r', request: 'q', digest: 'x' }
+    const { asked, run } = edited({ head: lockedHead })
+    const first = await run({}, { once })
+    expect(asked).toMatchObject([{ once }])
+    const answer = { result: { pageId: 'p', ok: true }, notes: { warnings: first['warnings'] } }
+    const repeat = await edited({ kind: 'repeated', answer, version: 7 }).run({}, { once })
+    expect(repeat).toEqual({ ...first, replayed: true })
+    expect(Object.keys(repeat)).toEqual([...Object.keys(first), 'replayed'])
   })
 
   it('[TOOL-8] passes a refusal on with its facts', async () => {

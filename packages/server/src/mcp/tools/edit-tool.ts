@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { isRefusal, type Warning } from '@docrelay/model/edit'
+import { isRefusal } from '@docrelay/model/edit'
 import { editFlaw, type EditName } from '@docrelay/model/edits'
-import { quote } from '@docrelay/model/quote'
-import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { Documents } from '../../documents/documents.ts'
+import { editNotes } from '../../documents/notes.ts'
 import type { Agent } from '../../documents/residents.port.ts'
 import type { ArgumentsSchema } from '../arguments.ts'
-import { notes, refusal, success } from '../results.ts'
+import { refusal, success } from '../results.ts'
 import type { CallContext, JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
 import { annotations, type Hint, output } from './schema.ts'
 
@@ -54,23 +53,20 @@ async function runEdit(documents: Pick<Documents, 'edit'>, edit: EditName, call:
     dryRun: dryRun === true,
     agent: agentOf(call),
     signal: call.signal,
+    ...(call.once && { once: call.once }),
   })
   if (isRefusal(outcome)) return refusal(outcome)
-  const { head, result, fixes, warnings } = outcome
+  if (outcome.kind === 'repeated') {
+    const { answer, version } = outcome
+    return success({ ...answer.result, serverVersion: version, ...answer.notes, replayed: true })
+  }
+  const { head, result } = outcome
   return success({
     ...result,
     serverVersion: head.version,
-    ...notes({ fixes, warnings: [...lockWarning(head), ...warnings] }),
+    ...editNotes(head.facts, outcome),
     ...(dryRun === true && { dryRun: true }),
   })
-}
-
-/** A lock is a sign for people: it stops nobody and is told. [TOOL-19, CANVAS-23] */
-function lockWarning({ facts }: DocumentHead): readonly Warning[] {
-  const { lockedBy, lockedByName } = facts.carried
-  if (typeof lockedBy !== 'string' || lockedBy === '') return []
-  const holder = typeof lockedByName === 'string' && lockedByName !== '' ? lockedByName : lockedBy
-  return [{ reason: `the document is locked by ${quote(holder)}; it was written all the same`, field: 'lockedBy' }]
 }
 
 const MAX_NAME_CHARACTERS = 64

@@ -2,6 +2,7 @@ import { MAX_RESULT_BYTES } from '@docrelay/model/paging'
 import { describe, expect, it } from 'vitest'
 import type { Creation } from '../../documents/create.ts'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { Once } from '../../documents/once.ts'
 import type { ListQuery } from '../../documents/listing.ts'
 import { pageOf } from '../../documents/listing.ts'
 import { noFacts } from '../../documents/testing/document-writes.ts'
@@ -24,7 +25,9 @@ function workspaceOf(heads: readonly DocumentHead[], more: Partial<WorkspaceDeps
     create: async (_: unknown, creation: Creation) => {
       creations.push(creation)
       return {
-        head: { id: creation.mint('doc'), version: 1 },
+        kind: 'created',
+        id: creation.mint('doc'),
+        version: 1,
         canvasPageId: creation.mint('page'),
         prosePageId: creation.mint('page'),
       }
@@ -86,6 +89,24 @@ describe('create_document', () => {
       { title: 'Untitled Document', ownerName: 'MCP integration' },
     ])
     expect(await run('create_document', { name: ' \n ' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'name' })
+  })
+
+  it('[TOOL-22] says of a document that was made before what was said then, and of a used request id that it is used', async () => {
+    const answering = (outcome: object, once?: Once) => {
+      const asked: Creation[] = []
+      const create = async (_: unknown, creation: Creation) => (asked.push(creation), outcome)
+      const { run } = workspaceOf([], { documents: { create } as unknown as WorkspaceDeps['documents'] })
+      return { asked, made: run('create_document', { name: ' a\u0007b ' }, once && { once }) }
+    }
+    const ids = { id: 'd', canvasPageId: 'c', prosePageId: 'p' }
+    const once = { requestId: 'r', request: 'q', digest: 'x' }
+    const first = await answering({ kind: 'created', version: 1, ...ids }, once).made
+    expect(await answering({ kind: 'repeated', version: 1, answer: ids }, once).made).toEqual({ ...first, replayed: true })
+    const refused = { kind: 'refused', code: 'ERR_REQUEST_ID_REUSED', message: 'm', facts: { requestId: 'r' } }
+    expect(await answering(refused, once).made).toEqual({ code: 'ERR_REQUEST_ID_REUSED', message: 'm', requestId: 'r' })
+    const { asked, made } = answering({ kind: 'created', version: 1, ...ids }, once)
+    await made
+    expect(asked).toMatchObject([{ once }])
   })
 
   it('[CONC-9] [section 2.4] passes on why a document is not made, and nothing that is not in the table', async () => {

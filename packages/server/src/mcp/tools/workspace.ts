@@ -5,10 +5,11 @@ import { quote } from '@docrelay/model/quote'
 import type { Access } from '../../access/access.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { decodeCursor, encodeCursor, type ListedPage } from '../../documents/listing.ts'
+import { notes } from '../../documents/notes.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import { badArgument } from '../arguments.ts'
 import { sourceOf } from '../local-access.ts'
-import { notes, refusal, success } from '../results.ts'
+import { refusal, success } from '../results.ts'
 import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
 import { editTool } from './edit-tool.ts'
@@ -169,20 +170,25 @@ const STATIC_OWNER_NAME = 'MCP integration'
 const ID_CHARACTERS = 12
 
 /** [TOOL-create_document, MCP-20] */
-async function create({ access, isStatic, args, signal }: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
+async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
+  const { access, isStatic, args, signal, once } = call
   const named = cleanName((args['name'] as string | undefined) ?? UNTITLED)
   if (isRefusal(named)) return refusal(named)
   signal.throwIfAborted()
   const { name, fixes } = named
   try {
-    const { head, canvasPageId, prosePageId } = await deps.documents.create(access, {
+    const outcome = await deps.documents.create(access, {
       title: name,
       ownerName: isStatic ? STATIC_OWNER_NAME : access.sub,
       form: deps.editorClient ? 'keyed' : 'list',
       mint: (kind) => newId(`${kind}-`, ID_CHARACTERS, deps.random),
+      ...(once && { once }),
     })
-    const made = { id: head.id, name, canvasPageId, prosePageId, serverVersion: head.version }
-    return success({ ...made, ...notes({ fixes, warnings: [] }) })
+    if (isRefusal(outcome)) return refusal(outcome)
+    const isRepeat = outcome.kind === 'repeated'
+    const { id, canvasPageId, prosePageId } = isRepeat ? outcome.answer : outcome
+    const made = { id, name, canvasPageId, prosePageId, serverVersion: outcome.version }
+    return success({ ...made, ...notes({ fixes, warnings: [] }), ...(isRepeat && { replayed: true }) })
   } catch (error) {
     return documentFailure(error, { access, docId: null, does: 'create' }, deps.wasDeleted)
   }

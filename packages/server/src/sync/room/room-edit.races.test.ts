@@ -30,7 +30,11 @@ function overtaken(times: number): TestWorker {
       return documents.write(given)
     },
   }
-  const worker = new TestWorker({ ...at.storage, documents: store }, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
+  return workerOn(store)
+}
+
+function workerOn(documents: DocumentStore): TestWorker {
+  const worker = new TestWorker({ ...at.storage, documents }, { rooms: { saveIdleMs: 60_000, saveLatestMs: 60_000 } })
   others.push(worker)
   return worker
 }
@@ -45,6 +49,44 @@ describe('edits of a live document that another process stores too', () => {
     const { head, room } = await at.openRoom(worker, BODY)
     const outcome = done(await editIn(worker, room, editRequest(head, 'set_prose', set)))
     expect(outcome.head).toMatchObject({ version: head.version + 2, collectionId: 'c0' })
+    await at.settle(room, worker)
+    expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
+  })
+
+  it('[TOOL-22] an edit that another process did meanwhile is taken back, and its answer told', async () => {
+    const once = { requestId: 'r', request: 'twice', digest: 'd' }
+    const { documents } = at.storage
+    let isFirst = true
+    const worker = workerOn({
+      ...documents,
+      async write(given) {
+        if (given.once !== undefined && isFirst) {
+          isFirst = false
+          const state = await documents.state(given.ref)
+          const other = { ...given.once, answer: '{"result":{"pageId":"p1"},"notes":{}}' }
+          if (state.kind === 'document') await documents.write({ ...write(state.head, { collectionId: 'c' }), once: other })
+        }
+        return documents.write(given)
+      },
+    })
+    const { head, room } = await at.openRoom(worker, BODY)
+    const ann = await at.joined(room, {}, worker)
+    const version = head.version + 1
+    expect(await editIn(worker, room, { ...editRequest(head, 'set_prose', set), once })).toEqual({
+      kind: 'repeated',
+      answer: { result: { pageId: 'p1' }, notes: {} },
+      version,
+    })
+    const reused = { ...once, digest: 'other' }
+    expect(await editIn(worker, room, { ...editRequest(head, 'set_prose', set), once: reused })).toMatchObject({
+      code: 'ERR_REQUEST_ID_REUSED',
+    })
+    expect(ann.text()).not.toContain('>2<')
+    const next = done(await editIn(worker, room, { ...editRequest(head, 'set_prose', set), once: { ...once, request: 'next' } }))
+    expect(next.head).toMatchObject({ version: version + 1, collectionId: 'c' })
+    const { result, head: stored } = next
+    const told = { digest: 'd', answer: JSON.stringify({ result, notes: {} }), version: stored.version }
+    expect(await documents.remembered(head.workspaceId, { request: 'next', sinceMs: 0 })).toEqual(told)
     await at.settle(room, worker)
     expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
   })

@@ -7,7 +7,8 @@ import { type Edited, isRefusal, type Refusal } from '@docrelay/model/edit'
 import { runEdit } from '@docrelay/model/edits'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import { editEnvironment } from '../../documents/edit-body.ts'
-import { contendedEdit, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from '../../documents/edit-plan.ts'
+import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from '../../documents/edit-plan.ts'
+import { onceMember, repeated } from '../../documents/once.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { EditRequest } from '../../documents/residents.port.ts'
 import { isGivenUp } from '../../kernel/given-up.ts'
@@ -160,7 +161,7 @@ async function overQuota(room: Room, change: Change, { access }: EditRequest): P
 async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: EditTask): Promise<TaskOutcome | 'again'> {
   const { host, log } = room
   const { base, before, edited, growth, sinceStored, nowMs } = change
-  const { access } = task.request
+  const { access, once } = task.request
   const lastSeq = log.emitted
   const isRetitled = change.facts.title !== bodyFacts(before).title
   const { doc } = room.live()
@@ -187,6 +188,7 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
       ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
     ...(isZeroing(change) ? { capture: { reason: 'zeroing' as const } } : {}),
+    ...onceMember(once, nowMs, () => editAnswer(stored?.body.facts ?? base.head.facts, edited)),
   })
   switch (outcome.kind) {
     case 'written':
@@ -197,6 +199,9 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
     case 'over-quota':
       await takeBack(room, saver, taken)
       return { kind: 'edit', outcome: editOverQuota(outcome, access) }
+    case 'repeated':
+      await takeBack(room, saver, taken)
+      return once === undefined ? 'again' : { kind: 'edit', outcome: repeated(outcome.first, once) }
     default:
       await takeBack(room, saver, taken)
       return 'again'

@@ -35,8 +35,9 @@ export async function editIn(worker: TestWorker, room: number, request: EditRequ
   return outcome.outcome
 }
 
-/** The outcome of an edit that was not refused. */
+/** The outcome of an edit that was done. */
 export function done(outcome: EditOutcome): Extract<EditOutcome, { kind: 'edited' }> {
   if (outcome.kind === 'refused') throw new Error(`${outcome.code}: ${outcome.message}`)
+  if (outcome.kind === 'repeated') throw new Error('it was done before')
   return outcome
 }

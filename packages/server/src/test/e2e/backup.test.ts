@@ -199,13 +199,16 @@ describe('a restored store', () => {
     await close()
     const migrate = (...more: string[]) => relayCommandHere(dataDir, ['migrate', ...more])
     expect((await migrate('--plan')).out).toMatch(
-      /^pending 0002-workspace: passes over about \d+ bytes; relay serve does it as well\n$/,
+      /^pending 0002-workspace: passes over about \d+ bytes; relay serve does it as well\npending 0003-remembered-writes: .*relay serve does it as well\n$/,
     )
     expect((await relayCommandHere(dataDir, ['verify'])).err).toContain(
-      'lacks the steps 0002-workspace: run `relay migrate` first',
+      'lacks the steps 0002-workspace, 0003-remembered-writes: run `relay migrate` first',
     )
     const done = await migrate()
-    expect([done.code, done.out]).toEqual([0, expect.stringMatching(/^backup .*\napplied 0002-workspace: /)])
+    expect([done.code, done.out]).toEqual([
+      0,
+      expect.stringMatching(/^backup .*\napplied 0002-workspace: .*\napplied 0003-remembered-writes: /),
+    ])
     const made = readdirSync(dataDir).filter((name) => name.startsWith('backup-before-'))
     expect(manifestOf(join(dataDir, made[0] ?? '')).store.steps).toEqual(['0001-initial'])
     expect(await migrate()).toMatchObject({ code: 0, out: 'the store is up to date\n' })

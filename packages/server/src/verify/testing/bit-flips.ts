@@ -39,6 +39,7 @@ const FLIPPED: Readonly<Record<string, readonly string[]>> = {
   registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value', 'crc32'],
   share_links: ['id', 'token_hash', 'key', 'created_at_ms', 'created_by', 'expires_at_ms', 'crc32'],
   tombstones: ['workspace_id', 'id', 'deleted_at_ms', 'last_server_version', 'owner_id', 'crc32'],
+  remembered_writes: ['workspace_id', 'request', 'digest', 'answer', 'version', 'at_ms', 'crc32'],
   revocations: ['jti', 'revoked_at_ms', 'crc32'],
 }
 

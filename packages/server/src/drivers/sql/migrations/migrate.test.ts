@@ -13,6 +13,7 @@ import { applySteps, MIGRATIONS, setFact } from './migrate.ts'
 const PINNED: Readonly<Record<string, string>> = {
   '0001-initial': '75c4680a3b5f9502',
   '0002-workspace': 'cfc6652755786258',
+  '0003-remembered-writes': '6ccae5d820f31f77',
 }
 
 let store: ReturnType<typeof temporaryStore>

@@ -4,6 +4,7 @@ import type { Connection, Tables, Writer } from '../tables.ts'
 import * as initial from './0001-initial.ts'
 import type { ColumnTypes } from './0001-initial.ts'
 import * as workspace from './0002-workspace.ts'
+import * as rememberedWrites from './0003-remembered-writes.ts'
 
 /** Raised by one when an older program could not work on the store any more. [LIFE-29] */
 export const STORE_FORMAT = 1
@@ -20,6 +21,7 @@ export interface MigrationStep {
 export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0001-initial': { up: initial.up, safe: true, passesOver: [] },
   '0002-workspace': { up: workspace.up, safe: true, passesOver: ['bodies', 'recovery_points'] },
+  '0003-remembered-writes': { up: rememberedWrites.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {

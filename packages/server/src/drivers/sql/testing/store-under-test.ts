@@ -54,7 +54,7 @@ export function openHost(
     recovery: more.recovery ?? DEFAULT_RECOVERY_RING,
     log: more.log ?? silentLogger,
     clock: systemClock,
-    hooks: { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0 },
+    hooks: { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0, answerHoldMs: 0 },
     onFatal() {},
   })
 }

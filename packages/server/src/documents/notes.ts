@@ -1,0 +1,48 @@
+import type { BodyFacts } from '@docrelay/model/body-facts'
+import type { Fix, Warning } from '@docrelay/model/edit'
+import { quote } from '@docrelay/model/quote'
+
+const MAX_NOTES = 50
+
+/** `fixes` and `warnings` of an answer, each with its total when it was cut. */
+export type Notes = Readonly<Record<string, unknown>>
+
+interface Noted {
+  readonly fixes: readonly Fix[]
+  readonly warnings: readonly Warning[]
+}
+
+/** `fixes` and `warnings` of a result: absent when there are none, equal ones merged with their count, at most 50 of each. [TOOL-17..TOOL-19] */
+export function notes({ fixes, warnings }: Noted): Notes {
+  return { ...list('fixes', merged(fixes)), ...list('warnings', merged(warnings)) }
+}
+
+/** Those of an edit of a document that has these facts. A lock is a sign for people: it stops nobody and is told. [TOOL-19, CANVAS-23] */
+export function editNotes({ carried }: BodyFacts, { fixes, warnings }: Noted): Notes {
+  const { lockedBy, lockedByName } = carried
+  if (typeof lockedBy !== 'string' || lockedBy === '') return notes({ fixes, warnings })
+  const holder = typeof lockedByName === 'string' && lockedByName !== '' ? lockedByName : lockedBy
+  const locked = { reason: `the document is locked by ${quote(holder)}; it was written all the same`, field: 'lockedBy' }
+  return notes({ fixes, warnings: [locked, ...warnings] })
+}
+
+function list(name: 'fixes' | 'warnings', entries: readonly Notes[]): Notes {
+  if (entries.length === 0) return {}
+  if (entries.length <= MAX_NOTES) return { [name]: entries }
+  return { [name]: entries.slice(0, MAX_NOTES), [`${name}Total`]: entries.length }
+}
+
+/** Equal but for where they happened: the first place stands for all. */
+function merged(entries: readonly (Fix | Warning)[]): readonly Notes[] {
+  const counts = new Map<string, { readonly entry: Fix | Warning; count: number }>()
+  for (const entry of entries) {
+    const { path: _, ...rest } = entry as Fix
+    const key = JSON.stringify(rest)
+    const seen = counts.get(key)
+    if (seen === undefined) counts.set(key, { entry, count: 1 })
+    else seen.count++
+  }
+  return [...counts.values()].map(({ entry, count }) =>
+    count === 1 ? { ...entry } : { ...entry, reason: `${entry.reason} (${count} times)` },
+  )
+}

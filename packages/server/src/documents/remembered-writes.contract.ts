@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { OpenDocumentStore } from './document-store.contract.ts'
+import type { DocumentRef, DocumentWrite, OnceWrite } from './document-store.port.ts'
+import { change, creation, textOf, update, written } from './testing/document-writes.ts'
+
+/** The store keeps so many of a workspace. */
+const MOST = 1000
+
+/** Registers what every driver of `DocumentStore` keeps to with writes that are done once. */
+export function describeRememberedWritesContract(name: string, open: () => Promise<OpenDocumentStore>): void {
+  describe(`DocumentStore, writes done once: ${name}`, () => {
+    let store: OpenDocumentStore
+    const documents = () => store.documents
+    const newRef = (workspaceId = `\\ws ${randomUUID()}`): DocumentRef => ({ workspaceId, id: `doc-${randomUUID()}` })
+    const once = (request: string, more: Partial<OnceWrite> = {}): { readonly once: OnceWrite } => ({
+      once: { request, digest: 'digest', answer: '{"text":"\\\\ \\u0000 \\ud800"}', sinceMs: 0, ...more },
+    })
+    const create = async (more: Partial<DocumentWrite> = {}, ref = newRef()) =>
+      written(await documents().write(creation(ref, '{}', more)))
+    const remembered = ({ workspaceId }: DocumentRef, request: string, sinceMs = 0) =>
+      documents().remembered(workspaceId, { request, sinceMs })
+
+    beforeAll(async () => {
+      store = await open()
+    })
+    afterAll(() => store[Symbol.asyncDispose]())
+
+    it('[TOOL-22] a write is remembered with it, after a restart too, and is not done again', async () => {
+      const head = await create(once('born'))
+      const next = written(await documents().write(change(head, '{"n":2}', once('cold', { answer: '{}' }))))
+      const log = {
+        kind: 'live',
+        lastSeq: 0,
+        append: [{ actor: 'ada', update: update(1) }],
+        bodyLater: { grownBytes: 0 },
+      } as const
+      const live = written(await documents().write({ ...change(next, ''), set: {}, log, ...once('live', { digest: 'other' }) }))
+      await store.reopen()
+      const first = { digest: 'digest', answer: '{"text":"\\\\ \\u0000 \\ud800"}', version: 1 }
+      expect(await remembered(head, 'born')).toEqual(first)
+      expect(await remembered(head, 'cold')).toEqual({ digest: 'digest', answer: '{}', version: 2 })
+      expect(await remembered(head, 'live')).toEqual({ ...first, digest: 'other', version: 3 })
+      // Also of another document, with other arguments, and where the write itself could not be done any more.
+      const again = newRef(head.workspaceId)
+      expect(await documents().write(creation(again, '{}', once('born', { digest: 'new' })))).toEqual({ kind: 'repeated', first })
+      expect(await documents().write(change(head, '{}', once('born')))).toEqual({ kind: 'repeated', first })
+      expect(await documents().write({ ...change(live, ''), set: {}, log, ...once('born') })).toEqual({ kind: 'repeated', first })
+      expect(await documents().state(again)).toEqual({ kind: 'absent' })
+      expect(await documents().state(head)).toEqual({ kind: 'document', head: live })
+    })
+
+    it('[TOOL-22] a request is one of its workspace', async () => {
+      const head = await create(once('r'))
+      const other = newRef()
+      expect(await remembered(other, 'r')).toBeNull()
+      await create(once('r'), other)
+      await documents().remove(head, head.key, 5)
+      expect(await remembered(head, 'r')).toMatchObject({ version: 1 })
+    })
+
+    it('[TOOL-22] what was refused is not remembered', async () => {
+      const head = await create()
+      expect((await documents().write(creation(head, '{}', once('conflict')))).kind).toBe('conflict')
+      const over = change(head, '{"larger":1}', { quotaBytes: 1, ...once('quota') })
+      expect((await documents().write(over)).kind).toBe('over-quota')
+      await store.updates.append([{ key: head.key, actor: 'ada', atMs: 1, update: update(1) }])
+      expect((await documents().write(change(head, '{}', once('unsettled')))).kind).toBe('unsettled')
+      for (const request of ['conflict', 'quota', 'unsettled']) expect(await remembered(head, request)).toBeNull()
+    })
+
+    it('[TOOL-22] of calls that come at once one writes, and the others are told its answer', async () => {
+      const { workspaceId } = newRef()
+      const outcomes = await Promise.all(
+        [1, 2, 3, 4].map((i) => documents().write(creation(newRef(workspaceId), '{}', once('r', { answer: `[${i}]` })))),
+      )
+      const [head] = await documents().list(workspaceId)
+      const winner = outcomes.findIndex((outcome) => outcome.kind === 'written')
+      expect(outcomes[winner]).toEqual({ kind: 'written', head })
+      const first = { digest: 'digest', answer: `[${winner + 1}]`, version: 1 }
+      expect(outcomes.toSpliced(winner, 1)).toEqual(Array(3).fill({ kind: 'repeated', first }))
+      expect(await documents().list(workspaceId)).toHaveLength(1)
+    })
+
+    it('[TOOL-22] one whose time is over is replaced, and removed in bounded steps', async () => {
+      const head = await create({ nowMs: -9_000, ...once('r', { sinceMs: -10_000 }) })
+      expect(await remembered(head, 'r', -9_001)).toMatchObject({ version: 1 })
+      expect(await remembered(head, 'r', -9_000)).toBeNull()
+      const later = { nowMs: -8_000, ...once('r', { sinceMs: -9_000, answer: '2' }) }
+      const next = written(await documents().write(change(head, '{"n":2}', later)))
+      expect(await remembered(head, 'r', -9_000)).toEqual({ digest: 'digest', answer: '2', version: 2 })
+      expect(textOf((await documents().read(head))?.body)).toBe('{"n":2}')
+      await documents().write(change(next, '{"n":3}', { nowMs: -7_000, ...once('s', { sinceMs: -9_000 }) }))
+      await create({ nowMs: -7_500, ...once('s', { sinceMs: -9_000 }) })
+      expect(await documents().purgeRemembered(-7_000, 1)).toBe(1)
+      expect(await documents().purgeRemembered(-7_000, 5)).toBe(1)
+      expect(await documents().purgeRemembered(-7_000, 5)).toBe(0)
+      expect([await remembered(head, 'r', -9_000), await remembered(head, 's', -9_000)]).toMatchObject([null, { version: 3 }])
+    })
+
+    it('[TOOL-22] of a workspace the newest are kept', async () => {
+      const ref = newRef()
+      await create({ nowMs: 1, ...once('oldest') }, ref)
+      await create({ nowMs: 2, ...once('second') }, newRef(ref.workspaceId))
+      const more = Array.from({ length: MOST - 1 }, (_, i) =>
+        documents().write(creation(newRef(ref.workspaceId), '{}', { nowMs: 3, ...once(`r${i}`) })),
+      )
+      for (const outcome of await Promise.all(more)) written(outcome)
+      expect(await remembered(ref, 'oldest')).toBeNull()
+      for (const request of ['second', 'r0', `r${MOST - 2}`]) expect(await remembered(ref, request)).toMatchObject({ version: 1 })
+    }, 20_000)
+  })
+}
