@@ -3,7 +3,7 @@ import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
 import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
 import { parseMarkdown } from './markdown-read.ts'
-import type { ProseTree } from './node.ts'
+import { emptyParagraph, type ProseTree } from './node.ts'
 
 /** Prose as a call gives it. */
 export interface ContentArgs {
@@ -54,5 +54,5 @@ export function readContent(args: ContentArgs, libraries: Libraries): Content | 
   if (!isEmptyPage(tree)) return { tree, isBlank: false, fixes: read.fixes, warnings }
   // Reading nothing gives the same tree as reading a written empty paragraph, which is a block.
   const isBlank = !/<p[\s/>]/i.test(args.content)
-  return { tree: [{ type: 'paragraph', attrs: {}, content: [] }], isBlank, fixes: read.fixes, warnings }
+  return { tree: [emptyParagraph()], isBlank, fixes: read.fixes, warnings }
 }

@@ -1,7 +1,7 @@
 import { boundAddresses, maxAddresses } from './address-budget.ts'
 import { FixList, type HealReport } from './fixes.ts'
 import { Healer, type Padding, pagePadding } from './healer.ts'
-import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { emptyParagraph, type ProseElement, type ProseNode, type ProseTree } from './node.ts'
 
 /**
  * Makes any nodes a page that satisfies the content model, by the table of heals. [PROSE-22, PROSE-23]
@@ -11,7 +11,7 @@ import type { ProseElement, ProseNode, ProseTree } from './node.ts'
  */
 export function heal(nodes: readonly ProseNode[], fixes: FixList): ProseTree {
   const blocks = new Healer((fix) => report(fixes, fix), pagePadding()).blocks(nodes, 1, undefined)
-  return blocks.length === 0 ? [emptyParagraph] : blocks
+  return blocks.length === 0 ? [emptyParagraph()] : blocks
 }
 
 /** The page that nodes are as they stand, `null` when something in them needs healing. */
@@ -24,8 +24,6 @@ export function healthy(nodes: readonly ProseNode[]): ProseTree | null {
 function report(fixes: FixList, fix: HealReport): void {
   fixes.add(fix.action, fix.reason, fix.place, fix.place.name, fix.field)
 }
-
-const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
 
 /**
  * The blocks that nodes found in a live page are shown as; nothing is reported, and no paragraph stands for nothing. `padding` is what the page

@@ -3,7 +3,7 @@ import type { HealReport, Place } from './fixes.ts'
 import { healTable } from './heal-table.ts'
 import { inlineContent, isInline, plainText, tidyInline } from './heal-inline.ts'
 import { pushAll } from './marks.ts'
-import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
+import { emptyParagraph, type NodeType, type ProseAttrs, type ProseElement, type ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
 type Blocks = readonly ProseElement[]
@@ -101,7 +101,7 @@ export class Healer {
   /** The content of a container that must hold at least one block. [PROSE-H10] */
   filled(node: ProseElement, level: number, place: Place): Blocks {
     const content = this.blocks(node.content, level + 1, place)
-    return content.length === 0 ? [emptyParagraph] : content
+    return content.length === 0 ? [emptyParagraph()] : content
   }
 
   #image(node: ProseElement, place: Place): Blocks {
@@ -230,7 +230,7 @@ export class Healer {
     const content = this.blocks(item.content, level + 1, place)
     const [first] = content
     if (first?.type === 'paragraph') return withContent(item, content)
-    if (first?.type !== 'heading') return { ...item, content: [emptyParagraph, ...content] }
+    if (first?.type !== 'heading') return { ...item, content: [emptyParagraph(), ...content] }
     this.#report({
       action: 'unwrapped',
       reason: 'an item starts with a paragraph',
@@ -265,8 +265,6 @@ export class Healer {
     return this.blocks(content, level, place)
   }
 }
-
-const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
 
 function isItem(node: ProseNode): boolean {
   return node.type === 'listItem' || node.type === 'taskItem'

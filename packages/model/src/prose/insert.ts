@@ -1,6 +1,6 @@
 import { idsOf } from './blocks.ts'
 import { pushAll } from './marks.ts'
-import type { ProseElement, ProseTree } from './node.ts'
+import { emptyParagraph, type ProseElement, type ProseTree } from './node.ts'
 import { isItem } from './targets.ts'
 import { indexOf, nodeAt, parentOf, splice, type Path } from './tree-path.ts'
 import { verbed, withOwnIds, type Side, type Verbed } from './verb.ts'
@@ -25,7 +25,7 @@ function asItems(content: ProseTree, type: ProseElement['type']): readonly Prose
     const last = items.at(-1)
     if (isList(block)) pushAll(items, block.content as readonly ProseElement[])
     else if (block.type === 'paragraph') items.push({ type, attrs: {}, content: [block] })
-    else if (last === undefined) items.push({ type, attrs: {}, content: [{ type: 'paragraph', attrs: {}, content: [] }, block] })
+    else if (last === undefined) items.push({ type, attrs: {}, content: [emptyParagraph(), block] })
     else items[items.length - 1] = { ...last, content: [...last.content, block] }
   }
   return items

@@ -68,3 +68,8 @@ export type NodeType =
 
 /** A page: its top-level blocks. An empty page is `[]` or one empty paragraph; both serialise to `<p></p>`. */
 export type ProseTree = readonly ProseElement[]
+
+/** A new one each time: what an edit wrote is told from what stood there by being the same node or not. [TOOL-16] */
+export function emptyParagraph(): ProseElement {
+  return { type: 'paragraph', attrs: {}, content: [] }
+}

@@ -261,6 +261,15 @@ describe('insert_block', () => {
     )
   })
 
+  it('[TOOL-16] empty paragraphs that fill stored quotes are not taken for those that fill new ones', () => {
+    const stored = `<blockquote></blockquote>${p('z', 'z')}`
+    const answer = done(insertBlock, proseBody(stored), { ...at, id: 'blk-z', content: '<blockquote></blockquote>' })
+    expect(contentOf(answer.body)).toBe(
+      `<blockquote>${p(minted(1), '')}</blockquote>${p('z', 'z')}<blockquote>${p(minted(2), '')}</blockquote>`,
+    )
+    expect(answer.writtenBlocks).toEqual([`blk-${minted(2)}`])
+  })
+
   it('[TOOL-16] names the new blocks only, also where others get their ids', () => {
     const body = proseBody(`<p>old</p>${p('a', 'A')}`)
     expect(done(insertBlock, body, { ...at, id: 'blk-a', content: '<ul><li>B</li></ul><hr>' }).result.blocks).toEqual([

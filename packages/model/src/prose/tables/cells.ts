@@ -1,19 +1,9 @@
 import { isRefusal, refused, type Refusal } from '../../edit.ts'
 import { quote } from '../../quote.ts'
 import { isIdBearing } from '../blocks.ts'
-import type { ProseAttrs, ProseElement } from '../node.ts'
+import { emptyParagraph, type ProseAttrs, type ProseElement } from '../node.ts'
 import { nodeSpec } from '../schema.ts'
-import {
-  buildTable,
-  cellAt,
-  emptyParagraph,
-  isMerged,
-  linesOf,
-  resized,
-  widthsOf,
-  type PlacedCell,
-  type TableGrid,
-} from './grid.ts'
+import { buildTable, cellAt, isMerged, linesOf, resized, widthsOf, type PlacedCell, type TableGrid } from './grid.ts'
 import { aboveLimits } from './lines.ts'
 import { cellAttrNames, type CellAttrs } from './op-args.ts'
 
@@ -69,7 +59,7 @@ function part(cell: PlacedCell, y: number, x: number): PlacedCell {
   const width = widthsOf(cell.node)?.[x] ?? 0
   const slot = resized(cell, { rowspan: 1, colspan: 1, widths: width === 0 ? null : [width] })
   const placed = { ...slot, row: cell.row + y, col: cell.col + x }
-  return y === 0 && x === 0 ? placed : { ...placed, node: { ...slot.node, content: [emptyParagraph] } }
+  return y === 0 && x === 0 ? placed : { ...placed, node: { ...slot.node, content: [emptyParagraph()] } }
 }
 
 export function setCellAttrs(

@@ -1,7 +1,7 @@
 import { quote } from '../../quote.ts'
 import { blockId, isIdBearing } from '../blocks.ts'
 import { withContent } from '../equal.ts'
-import type { ProseAttrs, ProseElement, ProseNode } from '../node.ts'
+import { emptyParagraph, type ProseAttrs, type ProseElement, type ProseNode } from '../node.ts'
 import { blockText, collapse } from '../text.ts'
 
 /** A cell and the slots that it covers, from its top left one on. */
@@ -88,10 +88,8 @@ export function resized(cell: PlacedCell, size: CellSize): PlacedCell {
 /** An empty cell of one slot. */
 export function emptyCell(type: 'tableCell' | 'tableHeader', row: number, col: number, width = 0): PlacedCell {
   const attrs: ProseAttrs = width === 0 ? {} : { colwidth: [width] }
-  return { node: { type, attrs, content: [emptyParagraph] }, row, col, rowspan: 1, colspan: 1 }
+  return { node: { type, attrs, content: [emptyParagraph()] }, row, col, rowspan: 1, colspan: 1 }
 }
-
-export const emptyParagraph: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
 
 /**
  * The table that has these cells, which must cover each slot of `rows` rows exactly once, in any order. `lines` are the row nodes to keep
