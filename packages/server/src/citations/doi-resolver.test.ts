@@ -125,9 +125,9 @@ describe('the time of a look-up', () => {
 
   it('[REF-11] [MCP-15] is not spent on a call that was cancelled while it waited', async () => {
     const held: ServerResponse[] = []
-    answer = (response) => void held.push(response)
+    answer = (response, path) => void (path.includes('first') ? held.push(response) : response.end(JSON.stringify(ITEM)))
     const resolver = localResolver()
-    const running = Array.from({ length: 4 }, (_, i) => resolver.resolve('w', `10.1000/${i}`))
+    const running = Array.from({ length: 4 }, (_, i) => resolver.resolve('w', `10.1000/first-${i}`))
     const abort = new AbortController()
     const waiting = resolver.resolve('w', '10.1000/late', abort.signal)
     await expect.poll(() => held.length).toBe(4)
@@ -135,7 +135,8 @@ describe('the time of a look-up', () => {
     for (const response of held) response.end(JSON.stringify(ITEM))
     await expect(waiting).rejects.toThrow()
     await Promise.all(running)
-    expect(requests.length).toBe(4)
+    // A second try of the test before may come in as late as this.
+    expect(requests.map(({ url }) => url)).not.toContain('/10.1000/late')
   })
 })
 
