@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 
-/** The processor time of a piece of work is known only from a little after its begin. */
-const KNOWN_SHARE = 0.9
+/** Work that had most of its time is not waited for: others wait behind it. Its processor time is also known only from a little after its begin. */
+const ENOUGH = 0.75
 /** A thread that gets no processor is not stuck; one that waits for this many times its time is. */
 const LONGEST_WAIT = 5
 
@@ -36,8 +36,8 @@ export class SpentTime {
 
 /**
  * Whether work has had its time. Wall time alone would end honest work on an overloaded machine, where its thread hardly ran; so it is waited
- * for until it had the processor that long, or five times the time has passed. `usedMs`: processor time, `null` when not known. [C4, C5]
+ * for until it had the processor for most of that, or five times the time has passed. `usedMs`: processor time, `null` when not known. [C4, C5]
  */
 export function hadItsTime(allowedMs: number, { waitedMs, usedMs }: { waitedMs: number; usedMs: number | null }): boolean {
-  return waitedMs >= allowedMs && ((usedMs ?? waitedMs) >= allowedMs * KNOWN_SHARE || waitedMs >= allowedMs * LONGEST_WAIT)
+  return waitedMs >= allowedMs && ((usedMs ?? waitedMs) >= allowedMs * ENOUGH || waitedMs >= allowedMs * LONGEST_WAIT)
 }
