@@ -1,4 +1,4 @@
-import { boundAddresses, maxAddresses } from './address-budget.ts'
+import { boundUrls, maxUrlLength } from './url-budget.ts'
 import { FixList, type HealReport } from './fixes.ts'
 import { Healer, type Padding, pagePadding } from './healer.ts'
 import { emptyParagraph, type ProseElement, type ProseNode, type ProseTree } from './node.ts'
@@ -31,5 +31,5 @@ function report(fixes: FixList, fix: HealReport): void {
  */
 export function healShown(nodes: readonly ProseNode[], padding: Padding = pagePadding()): readonly ProseElement[] {
   // Formatting says a target once for many runs, so a short update could ask for HTML that no string holds.
-  return new Healer(() => {}, padding).blocks(boundAddresses(nodes, maxAddresses, new FixList()), 1, undefined)
+  return new Healer(() => {}, padding).blocks(boundUrls(nodes, maxUrlLength, new FixList()), 1, undefined)
 }

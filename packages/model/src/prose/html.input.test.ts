@@ -23,8 +23,8 @@ describe('HTML in', () => {
       ({ reason }) => reason,
     )
     expect(reasons).toEqual([
-      'src has a value that is not allowed; allowed: https, http, a relative address, blob:// and a hash, or data:image/ in Base64',
-      'href has a value that is not allowed; allowed: https, http, mailto, tel, a relative address, a # fragment, or blob:// and a hash',
+      'src has a value that is not allowed; allowed: https, http, a relative URL, blob:// and a hash, or data:image/ in Base64',
+      'href has a value that is not allowed; allowed: https, http, mailto, tel, a relative URL, a # fragment, or blob:// and a hash',
     ])
   })
 
@@ -103,7 +103,7 @@ describe('HTML in', () => {
     expect(call('<div data-math-block>x</div><span data-file-ref data-file-name="n">n</span>')).toBe('<p>x</p><p>n</p>')
   })
 
-  it('[FILE-2] a file chip that names the bare hash is kept, as its address', () => {
+  it('[FILE-2] a file chip that names the bare hash is kept, as its URL', () => {
     const chip = (reference: string) => `<p><span data-file-ref data-blob-ref="${reference}" data-file-name="a">a</span></p>`
     const hash = 'a1'.repeat(32)
     expect([call(chip(hash)), fixes(chip(hash))]).toEqual([chip(`blob://${hash}`), []])

@@ -1,5 +1,5 @@
 import type { Fix } from '../edit.ts'
-import { boundAddresses, maxAddresses } from './address-budget.ts'
+import { boundUrls, maxUrlLength } from './url-budget.ts'
 import { FixList } from './fixes.ts'
 import { heal, healthy } from './heal.ts'
 import { parseCanonicalDom, parseCanonicalNode } from './canonical-dom.ts'
@@ -35,8 +35,8 @@ export function parseHtml(
   const fixes = new FixList()
   const nodes = readHtml(parseDom(html.replaceAll('\0', '')), options.source, fixes)
   // What a stored page spells out itself stays.
-  const most = options.source === 'stored' ? Math.max(maxAddresses, html.length) : maxAddresses
-  return { tree: heal(boundAddresses(nodes, most, fixes), fixes), fixes: fixes.list }
+  const most = options.source === 'stored' ? Math.max(maxUrlLength, html.length) : maxUrlLength
+  return { tree: heal(boundUrls(nodes, most, fixes), fixes), fixes: fixes.list }
 }
 
 /** The page of canonical HTML, without the WHATWG parser; `null` for anything else. What writes the same bytes is the same page. [PROSE-6] */

@@ -1,5 +1,5 @@
 import type { Token } from 'markdown-it'
-import { maxAddresses } from './address-budget.ts'
+import { maxUrlLength } from './url-budget.ts'
 import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
 import { pushAll } from './marks.ts'
@@ -14,7 +14,7 @@ export class BlockReader {
   readonly #parser: MarkdownParser
   readonly #slots: SlotReader
   readonly #fixes: FixList
-  readonly #links: LinkBudget = { left: maxAddresses }
+  readonly #links: LinkBudget = { left: maxUrlLength }
   readonly #tokens: readonly Token[]
   #at = 0
 

@@ -17,7 +17,7 @@ export interface InlineContext {
   readonly links: LinkBudget
 }
 
-/** How many characters of addresses may be read that were defined once and are used many times. [PROSE-21] */
+/** How many characters of URLs may be read that were defined once and are used many times. [PROSE-21] */
 export interface LinkBudget {
   left: number
 }

@@ -5,7 +5,7 @@ import { MarkdownParser } from './markdown-parser.ts'
 import { tagSoup } from './testing/arbitrary.ts'
 import { markdownSoup } from './testing/arbitrary-markdown.ts'
 
-/** The parser as it is published, told to judge no addresses. */
+/** The parser as it is published, told to judge no URLs. */
 const published = new Markdown({ html: true })
 published.validateLink = () => true
 published.normalizeLink = (url) => url

@@ -1,5 +1,5 @@
 import type { Fix } from '../edit.ts'
-import { boundAddresses, maxAddresses } from './address-budget.ts'
+import { boundUrls, maxUrlLength } from './url-budget.ts'
 import { FixList } from './fixes.ts'
 import { heal } from './heal.ts'
 import { BlockReader } from './markdown-blocks.ts'
@@ -21,7 +21,7 @@ export function parseMarkdown(text: string): { readonly tree: ProseTree; readonl
   const parser = new MarkdownParser()
   const reader = new BlockReader(parser, new SlotReader(clean, fixes), fixes, parser.blocks(clean))
   const nodes = reader.blocks(undefined, undefined).map((node) => withoutIds(node, isCallId))
-  const tree = heal(boundAddresses(nodes, maxAddresses, fixes), fixes)
+  const tree = heal(boundUrls(nodes, maxUrlLength, fixes), fixes)
   for (const reason of parser.env.cuts) fixes.add('clamped', reason, undefined, 'page')
   return { tree, fixes: fixes.list }
 }

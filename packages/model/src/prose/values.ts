@@ -159,8 +159,8 @@ function isBase64(text: string, from: number): boolean {
 
 const colours = 'hex, rgb(), hsl() or a CSS name'
 const allowedForms: ReadonlyMap<string, string> = new Map([
-  ['src', 'https, http, a relative address, blob:// and a hash, or data:image/ in Base64'],
-  ['href', 'https, http, mailto, tel, a relative address, a # fragment, or blob:// and a hash'],
+  ['src', 'https, http, a relative URL, blob:// and a hash, or data:image/ in Base64'],
+  ['href', 'https, http, mailto, tel, a relative URL, a # fragment, or blob:// and a hash'],
   ['color', colours],
   ['backgroundColor', colours],
 ])
@@ -174,6 +174,6 @@ export function badValue(name: string): string {
 /** A stored file, `blob://<hash>`, stored also as the bare hash; nothing else may become a URL in an editor. [FILE-2] */
 export const blobReference: ReadValue = (raw) => {
   if (typeof raw !== 'string' || raw.length > 256) return undefined
-  const address = isBlobHash(raw) ? `blob://${raw}` : raw
-  return /^blob:\/\/[A-Za-z0-9_.-]+$/.test(address) ? address : undefined
+  const url = isBlobHash(raw) ? `blob://${raw}` : raw
+  return /^blob:\/\/[A-Za-z0-9_.-]+$/.test(url) ? url : undefined
 }

@@ -5,6 +5,7 @@ import type { ProseElement } from '../node.ts'
 import { describeTable, readGrid } from './grid.ts'
 import { editTable } from './ops.ts'
 import { readTableOp, type TableOpArgs } from './op-args.ts'
+import { anyTableOp } from '../testing/arbitrary-table-ops.ts'
 
 /** A table as naively as can be: who covers each slot. Written from mcp.md section 6 alone, to be compared with the real one. */
 interface Slots {
@@ -312,24 +313,13 @@ const anySlots: fc.Arbitrary<Slots> = fc
     return slots
   })
 
-const side = fc.constantFrom('before' as const, 'after' as const, undefined)
 const values = fc.constantFrom(undefined, '', 'red', 'left', 'row', 'colgroup', 'purplish', '<p>')
-const anyArgs: fc.Arbitrary<TableOpArgs> = fc.oneof(
-  fc.record({ op: fc.constant('addRow'), row: place, side }),
-  fc.record({ op: fc.constant('addColumn'), col: place, side }),
-  fc.record({ op: fc.constant('deleteRow'), row: place }),
-  fc.record({ op: fc.constant('deleteColumn'), col: place }),
-  fc.record({ op: fc.constant('mergeCells'), fromRow: place, fromCol: place, toRow: place, toCol: place }),
-  fc.record({ op: fc.constant('splitCell'), row: place, col: place }),
-  fc.record({ op: fc.constant('setCellAttrs'), row: place, col: place, backgroundColor: values, align: values, scope: values }),
-  fc.record({ op: fc.constantFrom('moveRow', 'moveColumn'), from: place, to: place }),
-  fc.record({ op: fc.constantFrom('toggleHeaderRow', 'toggleHeaderColumn') }),
-  fc.record({
-    op: fc.constant('setColumnWidth'),
-    col: place,
-    width: fc.constantFrom(undefined, 0, 1, 20, 100.5, 2000, 9999, -7),
-  }),
-)
+const anyArgs = anyTableOp({
+  most: 5,
+  side: fc.constantFrom('before', 'after', undefined),
+  attrs: { backgroundColor: values, align: values, scope: values },
+  width: fc.constantFrom(undefined, 0, 1, 20, 100.5, 2000, 9999, -7),
+})
 
 function tableOf(slots: Slots): ProseElement {
   const text = html(slots)

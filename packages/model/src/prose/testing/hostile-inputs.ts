@@ -37,7 +37,7 @@ export const hostileInputs: { readonly [name: string]: (size: number) => string 
   comments: repeat('<!--a-->'),
   'white space': repeat(' \n'),
   'white space and letters': repeat('   a'),
-  'one long address': (size) => `<a href="${'a+'.repeat(size / 2)}:x">t</a>`,
+  'one long URL': (size) => `<a href="${'a+'.repeat(size / 2)}:x">t</a>`,
   'a link of many runs': (size) => `<a href="${'u'.repeat(size / 2)}">${'<b>a</b>b'.repeat(size / 18)}</a>`,
   'one long image': (size) => `<img src="data:image/png;base64,${'A'.repeat(size)}!">`,
   'end tags': repeat('</p>'),

@@ -5,6 +5,7 @@ import { readGrid } from '@docrelay/model/prose/tables/grid'
 import type { TableOpArgs } from '@docrelay/model/prose/tables/op-args'
 import { editTableOfPage } from '@docrelay/model/prose/tables/table-edits'
 import { anyTable } from '@docrelay/model/prose/testing/arbitrary'
+import { anyTableOp } from '@docrelay/model/prose/testing/arbitrary-table-ops'
 import { body, prosePage } from '@docrelay/model/testing/builders'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -12,20 +13,12 @@ import * as Y from 'yjs'
 import { page, root, shown, tree } from '../testing/live-page.ts'
 import { reconcileFragment } from './prose-fragment.ts'
 
-const place = fc.nat(3)
-const side = fc.constantFrom('before' as const, 'after' as const)
-const anyOp: fc.Arbitrary<TableOpArgs> = fc.oneof(
-  fc.record({ op: fc.constant('addRow'), row: place, side }),
-  fc.record({ op: fc.constant('addColumn'), col: place, side }),
-  fc.record({ op: fc.constant('deleteRow'), row: place }),
-  fc.record({ op: fc.constant('deleteColumn'), col: place }),
-  fc.record({ op: fc.constant('mergeCells'), fromRow: place, fromCol: place, toRow: place, toCol: place }),
-  fc.record({ op: fc.constant('splitCell'), row: place, col: place }),
-  fc.record({ op: fc.constant('setCellAttrs'), row: place, col: place, align: fc.constantFrom('left', '') }),
-  fc.record({ op: fc.constantFrom('moveRow', 'moveColumn'), from: place, to: place }),
-  fc.record({ op: fc.constantFrom('toggleHeaderRow', 'toggleHeaderColumn') }),
-  fc.record({ op: fc.constant('setColumnWidth'), col: place, width: fc.constantFrom(0, 77) }),
-)
+const anyOp = anyTableOp({
+  most: 3,
+  side: fc.constantFrom('before', 'after'),
+  attrs: { align: fc.constantFrom('left', '') },
+  width: fc.constantFrom(0, 77),
+})
 
 /** The live element of each block, by id. */
 function elements(doc: Y.Doc): ReadonlyMap<string, Y.XmlElement> {

@@ -3,24 +3,24 @@ import type { FixList, Place } from './fixes.ts'
 import type { ProseNode } from './node.ts'
 
 /**
- * How many characters of addresses a page may take over: every run inside a link repeats its target in canonical HTML, and a target that
+ * How many characters of URLs a page may take over: every run inside a link repeats its target in canonical HTML, and a target that
  * Markdown defines once can be referred to many times. [PROSE-21]
  */
-export const maxAddresses = 8 * 1024 * 1024
+export const maxUrlLength = 8 * 1024 * 1024
 
-/** The nodes without the links and images that come after so many characters of addresses. */
-export function boundAddresses(nodes: readonly ProseNode[], most: number, fixes: FixList): readonly ProseNode[] {
+/** The nodes without the links and images that come after so many characters of URLs. */
+export function boundUrls(nodes: readonly ProseNode[], most: number, fixes: FixList): readonly ProseNode[] {
   return lengthOf(nodes) <= most ? nodes : new Budget(most, fixes).bounded(nodes, undefined)
 }
 
 function lengthOf(nodes: readonly ProseNode[]): number {
   let length = 0
-  for (const node of nodes) length += addressOf(node).length + (node.type === 'text' ? 0 : lengthOf(node.content))
+  for (const node of nodes) length += urlOf(node).length + (node.type === 'text' ? 0 : lengthOf(node.content))
   return length
 }
 
 /** A link is the outermost mark. */
-function addressOf(node: ProseNode): string {
+function urlOf(node: ProseNode): string {
   if (node.type === 'text') return node.marks[0]?.attrs['href'] ?? ''
   return node.type === 'image' ? String(node.attrs['src'] ?? '') + String(node.attrs['title'] ?? '') : ''
 }
@@ -36,7 +36,7 @@ class Budget {
 
   bounded(nodes: readonly ProseNode[], parent: Place | undefined): readonly ProseNode[] {
     return nodes.flatMap((node, index): ProseNode | readonly ProseNode[] => {
-      this.#left -= addressOf(node).length
+      this.#left -= urlOf(node).length
       const isOver = this.#left < 0
       if (node.type === 'text') {
         if (!isOver || node.marks[0]?.type !== 'link') return node
@@ -52,6 +52,6 @@ class Budget {
   }
 
   #report(place: Place, field: string): void {
-    this.#fixes.add('dropped_invalid', 'the addresses of the page are too long together', place, place.name, field)
+    this.#fixes.add('dropped_invalid', 'the URLs of the page are too long together', place, place.name, field)
   }
 }
