@@ -16,8 +16,8 @@ export const layers = [
 
   // The line of features; each may use what stands before it.
   { part: server('kernel'), ours: [], libraries: ['pino', 'prom-client'], node: true },
-  { part: server('config'), ours: [], libraries: ['smol-toml'], node: true },
-  { part: server('auth'), ours: [server('kernel')], libraries: [], node: true },
+  { part: server('config'), ours: [model], libraries: ['smol-toml'], node: true },
+  { part: server('auth'), ours: [server('kernel'), server('outbound')], libraries: [], node: true },
   { part: server('access'), ours: [server('kernel'), server('auth')], libraries: [], node: false },
   {
     part: server('documents'),
@@ -30,7 +30,7 @@ export const layers = [
   { part: server('sync'), ours: [server('kernel'), server('documents')], libraries: [], node: false },
   { part: server('sync/prose'), ours: [model], libraries: ['yjs'], node: false },
   { part: server('sync/binding'), ours: [model, server('sync/prose')], libraries: ['yjs'], node: true },
-  { part: server('sync/guard'), ours: [], libraries: ['yjs'], node: false },
+  { part: server('sync/guard'), ours: [protocol], libraries: ['yjs'], node: false },
   {
     part: server('sync/room'),
     ours: [model, protocol, server('kernel'), server('documents'), server('sync'), server('sync/binding'), server('sync/guard')],
@@ -127,7 +127,7 @@ export const layers = [
   },
   {
     part: server('collections/collections.routes.ts'),
-    ours: [server('http'), server('http/route.ts'), server('kernel'), server('collections'), server('documents')],
+    ours: [server('http'), server('http/route.ts'), server('collections'), server('documents')],
     libraries: [],
     node: false,
   },
@@ -218,14 +218,14 @@ export const layers = [
   // The tools, each over the services that it needs.
   {
     part: server('mcp/tools'),
-    ours: [model, ...['kernel', 'access', 'citations', 'documents', 'blobs', 'mcp'].map(server)],
+    ours: [model, ...['kernel', 'access', 'citations', 'documents', 'blobs', 'previews', 'mcp'].map(server)],
     libraries: [],
     node: true,
   },
   // Resources, prompts and completion.
   {
     part: server('mcp/resources'),
-    ours: [model, ...['kernel', 'access', 'documents', 'mcp', 'mcp/tools'].map(server)],
+    ours: [model, ...['kernel', 'access', 'documents', 'previews', 'mcp', 'mcp/tools'].map(server)],
     libraries: [],
     node: true,
   },
@@ -240,6 +240,14 @@ export const layers = [
     node: true,
   },
 
+  {
+    part: server('repair'),
+    ours: [model, ...['kernel', 'sync/binding', 'sync/room'].map(server)],
+    ports: ['documents', 'sync', 'verify'].map(server),
+    libraries: ['yjs'],
+    node: false,
+  },
+
   // Drivers see ports; only compose sees drivers.
   { part: server('drivers'), ours: [server('kernel')], ports: [server('access'), server('blobs')], libraries: [], node: true },
   {
@@ -251,8 +259,11 @@ export const layers = [
   },
   {
     part: server('drivers/sql'),
-    ours: [model, server('kernel')],
-    ports: ['auth', 'documents', 'sync', 'blobs', 'recovery', 'collections', 'share-links', 'backup', 'verify'].map(server),
+    // The guard reads an update as bytes: whose structs it brings is kept when a document is removed.
+    ours: [model, server('kernel'), server('sync/guard')],
+    ports: ['auth', 'documents', 'sync', 'blobs', 'recovery', 'collections', 'share-links', 'backup', 'verify', 'repair'].map(
+      server,
+    ),
     libraries: ['kysely', 'pg'],
     node: true,
   },
@@ -280,7 +291,7 @@ export const layers = [
   // What the commands beside `serve` run.
   {
     part: server('compose/tools.ts'),
-    ours: ['kernel', 'compose', 'config', 'backup', 'verify', 'drivers/sql', 'operation'].map(server),
+    ours: ['kernel', 'compose', 'config', 'backup', 'verify', 'repair', 'drivers/sql', 'operation'].map(server),
     ports: [server('blobs')],
     libraries: [],
     node: true,
@@ -289,7 +300,7 @@ export const layers = [
     part: server('compose.ts'),
     ours: ['kernel', 'auth', 'compose', 'operation', 'drivers/sql'].map(server),
     libraries: [],
-    node: true,
+    node: false,
   },
   {
     part: server('compose-worker.ts'),

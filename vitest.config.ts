@@ -1,15 +1,38 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { type Lane, LANES, patternsOf } from './scripts/test-lanes.ts'
+
+/** Set by `npm test`, which CI runs. */
+const FULL = process.env['DOCRELAY_TEST_FULL'] === '1'
+const FEWER_LAW_RUNS = { find: /^fast-check$/, replacement: join(import.meta.dirname, 'scripts/scaled-laws.ts') }
+
+/** The files of a lane and how they run. */
+function project(lane: Lane) {
+  const { include, exclude } = patternsOf(lane)
+  const alone = lane.name === 'time'
+  return {
+    resolve: { alias: FULL || lane.name === 'laws' ? [] : [FEWER_LAW_RUNS] },
+    test: {
+      name: lane.name,
+      include: [...include],
+      exclude: [...exclude],
+      pool: 'forks' as const,
+      isolate: !lane.sharesModules,
+      // Tests of one file that run beside each other mostly wait for the clock of a relay.
+      maxConcurrency: 12,
+      setupFiles: ['./scripts/test-setup.ts'],
+      sequence: { groupOrder: alone ? 1 : 0 },
+      fileParallelism: !alone,
+      globalSetup: lane.needsPostgres ? ['./scripts/shared-postgres.ts'] : [],
+    },
+  }
+}
 
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
-    pool: 'forks',
-    // One less than the cores is vitest's own choice: on two cores that is one file at a time, and most of the stories wait.
-    maxWorkers: Math.max(2, availableParallelism()),
-    // Tests of one file that run beside each other mostly wait for the clock of a relay.
-    maxConcurrency: 12,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // More files than cores: most stories wait for a relay or for its clock half of the time.
+    maxWorkers: Math.max(3, availableParallelism()),
+    projects: LANES.map(project),
   },
 })

@@ -24,9 +24,10 @@ function install() {
     .update(readFileSync(join(ROOT, 'package-lock.json')))
     .digest('hex')
   if (existsSync(join(ROOT, 'node_modules', 'vitest')) && stamped(lock)) return
-  console.error('Installing packages (npm ci) …')
+  console.error('Installing packages with npm ci, about a minute …')
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const done = spawnSync(npm, ['ci', '--no-audit', '--no-fund'], {
+  // Its warnings are about this machine's Node, which only starts the one that the repository brings, and about scripts that are not needed.
+  const done = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: withoutNpmSettings(),
@@ -75,7 +76,10 @@ function findNode() {
 
 function run(node, args) {
   const path = `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`
-  const child = spawn(node, args, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, PATH: path } })
+  // The fourth is a channel that closes when this process is gone: see end-with-parent.mjs.
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
+  const child = spawn(node, args, { cwd: ROOT, stdio, env: { ...process.env, PATH: path } })
+  if (process.env.npm_lifecycle_event !== undefined) endWithNpm(child)
   // The terminal sends Ctrl-C to both; the script decides when it ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
@@ -83,4 +87,25 @@ function run(node, args) {
     console.error(error.message)
     process.exit(1)
   })
+}
+
+/** npm passes signals on, but not its own death by `kill -9`; the shell that it may have started us by lives on then. */
+function endWithNpm(child) {
+  const parent = process.ppid
+  const shell = parentOf(parent)
+  const watch = setInterval(() => {
+    if (process.ppid === parent && parentOf(parent) === shell) return
+    clearInterval(watch)
+    child.kill('SIGTERM')
+  }, 500)
+  watch.unref()
+}
+
+/** `null` where the system does not tell. */
+function parentOf(pid) {
+  try {
+    return /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? null
+  } catch {
+    return null
+  }
 }

@@ -7,6 +7,9 @@ import { type TypingStep, typingTrace } from '../examples/typing-trace.ts'
 import { RelayClient } from '../packages/protocol/src/client/relay-client.ts'
 import { SyncClient } from '../packages/protocol/src/client/sync-client.ts'
 import { startAgent } from './example-agent.ts'
+import { cursorAt, indexOf } from './example-cursor.ts'
+import { failureText } from './start-text.ts'
+import { textOfHtml, textOfNode } from './example-text.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const STATE = process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev')
@@ -16,6 +19,7 @@ const SECONDS = Number(process.env['EXAMPLE_SECONDS'] ?? 12)
 /** About 80 words a minute. */
 const KEYS_PER_SECOND = 7
 const AGENT_EVERY_MS = 3_000
+const COLORS: Readonly<Record<string, string>> = { ann: '#8250df', ben: '#0969da' }
 
 interface Session {
   readonly baseUrl: string
@@ -53,7 +57,7 @@ async function main(): Promise<void> {
   await until('the clients to agree', () => same(typists))
   report(typists)
   console.log(
-    `\nConverged: both clients hold the same document (${pageText(typists[0] as Typist).length} characters on the page).`,
+    `\nConverged: both clients hold the same document, ${shownText(typists[0] as Typist).length} characters of text on the page.`,
   )
   for (const { name, ackMs } of typists) console.log(`${name}: ${ackMs.length} saves, edit to saved ${summary(ackMs)}`)
   await compareWithRest(session, typists[0] as Typist)
@@ -97,7 +101,7 @@ function typist(name: string, session: Session, steps: readonly TypingStep[]): T
     },
     onError: (error) => console.log(`${name}: ${error.error}`),
   })
-  client.awareness.setLocalState({ user: { name }, cursor: 0 })
+  client.awareness.setLocalState({ user: userOf(name) })
   return { name, client, steps, ackMs }
 }
 
@@ -115,17 +119,22 @@ async function type({ name, client, steps }: Typist): Promise<void> {
       if (step.removed > 0) text.delete(step.position, step.removed)
       if (step.inserted !== '') text.insert(step.position, step.inserted)
     })
-    client.awareness.setLocalState({ user: { name }, cursor: step.position })
+    client.awareness.setLocalState({ user: userOf(name), cursor: cursorAt(text, step.position + step.inserted.length) })
     await new Promise((resolve) => setTimeout(resolve, 1_000 / KEYS_PER_SECOND))
   }
+}
+
+function userOf(name: string): { readonly name: string; readonly color: string } {
+  return { name, color: COLORS[name] ?? '#57606a' }
 }
 
 function report(typists: readonly Typist[]): void {
   const line = typists.map(({ name, client }) => {
     const others = [...client.awareness.getStates().entries()].filter(([id]) => id !== client.awareness.clientID)
     const seen = others.map(([, state]) => {
-      const { user, cursor } = state as { user?: { name?: string; kind?: string }; cursor?: number }
-      return user?.kind === 'agent' ? `${user.name} (agent)` : `${user?.name} at ${cursor}`
+      const { user, cursor } = state as { user?: { name?: string; kind?: string }; cursor?: { head?: unknown } }
+      const at = indexOf(cursor, client.doc)
+      return `${user?.name}${user?.kind === 'agent' ? ' (agent)' : ''}${at === null ? '' : ` at ${at}`}`
     })
     return `${name}: ${client.state.saved}, sees ${seen.join(', ') || 'nobody'}`
   })
@@ -136,12 +145,16 @@ function pageText({ client }: Typist): string {
   return client.doc.getXmlFragment(`prose:${PAGE}`).toString()
 }
 
+function shownText({ client }: Typist): string {
+  return textOfNode(client.doc.getXmlFragment(`prose:${PAGE}`))
+}
+
 function same([first, second]: readonly Typist[]): boolean {
   if (!first || !second || pageText(first) !== pageText(second)) return false
   return Buffer.from(Y.encodeStateVector(first.client.doc)).equals(Buffer.from(Y.encodeStateVector(second.client.doc)))
 }
 
-async function compareWithRest(session: Session, { client }: Typist): Promise<void> {
+async function compareWithRest(session: Session, typist: Typist): Promise<void> {
   const rest = new RelayClient({
     baseUrl: session.baseUrl,
     token: () => session.tokens['cleo'] ?? (session.tokens['ann'] as string),
@@ -151,24 +164,16 @@ async function compareWithRest(session: Session, { client }: Typist): Promise<vo
     serverVersion: number
     richTextPages: { id: string; content: string }[]
   }
-  const content = body.richTextPages.find((page) => page.id === PAGE)?.content ?? ''
-  const live = client.doc
-    .getXmlFragment(`prose:${PAGE}`)
-    .toArray()
-    .map((block) => (block as Y.XmlElement).toArray().join(''))
-  const inRest = live.every((text) => content.includes(escapeText(text)))
+  const text = textOfHtml(body.richTextPages.find((page) => page.id === PAGE)?.content ?? '')
+  const inRest = text === shownText(typist)
   console.log(
-    `REST sees version ${body.serverVersion}, ${content.length} characters of HTML on the page: ${inRest ? 'the same text' : 'ANOTHER TEXT'}.`,
+    `REST answers version ${body.serverVersion} with ${inRest ? 'the same' : 'ANOTHER TEXT of'} ${text.length} characters of text on the page.`,
   )
   await rest.getDocument(DOCUMENT).then(
     () => console.log('The viewer without a share can read it, which is a bug.'),
     (error: unknown) => console.log(`The viewer without a share is refused: ${error instanceof Error ? error.message : error}`),
   )
   if (!inRest) process.exitCode = 1
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function summary(values: readonly number[]): string {
@@ -188,8 +193,9 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 
 main().then(
   () => process.exit(process.exitCode ?? 0),
-  (error: unknown) => {
-    console.error(error instanceof Error ? error.message : error)
+  async (error: unknown) => {
+    const session = await readSession().catch(() => null)
+    console.error(failureText(error, session?.baseUrl ?? 'an unknown address'))
     process.exit(1)
   },
 )

@@ -6,6 +6,16 @@ export interface WantedPort {
   readonly variable: string
 }
 
+/** The port that a variable of the environment asks for; `usual` when it asks for none. @throws Error that names the variable and its value */
+export function portOf(env: Readonly<Record<string, string | undefined>>, variable: string, usual: number): WantedPort {
+  const given = env[variable]
+  if (given === undefined || given === '') return { port: usual, variable }
+  const port = Number(given)
+  if (!/^\d+$/.test(given) || port < 1 || port > 65_535)
+    throw new Error(`${variable} is not a port (got "${given}", allowed 1 to 65535)`)
+  return { port, variable }
+}
+
 /** Those that something else listens on now, told in one sentence each. */
 export async function takenPorts(wanted: readonly WantedPort[]): Promise<readonly string[]> {
   const taken: string[] = []

@@ -1,4 +1,4 @@
-// `npm run docs` writes docs/reference/{config,errors,metrics,routes,tools}.md from the tables in the code; `--check` fails when they differ.
+// `npm run docs` writes docs/reference/{config,errors,metrics,routes,shapes,tools}.md from the tables in the code; `--check` fails when they differ.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { references } from './reference-pages.ts'

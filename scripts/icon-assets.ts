@@ -5,18 +5,21 @@ const PACKAGE = join(import.meta.dirname, '..', 'node_modules', '@iconify-json',
 /** Where the relay reads the catalogue. */
 export const ICONS_FILE = join(import.meta.dirname, '..', 'packages/server/src/mcp/tools/assets/icons.json')
 
-interface IconPackage {
+export interface IconPackage {
   readonly info: {
     readonly version: string
     readonly name: string
     readonly license: { readonly spdx: string; readonly url: string }
   }
-  readonly icons: Readonly<Record<string, { readonly hidden?: boolean }>>
+  readonly icons: Readonly<Record<string, { readonly body: string; readonly hidden?: boolean }>>
   readonly categories: Readonly<Record<string, readonly string[]>>
+  /** Of the square that each icon is drawn in. */
+  readonly width: number
+  readonly height: number
 }
 
 /** The catalogue as a file: the slugs of each category, an icon under the first of its categories; no drawing. [ICON-1] */
-export function iconsFile({ info, icons, categories }: IconPackage): string {
+export function iconsFile({ info, icons, categories }: Omit<IconPackage, 'width' | 'height'>): string {
   const placed = new Set<string>()
   const slugs: Record<string, string> = {}
   for (const category of Object.keys(categories).sort()) {
@@ -32,7 +35,7 @@ export function iconsFile({ info, icons, categories }: IconPackage): string {
   return `${JSON.stringify({ source, slugs }, null, 2)}\n`
 }
 
-function slugOf(name: string): string {
+export function slugOf(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -42,9 +45,12 @@ function slugOf(name: string): string {
 export function readIconPackage(): IconPackage {
   const read = (name: string) => JSON.parse(readFileSync(join(PACKAGE, name), 'utf8'))
   const { version } = read('package.json')
+  const { icons, width, height } = read('icons.json')
   return {
     info: { ...read('info.json'), version },
-    icons: read('icons.json').icons,
+    icons,
+    width,
+    height,
     categories: read('metadata.json').categories,
   }
 }

@@ -1,36 +1,105 @@
 import { describe, expect, it } from 'vitest'
-import { compareRules, namedRules, readRuleList, testNames } from './rule-list.ts'
+import { citedRules, compareRules, namedRules, readRules, testNames } from './rule-list.ts'
 
-const LIST = '# The rules.\n\n# now: wire, 1. Names\nCFG-1\nCFG-2\n\n# later: wire, 6. Blobs\nBLOB-1\n'
+const PAGE = [
+  '- **CFG-1** A name.',
+  '- **CFG-2** (not yet) See CFG-1. **Bold** is no rule.',
+  '- **C6** (tested as CFG-1) A thread.',
+  '| **WS-34** (in part) Bound | Limit |',
+  '| TOOL-get_page | D |',
+  '| PROSE-H3 (not yet) | a case |',
+  'CFG-3 is only mentioned.',
+].join('\n')
+const RULES = readRules('wire/a.md', PAGE)
 
-describe('the list of rules', () => {
-  it('holds ids under headings that say whether they are in scope', () => {
-    expect(readRuleList(LIST)).toEqual([
-      { id: 'CFG-1', scope: 'now', group: 'wire, 1. Names' },
-      { id: 'CFG-2', scope: 'now', group: 'wire, 1. Names' },
-      { id: 'BLOB-1', scope: 'later', group: 'wire, 6. Blobs' },
-    ])
-    expect(() => readRuleList('CFG-1')).toThrow('no heading')
-    expect(() => readRuleList('# now: x\nCFG1')).toThrow('not a rule id')
+describe('a page of the spec', () => {
+  it('defines a rule in an item of a list, in a row and in the head of a table', () => {
+    expect(RULES.map(({ id }) => id)).toEqual(['CFG-1', 'CFG-2', 'C6', 'WS-34', 'TOOL-get_page', 'PROSE-H3'])
   })
 
-  it('is compared with what tests name', () => {
-    const named = [
-      { rule: 'CFG-1', file: 'a.test.ts' },
-      { rule: 'CFG-99', file: 'b.test.ts' },
-    ]
-    expect(compareRules(readRuleList(LIST), named)).toEqual({
-      untested: [{ id: 'CFG-2', scope: 'now', group: 'wire, 1. Names' }],
-      unknown: [{ rule: 'CFG-99', file: 'b.test.ts' }],
+  it('marks a rule behind its id', () => {
+    const marks = Object.fromEntries(RULES.map(({ id, mark }) => [id, mark]))
+    expect(marks).toEqual({
+      'CFG-1': { kind: 'none' },
+      'CFG-2': { kind: 'not yet' },
+      C6: { kind: 'tested as', rule: 'CFG-1' },
+      'WS-34': { kind: 'in part' },
+      'TOOL-get_page': { kind: 'none' },
+      'PROSE-H3': { kind: 'not yet' },
     })
+  })
+})
+
+describe('the comparison', () => {
+  const at = (file: string, ...rules: readonly string[]) => rules.map((rule) => ({ rule, file }))
+  const built = ['CFG-1', 'WS-34', 'TOOL-get_page']
+
+  it('finds nothing when every built rule is named and every cited one has a text', () => {
+    const { twice, unknown, early, untested } = compareRules(RULES, at('a.test.ts', ...built), at('a.ts', 'CFG-2', 'C6'))
+    expect([...twice, ...unknown, ...early, ...untested]).toEqual([])
+  })
+
+  it('finds a built rule that no test names', () => {
+    const { untested } = compareRules(RULES, at('a.test.ts', 'CFG-1'), [])
+    expect(untested.map(({ id }) => id)).toEqual(['WS-34', 'TOOL-get_page'])
+  })
+
+  it('finds a cited rule without a text', () => {
+    const { unknown } = compareRules(RULES, at('a.test.ts', ...built), at('a.ts', 'CFG-3'))
+    expect(unknown).toEqual([{ rule: 'CFG-3', file: 'a.ts' }])
+  })
+
+  it('finds a named rule without a text', () => {
+    const { unknown } = compareRules(RULES, at('a.test.ts', ...built, 'CFG-99'), [])
+    expect(unknown).toEqual([{ rule: 'CFG-99', file: 'a.test.ts' }])
+  })
+
+  it('finds a test that names a rule marked not yet', () => {
+    const { early } = compareRules(RULES, at('a.test.ts', ...built, 'PROSE-H3'), [])
+    expect(early).toEqual([{ rule: 'PROSE-H3', file: 'a.test.ts' }])
+  })
+
+  it('finds a mark that points to a rule without a text', () => {
+    const { unknown } = compareRules(readRules('b.md', '- **C6** (tested as CFG-9) A thread.'), [], [])
+    expect(unknown).toEqual([{ rule: 'CFG-9', file: 'b.md' }])
+  })
+
+  it('finds a second text of one id', () => {
+    const { twice } = compareRules([...RULES, ...readRules('b.md', '- **CFG-1** Another name.')], at('a.test.ts', ...built), [])
+    expect(twice).toMatchObject([{ id: 'CFG-1', file: 'b.md' }])
+  })
+})
+
+describe('what a file cites', () => {
+  const families = new Set(['WS-', 'PROSE-', 'TOOL-', 'D-', 'D', 'C'])
+
+  it('is every id of a known family, wherever it stands', () => {
+    const source = '/** As WS-6 and PROSE-H3 say. [D-13, C6] */ x(`TOOL-get_page`) // WS-40..WS-42'
+    expect(citedRules(source, families)).toEqual(['WS-6', 'PROSE-H3', 'D-13', 'TOOL-get_page', 'WS-40', 'WS-42', 'C6'])
+  })
+
+  it('is no word that only looks like an id', () => {
+    expect(citedRules('UTF-8, SHA-256, C4 outside brackets, [C6x], [S3], id-WS-6, WS-6a', families)).toEqual([])
   })
 })
 
 describe('what tests name', () => {
   it('rules stand in brackets at the beginning, several of them too', () => {
-    const source =
-      "it('[CFG-1] a', f)\nit.each(rows)('[CFG-2] [WS-3] %s', f)\nit(`[WS-4] ${x}`, f)\nit('about [WS-5]', f)\nconst x = rows[0]"
-    expect(namedRules(source)).toEqual(['CFG-1', 'CFG-2', 'WS-3', 'WS-4'])
+    const source = [
+      "it('[CFG-1] a', f)\nit.each(rows)('[CFG-2] [WS-3] %s', f)\nit(`[WS-4] ${x}`, f)\nit('about [WS-5]', f)\nconst x = rows[0]",
+      "it('[C6] [CANVAS-16, FILE-2] b', f)\nit('[REST-14 STORAGE_QUOTA] c', f)\nit('[TOOL-get_page] d', f)",
+    ].join('\n')
+    expect(namedRules(source)).toEqual([
+      'CFG-1',
+      'CFG-2',
+      'WS-3',
+      'WS-4',
+      'C6',
+      'CANVAS-16',
+      'FILE-2',
+      'REST-14',
+      'TOOL-get_page',
+    ])
   })
 
   it('names are found behind it, test, each and skipIf', () => {

@@ -1,38 +1,56 @@
-// `npm run rules`: rules that no test names, and tests that name a rule nobody knows. `--check` fails when either list is not empty.
+// `npm run rules`: what docs/spec, the code and the tests say of each other. `--check` fails when they do not agree.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compareRules, namedRules, readRuleList, testNames } from './rule-list.ts'
+import { citedRules, compareRules, familyOf, type Mention, namedRules, readRules, testNames } from './rule-list.ts'
+import { compareTables, readTables } from './spec-tables.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+const SPEC = join('docs', 'spec')
+/** Holds made-up ids. */
+const EXAMPLES = join('scripts', 'rule-list.test.ts')
 
-async function testFiles(): Promise<readonly string[]> {
-  const files: string[] = []
-  for (const folder of ['packages', 'scripts', 'bench']) {
+/** Every text of ours, by its path from the root. */
+async function textFiles(): Promise<readonly string[]> {
+  const files = (await readdir(ROOT)).filter((name) => /\.(md|js|json)$/.test(name) && name !== 'package-lock.json')
+  for (const folder of ['packages', 'scripts', 'bench', 'docs', 'deploy', 'examples']) {
     for (const entry of await readdir(join(ROOT, folder), { recursive: true })) {
-      if (/\.(test|contract)\.ts$/.test(entry) && !entry.includes('node_modules')) files.push(join(folder, entry))
+      if (/\.(ts|mts|mjs|js|md|yaml|toml|sql)$/.test(entry) && !entry.includes('node_modules')) files.push(join(folder, entry))
     }
   }
-  return files.sort()
+  return files.filter((file) => file !== EXAMPLES).sort()
 }
 
-const list = readRuleList(await readFile(join(ROOT, 'docs/reference/rules.txt'), 'utf8'))
-const named: { rule: string; file: string }[] = []
+const texts = new Map<string, string>()
+for (const file of await textFiles()) texts.set(file, await readFile(join(ROOT, file), 'utf8'))
+
+const pages = [...texts].filter(([file]) => file.startsWith(SPEC))
+const rules = pages.flatMap(([file, text]) => readRules(file, text))
+const families = new Set(rules.map(({ id }) => familyOf(id)))
+const named: Mention[] = []
+const cited: Mention[] = []
 let anonymous = 0
-for (const file of await testFiles()) {
-  const source = await readFile(join(ROOT, file), 'utf8')
-  for (const rule of namedRules(source)) named.push({ rule, file })
-  anonymous += testNames(source).filter((name) => !name.startsWith('[')).length
+for (const [file, text] of texts) {
+  for (const rule of citedRules(text, families)) cited.push({ rule, file })
+  if (!/\.(test|contract)\.ts$/.test(file)) continue
+  for (const rule of namedRules(text)) named.push({ rule, file })
+  anonymous += testNames(text).filter((name) => !name.startsWith('[')).length
 }
-const { untested, unknown } = compareRules(list, named)
-const shown = new Set(list.filter((rule) => rule.scope === 'now').map((rule) => rule.group))
-for (const group of shown) {
-  const missing = untested.filter((rule) => rule.group === group)
-  if (missing.length > 0) console.log(`no test: ${group}: ${missing.map((rule) => rule.id).join(' ')}`)
-}
-for (const { rule, file } of unknown) console.log(`unknown rule: ${rule} in ${file}`)
-const inScope = list.filter((rule) => rule.scope === 'now').length
-const later = list.filter((rule) => rule.scope === 'later').length
+
+const { twice, unknown, early, untested } = compareRules(rules, named, cited)
+const problems = [
+  ...twice.map(({ id, file }) => `${id} has a second text in ${file}`),
+  ...unknown.map(({ rule, file }) => `${rule} has no text in docs/spec; ${file} cites it`),
+  ...early.map(
+    ({ rule, file }) => `${rule} is marked (not yet); a test of ${file} names it: take the mark away or rename the test`,
+  ),
+  ...untested.map(({ id, file }) => `${id} (${file}) is built and no test names it`),
+  ...compareTables(readTables(pages.map(([, text]) => text))),
+]
+for (const problem of new Set(problems)) console.log(problem)
+
+const later = rules.filter(({ mark }) => mark.kind === 'not yet').length
+const elsewhere = rules.filter(({ mark }) => mark.kind === 'tested as').length
 console.log(
-  `${inScope - untested.length} of ${inScope} rules in scope have a test; ${later} are for later; ${anonymous} tests name no rule`,
+  `${rules.length} rules: ${later} not yet built, ${elsewhere} tested under another, ${rules.length - later - elsewhere - untested.length} named by a test, ${untested.length} by none; ${anonymous} tests name no rule`,
 )
-if (process.argv.includes('--check') && untested.length + unknown.length > 0) process.exitCode = 1
+if (process.argv.includes('--check') && problems.length > 0) process.exitCode = 1

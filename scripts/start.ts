@@ -1,34 +1,27 @@
 // `npm start`: a real issuer, the relay on its embedded store, and a sample workspace, until Ctrl-C. State is kept in .dev/ and survives;
-// DOCRELAY_DEV_DIR puts it elsewhere, and the variables of `PORTS` choose other ports.
+// DOCRELAY_DEV_DIR puts it elsewhere, and the variables in `portsOf` choose other ports.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import './end-with-parent.mjs'
 import { startDevIssuer } from '../packages/dev-issuer/src/dev-issuer.ts'
 import type { CollectionInput } from '../packages/protocol/src/rest.ts'
+import { makeFolder } from '../packages/server/src/kernel/folders.ts'
 import { RelayClient, RelayRequestError } from '../packages/protocol/src/client/relay-client.ts'
-import { takenPorts, type WantedPort } from './free-ports.ts'
+import { portOf, takenPorts, type WantedPort } from './free-ports.ts'
+import { endedText, shownPath, startText } from './start-text.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const STATE = process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev')
-const ISSUER_PORT = Number(process.env['DOCRELAY_DEV_ISSUER_PORT'] ?? 9880)
-const RELAY_PORT = Number(process.env['RELAY_PORT'] ?? 9876)
-const MCP_PORT = Number(process.env['RELAY_MCP_PORT'] ?? 9877)
+const STATE = resolve(process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev'))
+const SHOWN_STATE = shownPath(ROOT, STATE)
 const MCP_IS_PUBLIC = process.env['RELAY_MCP_EXPOSE'] === 'public'
 const MCP_IS_OFF = ['0', 'false', 'no', 'off'].includes(process.env['RELAY_MCP_ENABLED'] ?? 'true')
-/** What MCP clients ask the issuer for a token of. */
-const MCP_URL = `http://127.0.0.1:${MCP_IS_PUBLIC ? RELAY_PORT : MCP_PORT}/mcp`
-/** Opens the endpoint from this host; is not printed, unlike the tokens of people who do not exist. */
+/** Opens the endpoint from this host. */
 const MCP_TOKEN_FILE = join(STATE, 'data', 'mcp_token')
 /** For clients that are configured by a file. */
 const MCP_CLIENT_FILE = join(STATE, 'mcp.json')
-const PORTS: readonly WantedPort[] = [
-  { port: ISSUER_PORT, variable: 'DOCRELAY_DEV_ISSUER_PORT' },
-  { port: RELAY_PORT, variable: 'RELAY_PORT' },
-  ...(MCP_IS_OFF || MCP_IS_PUBLIC ? [] : [{ port: MCP_PORT, variable: 'RELAY_MCP_PORT' }]),
-  ...((process.env['RELAY_METRICS_EXPOSE'] ?? 'local') === 'local'
-    ? [{ port: Number(process.env['RELAY_METRICS_PORT'] ?? 9878), variable: 'RELAY_METRICS_PORT' }]
-    : []),
-]
+const TOKENS = join(STATE, 'tokens')
 const WORKSPACE = 'default'
 const AUDIENCE = 'service-relay'
 const PEOPLE = [
@@ -37,39 +30,48 @@ const PEOPLE = [
   { id: 'cleo', role: 'viewer' },
 ] as const
 
+interface Ports {
+  readonly issuer: WantedPort
+  readonly relay: WantedPort
+  readonly mcp: WantedPort
+  readonly metrics: WantedPort
+}
+
+function portsOf(env: NodeJS.ProcessEnv): Ports {
+  return {
+    issuer: portOf(env, 'DOCRELAY_DEV_ISSUER_PORT', 9880),
+    relay: portOf(env, 'RELAY_PORT', 9876),
+    mcp: portOf(env, 'RELAY_MCP_PORT', 9877),
+    metrics: portOf(env, 'RELAY_METRICS_PORT', 9878),
+  }
+}
+
+/** Those that something will listen on. */
+function listening({ issuer, relay, mcp, metrics }: Ports): readonly WantedPort[] {
+  const metricsAreLocal = (process.env['RELAY_METRICS_EXPOSE'] ?? 'local') === 'local'
+  return [issuer, relay, ...(MCP_IS_OFF || MCP_IS_PUBLIC ? [] : [mcp]), ...(metricsAreLocal ? [metrics] : [])]
+}
+
 async function main(): Promise<void> {
+  const ports = portsOf(process.env)
   // Before anything is started: another relay on these ports would answer in the place of this one.
-  const taken = await takenPorts(PORTS)
+  const taken = await takenPorts(listening(ports))
   if (taken.length > 0) throw new Error(taken.join('\n'))
-  await mkdir(STATE, { recursive: true })
+  makeFolder(STATE, 0o777)
+  // What MCP clients ask the issuer for a token of.
+  const mcpUrl = `http://127.0.0.1:${MCP_IS_PUBLIC ? ports.relay.port : ports.mcp.port}/mcp`
   const issuer = await startDevIssuer({
-    port: ISSUER_PORT,
+    port: ports.issuer.port,
     dataDir: join(STATE, 'issuer'),
     audience: AUDIENCE,
-    resource: MCP_URL,
+    resource: mcpUrl,
     people: PEOPLE.map((person) => ({ id: person.id, wsp: [{ id: WORKSPACE, role: person.role, region: '' }] })),
   })
-  const relay = spawn(process.execPath, ['packages/server/src/main.ts', 'serve'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      ...process.env,
-      RELAY_HOST: process.env['RELAY_HOST'] ?? '127.0.0.1',
-      RELAY_PORT: String(RELAY_PORT),
-      RELAY_MCP_PORT: String(MCP_PORT),
-      RELAY_DATA_DIR: join(STATE, 'data'),
-      RELAY_JWT_ISSUER: issuer.url,
-      RELAY_JWT_JWKS_URL: issuer.jwksUrl,
-      RELAY_JWT_AUDIENCE: AUDIENCE,
-      RELAY_JWT_RESOURCE: MCP_URL,
-      RELAY_REVOCATION_BEARER: process.env['RELAY_REVOCATION_BEARER'] ?? 'dev-revocation-secret',
-      RELAY_LOG_LEVEL: process.env['RELAY_LOG_LEVEL'] ?? 'warn',
-    },
-  })
-  const ended = new Promise<number>((resolve) => relay.once('exit', (code) => resolve(code ?? 1)))
+  const relay = await startRelay(ports, issuer, mcpUrl)
+  const ended = new Promise<RelayEnd>((resolve) => relay.once('exit', (code, signal) => resolve({ code, signal })))
   stopTogether(relay, ended, () => issuer.close())
 
-  const baseUrl = `http://127.0.0.1:${RELAY_PORT}`
+  const baseUrl = `http://127.0.0.1:${ports.relay.port}`
   await ready(baseUrl, relay)
   const tokens = Object.fromEntries(
     await Promise.all(PEOPLE.map(async (person) => [person.id, await issuer.mint(person.id, { lifetimeSec: 30 * 86_400 })])),
@@ -77,27 +79,91 @@ async function main(): Promise<void> {
   const owner = new RelayClient({ baseUrl, token: () => tokens.ann })
   await createSamples(owner)
   await createCollections(owner)
-  await writeForOwner(join(STATE, 'session.json'), { baseUrl, mcpUrl: MCP_IS_OFF ? null : MCP_URL, tokens })
-  await writeClientFile(tokens.ann)
-  printWelcome(baseUrl, issuer.url, tokens)
+  await writeTokens(tokens)
+  await writeForOwner(join(STATE, 'session.json'), { baseUrl, mcpUrl: MCP_IS_OFF ? null : mcpUrl, tokens })
+  await writeClientFile(mcpUrl, tokens.ann)
+  const text = startText({
+    baseUrl,
+    mcpUrl: MCP_IS_OFF ? null : mcpUrl,
+    issuerUrl: issuer.url,
+    state: SHOWN_STATE,
+    mcpTokenFile: shownPath(ROOT, MCP_IS_PUBLIC ? join(TOKENS, 'ann') : MCP_TOKEN_FILE),
+    people: PEOPLE,
+  })
+  console.log(text)
+}
+
+async function startRelay(
+  ports: Ports,
+  issuer: { readonly url: string; readonly jwksUrl: string },
+  mcpUrl: string,
+): Promise<ChildProcess> {
+  const endsWithThis = join(import.meta.dirname, 'end-with-parent.mjs')
+  const args = ['--import', endsWithThis, 'packages/server/src/main.ts', 'serve', '--config', await configFile()]
+  return spawn(process.execPath, args, {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      ...process.env,
+      RELAY_HOST: process.env['RELAY_HOST'] ?? '127.0.0.1',
+      RELAY_PORT: String(ports.relay.port),
+      RELAY_MCP_PORT: String(ports.mcp.port),
+      RELAY_DATA_DIR: join(STATE, 'data'),
+      RELAY_JWT_ISSUER: issuer.url,
+      RELAY_JWT_JWKS_URL: issuer.jwksUrl,
+      RELAY_JWT_AUDIENCE: AUDIENCE,
+      RELAY_JWT_RESOURCE: mcpUrl,
+      RELAY_REVOCATION_BEARER: process.env['RELAY_REVOCATION_BEARER'] ?? 'dev-revocation-secret',
+      RELAY_LOG_LEVEL: process.env['RELAY_LOG_LEVEL'] ?? 'warn',
+    },
+  })
+}
+
+/** `relay.toml` of the repository when there is one, else a file of the state, which begins without a key. */
+async function configFile(): Promise<string> {
+  const own = join(ROOT, 'relay.toml')
+  if (existsSync(own)) return own
+  const file = join(STATE, 'relay.toml')
+  const text = '# Keys of the relay that `npm start` runs; docs/reference/config.md lists them.\n'
+  if (!existsSync(file)) await writeFile(file, text, { mode: 0o600 })
+  return file
+}
+
+async function writeTokens(tokens: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(TOKENS, { recursive: true, mode: 0o700 })
+  for (const [id, token] of Object.entries(tokens)) await writeFile(join(TOKENS, id), `${token}\n`, { mode: 0o600 })
 }
 
 function writeForOwner(file: string, value: object): Promise<void> {
   return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
 }
 
-async function writeClientFile(ownerToken: string): Promise<void> {
+async function writeClientFile(mcpUrl: string, ownerToken: string): Promise<void> {
   if (MCP_IS_OFF) return rm(MCP_CLIENT_FILE, { force: true })
   const token = MCP_IS_PUBLIC ? ownerToken : (await readFile(MCP_TOKEN_FILE, 'utf8')).trim()
-  const server = { type: 'http', url: MCP_URL, headers: { Authorization: `Bearer ${token}` } }
+  const server = { type: 'http', url: mcpUrl, headers: { Authorization: `Bearer ${token}` } }
   await writeForOwner(MCP_CLIENT_FILE, { mcpServers: { docrelay: server } })
 }
 
-function stopTogether(relay: ChildProcess, ended: Promise<number>, closeIssuer: () => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => relay.kill('SIGTERM'))
-  void ended.then(async (code) => {
+interface RelayEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Ctrl-C reaches the relay as well; a signal to this process alone, or the end of the one that started it, does not. */
+function stopTogether(relay: ChildProcess, ended: Promise<RelayEnd>, closeIssuer: () => Promise<void>): void {
+  let stopping = false
+  const stop = (): void => {
+    if (!stopping) console.log('\nStopping: the relay stores what is open …')
+    stopping = true
+    relay.kill('SIGTERM')
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  void ended.then(async ({ code, signal }) => {
     await closeIssuer()
-    process.exit(code)
+    if (stopping) console.log(`Stopped. ${SHOWN_STATE} keeps the documents and the tokens; \`npm start\` goes on with them.`)
+    else console.error(endedText(code, signal))
+    process.exit(code ?? 1)
   })
 }
 
@@ -136,55 +202,6 @@ async function createCollections(client: RelayClient): Promise<void> {
     throw error
   }
   for (const [docId, collectionId] of Object.entries(members)) await client.setCollection(docId, collectionId)
-}
-
-function printWelcome(baseUrl: string, issuerUrl: string, tokens: Record<string, string>): void {
-  const roles = PEOPLE.map((person) => `  ${person.role.padEnd(7)} ${person.id.padEnd(5)} ${tokens[person.id]}`).join('\n')
-  console.log(`
-Docrelay is running.
-
-  REST       ${baseUrl}/api/docs
-  WebSocket  ${baseUrl.replace('http', 'ws')}/ws
-  MCP        ${mcpAddress()}
-  OpenAPI    ${baseUrl}/api/v1/openapi.json
-  Health     ${baseUrl}/health   ${baseUrl}/readyz
-  Issuer     ${issuerUrl}   (for development only)
-  State      ${STATE}   (kept between starts)
-
-Tokens, valid for 30 days:
-${roles}
-
-Try it:
-  curl -s -H 'Authorization: Bearer ${tokens['ann']}' ${baseUrl}/api/docs
-  curl -s -H 'Authorization: Bearer ${tokens['ann']}' ${baseUrl}/api/v1/docs/relay-at-a-glance/preview.png -o preview.png
-${agentLines(tokens['ann'] as string)}
-Two live editors and an agent on one document, in another terminal:
-  npm run example
-
-Ctrl-C stops everything.`)
-}
-
-/** Where the endpoint is and what opens it. */
-function mcpAddress(): string {
-  if (MCP_IS_OFF) return 'off'
-  if (MCP_IS_PUBLIC) return `${MCP_URL}   (bearer: one of the tokens below)`
-  return `${MCP_URL}   (bearer: the line in ${MCP_TOKEN_FILE}, or one of the tokens below)`
-}
-
-/** Commands that connect an agent as they stand. */
-function agentLines(ownerToken: string): string {
-  if (MCP_IS_OFF) return ''
-  const bearer = `"Authorization: Bearer ${MCP_IS_PUBLIC ? ownerToken : `$(cat '${MCP_TOKEN_FILE}')`}"`
-  const call = { name: 'service_get_document', arguments: { docId: 'relay-at-a-glance' } }
-  const curl = (method: string, params: object): string =>
-    `curl -s ${MCP_URL} -H ${bearer} -H 'Content-Type: application/json' -d '${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}'`
-  return `
-Connect an agent (docs/agents-guide.md):
-  claude mcp add --transport http docrelay ${MCP_URL} --header ${bearer}
-  ${MCP_CLIENT_FILE}   (the entry for clients that are configured by a file with \`mcpServers\`)
-  ${curl('tools/list', {})}
-  ${curl('tools/call', call)}
-`
 }
 
 main().catch((error: unknown) => {

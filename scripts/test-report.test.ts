@@ -35,6 +35,7 @@ describe('the last line of npm test', () => {
         { name: 'four (skipped: no PostgreSQL)', reason: 'no PostgreSQL' },
         { name: 'five', reason: 'no reason given' },
       ],
+      slowest: [],
     })
   })
 
@@ -59,6 +60,20 @@ describe('the last line of npm test', () => {
       testResults: [file('a.test.ts', 'failed', [{ fullName: 'one', status: 'failed', failureMessages: [stack] }])],
     }
     expect(summarise(report, NONE, []).failures[0]?.message).toBe('Error: x\n    at f (/repo/a.ts:1:1)')
+  })
+
+  it('names the files that took longest, so that their cost stays visible', () => {
+    const files = Array.from({ length: 20 }, (_, i) => ({
+      ...file(`${i}.test.ts`, 'passed', []),
+      startTime: 1_000,
+      endTime: 1_000 + i * 500,
+    }))
+    const { slowest } = summarise({ testResults: files }, NONE, [])
+    expect(slowest.slice(0, 2)).toEqual([
+      { name: '19.test.ts', seconds: 9.5 },
+      { name: '18.test.ts', seconds: 9 },
+    ])
+    expect(slowest).toHaveLength(10)
   })
 
   it('is only the checks when the runner wrote nothing', () => {

@@ -4,6 +4,8 @@ export interface VitestReport {
     readonly name: string
     readonly status: string
     readonly message?: string
+    readonly startTime?: number
+    readonly endTime?: number
     readonly assertionResults: readonly {
       readonly fullName: string
       readonly status: string
@@ -28,7 +30,11 @@ export interface Summary {
   readonly skipped: number
   readonly failures: readonly { readonly name: string; readonly message: string }[]
   readonly skips: readonly { readonly name: string; readonly reason: string }[]
+  /** The files that took longest, the slowest first. */
+  readonly slowest: readonly { readonly name: string; readonly seconds: number }[]
 }
+
+const SLOWEST = 10
 
 /**
  * Counts every test once and every check as one. A file that could not be loaded counts as one failure.
@@ -56,7 +62,15 @@ export function summarise(report: VitestReport | null, notes: RunNotes, checks: 
       failures.push({ name: file.name, message: file.message ?? 'the file could not be run' })
   }
   for (const error of notes.unhandled) failures.push({ name: 'an error outside tests', message: ownFrames(error) })
-  return { passed, failed: failedChecks + failures.length, skipped: skips.length, failures, skips }
+  return { passed, failed: failedChecks + failures.length, skipped: skips.length, failures, skips, slowest: slowestOf(report) }
+}
+
+function slowestOf(report: VitestReport | null): Summary['slowest'] {
+  return (report?.testResults ?? [])
+    .map(({ name, startTime = 0, endTime = 0 }) => ({ name, seconds: (endTime - startTime) / 1000 }))
+    .filter(({ seconds }) => seconds >= 1)
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST)
 }
 
 function skipReason(name: string, given: string | undefined): string {

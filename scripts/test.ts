@@ -1,8 +1,10 @@
-// `npm test`: everything CI runs. Ends with one line `N passed, N failed, N skipped`; a step that is no test suite counts as one.
-import { spawn } from 'node:child_process'
+// `npm test`: everything CI runs. `--lanes=unit,engines` runs these lanes alone, without the checks and with fewer runs of laws; further words
+// are filters of files. Ends with one line `N passed, N failed, N skipped`; a step that is no test suite counts as one.
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { LANES } from './test-lanes.ts'
 import { type RunNotes, summarise, type VitestReport } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -33,6 +35,13 @@ interface Outcome {
   readonly seconds: number
 }
 
+const running = new Set<ChildProcess>()
+// A signal to this process alone ends what it started; Ctrl-C reaches everything by itself.
+process.once('SIGTERM', () => {
+  for (const child of running) child.kill('SIGTERM')
+  process.exit(1)
+})
+
 function runStep(step: Step, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   const startedAt = performance.now()
   return new Promise((resolve) => {
@@ -41,6 +50,7 @@ function runStep(step: Step, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NO_COLOR: '1', ...env },
     })
+    running.add(child)
     let output = ''
     const take = (chunk: Buffer) => {
       output += chunk.toString()
@@ -85,14 +95,34 @@ interface Suites {
   readonly notes: RunNotes
 }
 
-async function runSuites(filters: readonly string[]): Promise<Suites> {
+/** What the caller asked for; lanes and filters are empty for everything. */
+interface Wanted {
+  readonly lanes: readonly string[]
+  readonly filters: readonly string[]
+}
+
+function wantedOf(words: readonly string[]): Wanted {
+  const option = '--lanes='
+  const lanes = words.filter((word) => word.startsWith(option)).flatMap((word) => word.slice(option.length).split(','))
+  const unknown = lanes.find((lane) => !LANES.some(({ name }) => name === lane))
+  if (unknown !== undefined) throw new Error(`there is no lane ${unknown}; there are ${LANES.map(({ name }) => name).join(', ')}`)
+  return { lanes, filters: words.filter((word) => !word.startsWith(option)) }
+}
+
+async function runSuites({ lanes, filters }: Wanted): Promise<Suites> {
   const folder = await mkdtemp(join(tmpdir(), 'docrelay-test-'))
   try {
     const reportFile = join(folder, 'report.json')
     const notesFile = join(folder, 'notes.json')
     const reporters = ['--reporter=json', `--outputFile=${reportFile}`, '--reporter=./scripts/run-notes.ts']
-    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...filters]
-    const outcome = await runStep({ name: 'tests', command: process.execPath, args }, { DOCRELAY_RUN_NOTES: notesFile })
+    const projects = lanes.flatMap((lane) => ['--project', lane])
+    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...projects, ...filters]
+    const env = {
+      DOCRELAY_RUN_NOTES: notesFile,
+      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/docrelay-tests'),
+      ...(lanes.length === 0 ? { DOCRELAY_TEST_FULL: '1' } : {}),
+    }
+    const outcome = await runStep({ name: 'tests', command: process.execPath, args }, env)
     const notes = (await readJson<RunNotes>(notesFile)) ?? { skips: {}, diffs: {}, unhandled: [] }
     return { outcome, report: (await readJson<VitestReport>(reportFile)) ?? null, notes }
   } finally {
@@ -106,9 +136,10 @@ async function readJson<T>(file: string): Promise<T | undefined> {
 }
 
 async function main(): Promise<number> {
-  const filters = process.argv.slice(2)
-  // One lane for the checks, one for the suites: the machine that this must finish on has two cores.
-  const [checks, suites] = await Promise.all([filters.length === 0 ? runChecks() : [], runSuites(filters)])
+  const wanted = wantedOf(process.argv.slice(2))
+  const everything = wanted.lanes.length === 0 && wanted.filters.length === 0
+  // The checks run one after the other beside the suites: the machine that this must finish on has two cores.
+  const [checks, suites] = await Promise.all([everything ? runChecks() : [], runSuites(wanted)])
   const summary = summarise(
     suites.report,
     suites.notes,
@@ -116,6 +147,8 @@ async function main(): Promise<number> {
   )
   for (const failure of summary.failures) console.log(`FAIL ${failure.name}\n${indented(failure.message)}`)
   for (const skip of summary.skips) console.log(`skip ${skip.name}: ${skip.reason}`)
+  for (const { name, seconds } of summary.slowest)
+    console.log(`slow ${seconds.toFixed(1).padStart(5)} s  ${relative(ROOT, name)}`)
   console.log(`${suites.outcome.code === 0 ? 'ok  ' : 'FAIL'} tests (${suites.outcome.seconds.toFixed(1)} s)`)
   // The runner may fail without a failing test, e.g. on an unhandled rejection; then its own words are all there is.
   const unexplained = suites.outcome.code !== 0 && summary.failures.length === 0
@@ -125,4 +158,7 @@ async function main(): Promise<number> {
   return failed === 0 ? 0 : 1
 }
 
-process.exitCode = await main()
+process.exitCode = await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  return 1
+})

@@ -1,12 +1,9 @@
 import type { ArgumentsSchema, ValueSchema } from '../packages/server/src/mcp/arguments.ts'
-import type { ToolDefinition } from '../packages/server/src/mcp/tool.ts'
-import { allTools, type ToolDeps } from '../packages/server/src/mcp/tools/all-tools.ts'
+import { TOOL_ROWS } from '../packages/server/src/mcp/tools/all-tools.ts'
 import { errorsOf, TOOL_ERRORS, type ToolErrorCode } from '../packages/server/src/mcp/tools/tool-errors.ts'
+import type { ToolRow } from '../packages/server/src/mcp/tools/tool-row.ts'
 
-/** Definitions only: nothing is run, so nothing is behind them. */
-const TOOLS = allTools({} as ToolDeps)
-
-const NEEDS: Readonly<Record<ToolDefinition['access'], string>> = {
+const NEEDS: Readonly<Record<ToolRow['access'], string>> = {
   none: '–',
   view: 'may read the document',
   edit: 'may write the document',
@@ -29,7 +26,13 @@ export function toolsPage(
     'Hints: R reads only, D may destroy, I may be repeated, O asks other hosts. A tool that reads takes a token of the read bucket, any other of the write bucket. `?toolsets=` and `?readonly=1` choose among them.',
     table(
       ['Tool', 'Toolset', 'Needs', 'Hints', 'What it is for'],
-      TOOLS.map((tool) => [`[${tool.name}](#${tool.name})`, tool.toolset, NEEDS[tool.access], hintsOf(tool), tool.description]),
+      TOOL_ROWS.map((tool) => [
+        `[${tool.name}](#${tool.name})`,
+        tool.toolset,
+        NEEDS[tool.access],
+        hintsOf(tool),
+        tool.description,
+      ]),
     ),
     '## Shared arguments',
     table(
@@ -61,11 +64,11 @@ export function toolsPage(
         .map(([code, row]) => [code, row.when, row.facts.join(', '), toolsOf(code, common)])
         .filter(([, , , tools]) => tools !== ''),
     ),
-    ...TOOLS.flatMap((tool) => sectionOf(tool, common)),
+    ...TOOL_ROWS.flatMap((tool) => sectionOf(tool, common)),
   ].join('\n\n')
 }
 
-function sectionOf(tool: ToolDefinition, common: ReadonlySet<string>): readonly string[] {
+function sectionOf(tool: ToolRow, common: ReadonlySet<string>): readonly string[] {
   const schema = tool.inputSchema as unknown as ArgumentsSchema
   const required = new Set(schema.required)
   const args = Object.entries(schema.properties).map(([name, value]) => {
@@ -85,7 +88,14 @@ function sectionOf(tool: ToolDefinition, common: ReadonlySet<string>): readonly 
     `Takes: ${args.join(', ') || 'nothing'}.`,
     `Returns: ${[...always, ...sometimes.map((name) => `${name}?`)].join(', ')}.`,
     ...(own.length === 0 ? [] : [`Refuses with: ${own.join(', ')}.`]),
+    ...tool.examples.slice(0, 1).map((example) => `Example: \`${JSON.stringify(withDocument(tool, example))}\``),
   ]
+}
+
+/** An example as a whole call; examples of rows leave the document out. */
+function withDocument({ inputSchema }: ToolRow, example: object): object {
+  const { properties } = inputSchema as unknown as ArgumentsSchema
+  return Object.hasOwn(properties, 'docId') ? { docId: 'doc', ...example } : example
 }
 
 function inWords({ type, enum: choices, minimum, maximum, maxLength, minItems, maxItems, items }: ValueSchema): string {
@@ -98,7 +108,7 @@ function inWords({ type, enum: choices, minimum, maximum, maxLength, minItems, m
   return `${String(type)}${of}${bounds}`
 }
 
-function hintsOf({ annotations: hints }: ToolDefinition): string {
+function hintsOf({ annotations: hints }: ToolRow): string {
   const letters = [
     hints.readOnlyHint && 'R',
     hints.destructiveHint && 'D',
@@ -110,14 +120,15 @@ function hintsOf({ annotations: hints }: ToolDefinition): string {
 
 /** Codes that a whole group of tools shares are told once, not with each tool. */
 function commonCodes(): ReadonlySet<string> {
-  return new Set(Object.entries(TOOL_ERRORS).flatMap(([code, { tools }]) => (typeof tools === 'string' ? [code] : [])))
+  return new Set(Object.entries(TOOL_ERRORS).flatMap(([code, row]) => ('tools' in row ? [code] : [])))
 }
 
 function toolsOf(code: ToolErrorCode, common: ReadonlySet<string>): string {
-  const names = TOOLS.filter((tool) => errorsOf(tool).includes(code)).map(({ name }) => name)
-  if (names.length === TOOLS.length) return 'every'
+  const names = TOOL_ROWS.filter((tool) => errorsOf(tool).includes(code)).map(({ name }) => name)
+  if (names.length === TOOL_ROWS.length) return 'every'
   if (!common.has(code)) return names.join(', ')
-  switch (TOOL_ERRORS[code].tools) {
+  const row = TOOL_ERRORS[code]
+  switch ('tools' in row ? row.tools : undefined) {
     case 'ofDocuments':
       return 'all with docId'
     case 'readsOfDocuments':

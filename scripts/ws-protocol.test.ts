@@ -19,3 +19,16 @@ it('[WS-58] [WS-59] the page has every code in its form', () => {
   for (const [code, words] of Object.entries(CLOSE_CODES)) expect(page).toContain(`| ${code} | ${words.join(', ')} |`)
   for (const code of Object.values(CLIENT_CLOSE)) expect(page).toContain(String(code))
 })
+
+it('[WS-9] the page has a row for every member of a JSON frame', () => {
+  const frames = readFileSync(join(import.meta.dirname, '..', 'packages/protocol/src/frames.ts'), 'utf8')
+  const members = page.slice(page.indexOf('### Members'), page.indexOf('### Chunks'))
+  const declared = ['AuthFrame', 'AuthResponseFrame', 'JoinDocFrame', 'JoinedFrame', 'DocEventFrame', 'ErrorFrame'].flatMap(
+    (name) => {
+      const body = new RegExp(`interface ${name} \\{([^}]*)\\}`).exec(frames)?.[1] ?? ''
+      return [...body.matchAll(/readonly (\w+)\??:/g)].map(([, member]) => member)
+    },
+  )
+  expect(declared.length).toBeGreaterThan(20)
+  expect(declared.filter((member) => !members.includes(`\`${member}\``))).toEqual([])
+})

@@ -6,18 +6,18 @@ export const BLOB_REFERENCES = 'blobReferences'
 const DIGITS = /[0-9a-f]{64}/y
 const WHOLE = /^[0-9a-f]{64}$/
 const SCHEME = '://'
-/** What stands between the first four letters of a `blobRef` key and its hash in compact JSON. */
+/** In compact JSON, the text between the first four letters of a `blobRef` key and its hash. */
 const KEY_REST = 'Ref":"'
 
-/** SHA-256 as blobs are named. [BLOB-1] */
+/** Whether a value is a SHA-256 as blobs are named. [BLOB-1] */
 export function isBlobHash(value: unknown): value is string {
   return typeof value === 'string' && WHOLE.test(value)
 }
 
 /**
- * The blobs that a compact JSON text references, sorted, each once: a bare hash under a key `blobRef`, or `blob://<hash>` anywhere in a
- * string. [BLOB-1, BLOB-2] More than 64 digits are no hash. The text must be one that `JSON.stringify` could have written; then both
- * spellings are found in it as they stand, and no value has to be visited.
+ * Returns the blobs that a compact JSON text references, sorted, each once: a bare hash under a key `blobRef`, or
+ * `blob://<hash>` anywhere in a string. [BLOB-1, BLOB-2] More than 64 digits are no hash. The text must be one that
+ * `JSON.stringify` could have written: then both forms occur in it literally, and no value has to be visited.
  */
 export function blobReferencesIn(text: string): readonly string[] {
   const found = new Set<string>()
@@ -28,7 +28,7 @@ export function blobReferencesIn(text: string): readonly string[] {
   return [...found].sort()
 }
 
-/** The well-formed entries of the body's own list. */
+/** Returns the well-formed entries of the body's own list. */
 export function listedBlobReferences(body: DocumentBody): readonly string[] {
   const listed = body.members.get(BLOB_REFERENCES)
   return Array.isArray(listed) ? listed.filter(isBlobHash) : []
@@ -41,7 +41,7 @@ function inAddress(text: string, at: number): string | null {
 }
 
 function underKey(text: string, at: number): string | null {
-  // A quote behind a backslash is inside a longer key.
+  // A quote behind a backslash is a part of a longer key.
   if (!text.startsWith(KEY_REST, at + 4) || text[at - 1] !== '"' || text[at - 2] === '\\') return null
   const start = at + 4 + KEY_REST.length
   const hash = hashAt(text, start)

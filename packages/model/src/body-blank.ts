@@ -11,7 +11,7 @@ export interface BlankBody {
   readonly form: 'list' | 'keyed'
 }
 
-/** A document that the relay makes: one canvas page without shapes, one empty prose page. [BODY-12] */
+/** Makes the body of a new document: one canvas page without shapes, one empty prose page. [BODY-12] */
 export function blankBody(blank: BlankBody): DocumentBody {
   const { id, title, nowMs, form, canvasPageId, prosePageId } = blank
   const members: readonly (readonly [string, Json])[] = [

@@ -56,7 +56,7 @@ describe('growth of a body', () => {
     )
   })
 
-  it('[BLOB-2] tells whether a changed part names a blob that it did not name before', () => {
+  it('[BLOB-2] finds out whether a changed part references a blob that it did not reference before', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
         const [page] = body.prose.pages

@@ -2,15 +2,20 @@ import type { DocumentBody, ProsePage } from './body.ts'
 import { blobReferencesIn } from './blob-references.ts'
 import { writeBody } from './body-write.ts'
 
-/** How two bodies differ in what they take and what they reference. */
+/** How much more the second of two bodies takes, and whether it references more blobs. */
 export interface BodyGrowth {
-  /** UTF-8 bytes of the stored form that the second has more than the first; negative when it has less. [BODY-14] */
+  /** UTF-8 bytes by which the stored form of the second body is longer; negative when it is shorter. [BODY-14] */
   readonly bytes: number
-  /** The second references a blob in a changed part that the first does not reference there. [BLOB-2] */
+  /**
+   * True when a changed part of the second body references a blob that the same part of the first does not. [BLOB-2]
+   */
   readonly addsBlobs: boolean
 }
 
-/** Compares two bodies of one document. The cost is that of the pages and containers that are not the same object in both. */
+/**
+ * Compares two bodies of one document. The time is proportional to the pages and containers that are not the same
+ * object in both.
+ */
 export function bodyGrowth(before: DocumentBody, after: DocumentBody): BodyGrowth {
   if (before === after) return { bytes: 0, addsBlobs: false }
   const middles = middlesOf(before.prose.pages, after.prose.pages)
@@ -22,7 +27,7 @@ export function bodyGrowth(before: DocumentBody, after: DocumentBody): BodyGrowt
   return { bytes: utf8Length(now) - utf8Length(old), addsBlobs: blobReferencesIn(now).some((hash) => !known.has(hash)) }
 }
 
-/** `body` without the parts that both have as the same object, which take the same in both. */
+/** Returns `body` without the parts that are the same object in both, which take equal space. */
 function onlyChanged(body: DocumentBody, before: DocumentBody, after: DocumentBody): DocumentBody {
   return {
     ...body,
@@ -33,7 +38,7 @@ function onlyChanged(body: DocumentBody, before: DocumentBody, after: DocumentBo
   }
 }
 
-/** One page that both have stays, so that neither list is empty and every changed page takes a comma in both. */
+/** One page that both have is kept, so that neither list is empty and every changed page costs a comma in both. */
 function changedPages<T>(pages: readonly T[], before: readonly T[], after: readonly T[]): readonly T[] {
   if (before === after) return []
   const [old, now] = [new Set(before), new Set(after)]
@@ -41,13 +46,16 @@ function changedPages<T>(pages: readonly T[], before: readonly T[], after: reado
   return pages.filter((page) => page === kept || !(old.has(page) && now.has(page)))
 }
 
-/** What is equal at both ends of the HTML of a changed page takes the same in both; this much of it stays, so that no hash is cut. */
+/**
+ * The equal start and end of a changed page's HTML take equal space in both. This many characters of them are kept, so
+ * that no hash is cut.
+ */
 const margin = 128
 
-/** Equal ends are compared by this much at a time, which is faster than by characters. */
+/** Equal ends are compared in steps of this many characters, which is faster than one by one. */
 const stride = 4096
 
-/** By changed page what differs of its HTML in the first and in the second. */
+/** For each changed page, the part of its HTML that differs, in the first and in the second body. */
 function middlesOf(before: readonly ProsePage[], after: readonly ProsePage[]): ReadonlyMap<ProsePage, string> {
   const middles = new Map<ProsePage, string>()
   const known = new Map(before.map((page) => [page.id, page]))
@@ -65,7 +73,7 @@ function middlesOf(before: readonly ProsePage[], after: readonly ProsePage[]): R
     while (end + stride <= most && tail(a, end) === tail(b, end)) end += stride
     while (end < most && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++
     const [from, rest] = [Math.max(0, start - margin), Math.max(0, end - margin)]
-    // Halves of one character would count as two.
+    // A cut between the two halves of one character would count two characters.
     const isCut = isHalf(a, from) || isHalf(a, a.length - rest)
     if (isCut) continue
     middles.set(old, a.slice(from, a.length - rest))

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { memberSpans, withMemberBytes } from './body-members.ts'
+import { threadTime } from './testing/thread-time.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -54,8 +55,8 @@ describe('members of a compact object', () => {
     const bytes = encode(
       JSON.stringify({ id: 'd', pages: Array.from({ length: 100_000 }, (_, i) => ({ id: `s${i}`, text: '{"\\' })) }),
     )
-    const startedAt = performance.now()
+    const took = threadTime()
     expect(memberSpans(bytes).map(({ name }) => name)).toEqual(['id', 'pages'])
-    expect(performance.now() - startedAt).toBeLessThan(500)
+    expect(took()).toBeLessThan(500)
   })
 })

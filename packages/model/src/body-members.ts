@@ -1,4 +1,4 @@
-/** Where one member of a JSON object stands in its bytes: `start` at the quote of its name, `end` after its value. */
+/** The place of one member of a JSON object in its bytes: `start` at the quote of its name, `end` after its value. */
 export interface MemberSpan {
   readonly name: string
   readonly start: number
@@ -13,8 +13,8 @@ const COLON = 0x3a
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * The top-level members of a compact JSON object, in order, found without parsing what they hold: one pass over the bytes.
- * Throws when brackets or quotes do not close; other flaws of the grammar are not looked for.
+ * Finds the top-level members of a compact JSON object, in order, without parsing their values: one pass over the
+ * bytes. Throws when brackets or quotes do not close; does not check the rest of the grammar.
  */
 export function memberSpans(bytes: Uint8Array): readonly MemberSpan[] {
   if (bytes[0] !== OPEN_OBJECT || bytes.at(-1) !== CLOSE_OBJECT) throw new Error('not a compact JSON object')
@@ -31,7 +31,7 @@ export function memberSpans(bytes: Uint8Array): readonly MemberSpan[] {
   return spans
 }
 
-/** A copy in which the top-level member `name` has this value, added at the end where it was missing. */
+/** Returns a copy in which the top-level member `name` has this value; a missing member is added at the end. */
 export function withMemberBytes(bytes: Uint8Array, name: string, value: Uint8Array): Uint8Array<ArrayBuffer> {
   const spans = memberSpans(bytes)
   const span = spans.find((member) => member.name === name)

@@ -1,8 +1,9 @@
+import { childrenOf } from './canvas/stored-shape.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 
 /**
- * The order in which records are read: the first of repeated ids, none without a record, and records that the order does not name at
- * the end by `createdAt` (those without a number last), then id. [YDOC-4, BODY-4]
+ * Returns the order in which records are read: of repeated ids the first, no id without a record, and at the end the
+ * records that the order does not name, by `createdAt` (those without a number last), then id. [YDOC-4, BODY-4]
  */
 export function healOrder(listed: readonly unknown[], records: ReadonlyMap<string, JsonObject>): readonly string[] {
   const seen = new Set<string>()
@@ -17,21 +18,21 @@ export function healOrder(listed: readonly unknown[], records: ReadonlyMap<strin
 }
 
 /**
- * Shapes of a page, bottom first, with the members of a group directly after it in the order of its `childIds`; a group alone says where
- * its members are, so the order's word on them does not count. [CANVAS-17, BODY-4]
+ * Returns the shapes of a page, bottom first, with the members of a group directly after it in the order of its
+ * `childIds`. Only the group decides where its members are; the page's order is ignored for them. [CANVAS-17, BODY-4]
  */
 export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<string, JsonObject>): readonly string[] {
   const members = groupMembers(shapes)
   const healed = healOrder(listed, shapes)
   if (members.size === 0) return healed
   const stack = new Set<string>()
-  // Without recursion: groups may lie in each other as deep as a body is long.
+  // No recursion: groups may be nested as deep as a body is long.
   const put = (root: string): void => {
     const ids = [root]
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
       if (stack.has(id)) continue
       stack.add(id)
-      const children = childIds(shapes.get(id))
+      const children = childrenOf(shapes.get(id))
       for (let i = children.length - 1; i >= 0; i--) {
         const child = children[i] as string
         if (shapes.has(child) && !stack.has(child)) ids.push(child)
@@ -39,7 +40,7 @@ export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<stri
     }
   }
   for (const id of healed) if (!members.has(id)) put(id)
-  // Groups that hold each other have no outermost one; they are shown rather than lost.
+  // Groups that contain each other have no outermost one; they are shown so that none is lost.
   if (stack.size < shapes.size)
     for (const id of byAge(
       [...members].filter((id) => !stack.has(id)),
@@ -49,18 +50,12 @@ export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<stri
   return [...stack]
 }
 
-/** Ids of shapes that belong to a group and so are not named by `shapeOrder`. [BODY-4] */
+/** Returns the ids of shapes that belong to a group and so are not in `shapeOrder`. [BODY-4] */
 export function groupMembers(shapes: ReadonlyMap<string, JsonObject>): ReadonlySet<string> {
   const members = new Set<string>()
-  for (const [id, shape] of shapes) for (const child of childIds(shape)) if (child !== id && shapes.has(child)) members.add(child)
+  for (const [id, shape] of shapes)
+    for (const child of childrenOf(shape)) if (child !== id && shapes.has(child)) members.add(child)
   return members
-}
-
-const NONE: readonly string[] = []
-
-function childIds(shape: JsonObject | undefined): readonly string[] {
-  if (shape?.type !== 'group' || !Array.isArray(shape.childIds)) return NONE
-  return (shape.childIds as readonly unknown[]).filter((id): id is string => typeof id === 'string')
 }
 
 function byAge(ids: readonly string[], records: ReadonlyMap<string, JsonObject>): readonly string[] {

@@ -25,17 +25,21 @@ export const SERVER_MEMBERS: ReadonlySet<string> = new Set([
   'sharedWith',
 ])
 
-/** `put`: a caller's input, refused where BODY-5 says so. `stored`: what the relay wrote, whose ids are taken as they are. */
+/**
+ * `put`: the input of a caller, refused where BODY-5 says so. `stored`: written by the relay, so its ids are not
+ * checked.
+ */
 export type BodySource = 'put' | 'stored'
 
-/** `path` is a JSON Pointer to what broke the rule. [BODY-5] */
+/** `path` is the JSON Pointer of the part that broke the rule. [BODY-5] */
 export type ParsedBody =
   | { readonly ok: true; readonly body: DocumentBody }
   | { readonly ok: false; readonly path: string; readonly reason: string }
 
 /**
- * Reads an open JSON document in either form, or both mixed, into one normalised model: orders healed, group members after their group,
- * ids complete. [BODY-1..BODY-5] Nothing else is changed; what the model does not name is carried. [BODY-7]
+ * Reads an open JSON document in either form, or a mix of both, into one normalised model: orders healed, group members
+ * after their group, ids complete. [BODY-1..BODY-5] Changes nothing else; members that the model does not name are
+ * kept. [BODY-7]
  */
 export function parseBody(value: Json, source: BodySource = 'put'): ParsedBody {
   try {
@@ -47,14 +51,17 @@ export function parseBody(value: Json, source: BodySource = 'put'): ParsedBody {
   }
 }
 
-/** Reads bytes that `writeStoredBody` made. Throws on anything else: stored bytes that cannot be read are damage, not input. */
+/**
+ * Reads bytes that `writeStoredBody` made. Throws on anything else: stored bytes that cannot be read are damage and not
+ * input.
+ */
 export function readStoredBody(bytes: Uint8Array): DocumentBody {
   const parsed = parseBody(JSON.parse(new TextDecoder().decode(bytes)) as Json, 'stored')
   if (!parsed.ok) throw new Error(`the stored body is damaged at ${parsed.path}: ${parsed.reason}`)
   return parsed.body
 }
 
-/** A body without any member: the base under which a live document shows nothing but its own content. */
+/** A body without any member: reconciled with it, a live document shows only its own content. */
 export const EMPTY_BODY: DocumentBody = {
   memberOrder: [],
   members: new Map(),
@@ -64,7 +71,7 @@ export const EMPTY_BODY: DocumentBody = {
   fields: undefined,
 }
 
-/** Carries a refusal out of nested readers; never leaves this file. */
+/** Carries a refusal out of nested functions; never leaves this file. */
 class Flaw extends Error {
   readonly path: string
   readonly reason: string
@@ -184,7 +191,10 @@ function readFields(value: Json | undefined, source: BodySource): Fields | Opaqu
   return { kind: 'fields', ...read, members: omitMembers(value, 'fields', 'order'), memberOrder: Object.keys(value) }
 }
 
-/** Entries of `references` and `fields`: keyed always, and their `id` or `name` member is their own. */
+/**
+ * Reads the entries of `references` and `fields`, which are always keyed; their `id` or `name` member may differ from
+ * the key.
+ */
 function readMap(
   entries: JsonObject,
   order: Json | undefined,

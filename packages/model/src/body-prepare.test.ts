@@ -83,7 +83,7 @@ describe('prepareBody', () => {
     expect(prepared({ name: 'N' }).value).toMatchObject({ id: 'doc', name: 'N' })
   })
 
-  it('[BODY-10] collectionId and sharedWith are taken out, and absent ones are told apart from null', () => {
+  it('[BODY-10] collectionId and sharedWith are taken out of the body, and an absent one differs from null', () => {
     expect(prepared({ collectionId: 'c', sharedWith: ['u', { userId: 'v' }] })).toMatchObject({
       collectionId: 'c',
       sharedWith: ['u', { userId: 'v' }],

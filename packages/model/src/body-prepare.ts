@@ -18,16 +18,21 @@ export type Preparation =
   | { readonly ok: false; readonly refusal: BodyRefusal }
 
 const MAX_SHARES = 1000
+const MAX_USER_ID_BYTES = 256
+const MAX_USER_NAME_CHARACTERS = 200
+const MAX_SHARE_BYTES = 1024
+/** The members that may name the user of a share entry. */
+const USER_ID_MEMBERS = ['userId', 'user_id', 'id'] as const
 const MAX_COLLECTION_ID_BYTES = 64
-/** Of what a refusal repeats: names in a body may be as long as the body. */
+/** Most characters of a name in a refusal: names in a body may be as long as the body. */
 const MAX_SHOWN_CHARACTERS = 256
 const MAX_PATH_CHARACTERS = 4096
 
 /**
- * Takes the bytes of a PUT to what is stored and decided upon: parsed once, checked, healed, its title settled against `storedTitle`
- * (`null` for a new document). [BODY-2..BODY-11] A body without `id` gets the document's.
+ * Turns the bytes of a PUT into what is stored and decided on: parses once, checks, heals, and settles the title
+ * against `storedTitle` (`null` for a new document). [BODY-2..BODY-11] A body without `id` gets the document's id.
  *
- * Pure, and linear in the bytes: about a second for 100 MiB, so large bodies belong off the event loop.
+ * Pure and linear in the bytes: about a second for 100 MiB, so large bodies must not be prepared on the event loop.
  */
 export function prepareBody(
   bytes: Uint8Array,
@@ -96,13 +101,13 @@ type Beside =
   | { readonly ok: true; readonly collectionId: string | null | undefined; readonly sharedWith: readonly Json[] | undefined }
   | { readonly ok: false; readonly path: string; readonly reason: string }
 
-/** Members that are kept beside the body. Absent ones stay as they are stored. [BODY-10, BODY-13] */
+/** Reads the members that are kept beside the body. When one is absent, the stored value stays. [BODY-10, BODY-13] */
 function besideBody(value: JsonObject): Beside {
   const collectionId = memberOf(value, 'collectionId')
   if (collectionId !== undefined && collectionId !== null) {
     if (typeof collectionId !== 'string')
       return { ok: false, path: '/collectionId', reason: 'collectionId is neither a string nor null' }
-    if (new TextEncoder().encode(collectionId).length > MAX_COLLECTION_ID_BYTES) {
+    if (utf8Bytes(collectionId) > MAX_COLLECTION_ID_BYTES) {
       return { ok: false, path: '/collectionId', reason: `collectionId is longer than ${MAX_COLLECTION_ID_BYTES} bytes` }
     }
   }
@@ -111,10 +116,44 @@ function besideBody(value: JsonObject): Beside {
   if (!Array.isArray(sharedWith)) return { ok: false, path: '/sharedWith', reason: 'sharedWith is not a list' }
   if (sharedWith.length > MAX_SHARES)
     return { ok: false, path: '/sharedWith', reason: `sharedWith has more than ${MAX_SHARES} entries` }
-  return { ok: true, collectionId, sharedWith: sharedWith as readonly Json[] }
+  const entries = sharedWith as readonly Json[]
+  for (const [at, entry] of entries.entries()) {
+    const problem = shareProblem(entry)
+    if (problem !== null) return { ok: false, path: `/sharedWith/${at}${problem.path}`, reason: problem.reason }
+  }
+  return { ok: true, collectionId, sharedWith: entries }
 }
 
-/** Where the `order` numbers of prose pages contradict the page order they are numbered anew; numbers that rise are kept. [BODY-4] */
+/**
+ * Returns the problem of an entry of `sharedWith`. Entries are kept as given, so the size of a whole entry is limited
+ * too. [BODY-13]
+ */
+function shareProblem(entry: Json): { readonly path: string; readonly reason: string } | null {
+  if (typeof entry !== 'string' && !isJsonObject(entry))
+    return { path: '', reason: 'an entry of sharedWith is neither an object nor a user id' }
+  const named: readonly (readonly [string, Json | undefined])[] = isJsonObject(entry)
+    ? USER_ID_MEMBERS.map((name) => [`/${name}`, memberOf(entry, name)] as const)
+    : [['', entry]]
+  for (const [path, value] of named) {
+    if (typeof value === 'string' && utf8Bytes(value) > MAX_USER_ID_BYTES)
+      return { path, reason: `a user id is longer than ${MAX_USER_ID_BYTES} bytes` }
+  }
+  const userName = isJsonObject(entry) ? memberOf(entry, 'userName') : undefined
+  if (typeof userName === 'string' && Array.from(userName).length > MAX_USER_NAME_CHARACTERS)
+    return { path: '/userName', reason: `userName is longer than ${MAX_USER_NAME_CHARACTERS} characters` }
+  if (utf8Bytes(JSON.stringify(entry)) > MAX_SHARE_BYTES)
+    return { path: '', reason: `an entry of sharedWith is longer than ${MAX_SHARE_BYTES} bytes as JSON` }
+  return null
+}
+
+function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length
+}
+
+/**
+ * When the `order` numbers of prose pages contradict the page order, numbers them again; rising numbers are kept.
+ * [BODY-4]
+ */
 export function followPageOrder(body: DocumentBody): DocumentBody {
   const numbers = body.prose.pages.map((page) => memberOf(page.members, 'order')).filter((order) => order !== undefined)
   const rising = numbers.every((order, i) => typeof order === 'number' && (i === 0 || order > (numbers[i - 1] as number)))

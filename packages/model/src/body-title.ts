@@ -3,13 +3,13 @@ import type { Json } from './json.ts'
 
 const UNTITLED = 'Untitled Document'
 
-/** The title as the body has it: `name`, else `title`; `undefined` when neither is a string. [BODY-10] */
+/** Returns the title in the body: `name`, else `title`; `undefined` when neither is a string. [BODY-10] */
 export function storedTitle(body: DocumentBody): string | undefined {
   const [name, title] = [body.members.get('name'), body.members.get('title')]
   return typeof name === 'string' ? name : typeof title === 'string' ? title : undefined
 }
 
-/** The title that people see; an empty one reads as none, and the placeholder is never stored. [BODY-10] */
+/** Returns the title that people see. An empty title counts as none, and the placeholder is never stored. [BODY-10] */
 export function shownTitle(body: DocumentBody): string {
   const [name, title] = [body.members.get('name'), body.members.get('title')]
   if (typeof name === 'string' && name !== '') return name
@@ -17,20 +17,20 @@ export function shownTitle(body: DocumentBody): string {
 }
 
 /**
- * The title that a PUT with a differing `name` and `title` means: the one that was changed, `name` if both were. [BODY-10]
- * `before` is the title of the stored body, `null` for a new document.
+ * Returns the title of a PUT in which `name` and `title` differ: the one that was changed, `name` if both were.
+ * [BODY-10] `before` is the title of the stored body, `null` for a new document.
  */
 export function settleTitle(name: string, title: string, before: string | null): string {
   return name === before ? title : name
 }
 
-/** Retitles every one of `name` and `title` that the body has, `name` when it has neither. [BODY-10] */
+/** Sets each of `name` and `title` that the body has, or `name` when it has neither. [BODY-10] */
 export function withTitle(body: DocumentBody, title: string): DocumentBody {
   const names = ['name', 'title'].filter((member) => body.members.has(member))
   return withMembers(body, new Map((names.length === 0 ? ['name'] : names).map((member) => [member, title])))
 }
 
-/** A copy with these top-level members set; `body` itself when it has them so already. */
+/** Returns a copy with these top-level members set; `body` itself when it has them already. */
 export function withMembers(body: DocumentBody, set: ReadonlyMap<string, Json>): DocumentBody {
   if ([...set].every(([name, value]) => body.members.has(name) && body.members.get(name) === value)) return body
   const added = [...set.keys()].filter((name) => !body.memberOrder.includes(name))
@@ -38,8 +38,8 @@ export function withMembers(body: DocumentBody, set: ReadonlyMap<string, Json>):
 }
 
 /**
- * Marks a body that the relay changed: an existing `modifiedAt` is set to now, existing `lastModifiedBy` and `lastModifiedByName` to the last
- * writer. Members that the body lacks are not added. [BODY-10]
+ * Marks a body as changed by the relay: sets an existing `modifiedAt` to now, and existing `lastModifiedBy` and
+ * `lastModifiedByName` to the last writer. Adds no missing member. [BODY-10]
  */
 export function stampBody(body: DocumentBody, nowMs: number, sub: string): DocumentBody {
   const stamps: readonly (readonly [string, Json])[] = [

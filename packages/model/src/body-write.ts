@@ -16,12 +16,15 @@ import type { JsonObject } from './json.ts'
 
 type WrittenForm = Exclude<ContainerForm, 'absent'>
 
-/** Compact UTF-8 JSON of a body as it is stored: both page containers always there, without the server's own members. [BODY-3, BODY-14] */
+/**
+ * Writes a body as it is stored: compact UTF-8 JSON, always with both page containers, without the server's own
+ * members. [BODY-3, BODY-14]
+ */
 export function writeStoredBody(body: DocumentBody): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(writeBody(body))
 }
 
-/** A body whose `blobReferences` is true, as it is stored. */
+/** A stored body whose member `blobReferences` is correct. */
 export interface SettledBody {
   readonly body: DocumentBody
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -30,11 +33,11 @@ export interface SettledBody {
 }
 
 /**
- * `writeStoredBody` of the body with its reference set written back: what its content references and, `withListed`, what its own list names
- * besides. Nothing is added to a body without references and without the member. [BLOB-2]
+ * Writes a body with its reference set: the references of the content and, with `withListed`, those of the body's own
+ * list. A body without references and without the member gets none. [BLOB-2]
  */
 export function writeSettledBody(given: DocumentBody, withListed: boolean): SettledBody {
-  // Only its hashes are looked at, so that no odd entry of the list counts as content.
+  // Only the hashes of the list are used, so that an odd entry of the list does not count as content.
   const body = withReferences(given, listedBlobReferences(given))
   const text = writeBody(body)
   const inContent = blobReferencesIn(text)
@@ -44,7 +47,7 @@ export function writeSettledBody(given: DocumentBody, withListed: boolean): Sett
   return { body: settled, bytes, blobReferences }
 }
 
-/** `body` itself when it says so already. */
+/** Returns `body` itself when its list is correct already. */
 function withReferences(body: DocumentBody, references: readonly string[]): DocumentBody {
   const own = body.members.get(BLOB_REFERENCES)
   if (own === undefined && references.length === 0) return body
@@ -52,7 +55,7 @@ function withReferences(body: DocumentBody, references: readonly string[]): Docu
   return same ? body : withMembers(body, new Map([[BLOB_REFERENCES, references]]))
 }
 
-/** The text of `writeStoredBody`. Each container is written in its own form. [BODY-2] */
+/** Returns the text for `writeStoredBody`; each container is written in its own form. [BODY-2] */
 export function writeBody(body: DocumentBody): string {
   const { canvas, prose } = writtenForms(body)
   const members = new Map<string, string>()
@@ -69,7 +72,9 @@ export function writeBody(body: DocumentBody): string {
   return inOrder(members, body.memberOrder)
 }
 
-/** The forms in which both page containers are given back: their own, else the other one's, else the list form. [BODY-2, BODY-3] */
+/**
+ * Returns the form of each page container: its own, else that of the other one, else the list form. [BODY-2, BODY-3]
+ */
 export function writtenForms(body: DocumentBody): { readonly canvas: WrittenForm; readonly prose: WrittenForm } {
   const own = (form: ContainerForm, other: ContainerForm): WrittenForm =>
     form !== 'absent' ? form : other !== 'absent' ? other : 'list'
@@ -80,7 +85,7 @@ function writeCanvasPage(page: CanvasPage, container: WrittenForm): string {
   const members = textMembers(page.members)
   if (page.shapesForm === 'absent' && page.shapes.length === 0) return inOrder(members, page.memberOrder)
   const form = page.shapesForm === 'absent' ? container : page.shapesForm
-  // Shapes are the bulk of most bodies: one call for all is several times faster than one for each.
+  // Shapes are the largest part of most bodies, and one call for all is several times faster than one for each.
   const shapes =
     form === 'list' ? page.shapes.map(({ value }) => value) : Object.fromEntries(page.shapes.map(({ id, value }) => [id, value]))
   members.set('shapes', JSON.stringify(shapes))
@@ -88,7 +93,7 @@ function writeCanvasPage(page: CanvasPage, container: WrittenForm): string {
   return inOrder(members, page.memberOrder)
 }
 
-/** The shapes that `shapeOrder` names: all but the members of groups. [BODY-4] */
+/** Returns the shapes that `shapeOrder` names: all except the members of groups. [BODY-4] */
 export function rootShapes(page: CanvasPage): readonly string[] {
   const grouped = groupMembers(new Map(page.shapes.map((shape) => [shape.id, shape.value])))
   return page.shapes.filter((shape) => !grouped.has(shape.id)).map((shape) => shape.id)
@@ -139,10 +144,13 @@ function textMembers(members: JsonObject): Map<string, string> {
   return new Map(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]))
 }
 
-/** An object from texts of its members: those that `order` names first, then the rest as they come. */
+/**
+ * Returns an object made of the texts of its members: first those that `order` names, then the rest in their own order.
+ */
 function inOrder(members: ReadonlyMap<string, string>, order: MemberOrder = []): string {
   const names = new Set([...order.filter((name) => members.has(name)), ...members.keys()])
-  // An object puts names that look like array indexes first; parsing will too, and what is stored must read back in its own order.
+  // A JavaScript object puts names that look like array indexes first, and so does parsing. Writing follows that order,
+  // so that a stored body is read back in the order in which it was written.
   const settled = Object.keys(Object.fromEntries([...names].map((name) => [name, 0])))
   return `{${settled.map((name) => `${JSON.stringify(name)}:${members.get(name)}`).join(',')}}`
 }

@@ -1,30 +1,33 @@
 import type { Json, JsonObject } from './json.ts'
 
 /**
- * One open JSON document, normalised from both written forms (list and keyed, in any mix) and able to give each back. [BODY-1, BODY-2]
+ * One open JSON document, normalised from both written forms (list and keyed, in any mix); it can be written back in
+ * each. [BODY-1, BODY-2]
  *
- * Values are immutable; an edit keeps the identity (`===`) of every part it did not change, and `reconcile` relies on that.
- * Members that this model does not name are carried at every depth. [BODY-7]
+ * Values are immutable. An edit keeps the identity (`===`) of every part that it did not change, and `reconcile` relies
+ * on that. Members that this model does not name are kept at every depth. [BODY-7]
  */
 export interface DocumentBody {
-  /** Names of the top-level members in the order they are written back, the four containers included where present. */
+  /**
+   * Names of the top-level members in the order in which they are written, including the four containers where present.
+   */
   readonly memberOrder: readonly string[]
   /** Top-level members other than `pages`, `pageOrder` (keyed form), `richTextPages`, `references`, `fields` and the server's own (BODY-10). */
   readonly members: ReadonlyMap<string, Json>
   readonly canvas: CanvasContainer
   readonly prose: ProseContainer
-  /** Absent when the body has none; an `Opaque` has no `items` object inside and reads as empty. [BODY-3] */
+  /** Absent when the body has none. An `Opaque` has no `items` object inside and is read as empty. [BODY-3] */
   readonly references: References | Opaque | undefined
   readonly fields: Fields | Opaque | undefined
 }
 
 /**
- * Names of an object's members in the order they are written back, the ones this model takes out included. Says nothing about which
- * exist; a name it lacks is written at the end.
+ * Names of an object's members in the order in which they are written, including those that this model takes out. It
+ * may name members that do not exist; members that it does not name are written at the end.
  */
 export type MemberOrder = readonly string[]
 
-/** How a container is written. `absent`: it was not in the input and is given back empty in the form of BODY-3. */
+/** How a container is written. `absent`: the input had none; it is written empty, in the form of BODY-3. */
 export type ContainerForm = 'list' | 'keyed' | 'absent'
 
 export interface CanvasContainer {
@@ -35,7 +38,7 @@ export interface CanvasContainer {
 
 export interface CanvasPage {
   readonly id: string
-  /** Every member but `shapes` and, with keyed shapes, `shapeOrder`; `id` included. In input order. */
+  /** Every member except `shapes` and, with keyed shapes, `shapeOrder`, in input order; includes `id`. */
   readonly members: JsonObject
   readonly memberOrder?: MemberOrder
   readonly shapesForm: ContainerForm
@@ -43,7 +46,7 @@ export interface CanvasPage {
   readonly shapes: readonly Shape[]
 }
 
-/** The whole stored shape as one value; the relay checks none of its semantics. [BODY-6] */
+/** The whole stored shape as one value; the relay checks none of its meaning. [BODY-6] */
 export interface Shape {
   readonly id: string
   readonly value: JsonObject
@@ -52,7 +55,7 @@ export interface Shape {
 export interface ProseContainer {
   readonly form: ContainerForm
   readonly memberOrder?: MemberOrder
-  /** Members of the keyed container other than `pages` and `pageOrder` (`activePageId` and extras). Empty in list form. */
+  /** Members of the keyed container except `pages` and `pageOrder` (`activePageId` and others). Empty in list form. */
   readonly members: JsonObject
   /** In page order. */
   readonly pages: readonly ProsePage[]
@@ -63,7 +66,7 @@ export interface ProsePage {
   /** Every member but `content`, in input order. */
   readonly members: JsonObject
   readonly memberOrder?: MemberOrder
-  /** HTML exactly as it was PUT until the page is edited live or by a tool, then canonical HTML. [BODY-9] */
+  /** HTML exactly as it was PUT, until the page is edited live or by a tool; then canonical HTML. [BODY-9] */
   readonly content: string
 }
 
@@ -73,7 +76,7 @@ export interface References {
   readonly items: ReadonlyMap<string, JsonObject>
   /** Ids in display order, healed as YDOC-4. */
   readonly order: readonly string[]
-  /** The name the order had in the input: `order` is kept where `itemOrder` was absent. */
+  /** The name of the order in the input: `order` is kept when `itemOrder` was absent. */
   readonly orderName: 'itemOrder' | 'order'
   /** Every other member, `style` included. */
   readonly members: JsonObject
@@ -87,7 +90,7 @@ export interface Fields {
   readonly members: JsonObject
 }
 
-/** A `references` or `fields` value that is carried verbatim. */
+/** A `references` or `fields` value that is written back unchanged. */
 export interface Opaque {
   readonly kind: 'opaque'
   readonly value: Json

@@ -1,22 +1,34 @@
 import type { DocumentBody } from './body.ts'
 
-/** What a write adjusted in its input, told to the caller. [interface, MCP rule 10; TOOL-17] */
+/** One adjustment that a write made to its input, for the caller. [interface, MCP rule 10; TOOL-17] */
 export interface Fix {
   readonly action: 'dropped_unknown' | 'dropped_invalid' | 'clamped' | 'unwrapped' | 'rebuilt_table' | 'stripped_children'
   readonly reason: string
   readonly field?: string
   readonly path?: string
   readonly nodeType?: string
+  /** The place of the shape in the call. */
+  readonly shape?: number
+  /** The place of the node, or of the edge, in the call. [DIAG-2] */
+  readonly node?: number
+  readonly edge?: number
 }
 
-/** Input that was kept as given but may not do what was meant. [TOOL-19] */
+/** Input that was kept as given and may not do what the caller meant. [TOOL-19] */
 export interface Warning {
   readonly reason: string
   readonly field?: string
   readonly nearest?: readonly string[]
+  /** The place of the shape in the call. */
+  readonly shape?: number
+  /** The place of the node in the call. */
+  readonly node?: number
 }
 
-/** Why an edit does nothing: a code of the closed table, a sentence, and the facts a caller needs to repair its call. [TOOL-8, TOOL-9] */
+/**
+ * Why an edit changes nothing: a code of the closed table, a sentence, and the facts that a caller needs to repair its
+ * call. [TOOL-8, TOOL-9]
+ */
 export interface Refusal {
   readonly kind: 'refused'
   readonly code: string
@@ -26,18 +38,20 @@ export interface Refusal {
 
 export interface Edited<R> {
   readonly kind: 'edited'
-  /** `===` the given one when nothing changed; parts that did not change keep their identity. */
+  /** The given body (`===`) when nothing changed; unchanged parts keep their identity. */
   readonly body: DocumentBody
   readonly result: R
   readonly fixes: readonly Fix[]
   readonly warnings: readonly Warning[]
-  /** Ids of the blocks that were written: where blocks changed places, it is these that moved. [PROSE-50] */
+  /** Ids of the written blocks; where blocks changed places, the ids of those that moved. [PROSE-50] */
   readonly writtenBlocks?: readonly string[]
-  /** The shapes that were written: what an agent is shown to have selected. [PRES-1] */
+  /** The written page, when there is one: the agent is shown on it. [PRES-1] */
+  readonly writtenPage?: string
+  /** The written shapes, shown as the agent's selection. When absent, the written blocks are shown. [PRES-1] */
   readonly selection?: readonly string[]
 }
 
-/** Time and randomness of an edit. A retry gets another one, so nothing may be kept between calls. */
+/** Time and randomness of one attempt of an edit. A retry gets new ones, so an edit must keep nothing between calls. */
 export interface EditEnvironment {
   readonly nowMs: number
   /** `count` random characters of `[A-Za-z0-9_-]`. */
@@ -45,16 +59,40 @@ export interface EditEnvironment {
 }
 
 /**
- * One write tool's effect on a document: pure, the same cold, on a live document and as a dry run. [CONC-1]
- * `args` passed the tool's schema; everything that depends on the document is decided in here, so that a retry decides it anew. [CONC-6]
+ * The effect of one write tool on a document. Pure, and the same for a cold document, a live one and a dry run.
+ * [CONC-1] `args` passed the tool's schema. Everything that depends on the document is decided here, so that a retry
+ * decides it again. [CONC-6]
  */
 export type Edit<A, R> = (body: DocumentBody, args: A, environment: EditEnvironment) => Edited<R> | Refusal
+
+/** A write tool of one document, as a row of `edits.ts`. [CONC-1] */
+export interface EditRow<A = never, R extends object = object> {
+  readonly edit: Edit<A, R>
+  /**
+   * Returns why a call is refused whatever the document; absent when the arguments alone never decide. The edit checks
+   * it again. [MCP-3]
+   */
+  readonly flaw?: (args: A) => Refusal | null
+  /** It looks for ways of connectors, which takes long on a page of a few kilobytes too. [CONC-13] */
+  readonly routes?: true
+}
 
 export function refused(code: string, message: string, facts: Refusal['facts'] = {}): Refusal {
   return { kind: 'refused', code, message, facts }
 }
 
-/** Tells a refusal from whatever else a step of an edit answers. */
+const OUTDATED = 'OUTDATED'
+
+/** An edit refuses so when what was prepared for it does not fit the document any more: who prepared it does so again. No caller is told this code. */
+export function outdated(message: string): Refusal {
+  return refused(OUTDATED, message)
+}
+
+export function isOutdated(answer: object): boolean {
+  return isRefusal(answer) && answer.code === OUTDATED
+}
+
+/** Whether a step of an edit returned a refusal. */
 export function isRefusal(answer: object): answer is Refusal {
   return 'kind' in answer && answer.kind === 'refused'
 }

@@ -1,67 +1,60 @@
 import type { DocumentBody } from './body.ts'
-import type { Edit, Edited, EditEnvironment, Refusal } from './edit.ts'
-import { setFields, setFieldsFlaw } from './fields/set-fields.ts'
-import { nameFlaw, renameDocument } from './names.ts'
-import { addProsePage, addProsePageFlaw, deleteProsePage, renameProsePage, reorderProsePages } from './prose/page-edits.ts'
-import {
-  deleteBlock,
-  deleteBlockFlaw,
-  insertBlock,
-  insertBlockFlaw,
-  moveBlock,
-  moveBlockFlaw,
-  setProse,
-  setProseFlaw,
-} from './prose/prose-edits.ts'
-import { insertSection, insertSectionFlaw, restructureOutline, restructureOutlineFlaw } from './prose/section-edits.ts'
-import { editTableFlaw, editTableOfPage } from './prose/tables/table-edits.ts'
+import { fileEdits } from './canvas/add-file.ts'
+import { diagramEdits } from './canvas/generate/generate-diagram.ts'
+import { canvasPageEdits } from './canvas/page-edits.ts'
+import { pageRouter } from './canvas/page-router.ts'
+import { shapeEdits } from './canvas/shape-edits.ts'
+import type { Edit, Edited, EditEnvironment, EditRow, Refusal } from './edit.ts'
+import { fieldEdits } from './fields/set-fields.ts'
+import { documentEdits } from './names.ts'
+import { prosePageEdits } from './prose/page-edits.ts'
+import { blockEdits } from './prose/prose-edits.ts'
+import { sectionEdits } from './prose/section-edits.ts'
+import { referenceEdits } from './references/reference-edits.ts'
+import { tableEdits } from './prose/tables/table-edits.ts'
 
-/** The write tools that edit one document, by name without the prefix; the one function of each for every way to write. [CONC-1] */
-export const edits = {
-  rename_document: renameDocument,
-  add_prose_page: addProsePage,
-  set_prose: setProse,
-  insert_block: insertBlock,
-  delete_block: deleteBlock,
-  move_block: moveBlock,
-  rename_prose_page: renameProsePage,
-  insert_section: insertSection,
-  restructure_outline: restructureOutline,
-  edit_table: editTableOfPage,
-  delete_prose_page: deleteProsePage,
-  reorder_prose_pages: reorderProsePages,
-  set_fields: setFields,
+/**
+ * The write tools that edit one document, by name without the prefix. Cold writes, live writes and dry runs all call
+ * the same function. [CONC-1]
+ */
+const edits = {
+  ...documentEdits,
+  ...prosePageEdits,
+  ...blockEdits,
+  ...sectionEdits,
+  ...tableEdits,
+  ...canvasPageEdits,
+  ...shapeEdits(pageRouter),
+  ...fileEdits,
+  ...diagramEdits,
+  ...fieldEdits,
+  ...referenceEdits,
 } as const
 
 export type EditName = keyof typeof edits
 
-/** What the edit of a name is given. */
-export type EditArgs<N extends EditName> = Parameters<(typeof edits)[N]>[1]
+export const editNames = Object.keys(edits) as readonly EditName[]
 
-/** What is wrong with the arguments of an edit whatever the document; each edit asks again itself. [MCP-3] */
-const flaws: { readonly [N in EditName]?: (args: EditArgs<N>) => Refusal | null } = {
-  rename_document: nameFlaw,
-  add_prose_page: addProsePageFlaw,
-  set_prose: setProseFlaw,
-  insert_block: insertBlockFlaw,
-  delete_block: deleteBlockFlaw,
-  move_block: moveBlockFlaw,
-  rename_prose_page: nameFlaw,
-  insert_section: insertSectionFlaw,
-  restructure_outline: restructureOutlineFlaw,
-  edit_table: editTableFlaw,
-  set_fields: setFieldsFlaw,
-}
+/** The arguments of the edit with this name. */
+export type EditArgs<N extends EditName> = Parameters<(typeof edits)[N]['edit']>[1]
 
-/** Why a call is refused before its document is looked up, `null` when only the document can tell. `args` passed the tool's schema. [MCP-3] */
+/**
+ * Returns why a call is refused before its document is looked up; `null` when only the document can tell. `args` passed
+ * the tool's schema. [MCP-3]
+ */
 export function editFlaw(name: EditName, args: unknown): Refusal | null {
-  const flaw = flaws[name] as ((args: unknown) => Refusal | null) | undefined
+  const { flaw } = edits[name] as EditRow<unknown>
   return flaw?.(args) ?? null
 }
 
+/** Says whether an edit looks for ways of connectors, which takes long on a short body too. [CONC-13] */
+export function editRoutes(name: EditName): boolean {
+  return (edits[name] as EditRow).routes === true
+}
+
 /**
- * Runs the edit of a name, as which it travels between threads. `args` are plain data that passed the tool's schema, as an `Edit` asks; nothing
- * checks them here.
+ * Runs an edit by its name, since a name and plain data can be sent between threads. `args` must have passed the tool's
+ * schema; they are not checked here.
  */
 export function runEdit(
   name: EditName,
@@ -69,6 +62,6 @@ export function runEdit(
   args: unknown,
   environment: EditEnvironment,
 ): Edited<object> | Refusal {
-  const edit = edits[name] as Edit<unknown, object>
+  const edit = edits[name].edit as Edit<unknown, object>
   return edit(body, args, environment)
 }

@@ -1,6 +1,6 @@
 import type { Json } from './json.ts'
 
-/** Ceilings of one parse, proportional to the byte limit of its route. */
+/** Limits of one parse, proportional to the byte limit of its route. */
 export interface JsonLimits {
   readonly maxBytes: number
   readonly maxDepth: number
@@ -17,8 +17,9 @@ export type ParsedJson =
 const MIB = 1024 * 1024
 
 /**
- * Ceilings for a byte limit: 2 million containers and 32 million tokens per 128 MiB. They are several times what the densest honest
- * document needs; a parse that allocates `{}` by the hundred million would hold its thread for more than a minute.
+ * Returns the limits for a byte limit: 2 million containers and 32 million tokens per 128 MiB. They are several times
+ * what the densest honest document needs; parsing `{}` a hundred million times would block its thread for more than a
+ * minute.
  */
 export function jsonLimits(maxBytes: number): JsonLimits {
   const share = Math.max(maxBytes, MIB) / (128 * MIB)
@@ -62,7 +63,10 @@ function tooLarge(offset: number, reason: string): Refused {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Bounds and the checks that `JSON.parse` does not make. Grammar is left to it, so a malformed text may pass here. */
+/**
+ * Checks the limits and what `JSON.parse` does not check. `JSON.parse` checks the grammar, so malformed text may pass
+ * here.
+ */
 function scan(bytes: Uint8Array, limits: JsonLimits): Refused | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return bad(0, 'byte order mark')
   const end = bytes.length
@@ -91,7 +95,8 @@ function scan(bytes: Uint8Array, limits: JsonLimits): Refused | null {
       if (close < 0) return bad(at, 'number beyond the range of a double')
       at = close
     } else {
-      // The first letter of true, false and null; their other letters count too, which only makes a malformed text larger.
+      // The first letter of true, false and null. Their other letters may count too, which only makes malformed text
+      // look larger.
       if (byte === 0x74 || byte === 0x66 || byte === 0x6e) tokens++
       at++
     }
@@ -139,7 +144,10 @@ function hexUnit(bytes: Uint8Array, at: number): number {
   return unit
 }
 
-/** Offset after the number, -1 when it overflows to infinity. Only an exponent or hundreds of digits can, so the rest is not converted. */
+/**
+ * Returns the offset after the number, or -1 when it overflows to infinity. Only an exponent or hundreds of digits can
+ * overflow, so other numbers are not converted.
+ */
 function numberEnd(bytes: Uint8Array, start: number): number {
   let at = start
   let exponent = false
@@ -153,7 +161,7 @@ function numberEnd(bytes: Uint8Array, start: number): number {
   return value === Infinity || value === -Infinity ? -1 : at
 }
 
-/** Where decoding first fails; found by halving, because it is only needed for the answer. */
+/** Returns where decoding first fails. Found by halving, since only the error answer needs it. */
 function invalidUtf8At(bytes: Uint8Array): number {
   let good = 0
   let failing = bytes.length
@@ -181,7 +189,7 @@ function decodes(bytes: Uint8Array): boolean {
   }
 }
 
-/** The engine names a UTF-16 position in some messages only; without one the end is the honest answer. */
+/** Only some messages of the engine name a UTF-16 position; without one the end of the text is reported. */
 function syntaxErrorAt(error: unknown, text: string, end: number): number {
   const position = /position (\d+)/.exec(String(error))?.[1]
   return position === undefined ? end : new TextEncoder().encode(text.slice(0, Number(position))).length

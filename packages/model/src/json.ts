@@ -1,4 +1,4 @@
-/** A JSON value as `JSON.parse` gives it. Values are never mutated: what did not change keeps its identity. */
+/** A JSON value as `JSON.parse` returns it. Values are never mutated: unchanged parts keep their identity. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
 /** Members in input order. May have own members named `__proto__` or `constructor`: never copy with `o[k] = v`, use the functions here. */
@@ -8,12 +8,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Own member or `undefined`; never reaches a prototype. [BODY-8] */
+/** Returns an own member or `undefined`; never a member of a prototype. [BODY-8] */
 export function memberOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** A copy with `name` set, in its old place or at the end. */
+/** Returns a copy with `name` set, in its old place or at the end. */
 export function setMember(object: JsonObject, name: string, value: Json): JsonObject {
   return { ...object, [name]: value }
 }
@@ -24,7 +24,7 @@ export function omitMembers(object: JsonObject, ...names: readonly string[]): Js
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 }
 
-/** Equal as JSON values: member order does not count, and -0 is 0. */
+/** Compares JSON values: the order of members does not count, and -0 equals 0. */
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearestNames } from './nearest.ts'
+import { editDistance, likelyMeant, nearestNames } from './nearest.ts'
 import { quote } from './quote.ts'
 
 describe('words of errors', () => {
@@ -7,6 +7,28 @@ describe('words of errors', () => {
     expect(nearestNames('clinet', ['Project', 'Client', 'Clients', 'Date'])).toEqual(['Client', 'Clients', 'Project'])
     expect(nearestNames('x', ['b', 'a'])).toEqual(['b', 'a'])
     expect(nearestNames('x', [])).toEqual([])
+  })
+
+  it.each([
+    ['heigth', ['width', 'height'], 'height'],
+    ['pageID', ['docId', 'pageId'], 'pageId'],
+    ['expected_version', ['expectedVersion', 'dryRun'], 'expectedVersion'],
+    ['quota_bytes', ['max_doc_bytes', 'storage_quota_bytes'], 'storage_quota_bytes'],
+    ['two', ['one', 'two'], 'two'],
+    ['content', ['docId', 'pageId', 'format'], null],
+    ['delta', ['docId', 'pageId'], null],
+    ['algorithm', ['port', 'issuer', 'audience'], null],
+    ['generate_diagram', ['get_page', 'get_diagram_types'], null],
+    ['x', ['y'], null],
+    ['', ['port'], null],
+  ])('[TOOL-14] %s with the choice of %j is likely meant as %s', (name, candidates, meant) => {
+    expect(likelyMeant(name, candidates)).toBe(meant)
+  })
+
+  it('[TOOL-14] a swap of neighbours is one change', () => {
+    expect([editDistance('prot', 'port'), editDistance('abc', 'abc'), editDistance('', 'ab'), editDistance('ab', 'ba')]).toEqual([
+      1, 0, 2, 1,
+    ])
   })
 
   it('[TOOL-14] long names and many candidates take bounded time', () => {

@@ -1,10 +1,10 @@
 /** Longer names are compared by their start. */
 const maxLength = 64
 const maxCandidates = 2000
-/** So many of the candidates that share most with the name are compared change by change. */
+/** Of the candidates that share most character pairs with the name, this many are compared by edit distance. */
 const compared = 50
 
-/** The candidates that need the fewest single-character changes to become `name`, best first; ties in the order given. */
+/** Returns the candidates with the smallest edit distance to `name`, best first; equal ones in the order given. */
 export function nearestNames(name: string, candidates: Iterable<string>, count = 3): readonly string[] {
   const wanted = name.slice(0, maxLength).toLowerCase()
   const pairs = new Set(pairsOf(wanted, maxLength))
@@ -22,7 +22,7 @@ export function nearestNames(name: string, candidates: Iterable<string>, count =
     .map(({ candidate }) => candidate)
 }
 
-/** Neighbouring characters of the start of a text, case aside, as one number each. */
+/** The pairs of neighbouring characters at the start of a text, ignoring case, as one number each. */
 export function pairsOf(text: string, length: number): readonly number[] {
   const start = text.slice(0, length).toLowerCase()
   const pairs: number[] = []
@@ -30,22 +30,46 @@ export function pairsOf(text: string, length: number): readonly number[] {
   return pairs
 }
 
-/** How much two texts share, 0 to 1, by their pairs. */
+/** How similar two texts are by their pairs, from 0 to 1. */
 export function likeness(wanted: ReadonlySet<number>, pairs: readonly number[]): number {
   let common = 0
   for (const pair of pairs) if (wanted.has(pair)) common++
   return common === 0 ? 0 : (2 * Math.min(common, wanted.size)) / (wanted.size + pairs.length)
 }
 
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+/** Single-character changes between two texts: insertions, deletions, substitutions and swaps of neighbours. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
+    const row = [i]
     for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const changed = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      let cost = Math.min(changed, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1)
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (beforeLast[j - 2] ?? i + j) + 1)
+      row.push(cost)
     }
-    row = next
+    beforeLast = last
+    last = row
   }
-  return row[b.length] ?? 0
+  return last[b.length] ?? 0
+}
+
+/** A shorter word may occur in others by chance. */
+const leastPart = 3
+
+/**
+ * Returns the candidate that `name` probably stands for: at most a third of the characters differ, or one of the two
+ * contains the other, which is at least a third as long. `null` when there is none, so that nobody is pointed to a name
+ * that is only the nearest by chance.
+ */
+export function likelyMeant(name: string, candidates: Iterable<string>): string | null {
+  const wanted = name.slice(0, maxLength).toLowerCase()
+  for (const candidate of nearestNames(name, candidates)) {
+    const known = candidate.slice(0, maxLength).toLowerCase()
+    const [shorter, longer] = wanted.length < known.length ? [wanted, known] : [known, wanted]
+    if (editDistance(wanted, known) <= Math.max(1, Math.floor(longer.length / 3)) && shorter.length > 1) return candidate
+    if (shorter.length >= leastPart && shorter.length * 3 >= longer.length && longer.includes(shorter)) return candidate
+  }
+  return null
 }

@@ -1,11 +1,11 @@
 import type { DocumentBody } from './body.ts'
-import { refused, type Refusal } from './edit.ts'
+import { refused, type EditEnvironment, type Refusal } from './edit.ts'
 import { memberOf, type JsonObject } from './json.ts'
 import { quote, quoteList } from './quote.ts'
 
 export type PageKind = 'canvas' | 'prose'
 
-/** The name that people see; a page without one is shown by its id. */
+/** Returns the name that people see; a page without a name is shown by its id. */
 export function pageName(page: { readonly id: string; readonly members: JsonObject }): string {
   const name = memberOf(page.members, 'name')
   return typeof name === 'string' ? name : page.id
@@ -15,8 +15,8 @@ const MAX_PAGES = 20
 const MAX_SHOWN_IDS = 100
 
 /**
- * No page of this kind has the id; the facts name those that exist and a page of the other kind. A name in the place of an id is told its id.
- * [ERR_PAGE_NOT_FOUND]
+ * Refuses an id that no page of this kind has. The facts name the existing pages and a page of the other kind with that
+ * id. When a name was sent, the message says its id. [ERR_PAGE_NOT_FOUND]
  */
 export function pageNotFound(body: DocumentBody, pageId: string, kind: PageKind): Refusal {
   const otherKind: PageKind = kind === 'prose' ? 'canvas' : 'prose'
@@ -36,7 +36,7 @@ export function pageNotFound(body: DocumentBody, pageId: string, kind: PageKind)
   )
 }
 
-/** The only page of its kind stays. [ERR_LAST_PAGE] */
+/** Refuses to delete the only page of its kind. [ERR_LAST_PAGE] */
 export function lastPage(pageId: string, kind: PageKind): Refusal {
   return refused('ERR_LAST_PAGE', `"${quote(pageId)}" is the only ${kind} page of the document; add another one first.`, {
     pageId,
@@ -44,7 +44,7 @@ export function lastPage(pageId: string, kind: PageKind): Refusal {
   })
 }
 
-/** Why `order` does not name each of `ids` exactly once, `null` when it does. [ERR_NOT_PERMUTATION] */
+/** Returns why `order` does not name each of `ids` exactly once; `null` when it does. [ERR_NOT_PERMUTATION] */
 export function notPermutation(order: readonly string[], ids: readonly string[]): Refusal | null {
   const [given, known] = [new Set(order), new Set(ids)]
   const missing = ids.filter((id) => !given.has(id))
@@ -62,12 +62,15 @@ export function notPermutation(order: readonly string[], ids: readonly string[])
   })
 }
 
-/** What a call may send without end is not sent back so. */
+/** A caller may send any number of ids, so a refusal repeats only some. */
 function shownIds(ids: readonly string[]): readonly string[] {
   return ids.slice(0, MAX_SHOWN_IDS).map(quote)
 }
 
-/** `Prose`, then `Prose p.N`, N one above the highest number in use. [TOOL-add_prose_page, TOOL-add_canvas_page] */
+/**
+ * Returns `Prose`, then `Prose p.N` with N one above the highest number in use. [TOOL-add_prose_page,
+ * TOOL-add_canvas_page]
+ */
 export function nextPageName(word: string, pages: readonly { readonly id: string; readonly members: JsonObject }[]): string {
   let highest = 0
   for (const page of pages) {
@@ -77,4 +80,13 @@ export function nextPageName(word: string, pages: readonly { readonly id: string
       highest = Math.max(highest, Number(name.slice(word.length + 3)))
   }
   return highest === 0 ? word : `${word} p.${highest + 1}`
+}
+
+/** Returns the id for a new page of either kind. [TOOL-12] */
+export function freePageId(body: DocumentBody, environment: EditEnvironment): string {
+  const taken = new Set([...body.canvas.pages, ...body.prose.pages].map((page) => page.id))
+  for (;;) {
+    const id = `page-${environment.random(12)}`
+    if (!taken.has(id) && !body.prose.pages.some((page) => page.content.includes(id))) return id
+  }
 }

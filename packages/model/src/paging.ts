@@ -6,7 +6,7 @@ export const MAX_RESULT_BYTES = 80_000
 /** Room for `nextCursor`, `serverVersion` and `source`. */
 const RESERVED_BYTES = 160
 
-/** Where an item stands in a listing: a part of it, and a place in that part. */
+/** The place of an item in a listing: a part of the listing, and an index in that part. */
 export interface Position {
   readonly part: number
   readonly index: number
@@ -14,7 +14,7 @@ export interface Position {
 
 export interface ListedItem<T> {
   readonly item: T
-  /** What the item adds to the serialized result. */
+  /** Bytes that the item adds to the serialized result. */
   readonly bytes: number
   readonly at: Position
 }
@@ -22,13 +22,13 @@ export interface ListedItem<T> {
 /** The members of a result. */
 export type Members = { readonly [member: string]: unknown }
 
-/** A result whose items may be too many for one answer. [TOOL-23] */
+/** A result whose items may not fit into one answer. [TOOL-23] */
 export interface Listing<T> {
   readonly kind: 'listing'
   readonly maxLimit: number
-  /** The items from a position on, made one by one. */
+  /** Yields the items from a position on, each made when it is needed. */
   from(at: Position): Iterable<ListedItem<T>>
-  /** The members of a result that has these items. */
+  /** Returns the members of a result with these items. */
   show(items: readonly T[]): Members
 }
 
@@ -38,7 +38,7 @@ export interface PageArgs {
   readonly cursor?: string | undefined
 }
 
-/** A listing of one list, each entry of which is made when the answer has come to it. */
+/** Makes a listing of one list; each entry is made when the answer reaches it. */
 export function listingOf<S, T>(list: {
   readonly maxLimit: number
   readonly items: readonly S[]
@@ -59,16 +59,19 @@ export function listingOf<S, T>(list: {
   }
 }
 
-/** Why a cursor is none of the listing `of`, `null` when it may be or there is none. Needs no document. [MCP-3, TOOL-24] */
+/**
+ * Returns why a cursor does not belong to the listing `of`; `null` when it may, or when there is no cursor. Needs no
+ * document. [MCP-3, TOOL-24]
+ */
 export function cursorFlaw({ cursor }: PageArgs, of: string): Refusal | null {
   if (cursor === undefined || cursorForm.exec(cursor)?.[4] === fingerprint(of)) return null
   return badCursor(cursor)
 }
 
 /**
- * One answer's part of a listing: everything, or up to `limit` items or the limit of bytes, at least one item, and then where the next part
- * begins. `of` names what is listed: a cursor of anything else is refused. The position holds for one version of the document only.
- * [TOOL-23, TOOL-24, TOOL-25]
+ * Returns one answer's part of a listing: everything, or as much as `limit` and the byte limit allow, at least one
+ * item, and the cursor of the next part. `of` names the listing: a cursor of another one is refused. A position is
+ * valid for one version of the document only. [TOOL-23, TOOL-24, TOOL-25]
  */
 export function pageOf<T>(listing: Listing<T>, of: string, args: PageArgs, serverVersion: number): Members | Refusal {
   const flaw = cursorFlaw(args, of)
@@ -80,7 +83,7 @@ export function pageOf<T>(listing: Listing<T>, of: string, args: PageArgs, serve
   let room = MAX_RESULT_BYTES - RESERVED_BYTES - jsonBytes(listing.show([]))
   const items: T[] = []
   for (const { item, bytes, at } of listing.from(start)) {
-    // Without a limit of the call only the bytes count. [TOOL-23]
+    // Without `limit` in the call only the bytes decide. [TOOL-23]
     const isFull = items.length > 0 && (bytes > room || (args.limit !== undefined && items.length >= limit))
     if (isFull) return { ...listing.show(items), nextCursor: writeCursor(at, key, serverVersion) }
     items.push(item)
@@ -119,7 +122,7 @@ export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length
 }
 
-/** Tells listings apart; not secret. */
+/** Distinguishes listings; not secret. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -3,6 +3,7 @@ import { shownTitle } from './body-title.ts'
 import { fileEntry, fileReferences, type HeldFile } from './canvas/files.ts'
 import { type FileArgs, fileArgsFlaw, findFile } from './canvas/find-file.ts'
 import { findCanvasPage } from './canvas/find-page.ts'
+import { lintPage } from './canvas/page-lint.ts'
 import { getShape, readablePage, readBack, shapesInOrder } from './canvas/read-back.ts'
 import { isRefusal, type Refusal } from './edit.ts'
 import { listFields } from './fields/list-fields.ts'
@@ -41,7 +42,7 @@ interface OnPage {
 /** The arguments of each read tool that needs nothing but the document. */
 export interface ReadArgs {
   readonly get_document: object
-  readonly get_page: OnPage & PageArgs
+  readonly get_page: OnPage & PageArgs & { readonly lint?: boolean }
   readonly get_shape: OnPage & { readonly id: string }
   readonly get_prose: GetProse & PageArgs
   readonly get_outline: OnPage
@@ -57,7 +58,7 @@ export type ReadName = keyof ReadArgs
 
 const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
   get_document: (body, facts) => answer(documentSummary(body, facts)),
-  get_page: (body, _, { pageId }) => canvasPage(body, pageId),
+  get_page: (body, _, { pageId, lint }) => canvasPage(body, pageId, lint === true),
   get_shape: (body, _, { pageId, id }) => answerOf(getShape(body, pageId, id)),
   get_prose: (body, _, args) => getProse(body, args),
   get_outline: (body, _, { pageId }) => answerOf(getOutline(body, pageId)),
@@ -88,7 +89,8 @@ export function readFlaw(name: ReadName, docId: string, args: unknown): Refusal 
 
 /** Names what a call lists: a cursor is good for the same list of the same document only. [TOOL-24] */
 function listed(name: ReadName, docId: string, args: ReadArgs[ReadName]): string {
-  const { limit: _, cursor: __, ...selection } = args as PageArgs
+  // What is wrong with a page and what it looks like are no part of the list, so the next answers may do without.
+  const { limit: _, cursor: __, lint: ___, image: ____, ...selection } = args as PageArgs & { lint?: unknown; image?: unknown }
   const named = Object.entries(selection).map(([argument, value]) => `${argument} ${String(value).slice(0, 1_000)}`)
   return JSON.stringify([name, docId, ...named.sort()])
 }
@@ -131,17 +133,18 @@ function documentSummary(body: DocumentBody, facts: ReadFacts): Members {
 
 const MAX_LIMIT = 1000
 
-/** [TOOL-get_page, CANVAS-17] */
-function canvasPage(body: DocumentBody, pageId: string): Listing<unknown> | Refusal {
+/** [TOOL-get_page, CANVAS-17, AG-109] */
+function canvasPage(body: DocumentBody, pageId: string, isLinted: boolean): Listing<unknown> | Refusal {
   const page = findCanvasPage(body, pageId)
   if (isRefusal(page)) return page
   const items = shapesInOrder(page)
   const readable = readablePage(page)
+  const found = isLinted ? lintPage(page) : {}
   return listingOf({
     maxLimit: MAX_LIMIT,
     items,
     read: (shape) => readBack(shape, readable),
-    show: (shapes) => ({ pageId: page.id, shapes, shapeCount: items.length }),
+    show: (shapes) => ({ pageId: page.id, shapes, shapeCount: items.length, ...found }),
   })
 }
 

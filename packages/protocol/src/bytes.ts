@@ -1,6 +1,9 @@
 /**
- * Reading and writing the integers of the wire: varUint has 7 bits per byte, low group first, the high bit says that more follows, at most 2^53-1.
- * A reader never throws on untrusted bytes: it turns `failed` and gives zeros from then on, so a caller checks once at the end.
+ * Reads and writes the integers of the wire. A varUint has 7 bits per byte, low group first; the high bit says that
+ * more follows; the value is at most 2^53-1.
+ *
+ * A reader never throws on untrusted bytes: after an error `failed` is true and every read returns zeros, so a caller
+ * checks once at the end.
  */
 export class Reader {
   readonly bytes: Uint8Array
@@ -60,7 +63,7 @@ export function varUintLength(value: number): number {
   return length
 }
 
-/** Writes at `position` and answers the position after. */
+/** Writes at `position` and returns the position after the written bytes. */
 export function writeVarUint(target: Uint8Array, position: number, value: number): number {
   let rest = value
   let at = position

@@ -36,6 +36,7 @@ describe('frames', () => {
       syncChunkAck: 15,
       heartbeat: 16,
       syncAck: 17,
+      joined: 18,
     })
     expect([...HEARTBEAT_FRAME]).toEqual([16])
     expect([...chunkAckFrame(new Uint8Array(16).fill(9))]).toEqual([15, ...new Array(16).fill(9)])
@@ -128,7 +129,7 @@ describe('frames', () => {
 
 describe('versions and codes', () => {
   it('[WS-2] version 4 with or without a minor number is accepted, nothing else', () => {
-    expect([PROTOCOL_VERSION, PROTOCOL_MINOR]).toEqual([4, 1])
+    expect([PROTOCOL_VERSION, PROTOCOL_MINOR]).toEqual([4, 2])
     expect([null, '4', '4.0', '4.17'].map(acceptsProtocolVersion)).toEqual([true, true, true, true])
     expect(['', '3', '5', '4.', '4.x', '04', '4.1.0', ' 4', '4 '].map(acceptsProtocolVersion)).toEqual(new Array(9).fill(false))
   })
@@ -149,7 +150,7 @@ describe('versions and codes', () => {
       1003: ['protocol'],
       1009: ['frame-too-large', 'chunk-expired'],
       1012: ['restarting', 'room-reset', 'unavailable', 'keys'],
-      1013: ['slow-consumer'],
+      1013: ['slow-consumer', 'busy'],
     })
   })
 

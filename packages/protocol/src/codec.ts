@@ -13,7 +13,7 @@ export function syncFrame(subType: 0 | 1 | 2, payload: Uint8Array): Uint8Array {
   return frame
 }
 
-/** The message of a SYNC frame without its tag: a sub-type and its bytes; `null` when it is not exactly that. */
+/** Reads a SYNC frame without its tag: a sub-type and its bytes. Returns `null` when the bytes are anything else. */
 export function readSync(message: Uint8Array): { readonly subType: 0 | 1 | 2; readonly payload: Uint8Array } | null {
   const reader = new Reader(message)
   const subType = reader.varUint()
@@ -23,7 +23,7 @@ export function readSync(message: Uint8Array): { readonly subType: 0 | 1 | 2; re
   return { subType, payload }
 }
 
-/** Whether a SYNC message (without its tag) bears a write; its first byte tells. */
+/** Whether a SYNC message (without its tag) carries a write; its first byte decides. */
 export function isWriteBearing(message: Uint8Array): boolean {
   return message[0] === SYNC.step2 || message[0] === SYNC.update
 }
@@ -44,7 +44,7 @@ export function readAwareness(message: Uint8Array): Uint8Array | null {
 }
 
 /** A frame whose payload is UTF-8 JSON. [WS-9] */
-export function jsonFrame(tag: 2 | 7 | 8 | 9 | 10, value: unknown): Uint8Array {
+export function jsonFrame(tag: 2 | 7 | 8 | 9 | 10 | 18, value: unknown): Uint8Array {
   const json = encoder.encode(JSON.stringify(value))
   const frame = new Uint8Array(1 + json.length)
   frame[0] = tag
@@ -52,7 +52,7 @@ export function jsonFrame(tag: 2 | 7 | 8 | 9 | 10, value: unknown): Uint8Array {
   return frame
 }
 
-/** The JSON after the tag, or `undefined` when it is not well-formed UTF-8 JSON. */
+/** Returns the JSON after the tag, or `undefined` when the bytes are not well-formed UTF-8 JSON. */
 export function readJson(message: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(message))
@@ -70,7 +70,7 @@ export function syncAckFrame(ordinal: number): Uint8Array {
   return frame
 }
 
-/** The ordinal after the tag; `null` when malformed. */
+/** Returns the ordinal after the tag, or `null` when it is malformed. */
 export function readSyncAck(message: Uint8Array): number | null {
   const reader = new Reader(message)
   const ordinal = reader.varUint()
@@ -84,12 +84,12 @@ export function chunkAckFrame(messageId: Uint8Array): Uint8Array {
   return frame
 }
 
-/** The message id after the tag; `null` when malformed. */
+/** Returns the message id after the tag, or `null` when it is malformed. */
 export function readChunkAck(message: Uint8Array): Uint8Array | null {
   return message.length === 16 ? message : null
 }
 
-/** A SYNC_CHUNK without its tag; `null` when shorter than its header. [WS-8] */
+/** Reads a SYNC_CHUNK without its tag. Returns `null` when it is shorter than its header. [WS-8] */
 export function readChunk(message: Uint8Array): ChunkFrame | null {
   if (message.length < CHUNK_HEADER_BYTES - 1) return null
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)

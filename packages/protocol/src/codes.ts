@@ -1,4 +1,4 @@
-/** ERROR codes and whether `error` is the bare code or `CODE: text`. [WS-59] */
+/** The codes of ERROR frames, and whether `error` is the bare code or `CODE: text`. [WS-59] */
 export const ERROR_CODES = {
   ERR_UNKNOWN_DOC: 'bare',
   ERR_DELETED: 'bare',
@@ -10,6 +10,7 @@ export const ERROR_CODES = {
   ERR_BAD_FRAME: 'text',
   ERR_BAD_UPDATE: 'text',
   ERR_SYNC_GAP: 'text',
+  ERR_LINEAGE: 'text',
   ERR_NOT_PERSISTED: 'text',
   ERR_UNAVAILABLE: 'text',
 } as const
@@ -21,7 +22,10 @@ export function wireErrorText(code: WireErrorCode, text: string): string {
   return ERROR_CODES[code] === 'bare' ? code : `${code}: ${text}`
 }
 
-/** Close codes and the words their reasons start with. 44xx: do not retry without a change; 1xxx: retry. [WS-57, WS-58] */
+/**
+ * Close codes and the words with which their reasons start. 44xx: do not retry without a change; 1xxx: retry. [WS-57,
+ * WS-58]
+ */
 export const CLOSE_CODES = {
   4401: ['token-expired', 'token-revoked', 'token-invalid'],
   4403: ['forbidden'],
@@ -30,21 +34,21 @@ export const CLOSE_CODES = {
   1003: ['protocol'],
   1009: ['frame-too-large', 'chunk-expired'],
   1012: ['restarting', 'room-reset', 'unavailable', 'keys'],
-  1013: ['slow-consumer'],
+  1013: ['slow-consumer', 'busy'],
 } as const
 
 export type CloseCode = keyof typeof CLOSE_CODES
 export type CloseWord = (typeof CLOSE_CODES)[CloseCode][number]
 
-/** Sent by clients only: a heartbeat echo that never came, and a reconnect the client wants itself. [WS-58] */
+/** Codes that only clients send: no answer to a heartbeat, and a reconnect that the client wants. [WS-58] */
 export const CLIENT_CLOSE = { heartbeatTimeout: 4000, reconnect: 4001 } as const
 
-/** `<word>` or `<word>;retry-after=<ms>`. [WS-57] */
+/** Returns `<word>` or `<word>;retry-after=<ms>`. [WS-57] */
 export function closeReason(word: CloseWord, retryAfterMs?: number): string {
   return retryAfterMs === undefined ? word : `${word};retry-after=${retryAfterMs}`
 }
 
-/** The retry-after of a close reason in ms, or `null` when it names none. */
+/** Returns the retry-after of a close reason in ms, or `null` when it has none. */
 export function retryAfterMs(reason: string): number | null {
   const match = /;retry-after=([0-9]{1,9})$/.exec(reason)
   return match ? Number(match[1]) : null

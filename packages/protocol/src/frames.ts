@@ -14,12 +14,13 @@ export const TAG = {
   syncChunkAck: 15,
   heartbeat: 16,
   syncAck: 17,
+  joined: 18,
 } as const
 
 /** Sub-types of a SYNC frame. [WS-10] */
 export const SYNC = { step1: 0, step2: 1, update: 2 } as const
 
-/** Pieces that existing editor clients cut, whatever `maxMessageSize` is. [WS-35] */
+/** Payload bytes of the pieces that existing editor clients cut, whatever `maxMessageSize` is. [WS-35] */
 export const CHUNK_PAYLOAD_BYTES = 262_144
 /** Tag, message id, seq, total. [WS-13] */
 export const CHUNK_HEADER_BYTES = 25
@@ -46,6 +47,19 @@ export interface AuthResponseFrame {
 
 export interface JoinDocFrame {
   readonly docId: string
+  /** The lineage of the copy that the client holds, when the client knows it. [WS-62] */
+  readonly lineage?: string
+}
+
+/**
+ * Sent after a JOIN_DOC with feature `joined`, and again, with the first two members only, whenever the level changes.
+ * [WS-61]
+ */
+export interface JoinedFrame {
+  readonly docId: string
+  readonly level: 'view' | 'edit' | 'owner'
+  readonly lineage?: string
+  readonly serverVersion?: number
 }
 
 export interface DocEventFrame {
@@ -53,6 +67,8 @@ export interface DocEventFrame {
   readonly docId: string
   readonly userId: string
   readonly metadata?: DocumentMetadata
+  /** Id of the document that a restore put in the place of the deleted one. [WS-63] */
+  readonly successor?: string
 }
 
 export interface ErrorFrame {
@@ -61,6 +77,8 @@ export interface ErrorFrame {
   readonly requestId: string | null
   /** Ordinal of a refused write-bearing message; only after feature `ack`. */
   readonly frame?: number
+  /** The current lineage of the document; only with ERR_LINEAGE. [WS-62] */
+  readonly lineage?: string
 }
 
 export interface ChunkFrame {

@@ -17,6 +17,8 @@ export interface DocumentMetadata {
   readonly collectionId: string | null
   readonly sizeBytes: number
   readonly serverVersion: number
+  /** Names the life of the document from creation to deletion: 16 URL-safe characters. [WS-61] */
+  readonly lineage?: string
   readonly pageCount: number
   readonly canvasPageCount: number
   readonly prosePageCount: number
@@ -29,7 +31,7 @@ export interface DocumentMetadata {
 /** Reply of PUT /api/docs/{id}. [REST-17] */
 export type SavedDocument = DocumentMetadata & { readonly success: true; readonly newVersion: number }
 
-/** How a collection is shown; members that the relay does not know are kept. [REST-25] */
+/** One collection of a workspace; members that the relay does not know are kept. [REST-25] */
 export interface CollectionDefinition {
   readonly id: string
   readonly name: string
@@ -45,7 +47,7 @@ export interface CollectionRegistry {
   readonly version: number
 }
 
-/** What a PUT of collections may leave to the relay. */
+/** A collection in a PUT: the relay fills in the members that are left out. */
 export type CollectionInput = Pick<CollectionDefinition, 'id' | 'name'> &
   Partial<Pick<CollectionDefinition, 'color' | 'order'>> & { readonly [member: string]: unknown }
 
@@ -74,11 +76,11 @@ export interface RegistrySaved {
 
 /** Reply of GET /api/v1/usage; `null` is unlimited. [REST-28] */
 export interface Usage {
-  /** docBytes and blobBytes. */
+  /** Sum of docBytes and blobBytes. */
   readonly storageBytes: number
   readonly docBytes: number
   readonly blobBytes: number
-  /** Collections and style profiles. */
+  /** Bytes of collections and style profiles. */
   readonly configBytes: number
   readonly storageQuota: number | null
   readonly maxDocBytes: number | null
@@ -102,11 +104,13 @@ export interface ListedShareLink {
   readonly expires_at: string
 }
 
-/** One entry of the deprecated share route. [SHARE-6] */
+/**
+ * One entry of the deprecated share route. `owner` is allowed only for a user who already has an owner share. [SHARE-6]
+ */
 export interface ShareInput {
   readonly userId: string
   readonly userName?: string
-  readonly permission: 'viewer' | 'editor' | 'none'
+  readonly permission: 'viewer' | 'view' | 'editor' | 'edit' | 'owner' | 'none'
 }
 
 /** [interface, Resources] */
@@ -124,7 +128,7 @@ export interface RestoredDocument {
   readonly serverVersion: number
 }
 
-/** A blob as HEAD tells of it. [BLOB-8] */
+/** A blob as HEAD describes it. [BLOB-8] */
 export interface BlobInfo {
   readonly size: number
   readonly mimeType: string
@@ -132,7 +136,7 @@ export interface BlobInfo {
   readonly createdAt: string
 }
 
-/** Every REST error but the plain `forbidden`. [REST-2] */
+/** The body of every REST error except the plain `forbidden`. [REST-2] */
 export interface ErrorBody {
   readonly error: string
   readonly errorCode: string

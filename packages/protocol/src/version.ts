@@ -1,6 +1,9 @@
-/** Negotiated on connect by the query member `protocolVersion`. Additive changes bump the minor number. [WS-2] */
+/**
+ * The client names its version in the query member `protocolVersion` when it connects. Additive changes raise the minor
+ * number. [WS-2]
+ */
 export const PROTOCOL_VERSION = 4
-export const PROTOCOL_MINOR = 1
+export const PROTOCOL_MINOR = 2
 
 /** True for an absent version, `4`, and `4.<digits>`. [WS-2] */
 export function acceptsProtocolVersion(value: string | null): boolean {

@@ -5,10 +5,13 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** Set for the process that this file starts on another Node. */
+const TIED = 'DOCRELAY_TIED_TO_PARENT'
 const here = dirname(fileURLToPath(import.meta.url))
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major > 22 || (major === 22 && minor >= 18)) {
+  endWithParent()
   const { main } = await import('../src/main.ts')
   await main()
 } else {
@@ -19,9 +22,23 @@ if (major > 22 || (major === 22 && minor >= 18)) {
     )
     process.exit(1)
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [TIED]: '1' },
+  })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
+}
+
+/**
+ * A signal to the started process is passed on, but SIGKILL cannot be. The channel to it closes when it is gone, and then the relay ends in the
+ * same way: whatever it acknowledged is durable, and a successor must find the store free.
+ */
+function endWithParent() {
+  if (process.env[TIED] === undefined) return
+  delete process.env[TIED]
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+  process.channel?.unref()
 }
 
 /** @param {string} from */

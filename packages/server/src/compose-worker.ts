@@ -3,13 +3,14 @@ import { storageFromPort } from './drivers/sql/storage-client.ts'
 import { systemClock } from './kernel/clock.ts'
 import { systemRandom } from './kernel/ids.ts'
 import type { LogFields, Logger } from './kernel/log.ts'
+import { systemTimers } from './kernel/timers.ts'
 import { type Batch, packFromWorker, unpackToWorker } from './sync/workers/document-batch.ts'
 import { DocumentWorker } from './sync/workers/document-worker.ts'
 import type { WorkerLine, WorkerStart } from './sync/workers/document-workers.ts'
 import { sharedWatch } from './sync/workers/watchdog.ts'
 import type { ToWorker } from './sync/worker-messages.ts'
 
-/** Entry of a document worker thread: the storage thread's port on one side, the main thread's on the other. */
+/** Starts a document worker: one port leads to the storage thread, the other to the main thread. */
 function startWorker(port: NonNullable<typeof parentPort>, start: WorkerStart): void {
   const { documents, updates, recovery } = storageFromPort(start.storage)
   const worker = new DocumentWorker({
@@ -17,10 +18,12 @@ function startWorker(port: NonNullable<typeof parentPort>, start: WorkerStart): 
     updates,
     recovery,
     clock: systemClock,
+    timers: systemTimers,
     random: systemRandom,
     log: portLogger((line) => port.postMessage(line)),
     watch: sharedWatch(start.memory),
     rooms: start.rooms,
+    workers: start.workers,
     post: (messages) => {
       const { batch, transfer } = packFromWorker(messages)
       port.postMessage(batch, transfer)
@@ -29,7 +32,7 @@ function startWorker(port: NonNullable<typeof parentPort>, start: WorkerStart): 
   port.on('message', (batch: Batch<ToWorker>) => worker.receive(unpackToWorker(batch)))
 }
 
-/** Lines go to the main thread, which writes them. */
+/** Sends log lines to the main thread, which writes them. */
 function portLogger(send: (line: WorkerLine) => void): Logger {
   const at =
     (level: WorkerLine['level']) =>

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import type { KeySet } from './auth/key-set.ts'
 import { tenancyOf } from './auth/tenancy.ts'
 import type { Base, RelayOptions } from './compose/base.ts'
@@ -7,34 +6,39 @@ import { openFeatures } from './compose/features.ts'
 import { startHousekeeping } from './compose/housekeeping.ts'
 import { type Live, openLive } from './compose/live.ts'
 import { type Mcp, openMcp } from './compose/mcp.ts'
-import { openServers, type Servers } from './compose/servers.ts'
+import { openBodyBudget, openServers, type Servers } from './compose/servers.ts'
 import { openTokens } from './compose/tokens.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
+import type { StoreLoss } from './drivers/sql/store-loss.ts'
+import { makeFolder } from './kernel/folders.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
 import { systemTimers } from './kernel/timers.ts'
 import { createReadiness } from './operation/health.ts'
-import { readRelease } from './operation/release.ts'
+import { readRelease, type Release } from './operation/release.ts'
 
 export interface RunningRelay {
+  /** The running release. */
+  readonly release: Release
   readonly listeners: readonly { readonly name: string; readonly url: string }[]
-  /** Resolves when nothing can be made durable any more and the process must end; else never. [D10] */
+  /** Resolves when nothing can be made durable any more and the process must end; otherwise never. [D10] */
   readonly failed: Promise<Error>
-  /** Stops as LIFE-28 rules; `overrun` when the grace was not enough. */
+  /** Stops by LIFE-28; `overrun` when the grace period was too short. */
   drain(): Promise<'clean' | 'overrun'>
 }
 
-/** A database server that is started at the same moment is waited for. */
+/** How long the start waits for a database server that is starting too. */
 const DATABASE_WAIT_MS = 30_000
 
 /**
- * Opens everything in the order of its needs: store, blobs, revocations, keys, workers, sockets, listeners. When it resolves, the ports are bound.
- * Rejects with a sentence for the operator, and then everything opened is closed again. [AUTH-12, AUTH-14]
+ * Opens everything in the order of dependence: store, blobs, revocations, keys, workers, sockets, listeners. When it
+ * resolves, the ports are bound. When it rejects, with a sentence for the operator, everything is closed again.
+ * [AUTH-12, AUTH-14]
  */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   await using opened = new AsyncDisposableStack()
   const { config, log, clock } = options
-  await mkdir(config.storage.dataDir ?? 'data', { recursive: true, mode: 0o700 })
+  makeFolder(config.storage.dataDir ?? 'data', 0o700)
   const release = readRelease()
   const base: Base = {
     ...options,
@@ -42,15 +46,20 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     metrics: createMetrics({ version: release.version, commit: release.commit }),
     tenancy: tenancyOf(config.tenancy.mode, config.tenancy.workspaceId),
     draining: { now: false },
+    budget: openBodyBudget(config),
   }
   const { url, commitDelayMs } = config.storage
   const recovery = { points: config.recovery.ring, intervalMs: config.recovery.intervalSecs * 1000 }
-  const storage = opened.use(await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS }))
+  const { acceptLoss = false } = options
+  const onLoss = ({ kind }: StoreLoss) => base.metrics.add('relay_store_losses_total', 1, { kind })
+  const storage = opened.use(
+    await openStorage({ url, commitDelayMs, recovery, log, serverWaitMs: DATABASE_WAIT_MS, acceptLoss, onLoss }),
+  )
   const failed = new Promise<Error>((resolve) => storage.onFatal(resolve))
   const blobs = await openBlobBackend(base)
   const tokens = await openTokens(base, storage, opened)
   const live = openLive(base, storage, tokens, opened)
-  const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), clock)
+  const readiness = createReadiness(checksOf(base, storage, blobs, tokens.keySet), { clock, timers: systemTimers })
   const features = openFeatures(base, storage, blobs, live, opened)
   const mcp = await openMcp(base, tokens, storage, live, features, opened)
   const servers = openServers(base, tokens, live, features, mcp, readiness, opened)
@@ -58,7 +67,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   opened.use(startHousekeeping(base, storage, blobs, live))
   const listeners = await bind(base, servers)
   const resources = opened.move()
-  return { listeners, failed, drain: () => drain(base, servers, { live, mcp }, resources) }
+  return { release, listeners, failed, drain: () => drain(base, servers, { live, mcp }, resources) }
 }
 
 function checksOf(base: Base, storage: Storage, blobs: BlobBackend, keySet: KeySet): Parameters<typeof createReadiness>[0] {
@@ -99,7 +108,7 @@ function urlOf(address: { readonly address: string; readonly port: number }): st
   return `http://${address.address.includes(':') ? `[${address.address}]` : address.address}:${address.port}`
 }
 
-/** New work is refused from the first line on; what is acknowledged is durable whatever happens after. [LIFE-28] */
+/** Refuses new work from the first line on. Everything acknowledged is durable whatever happens later. [LIFE-28] */
 async function drain(
   base: Base,
   servers: Servers,

@@ -1,15 +1,16 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { constants, enableCompileCache } from 'node:module'
 import type { CommandIo } from './commands/command.ts'
 import { runCommandLine } from './commands/command-line.ts'
 
-/** The process as commands see it. */
+/** The process as commands use it. */
 function processIo(): CommandIo {
   return {
     env: process.env,
     cwd: process.cwd(),
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
-    // The handlers stay: without them a second signal or exception would end the process in the middle of the drain.
+    // The handlers stay: without them a second signal or exception would end the process during the drain.
     onStopSignal(callback) {
       const first = once(callback)
       process.on('SIGTERM', first)
@@ -18,7 +19,23 @@ function processIo(): CommandIo {
     onCrash(callback) {
       process.on('uncaughtException', once(callback))
     },
+    keepCompiledCode,
   }
+}
+
+/**
+ * Threads start without a compile cache unless the environment names the folder. Node checks what it reads there and
+ * compiles again when it does not match.
+ */
+function keepCompiledCode(folder: string): void {
+  if ((process.env['NODE_COMPILE_CACHE'] ?? '') !== '') return
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return
+  }
+  const { status } = enableCompileCache(folder)
+  if (status === constants.compileCacheStatus.ENABLED) process.env['NODE_COMPILE_CACHE'] = folder
 }
 
 function once<A extends readonly unknown[]>(callback: (...args: A) => void): (...args: A) => void {
@@ -35,13 +52,13 @@ function version(): string {
   return manifest.version
 }
 
-/** Runs the command line of this process and ends it with the command's exit code. */
+/** Runs the command line of this process and ends the process with the exit code of the command. */
 export async function main(): Promise<void> {
   const code = await runCommandLine(process.argv.slice(2), processIo(), {
     version: version(),
     loadRelay: () => import('./compose.ts'),
   })
-  // Whatever a command left open must not keep the process; writes to pipes are flushed first.
+  // A handle that a command left open must not keep the process alive; writes to pipes are flushed first.
   await Promise.all([flushed(process.stdout), flushed(process.stderr)])
   process.exit(code)
 }

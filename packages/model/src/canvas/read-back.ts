@@ -6,8 +6,9 @@ import { nearestNames } from '../nearest.ts'
 import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
 import { findCanvasPage } from './find-page.ts'
-import { childrenOf, groupBoxes, type ShapeValues } from './shape-bounds.ts'
-import { bareHash, centreOf, finite, isConnecting, sizeOf, stringOf } from './stored-shape.ts'
+import { type PageGeometry, pageGeometry, shapeValues } from './page-geometry.ts'
+import { kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
+import { arrowOf, bareHash, centreOf, childrenOf, endOf, finite, labelOf, numberOf, shownSize, stringOf } from './stored-shape.ts'
 
 /** A stored shape as tools show it: what `add_shape` takes, and for other types what can be known of them. [CANVAS-16] */
 export type ShapeDsl = JsonObject
@@ -15,45 +16,31 @@ export type ShapeDsl = JsonObject
 /** The shapes of a page, bottom first, members of a group after it. [CANVAS-17] */
 export function shapesInOrder(page: CanvasPage): readonly Shape[] {
   const values = shapeValues(page)
-  return stackShapes([...values.keys()], values).map((id) => ({ id, value: values.get(id) as JsonObject }))
+  const shapes = new Map(page.shapes.map((shape) => [shape.id, shape]))
+  return stackShapes([...values.keys()], values).map((id) => shapes.get(id) as Shape)
 }
 
-/** A page as its shapes are read back from it: where the members of a group are, and how far it reaches. */
-export interface ReadablePage {
-  readonly shapes: ShapeValues
-  readonly boxes: ReturnType<typeof groupBoxes>
-}
-
-export function readablePage(page: CanvasPage): ReadablePage {
-  const shapes = shapeValues(page)
-  return { shapes, boxes: groupBoxes(shapes) }
+/** A page as its shapes are read back from it. */
+export function readablePage(page: CanvasPage): PageGeometry {
+  return pageGeometry(shapeValues(page))
 }
 
 /** One shape read back. */
-export function readBack(shape: Shape, page: ReadablePage): ShapeDsl {
+export function readBack(shape: Shape, page: PageGeometry): ShapeDsl {
   const { id, value } = shape
+  const kind = kindOf(value)
   const type = stringOf(value, 'type') ?? 'unknown'
-  const base = { id, kind: type, type }
-  if (type === 'group')
-    return { ...base, ...groupBox(shape, page), ...labelOf(value, type), ...styleOf(value, type), ...membersOf(value, page) }
-  if (isConnecting(type))
-    return { ...base, ...centreOf(value), ...endsOf(value, type), ...labelOf(value, type), ...styleOf(value, type) }
-  const { x, y } = centreOf(value)
-  const size = sizeOf(value, type)
+  const text = labelOf(value)
   return {
-    ...base,
-    x,
-    y,
-    ...(size === null ? {} : { w: size.width, h: size.height }),
-    ...labelOf(value, type),
-    ...styleOf(value, type),
-    ...iconOf(value),
-    ...(type === 'file' ? fileOf(value) : {}),
+    id,
+    kind: type,
+    type,
+    ...placeOf[kind.form](shape, page),
+    ...(text === undefined ? {} : { text }),
+    style: styleOf(value, kind),
+    ...(kind.form === 'box' ? iconOf(value) : {}),
+    ...shownOf(value, kind),
   }
-}
-
-function shapeValues(page: CanvasPage): ShapeValues {
-  return new Map(page.shapes.map((shape) => [shape.id, shape.value]))
 }
 
 /** One shape of a page. [TOOL-get_shape] */
@@ -84,70 +71,58 @@ export function shapeNotFound(body: DocumentBody, page: CanvasPage, shapeId: str
   return refused('ERR_SHAPE_NOT_FOUND', `The page ${quote(pageId)} has no shape "${shown}"; ${hint}.`, { shapeId: shown, pageId })
 }
 
+/** Where a shape is, and what else its form has. */
+const placeOf: { readonly [F in ShapeKind['form']]: (shape: Shape, page: PageGeometry) => JsonObject } = {
+  box: ({ value }): JsonObject => {
+    const { x, y } = centreOf(value)
+    const size = shownSize(value)
+    return size === null ? { x, y } : { x, y, w: size.width, h: size.height }
+  },
+  line: ({ value }) => ({ ...centreOf(value), ...endsOf(value) }),
+  group: ({ id, value }, { shapes, groups }) => ({
+    ...groupPlace(value, groups.get(id) ?? null),
+    childIds: [...new Set(childrenOf(value))].filter((child) => shapes.has(child)),
+  }),
+}
+
 /** A group is where its members are. */
-function groupBox(group: Shape, { boxes }: ReadablePage): JsonObject {
-  const bounds = boxes.get(group.id) ?? null
-  if (bounds === null) return { ...centreOf(group.value), w: 0, h: 0 }
+function groupPlace(value: JsonObject, bounds: ReturnType<PageGeometry['groups']['get']>): JsonObject {
+  if (bounds === undefined || bounds === null) return { ...centreOf(value), w: 0, h: 0 }
   const { left, top, right, bottom } = bounds
   return { x: left / 2 + right / 2, y: top / 2 + bottom / 2, w: finite(right - left), h: finite(bottom - top) }
 }
 
-function membersOf(group: JsonObject, { shapes }: ReadablePage): JsonObject {
-  return { childIds: [...new Set(childrenOf(group))].filter((id) => shapes.has(id)) }
-}
-
-const arrowStyles: readonly string[] = ['none', 'triangle', 'open', 'diamond']
-
-function endsOf(value: JsonObject, type: string): JsonObject {
-  const { x, y } = centreOf(value)
+function endsOf(value: JsonObject): JsonObject {
+  const { x, y } = endOf(value)
   const waypoints = memberOf(value, 'waypoints')
   const routingMode = stringOf(value, 'routingMode')
   const labelPosition = numberOf(value, 'labelPosition')
   return {
-    x2: numberOf(value, 'x2') ?? x,
-    y2: numberOf(value, 'y2') ?? y,
+    x2: x,
+    y2: y,
     startShapeId: stringOf(value, 'startShapeId') || null,
     endShapeId: stringOf(value, 'endShapeId') || null,
     startAnchor: stringOf(value, 'startAnchor') || 'center',
     endAnchor: stringOf(value, 'endAnchor') || 'center',
-    startArrowStyle: arrowOf(value, 'start', 'none'),
-    endArrowStyle: arrowOf(value, 'end', type === 'line' ? 'none' : 'triangle'),
+    startArrowStyle: arrowOf(value, 'start'),
+    endArrowStyle: arrowOf(value, 'end'),
     ...(routingMode === undefined ? {} : { routingMode }),
     ...(Array.isArray(waypoints) ? { waypoints } : {}),
     ...(labelPosition === undefined ? {} : { labelPosition }),
   }
 }
 
-/** Older shapes say only whether there is an arrow. */
-function arrowOf(value: JsonObject, end: 'start' | 'end', fallback: string): string {
-  const style = stringOf(value, `${end}ArrowStyle`)
-  if (style !== undefined && arrowStyles.includes(style)) return style
-  const shown = memberOf(value, `${end}Arrow`)
-  return typeof shown === 'boolean' ? (shown ? 'triangle' : 'none') : fallback
-}
-
-/** The text of a text shape, else the label. [CANVAS-7, CANVAS-16] */
-function labelOf(value: JsonObject, type: string): JsonObject {
-  const names = type === 'text' ? ['text', 'content'] : ['label', ...(isKnown(type) ? [] : ['text'])]
-  for (const name of names) {
-    const text = stringOf(value, name)
-    if (text !== undefined) return { text }
-  }
-  return {}
-}
-
-function isKnown(type: string): boolean {
-  return type === 'rectangle' || type === 'ellipse' || type === 'connector'
-}
-
 /** Colours that a shape has by nature, and so does not name, are left out: `add_shape` takes colours only. [CANVAS-6] */
-function styleOf(value: JsonObject, type: string): JsonObject {
-  const entries = ['fill', 'stroke', 'strokeWidth', 'labelColor'].flatMap((name): (readonly [string, Json])[] => {
+function styleOf(value: JsonObject, kind: ShapeKind): JsonObject {
+  const entries = styleNames.flatMap((name): (readonly [string, Json])[] => {
     const member = memberOf(value, name)
-    if (name === 'strokeWidth' ? typeof member !== 'number' : typeof member !== 'string') return []
-    return type === 'text' && name === 'strokeWidth' && member === 0 ? [] : [[name, member as Json]]
+    if (typeof member !== (name === 'strokeWidth' ? 'number' : 'string')) return []
+    // What the kind keeps elsewhere is shown under the name of that place; a line of no width is no line.
+    const isElsewhere = (kind.style[name] ?? name) !== name
+    const isNoLine = name === 'strokeWidth' && member === 0 && kind.defaults?.[name] === 0
+    return isElsewhere || isNoLine ? [] : [[name, member as Json]]
   })
-  return { style: Object.fromEntries(entries) }
+  return Object.fromEntries(entries)
 }
 
 function iconOf(value: JsonObject): JsonObject {
@@ -158,21 +133,13 @@ function iconOf(value: JsonObject): JsonObject {
   return { iconId, ...(mode === undefined ? {} : { iconDisplayMode: mode }), ...(size === undefined ? {} : { iconSize: size }) }
 }
 
-function fileOf(value: JsonObject): JsonObject {
-  const texts = ['fileName', 'mimeType', 'fileCategory'].flatMap((name) => {
-    const text = stringOf(value, name)
-    return text === undefined ? [] : [[name, text] as const]
-  })
-  const size = numberOf(value, 'fileSize')
-  const blobRef = stringOf(value, 'blobRef')
-  return {
-    ...Object.fromEntries(texts),
-    ...(size === undefined ? {} : { size }),
-    ...(blobRef === undefined ? {} : { blobRef: bareHash(blobRef) ?? blobRef }),
-  }
-}
-
-function numberOf(value: JsonObject, name: string): number | undefined {
-  const member = memberOf(value, name)
-  return typeof member === 'number' ? member : undefined
+/** The members that only this kind has. */
+function shownOf(value: JsonObject, { shown }: ShapeKind): JsonObject {
+  return Object.fromEntries(
+    shown.flatMap(({ stored, shown: name, type }): (readonly [string, Json])[] => {
+      const member = memberOf(value, stored)
+      if (type === 'blob') return typeof member === 'string' ? [[name, bareHash(member) ?? member]] : []
+      return typeof member === type ? [[name, member as Json]] : []
+    }),
+  )
 }

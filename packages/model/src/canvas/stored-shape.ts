@@ -1,5 +1,7 @@
 import { isBlobHash } from '../blob-references.ts'
-import { type JsonObject, memberOf } from '../json.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from '../json.ts'
+import type { Point } from './geometry/bounds.ts'
+import { type ArrowStyle, arrowStyles, kindOf } from './shape-kinds.ts'
 
 /** A string member; the relay does not check what editors store. */
 export function stringOf(value: JsonObject, name: string): string | undefined {
@@ -7,13 +9,39 @@ export function stringOf(value: JsonObject, name: string): string | undefined {
   return typeof member === 'string' ? member : undefined
 }
 
-export function centreOf(value: JsonObject): { readonly x: number; readonly y: number } {
-  return { x: numberOr(value, 'x', 0), y: numberOr(value, 'y', 0) }
+export function numberOf(value: JsonObject, name: string): number | undefined {
+  const member = memberOf(value, name)
+  return typeof member === 'number' ? member : undefined
 }
 
-/** Types that go from one point to another instead of having a size. */
-export function isConnecting(type: string): boolean {
-  return type === 'connector' || type === 'line'
+/** The centre of a box, the start of a line. */
+export function centreOf(value: JsonObject): Point {
+  return { x: numberOf(value, 'x') ?? 0, y: numberOf(value, 'y') ?? 0 }
+}
+
+/** Where a line ends: where it begins when it does not say. */
+export function endOf(value: JsonObject): Point {
+  const { x, y } = centreOf(value)
+  return { x: numberOf(value, 'x2') ?? x, y: numberOf(value, 'y2') ?? y }
+}
+
+/** The points of a line between its ends; entries that are none are left out. */
+export function waypointsOf(value: JsonObject): readonly Point[] {
+  const points = memberOf(value, 'waypoints')
+  if (!Array.isArray(points)) return []
+  return (points as readonly Json[]).flatMap((point) => {
+    if (!isJsonObject(point)) return []
+    const [x, y] = [memberOf(point, 'x'), memberOf(point, 'y')]
+    return typeof x === 'number' && typeof y === 'number' ? [{ x, y }] : []
+  })
+}
+
+/** What a line is drawn with at one end. Older shapes say only whether there is an arrow. [CANVAS-11] */
+export function arrowOf(value: JsonObject, end: 'start' | 'end'): ArrowStyle {
+  const style = arrowStyles.find((known) => known === memberOf(value, `${end}ArrowStyle`))
+  if (style !== undefined) return style
+  const shown = memberOf(value, `${end}Arrow`)
+  return typeof shown === 'boolean' ? (shown ? 'triangle' : 'none') : kindOf(value).arrows[end]
 }
 
 interface Size {
@@ -21,22 +49,51 @@ interface Size {
   readonly height: number
 }
 
-const defaultSizes: { readonly [type: string]: Size } = {
-  rectangle: { width: 100, height: 80 },
-  ellipse: { width: 100, height: 80 },
-  text: { width: 200, height: 50 },
-  file: { width: 200, height: 160 },
+/** The size of a stored box, what it lacks filled in; `null` for a line or a group. [CANVAS-5, CANVAS-15] */
+export function sizeOf(value: JsonObject): Size | null {
+  const { size } = kindOf(value)
+  if (size === null) return null
+  const factor = size.areHalves ? 2 : 1
+  const [width, height] = [numberOf(value, size.width), numberOf(value, size.height)]
+  return {
+    width: width === undefined ? size.default.width : finite(factor * width),
+    height: height === undefined ? size.default.height : finite(factor * height),
+  }
 }
 
-/** The size of a stored box; `null` for one of another type that names none. [CANVAS-5, CANVAS-15] */
-export function sizeOf(value: JsonObject, type: string): Size | null {
-  const fallback = Object.hasOwn(defaultSizes, type) ? (defaultSizes[type] as Size) : null
-  if (type === 'ellipse')
-    return { width: finite(2 * numberOr(value, 'radiusX', 50)), height: finite(2 * numberOr(value, 'radiusY', 40)) }
-  const [width, height] = [memberOf(value, 'width'), memberOf(value, 'height')]
-  if (fallback === null && typeof width !== 'number' && typeof height !== 'number') return null
-  return { width: numberOr(value, 'width', fallback?.width ?? 0), height: numberOr(value, 'height', fallback?.height ?? 0) }
+/** The size that reading back shows: none for a box of an editor that names none. [CANVAS-16] */
+export function shownSize(value: JsonObject): Size | null {
+  const { size } = kindOf(value)
+  const isSilent = size?.isOptional === true && [size.width, size.height].every((name) => numberOf(value, name) === undefined)
+  return isSilent ? null : sizeOf(value)
 }
+
+/** The text that a shape shows; `undefined` when no member says one. An empty text counts only where no other is. [CANVAS-7, CANVAS-16] */
+export function labelOf(value: JsonObject): string | undefined {
+  const name = labelMember(value)
+  return name === undefined ? undefined : stringOf(value, name)
+}
+
+/** The shape with another text, in the member that its text was in. [CANVAS-19] */
+export function withLabel(value: JsonObject, text: string): JsonObject {
+  const { write } = kindOf(value).label
+  const name = labelMember(value)
+  return setMember(value, name !== undefined && write.includes(name) ? name : write[0], text)
+}
+
+function labelMember(value: JsonObject): string | undefined {
+  const present = kindOf(value).label.read.filter((name) => stringOf(value, name) !== undefined)
+  return present.find((name) => stringOf(value, name) !== '') ?? present[0]
+}
+
+/** The members that a group names; none for any other shape. */
+export function childrenOf(value: JsonObject | undefined): readonly string[] {
+  if (value === undefined || kindOf(value).form !== 'group') return none
+  const listed = memberOf(value, 'childIds')
+  return Array.isArray(listed) ? (listed as readonly Json[]).filter((id): id is string => typeof id === 'string') : none
+}
+
+const none: readonly string[] = []
 
 /** The hash of a stored reference, written bare or as `blob://<hash>`; `null` for anything else. [FILE-2] */
 export function bareHash(reference: unknown): string | null {
@@ -48,9 +105,4 @@ export function bareHash(reference: unknown): string | null {
 /** What adding and doubling stored numbers gives, as a number that JSON has: the largest where it is beyond that. */
 export function finite(value: number): number {
   return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE)
-}
-
-function numberOr(value: JsonObject, name: string, fallback: number): number {
-  const member = memberOf(value, name)
-  return typeof member === 'number' ? member : fallback
 }

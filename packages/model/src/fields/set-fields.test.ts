@@ -104,7 +104,7 @@ describe('setting fields', () => {
       { name: 'a', value: null },
       { name: 'c', value: null },
     ])
-    expect(edited.result).toEqual({ set: [], setCount: 0, added: [], updated: [], removed: ['a'], chipsUpdated: 1 })
+    expect(edited.result).toEqual({ set: [], setCount: 0, added: [], updated: [], removedNames: ['a'], chipsUpdated: 1 })
     expect(listFields(edited.body)).toEqual([{ name: 'b', value: '2' }])
     expect(edited.body.prose.pages[0]?.content).toBe(paragraph('x', 'now ', chip('a'), chip('b', '2')))
     expect(edited.warnings).toMatchObject([{ field: 'fields', nearest: ['b'] }])

@@ -1,5 +1,14 @@
 import type { DocumentBody, Fields, ProsePage } from '../body.ts'
-import { isRefusal, refused, type Edit, type EditEnvironment, type Fix, type Refusal, type Warning } from '../edit.ts'
+import {
+  isRefusal,
+  refused,
+  type Edit,
+  type EditRow,
+  type EditEnvironment,
+  type Fix,
+  type Refusal,
+  type Warning,
+} from '../edit.ts'
 import { idFlaw } from '../ids.ts'
 import { memberOf, setMember } from '../json.ts'
 import { nearestNames } from '../nearest.ts'
@@ -22,7 +31,7 @@ export interface FieldsSet {
   /** Of `set`, those that are new; `updated` are the others. */
   readonly added: readonly string[]
   readonly updated: readonly string[]
-  readonly removed?: readonly string[]
+  readonly removedNames?: readonly string[]
   /** Chips whose text changed, on all pages. */
   readonly chipsUpdated: number
 }
@@ -48,7 +57,7 @@ export const setFields: Edit<SetFields, FieldsSet> = (body, args, environment) =
       setCount: set.length,
       added,
       updated,
-      ...(removed.length === 0 ? {} : { removed }),
+      ...(removed.length === 0 ? {} : { removedNames: removed }),
       chipsUpdated: chips.count,
     },
     fixes: wanted.fixes,
@@ -89,7 +98,7 @@ function applied(before: Fields, wanted: ReadonlyMap<string, string | null>): Ap
 }
 
 /** What is wrong with a call whatever the document. [MCP-3] */
-export function setFieldsFlaw({ fields }: SetFields): Refusal | null {
+function setFieldsFlaw({ fields }: SetFields): Refusal | null {
   for (const [index, { name, value }] of fields.entries()) {
     const flaw = nameFlaw(name.trim())
     if (flaw !== null) {
@@ -204,3 +213,7 @@ function computedName(name: string): Warning {
     field: 'fields',
   }
 }
+
+export const fieldEdits = {
+  set_fields: { edit: setFields, flaw: setFieldsFlaw },
+} as const satisfies Record<string, EditRow>

@@ -6,7 +6,7 @@ import { parseDom, textOf } from './html-dom.ts'
 import type { NodeType, ProseElement } from './node.ts'
 import { blockText, collapse, unbrokenText } from './text.ts'
 
-/** How errors name a block. */
+/** A block as errors describe it. */
 export interface BlockFact {
   readonly id: string | null
   readonly type: NodeType
@@ -21,7 +21,7 @@ export function told(facts: readonly BlockFact[]): string {
   return facts.map((fact) => `${quote(fact.id ?? 'no id')} (${fact.type}) "${fact.text}"`).join('; ')
 }
 
-/** The texts that an anchor stands for: as HTML, and as it is written where that names no block. [PROSE-48] */
+/** The texts that an anchor may mean: read as HTML, and literally when the first matches no block. [PROSE-48] */
 interface Anchor {
   readonly plain: string
   readonly literal: string
@@ -32,7 +32,7 @@ function readAnchor(given: string): Anchor {
   return { plain: /[<&]/.test(given) ? collapse(textOf(parseDom(given))) : literal, literal }
 }
 
-/** Whether a block's whole text is the anchor's. A line break in it may be written as a space or left out. */
+/** Whether the anchor is the whole text of a block. A line break in the block may be written as a space or left out. */
 export function isAnchoredBy(block: ProseElement, given: string): boolean {
   const anchor = readAnchor(given)
   return hasText(block, anchor.plain) || hasText(block, anchor.literal)
@@ -42,13 +42,13 @@ function hasText(block: ProseElement, text: string): boolean {
   return blockText(block) === text || (block.content.some((child) => child.type === 'hardBreak') && unbrokenText(block) === text)
 }
 
-/** Why a text is no anchor of any page, `null` when it may be one. [ERR_ANCHOR_EMPTY] */
+/** Returns why a text can be no anchor of any page; `null` when it may be one. [ERR_ANCHOR_EMPTY] */
 export function anchorFlaw(given: string | undefined, which: string): Refusal | null {
   if (given === undefined || /\S/.test(given)) return null
   return refused('ERR_ANCHOR_EMPTY', `${which} is blank; give the whole current text of a block.`, { which })
 }
 
-/** The one block whose whole text is the anchor, which is not blank. [PROSE-48, PROSE-53] */
+/** Returns the one block whose whole text is the anchor; the anchor must not be blank. [PROSE-48, PROSE-53] */
 export function findAnchor(blocks: readonly Located[], given: string, which: string): Located | Refusal {
   const anchor = readAnchor(given)
   const withText = (text: string) => (text === '' ? [] : blocks.filter(({ block }) => hasText(block, text)))
@@ -72,10 +72,10 @@ function notFound(blocks: readonly Located[], text: string, which: string): Refu
   return refused('ERR_ANCHOR_NOT_FOUND', `No block has exactly the text "${anchor}" (${which}); ${hint}.`, { anchor, nearest })
 }
 
-/** Longer texts are compared by their start, so that one search is linear in the size of the page. */
+/** Of longer texts only the start is compared, so that one search is linear in the size of the page. */
 const comparedLength = 120
 
-/** The blocks with the most character pairs in common with the text. */
+/** Returns the blocks that share most character pairs with the text. */
 function nearestBlocks(blocks: readonly Located[], text: string): readonly Located[] {
   const wanted = new Set(pairsOf(text, comparedLength))
   return blocks

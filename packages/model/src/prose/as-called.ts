@@ -4,8 +4,8 @@ import type { ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
 /**
- * Nodes as they read when a call says them: white space collapsed and trimmed, which HTML and Markdown of a call cannot carry. [PROSE-15]
- * What reads as it is keeps its identity.
+ * Returns nodes as HTML or Markdown of a call can say them: with white space collapsed and trimmed. [PROSE-15] Nodes
+ * that stay the same keep their identity.
  */
 export function asCalled<T extends ProseNode>(nodes: readonly T[]): readonly T[] {
   return sameList(nodes, nodes.map(called) as readonly ProseNode[] as readonly T[])

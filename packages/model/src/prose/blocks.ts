@@ -3,7 +3,7 @@ import type { EditEnvironment } from '../edit.ts'
 import { quote } from '../quote.ts'
 import { sameList, withContent } from './equal.ts'
 import type { NodeType, ProseElement, ProseNode, ProseTree } from './node.ts'
-import { blockText } from './text.ts'
+import { blockText, titleText } from './text.ts'
 import type { Path } from './tree-path.ts'
 
 /** A block with its place on the page. */
@@ -12,18 +12,18 @@ export interface Located {
   readonly block: ProseElement
 }
 
-/** Paragraphs, headings and code carry the durable id; nothing else does. [PROSE-42] */
+/** Whether a block carries a durable id: paragraphs, headings and code blocks do. [PROSE-42] */
 export function isIdBearing(node: ProseNode): boolean {
   return node.type === 'paragraph' || node.type === 'heading' || node.type === 'codeBlock'
 }
 
-/** The id of a block, `null` until one is minted; an empty one is none. [PROSE-44] */
+/** Returns the id of a block; `null` until one is minted, and for an empty id. [PROSE-44] */
 export function blockId(block: ProseElement): string | null {
   const id = block.attrs['id']
   return typeof id === 'string' && id !== '' ? id : null
 }
 
-/** Every id-bearing block of the page, at any depth, in document order. */
+/** Returns every id-bearing block of the page, at any depth, in document order. */
 export function idBearing(tree: ProseTree): readonly Located[] {
   const found: Located[] = []
   const walk = (nodes: readonly ProseNode[], parent: Path): void =>
@@ -47,7 +47,7 @@ export function elementsOf(nodes: readonly ProseNode[], found: ProseElement[] = 
   return found
 }
 
-/** The ids of these nodes, in document order, repeated ones repeated. */
+/** Returns the ids of these nodes in document order, including repetitions. */
 export function idsOf(nodes: readonly ProseNode[], ids: string[] = []): readonly string[] {
   for (const node of nodes) {
     if (node.type === 'text') continue
@@ -58,7 +58,7 @@ export function idsOf(nodes: readonly ProseNode[], ids: string[] = []): readonly
   return ids
 }
 
-/** A copy with every id-bearing block as `change` gives it; what it leaves alone keeps its identity. */
+/** Returns a copy in which `change` was applied to every id-bearing block; unchanged nodes keep their identity. */
 export function mapIdBearing<T extends ProseNode>(
   nodes: readonly T[],
   change: (block: ProseElement) => ProseElement,
@@ -71,19 +71,19 @@ export function mapIdBearing<T extends ProseNode>(
   return sameList(nodes, changed as readonly ProseNode[] as readonly T[])
 }
 
-/** The block with this id, or without one. `id` stands where the table of attributes has it. */
+/** Returns the block with this id, or without an id. `id` has its place in the table of attributes. */
 export function withBlockId(block: ProseElement, id: string | null): ProseElement {
   if (blockId(block) === id && (id !== null || !('id' in block.attrs))) return block
   const { id: _, level, ...others } = block.attrs
   return { ...block, attrs: { ...(level === undefined ? {} : { level }), ...(id === null ? {} : { id }), ...others } }
 }
 
-/** Gives out ids that nothing in the document has or had. */
+/** Makes ids that the document does not have and never had. */
 export type Mint = () => string
 
 const idLike = /blk-[A-Za-z0-9_-]+/g
 
-/** `used` names ids that are on their way into the document. [TOOL-12] */
+/** `used`: ids that this edit is adding to the document. [TOOL-12] */
 export function blockIdMint(body: DocumentBody, environment: EditEnvironment, used: Iterable<string> = []): Mint {
   let taken: Set<string> | undefined
   return () => {
@@ -97,18 +97,25 @@ export function blockIdMint(body: DocumentBody, environment: EditEnvironment, us
   }
 }
 
-/** The page with an id of its own on every id-bearing block; the first of repeated ids stays. The same object when all have one. [PROSE-44] */
+/**
+ * Returns the page with an id of its own on every id-bearing block. Of blocks with the same id, the first with text
+ * keeps it, else the first: an editor that splits a block at its start leaves an empty block with the same id before
+ * it. Returns the same object when all ids are there. [PROSE-44]
+ */
 export function completeIds(tree: ProseTree, mint: Mint): ProseTree {
-  const seen = new Set<string>()
+  const owners = new Map<string, ProseElement>()
+  for (const { block } of idBearing(tree)) {
+    const id = blockId(block)
+    if (id === null) continue
+    const owner = owners.get(id)
+    if (owner === undefined || (titleText(owner) === '' && titleText(block) !== '')) owners.set(id, block)
+  }
   return mapIdBearing(tree, (block) => {
     const id = blockId(block)
-    if (id !== null && !seen.has(id)) {
-      seen.add(id)
-      return block
-    }
-    const minted = mint()
-    seen.add(minted)
-    return withBlockId(block, minted)
+    if (id === null || owners.get(id) !== block) return withBlockId(block, mint())
+    // An object that occurs twice owns its id only once.
+    owners.delete(id)
+    return block
   })
 }
 
@@ -118,10 +125,10 @@ export interface BlockEntry {
   readonly text: string
 }
 
-/** How results name blocks. [TOOL-16] */
+/** Blocks as results name them. [TOOL-16] */
 export interface BlockList {
   readonly blocks: readonly BlockEntry[]
-  /** Present when there are more than the list holds. */
+  /** Present when there are more blocks than the list holds. */
   readonly blocksTotal?: number
 }
 
@@ -132,13 +139,16 @@ export function handle(index: number): string {
   return `@${index}`
 }
 
-/** How errors and results name one block. `null`: a block inside another one that has no id yet. */
+/** Returns how errors and results name one block. `null`: a block inside another one that has no id yet. */
 export function nameOf(located: Located): string | null {
   const id = blockId(located.block)
   return id ?? (located.path.length === 1 ? handle(located.path[0] as number) : null)
 }
 
-/** Id-bearing blocks at any depth and id-less top-level blocks that `isListed`, in document order. */
+/**
+ * Returns those id-bearing blocks at any depth, and top-level blocks without id, for which `isListed` is true, in
+ * document order.
+ */
 export function listBlocks(tree: ProseTree, isListed: (block: ProseElement, path: Path) => boolean = () => true): BlockList {
   const blocks: BlockEntry[] = []
   let total = 0

@@ -1,9 +1,9 @@
 import type { HtmlElement, HtmlNode } from './html-dom.ts'
 
 /**
- * The elements of HTML that is written as canonical HTML is: known tags that all close, bare or double-quoted attributes, four entities, no
- * comments. `null` for any other text. Several times faster than the WHATWG parser and right only for what passes the check of its reader:
- * that writing the result gives the same text back. [PROSE-4, PROSE-6]
+ * Parses HTML that was written as canonical HTML: known tags that all close, bare or double-quoted attributes, four
+ * entities, no comments. Returns `null` for any other text. Several times faster than the WHATWG parser. Its result is
+ * right only when writing it gives the same text back, which its caller checks. [PROSE-4, PROSE-6]
  */
 export function parseCanonicalDom(html: string): readonly HtmlNode[] | null {
   return readNodes(html, 0, false)?.nodes ?? null
@@ -15,7 +15,9 @@ interface CanonicalPart {
   readonly end: number
 }
 
-/** The element or text that begins at a character of such HTML, and where it ends; what follows is not looked at. */
+/**
+ * Parses the element or text that begins at a character of such HTML and returns its end; does not read what follows.
+ */
 export function parseCanonicalNode(html: string, from: number): CanonicalPart | null {
   return readNodes(html, from, true)
 }
@@ -60,7 +62,7 @@ const slash = 47
 const namespaceURI = 'http://www.w3.org/1999/xhtml'
 const voidTags = new Set(['br', 'hr', 'img'])
 const noAttrs: HtmlElement['attrs'] = []
-/** Tags of the tables of mcp.md 5.1 and no others: those have rules of their own. */
+/** Only tags of the tables of PROSE-2, which have rules of their own. */
 const startTag =
   /<(p|h[1-6]|pre|code|blockquote|ul|ol|li|div|figure|figcaption|table|tr|td|th|img|hr|br|span|a|mark|strong|em|u|s|sup|sub)((?: [a-z-]+(?:="[^"<>]*")?)*)>/y
 const attribute = / ([a-z-]+)(?:="([^"]*)")?/y
@@ -79,7 +81,7 @@ function readAttrs(written: string): HtmlElement['attrs'] | null {
 
 const entity = /&(?!(?:amp|lt|gt|quot);)/
 
-/** `null` when an ampersand is anything but one of the four entities. */
+/** Returns `null` when an ampersand does not begin one of the four entities. */
 function decode(text: string): string | null {
   if (!text.includes('&')) return text
   if (entity.test(text)) return null

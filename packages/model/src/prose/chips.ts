@@ -6,7 +6,7 @@ import { quote } from '../quote.ts'
 import { sameList, withContent } from './equal.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** What the chips of a page show and name. */
+/** The values that the chips of a page show and name. */
 export interface Libraries {
   readonly fields: Fields | Opaque | undefined
   readonly references: References | Opaque | undefined
@@ -14,19 +14,25 @@ export interface Libraries {
 }
 
 /**
- * How many characters of field values the chips that one call writes may show together: each shows the whole value of its field, so short
- * content, or one long value, can ask for a page that nothing could hold. [PROSE-37, FIELD-4]
+ * Most characters of field values that the chips written by one call may show together. Each chip shows the whole value
+ * of its field, so many short chips, or one long value, could make a page too large for memory. [PROSE-37, FIELD-4]
  */
 export const maxLabelLength = 8 * 1024 * 1024
 
-/** The text of a field that editors compute, as of the write in UTC; `undefined` for every other name. [FIELD-5] */
+/**
+ * Returns the text of a field that editors compute, at the time of the write in UTC; `undefined` for every other name.
+ * [FIELD-5]
+ */
 export function computedField(name: string, nowMs: number): string | undefined {
   if (name !== 'today' && name !== 'now') return undefined
   const [date, time] = new Date(nowMs).toISOString().split('T') as [string, string]
   return name === 'today' ? date : time.slice(0, 5)
 }
 
-/** What a chip of this field shows; `''`: nothing. `undefined`: no such field. [PROSE-37] */
+/**
+ * Returns what a chip of this field shows: `''` when it shows nothing, `undefined` when there is no such field.
+ * [PROSE-37]
+ */
 export function fieldLabel(name: string, libraries: Libraries): string | undefined {
   const computed = computedField(name, libraries.nowMs)
   if (computed !== undefined) return computed
@@ -34,14 +40,17 @@ export function fieldLabel(name: string, libraries: Libraries): string | undefin
   return field === undefined ? undefined : fieldValue(field)
 }
 
-/** A chip with this label; the chip itself when it shows that already. */
+/** Returns a chip with this label; the chip itself when it has that label already. */
 export function withLabel(chip: ProseElement, label: string): ProseElement {
   if ((chip.attrs['label'] ?? '') === label) return chip
   const { label: _, ...attrs } = chip.attrs
   return { ...chip, attrs: label === '' ? attrs : { ...attrs, label } }
 }
 
-/** A copy with every chip as `change` gives it, of fields and of citations; what it leaves alone keeps its identity. */
+/**
+ * Returns a copy in which `change` was applied to every chip of a field or citation; unchanged nodes keep their
+ * identity.
+ */
 export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip: ProseElement) => ProseElement): readonly T[] {
   const mapped = nodes.map((node): ProseNode => {
     if (node.type === 'text') return node
@@ -51,17 +60,23 @@ export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip
   return sameList(nodes, mapped as readonly ProseNode[] as readonly T[])
 }
 
-/** Nodes whose chips of computed fields show nothing: what they show tells when they were written, not what was. [FIELD-5] */
+/**
+ * Returns nodes without the labels of computed fields: such a label tells when it was written and is no content.
+ * [FIELD-5]
+ */
 export function withoutComputed<T extends ProseNode>(nodes: readonly T[]): readonly T[] {
   return mapChips(nodes, (chip) =>
     chip.type === 'fieldRef' && computedField(String(chip.attrs['name']), 0) !== undefined ? withLabel(chip, '') : chip,
   )
 }
 
-/** Of each kind; what is nearest to a name is looked for among all that the document has. */
+/** Most warnings of each kind; the nearest names are searched among all that the document has. */
 const maxWarnings = 10
 
-/** Content with each field chip showing the field's value; what names nothing is kept and told. [PROSE-37] */
+/**
+ * Sets the label of each field chip to the value of the field. Chips with unknown names are kept and cause a warning.
+ * [PROSE-37]
+ */
 export function settleChips(
   tree: ProseTree,
   libraries: Libraries,

@@ -27,6 +27,40 @@ const chip = (name: string, label?: string) =>
     : `<span data-field data-name="${name}" data-label="${label.replaceAll('"', '&quot;')}">${label}</span>`
 
 describe('content of a call', () => {
+  it('[PROSE-25] footnotes and wiki links stay text, with one warning for each kind', () => {
+    const answer = read('A claim.[^1] Another.[^2] See [[Home page]].\n\n[^1]: The source.', 'markdown')
+    expect(answer.html).toContain('A claim.[^1]')
+    expect(answer.warnings).toEqual([
+      { reason: 'footnotes such as "[^1]" are kept as plain text' },
+      { reason: 'wiki links such as "[[Home page]]" are kept as plain text' },
+    ])
+  })
+
+  it.each([
+    ['# A {#a .b}', 'heading attributes such as "{#a .b}" are kept as plain text'],
+    ['A claim.[^1]\n\n[^1]: source', 'footnotes such as "[^1]" are read as links'],
+    [
+      '---\ntitle: A\ntags: [b]\n---\n\nText.',
+      'front matter such as "title: A" is kept as a rule and plain text; use fields for values',
+    ],
+    ['---\r\ntitle: A\r\n---', 'front matter such as "title: A" is kept as a rule and plain text; use fields for values'],
+  ])('[PROSE-25] markup of another dialect gives a warning that says what became of it: %j', (content, reason) => {
+    expect(read(content, 'markdown').warnings).toEqual([{ reason }])
+  })
+
+  it.each([
+    '`[^1]` and `[[x]]`',
+    '```\n[^1] [[x]]\n```',
+    'a[0], [x]^2, [link](https://a.example)',
+    '# A {{Client}}',
+    '# `{#a}`',
+    'Text {#a}',
+    '---\n\nNote: after a rule\n\n---',
+    'First.\n\n---\ntitle: A\n---',
+  ])('[PROSE-25] no warning for Markdown that holds no markup of other dialects: %j', (content) => {
+    expect(read(content, 'markdown').warnings).toEqual([])
+  })
+
   it('[PROSE-37] [FIELD-6] a field chip shows the current value whatever the input says', () => {
     for (const given of [chip('Client'), chip('Client', 'old'), '<span data-field data-name="Client"><b>x</b></span>'])
       expect(read(`<p>${given}</p>`).html).toBe(`<p>${chip('Client', 'A &amp; &lt;B&gt;')}</p>`)
@@ -39,7 +73,7 @@ describe('content of a call', () => {
     expect(listFields(given)).toEqual([{ name: 'Year', value: '2026' }])
   })
 
-  it('[PROSE-37] an unknown field is written without label and told with what is nearest', () => {
+  it('[PROSE-37] an unknown field is written without label, and a warning names the nearest fields', () => {
     const answer = read(`<ul><li>${chip('client2', 'x')}${chip('client2')}</li></ul>`)
     expect(answer.html).toBe(`<ul><li><p>${chip('client2')}${chip('client2')}</p></li></ul>`)
     expect(answer.warnings).toEqual([
@@ -59,7 +93,7 @@ describe('content of a call', () => {
     })
   })
 
-  it('[PROSE-37] a citation that is not in the library is kept and told', () => {
+  it('[PROSE-37] a citation that is not in the library is kept and causes a warning', () => {
     const cite = (id: string) => `<span data-citation data-ref-id="${id}" data-label="[1]">[1]</span>`
     expect(read(`<p>${cite('smith2020')}</p>`).warnings).toEqual([])
     const answer = read(`<p>${cite('smith2021')}</p>`)

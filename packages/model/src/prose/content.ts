@@ -2,10 +2,11 @@ import { refused, type Fix, type Refusal, type Warning } from '../edit.ts'
 import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
 import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
+import { literalMarkup } from './literal-markup.ts'
 import { parseMarkdown } from './markdown-read.ts'
 import { emptyParagraph, type ProseTree } from './node.ts'
 
-/** Prose as a call gives it. */
+/** Prose content as a call sends it. */
 export interface ContentArgs {
   readonly content: string
   /** Markdown when absent. */
@@ -15,18 +16,21 @@ export interface ContentArgs {
 /** Content of a call as a page of the model. */
 export interface Content {
   readonly tree: ProseTree
-  /** It has no block at all; the tree is one empty paragraph. */
+  /** True when the content has no block at all; the tree is then one empty paragraph. */
   readonly isBlank: boolean
   readonly fixes: readonly Fix[]
   readonly warnings: readonly Warning[]
 }
 
-/** What a call that gives none writes. */
+/** The content of a call that sends none. */
 export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
 
 export const maxContentBytes = 1_048_576
 
-/** Why content is not even read, `null` when it is. Comes before anything that depends on the document. [PROSE-21] */
+/**
+ * Returns why content is too large to be read; `null` when it is not. Checked before anything that depends on the
+ * document. [PROSE-21]
+ */
 export function contentTooLarge(content: string): Refusal | null {
   if (content.length * 3 <= maxContentBytes) return null
   const bytes = new TextEncoder().encode(content).length
@@ -48,11 +52,12 @@ export function readContent(args: ContentArgs, libraries: Libraries): Content | 
   const tooLarge = contentTooLarge(args.content)
   if (tooLarge !== null) return tooLarge
   const read = args.format === 'html' ? parseHtml(args.content, { source: 'call' }) : parseMarkdown(args.content)
-  const { tree, labelLength, warnings } = settleChips(read.tree, libraries)
+  const { tree, labelLength, warnings: ofChips } = settleChips(read.tree, libraries)
+  const warnings = args.format === 'html' ? ofChips : [...ofChips, ...literalMarkup(tree, args.content)]
   const tooLong = labelsTooLong(labelLength)
   if (tooLong !== null) return tooLong
   if (!isEmptyPage(tree)) return { tree, isBlank: false, fixes: read.fixes, warnings }
-  // Reading nothing gives the same tree as reading a written empty paragraph, which is a block.
+  // Content without a block gives the same tree as a written empty paragraph, which is a block.
   const isBlank = !/<p[\s/>]/i.test(args.content)
   return { tree: [emptyParagraph()], isBlank, fixes: read.fixes, warnings }
 }

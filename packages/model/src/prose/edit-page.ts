@@ -11,28 +11,28 @@ export function librariesOf(body: DocumentBody, environment: EditEnvironment): L
   return { fields: body.fields, references: body.references, nowMs: environment.nowMs }
 }
 
-/** A page as it is written, for the result of an edit. */
+/** A written page, for the result of an edit. */
 export interface WrittenPage {
   readonly tree: ProseTree
-  /** What the verb wrote. */
+  /** Returns the blocks that the verb wrote. */
   written(): BlockList
-  /** Everything on the page. */
+  /** Returns all blocks of the page. */
   all(): BlockList
 }
 
-/** One prose page on its way through an edit. */
+/** One prose page during an edit. */
 export interface PageWrite {
   readonly body: DocumentBody
   readonly pageId: string
   readonly stored: PageTree
   readonly environment: EditEnvironment
-  /** What reading the call's content had to tell. */
+  /** Fixes and warnings from reading the call's content. */
   readonly content?: { readonly fixes: readonly Fix[]; readonly warnings: readonly Warning[] } | undefined
 }
 
 /**
- * Writes what a verb made of a page, with every id in place. [PROSE-44] A verb that changed nothing writes nothing: ids and heals wait for a
- * write of the page. [PROSE-54]
+ * Writes the page that a verb made, with every id in place. [PROSE-44] When the verb changed nothing, nothing is
+ * written: missing ids and heals wait for the next write of the page. [PROSE-54]
  */
 export function writePage<R>(write: PageWrite, done: Verbed, result: (page: WrittenPage) => R): Edited<R> {
   const { body, pageId, stored, environment, content } = write
@@ -45,11 +45,12 @@ export function writePage<R>(write: PageWrite, done: Verbed, result: (page: Writ
     result: result({ tree, written: () => listBlocks(tree, isWritten), all: () => listBlocks(tree) }),
     fixes: [...(content?.fixes ?? []), ...done.fixes],
     warnings: [...(content?.warnings ?? []), ...(isChanged ? stored.warnings : [])],
+    writtenPage: pageId,
     writtenBlocks: isChanged ? writtenIds(done, tree) : [],
   }
 }
 
-/** `tree` is the verb's with ids completed, so its blocks stand in the same places. */
+/** `tree` is the verb's tree with ids completed, so the blocks have the same places. */
 function writtenIds(done: Verbed, tree: ProseTree): readonly string[] {
   const before = elementsOf(done.tree)
   return elementsOf(tree).flatMap((block, i) => {

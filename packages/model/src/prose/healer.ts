@@ -22,7 +22,7 @@ export function pagePadding(): Padding {
   return { left: 50_000, isShort: false }
 }
 
-/** The heals of mcp.md 5.3, one method per kind of container. Each returns the node it was given when there is nothing to heal. */
+/** The heals of PROSE-22, one method per kind of container. Each returns the node it was given when there is nothing to heal. */
 export class Healer {
   readonly #report: (fix: HealReport) => void
   readonly #padding: Padding

@@ -62,7 +62,7 @@ describe('hostile HTML', () => {
 })
 
 describe('HTML that asks for far more than it is', () => {
-  it('[PROSE-21] [PROSE-22] a link that many runs would repeat ends where it is told to, and its text stays', () => {
+  it('[PROSE-21] [PROSE-22] a link that many runs would repeat is dropped after its budget, and its text stays', () => {
     const html = `<p><a href="${'u'.repeat(500_000)}">${'<b>a</b>b'.repeat(20)}</a></p>`
     for (const source of ['call', 'stored'] as const) {
       const { tree, fixes } = parseHtml(html, { source })
@@ -80,7 +80,7 @@ describe('HTML that asks for far more than it is', () => {
     }
   })
 
-  it('[PROSE-H16] [PROSE-21] tables are filled up to a bound; beyond it their content stands without them', () => {
+  it('[PROSE-H16] [PROSE-21] tables are padded up to a limit; beyond it their content is kept without a table', () => {
     const gap = `<table>${'<tr></tr>'.repeat(90)}<tr><td>a</td><td colspan="199">b</td></tr></table>`
     const { tree, fixes } = parseHtml(gap.repeat(4), { source: 'call' })
     expect(tree.map((block) => block.type)).toEqual(['table', 'table', 'paragraph', 'paragraph', 'paragraph', 'paragraph'])

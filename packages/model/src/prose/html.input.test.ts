@@ -226,7 +226,7 @@ describe('HTML in', () => {
     }
   })
 
-  it('[PROSE-18] [PROSE-22] a link around what has no text is told to be left out', () => {
+  it('[PROSE-18] [PROSE-22] a link around content without text is dropped, with a fix', () => {
     const chip = '<span data-field data-name="n"></span>'
     for (const inner of ['<img src="i">', ` <b>${chip}</b> `, '<img src="i"><br>', '<div><img src="i"></div>', '<pre>c</pre>'])
       expect(fixes(`<a href="x">${inner}</a>`)).toContain('dropped_invalid href link')

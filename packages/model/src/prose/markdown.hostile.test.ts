@@ -81,7 +81,7 @@ describe('hostile Markdown', () => {
     expect(violations(tree)).toEqual([])
   })
 
-  it('[PROSE-21] what a bound leaves uninterpreted is kept and told', () => {
+  it('[PROSE-21] markup beyond a limit is kept as plain text, with a fix', () => {
     const { tree, fixes } = parseMarkdown('*a* '.repeat(200_000))
     expect(fixes).toContainEqual(
       expect.objectContaining({ action: 'clamped', reason: expect.stringContaining('kept as plain text') }),
@@ -91,7 +91,7 @@ describe('hostile Markdown', () => {
     expect(html).toContain('*a* *a*')
   })
 
-  it('[PROSE-23] rows beyond the limit are left out and told', () => {
+  it('[PROSE-23] rows beyond the limit are dropped, with a fix', () => {
     const { tree, fixes } = parseMarkdown(`| a |\n| - |\n${'| b |\n'.repeat(2500)}\nafter`)
     expect(tree[0]?.content).toHaveLength(2000)
     expect(tree[1]?.type).toBe('paragraph')

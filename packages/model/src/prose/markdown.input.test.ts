@@ -29,7 +29,7 @@ describe('Markdown in', () => {
     expect(html('---\na: b\n---')).toBe('<hr><h2>a: b</h2>')
   })
 
-  it('[PROSE-25] raw HTML goes through the HTML reader, whatever Markdown stands between its tags', () => {
+  it('[PROSE-25] raw HTML goes through the HTML reader, also with Markdown between its tags', () => {
     expect(html('<div data-callout data-variant="tip">\n\n**a**\n\n- b\n\n</div>\n\nc')).toBe(
       `${callout('tip', '<p><strong>a</strong></p><ul><li><p>b</p></li></ul>')}<p>c</p>`,
     )
@@ -93,7 +93,7 @@ describe('Markdown in', () => {
     expect(html('a <svg><svg>b</svg>c</svg> d <svg>e</svg> f')).toBe('<p>a d f</p>')
   })
 
-  it('[PROSE-12] [PROSE-25] without an end tag in its text block it loses its tag alone, and that is told', () => {
+  it('[PROSE-12] [PROSE-25] a removed tag without an end tag in its text block is dropped alone, with a fix', () => {
     for (const tag of [
       'script',
       'style',
@@ -166,7 +166,7 @@ describe('Markdown in', () => {
     expect(fixes('| a | b |\n| - | - |\n| 1 |')).toEqual([])
   })
 
-  it('[PROSE-29] fenced code: the first word is the language, the last newline is none of its text', () => {
+  it('[PROSE-29] fenced code: the first word is the language, and the last newline is not part of the text', () => {
     expect(html('```js title="x"\na\n\nb\n```')).toBe('<pre><code class="language-js">a\n\nb</code></pre>')
     expect(html('~~~\n```\n\n~~~')).toBe('<pre><code>```\n</code></pre>')
     expect(html('```\n```')).toBe('<pre><code></code></pre>')
@@ -182,7 +182,7 @@ describe('Markdown in', () => {
     expect(html('a<br>b')).toBe('<p>a<br>b</p>')
   })
 
-  it('[PROSE-31] [PROSE-22] a link around what has no text is told to be left out', () => {
+  it('[PROSE-31] [PROSE-22] a link around content without text is dropped, with a fix', () => {
     for (const inner of ['![i](s)', '{{n}}', '$x$', '<img src="s">', '**{{n}}**'])
       expect(fixes(`a [${inner}](l)`)).toEqual(['dropped_invalid href link'])
     expect(fixes('[a](l)![i](s)')).toEqual([])

@@ -114,7 +114,7 @@ Due {{due date}}, $x^2$
     expect(markdown('<p></p><p>a</p><p></p>')).toBe('<p></p>\n\na\n\n<p></p>\n')
   })
 
-  it('[PROSE-38] white space in that HTML stands as references', () => {
+  it('[PROSE-38] white space in that HTML is written as character references', () => {
     expect(markdown('<p style="text-align: center"> a  b\nc </p>')).toBe(
       '<p style="text-align: center">&#32;a &#32;b&#10;c&#32;</p>\n',
     )

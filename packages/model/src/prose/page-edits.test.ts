@@ -127,7 +127,7 @@ describe('prose page list', () => {
     })
   })
 
-  it('[TOOL-8] a long list is told in part, with how much more there is', () => {
+  it('[TOOL-8] a refusal names a part of a long list and says how many entries are left out', () => {
     const pages = Array.from({ length: 25 }, (_, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content: '' }))
     const many = bodyOf({ richTextPages: pages })
     expect(refusal(reorderProsePages, many, { order: [] }).message).toContain('missing: p0, p1')
@@ -137,7 +137,7 @@ describe('prose page list', () => {
     expect(unknown.facts['pages']).toHaveLength(20)
   })
 
-  it('[TOOL-8] a name in the place of an id is told whose it is, also past the pages that are listed', () => {
+  it('[TOOL-8] when a name was sent for an id, the refusal names the id of that page, also beyond the listed pages', () => {
     const pages = Array.from({ length: 25 }, (_, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content: '' }))
     const { message } = refusal(deleteProsePage, bodyOf({ richTextPages: pages }), { pageId: 'Page 24' })
     expect(message).toContain('it is a name, that of p24.')

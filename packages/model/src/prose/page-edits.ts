@@ -1,9 +1,9 @@
 import type { DocumentBody, ProsePage } from '../body.ts'
 import { withMembers } from '../body-title.ts'
-import { isRefusal, type Edit, type EditEnvironment, type Refusal } from '../edit.ts'
+import { isRefusal, type Edit, type EditRow, type Refusal } from '../edit.ts'
 import { memberOf, setMember } from '../json.ts'
 import { cleanName, nameFlaw } from '../names.ts'
-import { lastPage, nextPageName, notPermutation } from '../pages.ts'
+import { freePageId, lastPage, nextPageName, notPermutation } from '../pages.ts'
 import { blockIdMint, completeIds, idsOf, listBlocks, type BlockList } from './blocks.ts'
 import { contentTooLarge, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf } from './edit-page.ts'
@@ -18,7 +18,7 @@ export interface AddProsePage {
 }
 
 /** [MCP-3] */
-export function addProsePageFlaw(args: AddProsePage): Refusal | null {
+function addProsePageFlaw(args: AddProsePage): Refusal | null {
   return nameFlaw(args) ?? contentTooLarge(args.content ?? '')
 }
 
@@ -49,15 +49,8 @@ export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, env
     result: { id, name: named.name, order, ...listBlocks(tree) },
     fixes: [...named.fixes, ...content.fixes],
     warnings: content.warnings,
-  }
-}
-
-/** [TOOL-12] */
-function freePageId(body: DocumentBody, environment: EditEnvironment): string {
-  const taken = new Set([...body.canvas.pages, ...body.prose.pages].map((page) => page.id))
-  for (;;) {
-    const id = `page-${environment.random(12)}`
-    if (!taken.has(id) && !body.prose.pages.some((page) => page.content.includes(id))) return id
+    writtenPage: id,
+    writtenBlocks: idsOf(tree),
   }
 }
 
@@ -81,6 +74,7 @@ export const renameProsePage: Edit<RenameProsePage, { readonly pageId: string; r
     result: { pageId: page.id, name },
     fixes: named.fixes,
     warnings: [],
+    writtenPage: page.id,
   }
 }
 
@@ -137,3 +131,10 @@ export const reorderProsePages: Edit<ReorderProsePages, ReorderProsePages & { re
     warnings: [],
   }
 }
+
+export const prosePageEdits = {
+  add_prose_page: { edit: addProsePage, flaw: addProsePageFlaw },
+  rename_prose_page: { edit: renameProsePage, flaw: nameFlaw },
+  delete_prose_page: { edit: deleteProsePage },
+  reorder_prose_pages: { edit: reorderProsePages },
+} as const satisfies Record<string, EditRow>

@@ -54,12 +54,12 @@ describe('targets of prose edits', () => {
     expect(refusal(setProse, proseBody(page), { ...both, id: 'blk-z' }).code).toBe('ERR_ID_NOT_FOUND')
   })
 
-  it('[PROSE-49] an id tells blocks of one text apart', () => {
+  it('[PROSE-49] an id picks one of several blocks with the same text', () => {
     const twins = proseBody('<p id="blk-a">Same</p><p id="blk-b">Same</p>')
     expect(html(deleteBlock, twins, { pageId: 'p', id: 'blk-b', anchor: 'Same' })).toBe('<p id="blk-a">Same</p>')
   })
 
-  it('[PROSE-53] what is not found is told with what is nearest', () => {
+  it('[PROSE-53] an error about a missing target names the nearest blocks', () => {
     const missing = refusal(deleteBlock, proseBody(page), { pageId: 'p', anchor: 'Alpha bet' })
     expect(missing.facts['anchor']).toBe('Alpha bet')
     expect(missing.facts['nearest']).toEqual([{ id: 'blk-a', type: 'paragraph', text: 'Alpha beta' }])

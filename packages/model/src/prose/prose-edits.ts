@@ -1,8 +1,19 @@
 import type { DocumentBody } from '../body.ts'
-import { isRefusal, refused, type Edit, type Edited, type EditEnvironment, type Fix, type Refusal } from '../edit.ts'
+import {
+  isRefusal,
+  refused,
+  type Edit,
+  type EditRow,
+  type Edited,
+  type EditEnvironment,
+  type Fix,
+  type Refusal,
+  type Warning,
+} from '../edit.ts'
 import type { BlockList } from './blocks.ts'
 import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
+import { isEmptyPage } from './equal.ts'
 import { insertBeside } from './insert.ts'
 import { deleteUnit, moveUnit } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
@@ -53,7 +64,7 @@ export interface SetProse extends PageArgs, ContentArgs, Address {
 const untilNames: AddressNames = { id: 'untilId', anchor: 'anchorUntil' }
 
 /** What is wrong with a call whatever the document. [MCP-3] */
-export function setProseFlaw(args: SetProse): Refusal | null {
+function setProseFlaw(args: SetProse): Refusal | null {
   const until = untilOf(args)
   return (
     contentTooLarge(args.content) ??
@@ -94,7 +105,18 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
 function setPage(page: OpenPage, content: Content): Edited<PageDone & BlockList> {
   const stored = { ...page.stored, warnings: [] }
   const done = replacePage(page.tree, content.tree)
-  return writePage({ ...page, stored, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.all() }))
+  const warnings =
+    content.isBlank && !isEmptyPage(page.tree) ? [...content.warnings, emptied(page.tree.length)] : content.warnings
+  return writePage({ ...page, stored, content: { ...content, warnings } }, done, (written) => ({
+    pageId: page.pageId,
+    ok: true,
+    ...written.all(),
+  }))
+}
+
+/** An empty `content` may be a mistake of the caller. [TOOL-19] */
+function emptied(blocks: number): Warning {
+  return { reason: `the page had ${blocks} ${blocks === 1 ? 'block' : 'blocks'} and is empty now` }
 }
 
 /** `null`: the whole page. [PROSE-52] */
@@ -113,7 +135,7 @@ export interface InsertBlock extends PageArgs, ContentArgs, Address {
 }
 
 /** [MCP-3] */
-export function insertBlockFlaw(args: InsertBlock): Refusal | null {
+function insertBlockFlaw(args: InsertBlock): Refusal | null {
   return contentTooLarge(args.content) ?? targetFlaw(args, args.expectedVersion)
 }
 
@@ -142,7 +164,7 @@ function nothingToInsert(fixes: readonly Fix[]): Refusal {
 export type DeleteBlock = PageArgs & Address
 
 /** [MCP-3] */
-export function deleteBlockFlaw(args: DeleteBlock): Refusal | null {
+function deleteBlockFlaw(args: DeleteBlock): Refusal | null {
   return targetFlaw(args, args.expectedVersion)
 }
 
@@ -171,7 +193,7 @@ function targetOf({ targetId: id, targetAnchor: anchor }: MoveBlock): Address {
 }
 
 /** [MCP-3] */
-export function moveBlockFlaw(args: MoveBlock): Refusal | null {
+function moveBlockFlaw(args: MoveBlock): Refusal | null {
   return targetFlaw(args, args.expectedVersion) ?? targetFlaw(targetOf(args), args.expectedVersion, moveNames)
 }
 
@@ -194,3 +216,10 @@ export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, env
     ...written.written(),
   }))
 }
+
+export const blockEdits = {
+  set_prose: { edit: setProse, flaw: setProseFlaw },
+  insert_block: { edit: insertBlock, flaw: insertBlockFlaw },
+  delete_block: { edit: deleteBlock, flaw: deleteBlockFlaw },
+  move_block: { edit: moveBlock, flaw: moveBlockFlaw },
+} as const satisfies Record<string, EditRow>

@@ -29,7 +29,7 @@ describe('set_prose of a page', () => {
     })
   })
 
-  it('[PROSE-50] [PROSE-54] blocks that are kept do not count as written, so that none of them is what moved', () => {
+  it('[PROSE-50] [PROSE-54] kept blocks do not count as written; of swapped blocks only the moved one does', () => {
     const content = '<p>One</p><h1>2</h1><hr><p>Three</p>'
     expect(done(setProse, proseBody(stored), { ...at, content }).writtenBlocks).toEqual(['blk-b'])
   })
@@ -79,7 +79,7 @@ describe('set_prose of a page', () => {
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(content)
   })
 
-  it('[PROSE-54] long pages with little in common are compared too, and what stands once in both is kept', () => {
+  it('[PROSE-54] long pages with little in common are compared too, and blocks that occur once in both are kept', () => {
     const page = Array.from({ length: 1500 }, (_, i) => p(`s${i}`, `t${i}`))
     const body = proseBody(page.join(''))
     const content = page.map((block, i) => (i % 3 === 0 ? `<p>new ${i}</p>` : block.replace(/ id="[^"]*"/, ''))).join('')
@@ -87,7 +87,7 @@ describe('set_prose of a page', () => {
     expect(page.filter((block, i) => i % 3 !== 0 && !after.includes(block))).toEqual([])
   })
 
-  it('[PROSE-54] blocks that differ only in attributes are told apart, also when there are many', () => {
+  it('[PROSE-54] blocks that differ only in attributes count as different, also when there are many', () => {
     const images = Array.from({ length: 30 }, (_, i) => `<img src="${i}.png">`)
     const stored = images.map((image, i) => image + p(`i${i}`, 'x')).join('')
     const content = images.map((image, i) => `${image}${i === 0 || i === 29 ? '<p>new</p>' : '<p>x</p>'}`).join('')
@@ -108,6 +108,13 @@ describe('set_prose of a page', () => {
     expect(html(setProse, proseBody('<p></p>'), { ...at, content })).toBe(p(minted(1), 'One') + p(minted(2), 'Two'))
     expect(html(deleteBlock, proseBody(`<p id="intro">One</p>${p('b', 'Two')}`), { ...at, id: 'blk-b' })).toBe(
       '<p id="intro">One</p>',
+    )
+  })
+
+  it('[PROSE-44] of blocks with one id the first with text keeps it, wherever it is; without any text the first keeps it', () => {
+    const split = `${p('x', '')}${p('x', 'text')}<ul><li>${p('x', 'more')}</li></ul>${p('y', ' ')}${p('y', '')}${p('t', 'T')}`
+    expect(html(setProse, proseBody(split), { ...at, id: 'blk-t', content: '<p>New</p>' })).toBe(
+      `${p(minted(1), '')}${p('x', 'text')}<ul><li>${p(minted(2), 'more')}</li></ul>${p('y', ' ')}${p(minted(3), '')}${p('t', 'New')}`,
     )
   })
 
@@ -136,7 +143,14 @@ describe('set_prose of a page', () => {
     for (const other of others) expect(after).toContain(other)
   })
 
-  it('[PROSE-24] other blocks that break the model are healed in the same write and told as warnings', () => {
+  it('[TOOL-19] set_prose with empty content empties the page and warns with what it had', () => {
+    const answer = done(setProse, proseBody('<p>a</p><p>b</p>'), { pageId: 'p', content: '' })
+    expect(answer.warnings).toEqual([{ reason: 'the page had 2 blocks and is empty now' }])
+    expect(done(setProse, proseBody('<p></p>'), { pageId: 'p', content: '' }).warnings).toEqual([])
+    expect(done(setProse, proseBody('<p>a</p>'), { pageId: 'p', content: 'b' }).warnings).toEqual([])
+  })
+
+  it('[PROSE-24] other blocks that break the model are healed in the same write, with a warning', () => {
     const broken = proseBody(`<ul><p>x</p></ul><font>y</font>${p('a', 'One')}`)
     const answer = done(setProse, broken, { ...at, id: 'blk-a', content: '<p>1</p>' })
     expect(contentOf(answer.body)).toBe(`<ul><li><p id="blk-${minted(1)}">x</p></li></ul>${p(minted(2), 'y')}${p('a', '1')}`)
@@ -158,7 +172,7 @@ describe('set_prose of a block', () => {
       ).toBe(`${before}${p('a', 'B')}<hr>${p(minted(1), 'C')}${after}`)
   })
 
-  it('[PROSE-55] the first block of an item stays a paragraph, which is told', () => {
+  it('[PROSE-55] the first block of an item stays a paragraph, with a fix', () => {
     const list = proseBody(`<ul>${li('a', 'A')}</ul>`)
     const heading = done(setProse, list, { ...at, id: 'blk-a', content: '<h2>B</h2>' })
     expect(contentOf(heading.body)).toBe(`<ul>${li('a', 'B')}</ul>`)
@@ -205,7 +219,7 @@ describe('set_prose of a block', () => {
 })
 
 describe('insert_block', () => {
-  it('[PROSE-56] content stands beside the block, in its parent', () => {
+  it('[PROSE-56] content is inserted beside the block, in the parent of the block', () => {
     for (const [before, after] of [
       ['', ''],
       ['<blockquote>', '</blockquote>'],
@@ -239,7 +253,7 @@ describe('insert_block', () => {
     )
   })
 
-  it('[PROSE-56] [PROSE-59] items of the other kind are converted, which is told', () => {
+  it('[PROSE-56] [PROSE-59] items of the other kind are converted, with a fix', () => {
     const body = proseBody(tasks(task('a', 'A', true)))
     const answer = done(insertBlock, body, { ...at, id: 'blk-a', side: 'before', content: '<ul><li>B</li></ul><p>C</p>' })
     expect(contentOf(answer.body)).toBe(tasks(task(minted(1), 'B'), task(minted(2), 'C'), task('a', 'A', true)))
@@ -348,7 +362,7 @@ describe('move_block', () => {
     )
   })
 
-  it('[PROSE-58] a move to where the block stands writes nothing', () => {
+  it('[PROSE-58] moving a block to its own place writes nothing', () => {
     const body = proseBody(p('a', 'A') + p('b', 'B'))
     expect(done(moveBlock, body, { ...at, id: 'blk-b', targetId: 'blk-a' }).body).toBe(body)
   })

@@ -17,7 +17,7 @@ import {
   type ReadValue,
 } from './values.ts'
 
-/** One attribute of a node or mark: a row's entry in the tables of mcp.md 5.1. */
+/** One attribute of a node or mark: a row's entry in the tables of PROSE-2. */
 export interface AttrSpec {
   readonly name: string
   /** Its HTML attribute; `style:<property>` is a declaration; `''` is carried by the tag. */

@@ -41,14 +41,14 @@ describe('insert_section', () => {
   const at = { pageId: 'p', level: 2, title: 'New' }
   const section = h(2, minted(1), 'New')
 
-  it('[PROSE-62] stands after the prefix, at the end, or after a section', () => {
+  it('[PROSE-62] a section is inserted after the prefix, at the end, or after another section', () => {
     expect(html(insertSection, body, at)).toBe(prefix + one + two + three + section)
     expect(html(insertSection, body, { ...at, position: 'start' })).toBe(prefix + section + one + two + three)
     expect(html(insertSection, body, { ...at, position: 'start', afterIndex: 1 })).toBe(prefix + one + two + section + three)
     expect([0, 2].map((afterIndex) => done(insertSection, body, { ...at, afterIndex }).result.index)).toEqual([1, 3])
   })
 
-  it('[PROSE-62] past the last section it acts as the last, which is told', () => {
+  it('[PROSE-62] an index past the last section acts as the last section, with a fix', () => {
     const answer = done(insertSection, body, { ...at, afterIndex: 3 })
     expect(answer.result.index).toBe(3)
     expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'afterIndex' }])
@@ -113,7 +113,7 @@ describe('restructure_outline', () => {
     )
   })
 
-  it('[PROSE-65] at the end of the scale nothing changes, which is told', () => {
+  it('[PROSE-65] at the highest or lowest level nothing changes, with a fix', () => {
     const deepest = proseBody(h(6, '6', 'Six') + h(1, '1', 'One'))
     for (const [op, index] of [
       ['demote', 0],

@@ -1,4 +1,4 @@
-import { isRefusal, refused, type Edit, type Refusal } from '../edit.ts'
+import { isRefusal, refused, type Edit, type EditRow, type Refusal } from '../edit.ts'
 import type { BlockList } from './blocks.ts'
 import { contentTooLarge, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
@@ -16,7 +16,7 @@ export interface InsertSection extends SectionPlace {
 }
 
 /** What is wrong with a call whatever the document. [MCP-3] */
-export function insertSectionFlaw({ title, level, body = '' }: InsertSection): Refusal | null {
+function insertSectionFlaw({ title, level, body = '' }: InsertSection): Refusal | null {
   const titled = sectionHeading(title, level)
   return isRefusal(titled) ? titled : contentTooLarge(body)
 }
@@ -58,7 +58,7 @@ export interface Restructured {
 }
 
 /** [MCP-3] */
-export function restructureOutlineFlaw({ op, toIndex }: RestructureOutline): Refusal | null {
+function restructureOutlineFlaw({ op, toIndex }: RestructureOutline): Refusal | null {
   if (op !== 'move' || toIndex !== undefined) return null
   const expected = 'the index at which the section ends up, from 0'
   return refused('ERR_BAD_ARGUMENT', `op move needs toIndex: ${expected}.`, { argument: 'toIndex', expected })
@@ -80,3 +80,8 @@ export const restructureOutline: Edit<RestructureOutline, Restructured> = (body,
     outline: outlineOf(tree),
   }))
 }
+
+export const sectionEdits = {
+  insert_section: { edit: insertSection, flaw: insertSectionFlaw },
+  restructure_outline: { edit: restructureOutline, flaw: restructureOutlineFlaw },
+} as const satisfies Record<string, EditRow>

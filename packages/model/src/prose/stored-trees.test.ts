@@ -23,7 +23,7 @@ describe('trees of stored pages', () => {
     expect(older.tree).toEqual(newer)
   })
 
-  it('[PROSE-24] what has to be healed is told each time', () => {
+  it('[PROSE-24] heals of a stored page are reported at every read', () => {
     const broken = `<ul>${long(4)}</ul>`
     expect(storedTree(broken).fixes).not.toEqual([])
     expect(storedTree(broken)).toEqual(parseHtml(broken, { source: 'stored' }))

@@ -1,37 +1,13 @@
+import { type Bounds, boundsAround, boundsOfTurned, unite } from '../canvas/geometry/bounds.ts'
+import { boundsOfBox } from '../canvas/geometry/shape-box.ts'
+import { labelPadding } from '../canvas/label-fit.ts'
+import { measureText } from '../canvas/text/measure-text.ts'
+import { wrapLabel } from '../canvas/text/wrap-label.ts'
 import { BACKGROUND } from './colours.ts'
-import { type BoxDrawable, extentOf, type TextDrawable } from './drawable.ts'
-import { type Bounds, boundsOfTurned, unite } from './geometry.ts'
-import { element, escapeXml, formatNumber } from './svg-text.ts'
-import { lineHeight, textWidth, wrapText } from './text-layout.ts'
-
-const PADDING = 8
-const BADGE_HEIGHT = 16
-const BADGE_FONT = 10
-const MAX_BADGE_CHARACTERS = 24
-/** Baseline below the top of a line, as a share of the font size. */
-const ASCENT = 0.95
-
-/** A rectangle, ellipse, file or any other box with its label and icon. [CANVAS-25] */
-export function boxSvg(box: BoxDrawable): string {
-  const { centre, width, height } = box
-  const parts: string[] = []
-  if (box.icon?.mode !== 'icon-only') parts.push(outline(box))
-  const labelTop = box.icon?.mode === 'inside' || box.icon?.mode === 'icon-only' ? BADGE_HEIGHT / 2 + 2 : 0
-  if (box.label !== '') {
-    const lines = wrapText(
-      box.label,
-      box.labelSize,
-      Math.max(width - 2 * PADDING, box.labelSize),
-      linesIn(height - 2 * labelTop, box.labelSize),
-    )
-    const top = centre.y + labelTop - (lines.length * lineHeight(box.labelSize)) / 2
-    parts.push(
-      textSvg({ lines, x: centre.x, top, anchor: 'middle', size: box.labelSize, colour: box.labelColour, family: 'sans-serif' }),
-    )
-  }
-  if (box.icon !== null) parts.push(badge(box, box.icon))
-  return group(box, parts.join(''))
-}
+import type { BoxDrawable, TextDrawable } from './drawable.ts'
+import { type IconPaths, iconSvg } from './icon-svg.ts'
+import { element, formatNumber } from './svg-text.ts'
+import { lineHeight, textSvg } from './text-svg.ts'
 
 /** Something drawn and the room that it takes. */
 export interface Drawn {
@@ -39,10 +15,47 @@ export interface Drawn {
   readonly bounds: Bounds | null
 }
 
+/** A rectangle, ellipse, file or any other box with its label and icon. [CANVAS-25] */
+export function boxSvg(box: BoxDrawable, paths: IconPaths): Drawn {
+  const { centre, width, height, icon, labelSize } = box
+  const symbol = icon === null ? null : iconSvg(icon, box, paths)
+  const lines = labelLines(box, symbol?.above ?? 0)
+  const labelHeight = lines.length * lineHeight(labelSize)
+  const top = centre.y + ((symbol?.above ?? 0) - labelHeight) / 2
+  const label = textSvg({
+    lines,
+    x: centre.x,
+    top,
+    anchor: 'middle',
+    size: labelSize,
+    colour: box.labelColour,
+    family: 'sans-serif',
+  })
+  const shape = icon?.mode === 'icon-only' ? '' : outline(box)
+  const placed = symbol?.at(labelHeight) ?? null
+  const own = boundsAround(centre, width, height)
+  return {
+    svg: group(box, shape + label + (placed?.svg ?? '')),
+    bounds: boundsOfTurned(unite(own, placed?.bounds ?? null) ?? own, centre, box.rotation),
+  }
+}
+
+/** @param above the height of what stands above the label */
+function labelLines({ label, labelSize, width, height }: BoxDrawable, above: number): readonly string[] {
+  if (label === '') return []
+  const maxLines = Math.max(1, Math.floor((height - above) / lineHeight(labelSize)))
+  return wrapLabel(label, { fontSizePx: labelSize, maxWidth: Math.max(width - 2 * labelPadding, labelSize), maxLines })
+}
+
 /** A text shape in its own font, alignment and colour. Lines that its height has no room for are drawn all the same. */
 export function textShapeSvg(shape: TextDrawable): Drawn {
   const { centre, width, height, fontSize, align, vertical } = shape
-  const lines = wrapText(shape.text, fontSize, Math.max(width, fontSize), 500)
+  const lines = wrapLabel(shape.text, {
+    fontSizePx: fontSize,
+    maxWidth: Math.max(width, fontSize),
+    maxLines: 500,
+    family: shape.family,
+  })
   const used = lines.length * lineHeight(fontSize)
   const top =
     vertical === 'top' ? centre.y - height / 2 : vertical === 'bottom' ? centre.y + height / 2 - used : centre.y - used / 2
@@ -51,15 +64,15 @@ export function textShapeSvg(shape: TextDrawable): Drawn {
   const block = { left: centre.x - width / 2, top, right: centre.x + width / 2, bottom: top + used }
   return {
     svg: group(shape, textSvg({ lines, x, top, anchor, size: fontSize, colour: shape.colour, family: shape.family })),
-    bounds: unite(extentOf(shape), boundsOfTurned(block, centre, shape.rotation)),
+    bounds: unite(boundsOfBox(shape), boundsOfTurned(block, centre, shape.rotation)),
   }
 }
 
 /** A label on a line, on a ground of its own so that it can be read. */
 export function lineLabelSvg(label: string, x: number, y: number, colour: string): Drawn {
   const size = 12
-  const lines = wrapText(label, size, 200, 4)
-  const width = Math.max(...lines.map((line) => textWidth(line, size))) + 6
+  const lines = wrapLabel(label, { fontSizePx: size, maxWidth: 200, maxLines: 4 })
+  const width = Math.max(...lines.map((line) => measureText(line, size))) + 6
   const height = lines.length * lineHeight(size)
   const ground = element('rect', { x: x - width / 2, y: y - height / 2, width, height, fill: BACKGROUND })
   return {
@@ -75,56 +88,6 @@ function outline(box: BoxDrawable): string {
     return element('ellipse', { cx: centre.x, cy: centre.y, rx: width / 2, ry: height / 2, ...paint })
   const radius = Math.min(box.cornerRadius, width / 2, height / 2)
   return element('rect', { x: centre.x - width / 2, y: centre.y - height / 2, width, height, rx: radius || undefined, ...paint })
-}
-
-/** An icon is shown by its name: the catalogue's drawings are the editor's, and a preview holds no bytes. [CANVAS-26] */
-function badge(box: BoxDrawable, icon: NonNullable<BoxDrawable['icon']>): string {
-  const { centre, width, height } = box
-  const name = Array.from(icon.name)
-  const shown = name.length > MAX_BADGE_CHARACTERS ? `${name.slice(0, MAX_BADGE_CHARACTERS - 1).join('')}…` : icon.name
-  const badgeWidth = textWidth(shown, BADGE_FONT) + 10
-  const top =
-    icon.mode === 'badge'
-      ? centre.y - height / 2 - BADGE_HEIGHT / 2
-      : centre.y - height / 2 + (height > 2.5 * BADGE_HEIGHT ? 4 : -BADGE_HEIGHT / 2)
-  const x = icon.mode === 'badge' ? centre.x + width / 2 - badgeWidth / 2 : centre.x
-  const ground = element('rect', {
-    ...{ x: x - badgeWidth / 2, y: top, width: badgeWidth, height: BADGE_HEIGHT, rx: BADGE_HEIGHT / 2 },
-    ...{ fill: '#f1f5f9', stroke: '#64748b', 'stroke-width': 1 },
-  })
-  const line = {
-    lines: [shown],
-    x,
-    top: top + 2,
-    anchor: 'middle',
-    size: BADGE_FONT,
-    colour: '#334155',
-    family: 'sans-serif',
-  } as const
-  return ground + textSvg(line)
-}
-
-function linesIn(height: number, fontSize: number): number {
-  return Math.max(1, Math.floor(height / lineHeight(fontSize)))
-}
-
-interface TextBlock {
-  readonly lines: readonly string[]
-  readonly x: number
-  readonly top: number
-  readonly anchor: 'start' | 'middle' | 'end'
-  readonly size: number
-  readonly colour: string
-  readonly family: string
-}
-
-function textSvg({ lines, x, top, anchor, size, colour, family }: TextBlock): string {
-  const spans = lines.map((line, i) => {
-    // An element without text would be left out of the layout; it is the y of the next line that counts.
-    return line === '' ? '' : element('tspan', { x, y: top + ASCENT * size + i * lineHeight(size) }, escapeXml(line))
-  })
-  if (spans.every((span) => span === '')) return ''
-  return element('text', { 'font-family': family, 'font-size': size, 'text-anchor': anchor, fill: colour }, spans.join(''))
 }
 
 function group(shape: BoxDrawable | TextDrawable, content: string): string {

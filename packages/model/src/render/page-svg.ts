@@ -1,15 +1,21 @@
 import type { CanvasPage } from '../body.ts'
+import { type Bounds, boundsAround, boundsOf, grown, overlaps, unite } from '../canvas/geometry/bounds.ts'
+import type { ShapeBoxes } from '../canvas/geometry/connector-line.ts'
+import { alongPolyline } from '../canvas/geometry/polyline.ts'
+import { boundsOfShape, pageGeometry, shapeValues } from '../canvas/page-geometry.ts'
+import { centreOf } from '../canvas/stored-shape.ts'
 import { boxSvg, type Drawn, lineLabelSvg, textShapeSvg } from './box-svg.ts'
 import { BACKGROUND } from './colours.ts'
 import { connectorPath } from './connector-path.ts'
-import { type BoxDrawable, type ConnectorDrawable, type Drawable, extentOf, readDrawable, type TextDrawable } from './drawable.ts'
-import { alongPolyline, type Bounds, boundsOf, unite } from './geometry.ts'
+import { type ConnectorDrawable, type Drawable, drawnBox, drawnPoint, readDrawable } from './drawable.ts'
+import type { IconPaths } from './icon-svg.ts'
 import { element, formatNumber } from './svg-text.ts'
 
 /** Raised by every change of what a page looks like; part of the ETag of previews. [REST-35] */
-export const RENDERER_VERSION = 2
+export const RENDERER_VERSION = 3
 
 const MARGIN = 40
+const noIcons: IconPaths = () => null
 const UNNAMED: Drawn = { svg: '', bounds: null }
 const EMPTY: Bounds = { left: 0, top: 0, right: 400, bottom: 300 }
 
@@ -20,21 +26,36 @@ export interface PageSvg {
   readonly height: number
 }
 
+/** How far around a shape its picture goes, in units of the page. [AG-109] */
+const AROUND_SHAPE = 200
+
+/** The part of a page that a picture of one shape shows; `null` when the page has no such shape. [AG-109] */
+export function regionAround(page: CanvasPage, shapeId: string): Bounds | null {
+  const geometry = pageGeometry(shapeValues(page))
+  const value = geometry.shapes.get(shapeId)
+  if (value === undefined) return null
+  // A group of nothing has no bounds, but it has a place.
+  const { left, top, right, bottom } = boundsOfShape(shapeId, geometry) ?? boundsAround(centreOf(value), 0, 0)
+  const [least, most] = [drawnPoint({ x: left, y: top }), drawnPoint({ x: right, y: bottom })]
+  return grown({ left: least.x, top: least.y, right: most.x, bottom: most.y }, AROUND_SHAPE)
+}
+
 /**
  * A canvas page as SVG, bottom shape first. Pure: equal pages give equal text, whatever they hold; no script, no reference, no embedded bytes.
- * `scale` multiplies width and height and leaves the drawing. [CANVAS-25, CANVAS-26, REST-34]
+ * `scale` multiplies width and height and leaves the drawing; icons that `icons` has no path for are shown by their names.
+ * With a `region` only this part of the page is shown. [CANVAS-25, CANVAS-26, REST-34, AG-109]
  */
-export function renderPage(page: CanvasPage, scale: number): PageSvg {
+export function renderPage(page: CanvasPage, scale: number, icons: IconPaths = noIcons, region: Bounds | null = null): PageSvg {
   const drawables = page.shapes.flatMap((shape) => readDrawable(shape.id, shape.value) ?? [])
-  const attachable = new Map<string, BoxDrawable | TextDrawable>()
-  for (const drawable of drawables) if (drawable.kind !== 'connector') attachable.set(drawable.id, drawable)
+  const attachable = new Map([...pageGeometry(shapeValues(page)).boxes].map(([id, box]) => [id, drawnBox(box)]))
   let content: Bounds | null = null
   const parts = drawables.map((drawable) => {
-    const { svg, bounds } = draw(drawable, attachable)
+    const { svg, bounds } = draw(drawable, attachable, icons)
+    if (region !== null && bounds !== null && !overlaps(grown(bounds, drawable.strokeWidth + 1), region)) return ''
     content = unite(content, bounds)
     return svg
   })
-  const { left, top, right, bottom } = content === null ? EMPTY : withMargin(content)
+  const { left, top, right, bottom } = region ?? (content === null ? EMPTY : grown(content, MARGIN))
   const [width, height] = [right - left, bottom - top]
   const ground = element('rect', { x: left, y: top, width, height, fill: BACKGROUND })
   const box = [left, top, width, height].map(formatNumber).join(' ')
@@ -42,19 +63,10 @@ export function renderPage(page: CanvasPage, scale: number): PageSvg {
   return { svg: element('svg', root, ground + parts.join('')), width, height }
 }
 
-function withMargin(bounds: Bounds): Bounds {
-  return {
-    left: bounds.left - MARGIN,
-    top: bounds.top - MARGIN,
-    right: bounds.right + MARGIN,
-    bottom: bounds.bottom + MARGIN,
-  }
-}
-
-function draw(drawable: Drawable, shapes: ReadonlyMap<string, BoxDrawable | TextDrawable>): Drawn {
+function draw(drawable: Drawable, shapes: ShapeBoxes, icons: IconPaths): Drawn {
   switch (drawable.kind) {
     case 'box':
-      return { svg: boxSvg(drawable), bounds: extentOf(drawable) }
+      return boxSvg(drawable, icons)
     case 'text':
       return textShapeSvg(drawable)
     case 'connector':
@@ -62,7 +74,7 @@ function draw(drawable: Drawable, shapes: ReadonlyMap<string, BoxDrawable | Text
   }
 }
 
-function connectorSvg(connector: ConnectorDrawable, shapes: ReadonlyMap<string, BoxDrawable | TextDrawable>): Drawn {
+function connectorSvg(connector: ConnectorDrawable, shapes: ShapeBoxes): Drawn {
   const { d, outline, startArrow, endArrow } = connectorPath(connector, shapes)
   const { stroke, strokeWidth, opacity, label } = connector
   const line = element('path', { d, fill: 'none', stroke, 'stroke-width': strokeWidth })

@@ -3,18 +3,21 @@ import { retryAfterMs } from '../codes.ts'
 /** What a client does after its socket closed. */
 export type Reconnect =
   | { readonly kind: 'retry'; readonly delayMs: number }
-  /** Only a fresh token can help; ask for one, then try once more. */
+  /** Only a fresh token can help: ask for one, then try once more. */
   | { readonly kind: 'renew'; readonly delayMs: number }
-  /** Nothing changes by trying again: tell the application. */
+  /** Trying again changes nothing; the application must act. */
   | { readonly kind: 'stop' }
 
 const FIRST_MS = 500
 const LONGEST_MS = 30_000
 
 /**
- * Decides by close code, reason and how often in a row it failed (`failures`, 1 for the first). A server's retry-after is the least delay; all
- * delays are spread over [half, whole], so that many clients of one restarted relay do not come back at once. [WS-57, WS-58]
- * 4401 asks for a fresh token as long as the last one was accepted at some time or differs; the caller says so with `mayRenew`.
+ * Decides what to do after a close, by close code, reason and the number of failures in a row (`failures`, 1 for the
+ * first).
+ *
+ * A delay is at least the server's retry-after. All delays are spread over [half, whole], so that the many clients of a
+ * restarted relay do not come back at once. [WS-57, WS-58] 4401 asks for a fresh token while `mayRenew` is true: the
+ * last token was accepted at some time, or differs from the one before.
  */
 export function planReconnect(
   close: { code: number; reason: string },

@@ -22,12 +22,15 @@ export interface RelayClientOptions {
   readonly baseUrl: string
   /** Called before every request. */
   readonly token: () => string | Promise<string>
-  /** The workspace of the token to act in, where it has several. [AUTH-6] */
+  /** The workspace to act in, for a token that names several. [AUTH-6] */
   readonly workspace?: string
   readonly environment?: Environment
 }
 
-/** Any answer of the relay that is not a success. `code` is the errorCode of the body, or `HTTP_<status>` where there is none. */
+/**
+ * The relay answered with a status that is not a success. `code` is the errorCode of the body, or `HTTP_<status>` when
+ * the body has none.
+ */
 export class RelayRequestError extends Error {
   readonly status: number
   readonly code: string
@@ -46,6 +49,8 @@ export class RelayRequestError extends Error {
 export class RelayClient {
   readonly #options: RelayClientOptions
   readonly #environment: Environment
+  /** True after the first download showed that this relay keeps blobs as files. */
+  #relayServesBlobs = false
 
   constructor(options: RelayClientOptions) {
     this.#options = options
@@ -61,7 +66,15 @@ export class RelayClient {
     return (await this.#json('GET', documentPath(id))) as Record<string, unknown>
   }
 
-  /** Creates or replaces; durable when it resolves. With `expectedVersion`, 0 means that the id must not exist. [REST-15..REST-18] */
+  /** Returns what a list shows of one document: its version, the caller's level, its lineage. [REST-30] */
+  async getMetadata(id: string): Promise<DocumentMetadata> {
+    return (await this.#json('GET', `/api/v1/docs/${encodeURIComponent(id)}/metadata`)) as DocumentMetadata
+  }
+
+  /**
+   * Creates or replaces a document; durable when it resolves. `expectedVersion: 0` means that the id must not exist
+   * yet. [REST-15..REST-18]
+   */
   async putDocument(
     id: string,
     body: Record<string, unknown>,
@@ -86,7 +99,7 @@ export class RelayClient {
     await this.#json('PUT', `${documentPath(id)}/collection`, { collectionId })
   }
 
-  /** Documents of a collection that the caller may read. */
+  /** Returns the documents of a collection that the caller may read. */
   async listCollection(id: string): Promise<DocumentMetadata[]> {
     const path = `/api/collections/${encodeURIComponent(id)}/documents`
     return ((await this.#json('GET', path)) as { documents: DocumentMetadata[] }).documents
@@ -96,7 +109,10 @@ export class RelayClient {
     return (await this.#json('GET', '/api/collections')) as CollectionRegistry
   }
 
-  /** Replaces all of them; with another version than `expectedVersion` the error's body holds what is stored. [REST-25] */
+  /**
+   * Replaces all collections. When the stored version differs from `expectedVersion`, the body of the error holds what
+   * is stored. [REST-25]
+   */
   async putCollections(collections: readonly CollectionInput[], expectedVersion?: number): Promise<RegistrySaved> {
     return (await this.#json('PUT', '/api/collections', { collections, expectedVersion })) as RegistrySaved
   }
@@ -105,7 +121,7 @@ export class RelayClient {
     return (await this.#json('GET', '/api/v1/style-profiles')) as StyleProfileRegistry
   }
 
-  /** As `putCollections`. [REST-32] */
+  /** Replaces all style profiles, with `expectedVersion` as in `putCollections`. [REST-32] */
   async putStyleProfiles(profiles: readonly StyleProfile[], expectedVersion?: number): Promise<RegistrySaved> {
     return (await this.#json('PUT', '/api/v1/style-profiles', { profiles, expectedVersion })) as RegistrySaved
   }
@@ -114,7 +130,7 @@ export class RelayClient {
     return (await this.#json('GET', '/api/v1/usage')) as Usage
   }
 
-  /** The token is in this answer and in no later one. [SHARE-1] */
+  /** Issues a share link. Only this answer contains the token. [SHARE-1] */
   async issueShareLink(id: string, expiresAt: Date): Promise<IssuedShareLink> {
     return (await this.#json('POST', linksPath(id), { expires_at: expiresAt.toISOString() })) as IssuedShareLink
   }
@@ -127,22 +143,22 @@ export class RelayClient {
     await this.#json('DELETE', `${linksPath(id)}/${encodeURIComponent(linkId)}`)
   }
 
-  /** The document, which the caller may read from now on. [SHARE-4] */
+  /** Redeems the token of a share link and returns the document, which the caller may read from now on. [SHARE-4] */
   async redeemShareLink(token: string): Promise<DocumentMetadata> {
     return (await this.#json('POST', '/api/v1/share-links/redeem', { token })) as DocumentMetadata
   }
 
-  /** Replaces the share list, by the route that 2.0.0 removes. [SHARE-6] */
+  /** Replaces the share list, by the deprecated route that version 2.0.0 removes. [SHARE-6] */
   async shareDocument(id: string, shares: readonly ShareInput[]): Promise<void> {
     await this.#json('POST', `${documentPath(id)}/share`, { shares })
   }
 
-  /** Newest first. */
+  /** Returns the recovery points, newest first. */
   async recoveryPoints(id: string): Promise<RecoveryPoint[]> {
     return ((await this.#json('GET', recoveryPath(id))) as { recoveryPoints: RecoveryPoint[] }).recoveryPoints
   }
 
-  /** False when the document is as its newest point. [LIFE-20] */
+  /** Takes a recovery point. Returns false when the document is the same as its newest point. [LIFE-20] */
   async captureRecoveryPoint(id: string): Promise<boolean> {
     return ((await this.#json('POST', `${recoveryPath(id)}/capture`)) as { captured: boolean }).captured
   }
@@ -151,25 +167,57 @@ export class RelayClient {
     return (await this.#json('GET', recoveryPath(id, pointId))) as Record<string, unknown>
   }
 
-  /** Makes a new document of a point and deletes this one. [LIFE-22] */
+  /** Makes a new document from a recovery point and deletes this one. [LIFE-22] */
   async restoreRecoveryPoint(id: string, pointId: string): Promise<RestoredDocument> {
     return (await this.#json('POST', `${recoveryPath(id, pointId)}/restore`)) as RestoredDocument
   }
 
-  /** Stores bytes under their hash, which is the answer; durable when it resolves. [BLOB-3] */
+  /** Stores bytes and returns their hash; durable when it resolves. [BLOB-3] */
   async uploadBlob(bytes: Uint8Array<ArrayBuffer>, mimeType = 'application/octet-stream'): Promise<string> {
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-    const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+    const hash = await sha256(bytes)
     await this.#send('POST', blobPath(hash), { type: mimeType, content: bytes })
     return hash
   }
 
+  /**
+   * Returns the bytes of a blob, from the relay or from its object store. Rejects with an Error when the bytes do not
+   * have the hash, on platforms that can compute it (browsers only in secure contexts). [BLOB-7, BLOB-13]
+   */
   async downloadBlob(hash: string): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly mimeType: string }> {
-    const response = await this.#send('GET', blobPath(hash))
-    return { bytes: new Uint8Array(await response.arrayBuffer()), mimeType: response.headers.get('content-type') ?? '' }
+    const url = await this.#downloadUrl(hash)
+    const response = url === null ? await this.#send('GET', blobPath(hash)) : await this.#fetchFromStore(url)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    if (globalThis.crypto?.subtle !== undefined && (await sha256(bytes)) !== hash)
+      throw new Error(`The bytes that were served for the blob ${hash} do not have its hash.`)
+    return { bytes, mimeType: response.headers.get('content-type') ?? '' }
   }
 
-  /** `null` when the workspace has no such blob. [BLOB-8] */
+  /**
+   * Returns a URL into the object store, or `null` when the caller should GET the bytes from the relay.
+   *
+   * GET redirects to the store. After a redirect to another origin a browser sends `Origin: null`, which CORS rules for
+   * an editor's origin do not match; so the client asks for the URL instead. [BLOB-13]
+   */
+  async #downloadUrl(hash: string): Promise<string | null> {
+    if (this.#relayServesBlobs) return null
+    try {
+      return ((await this.#json('POST', `/api/v1/blobs/${encodeURIComponent(hash)}/download-url`)) as { url: string }).url
+    } catch (error) {
+      if (!(error instanceof RelayRequestError)) throw error
+      if (error.code === 'PRESIGN_UNSUPPORTED') this.#relayServesBlobs = true
+      // The caller may still be allowed to GET the blob, which needs fewer rights by default. [BLOB-6]
+      else if (error.status !== 404) throw error
+      return null
+    }
+  }
+
+  async #fetchFromStore(url: string): Promise<Response> {
+    const response = await this.#environment.fetch(url, { method: 'GET' })
+    if (response.ok) return response
+    throw new RelayRequestError(response.status, null, 'from the object store')
+  }
+
+  /** Returns type, size and time of a blob, or `null` when the workspace has no such blob. [BLOB-8] */
   async blobInfo(hash: string): Promise<BlobInfo | null> {
     try {
       const { headers } = await this.#send('HEAD', blobPath(hash))
@@ -205,6 +253,12 @@ export class RelayClient {
     const text = await response.text()
     throw new RelayRequestError(response.status, errorBody(text), response.statusText)
   }
+}
+
+/** Returns the hash in lower-case hex. */
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function documentPath(id: string): string {

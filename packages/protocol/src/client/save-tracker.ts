@@ -1,15 +1,20 @@
 /**
- * Whether everything this client wrote is durable on the relay, from what was sent and acknowledged since the last join. [WS-38..WS-41]
+ * Tells whether everything that this client wrote is durable on the relay, from the messages sent and acknowledged
+ * since the last join. [WS-38..WS-41]
  *
- * Ordinals count write-bearing messages since JOIN_DOC, from 1, as the relay counts them. A refused message's content counts as unsaved until a
- * step2 sent later is covered by an ack, because a step2 carries everything the relay lacks.
+ * Ordinals count write-bearing messages since JOIN_DOC, from 1, as the relay counts them. The content of a refused
+ * message counts as unsaved until an ack covers a step2 that was sent later, because a step2 carries everything that
+ * the relay lacks.
  */
 export class SaveTracker {
   #sent = 0
   #acked = 0
-  /** Newest ordinal whose content was refused, and 0 for a fresh join: saved only once a later step2 is covered. `null`: nothing is missing. */
+  /**
+   * Newest ordinal whose content was refused; 0 right after a join. The content is saved when an ack covers a later
+   * step2. `null`: nothing is missing.
+   */
   #missingSince: number | null = 0
-  /** Newest step2 that was not refused. */
+  /** Ordinal of the newest step2 that was not refused. */
   #step2 = 0
 
   joined(): void {
@@ -19,7 +24,7 @@ export class SaveTracker {
     this.#step2 = 0
   }
 
-  /** Answers the ordinal of the message. */
+  /** Counts a sent message and returns its ordinal. */
   sent(kind: 'step2' | 'update'): number {
     this.#sent++
     if (kind === 'step2') this.#step2 = this.#sent
@@ -36,7 +41,7 @@ export class SaveTracker {
     if (this.#missingSince !== null && this.#step2 > this.#missingSince && this.#acked >= this.#step2) this.#missingSince = null
   }
 
-  /** True when every message so far is covered and nothing refused is outstanding. */
+  /** True when acks cover every message so far and no refused content is missing. */
   get everythingSaved(): boolean {
     return this.#missingSince === null && this.#acked >= this.#sent
   }

@@ -1,7 +1,7 @@
 /**
- * How long to gather edits before the next update message, so that many typing clients stay below their workspace's write bucket without
- * knowing its size. The first edit after a pause leaves at once; while edits flow they leave at most every `gapMs`. A refusal for rate doubles
- * the gap, every ack shortens it a little.
+ * Decides how long to gather edits before the next update message, so that many typing clients stay below the write
+ * bucket of their workspace without knowing its size. The first edit after a pause is sent at once. While edits go on,
+ * messages are at least `gapMs` apart. A refusal for rate doubles the gap; every ack shortens it a little.
  */
 export class SendPace {
   #gapMs: number
@@ -19,7 +19,7 @@ export class SendPace {
     return this.#gapMs
   }
 
-  /** ms to wait before a message may leave. */
+  /** Milliseconds until the next message may be sent. */
   delayMs(nowMs: number): number {
     return Math.max(0, this.#lastSentMs + this.#gapMs - nowMs)
   }

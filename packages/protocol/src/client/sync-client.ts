@@ -1,8 +1,15 @@
-import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness'
+import {
+  applyAwarenessUpdate,
+  Awareness,
+  encodeAwarenessUpdate,
+  modifyAwarenessUpdate,
+  removeAwarenessStates,
+} from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { awarenessFrame, chunkFrames, jsonFrame, readAwareness, readJson, readSync, readSyncAck, syncFrame } from '../codec.ts'
 import type { WireErrorCode } from '../codes.ts'
-import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, SYNC, TAG } from '../frames.ts'
+import { CHUNK_PAYLOAD_BYTES, type DocEventFrame, type ErrorFrame, type JoinedFrame, SYNC, TAG } from '../frames.ts'
+import { guardState } from './awareness-guard.ts'
 import { type Environment, platform } from './environment.ts'
 import { SaveTracker } from './save-tracker.ts'
 import { SendPace } from './send-pace.ts'
@@ -13,39 +20,80 @@ export interface SyncClientOptions {
   readonly url: string
   readonly docId: string
   readonly doc: Y.Doc
-  /** Called at every connect; `fresh` asks for another token than the last one. */
+  /**
+   * Returns a token; called at every connect. `fresh` asks for another token than the last one. A call that takes longer
+   * than 30 s or rejects counts as a failed attempt. A value that is no string, or empty, stops the client. Both show in
+   * `state.closed`. [WS-67]
+   */
   readonly token: (request: { readonly fresh: boolean }) => string | Promise<string>
-  /** Presence; made for `doc` when absent. */
+  /** The presence of this and other clients; made for `doc` when absent. */
   readonly awareness?: Awareness
-  /** The workspace of the token to act in, where it has several. [AUTH-6] */
+  /** The workspace to act in, for a token that names several. [AUTH-6] */
   readonly workspace?: string
-  /** Told after every change of `state`. */
+  /**
+   * For a `doc` that was stored and outlives this object: the value of `state.lineage` when it was stored. A copy of
+   * another life of the document is not merged. [WS-62]
+   */
+  readonly lineage?: string
+  /** Called after every change of `state`. */
   readonly onState?: (state: SyncState) => void
-  /** Told of every DOC_EVENT of the workspace. */
+  /** Called for every DOC_EVENT of the workspace. */
   readonly onEvent?: (event: DocEventFrame) => void
-  /** Told of every ERROR; those that end the binding also show in `state.refusal`. */
+  /** Called for every ERROR frame. Errors that end the binding also show in `state.refusal`. */
   readonly onError?: (error: ErrorFrame) => void
   readonly environment?: Environment
 }
 
 export interface SyncState {
   readonly connection: 'idle' | ConnectionStatus['kind']
-  /** The relay's whole state was received since the last join. */
+  /** True once the relay's whole state has arrived since the last join. */
   readonly synced: boolean
   /**
-   * `saved`: every local edit is durable on the relay. `saving`: some are on their way. `unsaved`: there is no connection that could save them.
-   * `refused`: the relay does not take this caller's edits. An editor may let its user close the window on `saved` only.
+   * - `saved`: every edit so far is durable on the relay.
+   * - `saving`: some edits are on their way.
+   * - `unsaved`: there is no connection that could save the edits.
+   * - `refused`: the relay refuses an edit, or has no such document for this caller; `refusal` says why.
+   *
+   * An editor may let its user close the window on `saved` only. [WS-64]
    */
   readonly saved: 'saved' | 'saving' | 'unsaved' | 'refused'
-  /** Why the document is not joined or not writable; cleared by the next join. */
+  /**
+   * The reason why the document could not be joined or an edit was refused; `null` again once the document is joined or
+   * the edit is accepted.
+   */
   readonly refusal: WireErrorCode | null
-  /** Why the connection stopped or waits. */
+  /** What the caller may do with the document; `null` before the first join. [WS-61] */
+  readonly level: JoinedFrame['level'] | null
+  /**
+   * The lineage of the document that `doc` is a copy of; `null` before the first join. Store it together with a copy of
+   * `doc`. [WS-61]
+   */
+  readonly lineage: string | null
+  /** Id of the document that a restore put in the place of this one. [WS-63] */
+  readonly successor: string | null
+  /**
+   * Code and reason of the last close, while the connection waits or is stopped. A wrong path looks like an outage: code
+   * 1006, with the message of the platform as the reason where it gives one (Node does, browsers do not).
+   */
   readonly closed: { readonly code: number; readonly reason: string } | null
 }
 
+/** The events of a SyncClient and their arguments. */
+interface SyncClientEvents {
+  state: SyncState
+  event: DocEventFrame
+  error: ErrorFrame
+}
+
+/** Errors after which the connection is bound to no document. */
+const ENDED: ReadonlySet<WireErrorCode> = new Set(['ERR_UNKNOWN_DOC', 'ERR_DELETED', 'ERR_VIEW_FORBIDDEN', 'ERR_LINEAGE'])
+/** Errors that refuse one edit; sending the edit again does not help. */
+const EDIT_REFUSED: ReadonlySet<WireErrorCode> = new Set(['ERR_EDIT_FORBIDDEN', 'ERR_BAD_UPDATE', 'ERR_MESSAGE_TOO_LARGE'])
+
 /**
- * Keeps one Y.Doc in sync with one document of the relay, in browser and Node: reconnects, renews its token, batches edits, and says when they
- * are durable. Edits made without a connection are kept in `doc` and sent at the next join.
+ * Keeps one Y.Doc in sync with one document of the relay, in browsers and Node. Reconnects, renews its token, batches
+ * edits, and tells when they are durable. Edits that are made without a connection stay in `doc` and are sent at the
+ * next join.
  */
 export class SyncClient {
   readonly doc: Y.Doc
@@ -58,10 +106,21 @@ export class SyncClient {
   #pending: Uint8Array[] = []
   #cancelFlush: (() => void) | null = null
   #status: ConnectionStatus | null = null
-  /** The answer to the relay's step1 is out, so updates have what they depend on there. */
+  /** True once the answer to the relay's step1 was sent: only then does the relay hold what later updates depend on. */
   #step2Sent = false
   #synced = false
   #refusal: WireErrorCode | null = null
+  /** True when `doc` holds something that may not be durable on the relay. */
+  #dirty: boolean
+  #level: JoinedFrame['level'] | null = null
+  #lineage: string | null
+  /**
+   * The lineage that the relay named at the current join. It becomes the lineage of `doc` once the relay has accepted
+   * everything in `doc`.
+   */
+  #lineageAtJoin: string | null = null
+  #successor: string | null = null
+  readonly #listeners: { [E in keyof SyncClientEvents]: Set<(told: SyncClientEvents[E]) => void> }
   #maxMessageBytes = CHUNK_PAYLOAD_BYTES
 
   constructor(options: SyncClientOptions) {
@@ -69,6 +128,13 @@ export class SyncClient {
     this.#environment = options.environment ?? platform
     this.doc = options.doc
     this.awareness = options.awareness ?? new Awareness(options.doc)
+    this.#dirty = options.doc.store.clients.size > 0
+    this.#lineage = options.lineage ?? null
+    this.#listeners = {
+      state: new Set(options.onState && [options.onState]),
+      event: new Set(options.onEvent && [options.onEvent]),
+      error: new Set(options.onError && [options.onError]),
+    }
     this.#connection = new SyncConnection({
       url: options.url,
       token: options.token,
@@ -89,17 +155,31 @@ export class SyncClient {
       synced: this.#synced,
       saved: this.#saved(),
       refusal: this.#refusal,
+      level: this.#level,
+      lineage: this.#lineage,
+      successor: this.#successor,
       closed: status?.kind === 'waiting' || status?.kind === 'stopped' ? { code: status.code, reason: status.reason } : null,
     }
   }
 
+  /** Adds a listener beside those of the options; the returned function removes it. */
+  on<E extends keyof SyncClientEvents>(event: E, listener: (told: SyncClientEvents[E]) => void): () => void {
+    this.#listeners[event].add(listener)
+    return () => void this.#listeners[event].delete(listener)
+  }
+
+  /**
+   * Connects, and reconnects by itself from then on; answers of the relay show in `state`.
+   *
+   * @throws ClientSetupError when the url is not valid or the platform has no WebSocket
+   */
   connect(): void {
     this.#connection.connect()
   }
 
-  /** Leaves without waiting for unsaved edits; they stay in `doc`. */
+  /** Disconnects without waiting for unsaved edits, which stay in `doc`. */
   disconnect(): void {
-    // Others see the cursor vanish at once instead of when the relay notices the closed socket.
+    // Lets others see the cursor vanish at once, and not only when the relay notices the closed socket.
     this.#sendAwareness([this.awareness.clientID], new Map())
     this.#connection.close()
     this.#left()
@@ -107,7 +187,7 @@ export class SyncClient {
     this.#changed()
   }
 
-  /** Disconnects and lets go of the doc, which lives on, and of the awareness, which is destroyed unless it was given. */
+  /** Disconnects and releases `doc`, which stays usable. Destroys the awareness unless it was given in the options. */
   destroy(): void {
     this.doc.off('update', this.#docUpdated)
     this.awareness.off('update', this.#awarenessUpdated)
@@ -116,13 +196,25 @@ export class SyncClient {
   }
 
   #saved(): SyncState['saved'] {
-    if (this.#refusal === 'ERR_EDIT_FORBIDDEN') return 'refused'
-    if (this.#status?.kind !== 'authenticated') return 'unsaved'
-    return this.#pending.length === 0 && this.#tracker.everythingSaved ? 'saved' : 'saving'
+    if (this.#refusal !== null) return 'refused'
+    if (!this.#dirty) return 'saved'
+    return this.#status?.kind === 'authenticated' ? 'saving' : 'unsaved'
+  }
+
+  /** Called when the relay has everything that was typed. */
+  #settle(): void {
+    if (this.#pending.length > 0 || !this.#step2Sent || !this.#tracker.everythingSaved) return
+    this.#dirty = false
+    this.#lineage ??= this.#lineageAtJoin
+    if (this.#refusal !== null && EDIT_REFUSED.has(this.#refusal)) this.#refusal = null
   }
 
   #changed(): void {
-    this.#options.onState?.(this.state)
+    this.#tell('state', this.state)
+  }
+
+  #tell<E extends keyof SyncClientEvents>(event: E, told: SyncClientEvents[E]): void {
+    for (const listener of [...this.#listeners[event]]) listener(told)
   }
 
   #statusChanged(status: ConnectionStatus): void {
@@ -137,6 +229,7 @@ export class SyncClient {
     this.#cancelFlush = null
     this.#pending = []
     this.#step2Sent = false
+    this.#lineageAtJoin = null
     this.#synced = false
     this.#tracker.joined()
     const others = [...this.awareness.getStates().keys()].filter((id) => id !== this.awareness.clientID)
@@ -144,8 +237,8 @@ export class SyncClient {
   }
 
   #join(): void {
-    this.#refusal = null
-    this.#connection.send(jsonFrame(TAG.joinDoc, { docId: this.#options.docId }))
+    const lineage = this.#lineage
+    this.#connection.send(jsonFrame(TAG.joinDoc, { docId: this.#options.docId, ...(lineage !== null && { lineage }) }))
     this.#connection.send(syncFrame(SYNC.step1, Y.encodeStateVector(this.doc)))
     if (this.awareness.getLocalState() !== null) this.#sendAwareness([this.awareness.clientID])
   }
@@ -154,15 +247,57 @@ export class SyncClient {
     if (tag === TAG.sync) this.#receivedSync(message)
     else if (tag === TAG.awareness) {
       const update = readAwareness(message)
-      if (update) applyAwarenessUpdate(this.awareness, update, this)
+      if (update) applyAwarenessUpdate(this.awareness, modifyAwarenessUpdate(update, guardState), this)
     } else if (tag === TAG.syncAck) {
       const ordinal = readSyncAck(message)
       if (ordinal === null) return
       this.#tracker.acked(ordinal)
       this.#pace.acked()
+      this.#settle()
       this.#changed()
-    } else if (tag === TAG.docEvent) this.#options.onEvent?.(readJson(message) as DocEventFrame)
+    } else if (tag === TAG.docEvent) this.#receivedEvent(readJson(message) as DocEventFrame)
+    else if (tag === TAG.joined) this.#receivedJoined(readJson(message) as JoinedFrame)
     else if (tag === TAG.error) this.#receivedError(readJson(message) as ErrorFrame)
+  }
+
+  #receivedEvent(event: DocEventFrame): void {
+    if (event.eventType === 'deleted' && event.docId === this.#options.docId) {
+      this.#successor = event.successor ?? null
+      this.#refuse('ERR_DELETED')
+      this.#changed()
+    }
+    this.#tell('event', event)
+  }
+
+  #receivedJoined({ docId, level, lineage }: JoinedFrame): void {
+    if (docId !== this.#options.docId) return
+    const mayWriteAgain = this.#refusal === 'ERR_EDIT_FORBIDDEN' && this.#level === 'view' && level !== 'view'
+    this.#level = level
+    if (lineage !== undefined) this.#toldLineage(lineage)
+    // The next join sends the refused content again, as a whole.
+    if (mayWriteAgain) this.#joinAgain()
+    this.#changed()
+  }
+
+  /**
+   * Takes on the lineage that the relay named. Content that the relay has not accepted yet may belong to a former life
+   * of the document, so `doc` does not count as a copy of this life before that. [WS-62]
+   */
+  #toldLineage(lineage: string): void {
+    this.#lineageAtJoin = lineage
+    if (this.doc.store.clients.size === 0) this.#lineage = lineage
+  }
+
+  #joinAgain(): void {
+    this.#left()
+    this.#join()
+  }
+
+  #refuse(code: WireErrorCode): void {
+    this.#refusal = code
+    if (!ENDED.has(code)) return
+    this.#level = null
+    this.#left()
   }
 
   #receivedSync(message: Uint8Array): void {
@@ -176,40 +311,35 @@ export class SyncClient {
     }
   }
 
-  /** A step2 carries everything the relay lacks, pending edits included. */
+  /** Answers a step1 with a step2, which carries everything that the relay lacks, pending edits included. */
   #answerStep1(stateVector: Uint8Array): void {
     this.#pending = []
     this.#step2Sent = true
+    // A step1 proves that the document is joined, so an earlier refusal is over.
+    if (this.#refusal !== null && ENDED.has(this.#refusal)) this.#refusal = null
+    this.#successor = null
     this.#sendWrite('step2', Y.encodeStateAsUpdate(this.doc, stateVector))
     this.#changed()
   }
 
   #receivedError(error: ErrorFrame): void {
     if (error.frame !== undefined) this.#tracker.refused(error.frame)
-    switch (error.code) {
-      case 'ERR_RATE_LIMIT':
-        this.#pace.limited()
-        break
-      case 'ERR_UNKNOWN_DOC':
-      case 'ERR_DELETED':
-      case 'ERR_VIEW_FORBIDDEN':
-      case 'ERR_EDIT_FORBIDDEN':
-        this.#refusal = error.code
-        break
-      default:
-        // The others are followed by a step1 or a close, which say what to do.
-        break
-    }
-    this.#options.onError?.(error)
+    if (error.code === 'ERR_RATE_LIMIT') this.#pace.limited()
+    // Any other error is followed by a step1 or a close, which say what to do.
+    else if (ENDED.has(error.code) || EDIT_REFUSED.has(error.code)) this.#refuse(error.code)
+    this.#tell('error', error)
     this.#changed()
   }
 
   readonly #docUpdated = (update: Uint8Array, origin: unknown): void => {
-    if (origin === this || this.#status?.kind !== 'authenticated' || !this.#step2Sent) return
-    const wasSaved = this.#saved() === 'saved'
-    this.#pending.push(update)
-    this.#scheduleFlush()
-    if (wasSaved) this.#changed()
+    if (origin === this) return
+    const wasDirty = this.#dirty
+    this.#dirty = true
+    if (this.#status?.kind === 'authenticated' && this.#step2Sent) {
+      this.#pending.push(update)
+      this.#scheduleFlush()
+    }
+    if (!wasDirty) this.#changed()
   }
 
   #scheduleFlush(): void {

@@ -4,56 +4,81 @@ import { type AuthResponseFrame, TAG } from '../frames.ts'
 import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '../version.ts'
 import type { Environment, SocketLike } from './environment.ts'
 import { planReconnect } from './reconnect.ts'
+import { socketUrl } from './setup-error.ts'
 
 export type ConnectionStatus =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'authenticated'; readonly session: AuthResponseFrame }
-  /** Tries again by itself after `delayMs`. */
+  /** The connection tries again by itself after `delayMs`. */
   | { readonly kind: 'waiting'; readonly delayMs: number; readonly code: number; readonly reason: string }
-  /** Does not try again: the code says why. `connect()` starts anew. */
+  /** The connection does not try again; the code says why. `connect()` starts again. */
   | { readonly kind: 'stopped'; readonly code: number; readonly reason: string }
 
 export interface ConnectionOptions {
   /** `ws://host:port/ws`. */
   readonly url: string
   readonly workspace?: string
-  /** `fresh` asks for a token that differs from the last one, which was refused or is about to expire. */
+  /**
+   * Returns a token. `fresh` asks for a token that differs from the last one, which was refused or is about to expire.
+   */
   readonly token: (request: { readonly fresh: boolean }) => string | Promise<string>
   readonly environment: Environment
   readonly onStatus: (status: ConnectionStatus) => void
-  /** The socket is open and AUTH is on its way: whatever is sent now is handled after it, in order. [WS-11] */
+  /** Called when the socket is open and AUTH was sent. Frames sent now are handled after AUTH, in order. [WS-11] */
   readonly onOpen: () => void
-  /** Every frame but AUTH_RESPONSE and HEARTBEAT. */
+  /** Called for every frame except AUTH_RESPONSE and HEARTBEAT. */
   readonly onFrame: (tag: number, message: Uint8Array) => void
 }
 
 const HEARTBEAT_EVERY_MS = 15_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
 const RENEW_BEFORE_MS = 60_000
+/** So long `token()` may take; then the attempt counts as failed, and the next one asks again. */
+const TOKEN_MS = 30_000
 
-/** One authenticated socket kept alive: connects, authenticates, beats, renews its token, and comes back with spread delays. */
+type Timer = 'reconnect' | 'heartbeat' | 'echo' | 'renewal' | 'token'
+
+/**
+ * Keeps one authenticated socket open: connects, authenticates, answers heartbeats, renews its token, and reconnects
+ * after spread delays.
+ */
 export class SyncConnection {
   readonly #options: ConnectionOptions
+  #url = ''
   #socket: SocketLike | null = null
   #failures = 0
   #authenticated = false
   #mayRenew = true
   #fresh = false
-  readonly #cancels = new Map<'reconnect' | 'heartbeat' | 'echo' | 'renewal', () => void>()
+  /** Counts attempts and closes: what an earlier attempt waited for no longer matters. */
+  #attempt = 0
+  /** What the platform said of a socket that failed before it was open; browsers say nothing. */
+  #failure = ''
+  readonly #cancels = new Map<Timer, () => void>()
 
   constructor(options: ConnectionOptions) {
     this.#options = options
   }
 
+  /**
+   * Opens the socket.
+   *
+   * @throws ClientSetupError when no socket can be opened with the given options
+   */
   connect(): void {
+    const url = socketUrl(this.#options.url, this.#options.environment)
+    url.searchParams.set('protocolVersion', `${PROTOCOL_VERSION}.${PROTOCOL_MINOR}`)
+    if (this.#options.workspace !== undefined) url.searchParams.set('workspace', this.#options.workspace)
+    this.#url = url.href
     this.close()
     this.#failures = 0
     this.#mayRenew = true
     void this.#open()
   }
 
-  /** Closes without coming back; nothing is reported. */
+  /** Closes the socket for good and reports nothing. */
   close(): void {
+    this.#attempt++
     this.#cancelAll()
     const socket = this.#socket
     this.#socket = null
@@ -62,7 +87,7 @@ export class SyncConnection {
     socket.close(1000)
   }
 
-  /** Drops the socket as a failed one: it comes back by itself. */
+  /** Drops the socket as failed; it reconnects by itself. */
   reconnect(code: number, reason: string): void {
     const socket = this.#socket
     if (!socket) return
@@ -81,13 +106,21 @@ export class SyncConnection {
 
   async #open(): Promise<void> {
     this.#options.onStatus({ kind: 'connecting' })
-    const token = await this.#token(this.#fresh)
-    if (token === null || this.#socket) return
+    const attempt = ++this.#attempt
+    this.#after('token', TOKEN_MS, () => {
+      this.#attempt++
+      this.#closed(1012, `token() gave no token within ${TOKEN_MS / 1000} s`)
+    })
+    const answer = await this.#token(this.#fresh)
+    if (attempt !== this.#attempt) return
+    this.#cancel('token')
+    if ('error' in answer) return this.#closed(1012, answer.error)
+    const { token } = answer
+    if (!isToken(token)) return this.#options.onStatus({ kind: 'stopped', code: 1006, reason: notAToken(token) })
     this.#fresh = false
-    const url = new URL(this.#options.url)
-    url.searchParams.set('protocolVersion', `${PROTOCOL_VERSION}.${PROTOCOL_MINOR}`)
-    if (this.#options.workspace !== undefined) url.searchParams.set('workspace', this.#options.workspace)
-    const socket = this.#options.environment.openSocket(url.href)
+    this.#failure = ''
+    const socket = this.#openSocket()
+    if (socket === null) return
     socket.binaryType = 'arraybuffer'
     this.#socket = socket
     this.#authenticated = false
@@ -98,21 +131,35 @@ export class SyncConnection {
     socket.onmessage = ({ data }) => {
       if (data instanceof ArrayBuffer && data.byteLength > 0) this.#received(new Uint8Array(data))
     }
-    socket.onerror = () => {}
-    socket.onclose = ({ code, reason }) => this.#closed(code, reason)
+    socket.onerror = (event: { readonly message?: unknown }) => {
+      if (typeof event?.message === 'string') this.#failure = event.message
+    }
+    socket.onclose = ({ code, reason }) => this.#closed(code, reason === '' && code === 1006 ? this.#failure : reason)
   }
 
-  async #token(fresh: boolean): Promise<string | null> {
+  /**
+   * Opens a socket. A browser throws for some addresses, for example an insecure one from a secure page; trying again
+   * would not help, so the result is `null`.
+   */
+  #openSocket(): SocketLike | null {
     try {
-      return await this.#options.token({ fresh })
+      return this.#options.environment.openSocket(this.#url)
     } catch (error) {
-      this.#closed(1012, error instanceof Error ? error.message : 'no token')
+      this.#options.onStatus({ kind: 'stopped', code: 1006, reason: error instanceof Error ? error.message : String(error) })
       return null
     }
   }
 
+  async #token(fresh: boolean): Promise<{ readonly token: unknown } | { readonly error: string }> {
+    try {
+      return { token: await this.#options.token({ fresh }) }
+    } catch (error) {
+      return { error: error instanceof Error ? error.message : 'no token' }
+    }
+  }
+
   #authenticate(token: string): void {
-    this.send(jsonFrame(TAG.auth, { token, features: ['ack'] }))
+    this.send(jsonFrame(TAG.auth, { token, features: ['ack', 'joined'] }))
   }
 
   #received(frame: Uint8Array): void {
@@ -121,7 +168,8 @@ export class SyncConnection {
     if (tag === TAG.heartbeat) return this.#cancel('echo')
     if (tag !== TAG.authResponse) return this.#options.onFrame(tag, message)
     const response = readJson(message) as AuthResponseFrame
-    // A failed first AUTH is followed by a close whose code decides; a failed renewal leaves the old token in force.
+    // After a failed first AUTH the relay closes, and the close code decides. After a failed renewal the old token
+    // stays in force.
     if (!response.success) return
     this.#planRenewal(response)
     if (this.#authenticated) return
@@ -135,11 +183,11 @@ export class SyncConnection {
   #planRenewal(response: AuthResponseFrame): void {
     if (response.tokenExpiresAt === undefined) return
     const leftMs = response.tokenExpiresAt - this.#options.environment.now()
-    // A renewal at most every second, and never further ahead than a timer can count.
+    // Renews at most once a second, and never later than a timer can count.
     const inMs = Math.min(Math.max(leftMs - Math.min(RENEW_BEFORE_MS, leftMs / 2), 1_000), 2 ** 31 - 1)
     this.#after('renewal', inMs, async () => {
       const token = await this.#options.token({ fresh: true })
-      if (this.canSend) this.#authenticate(token)
+      if (this.canSend && isToken(token)) this.#authenticate(token)
     })
   }
 
@@ -166,7 +214,7 @@ export class SyncConnection {
     this.#after('reconnect', plan.delayMs, () => void this.#open())
   }
 
-  #after(name: 'reconnect' | 'heartbeat' | 'echo' | 'renewal', ms: number, run: () => void | Promise<void>): void {
+  #after(name: Timer, ms: number, run: () => void | Promise<void>): void {
     this.#cancel(name)
     this.#cancels.set(
       name,
@@ -178,7 +226,7 @@ export class SyncConnection {
     )
   }
 
-  #cancel(name: 'reconnect' | 'heartbeat' | 'echo' | 'renewal'): void {
+  #cancel(name: Timer): void {
     this.#cancels.get(name)?.()
     this.#cancels.delete(name)
   }
@@ -187,6 +235,15 @@ export class SyncConnection {
     for (const cancel of this.#cancels.values()) cancel()
     this.#cancels.clear()
   }
+}
+
+function isToken(token: unknown): token is string {
+  return typeof token === 'string' && token !== ''
+}
+
+function notAToken(token: unknown): string {
+  const what = token === '' ? 'an empty string' : token === null ? 'null' : `a value of type ${typeof token}`
+  return `token() gave ${what}, which is no token`
 }
 
 function silence(socket: SocketLike): void {

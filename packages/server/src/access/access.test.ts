@@ -107,7 +107,7 @@ describe('the level of a caller', () => {
     expect(decideLevel({ sub: 'you', role: 'member' }, { ownerId: 'owner', shares }, true)).toBe('none')
   })
 
-  it('[PERM-2] belongs to one caller and one document: nothing but the two is looked at', () => {
+  it('[PERM-2] the level depends on one caller and one document only', () => {
     const mine = { ownerId: 'me', shares: [] }
     const theirs = { ownerId: 'you', shares: [] }
     const caller = { sub: 'me', role: 'member' } as const

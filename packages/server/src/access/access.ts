@@ -15,34 +15,39 @@ export type Level = 'none' | 'view' | 'edit' | 'owner'
 
 export type SharePermission = 'view' | 'edit' | 'owner'
 
-/** One sharedWith entry read tolerantly; `raw` is the entry as it was given and is what answers show. [BODY-13] */
+/**
+ * One sharedWith entry, read tolerantly. `raw` is the entry as it was given, and answers show it in that form.
+ * [BODY-13]
+ */
 export interface Share {
   readonly userId: string
-  /** `null`: a word that grants nothing. */
+  /** `null`: the given word is unknown and grants nothing. */
   readonly permission: SharePermission | null
   readonly raw: unknown
 }
 
-/** What deciding a level needs to know of a document. */
+/** The facts of a document that decide a caller's level. */
 export interface Sharing {
-  /** `''` for a document without owner. */
+  /** `''` when the document has no owner. */
   readonly ownerId: string
   readonly shares: readonly Share[]
 }
 
 const RANK: Readonly<Record<Level, number>> = { none: 0, view: 1, edit: 2, owner: 3 }
 
-/** Whether `level` is enough for an operation that needs `needed`. */
+/** Whether `level` is enough for an operation that requires `needed`. */
 export function reaches(level: Level, needed: Level): boolean {
   return RANK[level] >= RANK[needed]
 }
 
 /**
- * The one decision about rights: what `caller` may do with a document, by its own owner and share list and nothing else. [PERM-1, PERM-2]
+ * Decides what `caller` may do with a document, from its owner and share list alone. All rights are decided here.
+ * [PERM-1, PERM-2]
  *
- * The highest of what the caller has by owning it, by the workspace role and by its shares; several entries of one user add up to the highest.
- * A member edits what nobody owns, and everything when private documents are not enforced, where a viewer reads everything. The workspace role
- * viewer caps all of it at view.
+ * The result is the highest level that the caller has by ownership, by the workspace role, or by a share; of several
+ * entries for one user the highest counts. A member may edit a document without owner. When private documents are not
+ * enforced, a member may edit every document and a viewer may read every document. The workspace role viewer never gets
+ * more than view.
  */
 export function decideLevel(caller: Pick<Access, 'sub' | 'role'>, sharing: Sharing, enforcePrivateDocs: boolean): Level {
   const { sub, role } = caller
@@ -55,29 +60,36 @@ export function decideLevel(caller: Pick<Access, 'sub' | 'role'>, sharing: Shari
   return role === 'viewer' && highest !== 'none' ? 'view' : highest
 }
 
-/** Whether the caller may create documents and write what belongs to the workspace: collections, style profiles, blobs. [PERM-3] */
+/**
+ * Whether the caller may create documents and write what belongs to the workspace: collections, style profiles, blobs.
+ * [PERM-3]
+ */
 export function mayCreate(role: Role): boolean {
   return role !== 'viewer'
 }
 
-/** Whether the caller may put a deleted document back: its recorded owner or a workspace owner, never a viewer. [PERM-3] */
+/**
+ * Whether the caller may put a deleted document back: its recorded owner or a workspace owner may, a viewer never.
+ * [PERM-3]
+ */
 export function mayOverrideTombstone(caller: Pick<Access, 'sub' | 'role'>, recordedOwnerId: string): boolean {
   return caller.role === 'owner' || (caller.role === 'member' && recordedOwnerId === caller.sub)
 }
 
 export interface RefusedOperation {
   readonly role: Role
-  /** What the caller has; `view` where there is no document to look at, as for creating with role viewer. */
+  /** The level of the caller; `view` when there is no document, as when a viewer creates one. */
   readonly level: Level
-  /** What the operation needs; `edit` also for what only the role forbids. */
+  /** The level that the operation requires; `edit` also when only the role forbids it. */
   readonly needed: Exclude<Level, 'none'>
-  /** Deleting a document is told by a prefix of its own. */
+  /** True for a deletion, whose message has a prefix of its own. */
   readonly deletes?: boolean
   readonly docId?: string
 }
 
 /**
- * The error for an operation above the caller's rights; its message starts with the prefix that existing editor clients match. [PERM-4, REST-3]
+ * Makes the error for an operation above the caller's rights. Its message starts with the prefix that existing editor
+ * clients compare. [PERM-4, REST-3]
  */
 export function refuse({ role, level, needed, deletes = false, docId }: RefusedOperation): RelayError {
   const details = { ...(docId === undefined ? {} : { docId }), role, access: level }
@@ -86,7 +98,12 @@ export function refuse({ role, level, needed, deletes = false, docId }: RefusedO
   }
   if (needed === 'owner' && role !== 'viewer') {
     const prefix = deletes ? 'ERR_DELETE_FORBIDDEN' : 'ERR_EDIT_FORBIDDEN'
-    return new RelayError('OWNER_REQUIRED', `${prefix}: this needs the owner of the document or of the workspace.`, details)
+    return new RelayError('OWNER_REQUIRED', `${prefix}: only an owner of the document or of the workspace may do this.`, details)
   }
   return new RelayError('EDIT_FORBIDDEN', 'ERR_EDIT_FORBIDDEN: you may read but not write here.', details)
+}
+
+/** Throws EDIT_FORBIDDEN for the role viewer, which may write nothing that belongs to the workspace. [PERM-3] */
+export function requireWriter({ role }: Pick<Access, 'role'>): void {
+  if (!mayCreate(role)) throw refuse({ role, level: 'view', needed: 'edit' })
 }

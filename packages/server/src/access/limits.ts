@@ -1,6 +1,6 @@
 import type { Membership } from '../auth/principal.ts'
 
-/** Limits of one caller after claim and configuration were merged; `null` means unlimited. [interface, Limits rule 1; LIM-1] */
+/** The limits of one caller, from claims and configuration; `null` is unlimited. [LIM-1] */
 export interface ResolvedLimits {
   readonly quotaBytes: number | null
   readonly quotaSource: LimitSource
@@ -11,7 +11,9 @@ export interface ResolvedLimits {
 
 export type LimitSource = 'claim' | 'config'
 
-/** The configured fallbacks; `null` is unlimited, the configuration has turned its 0 into it. [CFG-8] */
+/**
+ * The configured limits, used where a token has no claim; `null` is unlimited (a configured 0 became `null`). [CFG-8]
+ */
 export interface ConfiguredLimits {
   readonly storageQuotaBytes: number | null
   readonly maxEditorsPerWorkspace: number | null
@@ -19,8 +21,8 @@ export interface ConfiguredLimits {
 }
 
 /**
- * The limits that hold for a caller: a claim wins over the configuration, also a claim of 0, which is unlimited. [LIM-1, K10]
- * A member whose claim is bad has none: the reader of the claims left it out. [AUTH-4]
+ * Returns the limits of a caller. A claim wins over the configuration, also a claim of 0, which is unlimited. [LIM-1,
+ * K10] An invalid claim counts as absent: the reader of the claims has left it out. [AUTH-4]
  */
 export function resolveLimits(claims: Membership['claims'], configured: ConfiguredLimits): ResolvedLimits {
   return {

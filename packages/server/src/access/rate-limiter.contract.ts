@@ -66,6 +66,14 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       }
     })
 
+    it('[MCP-54] several tokens are taken together or not at all, and waiting as long as told is enough', async () => {
+      takes(77)
+      expect(limiter.take(key, bucket, 5)).toEqual({ taken: false, retryAfterMs: 50 })
+      await time.advance(50)
+      expect(limiter.take(key, bucket, 5).taken).toBe(true)
+      expect(takes(1)).toBe(0)
+    })
+
     it('[LIM-2] buckets of other keys are apart', () => {
       takes(80)
       expect([takes(1), takes(1, bucket, `${key}-other`)]).toEqual([0, 1])

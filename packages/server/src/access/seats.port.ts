@@ -1,21 +1,23 @@
 /** Counted connections per workspace over all nodes; checks and counting are one atomic step. [WS-15, WS-17] */
 export interface Seats {
   /**
-   * Takes a connection seat and, for an editor, an editor seat; total connections are checked before editors.
-   * Limits of `null` are unlimited. A refusal takes nothing.
+   * Takes a connection seat and, for an editor, also an editor seat. Connections are checked before editors. A limit of
+   * `null` is unlimited. A refusal takes nothing.
    */
   take(
     seat: { readonly workspaceId: string; readonly connectionId: string; readonly editor: boolean },
     limits: SeatLimits,
   ): Promise<SeatOutcome>
-  /** Changes a held seat between editor and viewer; an upgrade may be refused and then changes nothing. [WS-19] */
+  /**
+   * Changes a held seat between editor and viewer. A change to editor may be refused, and then nothing changes. [WS-19]
+   */
   change(
     seat: { readonly workspaceId: string; readonly connectionId: string; readonly editor: boolean },
     limits: SeatLimits,
   ): Promise<SeatOutcome>
-  /** Idempotent. */
+  /** Gives the seat of a connection back; without a seat it does nothing. */
   release(workspaceId: string, connectionId: string): Promise<void>
-  /** Editor seats held now. */
+  /** Number of editor seats held now. */
   editors(workspaceId: string): Promise<number>
 }
 

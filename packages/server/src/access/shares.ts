@@ -1,7 +1,7 @@
 import { type Level, reaches, type Share, type SharePermission } from './access.ts'
 
 const PERMISSIONS: ReadonlyMap<unknown, SharePermission> = new Map([
-  // An absent permission lets read.
+  // An entry without permission allows reading.
   [undefined, 'view'],
   ['view', 'view'],
   ['viewer', 'view'],
@@ -13,8 +13,9 @@ const PERMISSIONS: ReadonlyMap<unknown, SharePermission> = new Map([
 ])
 
 /**
- * Reads a share list the way existing editor clients write it: a bare string is a user with view; `user_id` and `id` stand for `userId`, `role`
- * for `permission`. A word that is not known grants nothing, and an entry that names nobody is left out. [BODY-13]
+ * Reads a share list in every form that existing editor clients write: a bare string is a user with view; `user_id` and
+ * `id` stand for `userId`, `role` for `permission`. An unknown permission grants nothing; an entry without a user is
+ * left out. [BODY-13]
  */
 export function readShares(sharedWith: readonly unknown[]): Share[] {
   return sharedWith.map(readShare).filter((share) => share !== null)
@@ -30,12 +31,15 @@ function readShare(raw: unknown): Share | null {
   return { userId, permission: PERMISSIONS.get(word) ?? null, raw }
 }
 
-/** `null` is a value, not an absent member: as a permission it is no known word. */
+/** `null` is a value and not an absent member: as a permission it is an unknown word. */
 function own(entry: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(entry, name) ? entry[name] : undefined
 }
 
-/** The entries of a share list, as given, that a caller of this level may see: all at edit and owner, at view only the caller's own. [PERM-7] */
+/**
+ * Returns the entries of a share list, as given, that a caller of this level may see: all entries at edit and owner,
+ * only the caller's own at view. [PERM-7]
+ */
 export function visibleShares(level: Level, sub: string, sharedWith: readonly unknown[]): readonly unknown[] {
   if (reaches(level, 'edit')) return sharedWith
   if (level === 'none') return []

@@ -1,6 +1,6 @@
 import type { RouteExchange } from '../kernel/exchange.ts'
 
-/** What the internal routes of tokens take and answer. [REST-36, REST-29] */
+/** Requests and answers of the internal token routes. [REST-36, REST-29] */
 export const AUTH_EXCHANGES = {
   revoke: {
     request: {
@@ -25,6 +25,6 @@ export const AUTH_EXCHANGES = {
       },
     },
     responses: { 204: { description: 'Every entry is durable and effective.' } },
-    errors: [],
+    errors: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, RouteExchange>

@@ -8,7 +8,7 @@ import type { Revocations } from './revocations.ts'
 
 const MAX_ENTRIES = 10_000
 
-/** The internal routes of tokens without what they run. [REST-29] */
+/** The internal token routes without their handlers. [REST-29] */
 export const AUTH_ROUTES = {
   revoke: {
     method: 'POST',
@@ -16,6 +16,7 @@ export const AUTH_ROUTES = {
     credential: 'revocation-bearer',
     body: JSON_BODY,
     needs: 'the revocation push bearer',
+    absentWithoutBearer: true,
     summary: 'Revokes tokens by their jti. 204 means every entry is durable and effective.',
     exchange: AUTH_EXCHANGES.revoke,
   },
@@ -23,17 +24,14 @@ export const AUTH_ROUTES = {
 
 export interface AuthRoutesOptions {
   readonly revocations: Pick<Revocations, 'add'>
-  /** Without the secret the route answers 503, so that a caller repeats its push. [REST-29] */
-  readonly pushConfigured: boolean
   readonly log: Logger
 }
 
-export function authRoutes({ revocations, pushConfigured, log }: AuthRoutesOptions): readonly Route[] {
+export function authRoutes({ revocations, log }: AuthRoutesOptions): readonly Route[] {
   return [
     {
       ...AUTH_ROUTES.revoke,
       async handle(request) {
-        if (!pushConfigured) throw pushNotConfigured()
         const entries = readRevocations(request.json)
         await revocations.add(entries)
         log.info('auth.revocations.pushed', 'Revocations were received.', {
@@ -47,12 +45,7 @@ export function authRoutes({ revocations, pushConfigured, log }: AuthRoutesOptio
   ]
 }
 
-/** The answer of the internal routes of a relay without a push bearer. [REST-29] */
-export function pushNotConfigured(): RelayError {
-  return new RelayError('UNAVAILABLE', 'No revocation push bearer is configured.', { retryAfterMs: 60_000 })
-}
-
-/** All entries, or an error that names the first bad one. [REST-29] */
+/** Returns all entries, or throws an error that names the first bad one. [REST-29] */
 function readRevocations(body: unknown): Revocation[] {
   const list: unknown = typeof body === 'object' && body !== null ? (body as { revocations?: unknown }).revocations : undefined
   if (!Array.isArray(list)) throw new RelayError('BAD_REQUEST', '`revocations` must be a list.', { field: 'revocations' })

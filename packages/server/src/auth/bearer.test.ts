@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { authorizationValues, readBearer } from './bearer.ts'
+import { threadTime } from '@docrelay/model/testing/thread-time'
 
 const TOKEN = 'aaa.bbb.ccc'
 
@@ -44,9 +45,9 @@ describe('the credential of a request', () => {
   })
 
   it('[AUTH-1] a long run of spaces is read in linear time', () => {
-    const started = performance.now()
+    const took = threadTime()
     expect(readBearer(`Bearer ${' '.repeat(30_000)}a b`)).toBeNull()
     expect(readBearer(' '.repeat(30_000))).toBeNull()
-    expect(performance.now() - started).toBeLessThan(250)
+    expect(took()).toBeLessThan(250)
   })
 })

@@ -1,14 +1,14 @@
 import type { Membership, Principal, Role, TokenRefusal } from './principal.ts'
 
-/** What a token's claims are judged by. */
+/** The configuration that claims are checked against. */
 export interface ClaimRules {
   readonly issuer: string
   readonly audience: string
-  /** RFC 8707; `null` when not configured. */
+  /** Resource of RFC 8707; `null` when not configured. */
   readonly resource: string | null
 }
 
-/** `kind: 'read'` says nothing about revocation, which is checked last and at every use. */
+/** `kind: 'read'` does not mean that the token is not revoked: that is checked last, and at every use. */
 export type ClaimsOutcome =
   | { readonly kind: 'read'; readonly principal: Principal }
   | { readonly kind: 'refused'; readonly reason: TokenRefusal }
@@ -20,9 +20,9 @@ const IAT_SKEW_SEC = 60
 const MAX_ID_BYTES = 256
 
 /**
- * Judges the claims of a token whose signature holds, in the interface's order: iss and aud, exp and iat, sub and jti, wsp. [K6-K9]
- * A principal may come back with no memberships; the caller answers 403 then, after the revocation check.
- * `nbf` and all other claims are ignored, and there is no ceiling on lifetime.
+ * Checks the claims of a token whose signature is good, in the interface's order: iss and aud, exp and iat, sub and
+ * jti, wsp. [K6-K9] The principal may have no memberships; the caller then answers 403, after the revocation check.
+ * `nbf` and all other claims are ignored, and the lifetime of a token has no limit.
  */
 export function readClaims(claims: Claims, rules: ClaimRules, nowSec: number): ClaimsOutcome {
   const refusal = issuerRefusal(claims['iss'], rules) ?? audienceRefusal(claims['aud'], rules)
@@ -52,7 +52,10 @@ function audienceRefusal(aud: unknown, rules: ClaimRules): TokenRefusal | null {
   return allStrings && matches ? null : 'audience mismatch'
 }
 
-/** Usable entries in claim order, the first of each workspace. An unknown role never acts as another one. [AUTH-4, K9] */
+/**
+ * Returns the usable entries in the order of the claim, the first one of each workspace. An unknown role never acts as
+ * another one. [AUTH-4, K9]
+ */
 function readMemberships(wsp: readonly unknown[]): Membership[] {
   const byWorkspace = new Map<string, Membership>()
   for (const entry of wsp) {
@@ -83,7 +86,10 @@ function limitClaim(name: keyof Membership['claims'], value: unknown): Membershi
   return isSafeInteger(value) && value >= 0 ? { [name]: value } : {}
 }
 
-/** Stores keep ids as UTF-8 text: a lone surrogate or NUL would come back as another id, or not at all. */
+/**
+ * Stores keep ids as UTF-8 text: an id with a lone surrogate or NUL would be read back as another id, or could not be
+ * stored.
+ */
 function isStorableId(value: unknown): value is string {
   if (typeof value !== 'string' || value === '' || value.length > MAX_ID_BYTES) return false
   return Buffer.byteLength(value) <= MAX_ID_BYTES && !/\p{Surrogate}|\0/u.test(value)
@@ -97,7 +103,7 @@ function isSafeInteger(value: unknown): value is number {
   return Number.isSafeInteger(value)
 }
 
-/** A claim of the wrong type is as good as none. */
+/** A claim of the wrong type counts as missing. */
 function missing(name: string): ClaimsOutcome {
   return { kind: 'refused', reason: `missing claim ${name}` }
 }

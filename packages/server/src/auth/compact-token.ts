@@ -1,15 +1,15 @@
-/** A bearer taken apart. Nothing in it is believed yet. */
+/** The parts of a bearer token. None of it is verified yet. */
 export interface CompactToken {
   readonly header: JsonObject
   readonly claims: JsonObject
-  /** The received bytes the signature is over. */
+  /** The received bytes that the signature covers. */
   readonly signed: string
   readonly signature: Uint8Array
 }
 
 export interface JsonObject {
   readonly members: Readonly<Record<string, unknown>>
-  /** A top-level member that is given twice, which parsers read differently; `null` when none is. */
+  /** A top-level member that occurs twice, which parsers read differently; `null` when there is none. */
   readonly repeated: string | null
 }
 
@@ -17,23 +17,31 @@ const MAX_TOKEN_BYTES = 16 * 1024
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Splits a bearer into its parts, strictly: three non-empty parts of canonical base64url, header and payload UTF-8 JSON objects, at most
- * 16 KiB. [AUTH-2, K2]
- * @returns `null` when it is malformed.
+ * Splits a bearer into its parts, strictly: three parts of canonical base64url (only the signature of `alg: none` may
+ * be empty), header and payload are UTF-8 JSON objects, at most 16 KiB. [AUTH-2, K2]
+ *
+ * @returns `null` when the token is malformed.
  */
 export function parseCompactToken(token: string): CompactToken | null {
   if (token.length > MAX_TOKEN_BYTES) return null
   const parts = token.split('.')
   if (parts.length !== 3) return null
-  const [header, claims, signature] = parts.map(decodeBase64url)
-  if (!header || !claims || !signature) return null
+  const [header, claims] = parts.map(decodeBase64url)
+  if (!header || !claims) return null
   const headerObject = parseObject(header)
   const claimsObject = headerObject && parseObject(claims)
   if (!headerObject || !claimsObject) return null
+  // An unsecured token (RFC 7519, 6.1) is refused because of its algorithm, which tells more than "malformed".
+  const isUnsecured = parts[2] === '' && headerObject.members['alg'] === 'none'
+  const signature = isUnsecured ? new Uint8Array() : decodeBase64url(parts[2] ?? '')
+  if (!signature) return null
   return { header: headerObject, claims: claimsObject, signed: token.slice(0, token.lastIndexOf('.')), signature }
 }
 
-/** Decodes what re-encodes to the same text: no padding, no other alphabet, no stray last bits. `null` also when empty. */
+/**
+ * Decodes text that re-encodes to itself: no padding, no other alphabet, no stray last bits. `null` for other text and
+ * for empty text.
+ */
 function decodeBase64url(text: string): Uint8Array | null {
   const bytes = Buffer.from(text, 'base64url')
   return text !== '' && bytes.toString('base64url') === text ? bytes : null
@@ -50,7 +58,9 @@ function parseObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
-/** `text` is a valid JSON object. Names are compared decoded, so `"exp"` and `"\u0065xp"` are the same. */
+/**
+ * `text` must be a valid JSON object. Names are compared after decoding, so `"exp"` and `"\u0065xp"` are the same name.
+ */
 function repeatedMember(text: string): string | null {
   const seen = new Set<string>()
   let depth = 0

@@ -1,17 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readBearer } from './bearer.ts'
 
-/** The least length of a shared secret. [AUTH-17] */
+/** Least length of a shared secret, in characters. [AUTH-17] */
 export const MIN_SECRET_CHARACTERS = 16
 
 export type InternalBearerOutcome = 'accepted' | 'refused' | 'not-configured'
 
-/** Judges the `Authorization` value (or values) of a request to an internal route. */
+/** Checks the `Authorization` value (or values) of a request to an internal route. */
 export type InternalBearer = (authorization: string | readonly string[] | undefined) => InternalBearerOutcome
 
 /**
- * The credential check of the internal routes. `null` is a relay without the secret, which answers 503. [AUTH-17, REST-29]
- * Both sides are hashed before they are compared, so that the time taken tells neither length nor content. [V4]
+ * Makes the credential check of the internal routes. With `null` the relay has no secret, and its internal routes do
+ * nothing. [AUTH-17, REST-29] Both sides are hashed before they are compared, so that the duration reveals neither
+ * length nor content. [V4]
+ *
  * @throws when the secret is shorter than the configuration allows.
  */
 export function createInternalBearer(secret: string | null): InternalBearer {

@@ -5,20 +5,22 @@ export type VerificationKey = KeyObject
 
 export interface UsableKeys {
   readonly keys: ReadonlyMap<string, VerificationKey>
-  /** Kids (cut to 64 characters) of keys that were left out, for the log. */
+  /** Key ids (cut to 64 characters) of the keys that were skipped, for the log. */
   readonly skipped: readonly string[]
 }
 
 const MIN_MODULUS_BITS = 2048
-/** The cryptographic library verifies nothing larger. */
+/** The cryptographic library cannot verify with a larger key. */
 const MAX_MODULUS_BITS = 16384
 const MIN_EXPONENT = 65537n
 const MAX_KID_BYTES = 256
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 
 /**
- * Picks the keys of a JSON Web Key Set that may verify tokens: RSA, for signatures, for RS256, at least 2,048 bits, an odd exponent of at
- * least 65,537, with a kid. Of two such keys with one kid neither is used. Private members are ignored. [AUTH-3, K13]
+ * Picks the keys of a JSON Web Key Set that may verify tokens: RSA, for signatures, for RS256, at least 2,048 bits, an
+ * odd exponent of at least 65,537, with a key id. When two such keys have the same key id, neither is used. Private
+ * members are ignored. [AUTH-3, K13]
+ *
  * @returns `null` when `document` is no key set at all.
  */
 export function usableKeys(document: unknown): UsableKeys | null {
@@ -64,7 +66,7 @@ function importKey(jwk: Readonly<Record<string, unknown>>): { readonly kid: stri
   }
 }
 
-/** Base64url big-endian; anything longer than the largest modulus is not looked into. */
+/** Reads a base64url big-endian integer; text longer than the largest modulus is not decoded. */
 function readInteger(value: unknown): bigint | null {
   if (typeof value !== 'string' || value.length > MAX_MODULUS_BITS / 6 + 4 || !BASE64URL.test(value)) return null
   return BigInt(`0x0${Buffer.from(value, 'base64url').toString('hex')}`)

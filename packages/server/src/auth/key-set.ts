@@ -4,17 +4,22 @@ import { systemTimers, type Timers } from '../kernel/timers.ts'
 import { type UsableKeys, usableKeys, type VerificationKey } from './jwk.ts'
 import { fetchJson as fetchJsonOf } from './operator-fetch.ts'
 
-/** `unavailable`: there never was a key set, or its grace is over; then no kid is known. */
+/** `unavailable`: no key set has ever been fetched, or its grace period is over; then no key id is known. */
 export type KeyLookup =
   | { readonly kind: 'known'; readonly key: VerificationKey }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unavailable' }
 
-/** `fresh` 5 minutes from the last success, `grace` until 1 hour, `expired` from then on; `none` before the first success. */
+/**
+ * `fresh` for 5 minutes after the last success, `grace` until 1 hour, then `expired`; `none` before the first success.
+ */
 export type KeySetState = 'none' | 'fresh' | 'grace' | 'expired'
 
 export interface KeySet extends AsyncDisposable {
-  /** Answers from memory. An unknown kid asks for a refresh in the background; the empty kid never does. [AUTH-11] */
+  /**
+   * Looks a key up in memory. An unknown key id requests a refresh in the background; the empty key id never does.
+   * [AUTH-11]
+   */
   key(kid: string): KeyLookup
   /** Resolves when the first fetch has ended or `timeoutMs` have passed, whichever comes first; never rejects. [AUTH-12] */
   firstFetch(timeoutMs: number): Promise<void>
@@ -28,30 +33,34 @@ export interface KeySet extends AsyncDisposable {
 
 export interface KeySetOptions {
   readonly url: string
+  /** Allows plain http to a private network. [AUTH-13] */
+  readonly privateHttp?: boolean
   readonly log: Logger
   readonly clock?: Clock
   readonly timers?: Timers
-  /** Must end by itself within 10 s, and at once when `signal` says so. The default follows K12. */
+  /** Must end by itself within 10 s, and at once when `signal` is aborted. The default follows K12. */
   readonly fetchJson?: (url: string, signal: AbortSignal) => Promise<unknown>
 }
 
 const FRESH_MS = 5 * 60_000
 const GRACE_MS = 60 * 60_000
 const REFRESH_AFTER_MS = 4 * 60_000
-/** Between the starts of two fetches, whatever asks for them. */
+/** Least time between the starts of two fetches, whatever requests them. */
 const MIN_SPACING_MS = 5_000
 const FETCH_TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 1024 * 1024
-/** How long a kid that a refresh did not bring asks for no other one. */
+/** After a refresh that lacks a key id, that key id requests no further refresh for this long. */
 const UNKNOWN_KID_MS = 30_000
 const MAX_UNKNOWN_KIDS = 1_000
 
 /**
- * Keeps the issuer's public keys in memory and renews them in the background, from minute 4 on and every 5 s while that fails. [AUTH-9, K14]
+ * Keeps the issuer's public keys in memory and renews them in the background, from minute 4 on, and every 5 s while
+ * that fails. [AUTH-9, K14]
  *
- * No caller ever waits for a fetch. A success replaces the set, so a key the issuer dropped is refused at once; anything but a JSON answer with
- * at least one usable key is a failure and keeps the last good set. Age is monotonic time since the last success: after 1 hour every lookup
- * is `unavailable`, known kids included. [AUTH-10, K12, K15]
+ * No caller ever waits for a fetch. A success replaces the set, so a key that the issuer dropped is refused at once.
+ * Anything except a JSON answer with at least one usable key is a failure and keeps the last good set. The age is
+ * monotonic time since the last success: after 1 hour every lookup is `unavailable`, also for known key ids. [AUTH-10,
+ * K12, K15]
  */
 export function openKeySet(options: KeySetOptions): KeySet {
   return new RefreshedKeySet(options)
@@ -69,7 +78,7 @@ class RefreshedKeySet implements KeySet {
   #succeededAtMs: number | null = null
   #startedAtMs = Number.NEGATIVE_INFINITY
   #running: Promise<void> | null = null
-  /** A kid turned up while a fetch was running, whose answer may be older than that kid. */
+  /** An unknown key id came while a fetch was running, whose answer may be older than that key. */
   #askedMeanwhile = false
   #cancelTimer: () => void = () => {}
   #nextAtMs = Number.POSITIVE_INFINITY
@@ -83,7 +92,13 @@ class RefreshedKeySet implements KeySet {
     this.#timers = options.timers ?? systemTimers
     this.#fetchJson =
       options.fetchJson ??
-      ((url, signal) => fetchJsonOf(url, { timeoutMs: FETCH_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal }))
+      ((url, signal) =>
+        fetchJsonOf(url, {
+          timeoutMs: FETCH_TIMEOUT_MS,
+          maxBytes: MAX_ANSWER_BYTES,
+          signal,
+          privateHttp: options.privateHttp === true,
+        }))
   }
 
   key(kid: string): KeyLookup {
@@ -145,7 +160,7 @@ class RefreshedKeySet implements KeySet {
     }
   }
 
-  /** Makes sure a refresh starts at `atMs` or earlier. */
+  /** Makes sure that a refresh starts at `atMs` or earlier. */
   #schedule(atMs: number): void {
     if (this.#closing.signal.aborted || this.#nextAtMs <= atMs) return
     this.#cancelTimer()
@@ -153,7 +168,7 @@ class RefreshedKeySet implements KeySet {
     this.#cancelTimer = this.#timers.after(Math.max(0, atMs - this.#clock.monotonicMs()), () => void this.#refresh())
   }
 
-  /** One fetch at a time; never rejects. */
+  /** Runs one fetch at a time; never rejects. */
   #refresh(): Promise<void> {
     if (this.#closing.signal.aborted) return Promise.resolve()
     this.#running ??= this.#fetchOnce()
@@ -168,17 +183,17 @@ class RefreshedKeySet implements KeySet {
     const problem = await this.#replaceKeys()
     if (problem !== null && !this.#closing.signal.aborted) {
       this.failures++
-      this.#log.warn('auth.keys.failed', 'The key set could not be refreshed; the last good one stays.', {
-        problem,
-        state: this.state(),
-      })
+      const state = this.state()
+      const isUsed = state === 'fresh' || state === 'grace'
+      const effect = isUsed ? 'the last good one stays in use for up to an hour' : 'every token is refused until it is'
+      this.#log.warn('auth.keys.failed', `The key set could not be fetched; ${effect}.`, { problem, state })
     }
     this.#running = null
     const soonMs = this.#startedAtMs + MIN_SPACING_MS
     this.#schedule(problem !== null || this.#askedMeanwhile ? soonMs : this.#clock.monotonicMs() + REFRESH_AFTER_MS)
   }
 
-  /** @returns what went wrong, or `null`. */
+  /** @returns the problem, or `null` after a success. */
   async #replaceKeys(): Promise<string | null> {
     let usable: UsableKeys | null
     try {
@@ -194,7 +209,7 @@ class RefreshedKeySet implements KeySet {
     return null
   }
 
-  /** Many issuers publish keys for other algorithms too: said once, not at every refresh. */
+  /** Many issuers also publish keys for other algorithms, so the log names them once and not at every refresh. */
   #tellSkipped(skipped: readonly string[]): void {
     const told = skipped.join(' ')
     if (told === this.#skippedTold) return

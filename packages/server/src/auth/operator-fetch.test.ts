@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { patience } from '../kernel/testing/patience.ts'
 import { fetchChunks, fetchJson, headersAfterRedirect, isOperatorUrl } from './operator-fetch.ts'
 
 let server: Server
@@ -43,6 +44,17 @@ describe('an address the operator configured', () => {
 
   it('[AUTH-13] http elsewhere is not even asked', async () => {
     await expect(fetchJson('http://issuer.example/jwks', LIMITS)).rejects.toThrow('neither https nor loopback')
+  })
+
+  it('[AUTH-13] reads a plain http key set of a private network where that is allowed', async () => {
+    answer = (_, response) => response.end('{"keys":[]}')
+    const other = createServer((_, response) => response.end('{"keys":[2]}'))
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.2', resolve))
+    const address = `http://127.0.0.2:${(other.address() as AddressInfo).port}/keys`
+    await expect(fetchJson(address, LIMITS)).rejects.toThrow('neither https nor loopback')
+    expect(await fetchJson(address, { ...LIMITS, privateHttp: true })).toEqual({ keys: [2] })
+    other.closeAllConnections()
+    await new Promise((resolve) => other.close(resolve))
   })
 
   it('[AUTH-9] reads JSON of 200', async () => {
@@ -102,13 +114,14 @@ describe('an address the operator configured', () => {
   })
 
   it('[AUTH-14] chunks arrive as they are sent, and the time limit is to each of them', async () => {
+    const timeoutMs = patience(500)
     answer = (_, response) => {
       response.write('a')
-      setTimeout(() => response.write('b'), 150)
-      setTimeout(() => response.end('c'), 300)
+      setTimeout(() => response.write('b'), 0.6 * timeoutMs)
+      setTimeout(() => response.end('c'), 1.2 * timeoutMs)
     }
     let text = ''
-    for await (const chunk of fetchChunks(url, { ...LIMITS, timeoutMs: 250, headers: { authorization: 'Bearer x' } }))
+    for await (const chunk of fetchChunks(url, { ...LIMITS, timeoutMs, headers: { authorization: 'Bearer x' } }))
       text += Buffer.from(chunk).toString()
     expect([text, requests[0]?.headers.authorization]).toEqual(['abc', 'Bearer x'])
   })

@@ -1,32 +1,37 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { isPublicAddress } from '../outbound/blocked-addresses.ts'
 
 export interface FetchLimits {
-  /** To the end of the answer for `fetchJson`, to its first byte for `fetchChunks`. */
+  /** Time to the end of the answer for `fetchJson`, to its first byte for `fetchChunks`. */
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Ends the exchange from outside, at shutdown. */
+  /** Allows plain http also to an address of a private network. [AUTH-13] */
+  readonly privateHttp?: boolean
+  /** Ends the exchange at shutdown. */
   readonly signal: AbortSignal
 }
 
 const MAX_REDIRECTS = 5
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Whether the operator may configure this address: https anywhere, http on loopback only. [AUTH-13, K12] */
+/** Whether the operator may configure this address: any https address, http on loopback only. [AUTH-13, K12] */
 export function isOperatorUrl(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname))
 }
 
 /**
- * Reads JSON from an address the operator configured (key set): 200 only, redirects to https only, no proxy from the environment, capped in
- * time and bytes. [K12]
+ * Reads JSON from an address that the operator configured (key set): status 200 only, redirects to https only, no proxy
+ * from the environment, with limits on time and bytes. [K12]
+ *
  * @throws Error with a short message that names no address.
  */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeoutMs)])
   try {
-    const response = await open(new URL(url), limits.headers ?? {}, signal, MAX_REDIRECTS)
+    const address = new URL(url)
+    const response = await open(address, { ...limits, signal }, MAX_REDIRECTS)
     const chunks: Uint8Array[] = []
     for await (const chunk of capped(response, limits.maxBytes)) chunks.push(chunk)
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
@@ -35,15 +40,15 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
   }
 }
 
-/** The same for an answer that is read as it arrives. */
+/** Reads an answer in chunks as it arrives, with the same rules as `fetchJson`. */
 export async function* fetchChunks(url: string, limits: FetchLimits): AsyncGenerator<Uint8Array> {
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(new Error('timeout')), limits.timeoutMs)
   const signal = AbortSignal.any([limits.signal, abort.signal])
   try {
-    const response = await open(new URL(url), limits.headers ?? {}, signal, MAX_REDIRECTS)
+    const response = await open(new URL(url), { ...limits, signal }, MAX_REDIRECTS)
     for await (const chunk of capped(response, limits.maxBytes)) {
-      // Every chunk gives the next one as long again, so that a stalled answer ends too.
+      // Every chunk starts the timeout again, so that a stalled answer ends too.
       timer.refresh()
       yield chunk
     }
@@ -55,13 +60,10 @@ export async function* fetchChunks(url: string, limits: FetchLimits): AsyncGener
   }
 }
 
-async function open(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-  redirects: number,
-): Promise<IncomingMessage> {
-  const response = await send(url, headers, signal)
+type Sending = Pick<FetchLimits, 'headers' | 'signal' | 'privateHttp'>
+
+async function open(url: URL, sending: Sending, redirects: number): Promise<IncomingMessage> {
+  const response = await send(url, sending)
   const location = response.headers.location
   if (response.statusCode === 200) return response
   response.destroy()
@@ -69,10 +71,11 @@ async function open(
   const target = new URL(location, url)
   if (target.protocol !== 'https:') throw new Error('redirect to an address that is not https')
   if (redirects === 0) throw new Error('too many redirects')
-  return open(target, headersAfterRedirect(headers, url, target), signal, redirects - 1)
+  const headers = headersAfterRedirect(sending.headers ?? {}, url, target)
+  return open(target, { headers, signal: sending.signal }, redirects - 1)
 }
 
-/** A secret meant for one origin is not carried to another. */
+/** A secret for one origin must not be sent to another origin. */
 export function headersAfterRedirect(
   headers: Readonly<Record<string, string>>,
   from: URL,
@@ -81,8 +84,9 @@ export function headersAfterRedirect(
   return from.origin === to.origin ? headers : {}
 }
 
-function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage> {
-  if (!isOperatorUrl(url)) throw new Error('address is neither https nor loopback')
+function send(url: URL, { headers, signal, privateHttp = false }: Sending): Promise<IncomingMessage> {
+  const isPrivateHttp = privateHttp && url.protocol === 'http:'
+  if (!isPrivateHttp && !isOperatorUrl(url)) throw new Error('address is neither https nor loopback')
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const sent = request(url, {
@@ -91,7 +95,12 @@ function send(url: URL, headers: Readonly<Record<string, string>>, signal: Abort
       signal,
       headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
     })
-    sent.on('response', resolve)
+    sent.on('response', (response) => {
+      if (isPrivateHttp && isPublicAddress(response.socket.remoteAddress ?? '')) {
+        response.destroy()
+        reject(new Error('plain http to a public address'))
+      } else resolve(response)
+    })
     sent.on('error', reject)
     sent.end()
   })
@@ -108,7 +117,7 @@ async function* capped(response: IncomingMessage, maxBytes: number): AsyncGenera
   }
 }
 
-/** Messages go to the log: system errors are told by their code, which names no host. */
+/** Messages go to the log: a system error is named by its code, which contains no host. */
 function plainError(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return new Error('timeout')
   if (error instanceof SyntaxError) return new Error('the answer is not JSON')

@@ -14,11 +14,14 @@ export type TokenRefusal =
 
 export type Role = 'owner' | 'member' | 'viewer'
 
-/** One usable `wsp` entry. Limit claims are kept apart from configured limits; an ill-typed one counts as absent. [AUTH-4] */
+/**
+ * One usable `wsp` entry. Limit claims are kept apart from configured limits; a claim of the wrong type counts as
+ * absent. [AUTH-4]
+ */
 export interface Membership {
   readonly workspaceId: string
   readonly role: Role
-  /** `undefined` when the claim has none. */
+  /** `undefined` when the entry has no region. */
   readonly region: string | undefined
   /** As claimed: 0 means unlimited, `undefined` means the configured fallback applies. */
   readonly claims: { readonly quotaBytes?: number; readonly editorLimit?: number; readonly maxDocBytes?: number }
@@ -34,11 +37,14 @@ export interface Principal {
   readonly memberships: readonly Membership[]
 }
 
-/** The outcome of verifying one bearer, the interface's steps in order. `forbidden`: the token is good but no wsp entry is usable. */
+/**
+ * The outcome of verifying one bearer, in the order of the interface's steps. `forbidden`: the token is good but has no
+ * usable wsp entry.
+ */
 export type Verification =
   | { readonly kind: 'verified'; readonly principal: Principal }
   | { readonly kind: 'refused'; readonly reason: TokenRefusal }
   | { readonly kind: 'forbidden' }
 
-/** Never waits for the network: it reads the cached key set and the loaded revocation set. */
+/** Verifies a bearer. Never waits for the network: reads the cached key set and the loaded revocation set. */
 export type TokenVerifier = (token: string) => Promise<Verification>

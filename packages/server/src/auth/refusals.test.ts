@@ -21,12 +21,20 @@ describe('the answer to a refused token', () => {
   it.each(rows)('[REST-14] [WS-60] %s is %s', (reason, code, status) => {
     const error = refusalError(reason)
     expect([error.code, ERRORS[error.code].status]).toEqual([code, status])
-    expect(error.details).toEqual(code === 'TOKEN_INVALID' ? { reason } : {})
+    expect(error.details).toEqual(
+      code === 'TOKEN_INVALID' ? { reason } : code === 'JWKS_UNAVAILABLE' ? { retryAfterMs: 5_000 } : {},
+    )
     expect(error.message).toMatch(/^[A-Z].*\.$/)
   })
 
   it('[AUTH-10] [REST-14] the message of JWKS_UNAVAILABLE contains the words clients look for', () => {
     expect(refusalError('jwks unavailable').message).toContain('jwks unavailable')
+  })
+
+  it('[AUTH-10] [REST-14] JWKS_UNAVAILABLE tells when to come back, as it ends by itself', () => {
+    const { code } = refusalError('jwks unavailable')
+    expect(ERRORS[code].details).toContain('retryAfterMs')
+    expect(refusalError('jwks unavailable').details.retryAfterMs).toBe(5_000)
   })
 
   it('[AUTH-1] a missing credential is UNAUTHENTICATED, and the challenge blames only a token that was given', () => {

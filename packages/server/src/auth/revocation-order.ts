@@ -1,7 +1,7 @@
 /**
- * The revoked tokens in memory, at most `keep`, of which the oldest is always at hand: a binary heap whose places are known by jti, so that
- * adding, moving and evicting cost O(log n) at a million entries. [V1]
- * Entries of one moment are ordered by jti, as the store orders them.
+ * The revoked tokens in memory, at most `keep`, as a binary heap with the oldest on top. A map from jti to its place in
+ * the heap makes adding, moving and evicting cost O(log n), also with a million entries. [V1] Entries of the same
+ * moment are ordered by jti, as in the store.
  */
 export class RevocationOrder {
   readonly #keep: number
@@ -22,7 +22,8 @@ export class RevocationOrder {
   }
 
   /**
-   * Adds an entry, or moves a known one to the earlier of the two times; beyond `keep` the oldest goes, which may be the new one.
+   * Adds an entry, or moves a known one to the earlier of the two times. Beyond `keep` the oldest entry is dropped,
+   * which may be the new one.
    */
   add(jti: string, revokedAtMs: number): void {
     const place = this.#places.get(jti)

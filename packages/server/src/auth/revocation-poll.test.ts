@@ -8,6 +8,7 @@ import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import { fetchChunks } from './operator-fetch.ts'
 import { startRevocationPoll } from './revocation-poll.ts'
 import { openRevocations, type Revocations } from './revocations.ts'
+import { threadTime } from '@docrelay/model/testing/thread-time'
 
 const NOW_MS = Date.UTC(2026, 5, 2, 12)
 const BEARER = 'the-polling-secret-1'
@@ -23,6 +24,7 @@ let requests: { since: string | null; authorization: string | undefined }[]
 let respond: (response: ServerResponse, request: IncomingMessage) => void
 let polling: AsyncDisposable
 let warnings: string[]
+let unreadable: number
 let polled: () => void
 
 beforeEach(async () => {
@@ -32,6 +34,7 @@ beforeEach(async () => {
   revocations = await openRevocations({ store: storage.revocations, clock: time.clock, log: silentLogger, hasTransport: true })
   requests = []
   warnings = []
+  unreadable = 0
   server = createServer((request, response) => {
     const since = new URL(request.url ?? '', 'http://x').searchParams.get('since')
     requests.push({ since, authorization: request.headers.authorization })
@@ -50,7 +53,7 @@ afterEach(async () => {
 
 /** Starts polling; resolves after the first poll has ended. */
 async function start(timeoutMs = 1_000): Promise<void> {
-  const log: Logger = { ...silentLogger, warn: (event) => warnings.push(event) }
+  const log: Logger = { ...silentLogger, warn: (event) => warnings.push(event), error: (event) => warnings.push(event) }
   const ended = nextPoll()
   const timers = {
     after: (delayMs: number, run: () => void) => {
@@ -66,6 +69,9 @@ async function start(timeoutMs = 1_000): Promise<void> {
     log,
     clock: time.clock,
     timers,
+    onUnreadable: (count) => {
+      unreadable += count
+    },
     fetchChunks: (address, headers, signal) => fetchChunks(address, { timeoutMs, maxBytes: 128 * 1024 * 1024, headers, signal }),
   })
   await ended
@@ -138,7 +144,8 @@ describe('polling for revocations', () => {
     ['HTML', (response) => response.end('<html>')],
     ['a connection that breaks', (response) => response.destroy()],
     ['next_since missing', answer({ revocations: [] })],
-    ['next_since no date', answer({ revocations: [], next_since: 'tomorrow' })],
+    ['next_since empty', answer({ revocations: [], next_since: '' })],
+    ['next_since of 1,025 characters', answer({ revocations: [], next_since: 'x'.repeat(1_025) })],
     ['next_since a number', answer({ revocations: [], next_since: 1_780_000_000 })],
     ['next_since before the cursor', answer({ revocations: [], next_since: '2026-06-01T11:59:59.999Z' })],
     ['revocations missing', answer({ next_since: '2026-06-02T11:00:00Z' })],
@@ -171,28 +178,52 @@ describe('polling for revocations', () => {
     expect([revocations.has('a'), await revocations.cursor()]).toEqual([true, null])
   })
 
-  it('[AUTH-14] an entry that cannot be read does not keep the others out', async () => {
-    respond = answer({
-      revocations: [entry('a'), { jti: 7 }, entry('b', 'never'), entry('c')],
-      next_since: '2026-06-02T11:00:00Z',
-    })
+  it.each([
+    ['no time', { jti: 'b' }],
+    ['a number for a time', { jti: 'b', revoked_at: 1_780_000_000 }],
+    ['a time without zone', entry('b', '2026-06-02T11:00:00.123456')],
+    ['a time in words', entry('b', 'never')],
+  ])('[AUTH-14] revokes the token of a polled entry with %s', async (_, odd) => {
+    respond = answer({ revocations: [entry('a'), odd, entry('c')], next_since: '2026-06-02T11:00:00Z' })
     await start()
-    expect([revocations.has('a'), revocations.has('c'), revocations.size, warnings]).toEqual([
-      true,
-      true,
-      2,
-      ['auth.revocations.unreadable'],
-    ])
+    expect(['a', 'b', 'c'].filter((jti) => !revocations.has(jti))).toEqual([])
+    expect(warnings).toEqual([])
   })
+
+  it('[AUTH-14] [AUTH-15] counts an entry without a usable jti, applies the others, moves on, and does not renew the age', async () => {
+    respond = answer({ revocations: [entry('a'), { jti: 7 }, entry('c')], next_since: '2026-06-02T11:00:00Z' })
+    await time.advance(5_000)
+    await start()
+    expect(['a', 'c'].filter((jti) => !revocations.has(jti))).toEqual([])
+    expect(unreadable).toBe(1)
+    expect(warnings).toEqual(['auth.revocations.unreadable'])
+    expect(await revocations.cursor()).toBe('2026-06-02T11:00:00Z')
+    expect(revocations.ageSec()).toBe(5)
+    respond = answer({ revocations: [], next_since: '2026-06-02T11:00:00Z' })
+    await interval()
+    expect(revocations.ageSec()).toBe(0)
+  })
+
+  it.each(['2026-06-02T11:00:00', 'cursor-17', '1780000000'])(
+    '[AUTH-14] takes the next_since %s and sends it back as it is',
+    async (text) => {
+      respond = answer({ revocations: [entry('a')], next_since: text })
+      await start()
+      await interval()
+      expect(await revocations.cursor()).toBe(text)
+      expect(requests.at(-1)?.since).toBe(text)
+      expect(revocations.ageSec()).toBe(0)
+    },
+  )
 
   it('[A-8] an answer of 100 MB is read in parts: entries count, the cursor moves, nothing waits longer than 250 ms', async () => {
     const padding = 'x'.repeat(50_000)
     respond = (response) => void writeLarge(response, padding)
     let longest = 0
-    let last = performance.now()
+    let sinceTick = threadTime()
     const watch = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last)
-      last = performance.now()
+      longest = Math.max(longest, sinceTick())
+      sinceTick = threadTime()
     }, 5)
     await start(10_000)
     clearInterval(watch)

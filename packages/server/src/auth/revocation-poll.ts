@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import { systemTimers, type Timers } from '../kernel/timers.ts'
 import { fetchChunks as fetchChunksOf } from './operator-fetch.ts'
-import { readRevocation, readTimestamp } from './revocation-entry.ts'
+import { readPolledRevocation, readTimestamp } from './revocation-entry.ts'
 import { readPollAnswer } from './revocation-stream.ts'
 import type { Revocation } from './revocations.port.ts'
 import type { Revocations } from './revocations.ts'
@@ -15,7 +15,12 @@ export interface RevocationPollOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly timers?: Timers
-  /** Must end by itself, and at once when `signal` says so. The default follows V3: 10 s to the first byte, 128 MiB, address rules of K12. */
+  /** Called with the number of entries of a poll whose jti no token can have. */
+  readonly onUnreadable?: (count: number) => void
+  /**
+   * Must end by itself, and at once when `signal` is aborted. The default follows V3: 10 s to the first byte, 128 MiB,
+   * address rules of K12.
+   */
   readonly fetchChunks?: (
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -27,14 +32,17 @@ const FIRST_LOOK_BACK_MS = 24 * 60 * 60_000
 const TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 const BATCH = 10_000
-const MAX_CURSOR_CHARS = 64
+const MAX_CURSOR_CHARS = 1024
 
 /**
- * Asks the control plane for revocations, at once and then every interval. [AUTH-14, V3]
+ * Polls the control plane for revocations, at once and then every interval. [AUTH-14, V3]
  *
- * Entries take effect in batches as they arrive; the cursor is stored with the last of them, in one transaction, and only when the whole
- * answer was read and `next_since` is a date not before the cursor. So a failed poll may have revoked something, but never skips anything:
- * the next interval asks from the same cursor again. Entries that cannot be read are logged and left out.
+ * Entries take effect in batches as they arrive. The cursor is stored with the last batch, in one transaction, and only
+ * when the whole answer was read and `next_since` is not before the cursor. So a failed poll may have revoked some
+ * tokens but never skips any: the next interval asks from the same cursor again.
+ *
+ * An entry whose jti no token can have is logged and counted, and such a poll does not renew the age of the set, so
+ * that an operator notices. [AUTH-15]
  */
 export function startRevocationPoll(options: RevocationPollOptions): AsyncDisposable {
   const { log } = options
@@ -84,7 +92,7 @@ async function pollOnce(options: RevocationPollOptions, signal: AbortSignal): Pr
   for await (const part of readPollAnswer(fetchChunks(url.href, { authorization: `Bearer ${bearer}` }, signal))) {
     if (part.kind === 'next-since') nextSince = part.value
     else {
-      const entry = readRevocation(part.value)
+      const entry = readPolledRevocation(part.value, clock.nowMs())
       if (entry) batch.push(entry)
       if (entry) count++
       else unreadable++
@@ -94,16 +102,25 @@ async function pollOnce(options: RevocationPollOptions, signal: AbortSignal): Pr
     batch = []
   }
 
-  if (unreadable > 0) log.warn('auth.revocations.unreadable', 'Some polled revocations could not be read.', { count: unreadable })
+  if (unreadable > 0) {
+    options.onUnreadable?.(unreadable)
+    log.error('auth.revocations.unreadable', 'Some polled revocations have no jti that a token can have; they revoke nothing.', {
+      count: unreadable,
+    })
+  }
   const cursor = isCursorFrom(nextSince, since) ? nextSince : null
-  await revocations.add(batch, cursor === null ? { partial: true } : { cursor })
+  await revocations.add(batch, cursor === null ? { partial: true } : { cursor, partial: unreadable > 0 })
   if (count > 0) log.info('auth.revocations.polled', 'Revocations were received.', { audit: true, count })
-  if (cursor === null) throw new Error('next_since is missing, no date, or before the cursor')
+  if (cursor === null) throw new Error('next_since is missing, empty, too long, or before the cursor')
 }
 
-/** The control plane's own text is kept, which may be finer than milliseconds. */
+/**
+ * The cursor is stored as the control plane wrote it: a date may be finer than milliseconds, and another text may be a
+ * cursor of another kind.
+ */
 function isCursorFrom(nextSince: unknown, since: string): nextSince is string {
-  if (typeof nextSince !== 'string' || nextSince.length > MAX_CURSOR_CHARS) return false
+  if (typeof nextSince !== 'string' || nextSince === '' || nextSince.length > MAX_CURSOR_CHARS) return false
   const next = readTimestamp(nextSince)
-  return next !== null && next >= (readTimestamp(since) ?? 0)
+  const last = readTimestamp(since)
+  return next === null || last === null || next >= last
 }

@@ -1,9 +1,9 @@
-/** What a poll answers, part by part: an entry of `revocations` as it arrives, and `next_since` wherever it stands. */
+/** One part of the answer to a poll: an entry of `revocations`, or `next_since`, wherever it stands. */
 export type PollPart =
   | { readonly kind: 'entry'; readonly value: unknown }
   | { readonly kind: 'next-since'; readonly value: unknown }
 
-/** No entry and no other member is longer; what is skipped is held no longer than this either. */
+/** Longest entry or member in characters; no more than this is kept of text that is skipped. */
 const MAX_UNIT_CHARS = 64 * 1024
 const SPACE = /[ \t\r\n]/
 
@@ -26,12 +26,12 @@ class PollReader {
   #place: Place = 'start'
   #name = ''
   #sawEntries = false
-  /** Text of the name, value or entry being read, and where in it we are. */
+  /** The text of the name, value or entry that is being read, and the state inside it. */
   #unit = ''
   #depth = 0
   #inString = false
   #escaped = false
-  /** A comma was read: another member or entry must follow. */
+  /** A comma was read, so another member or entry must follow. */
   #expectsMore = false
 
   end(): void {
@@ -59,14 +59,17 @@ class PollReader {
     }
   }
 
-  /** Whether `char`, at the start of a unit, belongs to the object or the list around it. */
+  /** Whether `char`, at the start of a unit, belongs to the object or list around the unit. */
   #opensOrCloses(char: string): boolean {
     if (this.#unit !== '') return false
     if (this.#place === 'value') return char === '[' && this.#name === 'revocations' && !this.#sawEntries
     return char === '}' || char === ']'
   }
 
-  /** Index of the first character after `from` that is not part of the unit; the length of `text` when the unit may go on. */
+  /**
+   * Returns the index of the first character after `from` that is not part of the unit; the length of `text` when the
+   * unit may go on.
+   */
   #unitEnd(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const char = text.charCodeAt(at)

@@ -6,15 +6,18 @@ export interface Revocation {
 }
 
 /**
- * The durable revocation set and the polling cursor. [AUTH-14, AUTH-16]
- * When a promise of `add` resolves, every entry (and the cursor, when given) is durable, in one transaction.
- * Storage faults reject with `RelayError('UNAVAILABLE' | 'NOT_PERSISTED')`.
+ * The durable set of revocations and the cursor of the poll. [AUTH-14, AUTH-16] When `add` resolves, every entry (and
+ * the cursor, when given) is durable, in one transaction. Storage faults reject with `RelayError('UNAVAILABLE' |
+ * 'NOT_PERSISTED')`.
  */
 export interface RevocationStore {
-  /** Entries are deduplicated by jti; the earliest `revokedAtMs` stays. The oldest beyond `keep` are dropped in the same transaction. */
+  /**
+   * Keeps one entry for each jti, with the earliest `revokedAtMs`. Drops the oldest entries beyond `keep` in the same
+   * transaction.
+   */
   add(entries: readonly Revocation[], options: { readonly cursor?: string; readonly keep: number }): Promise<void>
-  /** Every entry, oldest first. */
+  /** Returns every entry, oldest first. */
   all(): Promise<readonly Revocation[]>
-  /** The `since` of the next poll, or `null` before the first successful one. */
+  /** Returns the `since` of the next poll, or `null` before the first successful poll. */
   cursor(): Promise<string | null>
 }

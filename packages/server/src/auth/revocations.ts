@@ -3,28 +3,31 @@ import type { Logger } from '../kernel/log.ts'
 import { RevocationOrder } from './revocation-order.ts'
 import type { Revocation, RevocationStore } from './revocations.port.ts'
 
-/** The most entries kept, in memory and in the store. [LIM-11] */
+/** Most entries that memory and store keep. [LIM-11] */
 export const MAX_REVOCATIONS = 1_000_000
 
-/** Revoked tokens: durable in the store, answered from memory. */
+/** The revoked tokens: durable in the store, looked up in memory. */
 export interface Revocations {
-  /** Answers from memory; asked for every request, and for every live socket within the second. [AUTH-16, WS-20] */
+  /** Looks the jti up in memory; called for every request, and every second for each live socket. [AUTH-16, WS-20] */
   has(jti: string): boolean
   /**
-   * When it resolves, the entries (and the cursor, when given) are durable and every later `has` knows them. [REST-29, V2]
-   * It rejects with the store's error, and then nothing new is effective.
+   * When it resolves, the entries (and the cursor, when given) are durable and every later `has` knows them. [REST-29,
+   * V2] Rejects with the store's error; then none of the new entries takes effect.
    */
   add(entries: readonly Revocation[], options?: AddOptions): Promise<void>
   readonly size: number
-  /** Seconds since a transport was last heard in full, since the start when none was; −1 without a transport. [AUTH-15] */
+  /**
+   * Seconds since the last complete push or poll, since the start when there was none; −1 when neither is configured.
+   * [AUTH-15]
+   */
   ageSec(): number
-  /** The cursor of the next poll as it was stored. */
+  /** The stored cursor, for the next poll. */
   cursor(): Promise<string | null>
 }
 
 export interface AddOptions {
   readonly cursor?: string
-  /** More of the same answer follows: the age is not renewed yet. */
+  /** True when more of the same answer follows, so that the age is not renewed yet. */
   readonly partial?: boolean
 }
 
@@ -37,11 +40,11 @@ export interface RevocationsOptions {
   readonly keep?: number
 }
 
-/** Entries made effective in one go; a larger answer lets other work in between. */
+/** Entries that take effect in one turn of the event loop; between the slices of a larger answer other work can run. */
 const SLICE = 5_000
 const ALARM_SHARE = 0.9
 
-/** Loads the set; to be awaited before the ports bind. [AUTH-14, V1] */
+/** Loads the set. The caller awaits it before the ports bind. [AUTH-14, V1] */
 export async function openRevocations(options: RevocationsOptions): Promise<Revocations> {
   const { store, clock, log, hasTransport } = options
   const keep = options.keep ?? MAX_REVOCATIONS

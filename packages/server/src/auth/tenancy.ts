@@ -1,18 +1,21 @@
 import type { Membership, Principal } from './principal.ts'
 
-/** The workspaces this relay serves; `workspaceId` is the pin, `default` when the configuration leaves it blank. [AUTH-7] */
+/**
+ * The workspaces that this relay serves. `workspaceId` is the pinned one, `default` when the configuration leaves it
+ * blank. [AUTH-7]
+ */
 export type Tenancy = { readonly mode: 'dedicated'; readonly workspaceId: string } | { readonly mode: 'shared' }
 
-/** `forbidden-plain` is answered with the bare word and no hint of the expected workspace. */
+/** `forbidden-plain` is answered with the bare word, without a hint at the expected workspace. */
 export type MembershipChoice =
   | { readonly kind: 'chosen'; readonly membership: Membership }
   | { readonly kind: 'forbidden-plain' }
   | { readonly kind: 'forbidden' }
 
-/** The legacy id of a dedicated workspace whose configuration is blank. */
+/** The id of a dedicated workspace when the configuration names none; existing stores have it. */
 export const DEFAULT_WORKSPACE_ID = 'default'
 
-/** A blank or missing pin is the legacy id. [AUTH-7] */
+/** Returns the tenancy; a blank or missing id becomes `default`. [AUTH-7] */
 export function tenancyOf(mode: Tenancy['mode'], workspaceId: string | null): Tenancy {
   return mode === 'shared' ? { mode } : { mode, workspaceId: workspaceId || DEFAULT_WORKSPACE_ID }
 }
@@ -33,12 +36,15 @@ export function chooseMembership(
   return membership ? { kind: 'chosen', membership } : noMembership(tenancy)
 }
 
-/** The answer to a good token without any usable entry. */
+/** The answer to a good token without a usable entry. */
 export function noMembership(tenancy: Tenancy): { readonly kind: 'forbidden-plain' } | { readonly kind: 'forbidden' } {
   return { kind: tenancy.mode === 'dedicated' ? 'forbidden-plain' : 'forbidden' }
 }
 
-/** Whether a socket of this membership may be served here; a blank `serverRegion` serves every region. WebSocket only. [AUTH-8] */
+/**
+ * Whether this relay may serve a socket of this membership; a blank `serverRegion` serves every region. WebSocket only.
+ * [AUTH-8]
+ */
 export function regionMatches(serverRegion: string, membership: Pick<Membership, 'region'>): boolean {
   return serverRegion === '' || membership.region === serverRegion
 }

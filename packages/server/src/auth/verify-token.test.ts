@@ -150,7 +150,7 @@ describe('token verification', () => {
     ).toBe('verified')
   })
 
-  it('[AUTH-6] a foreign workspace is forbidden in dedicated tenancy, and tells nothing of the pinned one', async () => {
+  it('[AUTH-6] a foreign workspace is forbidden in dedicated tenancy, without a hint at the pinned one', async () => {
     const { verify } = await bench()
     const verification = await verify(issuer.token({ workspace: 'foreign' }))
     if (verification.kind !== 'verified') throw new Error('refused')

@@ -7,7 +7,7 @@ import type { KeyLookup } from './key-set.ts'
 import type { Principal, TokenRefusal, TokenVerifier, Verification } from './principal.ts'
 
 export interface TokenVerifierOptions extends ClaimRules {
-  /** Answers from memory, at once. */
+  /** Looks keys up in memory, at once. */
   readonly keySet: { key(kid: string): KeyLookup }
   readonly revocations: { has(jti: string): boolean }
   readonly clock: Clock
@@ -26,10 +26,12 @@ const MAX_KID_BYTES = 256
 const REQUIRED_CLAIMS = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'wsp'])
 
 /**
- * Makes the one function that decides whether a bearer is good, the checks in the interface's order. [AUTH-2..AUTH-5, K2-K9]
+ * Makes the function that decides whether a bearer is good, with the checks in the interface's order. [AUTH-2..AUTH-5,
+ * K2-K9]
  *
- * A good token is remembered by its SHA-256 for at most 60 s, which saves the signature and the parsing; its key, `exp` and revocation are
- * looked at every time. [K10, AUTH-16] No token ever causes a connection: an unknown kid only reminds the key set to refresh. [AUTH-11]
+ * A good token is remembered by its SHA-256 for at most 60 s, which saves checking the signature and parsing. Its key,
+ * `exp` and revocation are checked every time. [K10, AUTH-16] No token ever opens a connection: an unknown key id only
+ * requests a refresh of the key set. [AUTH-11]
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { keySet, revocations, clock } = options
@@ -45,7 +47,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     const entry = cache.get(hash)
     if (!entry) return null
     const found = keySet.key(entry.kid)
-    // A key that the set dropped or replaced no longer vouches for anything, nor does a set past its grace.
+    // A key that the set dropped or replaced vouches for nothing any more, and neither does a set past its grace
+    // period.
     if (entry.untilMs > clock.monotonicMs() && found.kind === 'known' && found.key === entry.key) return entry.principal
     cache.delete(hash)
     return null
@@ -73,7 +76,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   }
 }
 
-/** `alg` is fixed here, and headers that would change what is verified are refused; `jwk`, `jku`, `x5u`, `x5c`, `typ` are ignored. [K3, K4] */
+/**
+ * The algorithm is fixed here. Headers that would change what is verified are refused; `jwk`, `jku`, `x5u`, `x5c`,
+ * `typ` are ignored. [K3, K4]
+ */
 function findSigner(
   { header: { members, repeated } }: CompactToken,
   keySet: TokenVerifierOptions['keySet'],
@@ -82,23 +88,27 @@ function findSigner(
   if (members['alg'] !== 'RS256' || rewritten || repeated !== null) return 'unsupported algorithm'
   const kid = members['kid']
   const usable = typeof kid === 'string' && kid !== '' && Buffer.byteLength(kid) <= MAX_KID_BYTES
-  // An ill-formed kid can be in no key set: it is asked for by the empty name, which tells whether there are keys but never refreshes them.
+  // No key set can hold an ill-formed key id. Looking up the empty id tells whether there are keys at all, and never
+  // requests a refresh.
   const found = keySet.key(usable ? kid : '')
   if (found.kind === 'unavailable') return 'jwks unavailable'
   return usable && found.kind === 'known' ? { kid, key: found.key } : 'unknown key'
 }
 
-/** RSASSA-PKCS1-v1_5 with SHA-256 over the received bytes, before any claim is read. [K5] */
+/** Checks RSASSA-PKCS1-v1_5 with SHA-256 over the received bytes, before any claim is read. [K5] */
 function signatureHolds(token: CompactToken, key: VerificationKey): boolean {
   try {
     return verify('RSA-SHA256', Buffer.from(token.signed, 'latin1'), key, token.signature)
   } catch {
-    // The library throws on keys it cannot use, e.g. above its own size limit.
+    // The library throws for keys that it cannot use, e.g. above its own size limit.
     return false
   }
 }
 
-/** A Map keeps insertion order; the oldest tenth goes at once, so that a full cache does not pay at every token. */
+/**
+ * A Map keeps the order of insertion. A tenth is dropped at once, so that a full cache does not cost time at every
+ * token.
+ */
 function forgetOldest(cache: Map<string, CachedVerification>): void {
   let remaining = CACHE_ENTRIES / 10
   for (const hash of cache.keys()) {

@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
+import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobStore } from '../blobs/blob-store.port.ts'
 import { flushFolder } from '../kernel/durable-files.ts'
 import { RelayError } from '../kernel/errors.ts'
+import { makeFolder } from '../kernel/folders.ts'
 import { TOKEN_FILE } from '../kernel/token-file.ts'
 import { type HashedFile, readFileOf, writeHashed } from './hashed-files.ts'
 import { BACKUP_FORMAT, BLOB_LIST_FILE, blobFileOf, MANIFEST_FILE, type Manifest, rowFileOf, writeManifest } from './manifest.ts'
@@ -10,46 +11,49 @@ import { decodeRows, encodeRow } from './row-file.ts'
 import type { ArchivedTable, Cell, StoreLayout, StoreSource } from './store-archive.port.ts'
 
 export interface BackupOptions {
-  /** New, or an empty folder. */
+  /** A new or empty folder. */
   readonly directory: string
   readonly source: StoreSource
-  /** Where the bytes are read; `null` leaves them where they are. */
+  /** The store from which the bytes are read; `null` leaves the blobs out. */
   readonly blobs: Pick<BlobStore, 'read'> | null
   readonly tokenFile: string
   readonly program: string
   readonly nowMs: number
+  /** What the store shows to have lost now, a sentence each. */
+  readonly losses: readonly string[]
 }
 
 export interface BackupDone {
   readonly rows: number
   readonly bytes: number
   readonly blobs: number
-  /** Blobs that the store names but whose bytes are missing or others. */
+  /** Blobs that the store names and whose bytes are missing or wrong. */
   readonly lostBlobs: readonly string[]
 }
 
 /**
- * Copies everything acknowledged before the call into a folder, beside a running relay. [OPS-9]
+ * Copies everything that was acknowledged before the call into a folder, beside a running relay. [OPS-9]
  *
- * The manifest is written last: a folder without one is no backup. When this resolves, everything is flushed.
+ * The manifest is written last: a folder without one is no backup. When the promise resolves, everything is flushed.
  */
 export async function backup(options: BackupOptions): Promise<BackupDone> {
   const { directory, source } = options
   await useEmptyFolder(directory)
   const files: HashedFile[] = []
   const rows: Record<string, number> = {}
-  const layout = await source.atOneMoment(async (moment) => {
+  const { layout, acceptedLosses } = await source.atOneMoment(async (moment) => {
     for (const table of moment.layout.tables) {
       const counted = { rows: 0 }
       files.push(await writeHashed(directory, rowFileOf(table), encoded(moment.rows(table), counted)))
       rows[table.name] = counted.rows
     }
-    return moment.layout
+    return moment
   })
   const token = await readFile(options.tokenFile).catch(unlessMissing)
   if (token !== null) files.push(await writeHashed(directory, TOKEN_FILE, [token]))
   const copied = options.blobs === null ? null : await copyBlobs(directory, layout, options.blobs)
   if (copied !== null) files.push(copied.list)
+  const losses = [...acceptedLosses, ...options.losses]
   const manifest: Manifest = {
     backupFormat: BACKUP_FORMAT,
     createdAt: new Date(options.nowMs).toISOString(),
@@ -58,6 +62,7 @@ export async function backup(options: BackupOptions): Promise<BackupDone> {
     rows,
     blobs: copied === null ? 'elsewhere' : 'included',
     lostBlobs: copied?.lost ?? [],
+    ...(losses.length > 0 && { losses }),
     files,
   }
   await flushFolders(directory)
@@ -72,7 +77,7 @@ export async function backup(options: BackupOptions): Promise<BackupDone> {
 }
 
 async function useEmptyFolder(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  makeFolder(directory, 0o700)
   if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty; a backup needs a folder of its own`)
 }
 
@@ -90,7 +95,9 @@ interface CopiedBlobs {
   readonly lost: readonly string[]
 }
 
-/** Each blob that a workspace holds, once, checked while it is read. The list is one that `sha256sum --check` reads. */
+/**
+ * Copies each blob that a workspace holds, once, and checks it while reading. `sha256sum --check` can read the list.
+ */
 async function copyBlobs(directory: string, layout: StoreLayout, store: Pick<BlobStore, 'read'>): Promise<CopiedBlobs> {
   const lost = new Set<string>()
   let bytes = 0
@@ -102,7 +109,7 @@ async function copyBlobs(directory: string, layout: StoreLayout, store: Pick<Blo
       const file = await writeHashed(directory, blobFileOf(hash), content)
       if (file.sha256 === hash) return file
     } catch (error) {
-      // A bad sector under one blob is no reason to have no backup at all.
+      // A damaged sector under one blob must not prevent the backup.
       if (!(error instanceof RelayError && error.code === 'UNAVAILABLE')) throw error
     }
     await rm(join(directory, blobFileOf(hash)), { force: true })
@@ -124,7 +131,7 @@ async function copyBlobs(directory: string, layout: StoreLayout, store: Pick<Blo
   return { list, count, bytes, lost: [...lost].sort() }
 }
 
-/** The blobs that workspaces hold, as the row file of the backup says; a hash comes once per workspace. */
+/** Yields the blobs that workspaces hold, from the row file of the backup; a hash occurs once for each workspace. */
 export async function* grantedBlobs(
   directory: string,
   layout: StoreLayout,

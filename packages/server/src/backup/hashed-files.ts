@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { writeAll } from '../kernel/durable-files.ts'
+import { makeFolder } from '../kernel/folders.ts'
 
-/** A file of a backup, as its manifest names it. */
+/** A file of a backup, as the manifest names it. */
 export interface HashedFile {
-  /** Relative to the backup, with `/`. */
+  /** Path relative to the backup, with `/`. */
   readonly path: string
   readonly bytes: number
   /** SHA-256 as 64 hex digits. */
@@ -22,7 +23,7 @@ export async function writeHashed(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<HashedFile> {
   const target = join(root, ...path.split('/'))
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(target), 0o700)
   const file = await open(target, 'wx', 0o600)
   try {
     const sha256 = createHash('sha256')
@@ -39,7 +40,7 @@ export async function writeHashed(
   }
 }
 
-/** Size and hash of a file as it is now; `null` when there is none. */
+/** Returns size and hash of a file as it is now; `null` when there is none. */
 export async function hashFile(root: string, path: string): Promise<HashedFile | null> {
   const sha256 = createHash('sha256')
   let bytes = 0
@@ -59,7 +60,7 @@ export function readFileOf(root: string, path: string): AsyncIterable<Uint8Array
   return createReadStream(join(root, ...path.split('/')), { highWaterMark: GATHER_BYTES })
 }
 
-/** Many small pieces as few larger ones: one write of the system each. */
+/** Joins many small pieces into few larger ones, since each piece is one system call. */
 async function* gathered(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = []
   let held = 0

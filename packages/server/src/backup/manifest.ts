@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { HashedFile } from './hashed-files.ts'
 import type { ArchivedTable, StoreLayout } from './store-archive.port.ts'
 
-/** Raised when an older program could not read a backup any more. */
+/** Raised when older programs can no longer read new backups. */
 export const BACKUP_FORMAT = 1
 export const MANIFEST_FILE = 'manifest.json'
 export const BLOB_LIST_FILE = 'blobs.sha256'
@@ -10,16 +10,18 @@ export const BLOB_LIST_FILE = 'blobs.sha256'
 export interface Manifest {
   readonly backupFormat: number
   readonly createdAt: string
-  /** Version of the program that wrote it. */
+  /** Version of the program that wrote the backup. */
   readonly program: string
   readonly store: StoreLayout
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
-  /** `elsewhere`: they stay in the object store, and are not part of the backup. */
+  /** `elsewhere`: the blobs stay in the object store and are not part of the backup. */
   readonly blobs: 'included' | 'elsewhere'
-  /** Blobs that the store names and whose bytes could not be read, or were others. */
+  /** Blobs that the store names and whose bytes were unreadable or wrong. */
   readonly lostBlobs: readonly string[]
-  /** Every file but this one and those of blobs, which are in the list `blobs.sha256`. */
+  /** Acknowledged writes that the store had lost by then, a sentence each: accepted with `--accept-loss`, or seen by the backup. Absent: none. */
+  readonly losses?: readonly string[]
+  /** Every file except this one and the blobs, which are listed in `blobs.sha256`. */
   readonly files: readonly HashedFile[]
 }
 
@@ -28,15 +30,15 @@ export class BadBackupError extends Error {
   override readonly name = 'BadBackupError'
 }
 
-/** With a hash of itself, so that a changed byte shows here as well. */
+/** Writes the manifest with a hash of itself, so that a changed byte in it is found too. */
 export function writeManifest(manifest: Manifest): string {
   return `${JSON.stringify({ ...manifest, sha256: hashOf(manifest) }, null, 1)}\n`
 }
 
 /**
- * The manifest of a backup that this program can restore.
+ * Reads the manifest of a backup that this program can restore.
  *
- * @throws BadBackupError when it is damaged or of a newer program
+ * @throws BadBackupError when it is damaged or from a newer program
  */
 export function readManifest(text: string, knows: { readonly format: number; readonly steps: readonly string[] }): Manifest {
   const manifest = parseManifest(text)
@@ -67,7 +69,7 @@ function parseManifest(text: string): Manifest & { readonly sha256: string } {
   return manifest
 }
 
-/** The hash vouches for the rest, so this one is only asked of what a program wrote. */
+/** The manifest's own hash protects the rest. */
 function hashOf(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
 }

@@ -1,7 +1,8 @@
-import { mkdir, open as openFile, readFile } from 'node:fs/promises'
+import { open as openFile, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobStore } from '../blobs/blob-store.port.ts'
 import { flushFolder } from '../kernel/durable-files.ts'
+import { makeFolder } from '../kernel/folders.ts'
 import { TOKEN_FILE } from '../kernel/token-file.ts'
 import { binaryColumns, grantedBlobs } from './backup.ts'
 import { hashFile, readFileOf } from './hashed-files.ts'
@@ -11,9 +12,9 @@ import type { StoreTarget } from './store-archive.port.ts'
 
 export interface RestoreOptions {
   readonly directory: string
-  /** What this program can restore. */
+  /** Formats that this program can restore. */
   readonly knows: { readonly format: number; readonly steps: readonly string[] }
-  /** Called once the backup is known to be whole; until then nothing is made anywhere. */
+  /** Called once the backup is known to be complete; nothing is made before. */
   readonly open: () => Promise<{ readonly target: StoreTarget; readonly blobs: RestoredBlobs }>
   readonly tokenFile: string
 }
@@ -27,13 +28,13 @@ export interface RestoreDone {
 }
 
 /**
- * Brings a backup into an empty store. [OPS-10]
+ * Restores a backup into an empty store. [OPS-10]
  *
- * Nothing is written before the manifest and the hash of every file have been checked and the store was seen to be empty. The store is marked
- * first, and the mark goes with the transaction that writes the rows: a restore that was interrupted leaves a store on which no relay starts,
- * and may be run again.
+ * Before it writes anything it checks the manifest, the hash of every file, and that the store is empty. It marks the
+ * store first, and the transaction that writes the rows removes the mark: after an interrupted restore no relay starts
+ * on the store, and the restore may be run again.
  *
- * @throws BadBackupError for what is wrong with the backup, Error for what is wrong with the store
+ * @throws BadBackupError for a problem of the backup, Error with a sentence for the operator for a problem of the store
  */
 export async function restore({ directory, knows, open, tokenFile }: RestoreOptions): Promise<RestoreDone> {
   const manifest = await checkedManifest(directory, knows)
@@ -67,7 +68,7 @@ async function checkedManifest(directory: string, knows: RestoreOptions['knows']
   throw new BadBackupError(`the backup is damaged: ${problems.slice(0, 5).join('; ')}${more}`)
 }
 
-/** What is not as the manifest says. Reads every file. */
+/** Reads every file and returns the problems: everything that differs from the manifest. */
 export async function checkFiles(directory: string, manifest: Manifest): Promise<readonly string[]> {
   const named = new Set(manifest.files.map(({ path }) => path))
   const needed = [...manifest.store.tables.map(rowFileOf), ...(manifest.blobs === 'included' ? [BLOB_LIST_FILE] : [])]
@@ -88,7 +89,7 @@ export async function checkFiles(directory: string, manifest: Manifest): Promise
 
 async function refuseUsedStore(target: StoreTarget, manifest: Manifest, blobs: RestoredBlobs): Promise<void> {
   if (target.state === 'in use') throw new Error('the database is not empty; a backup is restored into an empty store only')
-  // What an interrupted restore has brought already may stay: a blob's name says what its bytes are.
+  // Blobs of an interrupted restore may stay, since the name of a blob is the hash of its bytes.
   if (target.state === 'unfinished' || manifest.blobs === 'elsewhere') return
   for await (const { hash } of blobs.list()) {
     throw new Error(`the blob store is not empty (it has ${hash}); a backup is restored into an empty store only`)
@@ -120,7 +121,7 @@ async function restoreBlobs(directory: string, manifest: Manifest, blobs: Restor
 
 async function restoreToken(directory: string, manifest: Manifest, tokenFile: string): Promise<void> {
   if (!hasToken(manifest)) return
-  await mkdir(dirname(tokenFile), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(tokenFile), 0o700)
   const file = await openFile(tokenFile, 'w', 0o600)
   try {
     await file.chmod(0o600)

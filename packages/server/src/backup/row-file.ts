@@ -1,8 +1,8 @@
 import type { Cell } from './store-archive.port.ts'
 
 /**
- * Rows as a file that a person can read: per row one line of JSON, an array of the columns in which bytes stand as their length; the bytes
- * themselves follow the line, one column after the other.
+ * Writes a row so that a person can read the file: one line of JSON with an array of the columns, in which a column of
+ * bytes is given by its length. The bytes follow the line, one column after the other.
  */
 export function encodeRow(cells: readonly Cell[]): Uint8Array[] {
   const bytes = cells.filter((cell) => cell instanceof Uint8Array)
@@ -11,7 +11,7 @@ export function encodeRow(cells: readonly Cell[]): Uint8Array[] {
 }
 
 /**
- * The rows of a file again. `binary[i]` tells whether column i holds bytes.
+ * Reads the rows of a file. `binary[i]` says whether column i holds bytes.
  *
  * @throws Error when the file is not what `encodeRow` writes for these columns
  */
@@ -22,7 +22,7 @@ export async function* decodeRows(
   const source = byteSource(chunks)
   for (let line = await source.line(); line !== null; line = await source.line()) {
     const values = JSON.parse(Buffer.from(line).toString('utf8')) as unknown
-    if (!Array.isArray(values) || values.length !== binary.length) throw new Error('a row has another number of columns')
+    if (!Array.isArray(values) || values.length !== binary.length) throw new Error('a row has the wrong number of columns')
     const row: Cell[] = []
     for (const [i, value] of values.entries()) row.push(await cellOf(value, binary[i] === true, source.bytes))
     yield row
@@ -33,11 +33,11 @@ async function cellOf(value: unknown, isBinary: boolean, bytes: (length: number)
   if (value === null) return null
   if (isBinary && typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return bytes(value)
   if (!isBinary && (typeof value === 'string' || Number.isSafeInteger(value))) return value as Cell
-  throw new Error('a column holds something else than its table says')
+  throw new Error('a column holds a value of the wrong type')
 }
 
 interface ByteSource {
-  /** Up to the next line feed, without it; `null` at the end. */
+  /** Returns the bytes up to the next line feed, without it; `null` at the end. */
   line(): Promise<Uint8Array | null>
   bytes(length: number): Promise<Uint8Array>
 }
@@ -46,7 +46,7 @@ function byteSource(chunks: AsyncIterable<Uint8Array>): ByteSource {
   const iterator = chunks[Symbol.asyncIterator]()
   let held: Uint8Array = new Uint8Array(0)
 
-  /** `length` bytes, gathered without copying what is held once per chunk. */
+  /** Returns `length` bytes; gathers chunks without copying them more than once. */
   async function take(length: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []
     let missing = length
@@ -74,7 +74,7 @@ function byteSource(chunks: AsyncIterable<Uint8Array>): ByteSource {
       parts.push(held)
       const next = await iterator.next()
       if (next.done === true) {
-        if (parts.some((part) => part.byteLength > 0)) throw new Error('the last row is not whole')
+        if (parts.some((part) => part.byteLength > 0)) throw new Error('the last row is cut short')
         return null
       }
       held = next.value

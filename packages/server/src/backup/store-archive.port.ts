@@ -1,4 +1,4 @@
-/** What a column holds: integers, texts as they are stored, bytes. */
+/** A value of a column: an integer, a text as it is stored, or bytes. */
 export type Cell = string | number | null | Uint8Array
 
 export interface ArchivedTable {
@@ -6,45 +6,51 @@ export interface ArchivedTable {
   readonly columns: readonly string[]
   /** Columns that hold bytes. */
   readonly binary: readonly string[]
-  /** The column whose values the engine assigns, and the highest one it has ever given; a restored store goes on above it. [YDOC-8] */
+  /**
+   * The column whose values the engine assigns, and the highest value that it has assigned. A restored store continues
+   * above that value. [YDOC-8]
+   */
   readonly identity: { readonly column: string; readonly last: number } | null
 }
 
-/** How a store is laid out; equal for every engine. [LIFE-29] */
+/** Tables and columns of a store; the same for every engine. [LIFE-29] */
 export interface StoreLayout {
   readonly format: number
-  /** Names of the migrations that made it, in order. */
+  /** Names of the migrations that made the store, in order. */
   readonly steps: readonly string[]
-  /** In the order in which rows can be written without one naming another that is not there yet. */
+  /** Ordered so that no row names a row of a later table. */
   readonly tables: readonly ArchivedTable[]
 }
 
-/** The store as it was at one moment. */
+/** The content of the store at one moment. */
 export interface StoreMoment {
   readonly layout: StoreLayout
-  /** Every row of a table, one after the other; what is in memory at a time is a few MiB at most. */
+  /** Losses of acknowledged writes with which the store was opened at some time, a sentence each. [CFG-11] */
+  readonly acceptedLosses: readonly string[]
+  /** Every row of a table, one after the other. At most a few MiB are in memory at a time. */
   rows(table: ArchivedTable): AsyncIterable<readonly Cell[]>
 }
 
 /**
- * A store to copy, beside whoever works on it: nothing is locked, changed or held up. Errors carry a sentence for the operator.
+ * A store to copy. Reading locks and changes nothing, so a relay may work on the store meanwhile. Errors carry a
+ * sentence for the operator.
  */
 export interface StoreSource extends AsyncDisposable {
-  /** Everything that was committed before the call, and nothing of a commit in part. [OPS-9] */
+  /** Calls `work` with everything that was committed before the call, and with no part of a later commit. [OPS-9] */
   atOneMoment<T>(work: (moment: StoreMoment) => Promise<T>): Promise<T>
 }
 
-/** `unfinished`: a restore into it began and did not end; it holds nothing yet. */
+/** `unfinished`: a restore into the store began and did not end; the store holds no rows. */
 export type FillState = 'empty' | 'unfinished' | 'in use'
 
-/** An empty store to restore into, kept from every other process until it is disposed. */
+/** An empty store to restore into. No other process can use it until it is disposed. */
 export interface StoreTarget extends AsyncDisposable {
   readonly state: FillState
-  /** Marks the store as unfinished; a relay does not start on it. Durable when it resolves. */
+  /** Marks the store as unfinished, so that no relay starts on it. Durable when it resolves. */
   begin(): Promise<void>
   /**
-   * Writes all rows, brings the layout to this program's and takes the mark away, in one transaction: durable as a whole or not there at all.
-   * Answers how many rows of each table were written.
+   * Writes all rows, brings the layout to that of this program and removes the mark, in one transaction: either all of
+   * it is durable or none. Returns how many rows of each table were written.
    */
   fill(layout: StoreLayout, rows: (table: ArchivedTable) => AsyncIterable<readonly Cell[]>): Promise<ReadonlyMap<string, number>>
 }

@@ -19,7 +19,10 @@ export interface BlobDeps {
   readonly store: BlobStore
   readonly ledger: BlobLedger
   readonly readers: BlobReaders
-  /** By hash: between keeping bytes and granting them the collector must not look. Shared with it. [BLOB-15] */
+  /**
+   * One lock per hash. An upload holds it from keeping the bytes until they are granted, so that the collector does not
+   * remove them in between; the collector uses the same locks. [BLOB-15]
+   */
   readonly locks: KeyedQueue
   /** Throws UNAVAILABLE while the disk is too full for uploads. [X34] */
   readonly checkSpace: () => Promise<void>

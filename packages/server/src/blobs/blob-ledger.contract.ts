@@ -61,13 +61,14 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         await ledger().grant(aGrant(ws, newHash(), { sizeBytes: 40 }))
         const upload = aStream(ws, hash, { bytes: 20 })
         expect(await ledger().reserve(upload, 90, 1000)).toEqual({ kind: 'admitted' })
-        expect(await ledger().reserve(aStream(ws, hash, { bytes: 1 }), 90, 1000)).toEqual({
+        const other = newHash()
+        expect(await ledger().reserve(aStream(ws, other, { bytes: 1 }), 90, 1000)).toEqual({
           kind: 'over-quota',
           usedBytes: 90,
           addedBytes: 1,
         })
-        expect(await ledger().grant(aGrant(ws, hash, { sizeBytes: 1, quotaBytes: 90 }))).toMatchObject({ kind: 'over-quota' })
-        expect(await ledger().find(ws, hash)).toBeNull()
+        expect(await ledger().grant(aGrant(ws, other, { sizeBytes: 1, quotaBytes: 90 }))).toMatchObject({ kind: 'over-quota' })
+        expect(await ledger().find(ws, other)).toBeNull()
         const write = creation({ workspaceId: ws, id: 'more' }, '1', { quotaBytes: 90 })
         expect(await store.documents.write(write)).toEqual({ kind: 'over-quota', usedBytes: 90, addedBytes: 1 })
         expect(await store.documents.write({ ...write, quotaBytes: 91 })).toMatchObject({ kind: 'written' })
@@ -94,6 +95,46 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         await ledger().release(upload.id)
         await ledger().release(upload.id)
         expect(await probe(99, 1000)).toEqual({ kind: 'admitted' })
+      })
+
+      it('[Q2] counts a ticket and a POST of the same bytes once, before and after the grant', async () => {
+        const ticket = aPresigned(ws, hash, { bytes: 60 })
+        const post = aStream(ws, hash, { bytes: 60 })
+        expect(await ledger().reserve(ticket, 100, 1000)).toEqual({ kind: 'admitted' })
+        expect(await ledger().reserve(post, 100, 1000)).toEqual({ kind: 'admitted' })
+        expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 41 }), 100, 1000)).toMatchObject({ usedBytes: 60 })
+        const request = aGrant(ws, hash, { reservationId: post.id, sizeBytes: 60, quotaBytes: 100 })
+        expect(await ledger().grant(request)).toMatchObject({ kind: 'granted', added: true })
+        expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 41 }), 100, 1000)).toMatchObject({ usedBytes: 60 })
+        expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 40 }), 100, 1000)).toEqual({ kind: 'admitted' })
+      })
+
+      it('[Q2] adds up tickets of one hash, each of which is an object of its own, also beside the blob', async () => {
+        expect(await ledger().reserve(aPresigned(ws, hash, { bytes: 60 }), 100, 1000)).toEqual({ kind: 'admitted' })
+        const second = aPresigned(ws, hash, { bytes: 41 })
+        expect(await ledger().reserve(second, 100, 1000)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
+        const request = aGrant(ws, hash, { sizeBytes: 41, quotaBytes: 100 })
+        expect(await ledger().grant(request)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
+        expect(await ledger().grant({ ...request, sizeBytes: 40 })).toMatchObject({ kind: 'granted' })
+        expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
+      })
+
+      it('[Q2] adds what a longer POST has more than the ticket of its hash', async () => {
+        await ledger().reserve(aPresigned(ws, hash, { bytes: 60 }), 100, 1000)
+        const post = aStream(ws, hash, { bytes: 101 })
+        expect(await ledger().reserve(post, 100, 1000)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
+        expect(await ledger().reserve({ ...post, bytes: 100 }, 100, 1000)).toEqual({ kind: 'admitted' })
+      })
+
+      it('[BLOB-10] records an upload that heals a held blob; it counts nothing and needs no room', async () => {
+        await ledger().grant(aGrant(ws, hash))
+        const healing = { ...aPresigned(ws, hash, { bytes: 100 }), heals: true } as const
+        expect(await ledger().reserve(healing, 1, 1000)).toEqual({ kind: 'admitted' })
+        expect(await ledger().staged(ws, hash)).toMatchObject([{ id: healing.id, bytes: 100 }])
+        expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
+        expect(await ledger().reserve({ ...healing, id: `${healing.id}x`, bytes: 101 }, 100, 1000)).toMatchObject({
+          kind: 'over-quota',
+        })
       })
 
       it('[Q3] nothing is reserved for a hash that is held, and without bytes nothing is refused', async () => {

@@ -1,10 +1,10 @@
-/** One blob as one workspace holds it; what other workspaces hold never shows in it. [BLOB-5] */
+/** One blob as one workspace holds it. A grant never shows what other workspaces hold. [BLOB-5] */
 export interface BlobGrant {
   readonly workspaceId: string
   /** SHA-256, 64 lowercase hex digits. */
   readonly hash: string
   readonly sizeBytes: number
-  /** As stored: lower-cased, without parameters. [BLOB-4] */
+  /** As stored: in lower case and without parameters. [BLOB-4] */
   readonly mimeType: string
   readonly createdAtMs: number
 }
@@ -15,16 +15,28 @@ export interface Provenance {
   readonly tags: readonly string[]
 }
 
-/** Bytes that an upload under way may come to need. They count against the quota until the reservation ends. [Q2] */
+/**
+ * Bytes that a running upload may need. A reservation counts against the quota until it ends. Of several reservations
+ * for one hash in a workspace only the largest counts; a reservation for a hash that the workspace already holds counts
+ * nothing. [Q2]
+ */
 export interface Reservation {
-  /** Minted by the caller; for a presigned upload the staging key. */
+  /** Chosen by the caller; for a presigned upload it is the staging key. */
   readonly id: string
   readonly workspaceId: string
   readonly hash: string | null
   readonly bytes: number
-  /** From then on it counts no more. */
+  /** From this time on the reservation counts no more. */
   readonly expiresAtMs: number
-  /** `stream`: ends with its process. `presigned`: lives on over a restart, and is a staged object to be removed at `removeAtMs`. [BLOB-12] */
+  /**
+   * True when the upload replaces bytes that the workspace holds and that are missing or damaged. The reservation is
+   * recorded and counts nothing.
+   */
+  readonly heals?: true
+  /**
+   * `stream`: the reservation ends with its process. `presigned`: it survives a restart, and its staged object is
+   * removed at `removeAtMs`. [BLOB-12]
+   */
   readonly upload: { readonly kind: 'stream' } | { readonly kind: 'presigned'; readonly sub: string; readonly removeAtMs: number }
 }
 
@@ -38,18 +50,21 @@ export interface StagedUpload {
 
 export type Admission =
   | { readonly kind: 'admitted' }
-  /** The workspace holds the hash already: nothing is reserved and nothing is added, whatever the quota. [Q3] */
+  /**
+   * The workspace holds the hash already and the upload does not replace damaged bytes. Nothing is reserved or added,
+   * whatever the quota. [Q3]
+   */
   | { readonly kind: 'held'; readonly grant: BlobGrant }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
 
 export interface GrantRequest {
-  /** Ended by the grant; `null` when nothing was reserved. */
+  /** The reservation that this grant ends; `null` when nothing was reserved. */
   readonly reservationId: string | null
   readonly workspaceId: string
   readonly hash: string
   readonly sizeBytes: number
   readonly mimeType: string
-  /** Who uploaded. [BLOB-6] */
+  /** `sub` of the uploader. [BLOB-6] */
   readonly sub: string
   readonly provenance: Provenance | null
   readonly quotaBytes: number | null
@@ -57,41 +72,60 @@ export interface GrantRequest {
 }
 
 export type GrantOutcome =
-  /** `added`: false when the workspace held it already; its record stays as it was, the uploader is added. */
+  /**
+   * `added` is false when the workspace held the blob already: its record stays as it was, and the uploader is added.
+   */
   | { readonly kind: 'granted'; readonly grant: BlobGrant; readonly added: boolean }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
 
 /**
- * Which workspace holds which blob, and what uploads under way have reserved. Writing verbs are durable when they resolve; quota is compared
- * in the transaction that writes, together with documents and reservations. [BLOB-14, Q1] They reject with UNAVAILABLE or NOT_PERSISTED.
+ * Records which workspace holds which blob, and what running uploads have reserved. A writing verb is durable when it
+ * resolves. The quota is compared in the transaction that writes, together with documents and reservations. [BLOB-14,
+ * Q1] Every verb rejects with UNAVAILABLE or NOT_PERSISTED.
  */
 export interface BlobLedger {
-  /** A grant, also of a blob that only recovery points reference; `null` when the workspace has none. [BLOB-16] */
+  /**
+   * Returns the grant of a blob, also of one that only recovery points reference; `null` when the workspace has none.
+   * [BLOB-16]
+   */
   find(workspaceId: string, hash: string): Promise<BlobGrant | null>
   /** Whether `sub` has uploaded this hash into the workspace. */
   uploadedBy(workspaceId: string, hash: string, sub: string): Promise<boolean>
-  /** Reserves, or changes the bytes and the deadline of a reservation that exists. A refusal changes nothing. */
+  /** Reserves bytes, or changes the bytes and the deadline of an existing reservation. A refusal changes nothing. */
   reserve(reservation: Reservation, quotaBytes: number | null, nowMs: number): Promise<Admission>
-  /** Ends a reservation; unknown ones are no error. The hash becomes an orphan when nobody holds it. */
+  /** Ends a reservation; an unknown id is no error. The hash becomes an orphan when no workspace holds it. */
   release(reservationId: string): Promise<void>
   /** Records the grant, the uploader and the end of the reservation in one transaction. */
   grant(request: GrantRequest): Promise<GrantOutcome>
-  /** Presigned uploads of a workspace for one hash, newest first. */
+  /** Returns the presigned uploads of a workspace for one hash, newest first. */
   staged(workspaceId: string, hash: string): Promise<readonly StagedUpload[]>
-  /** Staged objects whose time is over, at most `limit`; each is to be removed and then released. [BLOB-12] */
+  /**
+   * Returns at most `limit` staged objects whose time is over. The caller removes each object and then releases its
+   * reservation. [BLOB-12]
+   */
   overdueStaged(nowMs: number, limit: number): Promise<readonly StagedUpload[]>
   /**
-   * Ends at most `limit` grants that no document has referenced since `beforeMs`: gone, or kept unmetered while a recovery point references
-   * them. References are compared in the same transaction, and a workspace with edits that its bodies lack is left out. [BLOB-15, BLOB-16]
-   * A hash that no workspace holds any more becomes an orphan.
+   * Ends at most `limit` grants that no document has referenced since `beforeMs`. A grant is deleted, or kept without
+   * counting while a recovery point references it. References are compared in the same transaction. A workspace in
+   * which a document has edits that its stored body lacks is skipped. [BLOB-15, BLOB-16] A hash that no workspace holds
+   * any more becomes an orphan.
    */
   releaseUnreferenced(beforeMs: number, limit: number, nowMs: number): Promise<number>
-  /** At most `limit` documents with edits that their bodies lack, of workspaces where grants are due: they hold up `releaseUnreferenced`. */
+  /**
+   * Returns at most `limit` documents whose stored bodies lack edits, in workspaces that have grants to end:
+   * `releaseUnreferenced` skips these workspaces.
+   */
   unsettled(beforeMs: number, limit: number): Promise<readonly { readonly workspaceId: string; readonly id: string }[]>
-  /** Hashes whose bytes may lie in the blob store though no workspace holds them and no upload of them runs. */
+  /**
+   * Returns at most `limit` hashes that no workspace holds and nobody uploads, and whose bytes may still lie in the
+   * blob store.
+   */
   orphans(limit: number): Promise<readonly string[]>
-  /** After the bytes were removed. `held` (and nothing is forgotten) when somebody got a grant or began an upload meanwhile. */
+  /**
+   * Forgets an orphan after its bytes were removed. Answers `held`, and forgets nothing, when a grant or an upload came
+   * meanwhile.
+   */
   forgetOrphan(hash: string): Promise<'forgotten' | 'held'>
-  /** Sum of the metered grants. [interface, Limits rule 3] */
+  /** Sum of the bytes of the grants that count. [interface, Limits rule 3] */
   meteredBytes(workspaceId: string): Promise<number>
 }

@@ -127,7 +127,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         const other = `ws-${randomUUID()}`
         await ledger().grant(aGrant(ws, hash, { nowMs: -900 }))
         await ledger().grant(aGrant(other, hash, { nowMs: -800 }))
-        await store.updates.append([{ key: head.key, actor: 'ada', atMs: 5, update: update(1) }])
+        await store.updates.append([{ key: head.key, afterSeq: 0, actor: 'ada', atMs: 5, update: update(1) }])
         expect(await ledger().releaseUnreferenced(-800, 1, 0)).toBe(1)
         expect([await ledger().find(ws, hash), await ledger().find(other, hash)]).toEqual([expect.anything(), null])
         expect(await ledger().unsettled(-901, 10)).toEqual([])

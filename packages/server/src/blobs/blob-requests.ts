@@ -1,6 +1,6 @@
 import { badRequest, readMembers } from '../kernel/bad-request.ts'
 
-/** The body of upload-url. [interface, Endpoints] */
+/** Reads the body of upload-url. [interface, Endpoints] */
 export function readUploadRequest(json: unknown): { readonly sizeBytes: number; readonly mimeType: string | null } {
   const { size, mimeType } = readMembers(json)
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
@@ -9,19 +9,19 @@ export function readUploadRequest(json: unknown): { readonly sizeBytes: number; 
   return { sizeBytes: size, mimeType: readMimeType(mimeType) }
 }
 
-/** The body of finalize. */
+/** Reads the body of finalize. */
 export function readFinalizeRequest(json: unknown): { readonly mimeType: string | null } {
   return { mimeType: readMimeType(readMembers(json).mimeType) }
 }
 
-/** What is text but no usable type is stored as unknown, on every path alike. [BLOB-4] */
+/** On every path, text that is not a usable type is stored as the unknown type. [BLOB-4] */
 function readMimeType(value: unknown): string | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value
   throw badRequest('mimeType', 'The member mimeType is text.')
 }
 
-/** Content-Length, where there is a usable one. */
+/** Returns the Content-Length, or `null` when it is absent or unusable. */
 export function readDeclaredLength(header: string | undefined): number | null {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : null
 }

@@ -1,24 +1,31 @@
-/** Bytes that have arrived and were hashed; nobody can read them before `keep`. One of `keep` and `discard` ends it. */
+/**
+ * Bytes that have arrived and were hashed. Nobody can read them before `keep`. The caller ends every received blob with
+ * `keep` or `discard`.
+ */
 export interface ReceivedBlob {
   readonly hash: string
   readonly sizeBytes: number
-  /** Makes the bytes readable under their hash. Durable when it resolves; bytes that are there already stay. [BLOB-3] */
+  /**
+   * Makes the bytes readable under their hash and replaces bytes that are there already, which may be damaged. Durable
+   * when it resolves. [BLOB-3]
+   */
   keep(mimeType: string): Promise<void>
   discard(): Promise<void>
 }
 
 export interface ByteRange {
-  /** First byte. */
+  /** Offset of the first byte. */
   readonly start: number
-  /** Last byte, included. */
+  /** Offset of the last byte, which belongs to the range. */
   readonly end: number
 }
 
-/** Moves bytes without the relay in between. */
+/** Lets clients exchange bytes with the store directly, without the relay in between. */
 export interface DirectTransfer {
   /**
-   * A URL for one PUT of exactly `headers`; it binds method, content type, length and key, and the checksum where the store supports it.
-   * The staging key is no blob yet. [BLOB-10, BLOB-12]
+   * Returns a URL for one PUT with exactly `headers`. The signature covers method, content type, length and key, and
+   * the checksum where the store supports it. Nobody can read the object under the staging key as a blob. Rejects while
+   * the store cannot be reached. [BLOB-10, BLOB-12, BLOB-21]
    */
   uploadUrl(upload: {
     readonly stagingKey: string
@@ -28,7 +35,7 @@ export interface DirectTransfer {
     readonly ttlSecs: number
     readonly nowMs: number
   }): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>
-  /** What lies under a staging key, its bytes read and hashed. Objects above `maxBytes` are not read. [BLOB-11] */
+  /** Reads and hashes the object under a staging key. An object above `maxBytes` is not read. [BLOB-11] */
   inspect(
     stagingKey: string,
     maxBytes: number | null,
@@ -37,13 +44,24 @@ export interface DirectTransfer {
     | { readonly kind: 'too-large'; readonly sizeBytes: number }
     | { readonly kind: 'missing' }
   >
-  /** Makes a staged object that was inspected readable under `hash`, by copying exactly the inspected object; `changed` when it is another one now. */
+  /**
+   * Copies exactly the object that was inspected to the key of `hash`, over what is there. Answers `changed` when the
+   * staged object is another one by now.
+   */
   promote(stagingKey: string, hash: string, mimeType: string): Promise<'promoted' | 'changed'>
-  /** Idempotent. */
+  /**
+   * Whether the store holds exactly the bytes of `hash`. Asks for the checksum that the store keeps; a store without
+   * checksums is read once, and again when its entity tag changes.
+   */
+  isIntact(hash: string, sizeBytes: number): Promise<boolean>
+  /** Removes a staged object; a missing one is no error. */
   removeStaged(stagingKey: string): Promise<void>
-  /** Removes at most `limit` staged objects that were last put before `beforeMs`, whoever knows of them; answers how many. [BLOB-12] */
+  /**
+   * Removes at most `limit` staged objects that were written before `beforeMs`, also those that no reservation names.
+   * Returns how many it removed. [BLOB-12]
+   */
   removeStagedBefore(beforeMs: number, limit: number): Promise<number>
-  /** A GET that answers with this content type and disposition. [BLOB-9] */
+  /** Returns a URL for a GET that answers with this content type and disposition. [BLOB-9] */
   downloadUrl(download: {
     readonly hash: string
     readonly mimeType: string
@@ -54,30 +72,34 @@ export interface DirectTransfer {
 }
 
 /**
- * Bytes by SHA-256, on disk or in an object store. Who may read them is the ledger's matter.
- * Rejects with RelayError BLOB_STORE_ERROR (object store, after its retries) or UNAVAILABLE (disk); a failure never looks like absence. [BLOB-19]
+ * Stores bytes under their SHA-256, on disk or in an object store. The ledger decides who may read them. Rejects with
+ * RelayError BLOB_STORE_ERROR (object store, after its retries) or UNAVAILABLE (disk); a failure is never reported as
+ * absence. [BLOB-19]
  */
 export interface BlobStore {
   /**
-   * Reads `source` to its end, hashing. `onBytes` is awaited with the count so far before more is taken and may throw to refuse; then, and
-   * when the source throws, nothing stays behind.
+   * Reads `source` to its end and hashes it. Awaits `onBytes` with the count so far before it reads on; `onBytes`
+   * throws to refuse the upload. When `onBytes` or the source throws, no bytes stay behind.
    */
   receive(source: AsyncIterable<Uint8Array>, onBytes: (totalBytes: number) => Promise<void> | void): Promise<ReceivedBlob>
-  /** `null` when there are no such bytes. */
+  /** Size in bytes; `null` when the blob is not there. */
   size(hash: string): Promise<number | null>
-  /** The bytes, or a range of them within the size; `null` when there are none. Ending the iteration early frees what it holds. */
+  /**
+   * Returns the bytes, or a range of them within the size; `null` when the blob is not there. Ending the iteration
+   * early frees its resources.
+   */
   read(hash: string, range: ByteRange | null): Promise<AsyncIterable<Uint8Array> | null>
-  /** Idempotent. Durable when it resolves. */
+  /** Removes the bytes; a missing blob is no error. Durable when it resolves. */
   remove(hash: string): Promise<void>
-  /** Every stored hash with its size, for verify and backup. */
+  /** Lists every stored hash with its size, for verify and backup. */
   list(): AsyncIterable<{ readonly hash: string; readonly sizeBytes: number }>
   /**
-   * Removes what uploads that ended with their process left behind; called at the start, before any upload. With `direct`, where several
-   * processes may share the store, it goes by age and may be called at any time.
+   * Removes what uploads of ended processes left behind; called at the start, before any upload. A store with `direct`
+   * may be shared by several processes, so it removes only what is old enough, and may be called at any time.
    */
   clearAbandoned(): Promise<void>
   /** Resolves when blobs can be read and written. [OPS-2] */
   check(): Promise<void>
-  /** Present where clients can move bytes themselves. */
+  /** Present where clients can exchange bytes with the store directly. */
   readonly direct: DirectTransfer | null
 }

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TokenOptions } from '../auth/testing/test-issuer.ts'
 import { type Answer, type CallOptions, type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
+import { patience } from '../kernel/testing/patience.ts'
 import { hashOf, someBytes } from './testing/blob-bytes.ts'
 import { directStore } from './testing/direct-store.ts'
 
@@ -312,14 +315,17 @@ describe('limits of a workspace', () => {
     await using limited = await startRestRelay({ blobs: { maxConcurrentUploads: 1 } })
     const bytes = someBytes(10, 70)
     const token = limited.issuer.token(ann)
-    const open = `POST ${at(hashOf(bytes))} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: 10\r\n\r\nhal`
-    const hanging = limited.socket(open, 1_500)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    const fields = ['Host: x', `Authorization: Bearer ${token}`, 'Content-Length: 10', 'Expect: 100-continue']
+    const hanging = connect(limited.port, '127.0.0.1')
+    hanging.write(`POST ${at(hashOf(bytes))} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`)
+    // The relay asks for the bytes: the upload is under way.
+    await once(hanging, 'data')
+    hanging.write('hal')
     const answer = await post(bytes, { as: ann }, undefined, limited)
     expect([answer.status, answer.json.errorCode, answer.headers.get('retry-after')]).toEqual([429, 'TOO_MANY_UPLOADS', '1'])
     expect((await limited.metrics.render()).text).toContain('relay_rate_limit_rejections_total{surface="upload"} 1\n')
-    await hanging
-    await vi.waitFor(async () => expect((await post(bytes, { as: ann }, undefined, limited)).status).toBe(204), 5_000)
+    hanging.destroy()
+    await vi.waitFor(async () => expect((await post(bytes, { as: ann }, undefined, limited)).status).toBe(204), patience(5_000))
   })
 
   it('[BLOB-6] with enforce_private_blobs a document decides, whose body names the blob', async () => {

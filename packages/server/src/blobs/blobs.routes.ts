@@ -11,12 +11,12 @@ import { readRange } from './byte-range.ts'
 import { isAttachment } from './mime.ts'
 import { BLOB_EXCHANGES } from './blobs.exchanges.ts'
 
-/** Bytes under a hash never change. */
+/** The bytes of a hash never change, so clients may keep them. */
 const CACHED = 'private, max-age=31536000, immutable'
 const NO_STORE = { 'Cache-Control': 'no-store' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkBlobHash(params.hash ?? '')
 
-/** The blob routes without what they run. [interface, Endpoints] */
+/** The blob routes without their handlers. [interface, Endpoints] */
 export const BLOB_ROUTES = {
   get: {
     method: 'GET',
@@ -43,6 +43,7 @@ export const BLOB_ROUTES = {
     path: '/api/v1/blobs/:hash/upload-url',
     credential: 'bearer',
     body: JSON_BODY,
+    writersOnly: true,
     needs: 'role owner or member',
     summary: 'A URL to put the bytes of a blob into the object store.',
     exchange: BLOB_EXCHANGES.uploadUrl,
@@ -53,6 +54,7 @@ export const BLOB_ROUTES = {
     path: '/api/v1/blobs/:hash/finalize',
     credential: 'bearer',
     body: JSON_BODY,
+    writersOnly: true,
     needs: 'role owner or member',
     summary: 'Verifies an uploaded object and makes it a blob.',
     exchange: BLOB_EXCHANGES.finalize,
@@ -70,7 +72,7 @@ export const BLOB_ROUTES = {
   },
 } as const satisfies Record<string, RouteDeclaration>
 
-/** The blob routes over the service. */
+/** The blob routes with their handlers, which call the service. */
 export function blobRoutes(blobs: Blobs): readonly Route[] {
   return [
     { ...BLOB_ROUTES.get, handle: (request) => getBlob(request, blobs) },
@@ -143,7 +145,7 @@ async function getBlob(request: RouteRequest, blobs: Blobs): Promise<RouteReply>
   }
 }
 
-/** Of every response with bytes, the same for a range of them. [BLOB-7] */
+/** Headers of every response with bytes, whole or in part. [BLOB-7] */
 function servedHeaders(
   { mimeType }: BlobGrant,
   etag: string,
@@ -154,13 +156,13 @@ function servedHeaders(
     'Cache-Control': CACHED,
     'Accept-Ranges': 'bytes',
     'Content-Security-Policy': "default-src 'none'; sandbox",
-    // Who may read them is asked of the token; a page that isolates itself may still show them. [H7]
+    // The token decides who may read the bytes; a page that is cross-origin isolated may still show them. [H7]
     'Cross-Origin-Resource-Policy': 'cross-origin',
     ...(isAttachment(mimeType) && { 'Content-Disposition': 'attachment' }),
   }
 }
 
-/** `null` for the whole. A range under If-Range counts only for exactly these bytes. */
+/** Returns `null` for the whole blob. A range with If-Range counts only if it names exactly these bytes. */
 function rangeOf(request: RouteRequest, sizeBytes: number, etag: string): ByteRange | null {
   const condition = request.header('if-range')
   if (condition !== undefined && condition.trim() !== etag) return null

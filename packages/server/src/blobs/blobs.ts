@@ -3,7 +3,7 @@ import type { BlobDeps } from './blob-deps.ts'
 import type { BlobGrant } from './blob-ledger.port.ts'
 import type { ByteRange } from './blob-store.port.ts'
 import { createPresignedTransfer, type DownloadLink, type PresignedTransfer } from './presigned.ts'
-import { unknownBlob } from './refusals.ts'
+import { LOST, unknownBlob } from './refusals.ts'
 import { createUploads, type TakeUpload } from './uploads.ts'
 
 /** How the bytes of a blob reach a caller. */
@@ -12,23 +12,27 @@ export type BlobDelivery =
   | ({ readonly kind: 'redirect' } & DownloadLink)
 
 /**
- * Blobs as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it stores is durable when
- * its promise resolves. A blob that is unknown, of another workspace or not for the caller is NOT_FOUND, alike to the byte. [BLOB-5, BLOB-6]
+ * Blobs, as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; a change is
+ * durable when its promise resolves. A blob that is unknown, of another workspace, or not for this caller gives the
+ * same NOT_FOUND, byte for byte. [BLOB-5, BLOB-6]
  */
 export interface Blobs {
   readonly upload: TakeUpload
   readonly presigned: Pick<PresignedTransfer, 'uploadUrl' | 'finalize'>
-  /** The record of a blob that the caller may read. [BLOB-6] */
+  /** Returns the record of a blob that the caller may read. [BLOB-6] */
   find(access: Access, hash: string): Promise<BlobGrant>
-  /** Whether the bytes of what `find` answered are there, whole; throws NOT_FOUND otherwise. [BLOB-8] */
+  /** Throws NOT_FOUND unless all bytes of a grant that `find` returned are there. [BLOB-8] */
   confirm(grant: BlobGrant): Promise<void>
-  /** How the bytes of what `find` answered are had; a link lives for `ttlSecs`, as REST links do when absent. [BLOB-7, BLOB-9] */
+  /**
+   * Returns the bytes of a grant that `find` returned, or a presigned link that is valid for `ttlSecs` (default: the
+   * lifetime of REST links). [BLOB-7, BLOB-9]
+   */
   deliver(grant: BlobGrant, ttlSecs?: number): Promise<BlobDelivery>
-  /** A link into the object store, in the order of refusals that BLOB-13 gives. */
+  /** Returns a link into the object store, with the order of refusals of BLOB-13. */
   downloadUrl(access: Access, hash: string): Promise<DownloadLink>
 }
 
-/** Said in full, so that nobody reads on to find the end. */
+/** The range of the whole blob, with its end, so that reading stops there. */
 function wholeOf({ sizeBytes }: BlobGrant): ByteRange | null {
   return sizeBytes === 0 ? null : { start: 0, end: sizeBytes - 1 }
 }
@@ -48,10 +52,7 @@ export function createBlobs(deps: BlobDeps): Blobs {
     (await readers.mayRead(access, hash))
 
   const lost = (grant: BlobGrant): Error => {
-    log.error('blobs.lost', 'The bytes of a blob are missing or cut; uploading it again heals it.', {
-      workspace: grant.workspaceId,
-      hash: grant.hash,
-    })
+    log.error('blobs.lost', LOST, { workspace: grant.workspaceId, hash: grant.hash })
     return unknownBlob()
   }
 

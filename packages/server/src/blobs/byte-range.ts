@@ -3,8 +3,8 @@ import type { ByteRange } from './blob-store.port.ts'
 const ONE_RANGE = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i
 
 /**
- * What a Range header asks of `sizeBytes`. `whole`: no range, several, or one that is not understood, which a server answers in full.
- * [BLOB-7, RFC 9110]
+ * Reads a Range header for `sizeBytes`. `whole` when there is no range, or several, or one that cannot be parsed: a
+ * server answers these in full. [BLOB-7, RFC 9110]
  */
 export function readRange(header: string | undefined, sizeBytes: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? []

@@ -3,10 +3,10 @@ import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { BlobLedger } from './blob-ledger.port.ts'
 import type { BlobStore, DirectTransfer } from './blob-store.port.ts'
 
-/** Of one batch; each is one short transaction, so that no edit waits for it. [LIFE-30] */
+/** Items of one batch. Each batch is one short transaction, so that no edit waits for it. [LIFE-30] */
 const BATCH = 50
 const DAY_MS = 86_400_000
-/** Edits wait for so long at most while what they may reference is released. [LIFE-30] */
+/** Longest time in ms that edits wait while blobs that they may reference are released. [LIFE-30] */
 const QUIET_MS = 40
 
 export interface CollectorDeps {
@@ -15,18 +15,18 @@ export interface CollectorDeps {
     BlobLedger,
     'overdueStaged' | 'release' | 'unsettled' | 'releaseUnreferenced' | 'orphans' | 'forgetOrphan'
   >
-  /** Stores what was edited in a document; further edits of it wait for `quietMs` from the call on. */
+  /** Stores the edits of a document; later edits of it wait for `quietMs` from the call on. */
   readonly settle: (document: { readonly workspaceId: string; readonly id: string }, quietMs: number) => Promise<void>
-  /** The same that uploads hold while they keep and grant. */
+  /** The locks that uploads hold while they keep and grant. */
   readonly locks: KeyedQueue
   readonly clock: Clock
-  /** For how long a blob that no document references is kept; 0 is at once. [CFG-8] */
+  /** How long in ms a blob that no document references is kept; 0 releases it at once. [CFG-8] */
   readonly graceMs: number
 }
 
 /**
- * One batch of everything that nobody needs any more: staged objects whose time is over, grants without a reference, bytes without a grant.
- * Answers whether there is more. [BLOB-12, BLOB-15]
+ * Removes one batch of everything that nobody needs any more: expired staged objects, grants without a reference, bytes
+ * without a grant. Returns whether there is more. [BLOB-12, BLOB-15]
  */
 export async function collectBlobs(deps: CollectorDeps): Promise<boolean> {
   const staged = await removeOverdueUploads(deps)
@@ -35,7 +35,10 @@ export async function collectBlobs(deps: CollectorDeps): Promise<boolean> {
   return staged === BATCH || released === BATCH || removed === BATCH
 }
 
-/** The object goes first: a crash in between leaves a row that is found again, not an object that nobody knows. */
+/**
+ * The object is removed first: a crash in between then leaves a row that is found again, and not an object that nothing
+ * names.
+ */
 async function removeOverdueUploads({ store, ledger, clock }: CollectorDeps): Promise<number> {
   const overdue = await ledger.overdueStaged(clock.nowMs(), BATCH)
   for (const { id } of overdue) {
@@ -46,8 +49,9 @@ async function removeOverdueUploads({ store, ledger, clock }: CollectorDeps): Pr
 }
 
 /**
- * Objects that nothing in the ledger leads to: put by a URL whose upload had been finalised or refused before, or left by a process that ended
- * while it received. They are found by their age. Answers whether there is more. [BLOB-3, BLOB-12]
+ * Removes objects that no row of the ledger names: written by a URL whose upload was finalised or refused before, or
+ * left by a process that ended while it received. Their age identifies them. Returns whether there is more. [BLOB-3,
+ * BLOB-12]
  */
 export async function removeForgottenUploads(
   store: Pick<BlobStore, 'clearAbandoned'>,
@@ -61,8 +65,9 @@ export async function removeForgottenUploads(
 }
 
 /**
- * An edit that no body has yet may name any blob of its workspace, and somewhere in a busy one there always is such an edit: all documents
- * are made to stand still for a moment. What is edited again before the release, or cannot be stored, holds up its workspace till the next look.
+ * An edit that is not stored in a body yet may reference any blob of its workspace, and a busy workspace always has
+ * such an edit. So all its documents are settled and hold back edits for a moment. A document that is edited again
+ * before the release, or cannot be stored, delays the release of its workspace until the next run.
  */
 async function releaseUnreferenced({ ledger, clock, graceMs, settle }: CollectorDeps): Promise<number> {
   const nowMs = clock.nowMs()
@@ -72,7 +77,10 @@ async function releaseUnreferenced({ ledger, clock, graceMs, settle }: Collector
   return ledger.releaseUnreferenced(beforeMs, BATCH, nowMs)
 }
 
-/** An upload may have taken the hash up since it was listed, so it is asked for again while no upload of it can be kept. [Q6, R-7] */
+/**
+ * An upload may have used the hash since it was listed, so the ledger is asked again under the lock, where no upload of
+ * the hash can be kept. [Q6, R-7]
+ */
 async function removeOrphans({ store, ledger, locks }: CollectorDeps): Promise<number> {
   let removed = 0
   for (const hash of await ledger.orphans(BATCH)) {

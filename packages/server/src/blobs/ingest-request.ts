@@ -5,7 +5,8 @@ import type { Provenance } from './blob-ledger.port.ts'
 export interface IngestRequest {
   readonly url: URL
   readonly authorization: string | null
-  readonly mimeType: string | null
+  /** Chooses the type of the blob, given what the source announces. */
+  readonly typeOf: (announced: string | null) => string | null
   readonly provenance: Provenance | null
 }
 
@@ -15,14 +16,27 @@ const MAX_SOURCE_BYTES = 2048
 const MAX_TAGS = 32
 const MAX_TAG_BYTES = 256
 
-/** The body of ingest-from-url; all but the URL may be left out. Throws BAD_URL or BAD_REQUEST. [BLOB-17] */
+/**
+ * Reads the body of ingest-from-url; everything except the URL is optional. Throws BAD_URL or BAD_REQUEST. [BLOB-17]
+ */
 export function readIngestRequest(json: unknown): IngestRequest {
   const { url, authorization, mimeType, source, tags } = readMembers(json)
+  const type = readText(mimeType, 'mimeType', null)
   return {
-    url: readUrl(url),
-    authorization: readAuthorization(readText(authorization, 'authorization', MAX_AUTHORIZATION_BYTES)),
-    mimeType: readText(mimeType, 'mimeType', null),
+    ...readTarget({ url, authorization }),
+    typeOf: () => type,
     provenance: provenanceOf(readText(source, 'source', MAX_SOURCE_BYTES), readTags(tags)),
+  }
+}
+
+/** Reads where to fetch from, and with which credential. Throws BAD_URL or BAD_REQUEST. [BLOB-17] */
+export function readTarget(given: {
+  readonly url: unknown
+  readonly authorization: unknown
+}): Pick<IngestRequest, 'url' | 'authorization'> {
+  return {
+    url: readUrl(given.url),
+    authorization: readAuthorization(readText(given.authorization, 'authorization', MAX_AUTHORIZATION_BYTES)),
   }
 }
 
@@ -34,7 +48,9 @@ function readUrl(value: unknown): URL {
   return url
 }
 
-/** What cannot stand in a header is refused here, where it can be told; the value itself never is. */
+/**
+ * A value that cannot stand in a header is refused here, where the error can say so; the error never shows the value.
+ */
 function readAuthorization(value: string | null): string | null {
   if (value === null || /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return value
   throw badRequest('authorization', 'The member authorization is text that can stand in a header.')

@@ -4,13 +4,14 @@ import { INGEST_EXCHANGES } from './ingest.exchanges.ts'
 import { readIngestRequest } from './ingest-request.ts'
 import type { Ingest } from './ingest.ts'
 
-/** Ingest without what it runs. [interface, Endpoints] */
+/** The ingest route without its handler. [interface, Endpoints] */
 export const INGEST_ROUTES = {
   ingest: {
     method: 'POST',
     path: '/api/v1/blobs/ingest-from-url',
     credential: 'bearer',
     body: JSON_BODY,
+    writersOnly: true,
     needs: 'role owner or member',
     summary: 'Fetches a URL into the blobs of the workspace.',
     exchange: INGEST_EXCHANGES.ingest,
@@ -22,7 +23,11 @@ export function ingestRoutes(ingest: Ingest): readonly Route[] {
     {
       ...INGEST_ROUTES.ingest,
       async handle(request) {
-        const { hash, sizeBytes: size, mimeType } = await ingest(callerOf(request).access, () => readIngestRequest(request.json))
+        const {
+          hash,
+          sizeBytes: size,
+          mimeType,
+        } = await ingest.fetch(callerOf(request).access, () => readIngestRequest(request.json))
         return { kind: 'json', value: { hash, size, mimeType }, headers: { 'Cache-Control': 'no-store' } }
       },
     },

@@ -45,7 +45,7 @@ const url = 'https://files.example/a.png?signature=canary-query'
 const outcome = ({ status, json }: Answer) => [status, json.errorCode ?? 'ok']
 
 describe('ingest-from-url', () => {
-  it('[BLOB-17] [interface REST rule 8] stores what the URL answers and tells hash, size and type', async () => {
+  it('[BLOB-17] [interface REST rule 8] stores the bytes of the URL and answers hash, size and type', async () => {
     const as = member()
     const bytes = someBytes(300_000, 1)
     serve(bytes, { 'content-type': 'text/html' })
@@ -144,7 +144,7 @@ describe('refusals', () => {
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] [BLOB-17] a redirect out of the allowlist is told with its hop, and gets no authorization', async () => {
+  it('[BLOB-18] [BLOB-17] a redirect out of the allowlist is refused with its hop, and gets no authorization', async () => {
     serving((response) => response.writeHead(302, { location: 'https://cdn.example/x?token=canary-query' }).end())
     const answer = await ingest({ url, authorization: SECRET })
     expect([answer.status, answer.json]).toEqual([
@@ -207,7 +207,7 @@ describe('refusals', () => {
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it('[OPS-6] [BLOB-17] neither authorization nor query stands in a log line or an answer', async () => {
+  it('[OPS-6] [BLOB-17] no log line and no answer contains the authorization or the query', async () => {
     serve(someBytes(8, 7))
     const as = member()
     const answers = [

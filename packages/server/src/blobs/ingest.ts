@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts'
+import { type Access, requireWriter } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -6,13 +6,13 @@ import { guardedFetch, type GuardedNetwork, urlNotAllowed } from '../outbound/gu
 import { judgeUrl } from '../outbound/url-rules.ts'
 import type { BlobGrant } from './blob-ledger.port.ts'
 import type { IngestRequest } from './ingest-request.ts'
-import { requireWriter, tooLarge } from './refusals.ts'
+import { tooLarge } from './refusals.ts'
 import type { TakeUpload } from './uploads.ts'
 
 export interface IngestDeps {
-  /** Bounds how many run at once, counts against the size limit and the quota, and makes bytes and record durable. */
+  /** Limits how many uploads run at once, applies size limit and quota, and makes bytes and record durable. */
   readonly upload: TakeUpload
-  /** Empty switches ingest off. */
+  /** An empty list switches ingest off. */
   readonly allowedHosts: readonly string[]
   readonly maxBlobBytes: number
   readonly userAgent: string
@@ -21,16 +21,22 @@ export interface IngestDeps {
   readonly metrics: Pick<Metrics, 'add'>
 }
 
-/** Fetches a URL into the caller's workspace; durable when it resolves. [interface, REST rule 8] */
-export type Ingest = (access: Access, request: () => IngestRequest) => Promise<BlobGrant>
+/** Fetching of URLs into the caller's workspace. [interface, REST rule 8] */
+export interface Ingest {
+  /** Throws what `fetch` would throw before it sends anything: EDIT_FORBIDDEN, INGEST_DISABLED, what reading the request throws, URL_NOT_ALLOWED. */
+  check(access: Access, readRequest: () => Pick<IngestRequest, 'url'>): void
+  /** Durable when it resolves. */
+  fetch(access: Access, readRequest: () => IngestRequest): Promise<BlobGrant>
+}
 
 /** [BLOB-17, U4] */
 const LIMITS = { totalMs: 30_000, idleMs: 5_000, maxRedirects: 5, maxHeaderBytes: 16 * 1024, maxBytes: null } as const
 
-/** Refused in this order: role, ingest switched off, the request, the URL, what an upload is refused for, then what fetching comes to. */
+/** Checks in this order: role, ingest switched on, request, URL, the checks of every upload, then the fetch. */
 export function createIngest(deps: IngestDeps): Ingest {
   const { allowedHosts, log } = deps
-  return async (access, readRequest) => {
+
+  function allowed<R extends Pick<IngestRequest, 'url'>>(access: Access, readRequest: () => R): { request: R; host: string } {
     requireWriter(access)
     if (allowedHosts.length === 0) {
       throw new RelayError('INGEST_DISABLED', 'ingest_not_configured: blob_ingest_allowed_hosts is empty on this relay.')
@@ -38,28 +44,44 @@ export function createIngest(deps: IngestDeps): Ingest {
     const request = readRequest()
     const verdict = judgeUrl(request.url, allowedHosts)
     if (verdict.kind === 'refused') throw urlNotAllowed(verdict.host, 0)
-    const grant = await deps.upload(access, {
-      expectedHash: null,
-      bytes: fetchedBytes(request, deps),
-      declaredBytes: null,
-      mimeType: request.mimeType,
-      provenance: request.provenance,
-    })
-    // The host alone: paths and queries may carry secrets, and provenance is not ours to read.
-    log.info('blob.ingested', 'A blob was fetched from a URL.', {
-      audit: true,
-      workspace: access.workspaceId,
-      sub: access.sub,
-      host: verdict.host,
-      hash: grant.hash,
-      sizeBytes: grant.sizeBytes,
-    })
-    return grant
+    return { request, host: verdict.host }
+  }
+
+  return {
+    check: (access, readRequest) => void allowed(access, readRequest),
+    async fetch(access, readRequest) {
+      const { request, host } = allowed(access, readRequest)
+      const announced: Announced = { mimeType: null }
+      const grant = await deps.upload(access, {
+        expectedHash: null,
+        bytes: fetchedBytes(request, announced, deps),
+        declaredBytes: null,
+        get mimeType() {
+          return request.typeOf(announced.mimeType)
+        },
+        provenance: request.provenance,
+      })
+      // Logs the host only: paths and queries may carry secrets, and the relay does not interpret provenance.
+      log.info('blob.ingested', 'A blob was fetched from a URL.', {
+        audit: true,
+        workspace: access.workspaceId,
+        sub: access.sub,
+        host,
+        hash: grant.hash,
+        sizeBytes: grant.sizeBytes,
+      })
+      return grant
+    },
   }
 }
 
-/** Nothing is sent before the upload asks for its first bytes: by then it has its place, and room in the quota. */
-async function* fetchedBytes(request: IngestRequest, deps: IngestDeps): AsyncGenerator<Uint8Array> {
+/** What the source tells before its bytes. */
+interface Announced {
+  mimeType: string | null
+}
+
+/** Sends nothing before the upload reads the first bytes: by then the upload has its place and room in the quota. */
+async function* fetchedBytes(request: IngestRequest, announced: Announced, deps: IngestDeps): AsyncGenerator<Uint8Array> {
   const { url, authorization } = request
   const { allowedHosts, maxBlobBytes, userAgent, network, metrics } = deps
   const answer = await guardedFetch(
@@ -76,5 +98,6 @@ async function* fetchedBytes(request: IngestRequest, deps: IngestDeps): AsyncGen
     answer.discard()
     throw tooLarge(answer.sizeBytes, maxBlobBytes, metrics)
   }
+  announced.mimeType = answer.mimeType
   yield* answer.body
 }

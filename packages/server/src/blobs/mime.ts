@@ -4,7 +4,7 @@ export const UNKNOWN_TYPE = 'application/octet-stream'
 const NAME = '[a-z0-9][a-z0-9!#$&^_.+-]{0,126}'
 const TYPE = new RegExp(`^${NAME}/${NAME}$`)
 
-/** What a browser may run scripts of when it shows it, besides the families of `isScriptCapable`. */
+/** Types, besides those of `isScriptCapable`, from which a browser may run scripts when it shows them. */
 const SCRIPT_CAPABLE: ReadonlySet<string> = new Set([
   'application/hta',
   'application/x-mimearchive',
@@ -27,20 +27,24 @@ const JAVASCRIPT = /^(?:text|application)\/(?:x-)?(?:javascript|ecmascript|jscri
 const SVG: ReadonlySet<string> = new Set(['image/svg+xml', 'image/svg', 'image/svg-xml', 'image/svg+xml-compressed'])
 
 /**
- * The type under which a blob is stored and served, by whatever path it came: lower case, without parameters, and what is malformed or
- * could run scripts is unknown. SVG stays, as documents show it in `<img>`. [BLOB-4]
+ * Returns the type under which a blob is stored and served, on every path: in lower case and without parameters. A
+ * malformed type, or one that could run scripts, becomes the unknown type. SVG is kept, since documents show it in
+ * `<img>`. [BLOB-4]
  */
 export function storedMimeType(given: string | null | undefined): string {
   const type = (given ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return TYPE.test(type) && !isScriptCapable(type) ? type : UNKNOWN_TYPE
 }
 
-/** Whether served bytes of this type are a download and never a page of ours. [BLOB-7] */
+/**
+ * Whether bytes of this type are served as a download, so that a browser never shows them as a page of this origin.
+ * [BLOB-7]
+ */
 export function isAttachment(mimeType: string): boolean {
   return SVG.has(mimeType) || isScriptCapable(mimeType)
 }
 
-/** HTML, XML in any vocabulary, messages that hold pages, and the JavaScript family; not SVG. */
+/** Whether the type is HTML, XML of any vocabulary, a message that holds pages, or JavaScript; SVG is not. */
 function isScriptCapable(type: string): boolean {
   if (SVG.has(type)) return false
   const isPageHolder = type.startsWith('multipart/') || type.startsWith('message/')

@@ -1,21 +1,22 @@
-import type { Access } from '../access/access.ts'
+import { type Access, requireWriter } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import type { BlobDeps } from './blob-deps.ts'
-import type { BlobGrant, StagedUpload } from './blob-ledger.port.ts'
+import type { Admission, BlobGrant, Reservation, StagedUpload } from './blob-ledger.port.ts'
 import type { DirectTransfer } from './blob-store.port.ts'
 import { isAttachment, storedMimeType } from './mime.ts'
-import { hashMismatch, overQuota, requireWriter, tooLarge } from './refusals.ts'
+import { hashMismatch, LOST, overQuota, tooLarge } from './refusals.ts'
 
 const DAY_MS = 86_400_000
 /** A PUT that began in the last second of its URL may still be arriving. */
 const RESERVATION_SLACK_MS = 60_000
-/** An object that is replaced between looking and taking it, time and again, is being played with. */
+/** Tries to take an object that is replaced while it is verified; then the request is refused. */
 const MAX_LOOKS = 3
 
 export interface UploadTicket {
   readonly url: string
-  /** The client PUTs with exactly these. [BLOB-10] */
+  /** The client must PUT with exactly these headers. [BLOB-10] */
   readonly headers: Readonly<Record<string, string>>
   readonly expiresAtMs: number
   readonly key: string
@@ -26,23 +27,28 @@ export interface DownloadLink {
   readonly expiresAtMs: number
 }
 
-/** Transfers between client and object store; on a filesystem every verb is PRESIGN_UNSUPPORTED. */
+/** Transfers between client and object store. With blobs on disk every verb throws PRESIGN_UNSUPPORTED. */
 export interface PresignedTransfer {
-  /** Refused before anything else is looked at where clients cannot move bytes themselves. */
+  /** Throws PRESIGN_UNSUPPORTED before anything else is checked, where clients cannot reach the store themselves. */
   requireDirect(): void
-  /** Reserves the size and says where to put the bytes; `exists` when the workspace holds the blob already. [BLOB-10] */
+  /**
+   * Reserves the size and returns where to put the bytes. Returns `exists` when the workspace holds the blob and its
+   * bytes are in the store. When they are missing or damaged, returns a URL whose reservation counts nothing. [BLOB-10]
+   */
   uploadUrl(
     access: Access,
     upload: { readonly hash: string; readonly sizeBytes: number; readonly mimeType: string | null },
   ): Promise<UploadTicket | 'exists'>
-  /** Verifies the uploaded object and grants it; durable when it resolves. Repeating it adds nothing. [BLOB-11, Q4] */
+  /** Verifies the uploaded object and grants it. Durable when it resolves. A repetition adds nothing. [BLOB-11, Q4] */
   finalize(access: Access, upload: { readonly hash: string; readonly mimeType: string | null }): Promise<BlobGrant>
-  /** For a grant that the caller may read. `ttlSecs`: in the place of the life that REST links have. [BLOB-9] */
+  /** Returns a link for a grant that the caller may read. `ttlSecs` replaces the lifetime of REST links. [BLOB-9] */
   downloadUrl(grant: BlobGrant, ttlSecs?: number): Promise<DownloadLink>
 }
 
 export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
-  const { store, ledger, locks, clock, random, settings, metrics } = deps
+  const { store, ledger, locks, clock, random, settings, metrics, log } = deps
+  /** One queue per workspace, since a check may read the whole object: many checks of one workspace delay no other. */
+  const looks = createKeyedQueue()
 
   const directOf = (): DirectTransfer => {
     if (store.direct === null) {
@@ -51,11 +57,18 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     return store.direct
   }
 
-  /** Asking again for the same upload renews its reservation and never adds one. */
+  /** A repeated request for the same upload renews its reservation and adds none. */
   async function stagingKey(access: Access, hash: string, bytes: number): Promise<string> {
     const staged = await ledger.staged(access.workspaceId, hash)
     const mine = staged.find((upload) => upload.sub === access.sub && upload.bytes === bytes)
     return mine?.id ?? newId('', 40, random)
+  }
+
+  async function isIntact(grant: BlobGrant, direct: DirectTransfer): Promise<boolean> {
+    const { workspaceId: workspace, hash, sizeBytes } = grant
+    const intact = await looks.run(workspace, () => direct.isIntact(hash, sizeBytes))
+    if (!intact) log.error('blobs.lost', LOST, { workspace, hash })
+    return intact
   }
 
   async function uploadUrl(
@@ -68,20 +81,21 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     const key = await stagingKey(access, hash, sizeBytes)
     const nowMs = clock.nowMs()
     const ttlMs = settings.presignTtlSecs * 1000
-    const admission = await ledger.reserve(
-      {
-        id: key,
-        workspaceId: access.workspaceId,
-        hash,
-        bytes: sizeBytes,
-        expiresAtMs: nowMs + ttlMs + RESERVATION_SLACK_MS,
-        upload: { kind: 'presigned', sub: access.sub, removeAtMs: nowMs + ttlMs + DAY_MS },
-      },
-      access.limits.quotaBytes,
-      nowMs,
-    )
+    const reservation: Reservation = {
+      id: key,
+      workspaceId: access.workspaceId,
+      hash,
+      bytes: sizeBytes,
+      expiresAtMs: nowMs + ttlMs + RESERVATION_SLACK_MS,
+      upload: { kind: 'presigned', sub: access.sub, removeAtMs: nowMs + ttlMs + DAY_MS },
+    }
+    const { quotaBytes } = access.limits
+    const admission = await ledger.reserve(reservation, quotaBytes, nowMs)
     if (admission.kind === 'over-quota') throw overQuota(admission, access, metrics)
-    if (admission.kind === 'held') return 'exists'
+    if (admission.kind === 'held') {
+      if (await isIntact(admission.grant, direct)) return 'exists'
+      await ledger.reserve({ ...reservation, heals: true }, quotaBytes, nowMs)
+    }
     const { presignTtlSecs: ttlSecs } = settings
     const signed = await direct.uploadUrl({
       stagingKey: key,
@@ -105,11 +119,14 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
       if (grant !== null) return grant
     }
     const held = await ledger.find(access.workspaceId, hash)
-    if (held !== null) return held
+    if (held !== null && (await isIntact(held, direct))) return held
     throw new RelayError('OBJECT_NOT_UPLOADED', 'No object was uploaded for this hash.', { hash })
   }
 
-  /** `null` when nothing was put under this key. An object that is refused is removed together with what was reserved for it. [Q4] */
+  /**
+   * Verifies and takes the object. Returns `null` when nothing was written under this key. A refused object is removed
+   * together with its reservation. [Q4]
+   */
   async function take(access: Access, staged: StagedUpload, mimeType: string, direct: DirectTransfer): Promise<BlobGrant | null> {
     const { id, hash } = staged
     for (let look = 0; look < MAX_LOOKS; look++) {
@@ -119,13 +136,15 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
       if (found.hash !== hash) return refused(staged, direct, hashMismatch(hash, found.hash))
       const grant = await locks.run(hash, () => promote(access, staged, { sizeBytes: found.sizeBytes, mimeType }, direct))
       if (grant === 'changed') continue
-      await direct.removeStaged(id)
+      await removeStaged(id, direct)
       return grant
     }
     return refused(
       staged,
       direct,
-      new RelayError('HASH_MISMATCH', 'The object changes while it is verified.', { expected: hash }),
+      new RelayError('HASH_MISMATCH', 'The uploaded object changed while it was being verified; upload it again.', {
+        expected: hash,
+      }),
     )
   }
 
@@ -135,20 +154,41 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     { sizeBytes, mimeType }: { readonly sizeBytes: number; readonly mimeType: string },
     direct: DirectTransfer,
   ): Promise<BlobGrant | 'changed'> {
-    if ((await direct.promote(id, hash, mimeType)) === 'changed') return 'changed'
     const { quotaBytes } = access.limits
+    const upload = { id, hash, workspaceId, sub, bytes: sizeBytes }
+    // The room is reserved before the bytes are copied, so that a refused object leaves no bytes behind.
+    const room = await reserveFound(upload, quotaBytes)
+    if (room.kind === 'over-quota') return refused(upload, direct, overQuota(room, access, metrics))
+    if ((await direct.promote(id, hash, mimeType)) === 'changed') return 'changed'
     const nowMs = clock.nowMs()
     const request = { reservationId: id, workspaceId, hash, sizeBytes, mimeType, sub, provenance: null, quotaBytes, nowMs }
     const outcome = await ledger.grant(request)
     if (outcome.kind === 'granted') return outcome.grant
-    // The promoted bytes become an orphan with the reservation.
-    return refused({ id, hash, workspaceId, sub, bytes: sizeBytes }, direct, overQuota(outcome, access, metrics))
+    // The copied bytes become an orphan when the reservation ends.
+    return refused(upload, direct, overQuota(outcome, access, metrics))
+  }
+
+  /** Reserves the real size of an object: its reservation may have ended, or the quota may have changed. */
+  function reserveFound({ id, workspaceId, hash, sub, bytes }: StagedUpload, quotaBytes: number | null): Promise<Admission> {
+    const nowMs = clock.nowMs()
+    const expiresAtMs = nowMs + RESERVATION_SLACK_MS
+    const upload = { kind: 'presigned', sub, removeAtMs: nowMs + DAY_MS } as const
+    return ledger.reserve({ id, workspaceId, hash, bytes, expiresAtMs, upload }, quotaBytes, nowMs)
   }
 
   async function refused(staged: StagedUpload, direct: DirectTransfer, error: RelayError): Promise<never> {
-    await direct.removeStaged(staged.id)
+    await removeStaged(staged.id, direct)
     await ledger.release(staged.id)
     throw error
+  }
+
+  /** Removes a staged object. A failure changes no answer: an object that stays is found by its age. [BLOB-12] */
+  async function removeStaged(id: string, direct: DirectTransfer): Promise<void> {
+    await direct.removeStaged(id).catch((error: unknown) => {
+      log.warn('blobs.staged_left', 'A staged object could not be removed; it is removed a day after its URL ends.', {
+        detail: String(error),
+      })
+    })
   }
 
   return {

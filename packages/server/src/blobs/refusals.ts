@@ -1,15 +1,16 @@
-import { type Access, mayCreate, refuse } from '../access/access.ts'
+import type { Access } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
-/** A blob that is unknown, of another workspace, or not for this caller: all alike to the byte. [REST-6, BLOB-6] */
+/** Message of a log line about a held blob whose bytes are missing or wrong. */
+export const LOST = 'The bytes of a blob are missing, cut or damaged; uploading it again heals it.'
+
+/**
+ * The error for a blob that is unknown, of another workspace, or not for this caller: the same bytes in all cases.
+ * [REST-6, BLOB-6]
+ */
 export function unknownBlob(): RelayError {
   return new RelayError('NOT_FOUND', 'There is no such blob.', { resource: 'blob' })
-}
-
-/** [PERM-3] */
-export function requireWriter({ role }: Access): void {
-  if (!mayCreate(role)) throw refuse({ role, level: 'view', needed: 'edit' })
 }
 
 export function tooLarge(sizeBytes: number, maxBytes: number, metrics: Pick<Metrics, 'add'>): RelayError {

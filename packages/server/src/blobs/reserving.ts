@@ -5,26 +5,29 @@ import { overQuota } from './refusals.ts'
 
 const STEP_BYTES = 1_048_576
 /**
- * Renewed while bytes arrive, which is at least once a minute [REST-7], so that only an upload whose process died runs into it: where several
- * processes share a store, nobody else can end it sooner.
+ * Lifetime of a reservation. It is renewed while bytes arrive, at least once a minute [REST-7], so it expires only when
+ * its process has died: where several processes share a store, no other process can end it sooner.
  */
 const LIFE_MS = 3 * 60_000
 
-/** What one upload under way holds of the quota. [Q2] */
+/** The quota that one running upload holds. [Q2] */
 export interface UploadHold {
   readonly reservationId: string
   /**
-   * Makes room for `totalBytes` in all; throws STORAGE_QUOTA, for bytes of an unknown hash only at `settle`. Nothing is asked of a blob that the
-   * workspace holds already. [Q3]
+   * Reserves room for `totalBytes` in all. Throws STORAGE_QUOTA; while the hash is unknown, only `settle` throws it. A
+   * blob that the workspace holds already needs no room. [Q3]
    */
   cover(totalBytes: number): Promise<void>
-  /** Says which blob it is and how long, as soon as that is known. From then on a crash leaves an orphan that is found, never lost bytes. */
+  /**
+   * Names hash and size as soon as they are known. From then on a crash leaves an orphan that the collector finds, and
+   * never unknown bytes.
+   */
   settle(hash: string, sizeBytes: number): Promise<void>
-  /** Idempotent; never throws. */
+  /** Ends the hold; may be called again, and never throws. */
   end(): Promise<void>
 }
 
-/** Reserves the declared length at once, without one in steps as bytes arrive. [Q2] */
+/** Reserves the declared length at once; without a declared length reserves in steps as bytes arrive. [Q2] */
 export async function openHold(
   access: Access,
   upload: { readonly hash: string | null; readonly declaredBytes: number | null },
@@ -33,7 +36,10 @@ export async function openHold(
   const reservationId = newId('up-', 24, random)
   const { workspaceId, limits } = access
   let held = false
-  /** Too little room for bytes whose hash only their end tells: it may be one that the workspace holds, and is then not refused. [Q3] */
+  /**
+   * There is too little room for bytes whose hash is known only at their end. The workspace may hold that blob already,
+   * and then the upload is not refused. [Q3]
+   */
   let undecided = false
   let reservedBytes = 0
   let renewAtMs = 0
@@ -69,7 +75,7 @@ export async function openHold(
         if (clock.monotonicMs() >= renewAtMs) await require(reservedBytes)
         return
       }
-      // A whole step that does not fit may yet have room for what there is.
+      // When a whole step does not fit, there may still be room for the bytes themselves.
       const step = Math.ceil(totalBytes / STEP_BYTES) * STEP_BYTES
       const admission = await reserve(step)
       if (admission.kind !== 'over-quota') return
@@ -79,7 +85,9 @@ export async function openHold(
     settle: (hash, sizeBytes) => (held ? Promise.resolve() : require(sizeBytes, hash)),
     async end() {
       await ledger.release(reservationId).catch((error: unknown) => {
-        log.warn('blobs.reservation_left', 'A reservation could not be ended; it ends with its time.', { detail: String(error) })
+        log.warn('blobs.reservation_left', 'A reservation could not be ended; it ends when it expires.', {
+          detail: String(error),
+        })
       })
     },
   }

@@ -1,31 +1,34 @@
-import type { Access } from '../access/access.ts'
+import { type Access, requireWriter } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { BlobDeps } from './blob-deps.ts'
 import type { BlobGrant, Provenance } from './blob-ledger.port.ts'
 import type { ReceivedBlob } from './blob-store.port.ts'
 import { storedMimeType } from './mime.ts'
-import { hashMismatch, overQuota, requireWriter, tooLarge } from './refusals.ts'
+import { hashMismatch, overQuota, tooLarge } from './refusals.ts'
 import { openHold, type UploadHold } from './reserving.ts'
 
 const TRY_AGAIN_MS = 1_000
 
 export interface BlobUpload {
-  /** What the bytes must have; `null` when whoever asked does not know it. */
+  /** The hash that the bytes must have; `null` when the caller does not know it. */
   readonly expectedHash: string | null
   readonly bytes: AsyncIterable<Uint8Array>
-  /** As announced; what arrives is counted all the same. */
+  /** The announced size; the bytes are counted all the same. */
   readonly declaredBytes: number | null
-  /** As announced, in any spelling. [BLOB-4] */
+  /** The announced type, in any spelling. It is read after all bytes, since a source may tell it with them. [BLOB-4] */
   readonly mimeType: string | null
   readonly provenance: Provenance | null
 }
 
-/** Takes uploads whose bytes pass through the relay. When it resolves, bytes, record and grant are durable; when it rejects, none is. [BLOB-3] */
+/**
+ * Takes an upload whose bytes pass through the relay. When it resolves, bytes, record and grant are durable; when it
+ * rejects, none of them is. [BLOB-3]
+ */
 export type TakeUpload = (access: Access, upload: BlobUpload) => Promise<BlobGrant>
 
 /**
- * The order that answers first: role, announced size, uploads at a time, room on the disk, quota, then what the bytes turn out to be.
+ * Checks in this order: role, announced size, number of uploads, room on the disk, quota, then the bytes themselves.
  * [PERM-3, REST-12, X34, Q2, BLOB-3]
  */
 export function createUploads(deps: BlobDeps): TakeUpload {
@@ -72,7 +75,7 @@ export function createUploads(deps: BlobDeps): TakeUpload {
       if (upload.expectedHash === null) await hold.settle(hash, sizeBytes)
       return await deps.locks.run(hash, () => keepAndGrant(access, upload, received, hold))
     } catch (error) {
-      // After `keep` this does nothing: the bytes are then an orphan, which the collector finds by the reservation.
+      // Does nothing after `keep`: the bytes are then an orphan, which the collector finds by the reservation.
       await received.discard().catch(() => undefined)
       throw error
     }

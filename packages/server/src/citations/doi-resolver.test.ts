@@ -8,6 +8,7 @@ import { directly } from '../outbound/guarded-hop.ts'
 import { systemResolve } from '../outbound/resolver.ts'
 import { type Internet, startInternet } from '../outbound/testing/internet.ts'
 import { createDoiResolver, type DoiResolver } from './doi-resolver.ts'
+import { stopwatch } from '../kernel/testing/patience.ts'
 
 const ITEM = { type: 'article-journal', title: 'On <i>relays</i>' }
 
@@ -115,12 +116,12 @@ describe('the time of a look-up', () => {
       // The second try, for which no time is left, is never answered.
       if (requests.length === 1) void time.advance(15_000).then(() => response.writeHead(503).end())
     }
-    const startedMs = performance.now()
+    const took = stopwatch()
     expect(await localResolver().resolve('w', '10.1000/1')).toMatchObject({
       code: 'ERR_DOI_UNAVAILABLE',
       facts: { reason: 'timeout', retryable: true },
     })
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
+    expect(took()).toBeLessThan(5_000)
   })
 
   it('[REF-11] [MCP-15] is not spent on a call that was cancelled while it waited', async () => {

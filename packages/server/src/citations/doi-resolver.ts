@@ -1,12 +1,12 @@
+import { doiKey, invalidDoi, readDoi } from '@docrelay/model/references/doi'
 import { type Refusal, refused } from '@docrelay/model/edit'
 import { isJsonObject } from '@docrelay/model/json'
 import { parseJsonBytes } from '@docrelay/model/json-scan'
-import { quote } from '@docrelay/model/quote'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { type GuardedNetwork, guardedFetch } from '../outbound/guarded-fetch.ts'
 import { judgeUrl } from '../outbound/url-rules.ts'
-import { type CslItem, cslItemOf, doiKey, doiUrl, readDoi } from './doi.ts'
+import { type CslItem, cslItemOf, doiUrl } from './doi.ts'
 import { createSlots } from './slots.ts'
 
 export interface ResolvedDoi {
@@ -75,7 +75,7 @@ export function createDoiResolver(deps: DoiResolverDeps): DoiResolver {
   return {
     async resolve(workspaceId, text, signal) {
       const doi = readDoi(text)
-      if (doi === null) return invalid(text)
+      if (doi === null) return invalidDoi(text)
       const inPlace = async (): Promise<ResolvedDoi | Refusal> => {
         signal?.throwIfAborted()
         // Whoever waited for a place may find that the one before has asked the same.
@@ -144,11 +144,6 @@ async function requested(doi: string, { base, userAgent, network }: DoiResolverD
 function jsonObject(bytes: Buffer): CslItem | null {
   const parsed = parseJsonBytes(bytes, JSON_LIMITS)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : null
-}
-
-function invalid(text: string): Refusal {
-  const doi = quote(text)
-  return refused('ERR_DOI_INVALID', `${JSON.stringify(doi)} is not a DOI; one looks like 10.1000/182.`, { doi })
 }
 
 function notFound(doi: string): Refusal {

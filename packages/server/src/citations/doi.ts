@@ -1,17 +1,5 @@
-/** What may stand before a DOI. [REF-9] */
-const PREFIX = /^(?:https?:\/\/(?:dx\.)?doi\.org\/|doi:\s*|info:doi\/)/i
-const DOI = /^10\.\d{4,9}(?:\.\d+)*\/[^\p{C}\p{Z}]+$/u
-
-/** The DOI that a text names, without what stands around it; `null` when it names none. [REF-9] */
-export function readDoi(text: string): string | null {
-  const doi = text.trim().replace(PREFIX, '')
-  return DOI.test(doi) ? doi : null
-}
-
-/** By which equal DOIs are found. [REF-4] */
-export function doiKey(doi: string): string {
-  return doi.toLowerCase()
-}
+import { doiKey } from '@docrelay/model/references/doi'
+import { referenceIdFlaw } from '@docrelay/model/references/reference-library'
 
 /**
  * Where a DOI is looked up, below the configured base. Slashes stay, as resolvers expect them, unless the parts would be read as a way up the
@@ -24,21 +12,14 @@ export function doiUrl(base: URL, doi: string): URL {
   return new URL(`${base.origin}${base.pathname.replace(/\/+$/, '')}/${encoded}`)
 }
 
-const MAX_ID_CHARACTERS = 256
-
 export type CslItem = Readonly<Record<string, unknown>>
 
 /** A resolver's answer as an item of the library: it can be cited by its id and found by its DOI, and its texts are text. [REF-12] */
 export function cslItemOf(answer: CslItem, doi: string): CslItem {
-  const id = isUsableId(answer['id']) ? answer['id'] : doiKey(doi)
+  const id = referenceIdFlaw(answer['id']) === null ? answer['id'] : doiKey(doi)
   const item: Record<string, unknown> = { ...answer, id, DOI: answer['DOI'] ?? doi }
   for (const name of ['title', 'abstract']) if (typeof item[name] === 'string') item[name] = textOf(item[name])
   return item
-}
-
-/** What can be an item's id in a library. [REF-3] */
-function isUsableId(id: unknown): id is string {
-  return typeof id === 'string' && id.trim() !== '' && id.length <= MAX_ID_CHARACTERS && !/\p{Cc}/u.test(id)
 }
 
 const BLOCKS = /<\/?(?:jats:)?(?:p|br|sec|title|div|li|list|list-item)(?:\s[^<>]*)?\/?>/gi

@@ -25,7 +25,9 @@ const COLLECTION_INPUT: JsonSchema = {
   additionalProperties: true,
 }
 
-/** What the routes of one registry take and answer: a list under its member name, and its version. [REST-25, REST-32] */
+/**
+ * Requests and answers of the routes of one registry: a list under its member name, and its version. [REST-25, REST-32]
+ */
 export function registryExchanges(
   member: string,
   entry: JsonSchema,
@@ -80,7 +82,7 @@ export function registryExchanges(
   }
 }
 
-/** What the collection routes take and answer. [REST-36] */
+/** Requests and answers of the collection routes. [REST-36] */
 export const COLLECTION_EXCHANGES = {
   ...registryExchanges('collections', COLLECTION, COLLECTION_INPUT, 200),
   documents: {

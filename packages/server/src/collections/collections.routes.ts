@@ -2,16 +2,14 @@ import { documentMetadata } from '../documents/metadata.ts'
 import type { Documents } from '../documents/documents.ts'
 import { callerOf } from '../http/caller.ts'
 import { JSON_BODY, NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
-import { RelayError } from '../kernel/errors.ts'
 import { healDefinitions } from './definitions.ts'
 import { readRegistry, type RegistryDeclaration, type RegistryDeps, replaceRegistry } from './registry.ts'
 import { COLLECTION_EXCHANGES } from './collections.exchanges.ts'
 
-const MAX_ID_BYTES = 64
 const HEADERS = { 'Cache-Control': 'private, no-cache' }
 const COLLECTIONS: RegistryDeclaration = { kind: 'collections', member: 'collections', heal: healDefinitions }
 
-/** The collection routes without what they run. [interface, Endpoints] */
+/** The collection routes without their handlers. [interface, Endpoints] */
 export const COLLECTION_ROUTES = {
   get: {
     method: 'GET',
@@ -27,6 +25,7 @@ export const COLLECTION_ROUTES = {
     path: '/api/collections',
     credential: 'bearer',
     body: JSON_BODY,
+    writersOnly: true,
     needs: 'role owner or member',
     summary: 'Replaces the collections of the workspace.',
     exchange: COLLECTION_EXCHANGES.put,
@@ -39,10 +38,6 @@ export const COLLECTION_ROUTES = {
     needs: 'view, per document',
     summary: 'Documents of a collection that the caller may read, newest change first; none when it is unknown.',
     exchange: COLLECTION_EXCHANGES.documents,
-    checkParams({ id = '' }: Readonly<Record<string, string>>) {
-      if (id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES) return
-      throw new RelayError('BAD_ID', `A collection id has 1 to ${MAX_ID_BYTES} bytes.`, { field: 'id' })
-    },
   },
 } as const satisfies Record<string, RouteDeclaration>
 
@@ -57,7 +52,7 @@ export function collectionRoutes({ registries, documents }: CollectionRoutesDeps
       ...COLLECTION_ROUTES.get,
       async handle(request) {
         const { access } = callerOf(request)
-        return { kind: 'json-bytes', bytes: await readRegistry(registries, access, COLLECTIONS), headers: HEADERS }
+        return { kind: 'json-bytes', parts: [await readRegistry(registries, access, COLLECTIONS)], headers: HEADERS }
       },
     },
     {
@@ -70,7 +65,8 @@ export function collectionRoutes({ registries, documents }: CollectionRoutesDeps
     {
       ...COLLECTION_ROUTES.documents,
       async handle(request) {
-        // Membership rides the body and needs no registered collection, so that an unknown id is one without documents. [REST-24]
+        // A document names its collection in its body, and the collection need not be registered: an unknown id is a
+        // collection without documents. [REST-24]
         const query = { limit: null, after: null, titlePart: null, collectionId: request.params.id ?? '' }
         const { items } = await documents.list(callerOf(request).access, query)
         const found = items.map(({ head, reader }) => documentMetadata(head, reader))

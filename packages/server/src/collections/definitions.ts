@@ -6,8 +6,8 @@ const MAX_COLOR_BYTES = 32
 const DEFAULT_COLOR = '#808080'
 
 /**
- * Collection definitions as they are stored: in their order, names trimmed, of one id the first only; members that are not known are kept.
- * Healing what is healed changes nothing. Throws BAD_COLLECTIONS. [REST-25, interface REST rule 5]
+ * Returns collection definitions as they are stored: in their order, names trimmed, of repeated ids the first, unknown
+ * members kept. Applying it twice changes nothing more. Throws BAD_COLLECTIONS. [REST-25, interface REST rule 5]
  */
 export function healDefinitions(list: unknown): readonly CollectionDefinition[] {
   return readEntries(list, 'collections', MAX_COLLECTIONS)
@@ -26,7 +26,7 @@ function readDefinition({ index, given, id }: Entry): CollectionDefinition {
   }
 }
 
-/** Where it is absent, the place in the list as it was sent. */
+/** An absent order is the index in the list that was sent. */
 function readOrder(order: unknown, index: number): number {
   if (order === undefined) return index
   if (Number.isSafeInteger(order)) return order as number

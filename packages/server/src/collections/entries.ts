@@ -3,15 +3,15 @@ import { RelayError } from '../kernel/errors.ts'
 const MAX_ID_BYTES = 64
 const MAX_NAME_CHARACTERS = 120
 
-/** One entry of a list as it was sent, and its place there. */
+/** One entry of a list with its index. */
 export interface Entry {
   readonly index: number
-  /** With every member, known or not. */
+  /** Every member, also unknown ones. */
   readonly given: Readonly<Record<string, unknown>>
   readonly id: string
 }
 
-/** BAD_COLLECTIONS about one member of one entry. */
+/** Makes a BAD_COLLECTIONS about one member of one entry. */
 export function badEntry(index: number, field: string, rule: string, limit?: number): RelayError {
   return new RelayError('BAD_COLLECTIONS', `Entry ${index}: ${field} ${rule}.`, {
     index,
@@ -20,7 +20,7 @@ export function badEntry(index: number, field: string, rule: string, limit?: num
   })
 }
 
-/** The entries of a list, of those with one id the first only; at most `most` of them are left. [REST-25, REST-32] */
+/** Returns the entries of a list, of repeated ids only the first; at most `most` may be left. [REST-25, REST-32] */
 export function readEntries(list: unknown, member: string, most: number): readonly Entry[] {
   if (!Array.isArray(list)) throw new RelayError('BAD_COLLECTIONS', `The member ${member} is a list.`, { field: member })
   const entries = new Map<string, Entry>()
@@ -40,20 +40,20 @@ function readEntry(given: unknown, index: number): Entry {
   return { index, given, id: readBytes(given, index, 'id', MAX_ID_BYTES) }
 }
 
-/** 1 to `maxBytes` bytes of text. */
+/** Reads text of 1 to `maxBytes` bytes. */
 export function readBytes(given: Readonly<Record<string, unknown>>, index: number, field: string, maxBytes: number): string {
   const value = own(given, field)
   if (typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= maxBytes) return value
   throw badEntry(index, field, `is text of 1 to ${maxBytes} bytes`, maxBytes)
 }
 
-/** A name that was sent: text of 1 to 120 characters. */
+/** Checks a name: text of 1 to 120 characters. */
 export function checkName(name: unknown, index: number): string {
   if (typeof name === 'string' && name !== '' && Array.from(name).length <= MAX_NAME_CHARACTERS) return name
   throw badEntry(index, 'name', `is text of 1 to ${MAX_NAME_CHARACTERS} characters`, MAX_NAME_CHARACTERS)
 }
 
-/** A member that the entry itself has; `undefined` otherwise, also for names of Object's own. */
+/** Returns an own member of the entry, otherwise `undefined`, also for names that every object inherits. */
 export function own(given: Readonly<Record<string, unknown>>, field: string): unknown {
   return Object.hasOwn(given, field) ? given[field] : undefined
 }

@@ -1,8 +1,8 @@
-/** What a workspace keeps beside its documents: one versioned JSON value of each kind. */
+/** A workspace keeps one versioned JSON value of each of these kinds beside its documents. */
 export type RegistryKind = 'collections' | 'style-profiles'
 
 export interface Registry {
-  /** 0 before the first write, then 1 more with each. [REST-25] */
+  /** 0 before the first write; each write adds 1. [REST-25] */
   readonly version: number
   /** JSON text of the list; `[]` before the first write. */
   readonly text: string
@@ -12,9 +12,9 @@ export interface RegistryWrite {
   readonly workspaceId: string
   readonly kind: RegistryKind
   readonly text: string
-  /** `null` replaces whatever is there. */
+  /** `null` replaces the value whatever its version. */
   readonly expectedVersion: number | null
-  /** Ceiling on the UTF-8 bytes of all registries of the workspace together. [REST-32] */
+  /** Most UTF-8 bytes that all registries of the workspace may have together. [REST-32] */
   readonly maxBytes: number
 }
 

@@ -1,4 +1,4 @@
-import { type Access, mayCreate, refuse } from '../access/access.ts'
+import { type Access, requireWriter } from '../access/access.ts'
 import { badRequest, readMembers } from '../kernel/bad-request.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { RegistryKind, RegistryStore } from './registry-store.port.ts'
@@ -6,9 +6,9 @@ import type { RegistryKind, RegistryStore } from './registry-store.port.ts'
 /** One versioned list that a workspace keeps beside its documents. */
 export interface RegistryDeclaration {
   readonly kind: RegistryKind
-  /** The member that holds the list, in requests, answers and conflicts. */
+  /** Name of the member with the list, in requests, answers and conflicts. */
   readonly member: 'collections' | 'profiles'
-  /** The list as it will be stored. Throws BAD_COLLECTIONS. */
+  /** Returns the list as it will be stored. Throws BAD_COLLECTIONS. */
   heal(list: unknown): readonly unknown[]
 }
 
@@ -18,15 +18,15 @@ export interface RegistryDeps {
   readonly maxBytes: number
 }
 
-/** The JSON answer of a registry. Any role may read it. [PERM-3] */
+/** Returns the JSON answer of a registry, which any role may read. [PERM-3] */
 export async function readRegistry(deps: RegistryDeps, access: Access, registry: RegistryDeclaration): Promise<Uint8Array> {
   const { version, text } = await deps.store.read(access.workspaceId, registry.kind)
   return Buffer.from(`{"${registry.member}":${text},"version":${version}}`)
 }
 
 /**
- * Replaces the list wholesale; durable when it resolves. Viewers are refused; a request that expects another version is told what is stored.
- * [REST-25, REST-32, PERM-3]
+ * Replaces the whole list; durable when it resolves. Viewers are refused. A request that expects another version gets
+ * an error with the stored list. [REST-25, REST-32, PERM-3]
  */
 export async function replaceRegistry(
   deps: RegistryDeps,
@@ -34,7 +34,7 @@ export async function replaceRegistry(
   { kind, member, heal }: RegistryDeclaration,
   json: unknown,
 ): Promise<{ readonly success: true; readonly newVersion: number }> {
-  if (!mayCreate(access.role)) throw refuse({ role: access.role, level: 'view', needed: 'edit' })
+  requireWriter(access)
   const { [member]: list, expectedVersion } = readMembers(json)
   const outcome = await deps.store.replace({
     workspaceId: access.workspaceId,
@@ -63,7 +63,10 @@ export async function replaceRegistry(
   }
 }
 
-/** `null`: not given, which replaces whatever is stored; a JSON null is refused, as it would do so by mistake. */
+/**
+ * `null`: absent, so the list is replaced whatever its version. A JSON null is refused, since it would do the same by
+ * mistake.
+ */
 function readExpectedVersion(value: unknown): number | null {
   if (value === undefined) return null
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { counted } from '../kernel/counted.ts'
 import { type Command, UsageError } from './command.ts'
 import { onStore, STORE_OPTIONS } from './tool-options.ts'
 
@@ -15,9 +16,10 @@ export const backupCommand: Command = {
     return onStore(call, io, async (options) => {
       const { runBackup } = await import('../compose/tools.ts')
       const done = await runBackup(options, resolve(io.cwd, name), call.flag('blobs'))
-      io.stdout(`${name} written: ${done.rows} rows and ${done.blobs} blobs, ${done.bytes} bytes\n`)
+      io.stdout(`${name} written: ${counted(done.rows, 'row')} and ${counted(done.blobs, 'blob')}, ${done.bytes} bytes\n`)
       for (const hash of done.lostBlobs) io.stderr(`blob ${hash} is missing or damaged in the store and not in the backup\n`)
-      return done.lostBlobs.length === 0 ? 0 : 1
+      for (const { detail } of done.losses) io.stderr(`the backup lacks acknowledged writes that the store has lost: ${detail}\n`)
+      return done.lostBlobs.length + done.losses.length === 0 ? 0 : 1
     })
   },
 }
@@ -35,8 +37,10 @@ export const restoreCommand: Command = {
     return onStore(call, io, async (options) => {
       const { runRestore } = await import('../compose/tools.ts')
       const { manifest, rows, blobs } = await runRestore(options, resolve(io.cwd, name))
-      io.stdout(`${name} of ${manifest.createdAt} restored: ${rows} rows and ${blobs} blobs\n`)
+      io.stdout(`${name} of ${manifest.createdAt} restored: ${counted(rows, 'row')} and ${counted(blobs, 'blob')}\n`)
       for (const hash of manifest.lostBlobs) io.stderr(`blob ${hash} was lost before the backup was made\n`)
+      for (const loss of manifest.losses ?? [])
+        io.stderr(`the backup was made of a store that had lost acknowledged writes: ${loss}\n`)
       if (manifest.blobs === 'elsewhere') io.stderr('the backup has no blobs: they must still be in the object store\n')
       return 0
     })

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,6 +39,7 @@ async function run(args: readonly string[], options: RunOptions = {}): Promise<R
     stderr: (text: string) => void (err += text),
     onStopSignal: (callback: () => void) => void (options.crash === undefined && setImmediate(callback)),
     onCrash: (callback: (error: unknown) => void) => void (options.crash !== undefined && setImmediate(callback, options.crash)),
+    keepCompiledCode: () => undefined,
   }
   const start = options.start ?? (() => Promise.reject(new Error('nothing may be started here')))
   const code = await runCommandLine(args, io, {
@@ -53,7 +53,12 @@ const never = new Promise<Error>(() => {})
 const relay =
   (drain: RunningRelay['drain'], failed = never) =>
   (): Promise<RunningRelay> =>
-    Promise.resolve({ listeners: [{ name: 'main', url: 'http://0.0.0.0:9876' }], failed, drain })
+    Promise.resolve({
+      release: { version: '1.2.3', commit: 'abc', built: 'today' },
+      listeners: [{ name: 'main', url: 'http://0.0.0.0:9876' }],
+      failed,
+      drain,
+    })
 
 describe('commands', () => {
   it('[CFG-11] init writes every key and refuses to overwrite without --force', async () => {
@@ -93,7 +98,7 @@ describe('commands', () => {
   it('[CFG-11] help and --version answer on stdout', async () => {
     expect(await run(['--version'])).toEqual({ code: 0, out: 'relay 1.2.3\n', err: '' })
     const overview = await run(['help'])
-    for (const name of ['init', 'serve', 'config check', 'config print', 'backup', 'restore', 'verify', 'migrate'])
+    for (const name of ['init', 'serve', 'config check', 'config print', 'backup', 'restore', 'verify', 'repair', 'migrate'])
       expect(overview.out).toContain(`  ${name} `)
     expect(overview).toMatchObject({ code: 0, err: '' })
     expect((await run(['--help'])).out).toBe(overview.out)
@@ -173,7 +178,11 @@ describe('exit codes and streams', () => {
   it('[CFG-13] serve prints its listeners on stdout and logs JSON on stderr', async () => {
     const done = await run(['serve'], { start: relay(() => Promise.resolve('clean')) })
     expect([done.code, done.out]).toEqual([0, 'main http://0.0.0.0:9876\n'])
-    for (const line of done.err.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ event: 'config.warning' })
+    const events = done.err
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: string }).event)
+    expect(new Set(events)).toEqual(new Set(['config.warning', 'relay.started', 'relay.stopping', 'relay.stopped']))
   })
 
   it('[LIFE-28] a clean drain is 0, an overrun or a failure is 1', async () => {
@@ -209,63 +218,4 @@ describe('a relay that crashes', () => {
     expect([done.code, drains]).toEqual([1, 1])
     expect(done.err).toMatch(/"event":"relay.crashed".*impossible/)
   })
-})
-
-describe('the process', () => {
-  /** The real program, with the real streams and exit code. */
-  function program(args: readonly string[], env: Record<string, string>): Promise<Run> {
-    const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
-    return new Promise((resolve) => {
-      const child = spawn(process.execPath, [main, ...args], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } })
-      const run: Run = { code: -1, out: '', err: '' }
-      child.stdout.on('data', (chunk: Buffer) => void (run.out += chunk.toString()))
-      child.stderr.on('data', (chunk: Buffer) => void (run.err += chunk.toString()))
-      child.on('close', (code) => resolve({ ...run, code: code ?? -1 }))
-    })
-  }
-
-  it('[CFG-12] ends with the code of its command and without colours', async () => {
-    const [version, bad] = await Promise.all([program(['--version'], {}), program(['config', 'check'], { FORCE_COLOR: '1' })])
-    expect(version).toMatchObject({ code: 0, err: '' })
-    expect(version.out).toMatch(/^relay \d+\.\d+\.\d+\n$/)
-    expect(bad).toMatchObject({ code: 2, out: '' })
-    expect(bad.err).not.toContain('\u001b')
-    expect(readdirSync(cwd)).toEqual([])
-  })
-
-  it('[CFG-13] [LIFE-28] [OPS-5] serve announces itself, logs JSON alone, creates only its stores, and stops at the first signal', async () => {
-    const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      ...AUTH,
-      RELAY_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks',
-      RELAY_HOST: '127.0.0.1',
-      RELAY_PORT: '0',
-      RELAY_METRICS_PORT: '0',
-      RELAY_MCP_PORT: '0',
-    }
-    const child = spawn(process.execPath, [main, 'serve'], { cwd, env })
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-    const text = { out: '', err: '' }
-    child.stderr.on('data', (chunk: Buffer) => void (text.err += chunk.toString()))
-    await new Promise<void>((resolve) => {
-      child.stdout.on('data', (chunk: Buffer) => {
-        text.out += chunk.toString()
-        if (text.out.includes('main ')) resolve()
-      })
-      void ended.then(() => resolve())
-    })
-    const url = /^main (http:\/\/127\.0\.0\.1:\d+)$/m.exec(text.out)?.[1]
-    const health = url === undefined ? text.err : await (await fetch(`${url}/health`)).text()
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) child.kill(signal)
-    expect([health, await ended]).toEqual(['ok', 0])
-    for (const line of text.err.trim().split('\n'))
-      expect(JSON.parse(line)).toMatchObject({ ts: expect.any(String), level: expect.any(String) })
-    expect(readdirSync(cwd)).toEqual(['data'])
-    expect(
-      readdirSync(join(cwd, 'data'))
-        .filter((name) => !name.startsWith('relay.db'))
-        .sort(),
-    ).toEqual(['blobs', 'mcp_token'])
-  }, 30_000)
 })

@@ -3,6 +3,7 @@ import { type Command, type CommandIo, type ExitCode, parseCall, UsageError } fr
 import { configCheck, configPrint } from './config.ts'
 import { init } from './init.ts'
 import { migrateCommand } from './migrate.ts'
+import { repairCommand } from './repair.ts'
 import { type LoadRelay, serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -11,7 +12,7 @@ export interface CommandLineOptions {
   readonly loadRelay: LoadRelay
 }
 
-/** Runs what the arguments ask for. Without a command it shows the help as a usage error. [CFG-11, CFG-12] */
+/** Runs the command that the arguments name. Without a command it shows the help as a usage error. [CFG-11, CFG-12] */
 export async function runCommandLine(args: readonly string[], io: CommandIo, options: CommandLineOptions): Promise<ExitCode> {
   const commands: readonly Command[] = [
     init,
@@ -21,6 +22,7 @@ export async function runCommandLine(args: readonly string[], io: CommandIo, opt
     backupCommand,
     restoreCommand,
     verifyCommand,
+    repairCommand,
     migrateCommand,
   ]
   const [first] = args

@@ -13,7 +13,7 @@ export const init: Command = {
   run(call, io) {
     const name = call.text('config') ?? DEFAULT_CONFIG_FILE
     try {
-      // The file is where secrets will be written into.
+      // The operator will write secrets into this file.
       writeFileSync(resolve(io.cwd, name), initialFile(), { flag: call.flag('force') ? 'w' : 'wx', mode: 0o600 })
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined

@@ -1,3 +1,4 @@
+import type { PendingStep } from '../compose/tools.ts'
 import type { Command } from './command.ts'
 import { onStore, STORE_OPTIONS } from './tool-options.ts'
 
@@ -11,15 +12,26 @@ export const migrateCommand: Command = {
   run(call, io) {
     return onStore(call, io, async (options) => {
       const { runMigrate, runPlan } = await import('../compose/tools.ts')
-      const planOnly = call.flag('plan')
-      const { steps, backup } = planOnly ? { steps: await runPlan(options), backup: null } : await runMigrate(options)
-      if (steps.length === 0) io.stdout('the store is up to date\n')
-      if (backup !== null) io.stdout(`backup ${backup}\n`)
-      for (const { name, safe, bytes } of steps) {
-        const by = safe ? 'relay serve does it as well' : 'needs relay migrate'
-        io.stdout(`${planOnly ? 'pending' : 'applied'} ${name}: passes over about ${bytes} bytes; ${by}\n`)
+      if (call.flag('plan')) {
+        const { steps, storeBytes } = await runPlan(options)
+        for (const step of steps) io.stdout(`pending ${lineOf(step)}\n`)
+        io.stdout(
+          steps.length === 0 ? UP_TO_DATE : `relay migrate writes a backup of the database first: about ${storeBytes} bytes\n`,
+        )
+        return 0
       }
+      const { steps, backup } = await runMigrate(options)
+      if (steps.length === 0) io.stdout(UP_TO_DATE)
+      if (backup !== null) io.stdout(`backup ${backup}\n`)
+      for (const step of steps) io.stdout(`applied ${lineOf(step)}\n`)
       return 0
     })
   },
+}
+
+const UP_TO_DATE = 'the store is up to date\n'
+
+function lineOf({ name, safe, bytes, seconds, spaceBytes }: PendingStep): string {
+  const by = safe ? 'relay serve does it as well' : 'needs relay migrate'
+  return `${name}: passes over about ${bytes} bytes, takes about ${seconds} s and ${spaceBytes} bytes of disk; ${by}`
 }

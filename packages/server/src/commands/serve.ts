@@ -1,19 +1,22 @@
+import { join } from 'node:path'
 import type { RunningRelay, startRelay } from '../compose.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { unreachable } from '../kernel/errors.ts'
 import { systemRandom } from '../kernel/ids.ts'
 import { createLogger, type Logger } from '../kernel/log.ts'
+import { RefusedStart } from '../kernel/refused-start.ts'
 import { type Command, type CommandIo, CONFIG_OPTION, type ExitCode } from './command.ts'
 import { effectiveConfig } from './effective-config.ts'
+import type { Config } from '../config/config.ts'
 
-/** Where `startRelay` comes from; loaded late, so that other commands do not wait for the whole service. */
+/** Returns `startRelay`. Loaded late, so that other commands do not load the whole service. */
 export type LoadRelay = () => Promise<{ readonly startRelay: typeof startRelay }>
 
 export function serveCommand(loadRelay: LoadRelay): Command {
   return {
     name: 'serve',
     usage:
-      '[--config <file>] [--host <address>] [--port <n>] [--data-dir <dir>] [--region <code>] [--tenancy=<mode>] [--tenancy-workspace=<id>]',
+      '[--config <file>] [--host <address>] [--port <n>] [--data-dir <dir>] [--region <code>] [--tenancy=<mode>] [--tenancy-workspace=<id>] [--accept-loss]',
     summary: 'runs the service until SIGTERM or SIGINT',
     options: {
       ...CONFIG_OPTION,
@@ -23,6 +26,7 @@ export function serveCommand(loadRelay: LoadRelay): Command {
       region: { type: 'string' },
       tenancy: { type: 'string' },
       'tenancy-workspace': { type: 'string' },
+      'accept-loss': { type: 'boolean' },
     },
     words: 0,
     async run(call, io) {
@@ -39,29 +43,37 @@ export function serveCommand(loadRelay: LoadRelay): Command {
       const stopped = new Promise<Ending>((resolve) => io.onStopSignal(() => resolve({ kind: 'stopped' })))
       const crashed = new Promise<Ending>((resolve) => io.onCrash((error) => resolve({ kind: 'crashed', error })))
       let relay: RunningRelay | Ending
+      io.keepCompiledCode(join(config.storage.dataDir ?? 'data', 'compiled-code'))
       try {
         const service = await loadRelay()
-        const starting = service.startRelay({ config, log, clock: systemClock, random: systemRandom })
-        // The start may wait for a database or for keys; nothing has been accepted yet that a stop would have to finish.
+        const acceptLoss = call.flag('accept-loss')
+        const starting = service.startRelay({ config, log, clock: systemClock, random: systemRandom, acceptLoss })
+        // The start may wait for a database or for keys. A stop during the start has nothing to finish, since nothing
+        // was accepted yet.
         relay = await Promise.race([starting, stopped])
       } catch (error) {
-        log.error('relay.start_failed', 'The relay could not start.', { error })
+        // The reason is in the message, since fields are cut after 200 characters: it may name a path and says what to
+        // do.
+        const reason = error instanceof Error ? error.message : String(error)
+        const remedy = error instanceof RefusedStart ? error.remedy : undefined
+        log.error('relay.start_failed', `The relay could not start: ${reason}.`, { error, remedy })
         return 1
       }
       if ('kind' in relay) return 0
       announce(relay, io)
+      logStart(relay, config, log)
       const failed = relay.failed.then((error): Ending => ({ kind: 'failed', error }))
       return endedBy(await Promise.race([stopped, failed, crashed]), relay, log)
     },
   }
 }
 
-/** Why a running relay ends. */
+/** The reason why a running relay ends. */
 type Ending =
   | { readonly kind: 'stopped' }
   /** The store is gone. */
   | { readonly kind: 'failed'; readonly error: Error }
-  /** An exception that nobody caught: what the process holds can no longer be trusted. */
+  /** An exception that nobody caught: the state of the process can no longer be trusted. */
   | { readonly kind: 'crashed'; readonly error: unknown }
 
 async function endedBy(ending: Ending, relay: RunningRelay, log: Logger): Promise<ExitCode> {
@@ -69,13 +81,13 @@ async function endedBy(ending: Ending, relay: RunningRelay, log: Logger): Promis
     case 'stopped':
       return drained(relay, log)
     case 'failed':
-      // Nothing can be made durable any more, so there is nothing to drain for.
+      // Nothing can be made durable any more, so draining would be useless.
       log.error('relay.failed', 'The relay cannot store anything any more and ends; everything acknowledged is durable.', {
         error: ending.error,
       })
       return 1
     case 'crashed':
-      // Acknowledgements follow commits, so those that leave while the sockets close are still true.
+      // Acknowledgements follow commits, so those sent while the sockets close are still true.
       log.error('relay.crashed', 'An exception that nobody caught ends the relay; everything acknowledged is durable.', {
         error: ending.error,
       })
@@ -86,16 +98,31 @@ async function endedBy(ending: Ending, relay: RunningRelay, log: Logger): Promis
   }
 }
 
-/** One line per listener on stdout, e.g. `main http://0.0.0.0:9876`. [CFG-13] */
+/** Writes one line per listener to stdout, e.g. `main http://0.0.0.0:9876`. [CFG-13] */
 function announce(relay: RunningRelay, io: CommandIo): void {
   for (const { name, url } of relay.listeners) io.stdout(`${name} ${url}\n`)
 }
 
+/** Logs the kinds of stores only, since their URLs may hold credentials. [OPS-13] */
+function logStart({ release, listeners }: RunningRelay, { storage, blobs }: Config, log: Logger): void {
+  log.info('relay.started', 'The relay takes requests.', {
+    ...release,
+    node: process.versions.node,
+    storage: storage.url.split(':')[0],
+    blobs: blobs.url.split(':')[0],
+    listeners: listeners.map(({ name, url }) => `${name} ${url}`),
+  })
+}
+
 /** [LIFE-28] */
 async function drained(relay: RunningRelay, log: Logger): Promise<ExitCode> {
+  log.info('relay.stopping', 'The relay takes no new work and finishes what it has.')
   try {
     const outcome = await relay.drain()
-    if (outcome === 'clean') return 0
+    if (outcome === 'clean') {
+      log.info('relay.stopped', 'The relay has stopped; everything acknowledged is durable.')
+      return 0
+    }
     log.error('relay.drain_overrun', 'The relay did not finish within shutdown_grace_secs; everything acknowledged is durable.')
   } catch (error) {
     log.error('relay.drain_failed', 'The relay did not stop cleanly; everything acknowledged is durable.', { error })

@@ -5,11 +5,11 @@ import { createLogger } from '../kernel/log.ts'
 import { type CommandCall, type CommandIo, CONFIG_OPTION, type ExitCode } from './command.ts'
 import { effectiveConfig } from './effective-config.ts'
 
-/** Options that say which store a command is about. */
+/** Options that name the store of a command. */
 export const STORE_OPTIONS = { ...CONFIG_OPTION, 'data-dir': { type: 'string' } } as const
 
 /**
- * Runs a command on the store of the effective configuration. What it throws is a sentence for the operator, on stderr, and exit code 1.
+ * Runs a command on the store of the effective configuration. An error becomes a sentence on stderr and exit code 1.
  * [CFG-12]
  */
 export async function onStore(

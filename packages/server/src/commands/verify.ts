@@ -1,3 +1,4 @@
+import { counted } from '../kernel/counted.ts'
 import type { Finding } from '../verify/verify.ts'
 import type { Command } from './command.ts'
 import { onStore, STORE_OPTIONS } from './tool-options.ts'
@@ -19,7 +20,8 @@ export const verifyCommand: Command = {
       if (asJson) io.stdout(`${JSON.stringify({ summary })}\n`)
       else
         io.stdout(
-          `${documents} documents, ${points} recovery points and ${blobs} blobs read: ${damages} damages, ${notes} notes; ${setAside} damaged entries were set aside earlier\n`,
+          `read: ${counted(documents, 'document')}, ${counted(points, 'recovery point')}, ${counted(blobs, 'blob')}; ` +
+            `found: damage ${damages}, notes ${notes}; set aside earlier: ${setAside}\n`,
         )
       return damages === 0 ? 0 : 1
     })
@@ -33,6 +35,6 @@ function lineOf({ level, what, workspace, docId, hash, detail }: Finding): strin
       : what === 'blob'
         ? `blob ${hash}`
         : 'store'
-  // One finding, one line, whatever a name holds.
+  // One finding is one line, whatever a name contains.
   return `${level}: ${where}: ${detail.replaceAll(/\s+/g, ' ')}`
 }

@@ -1,5 +1,6 @@
 import type { tenancyOf } from '../auth/tenancy.ts'
 import type { Config } from '../config/config.ts'
+import type { BodyBudget } from '../http/body-budget.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -11,12 +12,16 @@ export interface RelayOptions {
   readonly log: Logger
   readonly clock: Clock
   readonly random: Random
+  /** `--accept-loss`: serve a store that has lost acknowledged writes. [CFG-11] */
+  readonly acceptLoss?: boolean
 }
 
-/** What every later step of the start may use. */
+/** The parts that every later step of the start may use. */
 export interface Base extends RelayOptions {
   readonly metrics: Metrics
   readonly release: Release
   readonly tenancy: ReturnType<typeof tenancyOf>
   readonly draining: { now: boolean }
+  /** The budget of request bodies, which all listeners share. */
+  readonly budget: BodyBudget
 }

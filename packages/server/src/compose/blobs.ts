@@ -5,65 +5,93 @@ import { createIngest, type Ingest } from '../blobs/ingest.ts'
 import { createSpaceCheck } from '../blobs/space.ts'
 import { createBlobReaders } from '../documents/blob-readers.ts'
 import { type FsBlobs, openFsBlobs } from '../drivers/fs-blobs.ts'
+import { checkedBlobs } from '../drivers/fs-checked-blobs.ts'
+import { createStoreWatch } from '../drivers/s3/s3-watch.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
+import { RelayError } from '../kernel/errors.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
-import { systemTimers } from '../kernel/timers.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { waitingTimers } from '../kernel/timers.ts'
 import { directly } from '../outbound/guarded-hop.ts'
 import { systemResolve } from '../outbound/resolver.ts'
+import type { Check } from '../operation/health.ts'
 import type { Base, RelayOptions } from './base.ts'
 import type { Live } from './live.ts'
 
-/** Of all uploads under way that lie on the disk. [X34] */
+/** Bytes of all running uploads on the disk. [X34] */
 const MAX_TEMP_BYTES = 2 * 1_073_741_824
 
-/** Where bytes lie, with what uploads and the collector share. */
+/** The blob store, with what uploads and the collector share. */
 export interface BlobBackend {
   readonly store: BlobStore
   readonly locks: KeyedQueue
   readonly checkSpace: () => Promise<void>
 }
 
-/** Opens the store of `[blobs] url`, and removes what uploads left behind that ended with an earlier process. [BLOB-3] */
-export async function openBlobBackend({ config, clock, random, log }: Base): Promise<BlobBackend> {
-  const opened = await openBlobStore({ config, clock, random, log })
+/** Opens the store of `[blobs] url` and removes what uploads of an earlier process left behind. [BLOB-3] */
+export async function openBlobBackend(base: Base): Promise<BlobBackend> {
+  const { clock, log } = base
+  const opened = await openBlobStore(base, base.metrics)
   const locks = createKeyedQueue()
   const { store } = opened
   if (opened.kind === 'files') {
     await store.clearAbandoned()
-    return { store, locks, checkSpace: createSpaceCheck(() => opened.store.space(), clock) }
+    const onDamaged = (hash: string) => {
+      base.metrics.add('relay_damaged_blobs_total', 1)
+      log.error(
+        'blobs.damaged',
+        'The bytes of a blob are not those of its hash and were put aside; uploading it again heals it.',
+        {
+          hash,
+        },
+      )
+    }
+    const checked = checkedBlobs(opened.store, { onDamaged })
+    return { store: checked, locks, checkSpace: createSpaceCheck(() => opened.store.space(), clock) }
   }
-  // An object store that is away for a moment stops no start; readiness tells of it.
+  // An unreachable object store does not prevent the start; the log and /readyz report it. [BLOB-20]
   await store.clearAbandoned().catch((error: unknown) => {
-    log.warn('blobs.not_cleared', 'What abandoned uploads left in the object store was not removed.', { detail: String(error) })
+    log.warn('blobs.not_cleared', 'The object store did not answer, so parts of abandoned uploads stay in it for now.', {
+      detail: String(error),
+    })
   })
   return { store, locks, checkSpace: () => Promise.resolve() }
 }
 
-/** The store that `[blobs] url` names, as it is. */
-export async function openBlobStore({
-  config,
-  clock,
-  random,
-  log,
-}: RelayOptions): Promise<
-  { readonly kind: 'files'; readonly store: FsBlobs } | { readonly kind: 'objects'; readonly store: BlobStore }
-> {
+/**
+ * Opens the store that `[blobs] url` names and changes nothing in it. With `metrics` its outages are counted and
+ * logged; commands report failures themselves.
+ */
+export async function openBlobStore(
+  { config, clock, random, log }: RelayOptions,
+  metrics: Metrics | null = null,
+): Promise<{ readonly kind: 'files'; readonly store: FsBlobs } | { readonly kind: 'objects'; readonly store: BlobStore }> {
   const { url, accessKeyId, secretAccessKey } = config.blobs
   if (url.startsWith('file:')) {
     const root = resolve(url.slice('file:'.length))
     return { kind: 'files', store: await openFsBlobs({ root, maxTempBytes: MAX_TEMP_BYTES, random, log }) }
   }
-  // Loaded only where it is needed: it is the largest library of the relay.
+  // Loaded only when it is used: it is the largest library of the relay.
   const { openS3Blobs } = await import('../drivers/s3/s3-blobs.ts')
+  const observe = metrics === null ? () => undefined : createStoreWatch({ clock, log, metrics })
   const credentials = { accessKeyId: accessKeyId ?? '', secretAccessKey: secretAccessKey ?? '' }
-  return { kind: 'objects', store: openS3Blobs({ url, credentials, clock, timers: systemTimers, random }) }
+  return { kind: 'objects', store: openS3Blobs({ url, credentials, clock, timers: waitingTimers, random, observe }) }
 }
 
-/** [OPS-2] */
-export function blobCheck({ store }: BlobBackend): () => Promise<{ readonly ok: true }> {
+/**
+ * The reason of a failure is a code of the store or of the connection, which contains neither host nor key. [OPS-2,
+ * BLOB-20]
+ */
+export function blobCheck({ store }: BlobBackend): Check {
   return async () => {
-    await store.check()
-    return { ok: true }
+    try {
+      await store.check()
+      return { ok: true }
+    } catch (error) {
+      if (!(error instanceof RelayError) || error.code !== 'BLOB_STORE_ERROR') throw error
+      const { reason, status } = error.details
+      return { ok: false, detail: status === undefined ? String(reason) : `${String(reason)}, status ${String(status)}` }
+    }
   }
 }
 
@@ -89,7 +117,7 @@ export function openBlobs(base: Base, backend: BlobBackend, storage: Storage, li
   })
 }
 
-/** Blobs fetched from the hosts that the operator lists. */
+/** Opens ingest, which fetches blobs from the hosts that the operator lists. */
 export function openIngest({ config, log, metrics, release }: Base, { upload }: Blobs): Ingest {
   const { blobIngestAllowedHosts: allowedHosts, maxBlobBytes } = config.tenancy.limits
   const network = { resolve: systemResolve, connect: directly }

@@ -1,5 +1,6 @@
 import type { Blobs } from '../blobs/blobs.ts'
 import { blobRoutes } from '../blobs/blobs.routes.ts'
+import type { Ingest } from '../blobs/ingest.ts'
 import { ingestRoutes } from '../blobs/ingest.routes.ts'
 import { type Bodies, openBodies } from '../documents/bodies.ts'
 import { createDocuments, type Documents } from '../documents/documents.ts'
@@ -7,7 +8,7 @@ import { documentRoutes } from '../documents/documents.routes.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { documentBodyLimit } from '../http/request-body.ts'
 import type { Route } from '../http/route.ts'
-import { openPreviews } from '../previews/previews.ts'
+import { openPreviews, type Previews } from '../previews/previews.ts'
 import { previewRoutes } from '../previews/previews.routes.ts'
 import { createRecovery } from '../recovery/recovery.ts'
 import { recoveryRoutes } from '../recovery/recovery.routes.ts'
@@ -16,15 +17,17 @@ import { type BlobBackend, openBlobs, openIngest } from './blobs.ts'
 import type { Live } from './live.ts'
 import { openWorkspace } from './workspace.ts'
 
-/** The services of a workspace, as their routes. */
+/** The routes of the services of a workspace. */
 export interface Features {
   readonly routes: readonly Route[]
   readonly bodies: Bodies
   readonly documents: Documents
   readonly blobs: Blobs
+  readonly previews: Previews
+  readonly ingest: Ingest
 }
 
-/** Documents and what a workspace has around them, each service over its ports. */
+/** Opens documents and the services around them, each on its ports. */
 export function openFeatures(
   base: Base,
   storage: Storage,
@@ -40,13 +43,15 @@ export function openFeatures(
   const documents = createDocuments({ store, residents, events, bodies, enforcePrivateDocs, clock, log, metrics })
   const points = { documents, store: storage.recovery, residents, events, bodies, enforcePrivateDocs, clock, random, log }
   const blobs = openBlobs(base, backend, storage, live)
+  const previews = opened.use(openPreviews({ documents, clock, log }))
+  const ingest = openIngest(base, blobs)
   const routes = [
     ...documentRoutes({ documents, editorClient: config.compat.editorClient }),
     ...blobRoutes(blobs),
-    ...ingestRoutes(openIngest(base, blobs)),
+    ...ingestRoutes(ingest),
     ...recoveryRoutes({ recovery: createRecovery(points), editorClient: config.compat.editorClient }),
     ...openWorkspace(base, storage, live, documents),
-    ...previewRoutes({ previews: opened.use(openPreviews({ documents, clock, log })) }),
+    ...previewRoutes({ previews }),
   ]
-  return { routes, bodies, documents, blobs }
+  return { routes, bodies, documents, blobs, ingest, previews }
 }

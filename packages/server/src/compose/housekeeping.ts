@@ -1,3 +1,4 @@
+import { createClockJumps } from '../blobs/clock-jumps.ts'
 import { collectBlobs, removeForgottenUploads } from '../blobs/collect.ts'
 import { REMEMBERED_MS } from '../documents/once.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
@@ -5,6 +6,8 @@ import { systemTimers } from '../kernel/timers.ts'
 import {
   lookEveryMs,
   type MaintenanceJob,
+  formerClientsJob,
+  lineageJob,
   rememberedJob,
   settlingJob,
   shareLinkJob,
@@ -18,7 +21,7 @@ import type { Live } from './live.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Everything that ends by itself, when its time has come. [LIFE-30] */
+/** Starts the jobs that remove expired data. [LIFE-30] */
 export function startHousekeeping(
   { config, clock, log, metrics }: Base,
   storage: Storage,
@@ -28,16 +31,21 @@ export function startHousekeeping(
   const graceMs = config.tenancy.limits.blobGcGraceSecs * 1000
   const { store, locks } = backend
   const { direct } = store
+  const agesAreTrue = createClockJumps(clock, graceMs)
   const jobs: readonly MaintenanceJob[] = [
     settlingJob(storage.documents, rooms),
     tombstoneJob(storage.documents, clock, config.storage.tombstoneDays),
     shareLinkJob(storage.shareLinks, clock),
     rememberedJob(storage.documents, clock, REMEMBERED_MS),
+    formerClientsJob(storage.documents, clock),
+    lineageJob(storage.documents),
     totalsJob(metrics, () => storage.totals(), clock),
     {
       name: 'blobs',
       everyMs: lookEveryMs(graceMs),
-      run: () =>
+      // After a jump of the wall clock nothing is released by its age.
+      run: async () =>
+        agesAreTrue() &&
         collectBlobs({
           store,
           locks,

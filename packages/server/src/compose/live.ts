@@ -1,3 +1,4 @@
+import { bucketOf } from '../access/rate-limiter.port.ts'
 import { availableParallelism } from 'node:os'
 import { memoryRateLimiter, memorySeats } from '../drivers/memory-limits.ts'
 import type { RateLimiter } from '../access/rate-limiter.port.ts'
@@ -15,7 +16,7 @@ import { type DocumentWorkers, openDocumentWorkers } from '../sync/workers/docum
 import type { Base } from './base.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Live documents, the sockets in front of them, and what both share with REST. */
+/** Live documents, their sockets, and what both share with REST. */
 export interface Live {
   readonly workers: DocumentWorkers
   readonly rooms: Rooms
@@ -52,11 +53,12 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
         corsOrigins: config.server.corsOrigins,
         authTimeoutMs: config.server.authTimeoutSecs * 1000,
         maxUnauthenticatedSockets: config.server.maxUnauthenticatedSockets,
+        trustedProxies: config.server.trustedProxies,
         wsBufferBytes: config.server.wsBufferBytes,
         maxPayloadBytes: limits.maxWsPayloadBytes,
         maxConnectionsPerWorkspace: limits.maxWsConnectionsPerWorkspace,
         configuredLimits: limits,
-        writes: { ratePerSec: limits.writesPerSec, burst: limits.writesBurst },
+        writes: bucketOf(limits.writesPerSec, limits.writesBurst),
         enforcePrivateDocs: config.permissions.enforcePrivateDocs,
         nodeId: config.cluster.nodeId ?? newId('node-', 12, random),
       },
@@ -88,7 +90,9 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
   return { workers, rooms, gateway, events, changes, seats, rateLimiter }
 }
 
-/** One core is left to sockets and HTTP; two workers at least, so that one bad document never stops every other. [C2] */
+/**
+ * One core is left for sockets and HTTP. At least two workers, so that one bad document never stops all others. [C2]
+ */
 function workerCount(): number {
   return Math.min(8, Math.max(2, availableParallelism() - 1))
 }

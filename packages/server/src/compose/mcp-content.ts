@@ -5,6 +5,7 @@ import { createContent } from '../mcp/resources/mcp-content.ts'
 import { openViews } from '../mcp/resources/views.ts'
 import type { McpContent } from '../mcp/content.ts'
 import type { McpDocuments } from '../mcp/local-access.ts'
+import { TOOL_NAMES } from '../mcp/tools/all-tools.ts'
 import { openIconCatalogue } from '../mcp/tools/icon-catalogue.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
 import { openSkills } from '../mcp/tools/skills.ts'
@@ -13,7 +14,7 @@ import { systemResolve } from '../outbound/resolver.ts'
 import type { Base } from './base.ts'
 import type { Live } from './live.ts'
 
-/** What the endpoint knows apart from the documents of the relay. */
+/** Opens what the endpoint offers besides the documents of the relay. */
 export function openKnowledge({ config, clock, release }: Base): KnowledgeDeps {
   const dois = createDoiResolver({
     base: new URL(config.citations.doiResolver),
@@ -21,10 +22,10 @@ export function openKnowledge({ config, clock, release }: Base): KnowledgeDeps {
     network: { resolve: systemResolve, connect: directly },
     clock,
   })
-  return { icons: openIconCatalogue(), skills: openSkills(), dois }
+  return { icons: openIconCatalogue(), skills: openSkills(TOOL_NAMES), dois }
 }
 
-/** Resources, prompts and completion. */
+/** Opens resources, prompts and completion. */
 export function openContent(
   { config, clock, log }: Base,
   storage: Storage,

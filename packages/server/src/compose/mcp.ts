@@ -1,3 +1,4 @@
+import { bucketOf } from '../access/rate-limiter.port.ts'
 import { resolveLimits } from '../access/limits.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import type { Route } from '../http/route.ts'
@@ -7,11 +8,13 @@ import { createEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
 import { type McpDocuments, withLocalDocuments } from '../mcp/local-access.ts'
 import { openLocalDocuments } from '../mcp/local-documents.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
+import { instructionsFor } from '../mcp/instructions.ts'
 import { createRate } from '../mcp/rate.ts'
 import { openStaticToken } from '../mcp/static-token.ts'
 import { createToolServer } from '../mcp/registry.ts'
 import type { ToolServer } from '../mcp/tool.ts'
-import { allTools } from '../mcp/tools/all-tools.ts'
+import { allTools, TOOL_NAMES } from '../mcp/tools/all-tools.ts'
+import { openDiagramLayouts } from '../mcp/tools/diagram-layouts.ts'
 import type { KnowledgeDeps } from '../mcp/tools/knowledge.ts'
 import { writeBucketKey } from '../sync/gateway/session-context.ts'
 import type { Base } from './base.ts'
@@ -23,12 +26,15 @@ import type { Tokens } from './tokens.ts'
 /** The MCP endpoint before it has a listener. */
 export interface Mcp {
   readonly endpoint: McpEndpoint
-  /** For the listener that serves it. */
+  /** Routes for the listener that serves the endpoint. */
   readonly routes: readonly Route[]
   readonly isPublic: boolean
 }
 
-/** `null` when it is switched off. Makes the static token on the first start; the main listener never takes it. [MCP-2, MCP-18, MCP-19] */
+/**
+ * Opens the endpoint; `null` when it is switched off. The first start makes the static token, which the main listener
+ * never accepts. [MCP-2, MCP-18, MCP-19]
+ */
 export async function openMcp(
   base: Base,
   tokens: Tokens,
@@ -54,8 +60,8 @@ export async function openMcp(
   const takeRate = createRate({
     limiter: live.rateLimiter,
     buckets: {
-      read: { ratePerSec: limits.readsPerSec, burst: limits.readsBurst },
-      write: { ratePerSec: limits.writesPerSec, burst: limits.writesBurst },
+      read: bucketOf(limits.readsPerSec, limits.readsBurst),
+      write: bucketOf(limits.writesPerSec, limits.writesBurst),
     },
     keyOf: (bucket, workspaceId) => (bucket === 'write' ? writeBucketKey(workspaceId) : `read:${workspaceId}`),
     refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
@@ -64,13 +70,15 @@ export async function openMcp(
   const seen = { ...features, documents: openDocuments(base, storage, features) }
   const endpoint = createEndpoint({
     parts: {
-      tools: openTools(base, storage, seen, knowledge),
+      tools: openTools(base, storage, seen, knowledge, opened),
       content: openContent(base, storage, live, seen.documents, knowledge, opened),
+      instructions: instructionsFor(TOOL_NAMES),
       serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
     },
     readCredential,
     takeRate,
-    parseJson: (bytes, maxBytes) => features.bodies.parse(bytes, maxBytes),
+    parseJson: (bytes, maxBytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes, maxBytes),
+    budget: base.budget,
     isDraining: () => base.draining.now,
     corsOrigins: server.corsOrigins,
     allowedOrigins: mcp.allowedOrigins,
@@ -85,7 +93,7 @@ export async function openMcp(
 
 type SeenFeatures = Omit<Features, 'documents'> & { readonly documents: McpDocuments }
 
-/** Those of the relay, and the local ones where they are configured. [LOCAL-1] */
+/** Opens the documents of the relay, and the local ones where they are configured. [LOCAL-1] */
 function openDocuments({ config, tenancy, log }: Base, storage: Storage, { documents, bodies }: Features): McpDocuments {
   const directory = config.mcp.localDocumentsDir
   if (directory === null || tenancy.mode === 'shared') return documents
@@ -100,13 +108,17 @@ function openTools(
   storage: Storage,
   features: SeenFeatures,
   knowledge: KnowledgeDeps,
+  opened: AsyncDisposableStack,
 ): ToolServer {
-  const { documents, bodies, blobs } = features
+  const { documents, bodies, blobs, ingest, previews } = features
   const tools = allTools({
     ...knowledge,
+    layouts: opened.use(openDiagramLayouts(log)),
     documents,
     bodies,
     blobs,
+    pictures: previews,
+    ingest,
     wasDeleted: async (workspaceId, id) => (await storage.documents.state({ workspaceId, id })).kind === 'tombstone',
     async usage({ workspaceId }) {
       const [docBytes, blobBytes] = await Promise.all([

@@ -2,15 +2,20 @@ import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
 import { resolveLimits } from '../access/limits.ts'
 import { authRoutes } from '../auth/auth.routes.ts'
 import { createInternalBearer } from '../auth/internal-bearer.ts'
+import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
+import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import { openApiRoutes } from '../http/openapi/openapi.routes.ts'
+import { documentBodyLimit } from '../http/request-body.ts'
 import type { Route } from '../http/route.ts'
 import { routeTable } from '../http/route-table.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
+import { systemTimers } from '../kernel/timers.ts'
 import { loopbackRoot } from '../mcp/mcp.routes.ts'
 import { healthRoutes } from '../operation/health.routes.ts'
 import type { Readiness } from '../operation/health.ts'
+import { frontPageRoutes } from '../operation/front-page.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
 import type { Base } from './base.ts'
 import type { Features } from './features.ts'
@@ -26,7 +31,12 @@ export interface Servers {
   readonly mcp: HttpServer | null
 }
 
-/** The REST surface on its listeners, with the socket upgrade beside it. */
+/** Opens the budget that all listeners of the process share. */
+export function openBodyBudget({ tenancy }: Config): BodyBudget {
+  return createBodyBudget(documentBodyLimit(tenancy.limits.maxDocBytes))
+}
+
+/** Opens the listeners of the REST surface, with the WebSocket upgrade. */
 export function openServers(
   base: Base,
   tokens: Tokens,
@@ -48,8 +58,10 @@ export function openServers(
       corsOrigins,
       maxDocBytes: limits.maxDocBytes,
       isDraining: () => base.draining.now,
-      parseJson: (bytes) => features.bodies.parse(bytes),
+      parseJson: (bytes, workspaceId) => features.bodies.for(workspaceId).parse(bytes),
+      budget: base.budget,
       clock,
+      timers: systemTimers,
       random,
       log,
       metrics,
@@ -57,13 +69,18 @@ export function openServers(
   const metricRoutes = metricsRoutes(metrics)
   const routes = [
     ...features.routes,
-    ...authRoutes({ revocations: tokens.revocations, pushConfigured: config.auth.revocationPushBearer !== null, log }),
+    ...authRoutes({ revocations: tokens.revocations, log }),
+    ...frontPageRoutes({
+      version: base.release.version,
+      docsUrl: config.server.docsUrl,
+      servesMcp: mcp?.isPublic === true,
+    }),
     ...healthRoutes({
       readiness,
       version: { ...base.release, server: 'docrelay', protocolVersion: PROTOCOL_VERSION, protocolMinor: PROTOCOL_MINOR },
     }),
     ...(config.metrics.expose === 'public' ? metricRoutes : []),
-    ...(mcp?.isPublic ? mcp.routes : []),
+    ...(mcp?.routes ?? []),
     ...openApiRoutes(openApiDocument(routeTable(), base.release.version)),
   ]
   const { corsOrigins } = config.server

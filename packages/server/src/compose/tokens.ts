@@ -12,7 +12,7 @@ export interface Tokens {
   readonly verify: ReturnType<typeof createTokenVerifier>
 }
 
-/** Revocations first, then keys, tried for at most 10 s. [AUTH-12, AUTH-14] */
+/** Loads revocations, then fetches keys, for at most 10 s. [AUTH-12, AUTH-14] */
 export async function openTokens(base: Base, storage: Storage, opened: AsyncDisposableStack): Promise<Tokens> {
   const { config, clock, log } = base
   const { auth } = config
@@ -24,9 +24,10 @@ export async function openTokens(base: Base, storage: Storage, opened: AsyncDisp
   const revocations = await openRevocations({ store: storage.revocations, clock, log, hasTransport })
   if (polling) {
     const intervalMs = auth.revocationPollingIntervalSeconds * 1000
-    opened.use(startRevocationPoll({ ...polling, intervalMs, revocations, clock, log }))
+    const onUnreadable = (count: number) => base.metrics.add('relay_revocations_unreadable_total', count)
+    opened.use(startRevocationPoll({ ...polling, intervalMs, revocations, clock, log, onUnreadable }))
   }
-  const keySet = opened.use(openKeySet({ url: auth.jwksUrl, clock, log }))
+  const keySet = opened.use(openKeySet({ url: auth.jwksUrl, privateHttp: auth.allowHttpJwks, clock, log }))
   await keySet.firstFetch(10_000)
   const { issuer, audience, resource } = auth
   const verify = createTokenVerifier({ issuer, audience, resource, keySet, revocations, clock })

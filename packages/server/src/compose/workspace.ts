@@ -10,7 +10,7 @@ import { usageRoutes } from '../usage/usage.routes.ts'
 import type { Base } from './base.ts'
 import type { Live } from './live.ts'
 
-/** What a workspace has around its documents and without bytes of its own: registries, the meter, and who may read what. */
+/** Opens the services around documents that have no bytes of their own: registries, usage, and sharing. */
 export function openWorkspace(base: Base, storage: Storage, live: Live, documents: Documents): readonly Route[] {
   const { config, clock, random, log, metrics } = base
   const { seats, rateLimiter } = live

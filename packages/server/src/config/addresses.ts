@@ -1,15 +1,20 @@
+import { isIP } from 'node:net'
 import type { TextFormat } from './key-kinds.ts'
 
-/** [AUTH-17] */
+/** Least length of a secret. [AUTH-17] */
 const MIN_SECRET_CHARACTERS = 16
 
-/** What is wrong with a text value, or `null`. The answer never repeats the value, which may be a secret. */
+/** Returns the problem of a text value, or `null`. The problem never repeats the value, which may be a secret. */
 export function addressProblem(format: TextFormat, value: string): { readonly problem: string; readonly allowed: string } | null {
   if (hasControlCharacter(value)) return { problem: 'has a control character', allowed: 'printable text' }
   switch (format) {
     case 'text':
     case 'path':
       return null
+    case 'listen-host':
+      return isListenHost(value)
+        ? null
+        : { problem: 'neither an IP address nor a host name', allowed: 'e.g. 0.0.0.0, 127.0.0.1, :: or localhost' }
     case 'shared-secret':
       return value.length >= MIN_SECRET_CHARACTERS
         ? null
@@ -20,6 +25,10 @@ export function addressProblem(format: TextFormat, value: string): { readonly pr
       return isHttpUrl(value) && !value.includes('#')
         ? null
         : { problem: 'not an http URL without fragment', allowed: 'https://… or http://… without #' }
+    case 'issuer':
+      return isIssuer(value)
+        ? null
+        : { problem: 'neither a URL nor a host name', allowed: 'the `iss` of your tokens, e.g. https://id.example' }
     case 'secure-url':
       return isSecureUrl(value)
         ? null
@@ -34,16 +43,24 @@ export function addressProblem(format: TextFormat, value: string): { readonly pr
         ? null
         : {
             problem: 'not a blob store URL',
-            allowed: 'file:<path> or s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true]',
+            allowed: 'file:<path> or s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]',
           }
     case 'bus-url':
       return value === 'memory:' || (value.startsWith('redis:') && isUrlWith(value, 'redis:'))
         ? null
-        : { problem: 'not a bus URL', allowed: 'memory: or redis://…' }
+        : { problem: 'not a bus URL', allowed: 'memory:' }
   }
 }
 
-/** An `Origin` header's form: scheme and host, nothing behind. */
+/** A name that ends in a number would be read as an IP address, which it is not. */
+function isListenHost(value: string): boolean {
+  if (isIP(value) !== 0) return true
+  const labels = value.replace(/\.$/, '').split('.')
+  const isName = labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label))
+  return isName && value.length <= 254 && !/^\d+$/.test(labels[labels.length - 1] as string)
+}
+
+/** Whether the text has the form of an `Origin` header: scheme and host, nothing after them. */
 export function isOrigin(value: string): boolean {
   return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@\\,]{1,260}$/i.test(value)
 }
@@ -56,7 +73,7 @@ export function isHostPattern(value: string): boolean {
 function hasControlCharacter(value: string): boolean {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
-    if (code < 0x20 || code === 0x7f) return true
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true
   }
   return false
 }
@@ -70,16 +87,29 @@ function isHttpUrl(value: string): boolean {
   return isUrlWith(value, 'https:') || isUrlWith(value, 'http:')
 }
 
-/** What is asked there is not read on the way. [AUTH-13, REF-10] */
-function isSecureUrl(value: string): boolean {
+/** By OIDC an `iss` is a URL, but a few issuers leave `https://` out. */
+function isIssuer(value: string): boolean {
+  if (/\s/.test(value)) return false
+  return (
+    isHttpUrl(value) || (!value.includes('*') && isHostPattern(value)) || (/^urn:|^did:/.test(value) && URL.parse(value) !== null)
+  )
+}
+
+/** Whether nobody can read the requests on the way. [AUTH-13, REF-10] */
+export function isSecureUrl(value: string): boolean {
   if (isUrlWith(value, 'https:')) return true
   return isUrlWith(value, 'http:') && ['localhost', '127.0.0.1', '[::1]'].includes(URL.parse(value)?.hostname ?? '')
 }
 
 function isStorageUrl(value: string): boolean {
   if (value.startsWith('sqlite:')) return value.length > 'sqlite:'.length
-  // A host may be missing: `postgres:///name?host=/run/postgresql` names a socket.
+  // The host may be missing: `postgres:///name?host=/run/postgresql` names a socket.
   return value.startsWith('postgres://') && URL.parse(value) !== null
+}
+
+/** Presigned URLs begin with the endpoint, so a query or a fragment would end up in the middle of them. */
+function isEndpoint(value: string): boolean {
+  return isHttpUrl(value) && !/[?#@]/.test(value)
 }
 
 function isBlobsUrl(value: string): boolean {
@@ -94,11 +124,21 @@ function isBlobsUrl(value: string): boolean {
     url.hash !== ''
   )
     return false
-  for (const name of url.searchParams.keys()) if (!['endpoint', 'region', 'path_style'].includes(name)) return false
+  for (const name of url.searchParams.keys())
+    if (!['endpoint', 'region', 'path_style', 'public_endpoint'].includes(name)) return false
   const pathStyle = url.searchParams.get('path_style')
   return (
     isHttpUrl(url.searchParams.get('endpoint') ?? '') &&
+    isEndpoint(url.searchParams.get('public_endpoint') ?? 'https://none.example') &&
     (url.searchParams.get('region') ?? '') !== '' &&
     (pathStyle === null || pathStyle === 'true' || pathStyle === 'false')
   )
+}
+
+/** An IPv4 or IPv6 address, with or without the length of a prefix. */
+export function isCidr(text: string): boolean {
+  const [address = '', prefix, more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more !== undefined || address.includes('%')) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32))
 }

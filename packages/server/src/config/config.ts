@@ -25,8 +25,9 @@ type Section<S extends keyof Schema> = {
 /**
  * The effective configuration: sections and keys of the table in camelCase, e.g. `config.tenancy.limits.maxDocBytes`.
  *
- * An unlimited 0 is `null` [CFG-8]; a text without value is `null`. Three derived defaults are filled in: `storage.url`, `blobs.url`, and
- * `tenancy.workspaceId`, which is the pinned workspace and thus `null` exactly in shared mode [AUTH-7].
+ * An unlimited 0 is `null` [CFG-8]; a text without value is `null`. Three defaults are derived from other keys:
+ * `storage.url`, `blobs.url` and `tenancy.workspaceId`, which is the pinned workspace and so `null` exactly in shared
+ * mode [AUTH-7].
  */
 export type Config = { readonly [S in Exclude<keyof Schema, 'tenancy' | 'tenancy.limits' | 'storage' | 'blobs'>]: Section<S> } & {
   readonly storage: Filled<Section<'storage'>>
@@ -36,7 +37,7 @@ export type Config = { readonly [S in Exclude<keyof Schema, 'tenancy' | 'tenancy
 
 type Filled<T extends { readonly url: string | null }> = Omit<T, 'url'> & { readonly url: string }
 
-/** `max_doc_bytes` as `maxDocBytes`. */
+/** Turns `max_doc_bytes` into `maxDocBytes`. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -4,6 +4,8 @@ import { problemLine } from './problem.ts'
 
 const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'https://issuer.example/jwks' }
 const SECRET = 'x'.repeat(16)
+const S3_KEYS = { RELAY_S3_ACCESS_KEY_ID: 'key', RELAY_S3_SECRET_ACCESS_KEY: 'secret' }
+const S3_URL = 's3://b?endpoint=https://e.example&region=r'
 
 /** `[section].key: problem` of each problem. */
 function refused(env: Record<string, string>): readonly string[] {
@@ -28,8 +30,14 @@ describe('what is refused', () => {
       ['[auth].revocation_polling_url'],
     ],
     ['[REF-10] http DOIs elsewhere', { RELAY_CITATIONS_DOI_RESOLVER: 'http://resolver.example' }, ['[citations].doi_resolver']],
-    ['postgres with memory', { RELAY_STORAGE_URL: 'postgres://h/d' }, ['[bus].url']],
-    ['sqlite with redis', { RELAY_BUS_URL: 'redis://h' }, ['[bus].url']],
+    ['several relays on postgres', { RELAY_STORAGE_URL: 'postgres://h/d' }, ['[cluster].single_node']],
+    ['a redis bus beside sqlite', { RELAY_BUS_URL: 'redis://h' }, ['[bus].url']],
+    ['a redis bus of one relay', { RELAY_BUS_URL: 'redis://h', RELAY_CLUSTER_SINGLE_NODE: 'yes' }, ['[bus].url']],
+    [
+      'a redis bus for several relays on postgres',
+      { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_BUS_URL: 'redis://h' },
+      ['[bus].url', '[cluster].single_node'],
+    ],
     ['shared with a workspace', { RELAY_TENANCY_MODE: 'shared', RELAY_TENANCY_WORKSPACE: 'w' }, ['[tenancy].workspace_id']],
     ['MCP on the main port', { RELAY_MCP_PORT: '9876' }, ['[mcp].port']],
     ['metrics on the main port', { RELAY_METRICS_PORT: '9876' }, ['[metrics].port']],
@@ -44,8 +52,16 @@ describe('what is refused', () => {
       { RELAY_MCP_LOCAL_DOCUMENTS_DIR: '/d', RELAY_TENANCY_MODE: 'shared' },
       ['[mcp].local_documents_dir'],
     ],
-    ['writes without burst', { RELAY_WRITES_BURST: '0' }, ['[tenancy.limits].writes_burst']],
-    ['reads without burst', { RELAY_READS_BURST: '0' }, ['[tenancy.limits].reads_burst']],
+    [
+      'blobs in an object store without its keys',
+      { RELAY_BLOBS_URL: S3_URL },
+      ['[blobs].access_key_id', '[blobs].secret_access_key'],
+    ],
+    [
+      'blobs in an object store without the secret key',
+      { RELAY_BLOBS_URL: S3_URL, RELAY_S3_ACCESS_KEY_ID: 'key' },
+      ['[blobs].secret_access_key'],
+    ],
   ])('[CFG-6] %s', (_, env, subjects) => {
     expect(refused(env)).toEqual(subjects)
   })
@@ -57,33 +73,38 @@ describe('what is refused', () => {
     ['[REF-10] http DOIs on 127.0.0.1', { RELAY_CITATIONS_DOI_RESOLVER: 'http://127.0.0.1:1/csl' }],
     ['[REF-10] https DOIs on a private address', { RELAY_CITATIONS_DOI_RESOLVER: 'https://10.0.0.1/csl' }],
     ['polling with bearer', { RELAY_REVOCATION_POLLING_URL: 'https://p.example', RELAY_REVOCATION_POLLING_BEARER: SECRET }],
-    ['postgres with memory alone', { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
-    ['postgres with redis', { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_BUS_URL: 'redis://h' }],
-    ['sqlite with redis alone', { RELAY_BUS_URL: 'redis://h', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
+    ['one relay on postgres', { RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: 'yes' }],
+    ['blobs in an object store with its keys', { RELAY_BLOBS_URL: S3_URL, ...S3_KEYS }],
+    ['keys of an object store beside blobs on the disk', S3_KEYS],
     ['a public MCP ignores its port', { RELAY_MCP_PORT: '9876', RELAY_MCP_EXPOSE: 'public' }],
     ['no MCP needs no port', { RELAY_MCP_PORT: '9876', RELAY_MCP_ENABLED: '0' }],
     ['public metrics ignore their port', { RELAY_METRICS_PORT: '9876', RELAY_METRICS_EXPOSE: 'public' }],
     ['free ports do not collide', { RELAY_PORT: '0', RELAY_MCP_PORT: '0', RELAY_METRICS_PORT: '0' }],
     ['local documents on a local relay', { RELAY_MCP_LOCAL_DOCUMENTS_DIR: '/d' }],
     ['no burst where the rate is unlimited', { RELAY_WRITES_PER_SEC: '0', RELAY_WRITES_BURST: '0' }],
+    ['[CFG-8] an unlimited burst of reads', { RELAY_READS_BURST: '0' }],
+    [
+      '[AUTH-13] http keys in a private network',
+      { RELAY_JWT_JWKS_URL: 'http://auth:8080/jwks', RELAY_JWT_ALLOW_HTTP_JWKS: 'yes' },
+    ],
   ])('[CFG-6] allowed: %s', (_, env) => {
     expect(refused(env)).toEqual([])
   })
 
   it('[CFG-6] a contradiction is not reported over a value that is already wrong', () => {
-    expect(refused({ RELAY_STORAGE_URL: 'mysql://h/d', RELAY_BUS_URL: 'redis://h' })).toEqual(['[storage].url'])
+    expect(refused({ RELAY_STORAGE_URL: 'mysql://h/d', RELAY_BUS_URL: 'redis:' })).toEqual(['[storage].url', '[bus].url'])
   })
 
   it('[CFG-6] contradictions come together with other problems and name the value at fault', () => {
     const result = loadConfig({
       options: { '--port': 'x' },
-      env: { ...AUTH, RELAY_WRITES_BURST: '0' },
+      env: { ...AUTH, RELAY_REVOCATION_POLLING_URL: 'https://p.example' },
       configPath: undefined,
       cwd: '/nowhere',
     })
     expect(result.kind === 'refused' && result.problems.map(problemLine)).toEqual([
       '--port: [server].port: not an integer (got x, allowed 1 to 65535, 0 = free port)',
-      'RELAY_WRITES_BURST: [tenancy.limits].writes_burst: a bucket of no size admits nothing (got 0, allowed 1 or more, or [tenancy.limits].writes_per_sec = 0)',
+      'default: [auth].revocation_polling_bearer: needed by [auth].revocation_polling_url (got nothing, allowed both or none)',
     ])
   })
 })
@@ -100,6 +121,9 @@ describe('addresses', () => {
         's3://b?endpoint=x&region=r',
         's3://b?endpoint=https://e',
         's3://b?endpoint=https://e&region=r&acl=x',
+        's3://b?endpoint=https://e&region=r&public_endpoint=',
+        's3://b?endpoint=https://e&region=r&public_endpoint=objects.example',
+        's3://b?endpoint=https://e&region=r&public_endpoint=https://o.example?a=b',
       ],
     ],
     ['RELAY_BUS_URL', ['memory', 'redis:', 'redis://', 'amqp://h']],
@@ -108,18 +132,23 @@ describe('addresses', () => {
     ['RELAY_CORS_ORIGINS', ['example.org', 'https://a/', 'https://a/path', 'https://u@a']],
     ['RELAY_BLOB_INGEST_ALLOWED_HOSTS', ['https://a', '*', 'a.*.b', 'a/b', 'a:1', '..']],
   ])('[CFG-10] %s refuses what has another form', (name, values) => {
-    for (const value of values) expect([value, refused({ [name]: value }).length]).toEqual([value, 1])
+    for (const value of values) expect([value, refused({ ...S3_KEYS, [name]: value }).length]).toEqual([value, 1])
   })
 
   it.each([
     ['RELAY_STORAGE_URL', ['sqlite:x', 'sqlite:/a b/c.db', 'sqlite::memory:']],
     [
       'RELAY_BLOBS_URL',
-      ['file:x', 's3://b?endpoint=https://e&region=r', 's3://b/p?endpoint=http://e:9000&region=r&path_style=true'],
+      [
+        'file:x',
+        's3://b?endpoint=https://e&region=r',
+        's3://b/p?endpoint=http://e:9000&region=r&path_style=true',
+        's3://b?endpoint=http://minio:9000&public_endpoint=https://objects.example&region=r',
+      ],
     ],
     ['RELAY_CORS_ORIGINS', ['*', 'https://a.example,http://localhost:3000', 'tauri://localhost']],
     ['RELAY_BLOB_INGEST_ALLOWED_HOSTS', ['a.example', '*.a.example', 'localhost']],
   ])('[CFG-10] %s takes what it should', (name, values) => {
-    for (const value of values) expect([value, refused({ [name]: value })]).toEqual([value, []])
+    for (const value of values) expect([value, refused({ ...S3_KEYS, [name]: value })]).toEqual([value, []])
   })
 })

@@ -1,6 +1,10 @@
+import { isSecureUrl } from './addresses.ts'
 import type { Config } from './config.ts'
 
-/** Values that are fine alone and not together. `about` is the key that is named, `with` the others that take part. */
+/**
+ * Values that are valid alone and not together. `about` is the key that the problem names, `with` are the other keys
+ * that take part.
+ */
 export interface Contradiction {
   readonly about: string
   readonly with: readonly string[]
@@ -13,9 +17,10 @@ const URL_OF_STORE = '[storage].url'
 const SINGLE = '[cluster].single_node'
 const POLL_URL = '[auth].revocation_polling_url'
 const POLL_BEARER = '[auth].revocation_polling_bearer'
+const JWKS_URL = '[auth].jwks_url'
 const LOCAL_DIR = '[mcp].local_documents_dir'
 
-/** Every combination that stops the start. [CFG-6] */
+/** Every combination of values that stops the start. [CFG-6] */
 export const CONTRADICTIONS: readonly Contradiction[] = [
   {
     about: POLL_BEARER,
@@ -33,19 +38,20 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
   },
   {
     about: '[bus].url',
-    with: [URL_OF_STORE, SINGLE],
-    broken: ({ storage, bus, cluster }) => storage.url.startsWith('postgres:') && bus.url === 'memory:' && !cluster.singleNode,
-    problem: 'several processes may share a postgres: store, and memory: does not connect them',
-    allowed: `redis://…, or ${SINGLE} = true`,
+    with: [],
+    broken: ({ bus }) => bus.url !== 'memory:',
+    problem: 'a redis: bus is not built yet, so it would connect nothing',
+    allowed: 'memory:',
   },
   {
-    about: '[bus].url',
-    with: [URL_OF_STORE, SINGLE],
-    broken: ({ storage, bus, cluster }) =>
-      storage.url.startsWith('sqlite:') && bus.url.startsWith('redis:') && !cluster.singleNode,
-    problem: 'a sqlite: store has one process, which needs no redis: bus',
-    allowed: `memory:, or ${SINGLE} = true`,
+    about: SINGLE,
+    with: [URL_OF_STORE],
+    broken: ({ storage, cluster }) => isPostgres(storage.url) && !cluster.singleNode,
+    problem: 'several relays on one postgres: store are not built yet; one relay at a time uses it',
+    allowed: 'true, or a sqlite: [storage].url',
   },
+  missingKey('[blobs].access_key_id', ({ blobs }) => blobs.accessKeyId),
+  missingKey('[blobs].secret_access_key', ({ blobs }) => blobs.secretAccessKey),
   {
     about: '[tenancy].workspace_id',
     with: ['[tenancy].mode'],
@@ -84,20 +90,29 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     allowed: 'nothing, or [tenancy].mode = "dedicated"',
   },
   {
-    about: '[tenancy.limits].writes_burst',
-    with: ['[tenancy.limits].writes_per_sec'],
-    broken: ({ tenancy: { limits } }) => limits.writesPerSec !== null && limits.writesBurst === 0,
-    problem: 'a bucket of no size admits nothing',
-    allowed: '1 or more, or [tenancy.limits].writes_per_sec = 0',
-  },
-  {
-    about: '[tenancy.limits].reads_burst',
-    with: ['[tenancy.limits].reads_per_sec'],
-    broken: ({ tenancy: { limits } }) => limits.readsPerSec !== null && limits.readsBurst === 0,
-    problem: 'a bucket of no size admits nothing',
-    allowed: '1 or more, or [tenancy.limits].reads_per_sec = 0',
+    about: JWKS_URL,
+    with: ['[auth].allow_http_jwks'],
+    broken: ({ auth }) => !auth.allowHttpJwks && !isSecureUrl(auth.jwksUrl),
+    problem: 'neither an https URL nor one of this host',
+    allowed:
+      'https://…, http://… on localhost, 127.0.0.1 or [::1], or http://… in a private network with [auth].allow_http_jwks = true',
   },
 ]
+
+/** An object store needs both keys. */
+function missingKey(about: string, keyOf: (config: Config) => string | null): Contradiction {
+  return {
+    about,
+    with: ['[blobs].url'],
+    broken: (config) => config.blobs.url.startsWith('s3:') && keyOf(config) === null,
+    problem: 'needed by the s3: URL of [blobs].url',
+    allowed: 'the key of the object store, or a file: URL',
+  }
+}
+
+function isPostgres(storageUrl: string): boolean {
+  return storageUrl.startsWith('postgres:') || storageUrl.startsWith('postgresql:')
+}
 
 function samePort(about: string, other: string, broken: (config: Config) => boolean, others: readonly string[]): Contradiction {
   return {
@@ -113,13 +128,16 @@ function mcpListens(mcp: Config['mcp']): boolean {
   return mcp.enabled && mcp.expose === 'local'
 }
 
-/** Below this, existing editor clients cannot send: they cut chunks of that size. */
+/** Existing editor clients cut chunks of this size, so with a smaller limit they cannot send. */
 const EDITOR_CHUNK_BYTES = 262_144
 
-/** What is allowed but probably not meant, as lines for stderr. World-readable files are found where files are read. [CFG-7] */
+/**
+ * Returns lines for stderr about values that are allowed but probably not meant. Files that everybody can read are
+ * found where files are read. [CFG-7]
+ */
 export function configWarnings(config: Config): readonly string[] {
   const warnings: string[] = []
-  const { auth, tenancy, storage, blobs, cluster, compat, server } = config
+  const { auth, tenancy, compat, server } = config
   if (tenancy.mode === 'shared' && auth.revocationPushBearer === null && auth.revocationPollingUrl === null) {
     warnings.push(
       '[tenancy].mode: shared tenancy without [auth].revocation_push_bearer or revocation_polling_url: no token can be revoked',
@@ -130,8 +148,8 @@ export function configWarnings(config: Config): readonly string[] {
       `[tenancy.limits].max_ws_payload_bytes: below ${EDITOR_CHUNK_BYTES}, existing editor clients send larger frames`,
     )
   }
-  if (storage.url.startsWith('postgres:') && blobs.url.startsWith('file:') && !cluster.singleNode) {
-    warnings.push(`[blobs].url: file: blobs are not seen by other processes of a postgres: store; use s3: or ${SINGLE} = true`)
+  if (!isSecureUrl(auth.jwksUrl)) {
+    warnings.push(`${JWKS_URL}: plain http: whoever can change what this network carries can sign tokens`)
   }
   if (compat.editorClient && server.corsOrigins.length === 0) {
     warnings.push('[compat].editor_client: with an empty [server].cors_origins no editor in a browser can connect')

@@ -1,9 +1,12 @@
+import { editDistance, likelyMeant } from '@docrelay/model/nearest'
 import type { Given } from './given.ts'
-import { nearest } from './nearest.ts'
 import { printable, type Problem } from './problem.ts'
 import { CONFIG_KEYS } from './schema.ts'
 
-/** What the environment gives; a secret may instead be in a file, which the caller reads. An empty variable counts as unset. [CFG-3, CFG-4] */
+/**
+ * Values from the environment. A secret may be in a file instead, which the caller reads. An empty variable counts as
+ * unset. [CFG-3, CFG-4]
+ */
 export interface EnvironmentReading {
   readonly given: readonly Given[]
   readonly secretFiles: readonly { readonly given: Given; readonly path: string }[]
@@ -42,14 +45,17 @@ const NAMES: readonly string[] = CONFIG_KEYS.flatMap(({ key }) =>
   key.secret === true ? [key.env, `${key.env}_FILE`] : [key.env],
 )
 
-/** Other RELAY_ variables are not refused, since orchestrators inject some for a service of that name; a near miss is worth a line. */
+/**
+ * Unknown RELAY_ variables are no error, since orchestrators inject some for a service named relay. A name close to a
+ * known one gets a warning.
+ */
 function likelyTypos(env: Environment): readonly string[] {
   const warnings: string[] = []
   for (const name of Object.keys(env)) {
     if (!name.startsWith('RELAY_') || NAMES.includes(name)) continue
-    const closest = nearest(name, NAMES)
-    if (closest !== null && closest.distance <= 2)
-      warnings.push(`${printable(name)}: unknown variable, the nearest known one is ${closest.name}`)
+    const closest = likelyMeant(name, NAMES)
+    if (closest !== null && editDistance(name.slice(0, 64), closest) <= 2)
+      warnings.push(`${printable(name)}: unknown variable, the nearest known one is ${closest}`)
   }
   return warnings
 }

@@ -1,21 +1,22 @@
+import { likelyMeant } from '@docrelay/model/nearest'
 import { parse, TomlError } from 'smol-toml'
 import type { Given } from './given.ts'
-import { nearest } from './nearest.ts'
 import { printable, type Problem } from './problem.ts'
-import { CONFIG_KEYS } from './schema.ts'
+import { CONFIG_KEYS, type KeyEntry } from './schema.ts'
+import { type TomlLines, tomlLines } from './toml-lines.ts'
 
 export const MAX_FILE_BYTES = 1_048_576
 
 export interface FileReading {
   readonly given: readonly Given[]
   readonly problems: readonly Problem[]
-  /** False when nothing of it could be read. */
+  /** False when no part of the file could be read. */
   readonly known: boolean
 }
 
 /**
- * The values of a configuration file, by label, and everything wrong with its form: bytes that are no TOML, tables and keys that nobody
- * knows. Values themselves are judged later, together with those of the other sources. [CFG-5]
+ * Returns the values of a configuration file, by label, and every problem of its form: bytes that are not TOML, unknown
+ * tables and keys. The values themselves are checked later, together with those of the other sources. [CFG-5]
  */
 export function readConfigFile(name: string, bytes: Uint8Array): FileReading {
   const refuse = (problem: string, got: string, allowed: string): FileReading => ({
@@ -38,26 +39,27 @@ export function readConfigFile(name: string, bytes: Uint8Array): FileReading {
     root = parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 16 })
   } catch (error) {
     if (!(error instanceof TomlError)) return refuse('not valid TOML', 'something else', 'TOML')
-    // Only the reason: the rest of the message repeats the line, which may hold a secret.
+    // Only the reason is shown: the rest of the message repeats the line, which may hold a secret.
     const reason = (error.message.split('\n')[0] ?? '').replace('Invalid TOML document: ', '')
     return refuse(`not valid TOML: ${reason}`, `line ${error.line}, column ${error.column}`, 'TOML 1.0')
   }
-  return readTables(name, root)
+  return readTables(name, root, tomlLines(text))
 }
 
 const SECTIONS: readonly string[] = [...new Set(CONFIG_KEYS.map((entry) => entry.section))]
 
-function readTables(name: string, root: object): FileReading {
+function readTables(name: string, root: object, lines: TomlLines): FileReading {
   const given: Given[] = []
   const problems: (() => Problem)[] = []
   for (const [section, table] of Object.entries(root)) {
     if (!SECTIONS.includes(section)) {
-      problems.push(() => unknownSection(name, section))
+      problems.push(() => ({ ...unknownSection(name, section), ...at(lines, section) }))
       continue
     }
     if (!isTable(table)) {
       problems.push(() => ({
         source: name,
+        ...at(lines, section),
         subject: `[${section}]`,
         problem: 'not a table',
         got: 'a value',
@@ -65,12 +67,12 @@ function readTables(name: string, root: object): FileReading {
       }))
       continue
     }
-    readSection(name, section, table, given, problems)
+    readSection(name, section, table, { given, problems, lines })
   }
   return { given, problems: capped(name, problems), known: true }
 }
 
-/** A file of another program may have thousands of unknown keys; nobody reads more of them. */
+/** Most unknown keys that are listed: a file of another program may have thousands. */
 const MAX_PROBLEMS = 200
 
 function capped(name: string, problems: readonly (() => Problem)[]): readonly Problem[] {
@@ -81,58 +83,65 @@ function capped(name: string, problems: readonly (() => Problem)[]): readonly Pr
   return listed
 }
 
-function readSection(name: string, section: string, table: object, given: Given[], problems: (() => Problem)[]): void {
+interface Found {
+  readonly given: Given[]
+  readonly problems: (() => Problem)[]
+  readonly lines: TomlLines
+}
+
+function at(lines: TomlLines, path: string): { readonly line?: number } {
+  const line = lines.get(path)
+  return line === undefined ? {} : { line }
+}
+
+function readSection(name: string, section: string, table: object, found: Found): void {
+  const { given, problems, lines } = found
   for (const [keyName, value] of Object.entries(table)) {
     const nested = `${section}.${keyName}`
     if (SECTIONS.includes(nested) && isTable(value)) {
-      readSection(name, nested, value, given, problems)
+      readSection(name, nested, value, found)
       continue
     }
     const entry = CONFIG_KEYS.find((candidate) => candidate.section === section && candidate.name === keyName)
-    if (entry === undefined) problems.push(() => unknownKey(name, section, keyName))
-    else given.push({ entry, raw: value, asText: false, source: name, kind: 'file' })
+    if (entry === undefined) problems.push(() => ({ ...unknownKey(name, section, keyName), ...at(lines, nested) }))
+    else given.push({ entry, raw: value, asText: false, source: name, ...at(lines, nested), kind: 'file' })
   }
 }
 
 /** The value of an unknown key is never shown: it may be a secret under a misspelt name. */
 function unknownKey(source: string, section: string, keyName: string): Problem {
-  // A key of that very name elsewhere was put into the wrong table; otherwise the nearest of this section, then of all.
+  // A key with exactly this name in another section was put into the wrong table. Otherwise a similar name is
+  // suggested, first from this section.
   const elsewhere = CONFIG_KEYS.find((entry) => entry.name === keyName)
-  const here = nearest(
-    keyName,
-    CONFIG_KEYS.filter((entry) => entry.section === section).map((entry) => entry.name),
-  )
-  const anywhere = nearest(
-    keyName,
-    CONFIG_KEYS.map((entry) => entry.name),
-  )
-  const closest =
-    here !== null && (anywhere === null || here.distance <= anywhere.distance)
-      ? `[${section}].${here.name}`
-      : labelOf(anywhere?.name)
-  const label = elsewhere?.label ?? closest
+  const here = CONFIG_KEYS.filter((entry) => entry.section === section)
+  const near = elsewhere ?? nearKey(keyName, here) ?? nearKey(keyName, CONFIG_KEYS)
   return {
     source,
     subject: `[${section}].${printable(keyName)}`,
-    problem: `unknown key, the nearest known one is ${label}`,
+    problem: near === null ? 'unknown key' : `unknown key, the nearest known one is ${near.label}`,
     got: printable(keyName),
-    allowed: label,
+    allowed: near?.label ?? here.map((entry) => entry.name).join(', '),
   }
 }
 
-function labelOf(keyName: string | undefined): string {
-  return CONFIG_KEYS.find((entry) => entry.name === keyName)?.label ?? 'a known key'
+function nearKey(keyName: string, entries: readonly KeyEntry[]): KeyEntry | null {
+  const name = likelyMeant(
+    keyName,
+    entries.map((entry) => entry.name),
+  )
+  return entries.find((entry) => entry.name === name) ?? null
 }
 
 function unknownSection(source: string, section: string): Problem {
   const key = CONFIG_KEYS.find((entry) => entry.name === section)
-  const label = key?.label ?? `[${nearest(section, SECTIONS)?.name ?? 'server'}]`
+  const near = likelyMeant(section, SECTIONS)
+  const label = key?.label ?? (near === null ? null : `[${near}]`)
   return {
     source,
     subject: `[${printable(section)}]`,
-    problem: `unknown section, the nearest known one is ${label}`,
+    problem: label === null ? 'unknown section' : `unknown section, the nearest known one is ${label}`,
     got: printable(section),
-    allowed: label,
+    allowed: label ?? SECTIONS.map((name) => `[${name}]`).join(', '),
   }
 }
 

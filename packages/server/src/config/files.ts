@@ -5,7 +5,7 @@ export type FileContent =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** At most `maxBytes` + 1 bytes of a file, pipe or device, so that neither a huge nor an endless one is taken in whole. */
+/** Reads at most `maxBytes` + 1 bytes of a file, pipe or device, so that a huge or endless one does not fill memory. */
 export function readAtMost(path: string, maxBytes: number): FileContent {
   let fd: number
   try {

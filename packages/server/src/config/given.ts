@@ -1,12 +1,14 @@
 import type { KeyEntry } from './schema.ts'
 
-/** A raw value that some source gives a key. */
+/** A raw value that a source gives to a key. */
 export interface Given {
   readonly entry: KeyEntry
   readonly raw: unknown
-  /** The source knows only text. */
+  /** True when the source has only text (environment, command line). */
   readonly asText: boolean
-  /** As problems name it: a file, variable or option. */
+  /** Name of the source in messages: a file, variable or option. */
   readonly source: string
+  /** Line of the file, where it is known. */
+  readonly line?: number
   readonly kind: 'option' | 'environment' | 'secret-file' | 'file' | 'default'
 }

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readConfigFile } from './file-source.ts'
-import { editDistance } from './nearest.ts'
+import { editDistance } from '@docrelay/model/nearest'
 import { loadConfig } from './load.ts'
 import { problemLine } from './problem.ts'
 import { CONFIG_KEYS } from './schema.ts'
 import { readValue } from './values.ts'
+import { threadTime } from '@docrelay/model/testing/thread-time'
 
 const read = (text: string | Uint8Array) =>
   readConfigFile('relay.toml', typeof text === 'string' ? new TextEncoder().encode(text) : text)
@@ -42,7 +43,7 @@ describe('files that are not ours to trust', () => {
   })
 
   it('[CFG-5] 10 MB are refused unread, and a thousand unknown keys within a second', () => {
-    const startedAt = process.hrtime.bigint()
+    const took = threadTime()
     expect(lines('#'.repeat(10_000_000))).toEqual([
       'relay.toml: file too large (got 10000000 bytes, allowed at most 1048576 bytes)',
     ])
@@ -50,7 +51,7 @@ describe('files that are not ours to trust', () => {
     expect(many).toHaveLength(201)
     expect(many.at(-1)).toContain('39800 more')
     expect(lines(`[server]\n${'k'.repeat(1_000_000)} = 1`)).toHaveLength(1)
-    expect(Number(process.hrtime.bigint() - startedAt) / 1e6).toBeLessThan(3000)
+    expect(took()).toBeLessThan(3000)
   })
 
   it('[CFG-5] any bytes are read or refused, never an exception, one line per problem', () => {

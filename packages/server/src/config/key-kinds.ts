@@ -1,11 +1,11 @@
-/** What every key says of itself. `doc` is the sentence an operator reads. */
+/** Facts that every key has. `doc` is the sentence that an operator reads. */
 interface KeyFacts {
   readonly env: string
-  /** The command line option of `relay serve` that overrides it. */
+  /** The option of `relay serve` that overrides the key. */
   readonly flag?: string
-  /** Never shown; also read from the file named by `<env>_FILE`. [CFG-4] */
+  /** The value is never shown, and can also be read from the file that `<env>_FILE` names. [CFG-4] */
   readonly secret?: true
-  /** The start is refused while it has no value. */
+  /** The relay does not start while the key has no value. */
   readonly required?: true
   readonly doc: string
 }
@@ -13,8 +13,10 @@ interface KeyFacts {
 export type TextFormat =
   | 'text'
   | 'path'
+  | 'listen-host'
   | 'shared-secret'
   | 'http-url'
+  | 'issuer'
   | 'secure-url'
   | 'link-url'
   | 'storage-url'
@@ -26,11 +28,11 @@ export interface TextKey extends KeyFacts {
   readonly format: TextFormat
   /** `null`: no value. Empty text counts as no value. */
   readonly default: string | null
-  /** How a value is found when none is given, in words; `load.ts` computes it. */
+  /** Says in words how the value is derived when none is given; `load.ts` computes it. */
   readonly derived?: string
 }
 
-/** What 0 says: no limit (the value becomes `null`), a value like any other, or an error. [CFG-8] */
+/** The meaning of 0: no limit (the value becomes `null`), a value like any other, or an error. [CFG-8] */
 export type ZeroMeaning = 'unlimited' | 'free port' | 'at once' | 'none' | 'refused'
 
 export interface IntegerKey extends KeyFacts {
@@ -49,7 +51,7 @@ export interface BooleanKey extends KeyFacts {
 
 export interface ListKey extends KeyFacts {
   readonly kind: 'list'
-  readonly format: 'origins-or-star' | 'origins' | 'hosts'
+  readonly format: 'origins-or-star' | 'origins' | 'hosts' | 'cidrs'
   readonly default: readonly string[]
 }
 
@@ -61,6 +63,6 @@ export interface ChoiceKey extends KeyFacts {
 
 export type ConfigKey = TextKey | IntegerKey | BooleanKey | ListKey | ChoiceKey
 
-/** The longest span that a timer of the runtime can hold; a longer one would fire at once. */
+/** Longest time in seconds that a timer of the runtime can hold; a longer one would fire at once. */
 export const MAX_TIMER_SECS = 2_147_483
 export const MAX_PORT = 65_535

@@ -84,7 +84,7 @@ describe('precedence', () => {
     expect(loaded({ env: { RELAY_ENFORCE_PRIVATE_BLOBS: word } }).config.permissions.enforcePrivateBlobs).toBe(value)
   })
 
-  it('[CFG-3] another word is no boolean', () => {
+  it('[CFG-3] any other word is refused as a boolean', () => {
     expect(lines({ env: { RELAY_MCP_ENABLED: 'maybe' } })).toEqual([
       'RELAY_MCP_ENABLED: [mcp].enabled: not a boolean (got maybe, allowed 1, true, yes, on, 0, false, no, off)',
     ])
@@ -159,7 +159,7 @@ describe('secrets', () => {
       env: {
         RELAY_REVOCATION_BEARER: SECRET,
         RELAY_STORAGE_URL: `postgres://u:${SECRET}@h/d`,
-        RELAY_BUS_URL: `redis://:${SECRET}@h`,
+        RELAY_CLUSTER_SINGLE_NODE: 'true',
         RELAY_S3_SECRET_ACCESS_KEY: SECRET,
         RELAY_DOCS_URL: `https://u:${SECRET}@docs.example/`,
       },
@@ -179,14 +179,50 @@ describe('problems', () => {
       options: { '--tenancy': 'both' },
     })
     expect(found).toEqual([
-      'relay.toml: [server].prot: unknown key, the nearest known one is [server].port (got prot, allowed [server].port)',
-      'relay.toml: [sever]: unknown section, the nearest known one is [server] (got sever, allowed [server])',
-      'relay.toml: [server].port: not an integer (got x, allowed 1 to 65535, 0 = free port)',
+      'relay.toml:3: [server].prot: unknown key, the nearest known one is [server].port (got prot, allowed [server].port)',
+      'relay.toml:5: [sever]: unknown section, the nearest known one is [server] (got sever, allowed [server])',
+      'relay.toml:2: [server].port: not an integer (got "x", allowed 1 to 65535, 0 = free port)',
       'RELAY_COMMIT_DELAY_MS: [storage].commit_delay_ms: out of range (got 51, allowed 1 to 50, 0 = at once)',
       'default: [auth].issuer: not set (got nothing, allowed a value here or in RELAY_JWT_ISSUER)',
       '--tenancy: [tenancy].mode: not one of the choices (got both, allowed dedicated, shared)',
-      'relay.toml: [log].level: not one of the choices (got loud, allowed debug, info, warn, error)',
+      'relay.toml:9: [log].level: not one of the choices (got "loud", allowed debug, info, warn, error)',
     ])
+  })
+
+  it('[CFG-5] a text of the file keeps its quotes, so that it differs from a number', () => {
+    expect(lines({ file: '[mcp]\nport = "9877"\n' })[0]).toContain('[mcp].port: not an integer (got "9877", allowed')
+    expect(lines({ env: { RELAY_MCP_PORT: 'many' } })[0]).toContain('not an integer (got many, allowed')
+  })
+
+  it.each([
+    ['https://id.example/realms/a', true],
+    ['http://localhost:8080/', true],
+    ['accounts.example', true],
+    ['urn:example:issuer', true],
+    ['not a url', false],
+    ['https://', false],
+    ['/realms/a', false],
+  ])('[CFG-6] the issuer %j is taken: %s', (issuer, isTaken) => {
+    const found = lines({ env: { RELAY_JWT_ISSUER: issuer } })
+    expect(found).toEqual(isTaken ? [] : [expect.stringContaining('[auth].issuer: neither a URL nor a host name')])
+  })
+
+  it.each([
+    ['postgres://relay@db.example:5432/relay?sslmode=require', true],
+    ['postgres:///relay?host=/run/postgresql', true],
+    ['postgres://relay:hunter2@db.example/relay', false],
+    ['postgres://relay@db.example/relay?password=hunter2', false],
+    ['postgres://relay:12/hunter2@db.example/relay', false],
+  ])('[CFG-4] a storage URL is shown when it holds no password: %s, %s', (url, isShown) => {
+    const { settings } = loaded({ env: { RELAY_STORAGE_URL: url, RELAY_CLUSTER_SINGLE_NODE: 'true' } })
+    expect(printedSettings(settings).includes(url.replace('//relay@', '//<redacted>@'))).toBe(isShown)
+    expect(printedSettings(settings)).not.toContain('hunter2')
+  })
+
+  it('[CFG-5] an unknown name that is near none gets the names there are, and no guess', () => {
+    const found = lines({ file: '[auth]\nalgorithm = "RS256"\n\n[zzz]\nx = 1\n' })
+    expect(found[0]).toMatch(/\[auth\]\.algorithm: unknown key \(got algorithm, allowed issuer, jwks_url, /)
+    expect(found[1]).toMatch(/\[zzz\]: unknown section \(got zzz, allowed \[server\], \[storage\], /)
   })
 
   it('[CFG-5] a key in the wrong table is found where it belongs', () => {
@@ -194,13 +230,13 @@ describe('problems', () => {
       'the nearest known one is [tenancy.limits].max_doc_bytes',
     )
     expect(lines({ file: 'port = 1\n' })[0]).toMatch(
-      /^relay\.toml: \[port\]: unknown section, the nearest known one is \[server\]\.port/,
+      /^relay\.toml:1: \[port\]: unknown section, the nearest known one is \[server\]\.port/,
     )
   })
 
   it('[CFG-5] a bad value counts even where another source overrides it', () => {
     expect(lines({ file: '[server]\nport = 70000\n', env: { RELAY_PORT: '1' } })).toEqual([
-      'relay.toml: [server].port: out of range (got 70000, allowed 1 to 65535, 0 = free port)',
+      'relay.toml:2: [server].port: out of range (got 70000, allowed 1 to 65535, 0 = free port)',
     ])
   })
 
@@ -242,12 +278,16 @@ describe('warnings', () => {
     expect(loaded({}).warnings).toEqual([])
   })
 
+  it('[CFG-7] finds no secret in a world-readable file whose secret keys are empty or hold their defaults', () => {
+    const file = '[auth]\nrevocation_push_bearer = ""\n[bus]\nurl = "memory:"\n[storage]\nurl = "sqlite:a.db"\n'
+    expect(loaded({ file, mode: 0o644 }).warnings).toEqual([])
+  })
+
   it('[CFG-7] what is allowed but probably not meant', () => {
     const warned = (env: Record<string, string>, file = '') => loaded({ env, file }).warnings.map((line) => line.split(':')[0])
     expect(warned({ RELAY_TENANCY_MODE: 'shared' })).toEqual(['[tenancy].mode'])
     expect(warned({ RELAY_TENANCY_MODE: 'shared', RELAY_REVOCATION_BEARER: 'x'.repeat(16) })).toEqual([])
     expect(warned({ RELAY_MAX_WS_PAYLOAD_BYTES: '262143' })).toEqual(['[tenancy.limits].max_ws_payload_bytes'])
-    expect(warned({ RELAY_STORAGE_URL: 'postgres://h/d', RELAY_BUS_URL: 'redis://h' })).toEqual(['[blobs].url'])
     expect(warned({ RELAY_STORAGE_URL: 'postgres://h/d', RELAY_CLUSTER_SINGLE_NODE: '1' })).toEqual([])
     expect(warned({ RELAY_COMPAT_EDITOR_CLIENT: '1' }, '[server]\ncors_origins = []')).toEqual(['[compat].editor_client'])
     expect(warned({ RELAY_COMPAT_EDITOR_CLIENT: '1' })).toEqual([])

@@ -5,7 +5,7 @@ import { type Environment, readEnvironment } from './environment-source.ts'
 import { type FileReading, MAX_FILE_BYTES, readConfigFile } from './file-source.ts'
 import { readAtMost } from './files.ts'
 import type { Given } from './given.ts'
-import { printable, type Problem } from './problem.ts'
+import { isSecret, printable, type Problem } from './problem.ts'
 import { resolveConfig, type Setting } from './resolve.ts'
 import { CONFIG_KEYS } from './schema.ts'
 
@@ -16,9 +16,9 @@ export interface LoadRequest {
   /** Options of the command line by name, e.g. `--port`. */
   readonly options: Readonly<Record<string, string | undefined>>
   readonly env: Environment
-  /** The file named with `--config`; `undefined` is `relay.toml`, which may be missing. */
+  /** The file given with `--config`; `undefined` means `relay.toml`, which may be missing. */
   readonly configPath: string | undefined
-  /** Relative paths are found from here. */
+  /** Folder from which relative paths are resolved. */
   readonly cwd: string
 }
 
@@ -32,8 +32,8 @@ export type Loaded =
   | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly warnings: readonly string[] }
 
 /**
- * Reads command line, environment and file, in that precedence, over the defaults. [CFG-3, CFG-4]
- * Reads files and nothing else: no port is bound, nothing is connected or written. [CFG-5]
+ * Reads command line, environment and file, in this precedence, over the defaults. [CFG-3, CFG-4] Only reads files:
+ * binds no port, connects nowhere and writes nothing. [CFG-5]
  */
 export function loadConfig(request: LoadRequest): Loaded {
   const warnings: string[] = []
@@ -75,7 +75,7 @@ function readFile(request: LoadRequest, warnings: string[]): FileReading {
     }
   }
   const reading = readConfigFile(name, content.bytes)
-  if (content.worldReadable && reading.given.some(({ entry, raw }) => entry.key.secret === true && raw !== '')) {
+  if (content.worldReadable && reading.given.some(({ entry, raw }) => raw !== '' && isSecret(entry, raw))) {
     warnings.push(`${printable(name, 1000)}: holds a secret and is readable by everybody; set its mode to 0600`)
   }
   return reading

@@ -1,3 +1,4 @@
+import { isSecret } from './problem.ts'
 import type { KeyEntry } from './schema.ts'
 import { CONFIG_KEYS } from './schema.ts'
 import type { Setting } from './resolve.ts'
@@ -5,7 +6,10 @@ import { allowedValues, type ConfigValue } from './values.ts'
 
 const WIDTH = 100
 
-/** The file that `relay init` writes: every key with its default, in table order. Empty text is no value. [CFG-11] */
+/**
+ * Returns the file that `relay init` writes: every key with its default, in the order of the table. Empty text means no
+ * value. [CFG-11]
+ */
 export function initialFile(): string {
   const lines = [
     '# Docrelay. Every key is listed with its default; environment variables and command line options override this file.',
@@ -46,25 +50,25 @@ function wrapped(text: string): readonly string[] {
   return [...lines, line]
 }
 
-/** JSON's spelling of texts and lists of texts is TOML's too. */
+/** TOML spells texts and lists of texts as JSON does. */
 function tomlValue(value: ConfigValue): string {
   return value === null ? '""' : JSON.stringify(value)
 }
 
 const REDACTED = '<redacted>'
 
-/** What may be shown of a setting. A secret's default is public, its value never is. [CFG-4] */
+/** Returns the part of a setting that may be shown: the default of a secret is public, its value is not. [CFG-4] */
 function visible(setting: Setting): ConfigValue {
-  if (setting.entry.key.secret === true && setting.kind !== 'default' && setting.value !== null) return REDACTED
+  if (setting.kind !== 'default' && setting.value !== null && isSecret(setting.entry, setting.value)) return REDACTED
   return typeof setting.value === 'string' ? withoutCredentials(setting.value) : setting.value
 }
 
-/** Credentials inside a URL that is no secret key, e.g. `https://user:pass@host`. */
+/** Hides credentials inside a URL of a key that is not secret, e.g. `https://user:pass@host`. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/?#\s]*@/g, `//${REDACTED}@`)
 }
 
-/** The effective configuration as TOML with the source of each value behind it. [CFG-11] */
+/** Returns the effective configuration as TOML, with the source of each value behind it. [CFG-11] */
 export function printedSettings(settings: readonly Setting[]): string {
   const lines: string[] = []
   let section = ''
@@ -81,7 +85,7 @@ export function printedSettings(settings: readonly Setting[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The same for programs: section, then key, then `{ value, source }`. */
+/** Returns the effective configuration for programs: section, then key, then `{ value, source }`. */
 export function settingsJson(settings: readonly Setting[]): string {
   const root: Record<string, Record<string, { value: ConfigValue; source: string }>> = {}
   for (const setting of settings) {

@@ -6,7 +6,7 @@ import { type Problem, shown } from './problem.ts'
 import { CONFIG_KEYS, type KeyEntry } from './schema.ts'
 import { type ConfigValue, readValue } from './values.ts'
 
-/** The effective value of one key and where it came from. An unlimited 0 is shown as 0. */
+/** The effective value of one key and its source. An unlimited 0 is still 0. */
 export interface Setting {
   readonly entry: KeyEntry
   readonly value: ConfigValue
@@ -19,10 +19,10 @@ export type Resolved =
   | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
 
 /**
- * Settles what is in effect from everything that was given, highest precedence first, or says all that is wrong, together with the problems
- * that reading the sources has found already. [CFG-3, CFG-5]
- * Every value is judged, also one that another source overrides. `fileIsKnown` is false when the file could not be read: what it may
- * have said is then not called missing or contradictory.
+ * Decides the effective configuration from all given values, highest precedence first, or returns every problem,
+ * including those that reading the sources has found. [CFG-3, CFG-5] Every given value is checked, also one that
+ * another source overrides. When `fileIsKnown` is false, the file could not be read, and its keys are not reported as
+ * missing or contradictory.
  */
 export function resolveConfig(given: readonly Given[], found: readonly Problem[], fileIsKnown: boolean): Resolved {
   const problems = [...found]
@@ -33,7 +33,7 @@ export function resolveConfig(given: readonly Given[], found: readonly Problem[]
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'resolved', config, settings }
 }
 
-/** Judges every value given for a key; the first source in order of precedence is the effective one. */
+/** Checks every value given for a key; the first source in order of precedence gives the effective value. */
 function decide(entry: KeyEntry, given: readonly Given[], problems: Problem[], bad: Set<string>, fileIsKnown: boolean): Setting {
   let effective: Setting | null = null
   for (const candidate of given) {
@@ -42,9 +42,10 @@ function decide(entry: KeyEntry, given: readonly Given[], problems: Problem[], b
     if (reading.kind === 'bad') {
       problems.push({
         source: candidate.source,
+        ...(candidate.line !== undefined && { line: candidate.line }),
         subject: entry.label,
         problem: reading.problem,
-        got: shown(entry, candidate.raw),
+        got: shown(entry, candidate.raw, !candidate.asText),
         allowed: reading.allowed,
       })
       bad.add(entry.label)
@@ -60,7 +61,7 @@ function decide(entry: KeyEntry, given: readonly Given[], problems: Problem[], b
   return effective
 }
 
-/** A contradiction over a value that is bad by itself is not worth a line. [CFG-6] */
+/** A contradiction with a value that is invalid by itself is not reported. [CFG-6] */
 function contradictions(config: Config, settings: readonly Setting[], bad: ReadonlySet<string>): readonly Problem[] {
   return CONTRADICTIONS.flatMap((rule) => {
     if ([rule.about, ...rule.with].some((label) => bad.has(label)) || !rule.broken(config)) return []
@@ -70,7 +71,7 @@ function contradictions(config: Config, settings: readonly Setting[], bad: Reado
 }
 
 function place(setting: Setting): Pick<Problem, 'source' | 'subject' | 'got'> {
-  // A default is public, also that of a secret.
+  // A default is public, also the default of a secret.
   const isDefault = setting.kind === 'default' && setting.value !== null
   return {
     source: setting.source,
@@ -95,7 +96,7 @@ function withDerived(settings: readonly Setting[]): readonly Setting[] {
   })
 }
 
-/** Settings as the typed value; the only place where an unlimited 0 becomes `null`. [CFG-8] */
+/** Builds the typed configuration. This is the only place where an unlimited 0 becomes `null`. [CFG-8] */
 function buildConfig(settings: readonly Setting[]): Config {
   const sections: Record<string, Record<string, ConfigValue>> = {}
   for (const { entry, value } of settings) {
@@ -104,6 +105,6 @@ function buildConfig(settings: readonly Setting[]): Config {
     section[camelCase(entry.name)] = unlimited ? null : value
   }
   const { 'tenancy.limits': limits, ...rest } = sections
-  // The table that made the settings also made the type.
+  // The settings and the type come from the same table.
   return { ...rest, tenancy: { ...rest['tenancy'], limits } } as unknown as Config
 }

@@ -6,7 +6,7 @@ export const SERVICE_KEYS = {
   server: {
     host: {
       kind: 'text',
-      format: 'text',
+      format: 'listen-host',
       default: '0.0.0.0',
       env: 'RELAY_HOST',
       flag: '--host',
@@ -72,6 +72,13 @@ export const SERVICE_KEYS = {
       env: 'RELAY_MAX_UNAUTHENTICATED_SOCKETS',
       doc: 'WebSockets that may wait for AUTH at one time in the process.',
     },
+    trusted_proxies: {
+      kind: 'list',
+      format: 'cidrs',
+      default: [],
+      env: 'RELAY_TRUSTED_PROXIES',
+      doc: 'Addresses or CIDRs of reverse proxies whose X-Forwarded-For says who a client is.',
+    },
     ws_buffer_bytes: {
       kind: 'integer',
       unit: 'bytes',
@@ -133,7 +140,7 @@ export const SERVICE_KEYS = {
       default: null,
       derived: 'file:<data_dir>/blobs',
       env: 'RELAY_BLOBS_URL',
-      doc: 'Blob store: `file:<path>` or `s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true]`.',
+      doc: 'Blob store: `file:<path>` or `s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]`. Presigned URLs for clients begin with `public_endpoint`, which is `endpoint` when not given.',
     },
     access_key_id: {
       kind: 'text',
@@ -169,11 +176,16 @@ export const SERVICE_KEYS = {
       env: 'RELAY_BUS_URL',
       secret: true,
       required: true,
-      doc: 'Rate buckets, seats and fan-out between processes: `memory:` or `redis://…`.',
+      doc: 'Rate buckets, seats and fan-out: `memory:`. A `redis://…` bus between processes is not built yet and is refused.',
     },
   },
   cluster: {
-    single_node: { kind: 'boolean', default: false, env: 'RELAY_CLUSTER_SINGLE_NODE', doc: 'One process alone uses the store.' },
+    single_node: {
+      kind: 'boolean',
+      default: false,
+      env: 'RELAY_CLUSTER_SINGLE_NODE',
+      doc: 'One process alone uses the store; a postgres: store needs it, as several processes are not built yet.',
+    },
     node_id: {
       kind: 'text',
       format: 'text',

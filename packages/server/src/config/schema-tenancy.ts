@@ -6,7 +6,7 @@ export const TENANCY_KEYS = {
   auth: {
     issuer: {
       kind: 'text',
-      format: 'text',
+      format: 'issuer',
       default: null,
       env: 'RELAY_JWT_ISSUER',
       required: true,
@@ -14,11 +14,17 @@ export const TENANCY_KEYS = {
     },
     jwks_url: {
       kind: 'text',
-      format: 'secure-url',
+      format: 'http-url',
       default: null,
       env: 'RELAY_JWT_JWKS_URL',
       required: true,
-      doc: "Address of the issuer's key set: https, or http on localhost.",
+      doc: "Address of the issuer's key set: https, or http on localhost (elsewhere: allow_http_jwks).",
+    },
+    allow_http_jwks: {
+      kind: 'boolean',
+      default: false,
+      env: 'RELAY_JWT_ALLOW_HTTP_JWKS',
+      doc: 'Lets jwks_url be plain http to an address of a private network. Without TLS that network alone protects the keys.',
     },
     audience: {
       kind: 'text',
@@ -153,9 +159,9 @@ export const TENANCY_KEYS = {
       kind: 'integer',
       unit: 'count',
       default: 80,
-      zero: 'none',
+      zero: 'unlimited',
       env: 'RELAY_WRITES_BURST',
-      doc: 'Size of the write bucket; 0 only with an unlimited rate.',
+      doc: 'Size of the write bucket; 0 lifts the rate altogether.',
     },
     reads_per_sec: {
       kind: 'integer',
@@ -169,9 +175,9 @@ export const TENANCY_KEYS = {
       kind: 'integer',
       unit: 'count',
       default: 200,
-      zero: 'none',
+      zero: 'unlimited',
       env: 'RELAY_READS_BURST',
-      doc: 'Size of the read bucket; 0 only with an unlimited rate.',
+      doc: 'Size of the read bucket; 0 lifts the rate altogether.',
     },
     max_ws_connections_per_workspace: {
       kind: 'integer',

@@ -4,8 +4,8 @@ import { SERVICE_KEYS } from './schema-service.ts'
 import { TENANCY_KEYS } from './schema-tenancy.ts'
 
 /**
- * THE table of configuration keys. [CFG-9, CFG-10]
- * The parser, the typed `Config`, the file of `relay init`, `relay config print` and docs/reference/config.md are all made from it.
+ * THE table of configuration keys. [CFG-9, CFG-10] The parser, the type `Config`, the file of `relay init`, `relay
+ * config print` and docs/reference/config.md are made from it.
  */
 export const CONFIG_SCHEMA = { ...SERVICE_KEYS, ...TENANCY_KEYS, ...FEATURE_KEYS } as const
 
@@ -15,7 +15,7 @@ export interface KeyEntry {
   readonly section: string
   /** e.g. `max_doc_bytes`. */
   readonly name: string
-  /** As problems and documents name it: `[tenancy.limits].max_doc_bytes`. */
+  /** Name of the key in problems and documents: `[tenancy.limits].max_doc_bytes`. */
   readonly label: string
   readonly key: ConfigKey
 }

@@ -1,7 +1,7 @@
-import { addressProblem, isHostPattern, isOrigin } from './addresses.ts'
+import { addressProblem, isCidr, isHostPattern, isOrigin } from './addresses.ts'
 import type { ConfigKey, IntegerKey, ListKey } from './key-kinds.ts'
 
-/** A value as its key understands it; an unlimited 0 is still 0 here. */
+/** A value of the type of its key; an unlimited 0 is still 0 here. */
 export type ConfigValue = string | number | boolean | readonly string[] | null
 
 export type Reading =
@@ -9,8 +9,8 @@ export type Reading =
   | { readonly kind: 'bad'; readonly problem: string; readonly allowed: string }
 
 /**
- * Reads a raw value: text from the environment or the command line, or a value of the file. [CFG-3, CFG-8]
- * `asText` says that the source knows only text, so that numbers, booleans and lists are spelled in it.
+ * Reads a raw value: text from the environment or the command line, or a value of the file. [CFG-3, CFG-8] With
+ * `asText` the source has only text, so numbers, booleans and lists are parsed from it.
  */
 export function readValue(key: ConfigKey, raw: unknown, asText: boolean): Reading {
   switch (key.kind) {
@@ -93,6 +93,7 @@ const LIST_FORMS: Readonly<Record<ListKey['format'], string>> = {
   'origins-or-star': '* or scheme://host[:port]',
   origins: 'scheme://host[:port]',
   hosts: 'host or *.suffix',
+  cidrs: 'address or address/prefix',
 }
 
 function listItemFits(format: ListKey['format'], item: string): boolean {
@@ -103,10 +104,12 @@ function listItemFits(format: ListKey['format'], item: string): boolean {
       return isOrigin(item)
     case 'hosts':
       return isHostPattern(item)
+    case 'cidrs':
+      return isCidr(item)
   }
 }
 
-/** The values a key takes, for documents. */
+/** Returns the values that a key takes, for documents. */
 export function allowedValues(key: ConfigKey): string {
   switch (key.kind) {
     case 'integer':

@@ -4,7 +4,7 @@ import type { DocumentHead, DocumentStore } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
 import type { Residents } from './residents.port.ts'
 
-/** Who may read a blob through a document: the same test as for the document itself. [BLOB-6, BLOB-13, PERM-8] */
+/** Decides who may read a blob through a document: whoever may read the document. [BLOB-6, BLOB-13, PERM-8] */
 export function createBlobReaders(deps: {
   readonly store: Pick<DocumentStore, 'list' | 'referencing'>
   readonly residents: Pick<Residents, 'isResident' | 'settle'>
@@ -18,7 +18,8 @@ export function createBlobReaders(deps: {
       const { workspaceId } = access
       const referenced = async () => (await store.referencing(workspaceId, hash)).some(isReadable(access))
       if (await referenced()) return true
-      // A reference may be so new that only live content has it; it is looked for where the caller may read, and nowhere else. [BLOB-2]
+      // A new reference may be in live content only. Live documents are searched only where the caller may read them.
+      // [BLOB-2]
       const behind = (await store.list(workspaceId)).filter(
         (head) => isReadable(access)(head) && (residents.isResident(head) || head.coveredSeq < head.lastSeq),
       )

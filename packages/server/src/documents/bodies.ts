@@ -2,57 +2,86 @@ import type { PreparedBody } from '@docrelay/model/body-facts'
 import type { Refusal } from '@docrelay/model/edit'
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
+import { createLanes } from '../kernel/fair-turns.ts'
 import { openTaskPool } from '../kernel/task-pool.ts'
 import type { StoredBody } from './document-store.port.ts'
 import type { LocalReading } from './local-body.ts'
 import type { RestoredAs } from './point-body.ts'
+import { editRoutes } from '@docrelay/model/edits'
 import type { BodyEdit, EditedBody } from './edit-body.ts'
 import type { BodyRead, BodyReading } from './read-body.ts'
 import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
 
 const MIB = 1_048_576
-/** Longer bodies are never looked into on the main thread. [C1, H4] */
+/** A longer body is never parsed on the main thread. [C1, H4] */
 const OFF_MAIN_BYTES = MIB
 /**
- * Who reads or edits a page makes a tree of its HTML: twenty times the work of looking into as many bytes, and more where it is hostile.
- * [CONC-13, PROSE-21]
+ * A tool that reads or edits a page builds a tree from its HTML: twenty times the work of parsing as many bytes of
+ * JSON, and more for hostile HTML. [CONC-13, PROSE-21]
  */
 const PAGE_OFF_MAIN_BYTES = 64 * 1024
+/** Finding the way of one connector takes as long as parsing tens of kilobytes. [CONC-13] */
+const ROUTES_OFF_MAIN_BYTES = 2 * 1024
+/** A page whose faults are asked for takes the square of its shapes and corners. [CONC-13, AG-109] */
+const LINT_OFF_MAIN_BYTES = 8 * 1024
 const DEADLINE_MS = 10_000
 const THREADS = 2
-/** Above, a thread has grown so large that it is worth starting anew. */
+/** A longer body takes so long that shorter bodies must not wait for it. [C11] */
+const HEAVY_BYTES = 4 * MIB
+/** After a longer body the thread has so much memory that it is replaced by a new one. */
 const ENDS_THREAD_BYTES = 16 * MIB
-/** Twice what an honest body of 128 MiB takes; the roomy nursery saves a third of its time. */
+/** Twice the memory that an honest body of 128 MiB needs. The large young generation saves a third of its time. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 128 }
 
-/** A body was not done with in the time that a call has for it; nothing was written. */
+/** The work on a body took longer than a call may take; nothing was written. */
 export class OverdueBody extends RelayError {
   constructor() {
     super('UNAVAILABLE', 'The body could not be read in time.')
   }
 }
 
-/** Parses and prepares bodies, long ones in task threads under a deadline. Every verb throws the RelayError that answers the caller. */
-export interface Bodies extends AsyncDisposable {
-  /** A PUT body as it would be stored, its title settled against `storedTitle` (`null`: a new document). Long `bytes` are moved away. [BODY-2..BODY-14] */
+/**
+ * Parses and prepares bodies, long ones in task threads under a deadline. Every verb throws the RelayError that answers
+ * the caller.
+ */
+export interface BodyVerbs {
+  /**
+   * Prepares a PUT body as it will be stored, with its title settled against `storedTitle` (`null`: a new document).
+   * Transfers the buffer of long `bytes`. [BODY-2..BODY-14]
+   */
   prepare(bytes: Uint8Array, docId: string, storedTitle: string | null): Promise<PreparedBody>
-  /** The same body, settled against another stored title. `body` itself when that makes no difference; else long bytes are moved away. [BODY-10] */
+  /**
+   * Settles the same body against another stored title. Returns `body` itself when the title changes nothing; otherwise
+   * transfers the buffer of long bytes. [BODY-10]
+   */
   resettle(body: PreparedBody, storedTitle: string | null): Promise<PreparedBody>
-  /** Any JSON of at most `maxBytes`, 2 MiB when absent. Long `bytes` are moved away. [BODY-8] */
+  /** Parses any JSON of at most `maxBytes` (default 2 MiB). Transfers the buffer of long `bytes`. [BODY-8] */
   parse(bytes: Uint8Array, maxBytes?: number): Promise<unknown>
-  /** The body of a recovery point under this id; `null` when it cannot be decoded. Long `bytes` are moved away. [REST-26] */
+  /**
+   * Returns the body of a recovery point under this id; `null` when it cannot be decoded. Transfers the buffer of long
+   * `bytes`. [REST-26]
+   */
   point(bytes: Uint8Array, docId: string): Promise<Uint8Array | null>
-  /** The body of a document restored from a point; `null` when that cannot be decoded. Long `bytes` are moved away. [LIFE-22] */
+  /**
+   * Returns the body of a document restored from a point; `null` when the point cannot be decoded. Transfers the buffer
+   * of long `bytes`. [LIFE-22]
+   */
   restored(bytes: Uint8Array, as: RestoredAs): Promise<StoredBody | null>
-  /** A file as a local document. Long `bytes` are moved away. [LOCAL-1] */
+  /** Reads a file as a local document. Transfers the buffer of long `bytes`. [LOCAL-1] */
   local(bytes: Uint8Array, docId: string): Promise<LocalReading>
-  /** An edit of a stored body, whose bytes stay with the caller. [CONC-1, CONC-13] */
+  /** Edits a stored body; its bytes stay with the caller. [CONC-1, CONC-13] */
   edit(given: BodyEdit): Promise<EditedBody | Refusal>
-  /** A read of a stored body, whose bytes stay with the caller. [CONC-13] */
+  /** Reads from a stored body; its bytes stay with the caller. [CONC-13] */
   read(given: BodyRead): Promise<BodyReading>
 }
 
-/** `maxBytes`: the body limit of document routes. Threads start with the first long body. */
+/** The inherited verbs are for the relay's own work; work for callers goes through `for`. */
+export interface Bodies extends BodyVerbs, AsyncDisposable {
+  /** The verbs for one workspace: long bodies of workspaces take turns at the threads. [C11] */
+  for(workspaceId: string): BodyVerbs
+}
+
+/** Opens the threads for bodies; the first long body starts one. `maxBytes`: the body limit of document routes. */
 export function openBodies(options: { readonly maxBytes: number; readonly log: Logger; readonly deadlineMs?: number }): Bodies {
   const { maxBytes, log } = options
   const pool = openTaskPool<BodyTask, BodyTaskResult>({
@@ -60,25 +89,39 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     size: THREADS,
     resourceLimits: RESOURCE_LIMITS,
   })
-
-  async function run(task: BodyTask, input: Uint8Array): Promise<Exclude<BodyTaskResult, { kind: 'refused' }>> {
-    return accepted(input.byteLength <= OFF_MAIN_BYTES ? runBodyTask(task) : await runOffMain(task, input))
-  }
+  const lanes = createLanes({ slots: THREADS, perHolder: THREADS })
 
   async function runOffMain(task: BodyTask, input: Uint8Array): Promise<BodyTaskResult> {
     const transfer = [input.buffer as ArrayBuffer]
     const endsThread = input.byteLength > ENDS_THREAD_BYTES
     const outcome = await pool.run({ task, transfer, endsThread, deadlineMs: options.deadlineMs ?? DEADLINE_MS })
     if (outcome.kind === 'done') return outcome.result
-    // The ceilings of H4 bound what a body can cost: the machine is busy, or somebody works on a page of tens of megabytes.
-    if (outcome.kind === 'overdue') throw new OverdueBody()
-    log.error('body.task_failed', 'a body task failed', { detail: outcome.detail })
+    // H4 limits what a body can cost, so an overdue task means a busy machine, or a page of tens of megabytes.
+    // Nobody gives up a task of this pool.
+    if (outcome.kind !== 'failed') throw new OverdueBody()
+    log.error('body.task_failed', 'reading or writing a document body failed in its thread', { detail: outcome.detail })
     throw new RelayError('UNAVAILABLE', 'The body could not be read now.')
+  }
+
+  const verbsOf = (holder: string): BodyVerbs =>
+    bodyVerbs(
+      (task, input) => lanes.run({ holder, heavy: input.byteLength > HEAVY_BYTES }, () => runOffMain(task, input)),
+      maxBytes,
+    )
+  return { ...verbsOf(''), for: verbsOf, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() }
+}
+
+type RunOffMain = (task: BodyTask, input: Uint8Array) => Promise<BodyTaskResult>
+
+/** Makes the verbs: short work runs here, long work in `runOffMain`. */
+function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
+  async function run(task: BodyTask, input: Uint8Array): Promise<Exclude<BodyTaskResult, { kind: 'refused' }>> {
+    return accepted(input.byteLength <= OFF_MAIN_BYTES ? runBodyTask(task) : await runOffMain(task, input))
   }
 
   return {
     async prepare(bytes, docId, storedTitle) {
-      const result = await run({ kind: 'prepare', bytes, docId, storedTitle, maxBytes }, bytes)
+      const result = await run({ kind: 'prepare', bytes, docId, storedTitle, maxBytes: maxBodyBytes }, bytes)
       if (result.kind !== 'prepared') throw new Error('a preparation answers a prepared body')
       return result.body
     },
@@ -111,8 +154,9 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       return result.reading
     },
     async edit(given) {
-      const isShort = given.bytes.byteLength + JSON.stringify(given.args).length <= PAGE_OFF_MAIN_BYTES
-      // What was read may share its buffer, so a copy is what moves.
+      const offMainBytes = editRoutes(given.edit) ? ROUTES_OFF_MAIN_BYTES : PAGE_OFF_MAIN_BYTES
+      const isShort = given.bytes.byteLength + JSON.stringify(given.args).length <= offMainBytes
+      // The bytes may share a buffer with other data, so a copy is transferred.
       const bytes = isShort ? given.bytes : given.bytes.slice()
       const task = { ...given, kind: 'edit', bytes } as const
       const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))
@@ -120,15 +164,19 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
       return result.outcome
     },
     async read(given) {
-      const isShort = given.bytes.byteLength <= PAGE_OFF_MAIN_BYTES
+      // Looking for faults compares the shapes of a page with each other.
+      const isShort = given.bytes.byteLength <= (isLinted(given) ? LINT_OFF_MAIN_BYTES : PAGE_OFF_MAIN_BYTES)
       const bytes = isShort ? given.bytes : given.bytes.slice()
       const task = { ...given, kind: 'read', bytes } as const
       const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))
       if (result.kind !== 'read') throw new Error('a read answers a reading')
       return result.outcome
     },
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
+}
+
+function isLinted({ args }: BodyRead): boolean {
+  return typeof args === 'object' && args !== null && 'lint' in args && args.lint === true
 }
 
 function accepted(result: BodyTaskResult): Exclude<BodyTaskResult, { kind: 'refused' }> {

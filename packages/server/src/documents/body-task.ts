@@ -14,9 +14,9 @@ import { type BodyRead, type BodyReading, readBody } from './read-body.ts'
 import { localBody, type LocalReading } from './local-body.ts'
 import { pointBody, type RestoredAs, restoredBody } from './point-body.ts'
 
-/** Work on bodies that may be too long for the main thread. Plain data in, plain data out. */
+/** Work on a body that may take too long for the main thread. Input and output are plain data. */
 export type BodyTask =
-  /** `maxBytes`: the limit of the route, to which the ceilings on depth and counts are proportional. [H4] */
+  /** `maxBytes`: the limit of the route; the limits on depth and counts follow from it. [H4] */
   | {
       readonly kind: 'prepare'
       readonly bytes: Uint8Array
@@ -24,18 +24,18 @@ export type BodyTask =
       readonly storedTitle: string | null
       readonly maxBytes: number
     }
-  /** Settles name and title again, against a stored title that changed meanwhile. [BODY-10] */
+  /** Settles name and title again after the stored title changed. [BODY-10] */
   | { readonly kind: 'resettle'; readonly body: PreparedBody; readonly storedTitle: string | null }
   | { readonly kind: 'parse'; readonly bytes: Uint8Array; readonly maxBytes: number }
-  /** A recovery point as it is shown. [REST-26] */
+  /** Shows a recovery point. [REST-26] */
   | { readonly kind: 'point'; readonly bytes: Uint8Array; readonly docId: string }
-  /** A recovery point as the document that is restored from it. [LIFE-22] */
+  /** Makes the body of the document that is restored from a recovery point. [LIFE-22] */
   | { readonly kind: 'restore'; readonly bytes: Uint8Array; readonly as: RestoredAs }
-  /** A file as a local document. [LOCAL-1] */
+  /** Reads a file as a local document. [LOCAL-1] */
   | { readonly kind: 'local'; readonly bytes: Uint8Array; readonly docId: string }
-  /** An edit by a tool. [CONC-1] */
+  /** Runs an edit of a tool. [CONC-1] */
   | (BodyEdit & { readonly kind: 'edit' })
-  /** A read by a tool. [TOOL-23] */
+  /** Runs a read of a tool. [TOOL-23] */
   | (BodyRead & { readonly kind: 'read' })
 
 export type BodyTaskResult =
@@ -53,7 +53,7 @@ export type BodyTaskResult =
       readonly details: Readonly<Record<string, unknown>>
     }
 
-/** Pure but for `random`; linear in the bytes. */
+/** Runs a task. Pure except for `random`; linear in the bytes. */
 export function runBodyTask(task: BodyTask, random: Random = systemRandom): BodyTaskResult {
   switch (task.kind) {
     case 'prepare': {

@@ -1,7 +1,10 @@
+import type { Access } from '../access/access.ts'
+import { quotaRefusal } from './put-plan.ts'
+import { refusedWrite } from './refused-write.ts'
 import { contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
-/** What is kept beside a body and changes without it. */
+/** A change of what is stored beside a body: shares, owner, collection. */
 export type BesideChange =
   | Pick<DocumentHead, 'collectionId'>
   | Pick<DocumentHead, 'sharedWith'>
@@ -9,19 +12,22 @@ export type BesideChange =
 
 export type BesideOutcome = { readonly kind: 'changed' | 'unchanged'; readonly head: DocumentHead } | { readonly kind: 'gone' }
 
-/** A document, or one life of it where a key is given. */
+/** Names a document, or one life of it when a key is given. */
 export type BesideTarget = DocumentRef & { readonly key?: number }
 
 /**
- * Changes what is kept beside the body; planned anew when it loses a race. `change` sees the document as it is stored, throws where the caller
- * may not, and answers `null` when there is nothing to do. When it resolves, the change is durable, and the live document and clients know.
- * [LIFE-2, LIFE-13, WS-53]
+ * Changes what is stored beside the body, and plans the change again when another writer was faster.
+ *
+ * `change` gets the stored document, throws when the caller lacks the right, and returns `null` when there is nothing
+ * to do. With `gatedBy` the quota of that caller applies to growth. When the promise resolves, the change is durable,
+ * and the live document and clients are told. [LIFE-2, LIFE-13, WS-53]
  */
 export function changeBeside(
   deps: WritingDeps,
   target: BesideTarget,
   actor: string,
   change: (head: DocumentHead) => BesideChange | null,
+  gatedBy?: Access,
 ): Promise<BesideOutcome> {
   const { store, residents, events, clock } = deps
   const ref = { workspaceId: target.workspaceId, id: target.id }
@@ -38,9 +44,10 @@ export function changeBeside(
         set,
         bump: true,
         nowMs: clock.nowMs(),
-        quotaBytes: null,
+        quotaBytes: gatedBy?.limits.quotaBytes ?? null,
         log: { kind: 'none' },
       })
+      if (outcome.kind === 'over-quota' && gatedBy !== undefined) throw refusedWrite(quotaRefusal(outcome, gatedBy), deps.metrics)
       if (outcome.kind !== 'written') continue
       residents.bodyChanged(ref, outcome.head.version)
       events.publish({ kind: 'updated', head: outcome.head, actor })

@@ -2,20 +2,20 @@ import { blankBody } from '@docrelay/model/body-blank'
 import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import type { Refusal } from '@docrelay/model/edit'
-import { type Access, mayCreate, refuse } from '../access/access.ts'
-import { RelayError } from '../kernel/errors.ts'
+import { type Access, requireWriter } from '../access/access.ts'
 import type { DocumentHead, DocumentRef, StoredBody } from './document-store.port.ts'
 import { type Once, onceMember, onlyOnce, type Repeated, repeated } from './once.ts'
 import { quotaRefusal, refuseSize } from './put-plan.ts'
+import { refusedWrite } from './refused-write.ts'
 import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
 /** A document that the relay makes for a caller. */
 export interface Creation {
   readonly title: string
   readonly ownerName: string
-  /** The form of its body. [CFG-2] */
+  /** Form of the body. [CFG-2] */
   readonly form: 'list' | 'keyed'
-  /** An id that nothing has. [TOOL-12] */
+  /** Makes an id that is not in use. [TOOL-12] */
   mint(kind: 'doc' | 'page'): string
   readonly once?: Once
 }
@@ -31,12 +31,15 @@ export interface Created extends NewIds {
   readonly version: number
 }
 
-/** A refusal: the request id stands for another call. */
+/** A refusal says that the request id was used for another call. */
 export type CreateOutcome = Created | Repeated<NewIds> | Refusal
 
-/** Stores a blank document of the caller. Throws the refusal as RelayError, but that of a used request id; durable when it resolves, and then the event has left. [LIFE-2, BODY-12, WS-53] */
+/**
+ * Stores a blank document of the caller. Durable when it resolves, and the event was sent. Throws refusals as
+ * RelayError, except the one for a used request id. [LIFE-2, BODY-12, WS-53]
+ */
 export async function createDocument(access: Access, creation: Creation, deps: WritingDeps): Promise<CreateOutcome> {
-  if (!mayCreate(access.role)) throw refuse({ role: access.role, level: 'view', needed: 'edit' })
+  requireWriter(access)
   return onlyOnce<NewIds, CreateOutcome>(creation.once, access.workspaceId, deps, () => create(access, creation, deps))
 }
 
@@ -54,7 +57,7 @@ async function create(access: Access, creation: Creation, deps: WritingDeps): Pr
   throw contended()
 }
 
-/** `null`: the id is taken. */
+/** Returns `null` when the id is taken. */
 async function store(
   access: Access,
   ref: DocumentRef,
@@ -65,7 +68,7 @@ async function store(
   const { id, canvasPageId, prosePageId, once } = blank
   const body = storedBlank({ ...blank, nowMs })
   const tooLarge = refuseSize(body.bytes.byteLength, access)
-  if (tooLarge !== null) throw counted(new RelayError(tooLarge.code, tooLarge.message, tooLarge.details), 'doc_size', deps)
+  if (tooLarge !== null) throw refusedWrite(tooLarge, deps.metrics)
   const outcome = await deps.store.write({
     ref,
     expect: { kind: 'absent' },
@@ -79,16 +82,10 @@ async function store(
   if (outcome.kind === 'written') return outcome.head
   if (outcome.kind === 'repeated' && once !== undefined) return repeated(outcome.first, once)
   if (outcome.kind !== 'over-quota') return null
-  const { code, message, details } = quotaRefusal(outcome, access)
-  throw counted(new RelayError(code, message, details), 'storage', deps)
+  throw refusedWrite(quotaRefusal(outcome, access), deps.metrics)
 }
 
 function storedBlank(blank: Parameters<typeof blankBody>[0]): StoredBody {
   const { body, bytes, blobReferences } = writeSettledBody(blankBody(blank), false)
   return { bytes, facts: bodyFacts(body), blobReferences }
-}
-
-function counted(error: RelayError, kind: 'storage' | 'doc_size', { metrics }: WritingDeps): RelayError {
-  metrics.add('relay_quota_rejections_total', 1, { kind })
-  return error
 }

@@ -2,15 +2,15 @@ import type { DocumentEvent } from './document-events.port.ts'
 import type { DocumentRef } from './document-store.port.ts'
 
 export interface DocumentListener {
-  /** A live document took edits; they may not be durable yet. */
+  /** Called when a live document was edited; the edit may not be durable yet. */
   edited(ref: DocumentRef): void
-  /** A stored document changed, and the change is durable. */
+  /** Called when a stored document changed and the change is durable. */
   published(event: DocumentEvent): void
 }
 
-/** Tells listeners within the relay what happens to documents, whoever did it. */
+/** Informs listeners inside the relay about every change of documents, from any source. */
 export interface DocumentChanges extends DocumentListener {
-  /** The returned function ends it. */
+  /** Adds a listener; the returned function removes it. */
   listen(listener: DocumentListener): () => void
 }
 

@@ -1,8 +1,9 @@
 import type { DocumentHead, DocumentRef, Tombstone } from './document-store.port.ts'
 
 /**
- * Tells connected clients that a document changed, after the change is durable. [WS-51..WS-53]
- * Who is told is decided per connection at send time by the same test as GET; `deleted` carries the head from before, whose readers are told.
+ * Sends events to connected clients after a change is durable. [WS-51..WS-53] Each connection gets an event only if its
+ * caller may GET the document at that moment. `deleted` carries the head from before the deletion, and the readers of
+ * that head get the event.
  */
 export interface DocumentEvents {
   publish(event: DocumentEvent): void
@@ -15,5 +16,7 @@ export type DocumentEvent =
       readonly ref: DocumentRef
       readonly before: DocumentHead
       readonly tombstone: Tombstone
+      /** Id of the document that a restore put in its place. [WS-63] */
+      readonly successor?: string
       readonly actor: string
     }

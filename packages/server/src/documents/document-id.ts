@@ -9,7 +9,7 @@ export function isDocumentId(id: string): boolean {
   return isPathId(id, MAX_ID_BYTES)
 }
 
-/** Throws BAD_ID, naming the field but not the value. */
+/** Throws BAD_ID unless the id may name a document. The error names the field and not the value. */
 export function checkDocumentId(id: string): void {
   if (isDocumentId(id)) return
   throw new RelayError('BAD_ID', `A document id has 1 to ${MAX_ID_BYTES} bytes without "..", "/", "\\" or control characters.`, {

@@ -1,16 +1,19 @@
-import { badRequest, readMembers, readUserId } from '../kernel/bad-request.ts'
+import { badRequest, readMembers, readUserId, readUserName } from '../kernel/bad-request.ts'
 import type { NewOwner } from './sharing.ts'
 import { decodeCursor, type ListQuery } from './listing.ts'
 import type { PutRequest } from './residents.port.ts'
 
 const MAX_LIST_LIMIT = 500
+const MAX_INT64 = 2n ** 63n - 1n
 const MAX_QUERY_CHARACTERS = 200
-const MAX_USER_NAME_BYTES = 1024
 const MAX_COLLECTION_ID_BYTES = 64
-/** Of a refused value in an answer. */
+/** Most characters of a refused value that an answer shows. */
 const MAX_SHOWN_CHARACTERS = 64
 
-/** What a list request narrows to; unknown query members are ignored. Throws BAD_REQUEST on a bad known one. [REST-8, REST-21] */
+/**
+ * Reads the filters of a list request. Ignores unknown query members and throws BAD_REQUEST on an invalid known one.
+ * [REST-8, REST-21]
+ */
 export function readListQuery(query: URLSearchParams): ListQuery {
   const limit = readInteger(query.get('limit'), 'limit', { from: 1, to: MAX_LIST_LIMIT })
   const cursor = query.get('cursor')
@@ -24,12 +27,12 @@ export function readListQuery(query: URLSearchParams): ListQuery {
   return { limit, after, titlePart, collectionId: collectionId === null ? undefined : collectionId === '' ? null : collectionId }
 }
 
-/** Version and override conditions of a PUT, from query and headers. [REST-8, REST-16, REST-18, REST-19] */
+/** Reads the version and override conditions of a PUT from query and headers. [REST-8, REST-16, REST-18, REST-19] */
 export function readPreconditions(
   query: URLSearchParams,
   header: (name: string) => string | undefined,
 ): Pick<PutRequest, 'expectedVersion' | 'precondition' | 'overrideTombstone'> {
-  const expected = readInteger(query.get('expectedVersion'), 'expectedVersion', { from: 0, to: Number.MAX_SAFE_INTEGER })
+  const expected = readExpectedVersion(query.get('expectedVersion'))
   const overrideTombstone = readBoolean(query.get('overrideTombstone'), 'overrideTombstone')
   const ifMatch = header('if-match')
   const ifNoneMatch = header('if-none-match')
@@ -46,21 +49,16 @@ export function readPreconditions(
   return { expectedVersion: matched, precondition: 'if-match', overrideTombstone }
 }
 
-/** The body of a transfer, in either spelling. [REST-23] */
+/** Reads the body of a transfer, in either spelling. [REST-23] */
 export function readTransfer(json: unknown): NewOwner {
   const body = readMembers(json)
   const field = body.to_user_id !== undefined ? 'to_user_id' : 'newOwnerId'
   const sub = readUserId(body[field], field)
-  const name = field === 'newOwnerId' ? (body.newOwnerName ?? null) : null
-  if (name !== null && (typeof name !== 'string' || Buffer.byteLength(name) > MAX_USER_NAME_BYTES)) {
-    throw badRequest('newOwnerName', `The member newOwnerName is text of at most ${MAX_USER_NAME_BYTES} bytes.`, {
-      limit: MAX_USER_NAME_BYTES,
-    })
-  }
+  const name = field === 'newOwnerId' ? readUserName(body.newOwnerName ?? null, 'newOwnerName') : null
   return { sub, name }
 }
 
-/** The body of a membership change: an id, or null for none. [REST-24, BODY-10] */
+/** Reads the body of a collection change: an id, or null for none. [REST-24, BODY-10] */
 export function readCollectionChange(json: unknown): string | null {
   const { collectionId } = readMembers(json)
   if (collectionId === null) return null
@@ -70,13 +68,27 @@ export function readCollectionChange(json: unknown): string | null {
   })
 }
 
-function readInteger(text: string | null, field: string, range: { readonly from: number; readonly to: number }): number | null {
+function readInteger(
+  text: string | null,
+  field: string,
+  range: { readonly from: number; readonly to: number; readonly shownTo?: bigint },
+): number | null {
   if (text === null) return null
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (value >= range.from && value <= range.to) return value
   const shown = text.slice(0, MAX_SHOWN_CHARACTERS)
-  const allowed = `a decimal integer from ${range.from} to ${range.to}`
+  const allowed = `a decimal integer from ${range.from} to ${range.shownTo ?? range.to}`
   throw badRequest(field, `The query member ${field} is ${allowed}, not ${JSON.stringify(shown)}.`, { value: shown })
+}
+
+/**
+ * Reads an int64 that is not negative. No document can have a version above 2^53 - 1: as a number it may be inexact,
+ * but it differs from every stored version. [REST-8]
+ */
+function readExpectedVersion(text: string | null): number | null {
+  if (text !== null && /^\d{16,19}$/.test(text) && BigInt(text) > Number.MAX_SAFE_INTEGER && BigInt(text) <= MAX_INT64)
+    return Number(text)
+  return readInteger(text, 'expectedVersion', { from: 0, to: Number.MAX_SAFE_INTEGER, shownTo: MAX_INT64 })
 }
 
 function readBoolean(text: string | null, field: string): boolean {
@@ -86,10 +98,10 @@ function readBoolean(text: string | null, field: string): boolean {
   throw badRequest(field, `The query member ${field} is true, false, 1 or 0, not ${JSON.stringify(shown)}.`, { value: shown })
 }
 
-/** `"7"`, or `"7-v"` as the level view is told. */
+/** Reads `"7"`, or `"7-v"`, the form that callers at level view get; in the range of `expectedVersion`. [REST-19] */
 function readVersionTag(header: string): number {
-  const match = /^\s*"(\d{1,16})(?:-v)?"\s*$/.exec(header.slice(0, 64))
-  const version = match ? Number(match[1]) : Number.NaN
-  if (Number.isSafeInteger(version)) return version
-  throw badRequest('If-Match', 'If-Match is * or one quoted version.')
+  const match = /^\s*"(\d{1,19})(?:-v)?"\s*$/.exec(header.slice(0, MAX_SHOWN_CHARACTERS))
+  if (match && BigInt(match[1] as string) <= MAX_INT64) return Number(match[1])
+  const value = header.slice(0, MAX_SHOWN_CHARACTERS)
+  throw badRequest('If-Match', `If-Match is * or one quoted version from 0 to ${MAX_INT64}.`, { value })
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UpdateLog } from '../sync/update-log.port.ts'
 import type { DocumentHead, DocumentRef, DocumentStore } from './document-store.port.ts'
-import { bodyOf, change, creation, noFacts, textOf, update, written } from './testing/document-writes.ts'
+import { bodyOf, change, creation, endOfLog, noFacts, textOf, update, written } from './testing/document-writes.ts'
 
 export interface OpenDocumentStore extends AsyncDisposable {
   readonly documents: DocumentStore
@@ -24,8 +24,12 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
       if (state.kind !== 'document') throw new Error(`no document: ${state.kind}`)
       return state.head
     }
-    const append = async (key: number, ...updates: Uint8Array[]) =>
-      store.updates.append(updates.map((bytes) => ({ key, actor: 'ada', atMs: 5, update: bytes })))
+    const append = async (key: number, ...updates: Uint8Array[]) => {
+      const afterSeq = await endOfLog(store.updates, key)
+      return store.updates.append(
+        updates.map((bytes, i) => ({ key, afterSeq: afterSeq + i, actor: 'ada', atMs: 5, update: bytes })),
+      )
+    }
 
     beforeAll(async () => {
       store = await open()
@@ -55,6 +59,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(head).toEqual({
           ...ref,
           key: head.key,
+          lineage: expect.stringMatching(/^[A-Za-z0-9_-]{16}$/),
           version: 1,
           ownerId: 'ada',
           ownerName: 'Ada',
@@ -63,7 +68,8 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
           createdAtMs: 1000,
           updatedAtMs: 1000,
           titleChangedAtMs: 900,
-          sizeBytes: 10,
+          // The body, and `[{"userId":"bob"},"odd",null]` beside it. [BODY-14]
+          sizeBytes: 10 + 29,
           facts,
           lastSeq: 0,
           coveredSeq: 0,
@@ -111,7 +117,14 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         const shared = written(
           await documents().write(change(moved, '', { set: { sharedWith: ['bob'] }, bump: false, log: { kind: 'none' } })),
         )
-        expect(shared).toEqual({ ...head, collectionId: 'col-9', sharedWith: ['bob'], version: 2, updatedAtMs: 2000 })
+        const changed = {
+          collectionId: 'col-9',
+          sharedWith: ['bob'],
+          sizeBytes: head.sizeBytes + 7,
+          version: 2,
+          updatedAtMs: 2000,
+        }
+        expect(shared).toEqual({ ...head, ...changed })
         const out = written(await documents().write(change(shared, '', { set: { collectionId: null }, log: { kind: 'none' } })))
         expect(out.collectionId).toBeNull()
         expect(textOf((await documents().read(head))?.body)).toBe('{}')
@@ -290,7 +303,9 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
 
         expect(await append(head.key, update(5))).toEqual([{ kind: 'gone' }])
         expect(await store.updates.compact(head.key, { update: update(3), stateVector: update(4), throughSeq: 9 })).toBe('gone')
-        expect(await store.updates.rebuild(head.key, update(3), update(4), 'x')).toBe('gone')
+        expect(
+          await store.updates.rebuild(head.key, { lastSeq: 2, update: update(3), stateVector: update(4), detail: 'x', nowMs: 1 }),
+        ).toBe('gone')
         const save = change(head, '{"zombie":1}', { log: { kind: 'live', lastSeq: 2, append: [] } })
         expect(await documents().write(save)).toEqual({ kind: 'conflict', current: deleted })
         expect(await documents().write(creation(head))).toEqual({ kind: 'conflict', current: deleted })
@@ -315,6 +330,24 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(await append(head.key, update(9))).toEqual([{ kind: 'gone' }])
         expect(await documents().remove(head, head.key, 60)).toEqual({ kind: 'gone' })
         expect((await stateOf(head)).kind).toBe('document')
+      })
+
+      it('[WS-61] [REST-18] [YDOC-8] a lineage lasts as long as its document, through every write and restart, and the next life has another', async () => {
+        const head = await create()
+        const second = written(await documents().write(change(head, '{"a":1}')))
+        await append(head.key, update(1))
+        await store.reopen()
+        const [listed] = await documents().list(head.workspaceId)
+        const read = await documents().read(head)
+        expect([second, await headNow(head), listed, read?.head].map((seen) => seen?.lineage)).toEqual(
+          Array(4).fill(head.lineage),
+        )
+        await documents().remove(head, head.key, 50)
+        const expectation = { kind: 'tombstone', lastServerVersion: 2 } as const
+        const again = written(await documents().write(creation(head, '{}', { expect: expectation })))
+        expect(again.lineage).toMatch(/^[A-Za-z0-9_-]{16}$/)
+        expect(again.lineage).not.toBe(head.lineage)
+        expect((await create()).lineage).not.toBe(again.lineage)
       })
 
       it('[LIFE-24] [LIFE-30] old tombstones go in bounded steps, and then the id is unknown and free', async () => {

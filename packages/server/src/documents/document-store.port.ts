@@ -1,37 +1,54 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
 
-/** A document of one workspace; the same id in two workspaces is two documents. */
+/** Names a document of one workspace. The same id in two workspaces names two documents. */
 export interface DocumentRef {
   readonly workspaceId: string
   readonly id: string
 }
 
-/** Everything about a stored document but its body. */
+/** Everything about a stored document except its body. */
 export interface DocumentHead extends DocumentRef {
-  /** Names one life of the document from creation to deletion; never reused, also not when the id is. Log and snapshots hang on it. [YDOC-8] */
+  /**
+   * Names one life of the document, from creation to deletion. A key is never used again, not even for the same id. Log
+   * and snapshots belong to a key. [YDOC-8]
+   */
   readonly key: number
+  /**
+   * Names the same life to clients, which may keep their copy for a long time: 16 characters, never used again. `''`
+   * only for a document of an older release that could not get one because the store takes no writes. [WS-61]
+   */
+  readonly lineage: string
   /** serverVersion, 1 at creation. */
   readonly version: number
-  /** `''` for a document without owner. */
+  /** `''` when the document has no owner. */
   readonly ownerId: string
   readonly ownerName: string
   readonly collectionId: string | null
-  /** sharedWith as it was given. */
+  /** The share list as it was given. */
   readonly sharedWith: readonly unknown[]
   readonly createdAtMs: number
-  /** Time of the last version bump. */
+  /** Time of the last new version. */
   readonly updatedAtMs: number
-  /** Time of the last title change made over REST or MCP; a live title that is older loses. [YDOC-7] */
+  /**
+   * Time of the last title change over REST or MCP. A title of the live document that is older than this loses.
+   * [YDOC-7]
+   */
   readonly titleChangedAtMs: number
-  /** UTF-8 length of the stored body. [BODY-14] */
+  /** UTF-8 length of the stored body, plus that of a share list that is not empty. [BODY-14] */
   readonly sizeBytes: number
-  /** What lists and checks need of the body without reading it. */
+  /** What lists and checks need to know about the body, so that they need not read it. */
   readonly facts: BodyFacts
   /** Newest sequence of the document's log, 0 before the first record. */
   readonly lastSeq: number
-  /** The stored body contains at least the log up to here; `coveredSeq < lastSeq` means the body is behind the log. */
+  /**
+   * The stored body contains the log at least up to this sequence. When `coveredSeq < lastSeq`, the body lacks edits of
+   * the log.
+   */
   readonly coveredSeq: number
-  /** The stored body holds changes (creation, a cold write) that the log does not have yet; opening a room reconciles them. [LIFE-15] */
+  /**
+   * The stored body holds changes (of a creation or a cold write) that the log does not have yet. Opening a room
+   * reconciles them. [LIFE-15]
+   */
   readonly bodyAhead: boolean
 }
 
@@ -53,25 +70,31 @@ export type DocumentState =
   | { readonly kind: 'tombstone'; readonly tombstone: Tombstone }
   | { readonly kind: 'absent' }
 
-/** What must still hold in the transaction; a lost race is answered, never thrown. */
+/**
+ * What must still hold in the transaction. When it does not, the write answers `conflict` or `unsettled` and never
+ * throws.
+ */
 export type WriteExpectation =
   | { readonly kind: 'document'; readonly key: number; readonly version: number }
   | { readonly kind: 'tombstone'; readonly lastServerVersion: number }
   | { readonly kind: 'absent' }
 
-/** A body as it is stored, with what is kept beside it. */
+/** A body as it is stored, with what the store derives from it. */
 export interface StoredBody {
   /** Compact UTF-8 JSON without the server's own members. */
   readonly bytes: Uint8Array
   readonly facts: BodyFacts
-  /** Hashes of the blobs it references, sorted, each once. [BLOB-2] */
+  /** SHA-256 of every blob that the body references, sorted, each once. [BLOB-2] */
   readonly blobReferences: readonly string[]
 }
 
 export interface DocumentWrite {
   readonly ref: DocumentRef
   readonly expect: WriteExpectation
-  /** Given members replace; absent ones stay. A creation gives all but `collectionId` and `sharedWith`. */
+  /**
+   * Members that are given replace the stored ones; absent members stay. A creation gives all members except
+   * `collectionId` and `sharedWith`.
+   */
   readonly set: {
     readonly ownerId?: string
     readonly ownerName?: string
@@ -81,63 +104,78 @@ export interface DocumentWrite {
     readonly body?: StoredBody
   }
   /**
-   * True adds 1 to the version and sets updatedAt; false is for a materialisation that changed nothing worth a version. [LIFE-12]
-   * A creation has version 1, or lastServerVersion + 1 where a tombstone was. [REST-18]
+   * True adds 1 to the version and sets updatedAt. False is for storing a live document whose body did not change in a
+   * way that deserves a version. [LIFE-12] A creation has version 1, or lastServerVersion + 1 where a tombstone was.
+   * [REST-18]
    */
   readonly bump: boolean
   readonly nowMs: number
-  /** `null`: not gated (materialisation, unlimited). Growth that lands above is refused in this very transaction. [LIFE-16, BLOB-14] */
+  /**
+   * Quota of the workspace in bytes. A write that grows the document and ends above the quota is refused in this
+   * transaction. `null`: no check (unlimited, or storing a live document). [LIFE-16, BLOB-14]
+   */
   readonly quotaBytes: number | null
   /**
    * How the body relates to the log.
-   * `cold`: the writer merged nothing: refused as `unsettled` when the log is ahead of the body; sets bodyAhead when `set.body` is given.
-   * `live`: the room's body as of the end of the log once `append` is added to it in this same transaction; sets coveredSeq there, clears bodyAhead.
-   * With `bodyLater` the records are added and the version is set, but the body and coveredSeq stay.
-   * `none`: the body is not touched (sharing, collection, transfer).
+   * - `cold`: the writer did not merge the log. The write is refused as `unsettled` when the body lacks edits of the
+   *   log. It sets bodyAhead when `set.body` is given.
+   * - `live`: the body of the room at the end of the log, including the records of `append`, which this transaction
+   *   adds. It sets coveredSeq to that end and clears bodyAhead. With `bodyLater` the records are added and the version
+   *   is set, and body and coveredSeq stay.
+   * - `none`: the body does not change (sharing, collection, transfer).
    */
   readonly log: { readonly kind: 'cold' } | { readonly kind: 'none' } | LiveWrite
-  /** Keeps the stored body from before this write as a recovery point, in the same transaction. [LIFE-18] */
+  /** Keeps the stored body as it was before this write as a recovery point, in the same transaction. [LIFE-18] */
   readonly capture?: { readonly reason: 'zeroing' }
-  /** Done at most once under this name, and remembered in the same transaction. [TOOL-22] */
+  /** Makes sure that this write is done at most once: the request is remembered in the same transaction. [TOOL-22] */
   readonly once?: OnceWrite
 }
 
-/** A write that its caller asks for again when it does not learn whether it was done. */
+/** A write that its caller repeats when it did not get the answer. */
 export interface OnceWrite {
-  /** Names the caller, what it called and its request id; one per workspace. */
+  /** Names the caller, the tool and the request id; unique in the workspace. */
   readonly request: string
-  /** Of the arguments. */
+  /** Digest of the arguments. */
   readonly digest: string
-  /** What the caller is told, as JSON, but for the version. */
+  /** The answer to the caller as JSON, without the version. */
   readonly answer: string
-  /** What was remembered at that time or before is over, and replaced. */
+  /** A request that was remembered at this time or before has expired, and is replaced. */
   readonly sinceMs: number
 }
 
-/** How the first write under a request went. */
+/** The first write that was done under a request. */
 export interface RememberedWrite extends Pick<OnceWrite, 'digest' | 'answer'> {
   readonly version: number
 }
 
 export interface LiveWrite {
   readonly kind: 'live'
-  /** Sequence expected before `append`; another one is a conflict. */
+  /** Sequence at which the log must end before `append`; otherwise the write is a conflict. */
   readonly lastSeq: number
   readonly append: readonly { readonly actor: string; readonly update: Uint8Array }[]
   /**
-   * The version stands for what the log says once `append` is added to it, and the room stores the body of it later, without another version.
-   * `grownBytes`: what that body has more than the stored one, for the quota. Not together with `set.body`. [LIFE-12, LIFE-16]
+   * The body holds what could be read of a log with a gap, so coveredSeq stays: only a body that holds all of a log may
+   * replace it. [LIFE-5]
+   */
+  readonly coversNoMore?: true
+  /**
+   * The version covers the log including `append`; the room stores the body for it later, without another version.
+   * `grownBytes`: by how much that body is larger than the stored one, for the quota. Not together with `set.body`.
+   * [LIFE-12, LIFE-16]
    */
   readonly bodyLater?: { readonly grownBytes: number }
 }
 
 export type WriteOutcome =
   | { readonly kind: 'written'; readonly head: DocumentHead }
-  /** The expectation did not hold; `current` is what is stored now. */
+  /** The expectation did not hold; `current` is the stored state. */
   | { readonly kind: 'conflict'; readonly current: DocumentState }
-  /** A cold write met a log that is ahead of the body; settle the document through its room and try again. */
+  /**
+   * A cold write found that the body lacks edits of the log. The caller settles the document through its room and tries
+   * again.
+   */
   | { readonly kind: 'unsettled'; readonly current: DocumentHead }
-  /** It was done before: `once` is remembered. */
+  /** The write was done before, under the same request. */
   | { readonly kind: 'repeated'; readonly first: RememberedWrite }
   | OverQuota
 
@@ -147,49 +185,72 @@ export interface OverQuota {
   readonly addedBytes: number
 }
 
-/** What a write would add, as the quota sees it. */
+/** The growth of a write, for the quota. */
 export interface DocumentGrowth {
   readonly workspaceId: string
-  /** Of the body, against the stored one. */
+  /** Growth of body and share list in bytes, compared with the stored ones. */
   readonly grownBytes: number
-  /** Of the body as it would be. */
+  /** References of the new body. */
   readonly blobReferences: readonly string[]
-  /** `null`: not gated. */
+  /** `null`: no check. */
   readonly quotaBytes: number | null
   readonly nowMs: number
 }
 
 /**
- * Bodies, versions and tombstones. When a promise of a writing verb resolves, the whole write (body, version, log rows, tombstone, point)
- * is durable in one transaction. [LIFE-1, D4] Storage faults reject with RelayError UNAVAILABLE (nothing was written) or
- * NOT_PERSISTED (the outcome is not known).
+ * Stores bodies, versions and tombstones. When a promise of a writing verb resolves, the whole write (body, version,
+ * log rows, tombstone, point) is durable in one transaction. [LIFE-1, D4] Storage faults reject with RelayError
+ * UNAVAILABLE (nothing was written) or NOT_PERSISTED (the outcome is not known).
  */
 export interface DocumentStore {
   state(ref: DocumentRef): Promise<DocumentState>
-  /** Head and body of one moment; `null` when absent or deleted. */
+  /** Returns head and body of the same moment; `null` when the document is absent or deleted. */
   read(ref: DocumentRef): Promise<DocumentRecord | null>
   write(write: DocumentWrite): Promise<WriteOutcome>
-  /** What was written under a request; `null`: nothing since then, or more was in this workspace than is remembered. [TOOL-22] */
+  /**
+   * Returns the write that was done under a request. `null` when none was done since then, or when the workspace has
+   * had more requests than are remembered. [TOOL-22]
+   */
   remembered(workspaceId: string, request: Pick<OnceWrite, 'request' | 'sinceMs'>): Promise<RememberedWrite | null>
-  /** What the quota would say to a write of this growth now, `null`: nothing. Writes nothing. [TOOL-21] */
+  /**
+   * Returns how far a write of this growth would exceed the quota now; `null` when it fits. Writes nothing. [TOOL-21]
+   */
   overQuota(growth: DocumentGrowth): Promise<OverQuota | null>
-  /** Removes body, log, snapshots and points and writes the tombstone. Needs the expected key; the version may have moved. [LIFE-23] */
+  /**
+   * Removes body, log, snapshots and points, and writes the tombstone. The key must match; the version may be a newer
+   * one. [LIFE-23]
+   */
   remove(
     ref: DocumentRef,
     key: number,
     deletedAtMs: number,
   ): Promise<{ readonly kind: 'removed'; readonly tombstone: Tombstone } | { readonly kind: 'gone' }>
-  /** Heads of a workspace, updatedAt descending, then id ascending. [REST-21] */
+  /** Returns the heads of a workspace, ordered by updatedAt descending, then id ascending. [REST-21] */
   list(workspaceId: string): Promise<readonly DocumentHead[]>
-  /** Documents whose stored body references a blob. [BLOB-6, BLOB-13] */
+  /** Returns the documents whose stored body references a blob. [BLOB-6, BLOB-13] */
   referencing(workspaceId: string, hash: string): Promise<readonly DocumentHead[]>
-  /** Live sum of the stored body sizes. [interface, Limits rule 3] */
+  /** Sum of the sizes of the stored bodies of existing documents. [interface, Limits rule 3] */
   usedBytes(workspaceId: string): Promise<number>
-  /** Deletes at most `limit` tombstones older than `beforeMs`; answers how many. [LIFE-24, LIFE-30] */
+  /**
+   * Returns the Y client ids that wrote in former lives of this id. A client without a lineage may still hold such
+   * content. [WS-62]
+   */
+  formerClients(ref: DocumentRef, nowMs: number): Promise<readonly number[]>
+  /**
+   * Gives a lineage to each of the next `limit` documents, by key, that an older release left without one. The next
+   * call passes `lastKey` as `afterKey`: at once when there are `more`, otherwise when documents may have been added.
+   * [WS-61]
+   */
+  giveLineages(afterKey: number, limit: number): Promise<{ readonly lastKey: number; readonly more: boolean }>
+  /** Deletes at most `limit` tombstones older than `beforeMs` and returns how many it deleted. [LIFE-24, LIFE-30] */
   purgeTombstones(beforeMs: number, limit: number): Promise<number>
-  /** The same for remembered writes. */
+  /** Deletes at most `limit` expired former client ids and remembered writes, and returns how many. */
+  purgeFormerClients(beforeMs: number, limit: number): Promise<number>
   purgeRemembered(beforeMs: number, limit: number): Promise<number>
-  /** Those of the next `limit` documents by key whose bodies lack edits of their logs; `nextKey` is where to go on, `null` at the end. */
+  /**
+   * Returns those of the next `limit` documents, by key, whose bodies lack edits of their logs. `nextKey` is the key to
+   * continue with, `null` at the end.
+   */
   behind(
     afterKey: number,
     limit: number,
@@ -197,4 +258,17 @@ export interface DocumentStore {
     readonly documents: readonly (DocumentRef & { readonly key: number })[]
     readonly nextKey: number | null
   }>
+}
+
+/**
+ * Bytes that a share list adds to the size of its document: the length of its compact JSON, 0 for an empty list. The
+ * list is stored beside the body and counts in `sizeBytes`, `max_doc_bytes` and the quota. [BODY-14]
+ */
+export function sharedBytes(sharedWith: readonly unknown[]): number {
+  return sharedWith.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(sharedWith))
+}
+
+/** Bytes of the stored body without the share list. */
+export function bodyBytes(head: Pick<DocumentHead, 'sizeBytes' | 'sharedWith'>): number {
+  return head.sizeBytes - sharedBytes(head.sharedWith)
 }

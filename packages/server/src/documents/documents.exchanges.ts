@@ -36,6 +36,12 @@ export const DOCUMENT_METADATA = {
     collectionId: COLLECTION,
     sizeBytes: COUNT,
     serverVersion: { type: 'integer', minimum: 1 },
+    lineage: {
+      type: 'string',
+      minLength: 16,
+      maxLength: 16,
+      description: 'Names the life of the document from creation to deletion.',
+    },
     pageCount: COUNT,
     canvasPageCount: COUNT,
     prosePageCount: COUNT,
@@ -64,7 +70,7 @@ const SAVED_DOCUMENT: JsonSchema = {
 
 const ENTRIES = { type: ['array', 'object'], description: 'A list, or an object by id.' } as const
 
-/** The body as it is sent: any object whose known members have these types. [BODY-1, BODY-7] */
+/** The body in a request: any object whose known members have these types. [BODY-1, BODY-7] */
 const DOCUMENT_INPUT: JsonSchema = {
   title: 'DocumentInput',
   type: 'object',
@@ -82,7 +88,7 @@ const DOCUMENT_INPUT: JsonSchema = {
   additionalProperties: true,
 }
 
-/** The body as it is read; members that the relay does not know come back as they were put. [BODY-7, BODY-10] */
+/** The body in an answer; members that the relay does not know come back as they were put. [BODY-7, BODY-10] */
 export const DOCUMENT_BODY: JsonSchema = {
   title: 'DocumentBody',
   type: 'object',
@@ -118,7 +124,7 @@ export const DOCUMENT_BODY: JsonSchema = {
 const DONE = { 204: { description: 'Done, and durable.' } } as const
 const ONE = { path: { id: DOCUMENT_ID } } as const
 
-/** What the document routes take and answer. [REST-36] */
+/** Requests and answers of the document routes. [REST-36] */
 export const DOCUMENT_EXCHANGES = {
   list: {
     query: {
@@ -178,7 +184,15 @@ export const DOCUMENT_EXCHANGES = {
       },
     },
     errors: [
-      ...(['BAD_BODY', 'ID_MISMATCH', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'OWNER_REQUIRED', 'VERSION_CONFLICT'] as const),
+      ...([
+        'BAD_BODY',
+        'ID_MISMATCH',
+        'VIEW_FORBIDDEN',
+        'EDIT_FORBIDDEN',
+        'OWNER_REQUIRED',
+        'VERSION_CONFLICT',
+        'NEEDS_REPAIR',
+      ] as const),
       ...(['TOMBSTONED', 'PRECONDITION_FAILED', 'NOT_PERSISTED', 'STORAGE_QUOTA'] as const),
     ],
   },
@@ -220,6 +234,17 @@ export const DOCUMENT_EXCHANGES = {
     responses: DONE,
     errors: ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'NOT_PERSISTED'],
   },
+  metadata: {
+    ...ONE,
+    responses: {
+      200: {
+        description: 'The document as a list shows it to the caller.',
+        content: { 'application/json': DOCUMENT_METADATA },
+        headers: PRIVATE_CONTENT,
+      },
+    },
+    errors: ['NOT_FOUND', 'VIEW_FORBIDDEN'],
+  },
   ydoc: {
     ...ONE,
     responses: {
@@ -234,7 +259,7 @@ export const DOCUMENT_EXCHANGES = {
   },
 } as const satisfies Record<string, RouteExchange>
 
-/** What the route of the control plane takes and answers. [REST-36, REST-33] */
+/** Requests and answers of the control plane's route. [REST-36, REST-33] */
 export const PURGE_MEMBER_EXCHANGES = {
   purge: {
     path: { ws: { description: 'The workspace.', schema: { type: 'string', minLength: 1 } } },

@@ -13,7 +13,7 @@ import { ydocBytes } from './ydoc.ts'
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
 
-/** The document routes without what they run. [interface, Endpoints] */
+/** The document routes without their handlers. [interface, Endpoints] */
 export const DOCUMENT_ROUTES = {
   list: {
     method: 'GET',
@@ -31,6 +31,7 @@ export const DOCUMENT_ROUTES = {
     body: NO_BODY,
     needs: 'view',
     summary: 'The document body.',
+    largeAnswer: true,
     exchange: DOCUMENT_EXCHANGES.get,
     documentParam: 'id',
     checkParams,
@@ -79,11 +80,23 @@ export const DOCUMENT_ROUTES = {
     documentParam: 'id',
     checkParams,
   },
+  metadata: {
+    method: 'GET',
+    path: '/api/v1/docs/:id/metadata',
+    credential: 'bearer',
+    body: NO_BODY,
+    needs: 'view',
+    summary: 'What a list shows of one document, without its body.',
+    exchange: DOCUMENT_EXCHANGES.metadata,
+    documentParam: 'id',
+    checkParams,
+  },
   ydoc: {
     method: 'GET',
     path: '/api/docs/:id/ydoc',
     credential: 'bearer',
     body: NO_BODY,
+    largeAnswer: true,
     needs: 'view',
     summary: 'The live form of a document, for programs that do not connect.',
     exchange: DOCUMENT_EXCHANGES.ydoc,
@@ -94,11 +107,11 @@ export const DOCUMENT_ROUTES = {
 
 export interface DocumentRoutesDeps {
   readonly documents: Documents
-  /** The answers existing editor clients expect. [CFG-2] */
+  /** Gives the answers that existing editor clients expect. [CFG-2] */
   readonly editorClient: boolean
 }
 
-/** The document routes over the service. */
+/** The document routes with their handlers, which call the service. */
 export function documentRoutes({ documents, editorClient }: DocumentRoutesDeps): readonly Route[] {
   return [
     {
@@ -138,6 +151,13 @@ export function documentRoutes({ documents, editorClient }: DocumentRoutesDeps):
       },
     },
     {
+      ...DOCUMENT_ROUTES.metadata,
+      async handle(request) {
+        const { head, reader } = await documents.head(callerOf(request).access, idOf(request))
+        return { kind: 'json', value: documentMetadata(head, reader), headers: CONTENT_HEADERS }
+      },
+    },
+    {
       ...DOCUMENT_ROUTES.ydoc,
       async handle(request) {
         const bytes = ydocBytes(await documents.encode(callerOf(request).access, idOf(request)))
@@ -157,7 +177,7 @@ async function getDocument(request: RouteRequest, documents: Documents, editorCl
   }
   const { record, reader } = await documents.get(access, idOf(request))
   const headers = { ...CONTENT_HEADERS, ETag: bodyEtag(record.head, reader) }
-  return { kind: 'json-bytes', bytes: presentBody(record, reader, { editorClient }), headers }
+  return { kind: 'json-bytes', parts: presentBody(record, reader, { editorClient }), headers }
 }
 
 async function putDocument(request: RouteRequest, documents: Documents): Promise<RouteReply> {
@@ -169,7 +189,7 @@ async function putDocument(request: RouteRequest, documents: Documents): Promise
   return { kind: 'json', value: saved, headers: { ...CONTENT_HEADERS, ETag: bodyEtag(head, reader) } }
 }
 
-/** `Link` to what the limit cut off, with every other query member kept. [REST-21] */
+/** Returns a `Link` to the rest of a list that the limit cut, with all other query members. [REST-21] */
 function nextLink(query: URLSearchParams, page: ListedPage): Record<string, string> {
   if (page.next === null) return {}
   const next = new URLSearchParams(query)

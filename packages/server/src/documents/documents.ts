@@ -13,39 +13,43 @@ import { grantView, type NewOwner, type NewShare, purgeMember, replaceShares, tr
 import { type DocumentsDeps, inTurn, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
 /**
- * Documents as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it says is durable when
- * its promise resolves, and events leave only then. [LIFE-2, PERM-2, WS-53]
+ * Documents, as callers of one workspace may use them. Every verb decides rights itself and throws RelayError. When its
+ * promise resolves, the change is durable; events are sent only then. [LIFE-2, PERM-2, WS-53]
  *
- * A document of another workspace, one that never was and a deleted one are all NOT_FOUND, alike to the byte. [REST-6, X6]
+ * A document of another workspace, one that never existed and a deleted one give the same NOT_FOUND, byte for byte.
+ * [REST-6, X6]
  */
 export interface Documents {
-  /** Documents the caller may read, newest change first. [REST-21, PERM-8] */
+  /** Returns the documents that the caller may read, newest change first. [REST-21, PERM-8] */
   list(access: Access, query: ListQuery): Promise<ListedPage>
-  /** The head after every edit applied before the call. [LIFE-11] */
+  /** Returns the head, with every edit that was applied before the call. [LIFE-11] */
   head(access: Access, id: string): Promise<Readable>
-  /** Head and body of one moment, after every edit applied before the call. [LIFE-11] */
+  /** Returns head and body of the same moment, with every edit that was applied before the call. [LIFE-11] */
   get(access: Access, id: string): Promise<Readable & { readonly record: DocumentRecord }>
-  /** The live form after every edit applied before the call. [REST-31] */
+  /** Returns the Yjs state, with every edit that was applied before the call. [REST-31] */
   encode(access: Access, id: string): Promise<EncodedDocument>
-  /** Creates or replaces. [REST-15..REST-19] */
+  /** Creates or replaces a document. [REST-15..REST-19] */
   put(access: Access, input: PutInput): Promise<PutResult>
-  /** Runs the edit of a tool; what refuses it is an answer of the tools' own table. [CONC-1] */
+  /** Runs the edit of a tool. A refusal is an answer with a code of the table of tool errors. [CONC-1] */
   edit(access: Access, input: EditInput): Promise<EditOutcome>
-  /** A blank document of the caller. [BODY-12] */
+  /** Creates a blank document of the caller. [BODY-12] */
   create(access: Access, creation: Creation): Promise<CreateOutcome>
   remove(access: Access, id: string, removal?: Removal): Promise<void>
-  /** [REST-23] */
+  /** Gives a document another owner. [REST-23] */
   transfer(access: Access, id: string, to: NewOwner): Promise<void>
   setCollection(access: Access, id: string, collectionId: string | null): Promise<void>
-  /** The head as it is stored, for a caller who has at least `needed`. */
+  /** Returns the stored head when the caller has at least the level `needed`; otherwise throws the refusal. */
   require(access: Access, id: string, needed: Exclude<Level, 'none'>): Promise<DocumentHead>
-  /** Runs another feature's write of a document after those before it, as the verbs here do with theirs. Must not call one of them. [LIFE-8] */
+  /**
+   * Runs a write of another feature on a document, in order with the writes of these verbs. `write` must not call one
+   * of these verbs. [LIFE-8]
+   */
   inTurn<T>(ref: DocumentRef, write: () => Promise<T>): Promise<T>
-  /** [SHARE-6] */
+  /** Replaces the share list. [SHARE-6] */
   replaceShares(access: Access, id: string, shares: readonly NewShare[]): Promise<void>
-  /** Lets the caller read from now on; `null` when this life of the document is over. [SHARE-4] */
+  /** Gives the caller a view share. Returns `null` when this life of the document has ended. [SHARE-4] */
   grantView(access: Access, target: { readonly id: string; readonly key: number }): Promise<Readable | null>
-  /** Takes a user out of every share list of a workspace; answers how many documents changed. [REST-33] */
+  /** Removes a user from every share list of a workspace; returns how many documents changed. [REST-33] */
   purgeMember(workspaceId: string, userId: string): Promise<number>
 }
 
@@ -56,7 +60,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
   async function list(access: Access, query: ListQuery): Promise<ListedPage> {
     const heads = await store.list(access.workspaceId)
     const live = heads.filter((head) => residents.isResident(head) && readerOf(access, head, deps) !== null)
-    // A document whose live side does not answer is listed as it is stored: it must not fail the others. [LIFE-8]
+    // A live document that does not answer is listed as it is stored, so that it does not make the list fail. [LIFE-8]
     await Promise.allSettled(live.map((head) => residents.settle(head)))
     const current = live.length === 0 ? heads : await store.list(access.workspaceId)
     return pageOf(current, query, (head) => readerOf(access, head, deps))
@@ -72,7 +76,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
 
   async function get(access: Access, id: string): Promise<Readable & { readonly record: DocumentRecord }> {
     const ref = { workspaceId: access.workspaceId, id }
-    // A live document is settled before its body is read at all; a cold one is read at once.
+    // A live document is settled before its body is read; a cold one is read at once.
     const wasLive = residents.isResident(ref)
     if (wasLive) await head(access, id)
     const record = (await store.read(ref)) ?? unknownDocument()
@@ -122,7 +126,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
   }
 }
 
-/** Whether the stored body may lack applied edits: someone has it open, or the log holds more than the body. */
+/** Whether the stored body may lack applied edits: the document is open, or the log is ahead of the body. */
 function isBehind(head: DocumentHead, residents: Residents): boolean {
   return residents.isResident(head) || head.coveredSeq < head.lastSeq
 }

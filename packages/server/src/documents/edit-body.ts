@@ -15,20 +15,23 @@ export interface BodyEdit {
   readonly edit: EditName
   readonly args: unknown
   readonly nowMs: number
-  /** The principal who edits. */
+  /** The principal who makes the edit. */
   readonly sub: string
 }
 
-/** What an edit makes of a stored body; plain data. */
+/** The result of an edit of a stored body; plain data. */
 export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'warnings'> {
   readonly kind: 'edited'
-  /** `null`: the edit changes nothing. */
+  /** `null` when the edit changes nothing. */
   readonly stored: StoredBody | null
-  /** Bytes that the edit itself adds, stamps aside. [CONC-9] */
+  /** Bytes that the edit adds, without the members that every write stamps. [CONC-9] */
   readonly grownBytes: number
 }
 
-/** Runs an edit on a stored body, stamps what it changed and settles its references. Pure but for `random`. [CONC-1, BODY-10, BLOB-2] */
+/**
+ * Runs an edit on a stored body, stamps the changed parts and settles their references. Pure except for `random`.
+ * [CONC-1, BODY-10, BLOB-2]
+ */
 export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal {
   const before = readStoredBody(given.bytes)
   const edited = runEdit(given.edit, before, given.args, editEnvironment(given.nowMs, random))
@@ -46,7 +49,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 export function editEnvironment(nowMs: number, random: Random): EditEnvironment {
   return {
     nowMs,
-    // 64 characters, so every byte draws uniformly.
+    // The alphabet has 64 characters, so every byte draws uniformly.
     random: (count) => Array.from(random.bytes(count), (byte) => ALPHABET[byte % 64]).join(''),
   }
 }

@@ -3,10 +3,13 @@ import { type Edited, type Refusal, refused } from '@docrelay/model/edit'
 import { type Access, reaches } from '../access/access.ts'
 import type { DocumentState, OverQuota } from './document-store.port.ts'
 import { editNotes } from './notes.ts'
-import { documentLevel } from './put-plan.ts'
+import { documentLevel, NEEDS_REPAIR_TEXT } from './put-plan.ts'
 import type { EditAnswer, EditRequest } from './residents.port.ts'
 
-/** Whether an edit may run on what is stored: existence, right, version, in this order. [MCP-25, MCP-27, TOOL-20] */
+/**
+ * Returns why an edit may not run on the stored document, checking existence, right and version in this order; `null`
+ * when it may. [MCP-25, MCP-27, TOOL-20]
+ */
 export function refuseEdit(state: DocumentState, request: EditRequest): Refusal | null {
   const { access, enforcePrivateDocs, expectedVersion, ref } = request
   if (state.kind !== 'document') return unknownDocument(ref.id, state.kind === 'tombstone')
@@ -24,7 +27,7 @@ export function versionConflict(expectedVersion: number, serverVersion: number):
   return refused('ERR_VERSION_CONFLICT', message, { expectedVersion, serverVersion })
 }
 
-/** [MCP-27] @param isDeleted this workspace holds its tombstone */
+/** [MCP-27] @param isDeleted this workspace holds a tombstone of the document */
 export function unknownDocument(docId: string, isDeleted: boolean): Refusal {
   const message = isDeleted
     ? `Document ${docId} was deleted.`
@@ -32,7 +35,15 @@ export function unknownDocument(docId: string, isDeleted: boolean): Refusal {
   return refused('ERR_DOC_NOT_FOUND', message, { docId, ...(isDeleted ? { deleted: true } : {}) })
 }
 
-/** What an edit adds, against the ceiling of its caller. Shrinking and equal writes pass. [CONC-9, LIFE-16] */
+/** [LIFE-5] */
+export function editNeedsRepair(docId: string): Refusal {
+  return refused('ERR_NEEDS_REPAIR', `${NEEDS_REPAIR_TEXT} Reading document ${docId} works meanwhile.`, { docId })
+}
+
+/**
+ * Refuses an edit that makes the document larger than the caller's ceiling. Shrinking and equal writes pass. [CONC-9,
+ * LIFE-16]
+ */
 export function refuseGrownSize(sizeBytes: number, grownBytes: number, access: Access): Refusal | null {
   const { maxDocBytes: maxBytes, maxDocBytesSource: source } = access.limits
   if (maxBytes === null || grownBytes <= 0 || sizeBytes <= maxBytes) return null
@@ -40,12 +51,12 @@ export function refuseGrownSize(sizeBytes: number, grownBytes: number, access: A
   return refused('ERR_DOC_TOO_LARGE', message, { sizeBytes, maxBytes, source })
 }
 
-/** The quota that gates a write of this growth. [CONC-9] */
+/** Returns the quota to check for a write of this growth. [CONC-9] */
 export function gatingQuota(grownBytes: number, access: Access): number | null {
   return grownBytes > 0 ? access.limits.quotaBytes : null
 }
 
-/** The refusal of a write that its transaction found over quota. [LIFE-16] */
+/** The refusal of a write whose transaction found it over quota. [LIFE-16] */
 export function editOverQuota(outcome: OverQuota, access: Access): Refusal {
   const { usedBytes, addedBytes } = outcome
   const { quotaBytes, quotaSource: source } = access.limits
@@ -53,13 +64,13 @@ export function editOverQuota(outcome: OverQuota, access: Access): Refusal {
   return refused('ERR_STORAGE_QUOTA', message, { usedBytes, addedBytes, quotaBytes, source })
 }
 
-/** Every attempt lost its race; nothing was written. [CONC-3] */
+/** The refusal after every attempt lost a race; nothing was written. [CONC-3] */
 export function contendedEdit(serverVersion: number, attempts: number): Refusal {
   const message = `Other writers changed the document during all ${attempts} attempts; it is at version ${serverVersion} now.`
   return refused('ERR_VERSION_CONFLICT', message, { serverVersion, attempts })
 }
 
-/** What is told of an edit after which the stored document has these facts. */
+/** Returns the answer to an edit after which the stored document has these facts. */
 export function editAnswer(facts: BodyFacts, edited: Pick<Edited<object>, 'result' | 'fixes' | 'warnings'>): EditAnswer {
   return { result: edited.result, notes: editNotes(facts, edited) }
 }

@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { Access } from '../access/access.ts'
-import type { DocumentRecord, DocumentRef, StoredBody } from './document-store.port.ts'
+import { type DocumentRecord, type DocumentRef, type StoredBody, bodyBytes, sharedBytes } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
 import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
 import { onceMember, onlyOnce, repeated } from './once.ts'
@@ -8,17 +8,17 @@ import { zeroes } from './put-plan.ts'
 import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
 import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
-/** An edit as a tool asks for it. */
+/** An edit as a tool requests it. */
 export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
   readonly id: string
-  /** Aborted when the caller gave up: nothing is committed then, and what is committed stands. [MCP-15] */
+  /** Aborted when the caller gave up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal
 }
 
 /**
- * Runs an edit: on the live document when there is one, else on the stored body by a compare-and-set that is decided anew when it loses.
- * When it resolves, the change is durable and the event has left. Rejects only with UNAVAILABLE or NOT_PERSISTED,
- * or with the signal's reason when nothing was written. [CONC-3..CONC-6, CONC-12]
+ * Runs an edit: on the live document when there is one, otherwise on the stored body by a compare-and-set that is
+ * decided again when it loses. When it resolves, the change is durable and the event was sent. Rejects only with
+ * UNAVAILABLE or NOT_PERSISTED, or with the reason of the signal when nothing was written. [CONC-3..CONC-6, CONC-12]
  */
 export async function editDocument(access: Access, input: EditInput, deps: WritingDeps): Promise<EditOutcome> {
   const { id, signal, ...asked } = input
@@ -48,7 +48,7 @@ async function store(request: EditRequest, signal: AbortSignal | undefined, deps
   return refuseEdit(state, request) ?? contendedEdit(state.kind === 'document' ? state.head.version : 0, MAX_ATTEMPTS)
 }
 
-/** `again`: somebody else was faster, or the document has to be opened first. */
+/** Tries the edit on the stored body. `again`: another writer was faster, or the document must be opened first. */
 async function tryCold(request: EditRequest, signal: AbortSignal | undefined, deps: WritingDeps): Promise<EditOutcome | 'again'> {
   const { ref, access } = request
   const record = await deps.store.read(ref)
@@ -58,10 +58,13 @@ async function tryCold(request: EditRequest, signal: AbortSignal | undefined, de
   if (refusal !== null) return refusal
   const nowMs = deps.clock.nowMs()
   const { edit, args } = request
-  const edited = await deps.bodies.edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub })
+  const edited = await deps.bodies
+    .for(access.workspaceId)
+    .edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub })
   if (isRefusal(edited)) return edited
   if (edited.stored === null) return told(record, edited)
-  const tooLarge = refuseGrownSize(edited.stored.bytes.byteLength, edited.grownBytes, access)
+  const sizeBytes = edited.stored.bytes.byteLength + sharedBytes(record.head.sharedWith)
+  const tooLarge = refuseGrownSize(sizeBytes, edited.grownBytes, access)
   if (tooLarge !== null) return tooLarge
   signal?.throwIfAborted()
   const changed = { ...edited, stored: edited.stored }
@@ -70,7 +73,7 @@ async function tryCold(request: EditRequest, signal: AbortSignal | undefined, de
 
 type ChangedBody = EditedBody & { readonly stored: StoredBody }
 
-/** What the write would answer. [TOOL-21] */
+/** Returns the answer that the write would have. [TOOL-21] */
 async function tryOut(
   { access }: EditRequest,
   record: DocumentRecord,
@@ -81,7 +84,7 @@ async function tryOut(
   const { bytes, blobReferences } = edited.stored
   const refusal = await deps.store.overQuota({
     workspaceId: access.workspaceId,
-    grownBytes: bytes.byteLength - record.head.sizeBytes,
+    grownBytes: bytes.byteLength - bodyBytes(record.head),
     blobReferences,
     quotaBytes: gatingQuota(edited.grownBytes, access),
     nowMs,
@@ -124,7 +127,7 @@ async function writeCold(
   }
 }
 
-/** The next attempt meets everything that the log holds. [CONC-7] */
+/** Stores the live edits, so that the next attempt sees everything in the log. [CONC-7] */
 async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
   await deps.residents.settle(ref)
   return 'again'

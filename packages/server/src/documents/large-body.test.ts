@@ -1,7 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RestRelay, startRestRelay } from '../http/testing/rest-relay.ts'
 import { silentLogger } from '../kernel/log.ts'
+import { longestPauseMs } from '../kernel/testing/longest-pause.ts'
 import { openBodies, OverdueBody } from './bodies.ts'
 
 const MIB = 1024 * 1024
@@ -25,22 +25,13 @@ function bigBody(bytes: number): Uint8Array {
   )
 }
 
-/** The longest time in which the event loop did nothing else while `work` ran. */
-async function longestPauseMs<T>(work: () => Promise<T>): Promise<{ result: T; pauseMs: number }> {
-  const monitor = monitorEventLoopDelay({ resolution: 5 })
-  monitor.enable()
-  const result = await work()
-  monitor.disable()
-  return { result, pauseMs: monitor.max / 1e6 }
-}
-
 /** Sends in pieces, so that what is measured is the relay and not one huge write of the client in the same process. */
 function putLarge(path: string, bytes: Uint8Array) {
   return relay.call('PUT', path, { as: ann, raw: bytes, headers: { 'content-type': 'application/json' } })
 }
 
 describe('large bodies', () => {
-  it('[S14] [C1] a 20 MB PUT and its GET do not hold the event loop', async () => {
+  it('[C1] a 20 MB PUT and its GET do not hold the event loop', async () => {
     const body = bigBody(20 * MIB)
     await putLarge('/api/docs/warm', bigBody(2 * MIB))
     const put = await longestPauseMs(() => putLarge('/api/docs/big', body))
@@ -53,7 +44,7 @@ describe('large bodies', () => {
     expect(stored?.head.sizeBytes).toBe(put.result.json.sizeBytes)
   })
 
-  it('[S14] [H4] 32 MiB of {}, are refused without a pause', async () => {
+  it('[H4] 32 MiB of {}, are refused without a pause', async () => {
     const body = Buffer.from(`[${'{},'.repeat((32 * MIB) / 3)}{}]`)
     const { result, pauseMs } = await longestPauseMs(() => putLarge('/api/docs/dense', body))
     expect([result.status, result.json.errorCode]).toEqual([413, 'BODY_TOO_LARGE'])

@@ -1,17 +1,17 @@
 import type { DocumentHead } from './document-store.port.ts'
 import type { Reader } from './metadata.ts'
 
-/** What a list is narrowed to; `null` members do not narrow. [REST-21] */
+/** Filters of a list; a `null` member does not filter. [REST-21] */
 export interface ListQuery {
   readonly limit: number | null
   readonly after: ListPosition | null
-  /** Part of the title, in any case. */
+  /** A part of the title, compared without case. */
   readonly titlePart: string | null
-  /** `undefined`: any; `null`: unassigned. */
+  /** `undefined`: any collection; `null`: documents in no collection. */
   readonly collectionId: string | null | undefined
 }
 
-/** The place of a document in the order of lists. */
+/** A position in the order of lists. */
 export interface ListPosition {
   readonly updatedAtMs: number
   readonly id: string
@@ -19,13 +19,14 @@ export interface ListPosition {
 
 export interface ListedPage {
   readonly items: readonly { readonly head: DocumentHead; readonly reader: Reader }[]
-  /** Where the next page begins, `null` when the list was not cut. */
+  /** The position at which the next page begins; `null` when the list was not cut. */
   readonly next: ListPosition | null
 }
 
 /**
- * One page of what a reader may see of `heads`, which are in list order: last change first, then id. A position names a place in the order
- * and not a count, so that pages neither repeat nor skip a document that did not change. [REST-21, PERM-8]
+ * Returns one page of those `heads` that a reader may see. `heads` are in list order: last change first, then id. A
+ * position names a document and not a count, so pages neither repeat nor skip a document that did not change. [REST-21,
+ * PERM-8]
  */
 export function pageOf(
   heads: readonly DocumentHead[],
@@ -36,7 +37,7 @@ export function pageOf(
   const items: { head: DocumentHead; reader: Reader }[] = []
   for (const head of heads) {
     if (query.after !== null && !comesAfter(head, query.after)) continue
-    // An empty id, which a body may carry, assigns to nothing either.
+    // A body may carry an empty collection id, which means no collection.
     if (query.collectionId !== undefined && (head.collectionId || null) !== query.collectionId) continue
     if (titlePart !== '' && !head.facts.title.toLowerCase().includes(titlePart)) continue
     const reader = readerOf(head)
@@ -59,12 +60,12 @@ function positionOf(items: readonly { readonly head: DocumentHead }[]): ListPosi
   return last === undefined ? null : { updatedAtMs: last.head.updatedAtMs, id: last.head.id }
 }
 
-/** Opaque to callers. */
+/** Makes a cursor, which is opaque to callers. */
 export function encodeCursor({ updatedAtMs, id }: ListPosition): string {
   return Buffer.from(JSON.stringify([updatedAtMs, id])).toString('base64url')
 }
 
-/** `null` when it is none of ours. */
+/** Returns `null` when the text is not a cursor of this relay. */
 export function decodeCursor(cursor: string): ListPosition | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())

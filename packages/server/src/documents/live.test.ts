@@ -53,6 +53,10 @@ class LiveTitles implements Residents {
     return 'not-resident' as const
   }
 
+  hasGap(): boolean {
+    return false
+  }
+
   bodyChanged(ref: DocumentRef, version: number): void {
     this.calls.push(`changed ${ref.id} ${version}`)
   }
@@ -99,7 +103,7 @@ describe('documents that are open', () => {
     await using _ = relay
     const state = await relay.storage.documents.state(REF)
     const key = state.kind === 'document' ? state.head.key : 0
-    await relay.storage.updates.append([{ key, actor: 'ann', atMs: Date.now(), update: new Uint8Array([0, 0]) }])
+    await relay.storage.updates.append([{ key, afterSeq: 0, actor: 'ann', atMs: Date.now(), update: new Uint8Array([0, 0]) }])
     live.edits.set('doc', 'from the log')
     expect((await relay.call('GET', '/api/docs/doc', { as: ann })).json).toMatchObject({ name: 'from the log', serverVersion: 2 })
   })
@@ -138,7 +142,7 @@ describe('documents that are open', () => {
     await using _ = relay
     const state = await relay.storage.documents.state(REF)
     const key = state.kind === 'document' ? state.head.key : 0
-    await relay.storage.updates.append([{ key, actor: 'ann', atMs: Date.now(), update: new Uint8Array([0, 0]) }])
+    await relay.storage.updates.append([{ key, afterSeq: 0, actor: 'ann', atMs: Date.now(), update: new Uint8Array([0, 0]) }])
     live.edits.set('doc', 'from the log')
     const answer = await relay.call('PUT', '/api/docs/doc', { as: ann, body: { name: 'put after' } })
     expect([answer.status, answer.json.newVersion]).toEqual([200, 3])
@@ -170,7 +174,10 @@ describe('a store that cannot answer', () => {
         list: down,
         referencing: down,
         usedBytes: down,
+        formerClients: down,
+        giveLineages: down,
         purgeTombstones: down,
+        purgeFormerClients: down,
         remembered: down,
         purgeRemembered: down,
         behind: down,

@@ -3,22 +3,24 @@ import type { BodyFacts } from '@docrelay/model/body-facts'
 import { isJsonObject, memberOf } from '@docrelay/model/json'
 import { jsonLimits, parseJsonBytes } from '@docrelay/model/json-scan'
 
-/** Longer files are no local documents. [LOCAL-2] */
+/** Largest file in bytes that is read as a local document. [LOCAL-2] */
 export const MAX_LOCAL_BYTES = 64 * 1024 * 1024
 
-/** A file of a local document as reads take it; plain data. */
+/** The file of a local document, as reads use it; plain data. */
 export interface LocalBody {
   readonly kind: 'local'
-  /** As a stored body. */
+  /** The bytes in the form of a stored body. */
   readonly bytes: Uint8Array
   readonly facts: BodyFacts
-  /** The version that the body says it has, else 0. [LOCAL-5] */
+  /** The version in the body, otherwise 0. [LOCAL-5] */
   readonly version: number
 }
 
 export type LocalReading = LocalBody | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** Either form of a body. A file is known by its name: whatever id stands in it gives way. Pure. [LOCAL-1] */
+/**
+ * Reads a body of either form. The name of the file decides the id; an id inside the file is ignored. Pure. [LOCAL-1]
+ */
 export function localBody(bytes: Uint8Array, docId: string): LocalReading {
   const parsed = parseJsonBytes(bytes, jsonLimits(MAX_LOCAL_BYTES))
   if (!parsed.ok) return { kind: 'unreadable', reason: parsed.reason }

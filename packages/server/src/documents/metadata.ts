@@ -3,13 +3,13 @@ import type { Level } from '../access/access.ts'
 import { visibleShares } from '../access/shares.ts'
 import type { DocumentHead } from './document-store.port.ts'
 
-/** Whom something is shown to: their user id and their level on the document. */
+/** The person who is shown something: user id, and level on the document. */
 export interface Reader {
   readonly sub: string
   readonly level: Exclude<Level, 'none'>
 }
 
-/** A document as lists, saves and events show it to one reader. [BODY-15, PERM-7] */
+/** Returns a document as lists, saves and events show it to one reader. [BODY-15, PERM-7] */
 export function documentMetadata(head: DocumentHead, reader: Reader): DocumentMetadata {
   const { facts } = head
   return {
@@ -30,6 +30,7 @@ export function documentMetadata(head: DocumentHead, reader: Reader): DocumentMe
     collectionId: head.collectionId,
     sizeBytes: head.sizeBytes,
     serverVersion: head.version,
+    ...(head.lineage !== '' && { lineage: head.lineage }),
     pageCount: facts.canvasPageCount + facts.prosePageCount,
     canvasPageCount: facts.canvasPageCount,
     prosePageCount: facts.prosePageCount,

@@ -12,12 +12,18 @@ interface Noted {
   readonly warnings: readonly Warning[]
 }
 
-/** `fixes` and `warnings` of a result: absent when there are none, equal ones merged with their count, at most 50 of each. [TOOL-17..TOOL-19] */
+/**
+ * Returns `fixes` and `warnings` of a result: absent when empty, equal ones merged with their count, at most 50 of
+ * each. [TOOL-17..TOOL-19]
+ */
 export function notes({ fixes, warnings }: Noted): Notes {
   return { ...list('fixes', merged(fixes)), ...list('warnings', merged(warnings)) }
 }
 
-/** Those of an edit of a document that has these facts. A lock is a sign for people: it stops nobody and is told. [TOOL-19, CANVAS-23] */
+/**
+ * Returns the notes of an edit of a document with these facts. A lock informs people: it stops nobody and becomes a
+ * warning. [TOOL-19, CANVAS-23]
+ */
 export function editNotes({ carried }: BodyFacts, { fixes, warnings }: Noted): Notes {
   const { lockedBy, lockedByName } = carried
   if (typeof lockedBy !== 'string' || lockedBy === '') return notes({ fixes, warnings })
@@ -32,7 +38,7 @@ function list(name: 'fixes' | 'warnings', entries: readonly Notes[]): Notes {
   return { [name]: entries.slice(0, MAX_NOTES), [`${name}Total`]: entries.length }
 }
 
-/** Equal but for where they happened: the first place stands for all. */
+/** Merges entries that are equal except for their place; the first place is kept. */
 function merged(entries: readonly (Fix | Warning)[]): readonly Notes[] {
   const counts = new Map<string, { readonly entry: Fix | Warning; count: number }>()
   for (const entry of entries) {

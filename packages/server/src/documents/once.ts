@@ -1,19 +1,19 @@
 import { isRefusal, type Refusal, refused } from '@docrelay/model/edit'
 import type { DocumentStore, OnceWrite, RememberedWrite } from './document-store.port.ts'
 
-/** How long a success is given again. */
+/** How long in ms a repeated request gets the first answer again. */
 export const REMEMBERED_MS = 600_000
 
-/** A write that is done once, however often its caller asks for it; plain data. [TOOL-22] */
+/** A write that is done once, however often its caller requests it; plain data. [TOOL-22] */
 export interface Once extends Pick<OnceWrite, 'request' | 'digest'> {
-  /** As the caller gave it. */
+  /** The request id as the caller sent it. */
   readonly requestId: string
 }
 
-/** It was done before, under the same request id, and nothing is written now. */
+/** The write was done before, under the same request id; nothing is written now. */
 export interface Repeated<A> {
   readonly kind: 'repeated'
-  /** What was told then, but for the version. */
+  /** The first answer without the version. */
   readonly answer: A
   readonly version: number
 }
@@ -23,7 +23,7 @@ interface Remembering {
   readonly clock: { nowMs(): number }
 }
 
-/** The member of a write; nothing for a write that is not repeated. */
+/** Returns the member `once` of a write; nothing for a write without request id. */
 export function onceMember(once: Once | undefined, nowMs: number, answer: () => object): { readonly once?: OnceWrite } {
   if (once === undefined) return {}
   const { request, digest } = once
@@ -31,8 +31,8 @@ export function onceMember(once: Once | undefined, nowMs: number, answer: () => 
 }
 
 /**
- * Runs a write unless it was done before. When it fails it is looked for again: another process may have done it meanwhile, or the store
- * without being able to say so. [TOOL-22]
+ * Runs a write unless it was done before. When the write fails, looks for it again: another process may have done it
+ * meanwhile, or the store may have done it without being able to say so. [TOOL-22]
  */
 export async function onlyOnce<A, T extends object>(
   once: Once | undefined,
@@ -57,7 +57,7 @@ export async function onlyOnce<A, T extends object>(
   }
 }
 
-/** What a repeat is told of the first. */
+/** Returns the first answer for a repeated request. */
 export function repeated<A>({ digest, answer, version }: RememberedWrite, once: Once): Repeated<A> | Refusal {
   return digest === once.digest ? { kind: 'repeated', answer: JSON.parse(answer) as A, version } : reusedRequest(once.requestId)
 }

@@ -8,15 +8,18 @@ import type { StoredBody } from './document-store.port.ts'
 
 const RESTORED = ' (Restored)'
 
-/** What a restored document is called and where it comes from. */
+/** Name and origin of a restored document. */
 export interface RestoredAs {
   readonly docId: string
   readonly restoredFrom: string
-  /** Kept beside the point's body. [CFG-2] */
+  /** The client's version, kept beside the body of the point. [CFG-2] */
   readonly clientVersion: Json | undefined
 }
 
-/** The body of a recovery point under the id its document has now, else byte for byte; `null` when it cannot be decoded. [REST-26] */
+/**
+ * Returns the body of a recovery point with the current id of its document, otherwise byte for byte; `null` when it
+ * cannot be decoded. [REST-26]
+ */
 export function pointBody(bytes: Uint8Array, docId: string): Uint8Array<ArrayBuffer> | null {
   return decoded(() => {
     readStoredBody(bytes)
@@ -24,7 +27,10 @@ export function pointBody(bytes: Uint8Array, docId: string): Uint8Array<ArrayBuf
   })
 }
 
-/** The body of a document restored from a point: content and form of the point, another id and title. `null`: it cannot be decoded. [LIFE-22] */
+/**
+ * Returns the body of a document restored from a point: content and form of the point, another id and title. `null`
+ * when the point cannot be decoded. [LIFE-22]
+ */
 export function restoredBody(bytes: Uint8Array, as: RestoredAs): StoredBody | null {
   return decoded(() => {
     const point = readStoredBody(bytes)
@@ -41,7 +47,7 @@ export function restoredBody(bytes: Uint8Array, as: RestoredAs): StoredBody | nu
   })
 }
 
-/** Whatever a reader of stored bytes throws, they cannot be decoded. */
+/** Returns `null` when the reader of stored bytes throws anything. */
 function decoded<T>(read: () => T): T | null {
   try {
     return read()

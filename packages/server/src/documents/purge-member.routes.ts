@@ -5,7 +5,7 @@ import { checkWorkspaceId } from './document-id.ts'
 import type { Documents } from './documents.ts'
 import { PURGE_MEMBER_EXCHANGES } from './documents.exchanges.ts'
 
-/** The route of the control plane for people who left a workspace, without what it runs. [REST-30] */
+/** The control plane's route for people who left a workspace, without its handler. [REST-30] */
 export const PURGE_MEMBER_ROUTES = {
   purge: {
     method: 'POST',

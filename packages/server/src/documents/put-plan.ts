@@ -2,25 +2,26 @@ import type { BodyFacts } from '@docrelay/model/body-facts'
 import { type Access, decideLevel, type Level, mayCreate, mayOverrideTombstone, reaches, refuse } from '../access/access.ts'
 import { readShares } from '../access/shares.ts'
 import type { ErrorCode, RelayError } from '../kernel/errors.ts'
-import type {
-  DocumentHead,
-  DocumentState,
-  DocumentWrite,
-  Tombstone,
-  WriteExpectation,
-  WriteOutcome,
+import {
+  type DocumentHead,
+  type DocumentState,
+  type DocumentWrite,
+  type Tombstone,
+  type WriteExpectation,
+  type WriteOutcome,
+  sharedBytes,
 } from './document-store.port.ts'
 import type { PutOutcome, PutRequest } from './residents.port.ts'
 
 export type PutRefusal = Extract<PutOutcome, { kind: 'refused' }>
 
-/** What an accepted PUT does to a document; the writer adds time, body bytes and the log part. */
+/** The effect of an accepted PUT; the writer adds time, body bytes and the part of the log. */
 export interface PlannedPut {
   readonly kind: 'planned'
   readonly created: boolean
   readonly expect: WriteExpectation
   readonly set: Pick<DocumentWrite['set'], 'ownerId' | 'ownerName' | 'collectionId' | 'sharedWith'>
-  /** The title differs from the stored one; always so for a new document. [YDOC-7] */
+  /** True when the title differs from the stored one, and for a new document. [YDOC-7] */
   readonly titleChanged: boolean
   /** Present when the write is a suspicious zeroing of what is stored. [LIFE-18] */
   readonly capture?: { readonly reason: 'zeroing' }
@@ -28,21 +29,29 @@ export interface PlannedPut {
 }
 
 /**
- * Decides a PUT against what is stored, in the order that answers first: tombstone and override right, level, version, max_doc_bytes.
- * Quota is left to the write, whose transaction knows the sum. [REST-15, REST-16, REST-18, REST-19, PERM-5, PERM-6]
+ * Decides a PUT against the stored document. Checks, in this order: tombstone and override right, level, version,
+ * max_doc_bytes. The quota is checked in the transaction of the write, which knows the sum. [REST-15, REST-16, REST-18,
+ * REST-19, PERM-5, PERM-6]
  *
- * The answer holds for exactly `state`: its `expect` makes a write that lost a race a conflict, to be planned again.
+ * The plan is valid for exactly `state`: its `expect` turns a write that lost a race into a conflict, and the caller
+ * plans again.
  */
 export function planPut(state: DocumentState, request: PutRequest): PutRefusal | PlannedPut {
+  const planned = plan(state, request)
   return (
     refuseRight(state, request) ??
     refuseVersion(state, request) ??
-    refuseSize(request.body.bytes.byteLength, request.access) ??
-    plan(state, request)
+    refuseSize(request.body.bytes.byteLength + plannedSharedBytes(state, planned), request.access) ??
+    planned
   )
 }
 
-/** The refusal of a write whose growth its transaction found over quota. [LIFE-16, interface Limits rule 4] */
+/** Bytes of the share list after a planned PUT. [BODY-14] */
+export function plannedSharedBytes(state: DocumentState, { set }: PlannedPut): number {
+  return sharedBytes(set.sharedWith ?? (state.kind === 'document' ? state.head.sharedWith : []))
+}
+
+/** The refusal of a write whose transaction found its growth over quota. [LIFE-16, interface Limits rule 4] */
 export function quotaRefusal(outcome: Extract<WriteOutcome, { kind: 'over-quota' }>, access: Access): PutRefusal {
   const { usedBytes, addedBytes } = outcome
   const { quotaBytes, quotaSource: source } = access.limits
@@ -58,12 +67,23 @@ export function quotaRefusal(outcome: Extract<WriteOutcome, { kind: 'over-quota'
   )
 }
 
-/** Suspicious zeroing: all shapes vanish, or two or more prose pages lose their content, in one write. [LIFE-18] */
+/** The refusal of a write to a document whose log has a gap. [LIFE-5] */
+export function needsRepair(docId: string): PutRefusal {
+  return refusal('NEEDS_REPAIR', `${NEEDS_REPAIR_TEXT} Document ${docId} cannot be written before that.`, { docId })
+}
+
+export const NEEDS_REPAIR_TEXT =
+  'The log of the document lacks an edit that later ones build on: a client that still has it must connect, or the operator runs `relay repair`.'
+
+/**
+ * Whether one write is a suspicious zeroing: all shapes vanish, or two or more prose pages lose their content.
+ * [LIFE-18]
+ */
 export function zeroes(before: BodyFacts, after: BodyFacts): boolean {
   return (before.shapeCount > 0 && after.shapeCount === 0) || before.filledProsePageCount - after.filledProsePageCount >= 2
 }
 
-/** The level of a caller on a stored document. [PERM-1] */
+/** Returns the level of a caller on a stored document. [PERM-1] */
 export function documentLevel(access: Access, head: DocumentHead, enforcePrivateDocs: boolean): Level {
   return decideLevel(access, { ownerId: head.ownerId, shares: readShares(head.sharedWith) }, enforcePrivateDocs)
 }
@@ -78,7 +98,7 @@ function refuseRight(state: DocumentState, request: PutRequest): PutRefusal | nu
       const { ownerId } = state.tombstone
       if (!request.overrideTombstone) return tombstoned(state.tombstone)
       if (mayOverrideTombstone(access, ownerId)) return null
-      // Nothing but the recorded owner is left of the document, so the level is decided by it alone.
+      // Of a deleted document only the recorded owner is left, so the owner alone decides the level.
       const level = decideLevel(access, { ownerId, shares: [] }, enforcePrivateDocs)
       return asRefusal(refuse({ ...asked, needed: 'owner', level }))
     }
@@ -101,7 +121,8 @@ function refuseVersion(state: DocumentState, request: PutRequest): PutRefusal | 
     return refusal('PRECONDITION_FAILED', 'The document exists already.', { currentVersion })
   if (expectedVersion === null || expectedVersion === currentVersion || (!exists && expectedVersion === 0)) return null
   const code = precondition === 'if-match' ? 'PRECONDITION_FAILED' : 'VERSION_CONFLICT'
-  return refusal(code, `The stored version is ${currentVersion}, not ${expectedVersion}.`, { currentVersion })
+  const asked = Number.isSafeInteger(expectedVersion) ? String(expectedVersion) : 'the one that was sent'
+  return refusal(code, `The stored version is ${currentVersion}, not ${asked}.`, { currentVersion })
 }
 
 /** The ceiling of the writing caller against the size as it would be stored. [LIFE-16, BODY-14] */

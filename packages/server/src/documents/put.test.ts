@@ -125,8 +125,20 @@ describe('versions', () => {
     expect((await withMatch('matched', '"3"', '?expectedVersion=3')).json.newVersion).toBe(4)
     const disagree = await withMatch('matched', '"4"', '?expectedVersion=3')
     expect([disagree.status, disagree.json.field]).toEqual([400, 'If-Match'])
-    for (const bad of ['4', 'W/"4"', '"4", "5"', '"x"', '"9007199254740993"'])
+    for (const bad of ['4', 'W/"4"', '"4", "5"', '"x"', '"-1"', '"9223372036854775808"'])
       expect((await withMatch('matched', bad)).status).toBe(400)
+  })
+
+  it('[REST-19] If-Match with a version above every possible one is 412, and above 2^63-1 it is 400 with field and value', async () => {
+    await put('high', {})
+    const withMatch = (value: string) => put('high', {}, { headers: { 'if-match': value } })
+    for (const high of ['"9007199254740993"', '"9223372036854775807"', '"9223372036854775807-v"']) {
+      const { status, json } = await withMatch(high)
+      expect([status, json.errorCode, json.currentVersion]).toEqual([412, 'PRECONDITION_FAILED', 1])
+    }
+    const { status, json } = await withMatch('"9223372036854775808"')
+    expect([status, json.errorCode, json.field, json.value]).toEqual([400, 'BAD_REQUEST', 'If-Match', '"9223372036854775808"'])
+    expect(json.error).toContain('9223372036854775807')
   })
 
   it('[REST-19] If-None-Match: * creates only', async () => {
@@ -137,7 +149,7 @@ describe('versions', () => {
     expect((await create('only-new', '"1"')).status).toBe(400)
   })
 
-  it.each(['-1', '1.5', '1e3', '', ' 1', '9007199254740992', 'abc', '0x1'])(
+  it.each(['-1', '1.5', '1e3', '', ' 1', '9223372036854775808', 'abc', '0x1'])(
     '[REST-8] expectedVersion %j is 400',
     async (value) => {
       const answer = await put('q', {}, { query: `?expectedVersion=${encodeURIComponent(value)}` })

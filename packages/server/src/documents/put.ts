@@ -1,8 +1,8 @@
 import type { Access } from '../access/access.ts'
-import { RelayError } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentState, DocumentWrite } from './document-store.port.ts'
 import type { Reader } from './metadata.ts'
 import { documentLevel, type PlannedPut, planPut, quotaRefusal } from './put-plan.ts'
+import { refusedWrite } from './refused-write.ts'
 import type { PutOutcome, PutRequest } from './residents.port.ts'
 import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
@@ -27,7 +27,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
   const ref = { workspaceId: access.workspaceId, id: input.id }
   const before = await deps.store.state(ref)
   const { expectedVersion, precondition, overrideTombstone } = input
-  const body = await deps.bodies.prepare(input.bytes, input.id, titleOf(before))
+  const body = await deps.bodies.for(access.workspaceId).prepare(input.bytes, input.id, titleOf(before))
   const request: PutRequest = {
     ref,
     access,
@@ -38,11 +38,7 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
     overrideTombstone,
   }
   const outcome = await inTurn(deps, ref, () => store(request, before, deps))
-  if (outcome.kind === 'refused') {
-    if (outcome.code === 'STORAGE_QUOTA') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'storage' })
-    if (outcome.code === 'DOC_TOO_LARGE') deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
-    throw new RelayError(outcome.code, outcome.message, outcome.details)
-  }
+  if (outcome.kind === 'refused') throw refusedWrite(outcome, deps.metrics)
   announce(outcome, before, request, deps)
   return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
 }
@@ -60,7 +56,7 @@ async function store(first: PutRequest, seen: DocumentState, deps: WritingDeps):
       if (outcome !== 'not-resident') return outcome
       state = await deps.store.state(request.ref)
     }
-    request = { ...request, body: await deps.bodies.resettle(request.body, titleOf(state)) }
+    request = { ...request, body: await deps.bodies.for(request.ref.workspaceId).resettle(request.body, titleOf(state)) }
     const plan = planPut(state, request)
     if (plan.kind === 'refused') return plan
     const outcome = await deps.store.write(coldWrite(request, plan, deps.clock.nowMs()))

@@ -81,6 +81,7 @@ describe('GET document', () => {
     const { success: _, newVersion: __, ...metadata } = saved.json
     const listed = (await relay.call('GET', '/api/docs', { as: ann })).list.find((entry) => entry.id === 'meta')
     expect(listed).toEqual(metadata)
+    expect((await relay.call('GET', '/api/v1/docs/meta/metadata', { as: ann })).json).toEqual(metadata)
     const modifiedAt = metadata.modifiedAt as number
     expect(modifiedAt).toBeGreaterThanOrEqual(before)
     expect(metadata).toEqual({
@@ -100,6 +101,7 @@ describe('GET document', () => {
       collectionId: 'c1',
       sizeBytes: metadata.sizeBytes,
       serverVersion: 1,
+      lineage: expect.stringMatching(/^[A-Za-z0-9_-]{16}$/),
       pageCount: 3,
       canvasPageCount: 1,
       prosePageCount: 2,
@@ -113,6 +115,33 @@ describe('GET document', () => {
     const untitled = await relay.call('PUT', '/api/docs/untitled', { as: ann, body: { createdAt: 'yesterday' } })
     expect(untitled.json.title).toBe('Untitled Document')
     expect(untitled.json.createdAt).toBe(untitled.json.modifiedAt)
+  })
+})
+
+describe('GET /api/v1/docs/{id}/metadata', () => {
+  const metadata = (id: string, as: object) => relay.call('GET', `/api/v1/docs/${id}/metadata`, { as })
+
+  it("[REST-30] [PERM-7] shows a row of the list with the caller's level and shares, and keeps it out of shared caches", async () => {
+    const bobs = { userId: 'bob', permission: 'view' }
+    await relay.call('PUT', '/api/docs/row', { as: ann, body: { sharedWith: [bobs, { userId: 'cid', permission: 'edit' }] } })
+    const asBob = await metadata('row', { sub: 'bob', role: 'member' })
+    expect(asBob.json).toMatchObject({ id: 'row', access: 'view', sharedWith: [bobs], serverVersion: 1 })
+    expect(asBob.headers.get('cache-control')).toBe('private, no-cache')
+    expect((await metadata('row', { sub: 'cid', role: 'member' })).json).toMatchObject({ access: 'edit' })
+    expect((await metadata('row', ann)).json).toMatchObject({ access: 'owner' })
+  })
+
+  it('[REST-30] [REST-6] answers 403 to whoever may not read, 404 for unknown and deleted ids, and 400 for ids that are none', async () => {
+    await relay.call('PUT', '/api/docs/private', { as: ann, body: {} })
+    await relay.call('PUT', '/api/docs/gone', { as: ann, body: {} })
+    await relay.call('DELETE', '/api/docs/gone', { as: ann })
+    const codes = [
+      await metadata('private', { sub: 'eve', role: 'member' }),
+      await metadata('never', ann),
+      await metadata('gone', ann),
+      await metadata('a..b', ann),
+    ].map(({ status, json }) => `${status} ${String(json.errorCode)}`)
+    expect(codes).toEqual(['403 VIEW_FORBIDDEN', '404 NOT_FOUND', '404 NOT_FOUND', '400 BAD_ID'])
   })
 })
 

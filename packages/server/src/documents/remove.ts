@@ -48,7 +48,10 @@ async function remove(
   })
   // The tombstone is durable, so a failing live side can only be late; it must not turn the answer into an error.
   await deps.residents.drop(ref).catch((error: unknown) => {
-    deps.log.error('document.drop_failed', 'a deleted document could not be dropped', { docId: ref.id, detail: String(error) })
+    deps.log.error('document.drop_failed', 'the live copy of a deleted document could not be dropped', {
+      docId: ref.id,
+      detail: String(error),
+    })
   })
   deps.events.publish({ kind: 'deleted', ref, before, tombstone, actor: access.sub })
 }

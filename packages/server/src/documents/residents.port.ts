@@ -7,7 +7,7 @@ import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 import type { Notes } from './notes.ts'
 import type { Once, Repeated } from './once.ts'
 
-/** A PUT as the pure decision `planPut` takes it; plain data, so that it can be sent to the document's worker. */
+/** A PUT as the pure function `planPut` takes it. Plain data, so that it can be sent to the document's worker. */
 export interface PutRequest {
   readonly ref: DocumentRef
   readonly access: Access
@@ -35,18 +35,18 @@ export interface EditRequest {
   readonly access: Access
   readonly enforcePrivateDocs: boolean
   readonly edit: EditName
-  /** What passed the tool's schema. */
+  /** Arguments that passed the schema of the tool. */
   readonly args: unknown
   /** `null`: not given. [TOOL-20] */
   readonly expectedVersion: number | null
-  /** Everything but storing, sending and showing. [TOOL-21] */
+  /** Does everything except storing, broadcasting and showing the agent. [TOOL-21] */
   readonly dryRun: boolean
-  /** Whom the connections of a live document are shown; `null`: nobody. [PRES-2] */
+  /** The agent that the connections of a live document are shown; `null` shows none. [PRES-2] */
   readonly agent: Agent | null
   readonly once?: Once
 }
 
-/** What is told of an edit but for the version. */
+/** The answer to an edit without the version. */
 export interface EditAnswer {
   /** The tool's own members. */
   readonly result: object
@@ -60,11 +60,14 @@ export interface Agent {
 }
 
 export type EditOutcome =
-  /** The change is durable, or there was none, or it was a dry run. `head.version` is the version that holds it. [TOOL-15] */
+  /**
+   * The change is durable, or nothing changed, or it was a dry run. `head.version` is the version that holds the
+   * change. [TOOL-15]
+   */
   | {
       readonly kind: 'edited'
       readonly head: DocumentHead
-      /** Something was stored, or would have been. */
+      /** True when something was stored, or would have been in a dry run. */
       readonly changed: boolean
       /** The tool's own members. */
       readonly result: object
@@ -72,7 +75,7 @@ export type EditOutcome =
       readonly warnings: readonly Warning[]
     }
   | Repeated<EditAnswer>
-  /** Nothing was changed. The code is one of the tools' table. [TOOL-9] */
+  /** Nothing was changed. The code is a row of the table of tool errors. [TOOL-9] */
   | Refusal
 
 export interface EncodedDocument {
@@ -81,34 +84,47 @@ export interface EncodedDocument {
 }
 
 /**
- * What `documents` needs of live documents. Declared here, implemented by `sync/gateway/rooms.ts`, handed over by compose.
- * Every promise rejects with RelayError UNAVAILABLE or NOT_PERSISTED when the live side cannot tell.
+ * What `documents` asks of live documents. This folder declares the port, `sync/gateway/rooms.ts` implements it, and
+ * compose connects the two. Every promise rejects with RelayError UNAVAILABLE or NOT_PERSISTED when the live document
+ * cannot answer.
  */
 export interface Residents {
   isResident(ref: DocumentRef): boolean
   /**
-   * When it resolves, the stored body contains every edit that was applied before the call. Opens the document when it is not resident.
-   * A missing document is no error. [LIFE-11] With `quietMs` edits wait for so long from then on, so that what follows meets a document that
-   * stands still.
+   * When it resolves, the stored body contains every edit that was applied before the call. Opens the document when it
+   * is not resident. A missing document is no error. [LIFE-11] With `quietMs` the room holds back edits for that long
+   * afterwards, so that the caller's next step meets an unchanged document.
    */
   settle(ref: DocumentRef, quietMs?: number): Promise<void>
   /**
-   * The whole live document as one Yjs v1 update, and the stored version that says the same; everything in it is durable. Opens the document
-   * when it is not resident. `null`: there is none. [REST-31]
+   * Returns the whole live document as one Yjs v1 update, with the stored version that says the same; everything in it
+   * is durable. Opens the document when it is not resident. `null` when the document does not exist. [REST-31]
    */
   encode(ref: DocumentRef): Promise<EncodedDocument | null>
-  /** Merges a PUT into the live document, broadcasts and stores it in one step. `not-resident`: the caller writes cold. [LIFE-13, LIFE-14] */
+  /**
+   * Merges a PUT into the live document, broadcasts it and stores it in one step. On `not-resident` the caller writes
+   * to the store itself. [LIFE-13, LIFE-14]
+   */
   put(request: PutRequest): Promise<PutOutcome | 'not-resident'>
   /**
-   * Runs an edit on the live document and stores it, in order with all other writes of it; connections see it when it is durable, as one delta.
-   * `not-resident`: the caller writes cold. Rejects with the signal's reason when the caller gave up before the commit, and then nothing is
-   * written. [CONC-4, CONC-5, LIFE-13, MCP-15]
+   * Runs an edit on the live document and stores it, in order with all other writes of that document. Connections
+   * receive it as one delta when it is durable. On `not-resident` the caller writes to the store itself. Rejects with
+   * the reason of `signal` when the caller gave up before the commit; then nothing is written. [CONC-4, CONC-5,
+   * LIFE-13, MCP-15]
    */
   edit(request: EditRequest, signal?: AbortSignal): Promise<EditOutcome | 'not-resident'>
-  /** Says that another writer stored `version`; a room that did not write it reconciles. Never throws. */
+  /** Whether the document is open and its log has a gap, so that its stored body never holds everything. [LIFE-5] */
+  hasGap(ref: DocumentRef): boolean
+  /**
+   * Tells the room that another writer stored `version`. A room that did not write that version itself reconciles.
+   * Never throws.
+   */
   bodyChanged(ref: DocumentRef, version: number): void
-  /** Drops the live copy without materialising, unbinds every joined connection. Sent frames are out when it resolves. [LIFE-23, WS-54] */
+  /**
+   * Drops the live copy without storing it and takes every connection out of the room. Frames that were sent before are
+   * out when it resolves. [LIFE-23, WS-54]
+   */
   drop(ref: DocumentRef): Promise<readonly string[]>
-  /** Evaluates the rights of every joined connection anew. [WS-54, PERM-2] */
+  /** Decides the rights of every joined connection again. [WS-54, PERM-2] */
   sharingChanged(head: DocumentHead): void
 }

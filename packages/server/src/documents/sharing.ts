@@ -1,9 +1,11 @@
 import { type Access, reaches } from '../access/access.ts'
 import { readShares } from '../access/shares.ts'
-import { badRequest } from '../kernel/bad-request.ts'
+import { badRequest, fitsUserName } from '../kernel/bad-request.ts'
+import type { RelayError } from '../kernel/errors.ts'
 import { changeBeside } from './change-beside.ts'
-import type { DocumentHead, DocumentRef } from './document-store.port.ts'
-import { documentLevel } from './put-plan.ts'
+import { type DocumentHead, type DocumentRef, bodyBytes, sharedBytes } from './document-store.port.ts'
+import { documentLevel, refuseSize } from './put-plan.ts'
+import { refusedWrite } from './refused-write.ts'
 import { auditFields, requireLevel, unknownDocument, type WritingDeps } from './writing.ts'
 
 /** The most entries of a share list. [BODY-13] */
@@ -11,12 +13,12 @@ export const MAX_SHARES = 1000
 /** So many documents of a workspace are changed at one time, so that its other writers get their turn. */
 const PURGED_AT_ONCE = 16
 
-/** One user of a share list that is to be. */
+/** One user of a share list as a caller wants it; `none` leaves the user out. */
 export interface NewShare {
   readonly userId: string
   /** `null`: not given. */
   readonly userName: string | null
-  readonly permission: 'view' | 'edit'
+  readonly permission: 'view' | 'edit' | 'owner' | 'none'
 }
 
 /** `name` is shown as ownerName; without one the user id is. */
@@ -37,18 +39,23 @@ export async function transfer(deps: WritingDeps, access: Access, ref: DocumentR
   deps.log.info('document.transferred', 'a document got another owner', { ...auditFields(access, ref.id), newOwner: to.sub })
 }
 
-/** [SHARE-6] */
+/** A list that grows counts against `max_doc_bytes` and the quota of its owner like any other part of the document. [SHARE-6, BODY-14] */
 export async function replaceShares(
   deps: WritingDeps,
   access: Access,
   ref: DocumentRef,
   shares: readonly NewShare[],
 ): Promise<void> {
-  const outcome = await changeBeside(deps, ref, access.sub, (head) => {
+  const replace = (head: DocumentHead) => {
     requireLevel(access, head, 'owner', deps)
-    const sharedWith = replacedShares(head.sharedWith, shares, deps.clock.nowMs())
-    return JSON.stringify(sharedWith) === JSON.stringify(head.sharedWith) ? null : { sharedWith }
-  })
+    const sharedWith = replacedShares(head, shares, deps.clock.nowMs())
+    if (JSON.stringify(sharedWith) === JSON.stringify(head.sharedWith)) return null
+    const sizeBytes = bodyBytes(head) + sharedBytes(sharedWith)
+    const tooLarge = sizeBytes > head.sizeBytes ? refuseSize(sizeBytes, access) : null
+    if (tooLarge !== null) throw refusedWrite(tooLarge, deps.metrics)
+    return { sharedWith }
+  }
+  const outcome = await changeBeside(deps, ref, access.sub, replace, access)
   if (outcome.kind === 'gone') return unknownDocument()
   if (outcome.kind === 'unchanged') return
   deps.log.info('document.shared', 'the share list of a document changed', {
@@ -109,7 +116,9 @@ function transferredShares(before: DocumentHead, newOwnerId: string, nowMs: numb
     return userId !== newOwnerId && userId !== before.ownerId
   })
   if (before.ownerId === '') return others
-  return withShare(others, { userId: before.ownerId, userName: before.ownerName, permission: 'edit', sharedAt: nowMs })
+  // A subject that serves as its own name may be longer than a name in a list.
+  const named = fitsUserName(before.ownerName) ? { userName: before.ownerName } : {}
+  return withShare(others, { userId: before.ownerId, ...named, permission: 'edit', sharedAt: nowMs })
 }
 
 /** One entry more, unless the list is full: no list becomes one that a PUT could not bring back. [BODY-13] */
@@ -118,14 +127,30 @@ function withShare(sharedWith: readonly unknown[], share: Readonly<Record<string
   throw badRequest('sharedWith', `The document is shared with ${MAX_SHARES} users already.`, { limit: MAX_SHARES })
 }
 
-/** A share list as editors see it, as it is stored. A user that keeps its permission keeps the time it got it. [SHARE-6, BODY-13] */
-export function replacedShares(before: readonly unknown[], shares: readonly NewShare[], nowMs: number): readonly unknown[] {
-  const known = readShares(before)
-  return shares.map(({ userId, userName, permission }) => {
+/**
+ * The share list that takes the place of the stored one. The row of the document's owner is ignored, as editors send it along. A user who keeps
+ * the permission keeps the time of getting it. Throws BAD_REQUEST for a user who would become an owner by it. [SHARE-6, BODY-13]
+ */
+export function replacedShares(
+  before: Pick<DocumentHead, 'ownerId' | 'sharedWith'>,
+  shares: readonly NewShare[],
+  nowMs: number,
+): readonly unknown[] {
+  const known = readShares(before.sharedWith)
+  return shares.flatMap(({ userId, userName, permission }, at) => {
+    if (permission === 'none' || userId === before.ownerId) return []
     const same = known.find((share) => share.userId === userId && share.permission === permission)
+    if (permission === 'owner' && same === undefined) throw noNewOwner(`shares[${at}].permission`)
     const sharedAt = (same?.raw as { readonly sharedAt?: unknown } | undefined)?.sharedAt
     return { userId, ...(userName !== null && { userName }), permission, sharedAt: sharedAt ?? nowMs }
   })
+}
+
+function noNewOwner(field: string): RelayError {
+  return badRequest(
+    field,
+    `The member ${field} is owner only for a user who has an owner share already; a transfer makes others owner.`,
+  )
 }
 
 /** The list without any entry of a user, however it is spelled; `null` when there is none. */

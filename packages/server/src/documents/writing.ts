@@ -36,7 +36,7 @@ export function inTurn<T>(deps: WritingDeps, ref: DocumentRef, write: () => Prom
 
 /** Every attempt lost its race; nothing was written. */
 export function contended(): RelayError {
-  return new RelayError('UNAVAILABLE', 'The document is being changed by many writers at once.')
+  return new RelayError('UNAVAILABLE', 'Too many writers change this document at the same time; try again.')
 }
 
 /** Who did what to which document. [OPS-7] */

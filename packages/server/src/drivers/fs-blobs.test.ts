@@ -7,6 +7,7 @@ import { collected, hashOf, inPieces, keepBytes, receiveBytes, someBytes } from 
 import { systemRandom } from '../kernel/ids.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { type FsBlobs, openFsBlobs } from './fs-blobs.ts'
+import { patience } from '../kernel/testing/patience.ts'
 
 const GIB = 1_073_741_824
 const open = (root: string, maxTempBytes = 2 * GIB) =>
@@ -80,7 +81,7 @@ it('[OPS-2] a folder that cannot be written to is found by the check', async () 
   await expect(receiveBytes(store, someBytes(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('[BLOB-3] a folder that cannot be made is told in a sentence', async () => {
+it('[BLOB-3] a folder that cannot be made is reported in a sentence', async () => {
   const file = join(folder(), 'file')
   writeFileSync(file, 'no folder')
   await expect(open(join(file, 'blobs'))).rejects.toThrow(/^the folder of the blobs cannot be made at .*blobs.tmp: ENOTDIR$/)
@@ -116,7 +117,7 @@ it('[BLOB-7] readers that stop, fail or finish leave no file open', async () => 
     await collected(await store.read(hash, { start: 5, end: 600_000 }))
   }
   // The last file is closed in the background.
-  await expect.poll(openFiles, { timeout: 5_000 }).toBe(0)
+  await expect.poll(openFiles, { timeout: patience(5_000) }).toBe(0)
 })
 
 it('[X34] uploads under way may fill so much of the disk and no more; what ends gives its part back', async () => {

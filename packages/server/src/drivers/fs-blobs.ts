@@ -1,25 +1,41 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobStore, ReceivedBlob } from '../blobs/blob-store.port.ts'
 import { flushFolder, writeAll } from '../kernel/durable-files.ts'
 import { RelayError } from '../kernel/errors.ts'
+import { makeFolder } from '../kernel/folders.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import { fileBytes } from './fs-bytes.ts'
 
 export interface FsBlobsOptions {
-  /** Absolute path; made when it is not there. */
+  /** Absolute path of the folder; created when it is missing. */
   readonly root: string
-  /** Bytes of all uploads under way together. [X34] */
+  /** Bytes that all running uploads may hold together. [X34] */
   readonly maxTempBytes: number
   readonly random: Random
   readonly log: Logger
 }
 
 export interface FsBlobs extends BlobStore {
-  /** Of the volume that the blobs lie on, as far as this process may use it. [X34] */
+  readonly aside: DamagedFiles
+  /** Space of the volume with the blobs, as far as this process may use it. [X34] */
   space(): Promise<{ readonly availableBytes: number; readonly totalBytes: number }>
+}
+
+/**
+ * Files whose bytes are not those of their hash. They are kept beside the blobs as `<62 hex>.damaged` until a new
+ * upload replaces them.
+ */
+export interface DamagedFiles {
+  /** Returns a text that changes with every change of the file; `null` when there is no file. */
+  identity(hash: string): Promise<string | null>
+  /** Moves the file away, durably, if it still has that identity; returns whether it did. */
+  put(hash: string, identity: string): Promise<boolean>
+  has(hash: string): Promise<boolean>
+  /** Removes the file that was moved away; a missing one is no error. */
+  remove(hash: string): Promise<void>
 }
 
 const FILE_MODE = 0o600
@@ -28,8 +44,9 @@ const FAN_OUT = /^[0-9a-f]{2}$/
 const REST_OF_HASH = /^[0-9a-f]{62}$/
 
 /**
- * Blobs as files `<root>/<2 hex>/<62 hex>`; uploads arrive in `<root>/tmp/` and are renamed once they are whole and flushed. [BLOB-3]
- * Rejects with UNAVAILABLE when the disk does; only a file that does not exist is absent. [BLOB-19]
+ * Keeps blobs as files `<root>/<2 hex>/<62 hex>`. Uploads arrive in `<root>/tmp/` and are renamed once they are
+ * complete and flushed. [BLOB-3] Rejects with UNAVAILABLE when the disk fails; only a file that does not exist counts
+ * as absent. [BLOB-19]
  *
  * @throws Error with a sentence for the operator when the folder cannot be made
  */
@@ -42,10 +59,12 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
   const pathOf = (hash: string): string => join(root, hash.slice(0, 2), hash.slice(2))
   const guarded = <T>(what: string, action: () => Promise<T>): Promise<T> => onDisk(what, action, log)
 
-  /** The folder of a hash, whose own entry is durable: another upload may have made it and not flushed it yet. */
+  /**
+   * Returns the folder of a hash, with its own entry flushed: another upload may have made it and not flushed it yet.
+   */
   function folderOf(hash: string): Promise<string> {
     const name = hash.slice(0, 2)
-    const made = folders.get(name) ?? makeFolder(join(root, name), root)
+    const made = folders.get(name) ?? makeDurable(join(root, name), root)
     folders.set(name, made)
     made.catch(() => folders.delete(name))
     return made
@@ -53,7 +72,10 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
 
   function hold(bytes: number): void {
     if (tempBytes + bytes > maxTempBytes) {
-      throw new RelayError('UNAVAILABLE', `Uploads under way hold ${tempBytes} bytes and may hold ${maxTempBytes}.`)
+      throw new RelayError(
+        'UNAVAILABLE',
+        `Running uploads hold ${tempBytes} bytes of temporary files; the limit is ${maxTempBytes}. Try again later.`,
+      )
     }
     tempBytes += bytes
   }
@@ -82,7 +104,7 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
     } catch (error) {
       await file.close().catch(() => undefined)
       await forget().catch((left: unknown) =>
-        log.warn('blobs.left', 'An upload that failed left a file.', { detail: String(left) }),
+        log.warn('blobs.left', 'A failed upload left a temporary file behind.', { detail: String(left) }),
       )
       throw error
     }
@@ -90,14 +112,14 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
     return ended({ hash: sha256.digest('hex'), sizeBytes }, keepAs(path), forget)
   }
 
-  /** Renames over what is there: equal bytes, or the damaged ones that a new upload heals. */
+  /** Renames over an existing file, which has equal bytes, or damaged ones that this upload replaces. */
   const keepAs = (path: string) => async (hash: string, sizeBytes: number) => {
     try {
       const folder = await folderOf(hash)
       await rename(path, pathOf(hash))
       await flushFolder(folder)
     } catch (error) {
-      // Somebody may have removed the folder: the next upload makes it again.
+      // Somebody may have removed the folder, so the next upload makes it again.
       folders.delete(hash.slice(0, 2))
       await removeFile(path).catch(() => undefined)
       throw error
@@ -128,6 +150,7 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
   }
 
   return {
+    aside: damagedFiles(root, pathOf, guarded),
     direct: null,
     receive,
     size: (hash) => guarded('look', () => unlessMissing(async () => (await stat(pathOf(hash))).size)),
@@ -169,7 +192,33 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
   }
 }
 
-/** Every failure of the disk is UNAVAILABLE to a caller; the log has its code. A refusal goes through as it is. */
+function damagedFiles(
+  root: string,
+  pathOf: (hash: string) => string,
+  guarded: <T>(what: string, action: () => Promise<T>) => Promise<T>,
+): DamagedFiles {
+  const asideOf = (hash: string): string => `${pathOf(hash)}.damaged`
+  const identityOf = async (hash: string): Promise<string | null> => {
+    const found = await unlessMissing(() => stat(pathOf(hash), { bigint: true }))
+    return found === null ? null : [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(':')
+  }
+  return {
+    identity: (hash) => guarded('look', () => identityOf(hash)),
+    put: (hash, identity) =>
+      guarded('put aside', async () => {
+        if ((await identityOf(hash)) !== identity) return false
+        await rename(pathOf(hash), asideOf(hash))
+        await flushFolder(join(root, hash.slice(0, 2)))
+        return true
+      }),
+    has: (hash) => guarded('look', async () => (await unlessMissing(() => stat(asideOf(hash)))) !== null),
+    remove: (hash) => guarded('remove', () => removeFile(asideOf(hash))),
+  }
+}
+
+/**
+ * Runs disk work. Every failure of the disk becomes UNAVAILABLE, and the log has its code; a refusal passes unchanged.
+ */
 async function onDisk<T>(what: string, action: () => Promise<T>, log: Logger): Promise<T> {
   try {
     return await action()
@@ -194,11 +243,11 @@ function removeFile(path: string): Promise<void> {
   return rm(path, { force: true })
 }
 
-/** Makes a folder and those above it, each durable. */
+/** Makes a folder and its parents, each durable. */
 async function makeFolders(path: string): Promise<void> {
   try {
-    const first = await mkdir(path, { recursive: true, mode: FOLDER_MODE })
-    if (first === undefined) return
+    const first = makeFolder(path, FOLDER_MODE)
+    if (first === null) return
     for (let folder = dirname(path); folder.length >= dirname(first).length; folder = dirname(folder)) {
       await flushFolder(folder)
       if (folder === dirname(folder)) return
@@ -209,8 +258,8 @@ async function makeFolders(path: string): Promise<void> {
   }
 }
 
-async function makeFolder(path: string, parent: string): Promise<string> {
-  await mkdir(path, { recursive: true, mode: FOLDER_MODE })
+async function makeDurable(path: string, parent: string): Promise<string> {
+  makeFolder(path, FOLDER_MODE)
   await flushFolder(parent)
   return path
 }

@@ -1,12 +1,15 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { ByteRange } from '../blobs/blob-store.port.ts'
 
-/** Smaller ones cost a turn of the loop each, larger ones memory for every download under way; see `bench:blobs`. */
+/**
+ * Smaller pieces cost a turn of the event loop each; larger ones cost memory for every running download. See
+ * `bench:blobs`.
+ */
 const PIECE_BYTES = 262_144
 
 /**
- * The bytes of an open file, which is closed at their end, at an error and when the reader stops. Not a generator: one that was never
- * started would not run its `finally`.
+ * Returns the bytes of an open file, which is closed at their end, after an error, and when the reader stops. This is
+ * no generator, since a generator that was never started would not run its `finally`.
  */
 export function fileBytes(
   file: FileHandle,
@@ -16,7 +19,7 @@ export function fileBytes(
   let position = range?.start ?? 0
   const end = range === null ? Number.POSITIVE_INFINITY : range.end + 1
   let closed = false
-  /** Not waited for: what has been read does not depend on it. */
+  /** Nobody awaits the close: the bytes that were read do not depend on it. */
   const close = (): void => {
     if (closed) return
     closed = true

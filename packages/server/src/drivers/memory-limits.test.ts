@@ -8,7 +8,7 @@ describeRateLimiterContract('memory', memoryRateLimiter)
 describeSeatsContract('memory', async () => memorySeats())
 
 describe('buckets in memory', () => {
-  it('[S13] keys that were used once do not pile up, and empty buckets are not forgotten', async () => {
+  it('[LIM-2] keys that were used once do not pile up, and empty buckets are not forgotten', async () => {
     const time = manualTime()
     const limiter = memoryRateLimiter(time.clock)
     const bucket = { ratePerSec: 1, burst: 1 }

@@ -5,18 +5,21 @@ import type { Clock } from '../kernel/clock.ts'
 interface Level {
   tokens: number
   atMs: number
-  /** When the bucket will be full again, and so may be forgotten. */
+  /** When the bucket is full again and may be forgotten. */
   fullAtMs: number
 }
 
 const SWEEP_AT_LEAST = 1_024
 
 export interface MemoryRateLimiter extends RateLimiter {
-  /** Buckets that are not full, and those not yet found to be full again. */
+  /** Number of buckets that are not full or not yet known to be full. */
   remembered(): number
 }
 
-/** Token buckets of one process, on the monotonic clock. A full bucket is as good as none: such ones are forgotten as keys pile up. */
+/**
+ * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten
+ * when there are many keys.
+ */
 export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
   const levels = new Map<string, Level>()
   let sweepAtSize = SWEEP_AT_LEAST
@@ -28,24 +31,24 @@ export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
 
   return {
     remembered: () => levels.size,
-    take(key: string, { ratePerSec, burst }: Bucket) {
+    take(key: string, { ratePerSec, burst }: Bucket, asked = 1) {
       if (ratePerSec === null) return { taken: true }
       const nowMs = clock.monotonicMs()
       const before = levels.get(key)
       const refilled = before ? before.tokens + ((nowMs - before.atMs) / 1000) * ratePerSec : burst
       const tokens = Math.min(burst, refilled)
-      const taken = tokens >= 1
-      const left = taken ? tokens - 1 : tokens
+      const taken = tokens >= asked
+      const left = taken ? tokens - asked : tokens
       levels.set(key, { tokens: left, atMs: nowMs, fullAtMs: nowMs + ((burst - left) / ratePerSec) * 1000 })
       if (levels.size > sweepAtSize) sweep(nowMs)
-      return taken ? { taken } : { taken, retryAfterMs: Math.max(1, Math.ceil(((1 - tokens) / ratePerSec) * 1000)) }
+      return taken ? { taken } : { taken, retryAfterMs: Math.max(1, Math.ceil(((asked - tokens) / ratePerSec) * 1000)) }
     },
   }
 }
 
-/** Seats of one process. Each verb decides and counts in one step, before it first yields. */
+/** Seats of one process. Each verb decides and counts in one synchronous step. */
 export function memorySeats(): Seats {
-  /** Workspace, then connection; the value tells whether it holds an editor seat. */
+  /** By workspace, then connection; the value says whether the connection holds an editor seat. */
   const workspaces = new Map<string, Map<string, boolean>>()
   const editorsOf = (seats: ReadonlyMap<string, boolean> | undefined): number =>
     seats ? [...seats.values()].filter((editor) => editor).length : 0

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
+import { requireWriter } from '../access/access.ts'
 import type { InternalBearer } from '../auth/internal-bearer.ts'
 import { wrongSecret } from '../auth/refusals.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -7,20 +8,18 @@ import { type ErrorCode, RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { type BodyBudget, createBodyBudget } from './body-budget.ts'
+import type { RoundTurns } from '../kernel/round-turns.ts'
+import type { Timers } from '../kernel/timers.ts'
+import { createSliceTurns, slicedAnswer } from './answer-slices.ts'
+import { ANSWER_LIMITS, type AnswerLimits, type AnswerTurns, createAnswerTurns } from './answer-turns.ts'
+import type { BodyAccount, BodyBudget } from './body-budget.ts'
 import { type Caller, type CallerDeps, readCaller } from './caller.ts'
-import { corsHeaders, preflightHeaders } from './cors.ts'
-import { forwardedScheme, isEchoableHost } from './host-header.ts'
+import { ALL_METHODS, corsHeaders, preflightHeaders } from './cors.ts'
+import { isEchoableHost, publicOrigin } from './host-header.ts'
+import { leftSignal } from './left-signal.ts'
 import { replyStream } from './reply-stream.ts'
-import {
-  type BodyLimit,
-  checkDeclaredLength,
-  checkJsonType,
-  documentBodyLimit,
-  leavesBody,
-  readBody,
-  requestChunks,
-} from './request-body.ts'
+import { holderOf, NO_BYTES, type ReceivedBody, receiveBody, takesBody } from './receive-body.ts'
+import { createPartTurns, documentBodyLimit, leavesBody, requestChunks } from './request-body.ts'
 import {
   asRelayError,
   type CommonHeaders,
@@ -30,7 +29,7 @@ import {
   type StreamReply,
   streamResponse,
 } from './respond.ts'
-import type { Route, RouteRequest } from './route.ts'
+import type { Route, RouteReply, RouteRequest } from './route.ts'
 import { groupRoutes, lenientParams, type RouteGroup, rawParams } from './routing.ts'
 import { createSourceLimit, type SourceLimit } from './source-limit.ts'
 
@@ -45,24 +44,29 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
   readonly maxDocBytes: number | null
   /** True from the first SIGTERM on. [REST-13, LIFE-28] */
   readonly isDraining: () => boolean
-  /** Strict JSON as BODY-8; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
-  readonly parseJson: (bytes: Uint8Array) => Promise<unknown>
+  /** Parses strict JSON by BODY-8; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
+  readonly parseJson: (bytes: Uint8Array, workspaceId: string) => Promise<unknown>
+  /** All listeners of the process share it. [H3] */
+  readonly budget: BodyBudget
+  /** Limits of answers; the defaults when absent. */
+  readonly answers?: AnswerLimits
   readonly clock: Clock
+  readonly timers: Timers
   readonly random: Random
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add' | 'observe'>
 }
 
-/** What one request carries from its first line to its last. */
+/** State of one request from its first line to the end of its answer. */
 interface Frame {
   readonly requestId: string
   common: CommonHeaders
   route: string
-  /** The body of the answer goes on after its headers. */
+  /** True when the body of the answer is sent after its headers. */
   streams: boolean
   caller: Caller | null
   docId: string | null
-  /** Of the error that was answered. */
+  /** Code of the error that was answered. */
   code: ErrorCode | null
 }
 
@@ -72,20 +76,32 @@ export type App = Hono<AppEnv>
 
 interface Shell {
   readonly deps: AppDeps
-  readonly budget: BodyBudget
   readonly sources: SourceLimit
+  readonly answers: AnswerTurns
+  /** Turns of workspaces at sending slices of answers. */
+  readonly slices: RoundTurns
+  /** Turns of workspaces at taking parts of bodies. */
+  readonly parts: RoundTurns
   readonly documentBodyBytes: number
 }
 
 /**
- * The REST surface: one table of routes, one order of checks, one place for errors. [architecture §8, H2]
- * Throws when a route lacks a policy or two routes are the same one, so that a forgotten check stops the start. [X15]
+ * The REST surface: one table of routes, one order of checks, one place for errors. [architecture §8, H2] Throws when a
+ * route has no policy or two routes are the same, so that a forgotten check stops the start. [X15]
  */
 export function createApp(deps: AppDeps): App {
   const groups = groupRoutes(deps.routes)
   const documentBodyBytes = documentBodyLimit(deps.maxDocBytes)
-  const shell: Shell = { deps, budget: createBodyBudget(documentBodyBytes), sources: createSourceLimit(), documentBodyBytes }
-  // The path stays as it was sent: dot segments name no route, and parameters are decoded once, strictly, by `rawParams`. [X16]
+  const shell: Shell = {
+    deps,
+    sources: createSourceLimit(),
+    answers: createAnswerTurns(deps.timers, deps.answers ?? ANSWER_LIMITS),
+    slices: createSliceTurns(),
+    parts: createPartTurns(),
+    documentBodyBytes,
+  }
+  // The path stays as it was sent: dot segments name no route, and `rawParams` decodes parameters once and strictly.
+  // [X16]
   const app: App = new Hono<AppEnv>({ getPath: (request, context) => pathOf(context?.env?.incoming?.url ?? request.url) })
 
   app.use('*', async (c, next) => {
@@ -100,6 +116,11 @@ export function createApp(deps: AppDeps): App {
   })
   for (const group of groups) app.all(group.pattern, (c) => serve(c, group, shell))
   app.notFound((c) => {
+    // The browser then sends the real request and can show its 404. [REST-11]
+    if (isPreflight(c) && deps.corsOrigins.length > 0) {
+      checkHost(c)
+      return preflight(c, ALL_METHODS)
+    }
     const unknown = new RelayError('NOT_FOUND', 'There is no such route.', { resource: 'route' })
     return fail(c, deps.isDraining() ? drainingError() : unknown, deps)
   })
@@ -107,7 +128,7 @@ export function createApp(deps: AppDeps): App {
   return app
 }
 
-/** Answers a request that ended in an exception, expected or not; nothing else stops because of it. [OPS-8] */
+/** Answers a request whose handling threw, expected or not; other requests go on. [OPS-8] */
 function fail(c: AppContext, thrown: Error, deps: AppDeps): Response {
   const error = asRelayError(thrown)
   const frame = c.get('frame')
@@ -121,7 +142,9 @@ function fail(c: AppContext, thrown: Error, deps: AppDeps): Response {
   return errorResponse(error, { requestId, common })
 }
 
-/** Runs one request against its route, in the order policy, auth, declared length, content type, body, handler. [H2] */
+/**
+ * Runs one request against its route, in this order: policy, auth, declared length, content type, body, handler. [H2]
+ */
 async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Response> {
   const { deps } = shell
   const frame = c.get('frame')
@@ -130,9 +153,7 @@ async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Re
   const route = group.routes.get(method === 'HEAD' ? 'GET' : method)
   frame.common = { ...frame.common, ...declaredHeaders(c, group, route) }
   checkHost(c)
-  if (method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
-    return preflightResponse(frame.common, preflightHeaders(group.methods, c.req.header('access-control-request-headers')))
-  }
+  if (isPreflight(c)) return preflight(c, group.methods)
   if (route === undefined) {
     throw new RelayError('METHOD_NOT_ALLOWED', `The method ${method} is not allowed here.`, { allow: group.methods.join(', ') })
   }
@@ -145,26 +166,50 @@ async function serve(c: AppContext, group: RouteGroup, shell: Shell): Promise<Re
   }
   const params = rawParams(group.pattern, c.req.path)
   route.checkParams?.(params)
+  if (route.writersOnly === true && frame.caller !== null) requireWriter(frame.caller.access)
   if (route.documentParam !== undefined) frame.docId = params[route.documentParam] ?? null
-  const account = shell.budget.open(frame.caller?.access.workspaceId ?? '')
+  const account = takesBody(route) ? deps.budget.open(holderOf(route, frame.caller)) : null
   try {
-    const body = await receive(c, route, shell, account)
-    const request = routeRequest(c, frame, params, body)
-    const reply = await route.handle(request)
-    return reply.kind === 'stream' ? await streamed(c, reply, deps) : replyResponse(reply, frame.common)
+    const body = account === null ? NO_BYTES : await received(c, route, shell, account)
+    const request = routeRequest(c, params, body, shell)
+    const reply = await answered(c, route, request, shell)
+    if (reply.kind === 'stream') return await streamed(c, reply, deps)
+    const holder = frame.caller?.access.workspaceId ?? ''
+    const sliced = (parts: readonly Uint8Array[]) => slicedAnswer(parts, holder, shell.slices)
+    return replyResponse(reply, frame.common, method === 'HEAD' ? undefined : sliced)
   } finally {
-    account.release()
+    account?.release()
   }
 }
 
-/** What the route itself, or any of the path when the method names none, declares for every response. [REST-37] */
+function answered(c: AppContext, route: Route, request: RouteRequest, { answers }: Shell): Promise<RouteReply> {
+  const make = () => route.handle(request)
+  if (route.largeAnswer !== true || request.caller === null) return make()
+  return answers.run(request.caller.access.workspaceId, c.env.outgoing, request.left, make)
+}
+
+function isPreflight(c: AppContext): boolean {
+  return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined
+}
+
+function preflight(c: AppContext, methods: readonly string[]): Response {
+  return preflightResponse(c.get('frame').common, preflightHeaders(methods, c.req.header('access-control-request-headers')))
+}
+
+/**
+ * Returns the headers that the route declares for every response; when the method names no route, those of the routes
+ * of the path. [REST-37]
+ */
 function declaredHeaders(c: AppContext, group: RouteGroup, route: Route | undefined): CommonHeaders {
   const context = { params: lenientParams(group.pattern, c.req.path), origin: originOf(c) }
   const routes = route === undefined ? [...group.routes.values()] : [route]
   return Object.assign({}, ...routes.map((each) => each.headers?.(context)))
 }
 
-/** A source that cannot be opened is still an error response; one that fails later can only cut the connection. */
+/**
+ * When a source cannot be opened, the answer is still an error response. When it fails later, the relay can only cut
+ * the connection.
+ */
 async function streamed(c: AppContext, reply: StreamReply, deps: AppDeps): Promise<Response> {
   const frame = c.get('frame')
   const { requestId, common, route } = frame
@@ -191,61 +236,38 @@ async function authenticate(c: AppContext, route: Route, deps: AppDeps): Promise
     case 'revocation-bearer': {
       const outcome = deps.internalBearer(c.req.header('authorization'))
       if (outcome === 'refused') throw wrongSecret(c.req.header('authorization'))
-      if (outcome === 'not-configured') throw new RelayError('UNAVAILABLE', 'The internal routes are not configured.')
+      if (outcome === 'not-configured') throw bearerNotConfigured(route)
       return null
     }
   }
 }
 
-async function receive(
+/** [REST-29, REST-33] */
+function bearerNotConfigured({ absentWithoutBearer }: Route): RelayError {
+  const message = 'This relay has no [auth] revocation_push_bearer, which this route needs.'
+  if (absentWithoutBearer) return new RelayError('NOT_FOUND', message, { resource: 'route' })
+  return new RelayError('UNAVAILABLE', message, { retryAfterMs: 60_000 })
+}
+
+function received(
   c: AppContext,
-  route: Route,
-  shell: Shell,
-  account: ReturnType<BodyBudget['open']>,
-): Promise<{ readonly bytes: Uint8Array; readonly json: unknown }> {
-  const { deps } = shell
-  const policy = route.body
-  if (policy.kind === 'none' || policy.kind === 'stream') return { bytes: new Uint8Array(0), json: undefined }
-  const limit =
-    policy.kind === 'json' ? jsonLimit(policy.maxBytes) : documentLimit(shell.documentBodyBytes, c.get('frame').caller, deps)
-  const declared = c.req.header('content-length')
-  checkDeclaredLength(declared, limit)
-  checkJsonType(c.req.header('content-type'))
-  const chunks = requestChunks(c.env.incoming, c.env.outgoing)
-  const bytes = await readBody({ chunks, declared }, limit, account)
-  return policy.kind === 'json' ? { bytes, json: await deps.parseJson(bytes) } : { bytes, json: undefined }
-}
-
-function jsonLimit(maxBytes: number): BodyLimit {
-  return {
-    maxBytes,
-    tooLarge: () => new RelayError('BODY_TOO_LARGE', `The request body exceeds ${maxBytes} bytes.`, { maxBytes }),
-  }
-}
-
-/** While the caller has a document ceiling, a body that the request limit cuts is told of that ceiling. [REST-14 DOC_TOO_LARGE] */
-function documentLimit(maxBytes: number, caller: Caller | null, deps: Pick<AppDeps, 'metrics'>): BodyLimit {
-  const ceiling = caller?.access.limits.maxDocBytes ?? null
-  if (caller === null || ceiling === null) return jsonLimit(maxBytes)
-  return {
-    maxBytes,
-    tooLarge(sizeBytes) {
-      deps.metrics.add('relay_quota_rejections_total', 1, { kind: 'doc_size' })
-      return new RelayError('DOC_TOO_LARGE', `The document of at least ${sizeBytes} bytes exceeds ${ceiling} bytes.`, {
-        sizeBytes,
-        maxBytes: ceiling,
-        source: caller.access.limits.maxDocBytesSource,
-      })
-    },
-  }
+  { body }: Route,
+  { deps, documentBodyBytes, parts }: Shell,
+  account: BodyAccount,
+): Promise<ReceivedBody> {
+  const { incoming, outgoing } = c.env
+  const { caller } = c.get('frame')
+  return receiveBody({ incoming, outgoing, caller, policy: body, documentBodyBytes, account }, { ...deps, parts })
 }
 
 function routeRequest(
   c: AppContext,
-  frame: Frame,
   params: Readonly<Record<string, string>>,
-  body: { readonly bytes: Uint8Array; readonly json: unknown },
+  body: ReceivedBody,
+  { deps, parts }: Shell,
 ): RouteRequest {
+  const frame = c.get('frame')
+  const workspaceId = frame.caller?.access.workspaceId ?? ''
   return {
     requestId: frame.requestId,
     params,
@@ -257,7 +279,10 @@ function routeRequest(
     caller: frame.caller,
     json: body.json,
     bytes: body.bytes,
-    stream: requestChunks(c.env.incoming, c.env.outgoing),
+    stream: requestChunks(c.env.incoming, c.env.outgoing, { ...deps, parts, workspaceId }),
+    get left() {
+      return leftSignal(c.env.outgoing)
+    },
     get origin() {
       return originOf(c)
     },
@@ -270,17 +295,20 @@ function openFrame(c: AppContext, deps: AppDeps): Frame {
   return { requestId, common, route: 'other', streams: false, caller: null, docId: null, code: null }
 }
 
-/** The caller's own id when it is fit for a header and a log line. [REST-9] */
+/** Returns the caller's own request id when it is fit for a header and a log line. [REST-9] */
 export function requestIdOf(given: string | undefined, random: Random): string {
   return given !== undefined && REQUEST_ID.test(given) ? given : newId('req-', 16, random)
 }
 
-/** Headers of every response. [REST-9, REST-10, REST-11] */
+/** Returns the headers of every response. [REST-9, REST-10, REST-11] */
 export function commonHeaders(requestId: string, corsOrigins: readonly string[], origin: string | undefined): CommonHeaders {
   return { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...corsHeaders(corsOrigins, origin) }
 }
 
-/** A host that could not stand in a URL of ours is refused before anything echoes it, as are two and, from HTTP/1.1 on, none. [X25, X40] */
+/**
+ * Refuses a host that could not stand in a URL of the relay before anything echoes it. Refuses two hosts too, and, from
+ * HTTP/1.1 on, no host. [X25, X40]
+ */
 function checkHost(c: AppContext): void {
   const { incoming } = c.env
   const hosts = incoming.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
@@ -291,12 +319,10 @@ function checkHost(c: AppContext): void {
 }
 
 function originOf(c: AppContext): string {
-  const scheme = forwardedScheme(c.req.header('x-forwarded-proto')) ?? 'http'
-  const host = c.req.header('host') ?? ''
-  return `${scheme}://${isEchoableHost(host) ? host : 'localhost'}`
+  return publicOrigin(c.req.header('host'), c.req.header('x-forwarded-proto'))
 }
 
-/** The path of a request target as it was sent. */
+/** Returns the path of a request target as it was sent. */
 export function pathOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const path = start === -1 ? '/' : url.slice(start)
@@ -308,7 +334,7 @@ function drainingError(): RelayError {
   return new RelayError('UNAVAILABLE', 'The relay is shutting down.')
 }
 
-/** Refused rights are audited: who, where, what came of it. [OPS-7] */
+/** Writes an audit line for a refusal of rights: who, where, and the code. [OPS-7] */
 function noteRefusal(c: AppContext, error: RelayError, deps: AppDeps): void {
   if (error.code !== 'VIEW_FORBIDDEN' && error.code !== 'EDIT_FORBIDDEN' && error.code !== 'OWNER_REQUIRED') return
   const { requestId, caller, route } = c.get('frame')
@@ -330,7 +356,7 @@ function finish(c: AppContext, frame: Frame, durationMs: number, deps: AppDeps):
     method,
     code: String(status),
   })
-  // Also what was refused before the route ran; a preflight is none of the caller's own requests. [REST-37]
+  // Also counts what was refused before the route ran. A preflight is not a request of the caller. [REST-37]
   if (method !== 'OPTIONS' && c.res.headers.has('Deprecation')) {
     deps.metrics.add('relay_deprecated_requests_total', 1, { route: frame.route })
   }

@@ -2,58 +2,153 @@ import { RelayError } from '../kernel/errors.ts'
 
 const MIB = 1_048_576
 const LARGE_BYTES = 16 * MIB
-const LARGE_PER_WORKSPACE = 4
+const LARGE_PER_HOLDER = 4
+/** Memory of the routes that the operator's own services call; no other route uses it. */
+const INTERNAL_BYTES = 16 * MIB
+const VIEWERS_BYTES = 32 * MIB
+const MAX_ARRIVING = 1_024
 
-/** Memory that request bodies in flight hold. Above the bound a request is refused 503, so that many large bodies cannot add up. [H3] */
+/** Who pays for a body: the writers of a workspace, its viewers, or the operator's own services. */
+export type BodyHolder = { readonly kind: 'writers' | 'viewers'; readonly workspaceId: string } | { readonly kind: 'internal' }
+
+/**
+ * Limits the memory of request bodies. Bytes count as they arrive; a declared length takes nothing. Each holder has a
+ * share. When the process is full, the holder with the most bytes loses its largest arriving body to a holder with
+ * less. [H3]
+ */
 export interface BodyBudget {
-  /** Opens the account of one request; nothing is held until `hold`. */
-  open(workspaceId: string): BodyAccount
+  /** Opens the account of one request. Throws UNAVAILABLE when the holder already sends as many bodies as it may. */
+  open(holder: BodyHolder): BodyAccount
 }
 
 export interface BodyAccount {
-  /** Raises what this request holds to `bytes`. Throws UNAVAILABLE when the process or the workspace has no room. */
+  /**
+   * Raises the bytes of this request to `bytes`. Throws UNAVAILABLE when the holder's share or the process has no room.
+   */
   hold(bytes: number): void
-  /** Idempotent. */
+  /** The body has arrived. It counts until `release`, and is no longer dropped for other holders. */
+  arrived(): void
+  /** Aborted when the body is dropped for another holder. The reason is the UNAVAILABLE to answer. */
+  readonly givenUp: AbortSignal
+  /** Ends the account; may be called again. */
   release(): void
 }
 
-/** `largestLimitBytes`: the largest body limit of any route. */
+export interface BodyBounds {
+  readonly totalBytes: number
+  /** Most bytes of one holder. */
+  readonly shareBytes: number
+}
+
+interface Account {
+  bytes: number
+  arriving: boolean
+  readonly abort: AbortController
+}
+
+interface Holding {
+  bytes: number
+  large: number
+  arriving: number
+  readonly accounts: Set<Account>
+}
+
+/** `largestLimitBytes`: the largest body limit of any route. A writer's share always has room for the largest body. */
 export function createBodyBudget(largestLimitBytes: number): BodyBudget {
   const totalBytes = Math.max(512 * MIB, 2 * largestLimitBytes)
-  const largeByWorkspace = new Map<string, number>()
+  const writers = createPurse({ totalBytes, shareBytes: totalBytes / 2 })
+  const viewers = createPurse({ totalBytes: 2 * VIEWERS_BYTES, shareBytes: VIEWERS_BYTES })
+  const internal = createPurse({ totalBytes: INTERNAL_BYTES, shareBytes: INTERNAL_BYTES })
+  return {
+    open(holder) {
+      switch (holder.kind) {
+        case 'internal':
+          return internal.open('')
+        case 'viewers':
+          return viewers.open(holder.workspaceId)
+        case 'writers':
+          return writers.open(holder.workspaceId)
+      }
+    },
+  }
+}
+
+/** Makes an amount of memory that holders share. */
+export function createPurse({ totalBytes, shareBytes }: BodyBounds): { open(holder: string): BodyAccount } {
+  const holdings = new Map<string, Holding>()
   let heldBytes = 0
 
+  const drop = (key: string, holding: Holding, account: Account): void => {
+    if (!holding.accounts.delete(account)) return
+    heldBytes -= account.bytes
+    holding.bytes -= account.bytes
+    if (account.bytes > LARGE_BYTES) holding.large--
+    if (account.arriving) holding.arriving--
+    if (holding.accounts.size === 0) holdings.delete(key)
+  }
+
+  /** Drops the largest arriving body of the holder with the most bytes, unless that holder is the one that asks. */
+  const giveUpOne = (askerBytes: number): boolean => {
+    const [most] = [...holdings].sort(([, a], [, b]) => b.bytes - a.bytes)
+    if (most === undefined || most[1].bytes <= askerBytes) return false
+    const [key, holding] = most
+    const [largest] = [...holding.accounts].filter(({ arriving }) => arriving).sort((a, b) => b.bytes - a.bytes)
+    if (largest === undefined) return false
+    drop(key, holding, largest)
+    largest.abort.abort(
+      new RelayError(
+        'UNAVAILABLE',
+        'The relay dropped this request body to make room for workspaces that send less; send it again later.',
+      ),
+    )
+    return true
+  }
+
+  const raise = (holding: Holding, account: Account, bytes: number): void => {
+    const more = bytes - account.bytes
+    const becomesLarge = bytes > LARGE_BYTES && account.bytes <= LARGE_BYTES
+    if (becomesLarge && holding.large >= LARGE_PER_HOLDER) {
+      throw new RelayError(
+        'UNAVAILABLE',
+        `The workspace already sends ${LARGE_PER_HOLDER} request bodies above ${LARGE_BYTES} bytes; wait until one has arrived.`,
+      )
+    }
+    if (holding.bytes + more > shareBytes) {
+      throw new RelayError('UNAVAILABLE', `The request bodies that the workspace sends at one time exceed ${shareBytes} bytes.`)
+    }
+    while (heldBytes + more > totalBytes) {
+      if (!giveUpOne(holding.bytes + more)) throw new RelayError('UNAVAILABLE', 'Too many request bodies are in flight.')
+    }
+    if (becomesLarge) holding.large++
+    heldBytes += more
+    holding.bytes += more
+    account.bytes = bytes
+  }
+
   return {
-    open(workspaceId) {
-      let held = 0
-      let large = false
+    open(key) {
+      const holding = holdings.get(key) ?? { bytes: 0, large: 0, arriving: 0, accounts: new Set<Account>() }
+      if (holding.arriving >= MAX_ARRIVING) {
+        throw new RelayError(
+          'UNAVAILABLE',
+          `The workspace already sends ${MAX_ARRIVING} request bodies; wait until one has arrived.`,
+        )
+      }
+      const account: Account = { bytes: 0, arriving: true, abort: new AbortController() }
+      holdings.set(key, holding)
+      holding.accounts.add(account)
+      holding.arriving++
       return {
         hold(bytes) {
-          if (bytes <= held) return
-          if (heldBytes + bytes - held > totalBytes) throw new RelayError('UNAVAILABLE', 'Too many request bodies are in flight.')
-          if (bytes > LARGE_BYTES && !large) {
-            const count = largeByWorkspace.get(workspaceId) ?? 0
-            if (count >= LARGE_PER_WORKSPACE) {
-              throw new RelayError(
-                'UNAVAILABLE',
-                `The workspace already sends ${LARGE_PER_WORKSPACE} bodies above ${LARGE_BYTES} bytes.`,
-              )
-            }
-            largeByWorkspace.set(workspaceId, count + 1)
-            large = true
-          }
-          heldBytes += bytes - held
-          held = bytes
+          account.abort.signal.throwIfAborted()
+          if (bytes > account.bytes) raise(holding, account, bytes)
         },
-        release() {
-          heldBytes -= held
-          held = 0
-          if (!large) return
-          large = false
-          const count = (largeByWorkspace.get(workspaceId) ?? 1) - 1
-          if (count === 0) largeByWorkspace.delete(workspaceId)
-          else largeByWorkspace.set(workspaceId, count)
+        arrived() {
+          if (account.arriving && holding.accounts.has(account)) holding.arriving--
+          account.arriving = false
         },
+        givenUp: account.abort.signal,
+        release: () => drop(key, holding, account),
       }
     },
   }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createBodyBudget } from './body-budget.ts'
+import { createBodyBudget, createPurse } from './body-budget.ts'
 import { documentBodyLimit } from './request-body.ts'
 import { createSourceLimit } from './source-limit.ts'
 
 const MIB = 1024 * 1024
 const refused = expect.objectContaining({ code: 'UNAVAILABLE' })
+
+const writersOf = (workspaceId: string) => ({ kind: 'writers', workspaceId }) as const
 
 describe('bounds', () => {
   it('[REST-7] [H3] document routes take 128 MiB, or a quarter more than a higher configured ceiling', () => {
@@ -13,15 +15,15 @@ describe('bounds', () => {
 
   it('[H3] a workspace has at most four bodies above 16 MiB in flight, others are not held up', () => {
     const budget = createBodyBudget(128 * MIB)
-    const large = Array.from({ length: 4 }, () => budget.open('w'))
+    const large = Array.from({ length: 4 }, () => budget.open(writersOf('w')))
     for (const account of large) account.hold(17 * MIB)
-    expect(() => budget.open('w').hold(17 * MIB)).toThrow(refused)
-    budget.open('w').hold(16 * MIB)
-    budget.open('other').hold(17 * MIB)
+    expect(() => budget.open(writersOf('w')).hold(17 * MIB)).toThrow(refused)
+    budget.open(writersOf('w')).hold(16 * MIB)
+    budget.open(writersOf('other')).hold(17 * MIB)
     large[0]?.release()
     large[0]?.release()
-    budget.open('w').hold(17 * MIB)
-    expect(() => budget.open('w').hold(17 * MIB)).toThrow(refused)
+    budget.open(writersOf('w')).hold(17 * MIB)
+    expect(() => budget.open(writersOf('w')).hold(17 * MIB)).toThrow(refused)
   })
 
   it('[H3] the process has a bound over all workspaces, which grows with the largest limit', () => {
@@ -30,7 +32,7 @@ describe('bounds', () => {
       let held = 0
       for (let workspace = 0; ; workspace++) {
         try {
-          budget.open(`w${workspace}`).hold(64 * MIB)
+          budget.open(writersOf(`w${workspace}`)).hold(64 * MIB)
           held += 64
         } catch {
           return held
@@ -38,6 +40,64 @@ describe('bounds', () => {
       }
     }
     expect([fill(128 * MIB), fill(512 * MIB)]).toEqual([512, 1024])
+  })
+
+  it('[H3] a body still arriving of whoever holds the most is given up for one who holds less', () => {
+    const purse = createPurse({ totalBytes: 100, shareBytes: 60 })
+    const [old, arrived] = [purse.open('noisy'), purse.open('noisy')]
+    old.hold(25)
+    arrived.hold(30)
+    arrived.arrived()
+    const other = purse.open('other')
+    other.hold(40)
+    other.arrived()
+    const quiet = purse.open('quiet')
+    quiet.hold(10)
+    expect([old.givenUp.aborted, arrived.givenUp.aborted]).toEqual([true, false])
+    expect(old.givenUp.reason).toEqual(refused)
+    expect(() => old.hold(26)).toThrow(refused)
+    old.release()
+    // The room is what the sums say: 30, 40 and 30 fill it.
+    quiet.hold(30)
+    expect(() => purse.open('noisy').hold(1)).toThrow(refused)
+  })
+
+  it('[H3] who holds the most is refused itself, and has no more than its share', () => {
+    const purse = createPurse({ totalBytes: 100, shareBytes: 60 })
+    purse.open('quiet').hold(45)
+    purse.open('noisy').hold(50)
+    expect(() => purse.open('noisy').hold(6)).toThrow(refused)
+    const alone = createPurse({ totalBytes: 100, shareBytes: 60 })
+    alone.open('noisy').hold(60)
+    expect(() => alone.open('noisy').hold(1)).toThrow(/exceed 60 bytes/)
+    alone.open('quiet').hold(40)
+  })
+
+  it('[H3] what a workspace sends at a time is bounded in number too; what has arrived does not count', () => {
+    const purse = createPurse({ totalBytes: 100, shareBytes: 100 })
+    const all = Array.from({ length: 1_024 }, () => purse.open('noisy'))
+    expect(() => purse.open('noisy')).toThrow(refused)
+    purse.open('quiet')
+    all[0]?.arrived()
+    const next = purse.open('noisy')
+    all[0]?.release()
+    expect(() => purse.open('noisy')).toThrow(refused)
+    next.release()
+    next.release()
+    purse.open('noisy')
+    expect(() => purse.open('noisy')).toThrow(refused)
+  })
+
+  it('[H3] viewers of a workspace and the internal routes take nothing of what writers have', () => {
+    const budget = createBodyBudget(128 * MIB)
+    const viewers = { kind: 'viewers', workspaceId: 'w' } as const
+    budget.open(viewers).hold(32 * MIB)
+    expect(() => budget.open(viewers).hold(1)).toThrow(refused)
+    budget.open({ kind: 'viewers', workspaceId: 'other' }).hold(MIB)
+    budget.open({ kind: 'internal' }).hold(16 * MIB)
+    expect(() => budget.open({ kind: 'internal' }).hold(1)).toThrow(refused)
+    for (let i = 0; i < 4; i++) budget.open(writersOf('w')).hold(64 * MIB)
+    expect(() => budget.open(writersOf('w')).hold(1)).toThrow(refused)
   })
 
   it('[H1] an address has at most 512 requests that are not yet authenticated, each counted out once it is', () => {

@@ -6,7 +6,7 @@ import { refusalError, unauthenticated } from '../auth/refusals.ts'
 import { chooseMembership, noMembership, type Tenancy } from '../auth/tenancy.ts'
 import { RelayError } from '../kernel/errors.ts'
 
-/** Who makes a request, and in which workspace. */
+/** The caller of a request, and the workspace of the request. */
 export interface Caller {
   readonly principal: Principal
   readonly access: Access
@@ -15,15 +15,16 @@ export interface Caller {
 export interface CallerDeps {
   readonly verify: TokenVerifier
   readonly tenancy: Tenancy
-  /** Claims and configuration merged. [LIM-1] */
+  /** Merges claims and configuration. [LIM-1] */
   readonly limitsOf: (claims: Membership['claims']) => ResolvedLimits
   /** Counts a refused credential by its reason. [OPS-4] */
   readonly refused: (reason: string) => void
 }
 
 /**
- * Turns a bearer into the caller of one workspace, the interface's steps in order. [AUTH-1, AUTH-2, AUTH-6]
- * Throws the error that the surface answers: 400 for what is no token, 401 for a bad one, 403 when the workspace is not the caller's.
+ * Turns a bearer into the caller of one workspace, in the order of the interface's steps. [AUTH-1, AUTH-2, AUTH-6]
+ * Throws the error to answer: 400 for text that is no token, 401 for a bad token, 403 when the workspace is not the
+ * caller's.
  */
 export async function readCaller(
   authorization: string | undefined,
@@ -53,7 +54,7 @@ export async function readCaller(
   }
 }
 
-/** The caller of a route whose credential is `bearer`. */
+/** Returns the caller of a route with the credential `bearer`. */
 export function callerOf(request: { readonly caller: Caller | null }): Caller {
   if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
   return request.caller

@@ -4,15 +4,15 @@ import { systemTimers } from '../kernel/timers.ts'
 
 const MIB = 1_048_576
 
-/** What a connection may still take after its last answer. */
+/** Limits of a connection after its last answer. */
 export interface LingerLimits {
-  /** Nothing received for so long ends it. */
+  /** The connection ends when nothing is received for this long. */
   readonly idleMs: number
   readonly totalMs: number
   readonly maxBytes: number
-  /** Above so many at a time, a connection is closed at once. */
+  /** When this many connections linger, the next one is closed at once. */
   readonly maxSockets: number
-  /** So long a shutdown waits for one. [LIFE-28] */
+  /** How long a shutdown waits for a lingering connection. [LIFE-28] */
   readonly shutdownMs: number
 }
 
@@ -25,49 +25,61 @@ export const LINGER_LIMITS: LingerLimits = {
 }
 
 /**
- * Closing a connection while its client still sends makes the system reset it, and a client that sends the whole body before it reads
- * never sees the answer. So the answer goes out, the sending side is closed, and what still arrives is thrown away for a bounded time.
- * [H3, REST-7]
+ * Ends connections so that clients see the last answer.
+ *
+ * When a connection is closed while its client still sends, the system resets it, and a client that sends the whole
+ * body before it reads never sees the answer. So the relay sends the answer, closes its sending side, and discards what
+ * still arrives for a limited time. [H3, REST-7]
  */
 export interface LingeringClose {
-  /** Has the rest of the request body thrown away once it was answered, and the connection, if it is to end, end gently. */
+  /** After the answer, discards the rest of the request body and ends the connection gently if it is to end. */
   guard(incoming: IncomingMessage, outgoing: ServerResponse): void
-  /** Nothing can be answered on this connection any more. */
+  /**
+   * Answers on a connection that can carry no further request, and ends it, also when its peer never closes its own
+   * side.
+   */
+  refuse(socket: Socket, answer: () => string): void
+  /** Whether the connection lingers, so that nothing more can be answered on it. */
   has(socket: Socket): boolean
-  /** Resolves when the connection is closed or had the time that a shutdown gives; at once when it does not linger. */
+  /** Resolves when the connection is closed or has used the time of a shutdown; at once when it does not linger. */
   ended(socket: Socket): Promise<void>
 }
 
 export function createLingeringClose(limits: LingerLimits): LingeringClose {
   const lingering = new Map<Socket, Promise<void>>()
 
-  const linger = (incoming: IncomingMessage): void => {
-    const { socket } = incoming
-    const forget = systemTimers.after(limits.totalMs, () => socket.destroy())
+  /** Keeps a connection for its last answer and destroys it after `afterMs`. */
+  const keep = (socket: Socket, afterMs: number): void => {
+    const forget = systemTimers.after(afterMs, () => socket.destroy())
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     lingering.set(socket, closed)
     void closed.then(() => {
       forget()
       lingering.delete(socket)
     })
+  }
+
+  const linger = (incoming: IncomingMessage): void => {
+    const { socket } = incoming
+    keep(socket, limits.totalMs)
     let taken = 0
     incoming.on('data', (chunk: Uint8Array) => {
       taken += chunk.byteLength
       if (taken > limits.maxBytes) socket.destroy()
     })
     incoming.once('end', () => closeNow(socket))
-    // Without a listener for it node destroys the socket.
+    // Without a listener for this event node destroys the socket.
     socket.setTimeout(limits.idleMs)
     socket.end()
   }
 
   return {
     guard(incoming, outgoing) {
-      // Before node's own listener, which closes the connection after its last answer by `destroySoon`.
+      // Runs before node's own listener, which closes the connection after its last answer with `destroySoon`.
       outgoing.prependOnceListener('finish', () => {
         if (incoming.complete) return
         const { socket } = incoming
-        // Listeners of whoever left the body would keep it paused.
+        // Remaining listeners of the abandoned body would keep it paused.
         incoming.removeAllListeners('data').removeAllListeners('readable').resume()
         socket.destroySoon = () => {
           if (lingering.has(socket)) return
@@ -75,6 +87,15 @@ export function createLingeringClose(limits: LingerLimits): LingeringClose {
           else linger(incoming)
         }
       })
+    },
+    refuse(socket, answer) {
+      if (lingering.has(socket)) return
+      if (!socket.writable) return void socket.destroy()
+      const isFull = lingering.size >= limits.maxSockets
+      keep(socket, limits.idleMs)
+      socket.once('end', () => socket.destroy())
+      socket.end(answer())
+      if (isFull) closeNow(socket)
     },
     has: (socket) => lingering.has(socket),
     async ended(socket) {
@@ -85,7 +106,7 @@ export function createLingeringClose(limits: LingerLimits): LingeringClose {
   }
 }
 
-/** As node does it: after what was written is sent. */
+/** Closes as node does: after everything written was sent. */
 function closeNow(socket: Socket): void {
   Socket.prototype.destroySoon.call(socket)
 }

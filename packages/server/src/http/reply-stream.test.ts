@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { patience } from '../kernel/testing/patience.ts'
 import type { Route } from './route.ts'
 import { type RestRelay, startRestRelay } from './testing/rest-relay.ts'
 
@@ -74,7 +75,7 @@ it.each([
   const closed = new Promise((resolve) => response.on('error', () => undefined).once('close', resolve))
   take(response)
   await closed
-  await sleep(50)
+  await vi.waitFor(() => expect(answered(route)).toHaveLength(1), patience(5_000))
   expect(answered(route)).toMatchObject([{ status: 200, method: 'GET' }])
   expect(answered(route)[0]?.durationMs).toBeGreaterThan(250)
   const [count, seconds] = await measured(route)

@@ -1,12 +1,15 @@
-/** What becomes of a body under way. */
+/** Called at the end of a body that is sent in parts. */
 export interface ReplyStreamEnds {
-  /** The source failed, or gave more or less than it promised: the client must see the response cut, not a shorter body. */
+  /**
+   * The source failed, or gave more or fewer bytes than promised: the client must see a cut response and not a shorter
+   * body.
+   */
   failed(error: Error): void
 }
 
 /**
- * A source of exactly `length` bytes as the body of a response. One chunk is read ahead of what the connection takes.
- * When the client leaves, the iteration is ended; a failure is handed to `failed`, which must end the connection.
+ * Sends a source of exactly `length` bytes as the body of a response, and reads one chunk ahead of what the connection
+ * takes. When the client leaves, the iteration ends. A failure goes to `failed`, which must end the connection.
  */
 export function replyStream(
   source: AsyncIterable<Uint8Array>,

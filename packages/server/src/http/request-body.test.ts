@@ -32,6 +32,16 @@ describe('content types', () => {
     expect([answer.status, answer.json.errorCode]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
 
+  it.each(['gzip', 'br', 'deflate', 'identity, gzip'])('[REST-7] a body with Content-Encoding %s is 415', async (coding) => {
+    const answer = await put('coded', undefined, { raw: '{}', headers: { 'content-encoding': coding } })
+    expect([answer.status, answer.json.errorCode]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    expect(answer.json.error).toContain('Content-Encoding')
+  })
+
+  it('[REST-7] a body with Content-Encoding identity is taken', async () => {
+    expect((await put('coded', undefined, { raw: '{}', headers: { 'content-encoding': 'Identity' } })).status).toBe(200)
+  })
+
   it('[REST-7] [H3] a JSON route takes 2 MiB, declared or chunked', async () => {
     await put('limited', {})
     const big = JSON.stringify({ to_user_id: 'ann', pad: 'x'.repeat(2 * 1024 * 1024) })

@@ -1,21 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
+import { createRoundTurns, type RoundTurns } from '../kernel/round-turns.ts'
+import type { Timers } from '../kernel/timers.ts'
 import type { BodyAccount } from './body-budget.ts'
+import { BodyPace, PACE_LIMITS } from './body-pace.ts'
 
 const MIB = 1_048_576
 const COPY_STEP_BYTES = 4 * MIB
+/** A part has about 64 KiB. */
+const PARTS_PER_ROUND = 4
 const SHORT_REST_BYTES = 65_536
 const EXPECTS_CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
-/** The request body at most `maxBytes` long, counted while it arrives, chunked or declared. */
+/** A limit for a request body, counted while it arrives, with or without a declared length. */
 export interface BodyLimit {
   readonly maxBytes: number
-  /** The refusal when the body is longer; `sizeBytes` is what was declared, or counted so far. */
+  /** Makes the refusal of a longer body; `sizeBytes` is the declared size, or the bytes counted so far. */
   readonly tooLarge: (sizeBytes: number) => RelayError
 }
 
-/** What document routes take: 128 MiB, or a quarter more than the configured ceiling (`null`: none) where that is higher. [REST-7, H3] */
+/**
+ * The limit of document routes: 128 MiB, or 125 % of the configured ceiling (`null`: none) when that is more. [REST-7,
+ * H3]
+ */
 export function documentBodyLimit(maxDocBytes: number | null): number {
   return Math.max(128 * MIB, Math.floor((maxDocBytes ?? 0) * 1.25))
 }
@@ -35,23 +44,84 @@ export function checkJsonType(contentType: string | undefined): void {
   throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.')
 }
 
+/** Bodies are read as they are sent: there is no decompression. [REST-7] */
+export function checkContentCoding(contentEncoding: string | undefined): void {
+  const coding = contentEncoding?.trim().toLowerCase() ?? ''
+  if (coding === '' || coding === 'identity') return
+  throw new RelayError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'The body must be sent without a Content-Encoding; the relay decompresses nothing.',
+  )
+}
+
 /**
- * A body as it arrives, once only. Before the first chunk is asked for nothing is read, nor a client that waits for `100 Continue` told to
- * send; nothing is read far ahead, so that a slow taker slows the sender. Who stops early leaves the rest unread. Throws BAD_REQUEST when
- * the client ends early. [REST-7]
+ * Makes the turns of workspaces at taking further parts of bodies. Node accepts one connection in each round of the
+ * event loop, so rounds have to be short while hundreds of bodies arrive. [H3]
  */
-export async function* requestChunks(incoming: IncomingMessage, outgoing: ServerResponse): AsyncGenerator<Uint8Array, void> {
-  // An expectation of HTTP/1.0 is none.
+export const createPartTurns = (): RoundTurns => createRoundTurns({ perRound: PARTS_PER_ROUND })
+
+/** What reading a body needs. */
+export interface ArrivalDeps {
+  readonly clock: Clock
+  readonly timers: Timers
+  /** A body waits here before each further chunk, so that many bodies at a time leave the thread to others. [H3] */
+  readonly parts: RoundTurns
+  /** Whose turns the body waits for. */
+  readonly workspaceId: string
+  /** Ends the reading with its reason. */
+  readonly givenUp?: AbortSignal
+}
+
+/**
+ * Yields a body as it arrives; can be read once.
+ *
+ * Reads nothing before the first chunk is requested, and only then sends `100 Continue` to a client that waits for it.
+ * Reads little ahead, so that a slow reader slows the sender. A reader that stops early leaves the rest unread. Throws
+ * BAD_REQUEST when the client ends early or falls behind the pace of a body, and the reason of `givenUp`. [REST-7]
+ */
+export async function* requestChunks(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  deps: ArrivalDeps,
+): AsyncGenerator<Uint8Array, void> {
+  // HTTP/1.0 has no expectations, so one there is ignored.
   const waits = incoming.httpVersion === '1.1' && EXPECTS_CONTINUE.test(incoming.headers.expect ?? '')
   if (waits && !outgoing.headersSent) outgoing.writeContinue()
-  try {
-    yield* incoming.iterator({ destroyOnReturn: false })
-  } catch {
-    endedEarly()
+  const iterator: AsyncIterator<Uint8Array> = incoming.iterator({ destroyOnReturn: false })
+  const pace = new BodyPace(PACE_LIMITS)
+  for (;;) {
+    const askedMs = deps.clock.monotonicMs()
+    const next = await inTime(iterator.next(), pace.leftMs, deps)
+    if (next.done === true) return
+    pace.arrived(next.value.byteLength, deps.clock.monotonicMs() - askedMs)
+    let taken = false
+    try {
+      yield next.value
+      taken = true
+    } finally {
+      if (!taken) await iterator.return?.()
+    }
+    if (!incoming.complete) await new Promise<void>((resolve) => deps.parts.run(deps.workspaceId, resolve))
   }
 }
 
-/** Whether so much of the body has not arrived that the connection ends with the answer instead of taking it. [H3] */
+/** Returns the next chunk, unless it takes too long or nobody wants it any more. */
+function inTime<T>(next: Promise<T>, leftMs: number, { timers, givenUp }: ArrivalDeps): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(givenUp?.reason)
+    const cancel = timers.after(leftMs, () => reject(tooSlow()))
+    givenUp?.addEventListener('abort', giveUp)
+    if (givenUp?.aborted) giveUp()
+    next
+      .then(resolve, () => reject(endedEarly()))
+      .finally(() => {
+        cancel()
+        givenUp?.removeEventListener('abort', giveUp)
+      })
+  })
+}
+
+/** Whether so much of the body is missing that the connection ends after the answer instead of receiving it. [H3] */
 export function leavesBody(incoming: IncomingMessage): boolean {
   if (incoming.complete) return false
   const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers
@@ -59,32 +129,33 @@ export function leavesBody(incoming: IncomingMessage): boolean {
 }
 
 /**
- * Reads a whole body. The bytes are one buffer that nobody else holds, so that it can be moved to another thread.
- * Throws the limit's refusal, UNAVAILABLE from the account, and what reading throws.
+ * Reads a whole body into one buffer that nothing else uses, so that it can be transferred to another thread. Throws
+ * the refusal of the limit, UNAVAILABLE from the account, and the errors of reading.
  */
-export async function readBody(
-  request: { readonly chunks: AsyncIterable<Uint8Array>; readonly declared: string | undefined },
-  limit: BodyLimit,
-  account: BodyAccount,
-): Promise<Uint8Array> {
-  const declared = declaredLength(request.declared)
-  if (declared !== null) account.hold(declared)
+export async function readBody(arriving: AsyncIterable<Uint8Array>, limit: BodyLimit, account: BodyAccount): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.chunks) {
+  for await (const chunk of arriving) {
     length += chunk.byteLength
     if (length > limit.maxBytes) throw limit.tooLarge(length)
     account.hold(length)
     chunks.push(chunk)
   }
+  account.arrived()
   return joined(chunks, length)
 }
 
-function endedEarly(): never {
-  throw new RelayError('BAD_REQUEST', 'The request body ended early.', { field: 'body' })
+function endedEarly(): RelayError {
+  return new RelayError('BAD_REQUEST', 'The request body ended early.', { field: 'body' })
 }
 
-/** One buffer; long ones are copied in steps with the loop free in between. */
+function tooSlow(): RelayError {
+  const { stallMs, minBytesPerSec } = PACE_LIMITS
+  const message = `The request body fell ${stallMs / 1000} s behind ${minBytesPerSec} bytes per second.`
+  return new RelayError('BAD_REQUEST', message, { field: 'body', limit: minBytesPerSec })
+}
+
+/** Joins the chunks; a long body is copied in steps that let the event loop run in between. */
 async function joined(chunks: readonly Uint8Array[], length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
   let offset = 0

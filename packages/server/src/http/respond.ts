@@ -1,11 +1,12 @@
 import { wwwAuthenticate } from '../auth/refusals.ts'
 import { ERRORS, RelayError } from '../kernel/errors.ts'
+import { lengthOf, whole } from './answer-slices.ts'
 import type { RouteReply } from './route.ts'
 
-/** Headers that every response of one request carries, made before anything can fail. */
+/** Headers of every response of one request, made before anything can fail. */
 export type CommonHeaders = Readonly<Record<string, string>>
 
-/** What an error body needs to know of the request it answers. */
+/** What an error body needs from the request that it answers. */
 export interface ErrorContext {
   readonly requestId: string
   readonly common: CommonHeaders
@@ -18,12 +19,22 @@ const FOUND = 302
 const NOT_MODIFIED = 304
 const DEFAULT_RETRY_MS = 1000
 
-/** A reply whose body exists as a whole. */
+/** A reply whose whole body exists. */
 export type WholeReply = Exclude<RouteReply, StreamReply>
 export type StreamReply = Extract<RouteReply, { readonly kind: 'stream' }>
 
-/** A successful reply as bytes. 200 with content, 204 without; never 201 or an empty 200. [REST-1] */
-export function replyResponse(reply: WholeReply, common: CommonHeaders): Response {
+/** What a response takes as its body. */
+type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>
+
+/**
+ * Makes the response of a success: 200 with content, 204 without; never 201 or an empty 200. [REST-1] `bodyOf` makes the
+ * body from the parts of an answer that may be long; by default it is one piece.
+ */
+export function replyResponse(
+  reply: WholeReply,
+  common: CommonHeaders,
+  bodyOf: (parts: readonly Uint8Array[]) => Uint8Array | ReadableStream<Uint8Array> = whole,
+): Response {
   const headers = { ...common, ...reply.headers }
   switch (reply.kind) {
     case 'json':
@@ -32,12 +43,12 @@ export function replyResponse(reply: WholeReply, common: CommonHeaders): Respons
         headers: { ...headers, 'Content-Type': 'application/json' },
       })
     case 'json-bytes':
-      return new Response(reply.bytes as Uint8Array<ArrayBuffer>, {
+      return new Response(bodyOf(reply.parts) as Body, {
         status: OK,
-        headers: { ...headers, 'Content-Type': 'application/json' },
+        headers: { ...headers, 'Content-Type': 'application/json', 'Content-Length': String(lengthOf(reply.parts)) },
       })
     case 'bytes':
-      return new Response(reply.bytes as Uint8Array<ArrayBuffer>, {
+      return new Response(bodyOf([reply.bytes]) as Body, {
         status: OK,
         headers: { ...headers, 'Content-Length': String(reply.bytes.byteLength) },
       })
@@ -57,29 +68,35 @@ export function replyResponse(reply: WholeReply, common: CommonHeaders): Respons
   }
 }
 
-/** A reply whose body arrives bit by bit, or for HEAD does not. `body` gives exactly `reply.length` bytes. [REST-1] */
+/**
+ * Makes a response whose body arrives in parts, or is left out for HEAD. `body` gives exactly `reply.length` bytes.
+ * [REST-1]
+ */
 export function streamResponse(reply: StreamReply, common: CommonHeaders, body: ReadableStream<Uint8Array> | null): Response {
   const headers = { ...common, ...reply.headers, 'Content-Length': String(reply.length) }
   return new Response(body as ReadableStream<Uint8Array<ArrayBuffer>> | null, { status: reply.partial ? PARTIAL : OK, headers })
 }
 
-/** 204 with the methods of a route. [REST-11] */
+/** Makes a 204 with the methods of a route. [REST-11] */
 export function preflightResponse(common: CommonHeaders, headers: Readonly<Record<string, string>>): Response {
   return new Response(null, { status: NO_CONTENT, headers: { ...common, ...headers } })
 }
 
-/** What any thrown value is to the outside: a RelayError as it is, everything else INTERNAL without its text. [REST-2, OPS-8] */
+/**
+ * Turns any thrown value into the error that the outside sees: a RelayError as it is, everything else INTERNAL without
+ * its text. [REST-2, OPS-8]
+ */
 export function asRelayError(thrown: unknown): RelayError {
   return thrown instanceof RelayError ? thrown : new RelayError('INTERNAL', 'The relay failed unexpectedly.')
 }
 
-/** The one place where an error becomes REST bytes. [REST-2] */
+/** Turns an error into the bytes of a REST response; the only place that does so. [REST-2] */
 export function errorResponse(error: RelayError, context: ErrorContext): Response {
   const { status, headers, body } = errorParts(error, context)
   return new Response(body, { status, headers })
 }
 
-/** The same for a connection whose request could not be parsed, so that there is no Response to write. */
+/** Does the same for a connection whose request could not be parsed, so that there is no Response to write. */
 export function rawErrorResponse(error: RelayError, context: ErrorContext): string {
   const { status, headers, body } = errorParts(error, context)
   const all = { ...headers, 'Content-Length': String(Buffer.byteLength(body)) }
@@ -100,7 +117,7 @@ function errorParts(error: RelayError, context: ErrorContext): { status: number;
   }
 }
 
-/** Only the members that the table lists reach a caller. */
+/** A caller sees only the members that the table lists. */
 function errorDetails(error: RelayError, requestId: string): Record<string, unknown> {
   const details: Record<string, unknown> = {}
   for (const name of ERRORS[error.code].details as readonly string[]) {

@@ -6,6 +6,7 @@ import { collectionRoutes } from '../collections/collections.routes.ts'
 import { DOCUMENT_ROUTES, documentRoutes } from '../documents/documents.routes.ts'
 import { purgeMemberRoutes } from '../documents/purge-member.routes.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
+import { frontPageRoutes } from '../operation/front-page.routes.ts'
 import { healthRoutes } from '../operation/health.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
 import { previewRoutes } from '../previews/previews.routes.ts'
@@ -28,6 +29,7 @@ describe('route table', () => {
       'DELETE /api/docs/:id bearer none',
       'POST /api/docs/:id/transfer bearer json',
       'PUT /api/docs/:id/collection bearer json',
+      'GET /api/v1/docs/:id/metadata bearer none',
       'GET /api/docs/:id/ydoc bearer none',
       'GET /api/blobs/:hash bearer none',
       'POST /api/blobs/:hash bearer stream',
@@ -54,6 +56,7 @@ describe('route table', () => {
       'POST /api/docs/:id/share bearer json',
       'GET /share none none',
       'POST /api/v1/internal/workspace/:ws/purge-member revocation-bearer json',
+      'GET / none none',
       'GET /health none none',
       'GET /livez none none',
       'GET /readyz none none',
@@ -79,6 +82,7 @@ describe('route table', () => {
       ...usageRoutes(unused),
       ...shareLinkRoutes(unused),
       ...purgeMemberRoutes(unused),
+      ...frontPageRoutes(unused),
       ...healthRoutes(unused),
       ...metricsRoutes(unused),
       ...openApiRoutes(unused),

@@ -6,6 +6,7 @@ import { DOCUMENT_ROUTES } from '../documents/documents.routes.ts'
 import { PURGE_MEMBER_ROUTES } from '../documents/purge-member.routes.ts'
 import { MCP_ROUTES } from '../mcp/mcp.routes.ts'
 import { HEALTH_ROUTES } from '../operation/health.routes.ts'
+import { FRONT_PAGE_ROUTES } from '../operation/front-page.routes.ts'
 import { METRICS_ROUTES } from '../operation/metrics.routes.ts'
 import { PREVIEW_ROUTES } from '../previews/previews.routes.ts'
 import { RECOVERY_ROUTES } from '../recovery/recovery.routes.ts'
@@ -15,7 +16,7 @@ import { USAGE_ROUTES } from '../usage/usage.routes.ts'
 import { OPENAPI_ROUTES } from './openapi/openapi.routes.ts'
 import type { RouteDeclaration } from './route.ts'
 
-/** Every route of the relay as data, in the order of the reference; nothing is opened or run. */
+/** Returns every route of the relay as data, in the order of the reference; opens and runs nothing. */
 export function routeTable(): readonly RouteDeclaration[] {
   return [
     DOCUMENT_ROUTES,
@@ -28,6 +29,7 @@ export function routeTable(): readonly RouteDeclaration[] {
     USAGE_ROUTES,
     SHARE_LINK_ROUTES,
     PURGE_MEMBER_ROUTES,
+    FRONT_PAGE_ROUTES,
     HEALTH_ROUTES,
     METRICS_ROUTES,
     OPENAPI_ROUTES,

@@ -3,7 +3,10 @@ import type { Access } from '../access/access.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { RouteExchange } from '../kernel/exchange.ts'
 
-/** What a caller must be for a route to run at all; finer rights are decided by the service. A route without one stops the start. [H2] */
+/**
+ * The credential that a route requires; the service decides finer rights. A route without a credential stops the start.
+ * [H2]
+ */
 export type RouteCredential = 'none' | 'bearer' | 'revocation-bearer'
 
 export type BodyPolicy =
@@ -12,40 +15,53 @@ export type BodyPolicy =
   | { readonly kind: 'json'; readonly maxBytes: number }
   /** Raw document JSON up to the document limit; the handler gets the bytes. [REST-7] */
   | { readonly kind: 'document' }
-  /** Any bytes, handed to the handler as they arrive and not collected; the handler counts them. [BLOB-3] */
+  /** Any bytes: the handler gets them as they arrive, and counts them itself. [BLOB-3] */
   | { readonly kind: 'stream' }
 
 export const NO_BODY = { kind: 'none' } as const satisfies BodyPolicy
 /** JSON that is no document. [REST-7] */
 export const JSON_BODY = { kind: 'json', maxBytes: 2 * 1_048_576 } as const satisfies BodyPolicy
 
-/** A route without what it runs: what docs and pins list. Only routes that tests make up leave out what they take and answer. */
+/** A route without its handler, as docs and pins list it. Only routes made up by tests have no exchange. */
 export type RouteDeclaration = Omit<Route, 'handle' | 'exchange'> & { readonly exchange: RouteExchange }
 
-/** One REST route as data: what to run and what it needs. Handlers contain no auth, no limits, no status mapping. */
+/**
+ * One REST route as data: its handler and what it requires. Handlers contain no auth, no limits and no status mapping.
+ */
 export interface Route {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
-  /** With `:name` members, e.g. `/api/docs/:id`. Routes under `/api/` are also served under `/api/v1/`. [REST-4] */
+  /**
+   * Path with `:name` members, e.g. `/api/docs/:id`. Routes under `/api/` are also served under `/api/v1/`. [REST-4]
+   */
   readonly path: string
   readonly credential: RouteCredential
   readonly body: BodyPolicy
-  /** The PERM-3 row in words, rendered into docs/reference/routes.md. */
+  /** The row of PERM-3 in words, rendered into docs/reference/routes.md. */
   readonly needs: string
   readonly summary: string
-  /** What it takes and answers. [REST-36] */
+  /** Requests and answers of the route. [REST-36] */
   readonly exchange?: RouteExchange
-  /** Not served under `/api/v1/` as well. [REST-4] */
+  /** True when the route has no copy under `/api/v1/`. [REST-4] */
   readonly unversioned?: true
   /** Headers of every response of the route, errors included. [REST-37] */
   headers?(context: {
     readonly params: Readonly<Record<string, string>>
     readonly origin: string
   }): Readonly<Record<string, string>>
-  /** Answers also while the relay drains. [LIFE-28] */
+  /**
+   * A relay without the push bearer answers 404 instead of 503, so that nobody repeats a call that cannot succeed.
+   * [REST-29]
+   */
+  readonly absentWithoutBearer?: true
+  /** The route also answers while the relay drains. [LIFE-28] */
   readonly whileDraining?: true
   /** The path parameter that is a document id, for the log. [OPS-5] */
   readonly documentParam?: string
-  /** Judges the decoded path parameters before any body is read; throws RelayError. [REST-15] */
+  /** Answers may be as large as a document, so workspaces take turns at making them. [H10] */
+  readonly largeAnswer?: true
+  /** Refuses the role viewer before the body is read. Set where the role alone decides. [PERM-3] */
+  readonly writersOnly?: true
+  /** Checks the decoded path parameters before the body is read; throws RelayError. [REST-15] */
   checkParams?(params: Readonly<Record<string, string>>): void
   handle(request: RouteRequest): Promise<RouteReply>
 }
@@ -55,25 +71,27 @@ export interface RouteRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   header(name: string): string | undefined
-  /** HEAD runs the GET route; the body is left away for it. */
+  /** True for HEAD, which runs the GET route; the body is then left out. */
   readonly isHead: boolean
-  /** Present exactly when the route's credential is `bearer`. */
+  /** Present exactly when the credential of the route is `bearer`. */
   readonly caller: { readonly principal: Principal; readonly access: Access } | null
   readonly json: unknown
   readonly bytes: Uint8Array
-  /** The body of a `stream` route; throws BAD_REQUEST when the client ends early, and where nothing came for 60 s. [REST-7] */
+  /** The body of a `stream` route; throws BAD_REQUEST when the client ends early or falls behind the pace of a body. [REST-7] */
   readonly stream: AsyncIterable<Uint8Array>
-  /** `<scheme>://<host>` of the request, X-Forwarded-Proto honoured. */
+  /** Aborted when the client leaves before its answer is sent. */
+  readonly left: AbortSignal
+  /** `<scheme>://<host>` of the request, taking X-Forwarded-Proto into account. */
   readonly origin: string
 }
 
 export type RouteReply =
   | { readonly kind: 'json'; readonly value: unknown; readonly headers?: Readonly<Record<string, string>> }
-  /** JSON that is already serialised. */
-  | { readonly kind: 'json-bytes'; readonly bytes: Uint8Array; readonly headers?: Readonly<Record<string, string>> }
+  /** JSON that is already serialised, in parts that are sent one behind the other. */
+  | { readonly kind: 'json-bytes'; readonly parts: readonly Uint8Array[]; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'empty'; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'not-modified'; readonly headers?: Readonly<Record<string, string>> }
-  /** JSON under the status of an error code though it is no error body: /readyz while a check fails. */
+  /** JSON that has the status of an error code and is no error body: /readyz while a check fails. */
   | {
       readonly kind: 'status-json'
       readonly like: ErrorCode
@@ -86,13 +104,13 @@ export type RouteReply =
       readonly status?: number
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** Bytes of any kind. `partial` is 206. HEAD gets the headers alone, Content-Length included. */
+  /** Bytes of any kind. `partial` means 206. HEAD gets the headers alone, including Content-Length. */
   | {
       readonly kind: 'bytes'
       readonly bytes: Uint8Array
       readonly headers: Readonly<Record<string, string>> & { readonly 'Content-Type': string }
     }
-  /** `length` becomes Content-Length; `open` is not called for HEAD. A failure under way ends the connection. */
+  /** `length` becomes Content-Length; `open` is not called for HEAD. A failure while sending ends the connection. */
   | {
       readonly kind: 'stream'
       readonly partial: boolean

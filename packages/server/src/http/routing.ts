@@ -3,22 +3,22 @@ import type { Route } from './route.ts'
 
 /** Every route of one path. */
 export interface RouteGroup {
-  /** As served, so that `/api/docs/:id` and `/api/v1/docs/:id` are two groups. */
+  /** The path as it is served: `/api/docs/:id` and `/api/v1/docs/:id` are two groups. */
   readonly pattern: string
   readonly routes: ReadonlyMap<string, Route>
-  /** For `Allow` and preflight: the methods of the routes, HEAD where there is GET, and OPTIONS. */
+  /** Methods for `Allow` and preflight: those of the routes, HEAD where there is GET, and OPTIONS. */
   readonly methods: readonly string[]
 }
 
 /**
- * Groups routes by path and adds the canonical `/api/v1/` spelling of each `/api/` route. [REST-4] Words come before parameters,
- * so that a path that is spelled out is never taken for a value of another one's parameter, whatever the order of the table.
- * Throws on a route without credential or body policy (default deny, X15) and on a duplicate.
+ * Groups routes by path and adds the canonical `/api/v1/` spelling of each `/api/` route. [REST-4] Fixed segments match
+ * before parameters, whatever the order of the table. Throws on a route without credential or body policy (default
+ * deny, X15) and on a duplicate.
  */
 export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
   const groups = new Map<string, Map<string, Route>>()
   for (const route of routes) {
-    // Types promise the policy; a table that was cast or built by hand might not keep the promise.
+    // The types require the policy, but a table that was cast or built by hand might lack it.
     if (!(['none', 'bearer', 'revocation-bearer'] as readonly unknown[]).includes(route.credential) || !route.body?.kind) {
       throw new Error(`route ${route.method} ${route.path} has no policy`)
     }
@@ -47,14 +47,17 @@ function allowedMethods(methods: readonly string[]): readonly string[] {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS']
 }
 
-/** The parameters of a path that matched `pattern`, each percent-decoded exactly once. Throws BAD_ID on a bad escape. [BODY-11, X16] */
+/**
+ * Returns the parameters of a path that matched `pattern`, each percent-decoded exactly once. Throws BAD_ID on a bad
+ * escape. [BODY-11, X16]
+ */
 export function rawParams(pattern: string, path: string): Readonly<Record<string, string>> {
   return paramsOf(pattern, path, (name) => {
     throw new RelayError('BAD_ID', `The path parameter ${name} is not valid percent-encoded UTF-8.`, { field: name })
   })
 }
 
-/** The same for a path that may yet be refused: what cannot be decoded stays as it was sent. */
+/** Returns the parameters of a path that may still be refused; a text that cannot be decoded stays as it was sent. */
 export function lenientParams(pattern: string, path: string): Readonly<Record<string, string>> {
   return paramsOf(pattern, path, (_, segment) => segment)
 }

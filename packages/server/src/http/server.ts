@@ -1,59 +1,69 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
+import { createRoundTurns } from '../kernel/round-turns.ts'
 import type { App } from './app.ts'
 import { commonHeaders } from './app.ts'
 import { createLingeringClose, LINGER_LIMITS, type LingerLimits } from './lingering-close.ts'
+import { CONNECTION_LIMITS, type ConnectionLimits, createOpenConnections } from './open-connections.ts'
 import { errorResponse, rawErrorResponse } from './respond.ts'
 
 export interface HttpServerOptions {
   readonly app: Pick<App, 'fetch'>
-  /** Gets every WebSocket upgrade of the listener; any other upgrade is an offer that HTTP allows to ignore. */
+  /** Called for every WebSocket upgrade. Offers of other upgrades are ignored, as HTTP allows. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Answers a request itself and says so, before the app sees it. */
+  /** Answers a request before the app sees it, and returns whether it did. */
   readonly beside?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
   readonly corsOrigins: readonly string[]
   readonly random: Random
   readonly timeouts?: HttpTimeouts
   readonly linger?: LingerLimits
+  readonly connections?: ConnectionLimits
 }
 
 /** How long a connection may keep the relay waiting. */
 export interface HttpTimeouts {
-  /** For the whole header block. */
+  /** Time for the whole header block. */
   readonly headersMs: number
-  /** Nothing read or written for so long ends a connection; upgraded sockets are no longer held to it. */
+  /** A connection on which nothing is read or written for this long ends. Upgraded sockets are exempt. */
   readonly stallMs: number
 }
 
 export interface HttpServer {
-  /** Binds; port 0 takes a free one. Resolves with the bound address, rejects when it is taken. */
+  /** Binds; port 0 takes a free one. Resolves with the bound address and rejects when it is in use. */
   listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo>
-  /** Resolves when every request that is in progress now has been answered, and its client had its time to take the answer. The listener stays open: health still answers. [LIFE-28] */
+  /**
+   * Resolves when every request in progress was answered and its client had time to take the answer. The listener stays
+   * open: health still answers. [LIFE-28]
+   */
   finishRequests(): Promise<void>
-  /** Stops listening and cuts what is left. */
+  /** Stops listening and cuts the remaining connections. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Limits of the listener; the defaults of node differ. [H1, REST-7] */
+/** Limits of the listener where they differ from node's defaults. [H1, REST-7] */
 const SETTINGS = {
   maxHeaderSize: 32 * 1024,
-  requestTimeout: 600_000,
+  // A body may take as long as it keeps its pace. [REST-7]
+  requestTimeout: 0,
   keepAliveTimeout: 15_000,
-  // The app refuses a request without Host itself, with a body as every other error. [REST-2]
+  // The app itself refuses a request without Host, with a body like every other error. [REST-2]
   requireHostHeader: false,
   insecureHTTPParser: false,
 }
 const TIMEOUTS: HttpTimeouts = { headersMs: 15_000, stallMs: 60_000 }
 const MAX_HEADERS = 100
 const MAX_CONNECTIONS = 10_000
+/** Connections that the system holds for us until they are accepted; above, it lets clients wait for a second. */
+const BACKLOG = 4_096
+const REFUSALS_PER_ROUND = 32
 
-/** A listener for the REST app. Nothing is bound until `listen`. */
+/** Makes a listener for the REST app. Binds nothing before `listen`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  // What cannot be understood ends the connection.
+  // A request that cannot be parsed ends the connection.
   const errorContext = () => {
     const requestId = newId('req-', 16, options.random)
     const common = { ...commonHeaders(requestId, options.corsOrigins, undefined), Connection: 'close' }
@@ -61,17 +71,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
   const listener = getRequestListener((request, env) => options.app.fetch(request, env), {
     hostname: 'localhost',
-    // What nobody read of a body is `lingering`'s: this one would cut the connection after half a second.
+    // `lingering` handles the unread rest of a body; this option would cut the connection after half a second.
     autoCleanupIncoming: false,
-    // Reached only by a request target or host that is no URL: everything later is answered by the app.
+    // Called only for a request target or host that is no URL; the app answers all later errors.
     errorHandler: () => errorResponse(unreadable(), errorContext()),
   })
   const { headersMs, stallMs } = options.timeouts ?? TIMEOUTS
   const server = createServer({
     ...SETTINGS,
     headersTimeout: headersMs,
-    connectionsCheckingInterval: headersMs / 3,
-    // A client that offers HTTP/2 in clear text, as some do on every first request, is answered over HTTP/1.1.
+    connectionsCheckingInterval: Math.ceil(headersMs / 3),
+    // A client that offers HTTP/2 in clear text, as some do on every first request, gets its answer over HTTP/1.1.
     shouldUpgradeCallback: ({ headers }) => options.onUpgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
   })
   server.maxHeadersCount = MAX_HEADERS
@@ -80,9 +90,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const inProgress = new Set<Promise<unknown>>()
   const lingering = createLingeringClose(options.linger ?? LINGER_LIMITS)
 
+  const connections = createOpenConnections(options.connections ?? CONNECTION_LIMITS)
+  server.on('connection', (socket: Socket) => {
+    connections.idle(socket)
+    socket.once('close', () => connections.busy(socket))
+  })
+  const refusals = createRoundTurns({ perRound: REFUSALS_PER_ROUND })
+
   const accept = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const { socket } = incoming
     if (lingering.has(socket)) return
+    connections.busy(socket)
+    outgoing.once('close', () => connections.idle(socket))
     lingering.guard(incoming, outgoing)
     const closed = new Promise((resolve) => outgoing.once('close', resolve)).then(() => lingering.ended(socket))
     inProgress.add(closed)
@@ -90,20 +109,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (options.beside?.(incoming, outgoing) !== true) void listener(incoming, outgoing)
   }
   server.on('request', accept)
-  // Who asks before sending is answered when the body is read, so that a refusal saves the upload. [REST-7]
+  // A client that asks before sending gets its answer when the body is read, so that a refusal saves the upload.
+  // [REST-7]
   server.on('checkContinue', accept)
-  // An expectation nobody knows is ignored; node would answer 417 without a body.
+  // An unknown expectation is ignored; node would answer 417 without a body.
   server.on('checkExpectation', accept)
   const { onUpgrade } = options
   if (onUpgrade) {
     server.on('upgrade', (request, socket, head) => {
+      connections.busy(request.socket)
       if (lingering.has(request.socket)) socket.destroy()
       else onUpgrade(request, socket, head)
     })
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
-    else socket.end(rawErrorResponse(parserError(error.code), errorContext()))
+    if (error.code === 'ECONNRESET') return void socket.destroy()
+    const refuse = (): void => lingering.refuse(socket as Socket, () => rawErrorResponse(parserError(error.code), errorContext()))
+    refusals.run((socket as Socket).remoteAddress ?? '', refuse)
   })
 
   return {
@@ -137,7 +159,7 @@ function parserError(code: string | undefined): RelayError {
 function listening(server: Server, address: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(address.port, address.host, () => {
+    server.listen({ port: address.port, host: address.host, backlog: BACKLOG }, () => {
       server.off('error', reject)
       resolve(server.address() as AddressInfo)
     })

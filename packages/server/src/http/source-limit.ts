@@ -2,9 +2,12 @@ import { RelayError } from '../kernel/errors.ts'
 
 const MAX_UNAUTHENTICATED = 512
 
-/** Bounds the requests of one address that are not yet authenticated. [H1] */
+/** Limits the requests of one address that are not authenticated yet. [H1] */
 export interface SourceLimit {
-  /** Counts a request in; the answer counts it out. Throws UNAVAILABLE at the bound. An unknown address is not counted. */
+  /**
+   * Counts a request; calling the returned function ends the count. Throws UNAVAILABLE at the limit. A request of an
+   * unknown address is not counted.
+   */
   enter(address: string | undefined): () => void
 }
 
@@ -15,7 +18,7 @@ export function createSourceLimit(): SourceLimit {
       if (address === undefined) return () => undefined
       const count = byAddress.get(address) ?? 0
       if (count >= MAX_UNAUTHENTICATED)
-        throw new RelayError('UNAVAILABLE', 'Too many requests of this address wait to be authenticated.')
+        throw new RelayError('UNAVAILABLE', 'Too many requests from this address are waiting to be authenticated.')
       byAddress.set(address, count + 1)
       return () => {
         const left = (byAddress.get(address) ?? 1) - 1

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Beats, untilBeat } from './beats.ts'
-import { systemClock } from './clock.ts'
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+import { manualTime } from './testing/manual-time.ts'
 
 describe('Beats', () => {
   it('[LIFE-4] a wait ends on a beat, and takes between a quarter of a step and a step and a quarter', () => {
@@ -22,23 +20,24 @@ describe('Beats', () => {
   })
 
   it('[LIFE-4] waits that begin apart end in one run; one that was taken back does not end', async () => {
+    const time = manualTime()
     const runs: string[][] = []
     let run: string[] = []
     const beats = new Beats({
-      clock: systemClock,
+      ...time,
       run: (work) => {
         run = []
         runs.push(run)
         work()
       },
     })
-    await sleep(untilBeat(Date.now(), 256) + 20)
+    await time.advance(untilBeat(time.clock.nowMs(), 256) + 20)
     beats.after(256, () => run.push('early'))
     const takeBack = beats.after(256, () => run.push('never'))
-    await sleep(20)
+    await time.advance(20)
     beats.after(256, () => run.push('late'))
     takeBack()
-    await sleep(400)
+    await time.advance(400)
     expect(runs).toEqual([['early', 'late']])
   })
 })

@@ -1,21 +1,29 @@
 import type { Clock } from './clock.ts'
+import type { Timers } from './timers.ts'
 
 /**
- * Waits that end together: each ends on a multiple, of the wall clock, of the largest power of two that is no longer than asked for. So what
- * began at different moments, in different threads, shares one wake-up, and what follows from it shares posts and commits.
+ * Lets waits end together. Each wait ends on a multiple, on the wall clock, of the largest power of two that is not
+ * longer than the wait. So work that began at different moments, in different threads, shares one wake-up, and its
+ * messages and commits are shared too.
  */
 export class Beats {
   readonly #clock: Pick<Clock, 'nowMs'>
+  readonly #timers: Timers
   readonly #run: (work: () => void) => void
   readonly #due = new Map<number, Set<() => void>>()
 
-  /** `run` is given everything that ends at one instant. */
-  constructor(options: { readonly clock: Pick<Clock, 'nowMs'>; readonly run: (work: () => void) => void }) {
+  /** `run` gets all work whose wait ends at the same instant. */
+  constructor(options: {
+    readonly clock: Pick<Clock, 'nowMs'>
+    readonly timers: Timers
+    readonly run: (work: () => void) => void
+  }) {
     this.#clock = options.clock
+    this.#timers = options.timers
     this.#run = options.run
   }
 
-  /** Runs `work` after about `waitMs`, at least 1; the returned function takes it back. The timer keeps no process alive. */
+  /** Runs `work` after about `waitMs`, at least 1; the returned function cancels it. */
   after(waitMs: number, work: () => void): () => void {
     const nowMs = this.#clock.nowMs()
     const ms = untilBeat(nowMs, waitMs)
@@ -33,12 +41,15 @@ export class Beats {
         for (const work of works) work()
       })
     }
-    setTimeout(end, ms).unref()
+    this.#timers.after(ms, end)
     return works
   }
 }
 
-/** Time to the next beat, or to the one after when the next is so near that a timer which came early would meet it twice. */
+/**
+ * Returns the time to the next beat. When that is so near that an early timer would meet the same beat twice, returns
+ * the time to the beat after it.
+ */
 export function untilBeat(nowMs: number, waitMs: number): number {
   const stepMs = 2 ** Math.floor(Math.log2(waitMs))
   const ms = stepMs - (nowMs % stepMs)

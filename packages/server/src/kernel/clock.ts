@@ -1,11 +1,11 @@
 /**
- * Time as a parameter. `nowMs` is the wall clock (dates, `exp`); `monotonicMs` never goes back and is for ages, grace, buckets and
- * timeouts, so that a jump of the wall clock changes none of them.
+ * Time as a parameter. `nowMs` is the wall clock, for dates and `exp`. `monotonicMs` never goes back; it is for ages,
+ * grace periods, buckets and timeouts, so a jump of the wall clock changes none of these.
  */
 export interface Clock {
   /** Milliseconds since 1970 UTC, integer. */
   nowMs(): number
-  /** Milliseconds since some fixed point of this process, fractional. */
+  /** Milliseconds since a fixed moment of this process, with fractions. */
   monotonicMs(): number
 }
 

@@ -1,6 +1,6 @@
 /**
- * THE table of errors: code -> HTTP status and the members its body may carry. [REST-2, REST-14]
- * No other file contains an HTTP error status. Rendered into docs/reference/errors.md and pinned in test/pins.
+ * THE table of errors: code -> HTTP status and the members that the body may carry. [REST-2, REST-14] No other file
+ * contains an HTTP error status. docs/reference/errors.md is rendered from it, and test/pins holds it.
  */
 export const ERRORS = {
   BAD_REQUEST: {
@@ -8,8 +8,12 @@ export const ERRORS = {
     details: ['field', 'limit', 'value'],
     when: 'bad query, header, member or structure not named below',
   },
-  BAD_JSON: { status: 400, details: ['offset'], when: 'the body is not JSON as BODY-8 rules' },
-  BAD_BODY: { status: 400, details: ['path'], when: 'the document body breaks BODY-5; `path` is a JSON Pointer' },
+  BAD_JSON: { status: 400, details: ['offset'], when: 'the body is not JSON in UTF-8, or is nested deeper than 128 levels' },
+  BAD_BODY: {
+    status: 400,
+    details: ['path'],
+    when: 'a part of the document body has a wrong type, a repeated id or an ill-formed id; `path` is a JSON Pointer',
+  },
   BAD_ID: { status: 400, details: ['field'], when: 'ill-formed document, blob, point, link or collection id' },
   ID_MISMATCH: { status: 400, details: ['pathId', 'bodyId'], when: 'the id in the body is not the id of the path' },
   BAD_COLLECTIONS: { status: 400, details: ['index', 'field', 'limit'], when: 'collections or style-profiles structure' },
@@ -19,7 +23,7 @@ export const ERRORS = {
   UNAUTHENTICATED: { status: 401, details: [], when: 'no usable bearer credential' },
   TOKEN_INVALID: { status: 401, details: ['reason'], when: 'the token failed validation; `reason` names the check' },
   TOKEN_REVOKED: { status: 401, details: [], when: 'the jti of the token is revoked' },
-  JWKS_UNAVAILABLE: { status: 401, details: [], when: 'no key set within its grace' },
+  JWKS_UNAVAILABLE: { status: 401, details: ['retryAfterMs'], when: 'no key set within its grace' },
   FORBIDDEN: { status: 403, details: [], when: 'the named workspace is not in the claim, or no usable wsp entry' },
   FORBIDDEN_PLAIN: { status: 403, details: [], when: 'dedicated tenancy and another workspace: plain body `forbidden`' },
   VIEW_FORBIDDEN: { status: 403, details: ['docId', 'role', 'access'], when: 'the caller may not read the document' },
@@ -35,13 +39,14 @@ export const ERRORS = {
     details: ['currentVersion', 'collections', 'profiles', 'version'],
     when: 'expectedVersion differs from the stored version',
   },
+  NEEDS_REPAIR: { status: 409, details: ['docId'], when: 'write to a document whose log lacks an edit' },
   PRESIGN_UNSUPPORTED: { status: 409, details: [], when: 'presign route on a filesystem backend' },
   TOMBSTONED: { status: 410, details: ['deletedAt', 'lastServerVersion'], when: 'PUT of a deleted id without override' },
   PRECONDITION_FAILED: { status: 412, details: ['currentVersion'], when: 'If-Match or If-None-Match does not hold' },
   DOC_TOO_LARGE: { status: 413, details: ['sizeBytes', 'maxBytes', 'source'], when: 'document above max_doc_bytes' },
   BLOB_TOO_LARGE: { status: 413, details: ['sizeBytes', 'maxBytes'], when: 'blob above max_blob_bytes' },
   BODY_TOO_LARGE: { status: 413, details: ['maxBytes'], when: 'request body above the limit of its route' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, details: [], when: 'a JSON route got another content type' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, details: [], when: 'a JSON route got another content type, or a content encoding' },
   RANGE_NOT_SATISFIABLE: { status: 416, details: ['sizeBytes'], when: 'blob range outside the blob' },
   POINT_UNREADABLE: { status: 422, details: ['pointId'], when: 'stored recovery point cannot be decoded' },
   PROTOCOL_VERSION_MISMATCH: { status: 426, details: [], when: 'WebSocket upgrade with an unknown protocolVersion; plain text' },
@@ -68,8 +73,9 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /**
- * The one error that carries a code to a surface; each surface turns it into bytes in one place.
- * `message` is one English sentence naming field, limit and value where there are any; `details` are members of the row's list.
+ * The only error that carries a code to the outside; each surface (REST, WebSocket, MCP) turns it into bytes in one
+ * place. `message` is one English sentence that names field, limit and value where there are any. `details` holds the
+ * members that the row of the table lists.
  */
 export class RelayError extends Error {
   readonly code: ErrorCode
@@ -83,7 +89,7 @@ export class RelayError extends Error {
   }
 }
 
-/** Guard at the end of a `switch` over a union. */
+/** Ends a `switch` over a union: the compiler refuses a missing case. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)
 }

@@ -1,6 +1,9 @@
 import type { ErrorCode } from './errors.ts'
 
-/** JSON Schema, draft 2020-12. One with a `title` becomes a named component; members of an object without `additionalProperties` are all it has. */
+/**
+ * JSON Schema, draft 2020-12. A schema with a `title` becomes a named component. An object without
+ * `additionalProperties` has no other members than those listed.
+ */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
@@ -12,22 +15,25 @@ export interface ExchangeParameter {
 
 export interface ExchangeResponse {
   readonly description: string
-  /** By media type; none is an empty body. `{}` stands for bytes. */
+  /** Schema by media type; absent for an empty body. `{}` stands for bytes. */
   readonly content?: Readonly<Record<string, JsonSchema>>
-  /** Beyond those of every response: name and sentence. */
+  /** Headers beyond those of every response, each with a sentence. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What a route takes and answers, as data: rendered into OpenAPI, and what responses in tests are held to. [REST-36] */
+/**
+ * What a route takes and answers, as data. OpenAPI is rendered from it, and responses in tests are checked against it.
+ * [REST-36]
+ */
 export interface RouteExchange {
   /** One for each `:name` of the path. */
   readonly path?: Readonly<Record<string, ExchangeParameter>>
   readonly query?: Readonly<Record<string, ExchangeParameter>>
   readonly requestHeaders?: Readonly<Record<string, ExchangeParameter>>
   readonly request?: { readonly mediaType: string; readonly schema: JsonSchema; readonly isOptional?: true }
-  /** By status, successes and what is answered like one. */
+  /** Responses by status: successes and other answers that are no errors (304). */
   readonly responses: Readonly<Record<number, ExchangeResponse>>
-  /** Refusals beyond those that follow from credential and body policy. */
+  /** Error codes beyond those that follow from credential and body policy. */
   readonly errors: readonly ErrorCode[]
   readonly isDeprecated?: true
 }

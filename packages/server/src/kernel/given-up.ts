@@ -1,7 +1,10 @@
-/** Whether a caller has given its call up, in memory that threads share: seen also by a thread that takes no message while it works. */
+/**
+ * Says whether a caller has given up its call, in memory that threads share: a thread sees it even while it works and
+ * receives no messages.
+ */
 export type GivenUp = Int32Array<SharedArrayBuffer>
 
-/** Follows the signal from now on. */
+/** Returns memory, shared between threads, that says from now on whether the signal was aborted. */
 export function sharedSignal(signal: AbortSignal): GivenUp {
   const memory = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const giveUp = (): void => void Atomics.store(memory, 0, 1)

@@ -14,7 +14,7 @@ export const systemRandom: Random = {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** `prefix` followed by `length` letters and digits, uniformly drawn. */
+/** Returns `prefix` followed by `length` random letters and digits. */
 export function newId(prefix: string, length: number, random: Random): string {
   let id = prefix
   for (let i = 0; i < length; i++) id += ALPHABET[random.integer(0, ALPHABET.length)]

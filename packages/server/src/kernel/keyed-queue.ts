@@ -1,6 +1,9 @@
-/** Runs tasks of one key one after the other, in the order of the calls; different keys do not wait for each other. */
+/**
+ * Runs the tasks of one key one after the other, in the order of the calls. Tasks of different keys do not wait for
+ * each other.
+ */
 export interface KeyedQueue {
-  /** Answers as the task does; a failing task holds up nobody. */
+  /** Returns the result of the task. A failing task does not stop later ones. */
   run<T>(key: string, task: () => Promise<T>): Promise<T>
 }
 

@@ -1,21 +1,23 @@
-/** Names under which no value is ever logged, whatever its case and whatever stands around the word. [OPS-6] */
+/** A field with such a name is never logged, in any case and with any text around the word. [OPS-6] */
 const SECRET_NAME =
   /authorization|bearer|token|secret|password|passwd|cookie|credential|api_?key|jwt|signature|presigned|awareness|content$|^body$/i
 
-/** Fields whose values are ids of ours or of the issuer; a share token never stands there, and an id may look like one. */
+/**
+ * Fields whose values are ids of the relay or the issuer. They never hold a share token, and an id may look like one.
+ */
 const ID_FIELDS: readonly string[] = ['requestId', 'workspace', 'docId', 'sub']
 
-/** Made by the logger itself. */
+/** Members that the logger itself writes. */
 const RESERVED: readonly string[] = ['ts', 'level', 'event', 'msg', 'time', 'pid', 'hostname']
 
 const MAX_VALUE = 200
 const MAX_ITEMS = 20
-/** A credential that starts within the shown part is seen whole; nothing behind this is looked at. */
+/** A credential that begins within the shown part must be seen whole; text behind this length is not looked at. */
 const MAX_SCANNED = 20_000
 
 export type LoggedValue = string | number | boolean | null | readonly LoggedValue[]
 
-/** The fields of a log line as they may be written. */
+/** Returns the fields of a log line as they may be written. */
 export function scrubbedFields(fields: Readonly<Record<string, unknown>>): Record<string, LoggedValue> {
   const result: Record<string, LoggedValue> = {}
   for (const [name, value] of Object.entries(fields)) {
@@ -35,7 +37,7 @@ function loggedValue(name: string, value: unknown): LoggedValue {
   return OMITTED
 }
 
-/** A syntax error repeats the text it stumbled over, which may be a document. */
+/** The message of a syntax error quotes the text that it stumbled over, which may be a document. */
 function describeError(error: Error): string {
   const where = (error.stack ?? '').split('\n').find((line) => line.startsWith('    at ')) ?? ''
   const message = error instanceof SyntaxError ? '' : `: ${error.message}`
@@ -45,7 +47,7 @@ function describeError(error: Error): string {
 const REDACTED = '<redacted>'
 const OMITTED = '<omitted>'
 
-/** Text as one may write it into a line: credentials replaced, then cut, then made printable. */
+/** Returns text that may be written into a log line: credentials are replaced, then it is cut, then made printable. */
 export function scrubbed(text: string, most: number): string {
   const plain = withoutCredentials(text.slice(0, MAX_SCANNED)).replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, REDACTED)
   return printable(cut(plain, most))
@@ -56,18 +58,22 @@ function scrubbedId(text: string): string {
 }
 
 function withoutCredentials(text: string): string {
-  return text
-    .replace(/\beyJ[\w-]{6,}(\.[\w-]*){0,4}/g, REDACTED)
-    .replace(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)
-    .replace(/:\/\/[^/?#\s@]*@/g, `://${REDACTED}@`)
-    .replace(/([/\w])\?[^\s"'<>]+/g, `$1?${REDACTED}`)
+  return (
+    text
+      .replace(/\beyJ[\w-]{6,}(\.[\w-]*){0,4}/g, REDACTED)
+      .replace(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)
+      .replace(/:\/\/[^/?#\s@]*@/g, `://${REDACTED}@`)
+      // The query of a URL is left out; what stands before it can be copied.
+      .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>?]*)\?[^\s"'<>]*/gi, '$1')
+      .replace(/([/\w])\?[^\s"'<>]+/g, `$1?${REDACTED}`)
+  )
 }
 
 function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text
 }
 
-/** Control characters, terminal sequences, line separators, direction marks and lone surrogates are spelled out. */
+/** Spells out control characters, terminal sequences, line separators, direction marks and lone surrogates. */
 function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,

@@ -146,6 +146,12 @@ describe('what is never logged', () => {
     }
   })
 
+  it('[OPS-6] a URL in a message is shown without its query, so that it can be copied', () => {
+    const line = fieldsOf({ error: new Error('GET http://127.0.0.1:8088/jwks?key=planted-secret failed') }, 'No http://h/k?x=1.')
+    expect(line['error']).toContain('GET http://127.0.0.1:8088/jwks failed')
+    expect(line['msg']).toBe('No http://h/k')
+  })
+
   it('[OPS-6] ids and plain sentences stay as they are', () => {
     const docId = 'a'.repeat(43)
     expect(

@@ -2,7 +2,10 @@ import pino from 'pino'
 import type { Clock } from './clock.ts'
 import { scrubbed, scrubbedFields } from './log-scrub.ts'
 
-/** What a log line may carry beside its message. Values are escaped and cut by the logger; secrets are never passed in. [OPS-5, OPS-6] */
+/**
+ * Fields of a log line beside its message. The logger escapes and cuts the values; callers never pass secrets. [OPS-5,
+ * OPS-6]
+ */
 export interface LogFields {
   readonly requestId?: string
   readonly workspace?: string
@@ -33,15 +36,16 @@ export interface LoggerOptions {
   /** `pretty` is for a person at a terminal; it has no colours. [CFG-12] */
   readonly format: 'json' | 'pretty'
   readonly clock: Clock
-  /** Gets each line with its line end. */
+  /** Receives each line, including its line end. */
   readonly write: (line: string) => void
 }
 
 const MAX_MESSAGE = 1000
 
 /**
- * Every line of a running server goes through here: values are escaped and cut at 200 characters, objects are left out, and whatever looks
- * like a credential is replaced even where a caller should not have passed it. [OPS-5, OPS-6]
+ * Makes a logger. Every line of a running server goes through it: values are escaped and cut at 200 characters, objects
+ * are left out, and anything that looks like a credential is replaced, even when a caller passes it by mistake. [OPS-5,
+ * OPS-6]
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { clock, format, write } = options
@@ -62,7 +66,7 @@ export function createLogger(options: LoggerOptions): Logger {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-/** `12:00:00.000 info  event msg name=value` from a line of JSON. */
+/** Turns a line of JSON into `12:00:00.000 info  event msg name=value`. */
 function prettyLine(json: string): string {
   const { ts, level, event, msg, ...fields } = JSON.parse(json) as Record<string, unknown>
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`)

@@ -4,7 +4,7 @@ interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
   readonly help: string
-  /** Upper bounds in seconds. */
+  /** Upper bounds of the histogram in seconds. */
   readonly buckets?: readonly number[]
 }
 
@@ -12,8 +12,8 @@ const COMMIT_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
- * THE table of metrics. [OPS-4] Rendered into docs/reference/metrics.md and pinned in test/pins.
- * No label holds a workspace, document, user or token id. [OPS-3]
+ * THE table of metrics. [OPS-4] docs/reference/metrics.md is rendered from it, and test/pins holds it. No label holds
+ * the id of a workspace, document, user or token. [OPS-3]
  */
 export const METRICS = {
   relay_build_info: { type: 'gauge', labels: ['version', 'commit'], help: 'Always 1; the labels say what runs.' },
@@ -38,6 +38,16 @@ export const METRICS = {
   },
   relay_persist_lag_seconds: { type: 'gauge', labels: [], help: 'Age of the oldest edit that is not yet in a stored body.' },
   relay_append_failures_total: { type: 'counter', labels: [], help: 'Appends that the log refused.' },
+  relay_store_losses_total: {
+    type: 'counter',
+    labels: ['kind'],
+    help: 'Losses of acknowledged writes that the store showed, by kind: log, missing, older, replaced (accepted with --accept-loss), tail.',
+  },
+  relay_damaged_blobs_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Blobs on the disk whose bytes were found not to have their hash, and were put aside.',
+  },
   relay_doc_over_cap_snapshots_total: {
     type: 'counter',
     labels: [],
@@ -74,6 +84,11 @@ export const METRICS = {
     labels: [],
     help: 'Seconds since the last poll or push that succeeded; -1 without a transport.',
   },
+  relay_revocations_unreadable_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Polled revocations without a jti that a token can have.',
+  },
   relay_rate_limit_rejections_total: {
     type: 'counter',
     labels: ['surface'],
@@ -88,6 +103,11 @@ export const METRICS = {
     type: 'counter',
     labels: ['kind'],
     help: 'Refusals by a limit: storage, doc_size, blob_size, connections, editors.',
+  },
+  relay_blob_store_calls_total: {
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Calls of the object store after their retries, by outcome: ok, connection (no answer), denied (keys, rights), bucket (name, region), answer (another failure that the store told).',
   },
   relay_deprecated_requests_total: { type: 'counter', labels: ['route'], help: 'Requests to routes that will be removed.' },
   relay_handler_panics_total: { type: 'counter', labels: [], help: 'Unexpected exceptions that were caught.' },
@@ -114,7 +134,7 @@ type NameOf<T extends MetricRow['type']> = { [N in MetricName]: Table[N]['type']
 export type CounterName = NameOf<'counter'>
 export type GaugeName = NameOf<'gauge'>
 export type HistogramName = NameOf<'histogram'>
-/** Nothing for a metric without labels, else all of them. */
+/** No argument for a metric without labels, otherwise all its labels. */
 type Labels<N extends MetricName> = Table[N]['labels'] extends readonly []
   ? []
   : [labels: Readonly<Record<Table[N]['labels'][number], string>>]
@@ -124,13 +144,16 @@ export interface Metrics {
   add<N extends CounterName>(name: N, by: number, ...labels: Labels<N>): void
   set<N extends GaugeName>(name: N, value: number, ...labels: Labels<N>): void
   observe<N extends HistogramName>(name: N, seconds: number, ...labels: Labels<N>): void
-  /** Runs before each scrape, for gauges that are cheap to read and not worth keeping. A failure is swallowed: the scrape shows the last value. */
+  /**
+   * Runs `read` before each scrape, for gauges that are cheap to read. When `read` fails, the scrape shows the last
+   * value.
+   */
   beforeScrape(read: () => void | Promise<void>): void
-  /** Prometheus text format 0.0.4. [OPS-3] */
+  /** Returns the Prometheus text format 0.0.4. [OPS-3] */
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-/** Metrics of one process, each its own registry: nothing is global. */
+/** Makes the metrics of one process in a registry of its own; nothing is global. */
 export function createMetrics(build: { readonly version: string; readonly commit: string }): Metrics {
   const registry = new Registry()
   const instruments = new Map<string, Counter | Gauge | Histogram>()

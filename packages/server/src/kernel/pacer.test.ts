@@ -1,46 +1,58 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from './clock.ts'
 import { Pacer } from './pacer.ts'
+import { manualTime } from './testing/manual-time.ts'
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+/** A pacer on a clock of its own, and the times of its runs since then. */
+function paced(widestMs: number) {
+  const time = manualTime()
+  const beganMs = time.clock.monotonicMs()
+  const runs: number[] = []
+  const run = (): void => void runs.push(time.clock.monotonicMs() - beganMs)
+  return { time, runs, pacer: new Pacer({ widestMs, ...time, run }) }
+}
 
 describe('Pacer', () => {
   it('[LIFE-4] a lone request runs at once', async () => {
-    let runs = 0
-    using pacer = new Pacer({ widestMs: 20, clock: systemClock, run: () => runs++ })
+    const { time, runs, pacer } = paced(20)
     pacer.request()
-    expect(runs).toBe(1)
-    await sleep(60)
+    await time.advance(60)
     pacer.request()
-    expect(runs).toBe(2)
+    expect(runs).toEqual([0, 60])
   })
 
-  it('[LIFE-4] under load runs are spaced, and nothing asked for is forgotten', async () => {
-    let runs = 0
-    using pacer = new Pacer({ widestMs: 20, clock: systemClock, run: () => runs++ })
-    const until = performance.now() + 300
-    let last = 0
-    for (let requests = 0; performance.now() < until; requests++) {
+  it('[LIFE-4] under load runs are as far apart as the widest gap, and nothing asked for is forgotten', async () => {
+    const { time, runs, pacer } = paced(20)
+    for (let ms = 0; ms < 300; ms++) {
       pacer.request(10)
-      last = requests
-      await sleep(0)
+      await time.advance(1)
     }
-    expect(last).toBeGreaterThan(40)
-    expect(runs).toBeLessThan(25)
-    const before = runs
+    const gaps = runs.slice(1).map((atMs, i) => atMs - (runs[i] ?? 0))
+    expect(gaps.slice(-10)).toEqual(Array(10).fill(20))
+    expect(Math.max(...gaps)).toBe(20)
+    const before = runs.length
     pacer.request(10)
-    await sleep(40)
-    expect(runs).toBeGreaterThan(before)
+    await time.advance(20)
+    expect(runs).toHaveLength(before + 1)
+    await time.advance(1_000)
+    expect(runs).toHaveLength(before + 1)
   })
 
   it('[LIFE-4] what must not be late runs now and takes the waiting request along', async () => {
-    let runs = 0
-    using pacer = new Pacer({ widestMs: 50, clock: systemClock, run: () => runs++ })
+    const { time, runs, pacer } = paced(50)
     for (let i = 0; i < 3; i++) pacer.request(100)
-    expect(runs).toBe(1)
+    expect(runs).toEqual([0])
+    await time.advance(1)
     pacer.now()
-    expect(runs).toBe(2)
-    await sleep(80)
-    expect(runs).toBe(2)
+    expect(runs).toEqual([0, 1])
+    await time.advance(1_000)
+    expect(runs).toEqual([0, 1])
+  })
+
+  it('[LIFE-4] runs nothing after its end', async () => {
+    const { time, runs, pacer } = paced(50)
+    for (let i = 0; i < 3; i++) pacer.request(100)
+    pacer[Symbol.dispose]()
+    await time.advance(1_000)
+    expect(runs).toEqual([0])
   })
 })

@@ -1,44 +1,56 @@
 import type { Clock } from './clock.ts'
+import type { Timers } from './timers.ts'
 
-/** Things per second at which a gap of one millisecond is worth its wait. */
+/** Above this many items per second, waiting one millisecond to gather items pays off. */
 const PER_GAP_MS = 125
 const MEMORY_MS = 100
 
 /**
- * Spaces out a step that costs nearly the same for one thing as for many: after a quiet time it runs at once, under load at most every few
- * milliseconds, with all that came in between. The gap grows with the load up to `widestMs`. So a lone edit never waits, and a busy relay does a
- * fraction of the wake-ups and writes.
+ * Spaces out a step that costs nearly the same for one item as for many. After a quiet time the step runs at once;
+ * under load it runs at most every few milliseconds, for all items that came meanwhile. The gap grows with the load up
+ * to `widestMs`. So a single edit never waits, and a busy relay has far fewer wake-ups and writes.
  */
 export class Pacer {
   readonly #widestMs: number
   readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #timers: Timers
   readonly #run: () => void
   #lastMs = Number.NEGATIVE_INFINITY
-  /** A decaying count of what was asked for in about the last tenth of a second. */
+  /** Decaying count of the items of about the last tenth of a second. */
   #load = 0
   #items = 0
-  #timer: NodeJS.Timeout | null = null
+  /** Cancels the run that waits. */
+  #cancel: (() => void) | null = null
 
-  constructor(options: { readonly widestMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly run: () => void }) {
+  constructor(options: {
+    readonly widestMs: number
+    readonly clock: Pick<Clock, 'monotonicMs'>
+    readonly timers: Timers
+    readonly run: () => void
+  }) {
     this.#widestMs = options.widestMs
     this.#clock = options.clock
+    this.#timers = options.timers
     this.#run = options.run
   }
 
-  /** Runs now when the last run is long enough ago, else when it is. `items`: how many things came since the last request. */
+  /**
+   * Runs now when the last run is long enough ago, otherwise as soon as it is. `items`: how many items came since the
+   * last request.
+   */
   request(items = 1): void {
     this.#items += items
-    if (this.#timer !== null) return
+    if (this.#cancel !== null) return
     const waitMs = this.#lastMs + this.#gapMs() - this.#clock.monotonicMs()
     // A timer cannot wait less than a millisecond.
     if (waitMs < 0.5) this.now()
-    else this.#timer = setTimeout(() => this.now(), waitMs)
+    else this.#cancel = this.#timers.after(waitMs, () => this.now())
   }
 
-  /** Runs without waiting, for what must not be late. */
+  /** Runs at once, for items that must not be late. */
   now(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    this.#cancel?.()
+    this.#cancel = null
     const nowMs = this.#clock.monotonicMs()
     this.#load = this.#load * Math.exp(Math.max(this.#lastMs - nowMs, -10_000) / MEMORY_MS) + this.#items
     this.#items = 0
@@ -51,7 +63,7 @@ export class Pacer {
   }
 
   [Symbol.dispose](): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    this.#cancel?.()
+    this.#cancel = null
   }
 }

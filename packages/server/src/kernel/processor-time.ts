@@ -1,24 +1,50 @@
 import type { Worker } from 'node:worker_threads'
+import { systemClock } from './clock.ts'
 
-/** Work that had most of its time is not waited for: others wait behind it. Its processor time is also known only from a little after its begin. */
+/**
+ * An operation that has used this share of its allowed time is ended, since others wait behind it. Its processor time
+ * is also only known from shortly after its start.
+ */
 const ENOUGH = 0.75
-/** A thread that gets no processor is not stuck; one that waits for this many times its time is. */
+/**
+ * A thread that gets no processor is not stuck; a thread that has waited for this many times the allowed time counts as
+ * stuck.
+ */
 const LONGEST_WAIT = 5
 
-/** Milliseconds of processor time that a thread has had, busy or not; `null` before Node 24.6, which cannot tell. Rejects unless it runs. */
+/**
+ * Returns the milliseconds of processor time that a thread has used; `null` before Node 24.6, which cannot report it.
+ * Rejects when the thread does not run.
+ */
 export async function threadCpuMs(thread: Worker): Promise<number | null> {
   if (!('cpuUsage' in thread)) return null
   const { user, system } = await thread.cpuUsage()
   return (user + system) / 1000
 }
 
-/** The processor time that one piece of work has had, as far as its thread has told; what is told late is still of that work. */
+/**
+ * Returns the milliseconds of processor time that the calling thread has used; before Node 23.9 the time that has
+ * passed. Only differences have a meaning.
+ */
+export function ownThreadMs(): number {
+  if (!('threadCpuUsage' in process)) return systemClock.monotonicMs()
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/**
+ * The processor time that one operation has used, as far as its thread has reported it. A late report still belongs to
+ * that operation.
+ */
 export class SpentTime {
-  /** 0 until the thread has told: one that gets no processor does not answer. `null`: it cannot tell. */
+  /**
+   * 0 until the thread has reported: a thread that gets no processor does not answer. `null`: the thread cannot report
+   * it.
+   */
   usedMs: number | null = 0
   private beganMs: number | null
 
-  /** `beganMs`: what the thread had before, when that is known; else what it tells first. */
+  /** `beganMs`: the thread's time before the operation, when it is known; otherwise the first report counts as that. */
   constructor(beganMs: number | null = null) {
     this.beganMs = beganMs
   }
@@ -29,14 +55,15 @@ export class SpentTime {
       if (nowMs !== null) this.beganMs ??= nowMs
       this.usedMs = nowMs === null || this.beganMs === null ? null : nowMs - this.beganMs
     } catch {
-      // It does not run yet, or has ended: it tells later or never.
+      // The thread does not run yet, or has ended: it reports later or never.
     }
   }
 }
 
 /**
- * Whether work has had its time. Wall time alone would end honest work on an overloaded machine, where its thread hardly ran; so it is waited
- * for until it had the processor for most of that, or five times the time has passed. `usedMs`: processor time, `null` when not known. [C4, C5]
+ * Whether an operation has used its allowed time. Wall time alone would end honest work on an overloaded machine, where
+ * its thread hardly ran. So the operation goes on until it has used most of that time on the processor, or five times
+ * that time has passed. `usedMs`: processor time, `null` when not known. [C4, C5]
  */
 export function hadItsTime(allowedMs: number, { waitedMs, usedMs }: { waitedMs: number; usedMs: number | null }): boolean {
   return waitedMs >= allowedMs && ((usedMs ?? waitedMs) >= allowedMs * ENOUGH || waitedMs >= allowedMs * LONGEST_WAIT)

@@ -1,7 +1,10 @@
 const DAY_MS = 86_400_000
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i
 
-/** Milliseconds of a date and time of RFC 3339. Digits below the millisecond are cut. `null` when it is no such time, or no day of the calendar. */
+/**
+ * Returns the milliseconds of an RFC 3339 date and time, without digits below the millisecond. `null` when the value is
+ * not of that form or not a day of the calendar.
+ */
 export function readRfc3339(value: unknown): number | null {
   const match = typeof value === 'string' && value.length <= 64 ? RFC_3339.exec(value) : null
   if (match === null) return null
@@ -9,7 +12,7 @@ export function readRfc3339(value: unknown): number | null {
   const [offsetHours = 0, offsetMinutes = 0] = match.slice(9, 11).map((text) => Number(text ?? 0))
   if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return null
   const date = new Date(0)
-  // The constructor would take a year below 100 for one of the last century.
+  // The constructor would read a year below 100 as one of the last century.
   date.setUTCFullYear(year, month - 1, day)
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null
   const offsetMs = (match[8] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes) * 60_000

@@ -2,37 +2,50 @@ import { type ResourceLimits, type Transferable, Worker } from 'node:worker_thre
 import { type Clock, systemClock } from './clock.ts'
 import { hadItsTime, SpentTime, threadCpuMs } from './processor-time.ts'
 
-/** A task as the worker of a pool gets it; `transfer` moves buffers instead of copying them. */
-export interface TaskCall<Task> {
+/** A task for a worker of a pool. Buffers in `transfer` are moved and not copied. */
+export interface TaskCall<Task, Result = unknown> {
   readonly task: Task
   readonly transfer?: readonly Transferable[]
-  /** Time from hand-over to answer, of the clock or as `deadline` says. A task that is over it is ended together with its worker. [C4] */
+  /**
+   * Time from hand-over to answer, measured as `deadline` says. A task that takes longer is ended together with its
+   * worker. [C4]
+   */
   readonly deadlineMs: number
-  /** Ends the thread after this task, so that the memory it took goes back to the system at once. */
-  readonly endsThread?: boolean
+  /** Ends the thread after this task, so that its memory goes back to the system at once. */
+  readonly endsThread?: boolean | ((result: Result) => boolean)
+  /**
+   * Aborted when nobody waits for the result any more: a task that waits does not run, and one that runs is ended with
+   * its thread, half a second after its start or later.
+   */
+  readonly givenUp?: AbortSignal
 }
 
-/** `overdue`: the deadline passed. `failed`: the worker ended or the task threw; the detail is for logs, not for callers. */
+/**
+ * `overdue`: the deadline passed. `givenUp`: it was aborted. `failed`: the worker ended or the task threw; the detail is for logs and not for
+ * callers.
+ */
 export type TaskOutcome<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'overdue' }
+  | { readonly kind: 'givenUp' }
   | { readonly kind: 'failed'; readonly detail: string }
 
-/** Threads for stateless work that is too long for the main one. `run` never rejects. */
+/** Threads for stateless work that takes too long for the main thread. `run` never rejects. */
 export interface TaskPool<Task, Result> {
-  run(call: TaskCall<Task>): Promise<TaskOutcome<Result>>
+  run(call: TaskCall<Task, Result>): Promise<TaskOutcome<Result>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 interface Waiting<Task, Result> {
-  readonly call: TaskCall<Task>
+  readonly call: TaskCall<Task, Result>
   readonly settle: (outcome: TaskOutcome<Result>) => void
 }
 
 interface Running<Task, Result> {
   readonly waiting: Waiting<Task, Result>
+  readonly onGivenUp: () => void
   readonly startedMs: number
-  /** `null`: only the clock counts. */
+  /** `null`: only wall time counts. */
   readonly spent: SpentTime | null
   timer: NodeJS.Timeout
 }
@@ -43,16 +56,24 @@ interface Thread<Task, Result> {
 }
 
 const LOOK_AGAIN_MS = 50
+/**
+ * A task that has run for less is not ended when it is given up: a new thread costs as much, and whoever gives up again
+ * and again must not make the relay start threads all the time.
+ */
+const WORTH_ENDING_MS = 500
 
 /**
- * Opens a pool of at most `size` threads that run `entry`, a module that calls `serveTasks`. Threads start when they are needed, take one
- * task at a time in the order of the calls, and are replaced after a deadline or a crash.
+ * Opens a pool of at most `size` threads that run `entry`, a module that calls `serveTasks`. A thread starts when it is
+ * needed, takes one task at a time in the order of the calls, and is replaced after a deadline or a crash.
  */
 export function openTaskPool<Task, Result>(options: {
   readonly entry: URL
   readonly size: number
   readonly resourceLimits?: ResourceLimits
-  /** `processor`: a task on a machine that hardly runs it is waited for, up to five times its deadline; for what must not fail by that. */
+  /**
+   * `processor`: the deadline counts processor time; a task on a starved thread gets up to five times as long. For
+   * tasks that must not fail because the machine is busy.
+   */
   readonly deadline?: 'clock' | 'processor'
   readonly clock?: Clock
 }): TaskPool<Task, Result> {
@@ -67,6 +88,7 @@ export function openTaskPool<Task, Result>(options: {
     thread.running = null
     if (running === null) return
     clearTimeout(running.timer)
+    running.waiting.call.givenUp?.removeEventListener('abort', running.onGivenUp)
     running.waiting.settle(outcome)
   }
 
@@ -80,18 +102,26 @@ export function openTaskPool<Task, Result>(options: {
   function due(thread: Thread<Task, Result>, running: Running<Task, Result>): void {
     const { waiting, startedMs, spent } = running
     const { deadlineMs } = waiting.call
-    // A timer may come a fraction early.
+    // A timer may fire a fraction of a millisecond early.
     const waitedMs = Math.max(deadlineMs, clock.monotonicMs() - startedMs)
-    if (hadItsTime(deadlineMs, { waitedMs, usedMs: spent && spent.usedMs })) return endThread(thread, { kind: 'overdue' })
+    const usedMs = spent && spent.usedMs
+    if (hadItsTime(deadlineMs, { waitedMs, usedMs })) return endThread(thread, { kind: 'overdue' })
     void spent?.measure(() => threadCpuMs(thread.worker))
     running.timer = setTimeout(() => due(thread, running), LOOK_AGAIN_MS)
+  }
+
+  /** Ends a task that was given up, as soon as that saves more than a new thread costs. */
+  function endSoon(thread: Thread<Task, Result>, running: Running<Task, Result>): void {
+    clearTimeout(running.timer)
+    const leftMs = WORTH_ENDING_MS - (clock.monotonicMs() - running.startedMs)
+    running.timer = setTimeout(() => endThread(thread, { kind: 'givenUp' }), Math.max(0, leftMs))
   }
 
   function openThread(): Thread<Task, Result> {
     const worker = new Worker(options.entry, { resourceLimits: options.resourceLimits ?? {} })
     const thread: Thread<Task, Result> = { worker, running: null }
     worker.on('message', (answer: TaskOutcome<Result>) => {
-      if (thread.running?.waiting.call.endsThread === true) return endThread(thread, answer)
+      if (thread.running !== null && endsThread(thread.running.waiting.call, answer)) return endThread(thread, answer)
       settleRunning(thread, answer)
       startWaiting()
     })
@@ -106,17 +136,24 @@ export function openTaskPool<Task, Result>(options: {
 
   function startWaiting(): void {
     while (queue.length > 0 && !closed) {
+      if (queue[0]?.call.givenUp?.aborted) {
+        queue.shift()?.settle({ kind: 'givenUp' })
+        continue
+      }
       const idle = [...threads].find((thread) => thread.running === null)
       const thread = idle ?? (threads.size < options.size ? openThread() : null)
       if (thread === null) return
       const waiting = queue.shift() as Waiting<Task, Result>
+      const { givenUp } = waiting.call
       const running: Running<Task, Result> = {
         waiting,
+        onGivenUp: () => endSoon(thread, running),
         startedMs: clock.monotonicMs(),
         spent: byProcessor ? new SpentTime(idle === undefined ? 0 : null) : null,
         timer: setTimeout(() => due(thread, running), waiting.call.deadlineMs),
       }
       thread.running = running
+      givenUp?.addEventListener('abort', running.onGivenUp, { once: true })
       void running.spent?.measure(() => threadCpuMs(thread.worker))
       thread.worker.postMessage(waiting.call.task, waiting.call.transfer ?? [])
     }
@@ -136,4 +173,9 @@ export function openTaskPool<Task, Result>(options: {
       await Promise.all([...threads].map((thread) => thread.worker.terminate()))
     },
   }
+}
+
+function endsThread<Task, Result>({ endsThread: ends = false }: TaskCall<Task, Result>, answer: TaskOutcome<Result>): boolean {
+  if (typeof ends === 'boolean') return ends
+  return answer.kind === 'done' && ends(answer.result)
 }

@@ -1,7 +1,10 @@
 import { parentPort, type Transferable } from 'node:worker_threads'
 import type { TaskOutcome } from './task-pool.ts'
 
-/** Answers the tasks of a pool, one after the other. Called once by the entry module of a task thread; a throw becomes `failed`. */
+/**
+ * Answers the tasks of a pool, one after the other. The entry module of a task thread calls it once; when a task
+ * throws, its outcome is `failed`.
+ */
 export function serveTasks<Task, Result>(
   run: (task: Task) => { readonly result: Result; readonly transfer?: readonly Transferable[] },
 ): void {

@@ -4,11 +4,19 @@ export interface Timers {
   after(delayMs: number, run: () => void): () => void
 }
 
-/** Real timers; they do not keep the process alive. */
+/** Real timers that do not keep the process alive, for periodic work and deadlines. */
 export const systemTimers: Timers = {
   after: (delayMs, run) => {
     const timer = setTimeout(run, delayMs)
     timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Real timers that keep the process alive until they fire or are cancelled, for a pause that somebody awaits. */
+export const waitingTimers: Timers = {
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs)
     return () => clearTimeout(timer)
   },
 }

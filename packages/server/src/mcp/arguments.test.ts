@@ -22,3 +22,16 @@ it('[TOOL-6] [TOOL-8] who sent no list is told what the list holds', () => {
   })
   expect(expectation({ order: 'a' })).toMatchObject({ facts: { expected: 'array of strings of at least 1 items' } })
 })
+
+it('[TOOL-6] names the argument that means the same in another tool, and none that is merely the nearest', () => {
+  const properties = { docId: {}, format: {}, body: {} }
+  const refusal = (args: object) => checkArguments({ type: 'object', properties, additionalProperties: false }, { ...args })
+  expect(refusal({ content: 'x' })).toMatchObject({
+    message: 'There is no argument "content". Did you mean body? Expected is one of docId, format, body.',
+    facts: { nearest: 'body' },
+  })
+  expect(refusal({ delta: 1 })).toMatchObject({
+    message: 'There is no argument "delta". Expected is one of docId, format, body.',
+    facts: { argument: 'delta', known: ['docId', 'format', 'body'] },
+  })
+})

@@ -1,8 +1,10 @@
-import { nearestNames } from '@docrelay/model/nearest'
+import { likelyMeant } from '@docrelay/model/nearest'
 import { quote } from '@docrelay/model/quote'
 import type { JsonObject, ToolFailure } from './tool.ts'
 
-/** The part of JSON Schema 2020-12 that arguments are described with; a schema is both what callers see and what is checked. [TOOL-4] */
+/**
+ * The part of JSON Schema 2020-12 that describes arguments. The same schema is shown to callers and checked. [TOOL-4]
+ */
 export interface ValueSchema {
   readonly type?: ValueType | readonly ValueType[]
   readonly enum?: readonly string[]
@@ -26,10 +28,15 @@ export interface ArgumentsSchema extends ValueSchema {
 
 type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
 
-/** Of prose content; said in schemas and judged by its bytes with a code of its own, ERR_PROSE_TOO_LARGE. [PROSE-21] */
+/**
+ * Length of prose content in schemas. The check counts bytes and has a code of its own, ERR_PROSE_TOO_LARGE. [PROSE-21]
+ */
 export const CONTENT_LENGTH = 1_048_576
 
-/** Arguments that fit, without the optional ones that are null, or the refusal that names what does not. Nothing is coerced. [TOOL-6] */
+/**
+ * Checks arguments. Returns them without optional ones that are null, or a refusal that names the argument at fault.
+ * Never converts a value to another type. [TOOL-6]
+ */
 export function checkArguments(
   schema: ArgumentsSchema,
   args: JsonObject,
@@ -41,7 +48,7 @@ export function checkArguments(
   return membersFlaw(schema, given, '') ?? { kind: 'fit', args: given }
 }
 
-/** The refusal of one argument. */
+/** Makes the refusal of one argument. */
 export function badArgument(argument: string, sentence: string, facts: JsonObject): ToolFailure {
   return { kind: 'failure', code: 'ERR_BAD_ARGUMENT', message: sentence, facts: { argument, ...facts } }
 }
@@ -50,7 +57,7 @@ function isKnown({ properties = {} }: ValueSchema, name: string): boolean {
   return Object.hasOwn(properties, name)
 }
 
-/** `path` is that of the object with a point behind it, empty for the arguments themselves. */
+/** `path` is the path of the object with a point behind it, empty for the arguments themselves. */
 function membersFlaw(schema: ValueSchema, value: JsonObject, path: string): ToolFailure | null {
   const { properties = {}, required = [] } = schema
   const unknown = schema.additionalProperties === false ? Object.keys(value).find((name) => !isKnown(schema, name)) : undefined
@@ -66,11 +73,24 @@ function membersFlaw(schema: ValueSchema, value: JsonObject, path: string): Tool
 
 function unknownArgument(name: string, known: readonly string[], path: string): ToolFailure {
   const shown = path + quote(name)
-  const [nearest] = nearestNames(name, known, 1)
-  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  const nearest = sameMeaning(name, known) ?? likelyMeant(name, known)
+  const hint = nearest === null ? '' : ` Did you mean ${nearest}?`
   const wanted = known.length === 0 ? 'no argument' : `one of ${known.join(', ')}`
   const sentence = `There is no argument ${JSON.stringify(shown)}.${hint} Expected is ${wanted}.`
-  return badArgument(shown, sentence, { expected: wanted, ...(nearest !== undefined && { nearest }), known })
+  return badArgument(shown, sentence, { expected: wanted, ...(nearest !== null && { nearest }), known })
+}
+
+/** Groups of names that callers use for the same thing: tools name an argument by what it does in them. */
+const SAME_MEANING = [
+  ['content', 'body', 'text', 'markdown', 'html'],
+  ['docId', 'documentId', 'document'],
+]
+
+/** Returns the one argument of this tool that has the meaning which the unknown name has in other tools. */
+function sameMeaning(name: string, known: readonly string[]): string | null {
+  const group = SAME_MEANING.find((names) => names.includes(name)) ?? []
+  const meant = known.filter((one) => group.includes(one))
+  return meant.length === 1 ? (meant[0] ?? null) : null
 }
 
 function flawOf(schema: ValueSchema, value: unknown, path: string): ToolFailure | null {
@@ -112,7 +132,7 @@ function isWithin(schema: ValueSchema, value: unknown): boolean {
   if (typeof value !== 'string') return true
   const { minLength = 0, maxLength = Infinity } = schema
   if (value.length < minLength) return false
-  // A character takes at most two units: only in between they must be counted.
+  // A character takes at most two UTF-16 units, so characters are counted only when the length leaves it open.
   return maxLength === CONTENT_LENGTH || value.length <= maxLength || Array.from(value).length <= maxLength
 }
 
@@ -123,7 +143,7 @@ function misfit(argument: string, wanted: string, value: unknown): ToolFailure {
   return badArgument(argument, sentence, { expected: wanted, ...(got !== undefined && { got }) })
 }
 
-/** A schema in words. */
+/** Returns a schema in words. */
 function expected(schema: ValueSchema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`
   const type = schema.items?.type === 'string' ? 'array of strings' : [schema.type ?? 'a value'].flat().join(' or ')
@@ -135,7 +155,7 @@ function expected(schema: ValueSchema): string {
   return [type, ...bounds].join(' ')
 }
 
-/** What a list holds, so that who sent something else knows its members too. */
+/** Describes the items of a list with their members, for a caller that sent something else. */
 function itemsInWords(items: ValueSchema | undefined): string {
   return items?.properties === undefined ? ' items' : ` items with ${Object.keys(items.properties).join(', ')}`
 }
@@ -146,7 +166,7 @@ function bound(from: number | undefined, to: number | undefined, unit: string): 
   return to === undefined ? '' : `of at most ${to}${unit}`
 }
 
-/** What came, at a length that an error may repeat. [TOOL-14] */
+/** Returns the sent value, cut to a length that an error may quote. [TOOL-14] */
 function shownValue(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (isObject(value)) return 'an object'

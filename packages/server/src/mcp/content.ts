@@ -1,26 +1,32 @@
 import type { JsonObject, McpCaller } from './tool.ts'
 
-/** Resources, prompts and completion as the endpoint sees them. */
+/** Resources, prompts and completion, as the endpoint uses them. */
 export interface McpContent {
   readonly resources: McpResources
   readonly prompts: McpPrompts
-  /** The member `completion` of the result; `null` when the reference names nothing that can be completed. [RES-9] */
+  /**
+   * Returns the member `completion` of the result; `null` when the reference names nothing that can be completed.
+   * [RES-9]
+   */
   complete(caller: McpCaller, request: CompletionRequest): Promise<JsonObject | null>
 }
 
 export interface McpResources {
-  /** One page, newest first; `null` when `cursor` is not one of ours. [RES-7] */
+  /** Returns one page, newest first; `null` when `cursor` is not a cursor of this relay. [RES-7] */
   list(caller: McpCaller, cursor: string | null): Promise<ResourcePage | null>
   readonly templates: readonly JsonObject[]
-  /** The member `contents`, never empty; `null` when there is no such resource for this caller. [RES-8] */
+  /** Returns the member `contents`, never empty; `null` when this caller has no such resource. [RES-8] */
   read(caller: McpCaller, uri: string): Promise<readonly JsonObject[] | null>
-  /** Whether `read` would find it, without reading. */
+  /** Whether `read` would find the resource, without reading it. */
   mayRead(caller: McpCaller, uri: string): Promise<boolean>
-  /** The same for everyone and changing only with a release, so that anybody may keep it for an hour. [MCP-49] */
+  /**
+   * Whether the resource is the same for everyone and changes only with a release, so that anybody may cache it for an
+   * hour. [MCP-49]
+   */
   isPublic(uri: string): boolean
   /**
-   * Tells `sink` of changes until the watch is closed: merged, and with the right to read checked at each one. [RES-10..RES-12]
-   * Nothing is told of a URI before it was added.
+   * Notifies `sink` of changes until the watch is closed. Changes are merged, and the right to read is checked at each
+   * notification. [RES-10..RES-12] A URI causes no notification before it was added.
    */
   watch(caller: McpCaller, sink: ResourceSink): ResourceWatch
 }
@@ -43,7 +49,7 @@ export interface ResourceWatch {
 
 export interface McpPrompts {
   list(): readonly JsonObject[]
-  /** `refused` says in one sentence which prompt or argument is not there. [SKILL-5] */
+  /** `refused` says in one sentence which prompt or argument does not exist. [SKILL-5] */
   get(
     name: string,
     args: JsonObject,
@@ -54,6 +60,6 @@ export interface McpPrompts {
 export interface CompletionRequest {
   readonly ref: JsonObject
   readonly argument: { readonly name: string; readonly value: string }
-  /** The arguments that are already known. */
+  /** The arguments that the user has filled in already. */
   readonly known: JsonObject
 }

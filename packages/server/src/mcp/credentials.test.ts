@@ -26,7 +26,7 @@ describe('the static token', () => {
     })
   })
 
-  it('[MCP-18] is no credential on the main listener', async () => {
+  it('[MCP-18] the static token is not accepted on the main listener', async () => {
     const answer = await relay.send({ ...change, bearer: STATIC_TOKEN, mount: 'public' })
     expect([answer.status, answer.text]).toEqual([401, 'unauthorized'])
   })
@@ -111,7 +111,7 @@ describe('a token of the issuer', () => {
     ])
   })
 
-  it('[AUTH-1] query and cookie are no credentials', async () => {
+  it('[AUTH-1] query and cookie carry no credential', async () => {
     const token = relay.issuer.token()
     for (const sent of [{ path: `/mcp?access_token=${token}` }, { headers: { cookie: `authorization=Bearer ${token}` } }])
       expect((await relay.send({ ...change, ...sent, bearer: null })).status).toBe(401)

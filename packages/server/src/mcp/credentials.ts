@@ -11,7 +11,7 @@ import type { McpCaller } from './tool.ts'
 export const STATIC_PRINCIPAL = 'service:mcp'
 
 export interface CredentialDeps {
-  /** `null` when the static token is no credential. [MCP-18] */
+  /** `null` when the static token is not accepted here. [MCP-18] */
   readonly staticToken: string | null
   readonly verify: TokenVerifier
   readonly isRevoked: (jti: string) => boolean
@@ -23,15 +23,18 @@ export interface CredentialDeps {
 }
 
 export interface EndpointCaller extends McpCaller {
-  /** Tells callers apart: kind of credential, workspace and principal. */
+  /** Identifies the caller: kind of credential, workspace and principal. */
   readonly key: string
-  /** The same over all workspaces. */
+  /** Identifies the principal over all workspaces. */
   readonly principalKey: string
-  /** Whether the credential would be accepted still. [MCP-28] */
+  /** Whether the credential would still be accepted. [MCP-28] */
   isGood(): boolean
 }
 
-/** `refused`: 401 whatever the reason; `forbidden`: a good token, but not for a workspace of this relay. [MCP-21, MCP-22] */
+/**
+ * `refused`: 401, whatever the reason. `forbidden`: a good token, but not for a workspace of this relay. [MCP-21,
+ * MCP-22]
+ */
 export type CredentialOutcome =
   | { readonly kind: 'accepted'; readonly caller: EndpointCaller }
   | { readonly kind: 'refused' }
@@ -39,13 +42,13 @@ export type CredentialOutcome =
 
 export type ReadCredential = (authorization: readonly string[], namedWorkspace: string | undefined) => Promise<CredentialOutcome>
 
-/** The static token first, then the token of the issuer. [MCP-18] */
+/** Makes a reader of credentials: tries the static token first, then a token of the issuer. [MCP-18] */
 export function createCredentialReader(deps: CredentialDeps): ReadCredential {
   const expected = deps.staticToken === null ? null : digest(deps.staticToken)
   return async (authorization, namedWorkspace) => {
     const bearer = readBearer(authorization)
     if (bearer === null) return { kind: 'refused' }
-    // Of digests, so that neither content nor length shows in the time it takes.
+    // Compares digests, so that the duration reveals neither content nor length.
     if (expected !== null && timingSafeEqual(expected, digest(bearer))) return staticCaller(namedWorkspace, deps)
     const verification = await deps.verify(bearer)
     if (verification.kind === 'refused') {
@@ -70,7 +73,7 @@ function staticCaller(namedWorkspace: string | undefined, { tenancy, limitsOf }:
   return { kind: 'accepted', caller: callerOf(access, true, () => true) }
 }
 
-/** JSON keeps the parts apart whatever characters they have. */
+/** JSON keeps the parts apart, whatever characters they have. */
 function callerOf(access: Access, isStatic: boolean, isGood: () => boolean): EndpointCaller {
   const principalKey = JSON.stringify([isStatic, access.sub])
   return { access, isStatic, isGood, principalKey, key: JSON.stringify([isStatic, access.sub, access.workspaceId]) }

@@ -1,3 +1,4 @@
+import type { BodyBudget } from '../http/body-budget.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -11,11 +12,13 @@ export interface EndpointDeps {
   readonly parts: McpParts
   readonly readCredential: ReadCredential
   readonly takeRate: TakeRate
-  /** Strict JSON, long bytes off the main thread; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
-  readonly parseJson: (bytes: Uint8Array, maxBytes: number) => Promise<unknown>
+  /** Parses strict JSON, long bytes off the main thread; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
+  readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
+  /** The budget of the REST routes. [H3] */
+  readonly budget: BodyBudget
   readonly isDraining: () => boolean
   readonly corsOrigins: readonly string[]
-  /** Empty: every origin. [MCP-5] */
+  /** An empty list allows every origin. [MCP-5] */
   readonly allowedOrigins: readonly string[]
   readonly clock: Clock
   readonly timers: Timers

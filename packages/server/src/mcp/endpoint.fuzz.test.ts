@@ -95,9 +95,9 @@ it('[MCP-8] [MCP-10] [MCP-11] [OPS-8] whatever a message says, it is answered un
     { seed: 20_261_121, numRuns: 1_500 },
   )
   expect(relay.logLines.filter((line) => line.includes('unexpected'))).toEqual([])
-}, 30_000)
+})
 
-it('[MCP-8] [X24] bytes that are no HTTP, and bodies that end early, leave the endpoint as it was', async () => {
+it('[MCP-8] [X24] bytes that are not HTTP, and bodies that end early, do no harm to the endpoint', async () => {
   const port = Number(new URL(relay.urls.local).port)
   const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${STATIC_TOKEN}\r\n`
   for (const bytes of [

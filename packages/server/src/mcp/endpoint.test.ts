@@ -105,7 +105,7 @@ describe('bodies', () => {
     if (status === 415) expect(answer.headers['content-type']).toBe('text/plain')
   })
 
-  it('[MCP-7] [MCP-8] the type is looked at before the JSON', async () => {
+  it('[MCP-7] [MCP-8] the content type is checked before the JSON', async () => {
     expect((await relay.send({ body: '{', headers: { 'content-type': 'text/plain' } })).status).toBe(415)
   })
 

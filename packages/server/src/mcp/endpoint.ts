@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mayCreate } from '../access/access.ts'
 import { pathOf } from '../http/app.ts'
-import { createBodyBudget } from '../http/body-budget.ts'
 import { preflightHeaders } from '../http/cors.ts'
-import { leavesBody, readBody, requestChunks } from '../http/request-body.ts'
+import { createPartTurns, leavesBody, readBody, requestChunks } from '../http/request-body.ts'
 import { asRelayError } from '../http/respond.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -11,7 +11,8 @@ import type { EndpointDeps } from './endpoint-deps.ts'
 import { answerEmpty, answerJson, answerPlain, type Exchange, openExchange } from './exchange.ts'
 import { errorMessage, readMessage, RPC_ERRORS, RpcError, type RpcId } from './json-rpc.ts'
 import { createMessages } from './messages.ts'
-import { isAllowedOrigin, isLoopbackRequest, isUsableHost, publicOrigin } from './origin.ts'
+import { publicOrigin } from '../http/host-header.ts'
+import { isAllowedOrigin, isLoopbackRequest, isUsableHost } from './origin.ts'
 import { createSessions, SessionClosed } from './sessions.ts'
 import { createStreams } from './streams.ts'
 
@@ -20,27 +21,30 @@ const MAX_BODY_BYTES = 8_388_608
 const METHODS = ['GET', 'POST', 'DELETE'] as const
 const PUBLIC_METHODS = [...METHODS, 'OPTIONS']
 
-/** Answers the requests of a listener that are for the endpoint, and says whether it did. */
+/** Answers those requests of a listener that are for the endpoint, and returns whether it did. */
 export type Mount = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
 
 export interface McpEndpoint {
-  /** For a listener of loopback addresses: it also refuses what another site's page could have sent, whatever the path. [MCP-4] */
+  /**
+   * For a listener on loopback addresses: also refuses requests that a page of another site could have sent, on every
+   * path. [MCP-4]
+   */
   readonly loopback: Mount
-  /** For the listener that everyone reaches. [MCP-5] */
+  /** For the main listener. [MCP-5] */
   readonly folded: Mount
-  /** Ends the open streams; calls in progress are answered. */
+  /** Ends the open streams; calls in progress are still answered. */
   drain(): void
 }
 
-/** One handler behind both mounts: the same tools, data and sessions. [MCP-1] */
+/** Makes one handler for both listeners, with the same tools, data and sessions. [MCP-1] */
 export function createEndpoint(deps: EndpointDeps): McpEndpoint {
   const { clock, timers, random, log } = deps
+  const parts = createPartTurns()
   const sessions = createSessions(clock, random)
   const streams = createStreams(deps.parts.content.resources, timers)
   const handleMessage = createMessages({ ...deps, sessions, streams })
-  const budget = createBodyBudget(MAX_BODY_BYTES)
 
-  /** The HTTP part of the order of checks; what a message itself can get wrong comes after it. [MCP-3] */
+  /** Does the HTTP part of the checks, in order; the checks of the message follow. [MCP-3] */
   const serve = async (exchange: Exchange, allowed: readonly string[]): Promise<void> => {
     const { incoming } = exchange
     if (!allowed.includes(incoming.method ?? '')) {
@@ -66,13 +70,14 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     const { incoming } = exchange
     const declared = exchange.header('content-length')
     if (Number(declared) > MAX_BODY_BYTES) throw bodyTooLarge()
-    const account = budget.open(caller.access.workspaceId)
+    const { workspaceId, role } = caller.access
+    const account = deps.budget.open({ kind: mayCreate(role) ? 'writers' : 'viewers', workspaceId })
     let value: unknown
     try {
-      const chunks = requestChunks(incoming, exchange.outgoing)
-      const bytes = await readBody({ chunks, declared }, { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }, account)
+      const chunks = requestChunks(incoming, exchange.outgoing, { clock, timers, parts, workspaceId, givenUp: account.givenUp })
+      const bytes = await readBody(chunks, { maxBytes: MAX_BODY_BYTES, tooLarge: bodyTooLarge }, account)
       checkContentType(exchange.header('content-type'))
-      value = await deps.parseJson(bytes, MAX_BODY_BYTES)
+      value = await deps.parseJson(bytes, MAX_BODY_BYTES, workspaceId)
     } catch (error) {
       if (!(error instanceof RelayError) || error.code !== 'BAD_JSON') throw error
       return refuseMessage(exchange, null, new RpcError('parse', `Parse error: ${error.message}`))
@@ -135,7 +140,7 @@ async function authenticate(exchange: Exchange, readCredential: ReadCredential):
   return outcome.caller
 }
 
-/** Absent is JSON as well; its parameters say nothing. [MCP-7] */
+/** A missing Content-Type counts as JSON; parameters such as charset are ignored. [MCP-7] */
 function checkContentType(contentType: string | undefined): void {
   if (contentType === undefined || contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json') return
   throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.')
@@ -145,7 +150,10 @@ function refuseMessage(exchange: Exchange, id: RpcId | null, error: RpcError): v
   answerJson(exchange, RPC_ERRORS[error.kind].legacy, errorMessage(id, error))
 }
 
-/** The one place where a refusal becomes a response. What is unexpected is told to the log and to nobody else. [OPS-8] */
+/**
+ * Turns a refusal into a response; the only place that does so. Details of an unexpected error go to the log only.
+ * [OPS-8]
+ */
 function fail(exchange: Exchange, thrown: unknown, log: Logger, metrics: EndpointDeps['metrics']): void {
   const error = asRelayError(thrown)
   if (error.code === 'INTERNAL') {
@@ -176,13 +184,13 @@ function bodyTooLarge(): RelayError {
 }
 
 function tooManyStreams(): RelayError {
-  return new RelayError('RATE_LIMITED', 'The principal has as many open streams as it may have.')
+  return new RelayError('RATE_LIMITED', 'The caller has reached its limit of open streams; close one first.')
 }
 
 function note({ outgoing, incoming, requestId, startedMs, note: noted }: Exchange, deps: EndpointDeps): void {
   const durationMs = deps.clock.monotonicMs() - startedMs
   const { statusCode: status } = outgoing
-  // How long a stream was open says nothing about how fast the relay answers.
+  // The time that a stream was open says nothing about how fast the relay answers.
   const isStream = incoming.method === 'GET' || noted.method === 'subscriptions/listen'
   if (!isStream || status !== 200) {
     deps.metrics.observe('http_server_request_duration_seconds', durationMs / 1000, {

@@ -9,19 +9,19 @@ import type { JsonObject } from './tool.ts'
 
 const OK = 200
 
-/** One HTTP request to the endpoint, and the response that is made of it. */
+/** One HTTP request to the endpoint, with the response to it. */
 export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly requestId: string
   readonly startedMs: number
-  /** Headers of every response to it. */
+  /** Headers of every response to this request. */
   readonly common: Readonly<Record<string, string>>
   header(name: string): string | undefined
-  /** Every value of a header that may come once only. */
+  /** Returns every value of a header that may occur only once. */
   headers(name: string): readonly string[]
   readonly query: URLSearchParams
-  /** For the log: what the message asked for, and as whom. */
+  /** For the log: the method of the message, and the caller. */
   readonly note: { method: string | null; tool: string | null; workspace: string | null; sub: string | null }
 }
 
@@ -51,7 +51,7 @@ export function openExchange(
   }
 }
 
-/** A refusal that is not JSON-RPC: short plain text under the status of its row. [MCP-14] */
+/** Answers with a refusal that is not JSON-RPC: short plain text with the status of its row. [MCP-14] */
 export function answerPlain(
   { outgoing, common }: Pick<Exchange, 'outgoing' | 'common'>,
   error: RelayError,
@@ -77,7 +77,7 @@ export function answerEmpty(
   outgoing.end()
 }
 
-/** One JSON-RPC message as the whole response. */
+/** Answers with one JSON-RPC message as the whole response. */
 export function answerJson(
   { outgoing, common }: Exchange,
   status: number,
@@ -90,16 +90,16 @@ export function answerJson(
   outgoing.end(text)
 }
 
-/** The answer to one POSTed request, as one JSON body or as events. [MCP-12, MCP-13, MCP-14] */
+/** Answers one POSTed request, as one JSON body or as events. [MCP-12, MCP-13, MCP-14] */
 export interface RpcResponder {
-  /** Whether messages can be sent before the answer. */
+  /** True when messages can be sent before the answer. */
   readonly events: boolean
-  /** A message before the answer; without SSE framing nothing is sent. */
+  /** Sends a message before the answer; does nothing without SSE framing. */
   notify(message: JsonObject): void
   answer(status: number, message: JsonObject, headers?: Readonly<Record<string, string>>): void
-  /** Leaves the response to someone else. */
+  /** Leaves the response to another writer. */
   cede(): void
-  /** Ends without an answer, for a request that its caller gave up. */
+  /** Ends the response without an answer, for a request that its caller cancelled. */
   leave(): void
 }
 
@@ -113,7 +113,7 @@ export function createResponder(exchange: Exchange, events: boolean, timers: Tim
     stream ??= openEventStream(outgoing, { ...common, ...headers })
     return stream
   }
-  // A call that takes long must not look like a dead connection.
+  // Sends comments, so that a long call does not look like a dead connection.
   const beat = (): void => {
     cancelBeat = timers.after(BEAT_MS, () => {
       opened().comment()
@@ -124,7 +124,7 @@ export function createResponder(exchange: Exchange, events: boolean, timers: Tim
     beat()
     outgoing.once('close', () => cancelBeat())
   }
-  // Without events nothing can be written while it runs, which is no reason to cut the connection.
+  // Without events nothing can be sent while the call runs, so the idle timeout must not cut the connection.
   else socket.setTimeout(0)
   return {
     events,

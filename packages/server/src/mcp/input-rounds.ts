@@ -7,37 +7,39 @@ import type { JsonObject } from './tool.ts'
 
 const LIFE_MS = 3_600_000
 
-/** Something that the client must find out before its request can be answered, as a request that it answers in its next round. */
+/**
+ * A question that the client must answer before its request can be answered. The client answers it in its next round.
+ */
 export interface InputRequest {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
   readonly params: JsonObject
 }
 
-/** The capability that a client must have declared to be asked. */
+/** For each kind of question, the capability that a client must have declared. */
 const NEEDED: Readonly<Record<InputRequest['method'], string>> = {
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
   'roots/list': 'roots',
 }
 
-/** What a request brings of the round before. */
+/** What a request brings from the round before. */
 export interface InputRound {
-  /** By the names under which they were asked for, as the client sent them. */
+  /** The client's answers, by the names of the questions. */
   readonly responses: JsonObject
-  /** What was kept of the round before; `null` in the first one. */
+  /** The state of the round before; `null` in the first round. */
   readonly state: unknown
 }
 
 type RoundContext = Pick<RequestContext, 'access' | 'isStatic' | 'era' | 'params'>
 
 /**
- * Requests on the modern leg that take more than one round, with nothing kept here between two of them: what has to be remembered travels with
- * the client, sealed so that nobody else can use or change it. [MCP-48, MCP-58]
+ * Requests on the modern leg that take more than one round. The relay keeps nothing between two rounds: the state
+ * travels with the client, sealed so that nobody else can use or change it. [MCP-48, MCP-58]
  */
 export interface InputRounds {
-  /** Throws RpcError when the state is not one that this caller was given for this request within the hour. */
+  /** Throws RpcError unless this caller was given the state for this request within the last hour. */
   read(context: RoundContext): InputRound
-  /** The result that asks for `requests`. Throws RpcError when the client did not declare that it can be asked. */
+  /** Returns the result that asks `requests`. Throws RpcError when the client did not declare that it can answer. */
   require(context: RoundContext, requests: Readonly<Record<string, InputRequest>>, state?: unknown): JsonObject
 }
 
@@ -60,7 +62,7 @@ export function createInputRounds({ key, clock }: { readonly key: Uint8Array; re
   }
 }
 
-/** A client is asked only for what it said it can do. */
+/** Throws unless the client declared the capability. */
 export function requireCapability({ era, params }: Pick<RoundContext, 'era' | 'params'>, name: string): void {
   if (era === 'modern' && declaredCapability(params, name)) return
   throw new RpcError('capability', `The client did not declare the capability ${name}, which this request needs.`, {
@@ -87,7 +89,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** Over the state, the caller, and what is asked for: it is good for nothing else. */
+/** Signs the state together with the caller and the request, so that it is valid for nothing else. */
 function mac(body: string, { access, isStatic, params }: RoundContext, key: Uint8Array): Buffer {
   const asked = [own(params, 'name') ?? null, own(params, 'uri') ?? null]
   const bound = JSON.stringify([body, isStatic, access.workspaceId, access.sub, ...asked])

@@ -19,7 +19,7 @@ version -32022 400 400
 limit 429 429 429
 `
 
-it('[section 1.5] codes and statuses are what they are pinned to', () => {
+it('[MCP-61] codes and statuses are what they are pinned to', () => {
   const rows = Object.entries(RPC_ERRORS).map(([kind, { code, legacy, modern }]) => [kind, code, legacy, modern].join(' '))
   expect(rows).toEqual(PINNED.trim().split('\n'))
 })

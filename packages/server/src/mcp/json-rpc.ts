@@ -7,7 +7,7 @@ export interface RpcRequest {
   readonly kind: 'request'
   readonly id: RpcId
   readonly method: string
-  /** Empty when the message has none, or something that is no object. */
+  /** Empty when the message has no parameters, or when they are no object. */
   readonly params: JsonObject
 }
 
@@ -17,7 +17,7 @@ export interface RpcNotification {
   readonly params: JsonObject
 }
 
-/** What a client answered to a request of the server. */
+/** The answer of a client to a request of the server. */
 export interface RpcAnswer {
   readonly kind: 'answer'
   readonly id: unknown
@@ -30,7 +30,7 @@ export type RpcMessage = RpcRequest | RpcNotification | RpcAnswer
 const OK = 200
 const BAD = ERRORS.BAD_REQUEST.status
 
-/** THE table of JSON-RPC errors: code, HTTP status on the legacy and on the modern leg, when. [section 1.5] */
+/** THE table of JSON-RPC errors: code, HTTP status on the legacy and on the modern leg, and the situation. [MCP-61] */
 export const RPC_ERRORS = {
   parse: { code: -32700, legacy: BAD, modern: BAD, when: 'the body is not JSON' },
   shape: { code: -32600, legacy: BAD, modern: BAD, when: 'a batch, or not a JSON-RPC request' },
@@ -82,7 +82,7 @@ export const RPC_ERRORS = {
 export type RpcErrorKind = keyof typeof RPC_ERRORS
 export type Era = 'legacy' | 'modern'
 
-/** A request that is answered with a JSON-RPC error. `message` is one sentence for the caller. */
+/** Answers a request with a JSON-RPC error. `message` is one sentence for the caller. */
 export class RpcError extends Error {
   readonly kind: RpcErrorKind
   readonly data: JsonObject | undefined
@@ -99,7 +99,10 @@ export class RpcError extends Error {
 
 const LARGEST_ID = Number.MAX_SAFE_INTEGER
 
-/** One parsed body as a message; else the error that refuses it, with the id where one can be read. [MCP-9, MCP-10, MCP-11] */
+/**
+ * Reads one parsed body as a message. Otherwise returns the error that refuses it, with the id when it can be read.
+ * [MCP-9, MCP-10, MCP-11]
+ */
 export function readMessage(
   value: unknown,
 ): RpcMessage | { readonly kind: 'refused'; readonly id: RpcId | null; readonly error: RpcError } {
@@ -141,17 +144,20 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A number only as far as it is told from its neighbours: beyond, another one would be repeated, and nobody waits for that. */
+/**
+ * A number counts as an id only while it is exact: the answer to a larger one would carry another number, for which
+ * nobody waits.
+ */
 export function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Math.abs(value) <= LARGEST_ID)
 }
 
-/** A member of the object itself; nothing that an object inherits is ever taken for one. */
+/** Returns a member of the object itself, never an inherited one. */
 export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** A text member that the method cannot do without. */
+/** Returns a text parameter that the method requires. */
 export function requiredText(params: JsonObject, name: string): string {
   const value = own(params, name)
   if (typeof value !== 'string') throw new RpcError('params', `The parameter ${name} must be a string.`)

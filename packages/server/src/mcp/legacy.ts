@@ -1,13 +1,12 @@
 import { nameOfClient } from './client-name.ts'
 import type { EndpointCaller } from './credentials.ts'
-import { INSTRUCTIONS } from './instructions.ts'
 import { own, requiredText, RpcError } from './json-rpc.ts'
 import { type McpParts, type Method, noResource, SHARED_METHODS } from './methods.ts'
 import { MODERN_VERSION } from './modern.ts'
 import { LOG_LEVELS, type LogLevel, type Session, type Sessions } from './sessions.ts'
 import type { JsonObject } from './tool.ts'
 
-/** Oldest first. [MCP-1] */
+/** The versions of the legacy leg, oldest first. [MCP-1] */
 export const LEGACY_VERSIONS = ['2025-03-26', '2025-06-18', '2025-11-25'] as const
 const NEWEST = '2025-11-25'
 const ALL_VERSIONS = [...LEGACY_VERSIONS, MODERN_VERSION]
@@ -26,16 +25,19 @@ export function initialize(
   params: JsonObject,
   caller: EndpointCaller,
   sessions: Sessions,
-  { serverInfo }: Pick<McpParts, 'serverInfo'>,
+  { serverInfo, instructions }: Pick<McpParts, 'serverInfo' | 'instructions'>,
 ): { readonly result: JsonObject; readonly session: Session } {
   const asked = own(params, 'protocolVersion')
   const protocolVersion = LEGACY_VERSIONS.find((version) => version === asked) ?? NEWEST
   const clientName = nameOfClient(own(params, 'clientInfo'))
-  const session = sessions.open(caller.key, { version: protocolVersion, clientName })
-  return { session, result: { protocolVersion, capabilities: CAPABILITIES, serverInfo, instructions: INSTRUCTIONS } }
+  const session = sessions.open(
+    { key: caller.key, principalKey: caller.principalKey, workspaceId: caller.access.workspaceId },
+    { version: protocolVersion, clientName },
+  )
+  return { session, result: { protocolVersion, capabilities: CAPABILITIES, serverInfo, instructions } }
 }
 
-/** A version that the endpoint does not know at all is told those it does. [MCP-35] */
+/** Refuses a version that the endpoint does not know, and names those it does. [MCP-35] */
 export function checkLegacyVersion(header: string | undefined): void {
   if (header === undefined || LEGACY_VERSIONS.some((version) => version === header)) return
   const message = 'The header MCP-Protocol-Version names no version that is served here.'
@@ -74,7 +76,7 @@ const unsubscribe: Method = (params, { session }) => {
   return {}
 }
 
-/** Beside `initialize`, which makes a session. [MCP-36] */
+/** The methods of the legacy leg, except `initialize`, which makes a session. [MCP-36] */
 export const LEGACY_METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ...SHARED_METHODS,
   ['ping', () => ({})],

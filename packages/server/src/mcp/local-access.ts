@@ -7,14 +7,17 @@ import type { Reader } from '../documents/metadata.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { LocalDocuments, LocalHead } from './local-documents.ts'
 
-/** What the endpoint asks of documents. */
+/** The part of the document service that the endpoint uses. */
 export type McpDocuments = Pick<Documents, 'list' | 'get' | 'require' | 'create' | 'edit' | 'remove'>
 
 export interface LocalAccessDeps {
   readonly local: LocalDocuments
   /** The workspace whose callers see the local documents. [LOCAL-3] */
   readonly workspaceId: string
-  /** The documents that the relay stores, those that the caller may not read included: their ids win. [LOCAL-4] */
+  /**
+   * Returns the ids of all stored documents, also those that the caller may not read: a stored document hides a local
+   * one with its id. [LOCAL-4]
+   */
   storedIds(workspaceId: string): Promise<ReadonlySet<string>>
 }
 
@@ -22,19 +25,22 @@ export function sourceOf(head: DocumentHead): 'relay' | 'local' {
   return 'source' in head && head.source === 'local' ? 'local' : 'relay'
 }
 
-/** A write that met a local document: the row of the tools' table, or `null` for any other error. [LOCAL-4] */
+/** Turns a write to a local document into its row of the table of tool errors; `null` for any other error. [LOCAL-4] */
 export function localRefusal(error: RelayError): Refusal | null {
   if (typeof error.details['promote'] !== 'string') return null
   return { kind: 'refused', code: 'ERR_LOCAL_READ_ONLY', message: error.message, facts: error.details }
 }
 
-/** `documents`, and where the relay stores none of an id the local one, to be read only. [LOCAL-3..LOCAL-5] */
+/**
+ * Adds the local documents, read-only, to `documents`: an id that the relay does not store may name a local one.
+ * [LOCAL-3..LOCAL-5]
+ */
 export function withLocalDocuments(documents: McpDocuments, deps: LocalAccessDeps): McpDocuments {
   const { local } = deps
   const sees = ({ workspaceId }: Access): boolean => workspaceId === deps.workspaceId
   const readerOf = ({ sub }: Access): Reader => ({ sub, level: 'view' })
 
-  /** What `work` gives, else what the local document does for an id that the relay does not store. */
+  /** Returns the result of `work`; when the relay does not store the id, the result for the local document. */
   async function orLocal<T>(access: Access, work: Promise<T>, instead: () => Promise<T | null>): Promise<T> {
     try {
       return await work

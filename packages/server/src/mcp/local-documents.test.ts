@@ -74,7 +74,7 @@ describe('a directory of local documents', () => {
     expect([await local.read('a'), await local.head('a'), await titles()]).toEqual([null, null, {}])
   })
 
-  it('[LOCAL-2] [TOOL-12] skips what is no document of the directory, with one line for each state of a file', async () => {
+  it('[LOCAL-2] [TOOL-12] files that are not local documents are skipped, with one log line for each state of a file', async () => {
     await writeFile(join(parent, 'outside.json'), JSON.stringify(LIST_FORM))
     await put('inside', LIST_FORM)
     await symlink(join(parent, 'outside.json'), file('leaving'))

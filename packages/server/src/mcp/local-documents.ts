@@ -7,7 +7,7 @@ import type { DocumentHead, DocumentRecord } from '../documents/document-store.p
 import { MAX_LOCAL_BYTES } from '../documents/local-body.ts'
 import type { Logger } from '../kernel/log.ts'
 
-/** Of a document that is a file on this host. */
+/** Head of a document that is a file on this host. */
 export interface LocalHead extends DocumentHead {
   readonly source: 'local'
 }
@@ -16,9 +16,9 @@ export interface LocalRecord extends DocumentRecord {
   readonly head: LocalHead
 }
 
-/** The documents of a directory as they are now; nothing is ever written to it. [LOCAL-1..LOCAL-3] */
+/** The documents in a directory, as they are now. The relay never writes to it. [LOCAL-1..LOCAL-3] */
 export interface LocalDocuments {
-  /** In no order. A file that cannot be read is none. */
+  /** Lists the documents in no order. A file that cannot be read is left out. */
   list(): Promise<readonly LocalHead[]>
   head(id: string): Promise<LocalHead | null>
   read(id: string): Promise<LocalRecord | null>
@@ -33,30 +33,33 @@ export interface LocalDocumentsDeps {
 }
 
 const SUFFIX = '.json'
-/** Bodies that are kept for the next read. */
+/** Bytes of bodies that are kept for the next read. */
 const KEPT_BYTES = 64 * 1024 * 1024
 const LAST_DATE_MS = 8.64e15
 
-/** A file by what tells one state of it from the next. */
+/** A file with the facts that change when the file changes. */
 interface Place {
   readonly path: string
   readonly stamp: string
 }
 
-/** What the file was when it was last looked into; `head` is `null` for one that was skipped. */
+/** The state of the file when it was last read; `head` is `null` when the file was skipped. */
 interface Entry {
   readonly stamp: string
   readonly head: LocalHead | null
 }
 
-/** Looks at the directory at every use, and into a file only when it changed; watchers would miss changes on network file systems. [LOCAL-2] */
+/**
+ * Opens a directory of local documents. Every use lists the directory and reads only files that changed; file watchers
+ * would miss changes on network file systems. [LOCAL-2]
+ */
 export function openLocalDocuments({ directory, workspaceId, bodies, log }: LocalDocumentsDeps): LocalDocuments {
   const entries = new Map<string, Entry>()
   const kept = createKeptBodies()
   const loading = new Map<string, Promise<LocalRecord | null>>()
   let toldDirectory: string | null = null
 
-  /** One line per state of a file. */
+  /** Writes one log line for each state of a file. */
   function skip(id: string, stamp: string, reason: string): null {
     if (entries.get(id)?.stamp !== stamp) {
       log.warn('mcp.local_document_skipped', 'a local document is skipped', { workspace: workspaceId, docId: id, reason })
@@ -74,7 +77,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
 
   async function locate(id: string): Promise<Place | null> {
     if (!isDocumentId(id)) return null
-    // `names` tells of a directory that cannot be read.
+    // `names` reports a directory that cannot be read.
     const root = await realpath(directory).catch(() => null)
     if (root === null) return forget(id)
     try {
@@ -106,6 +109,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
       workspaceId,
       id,
       key: 0,
+      lineage: '',
       version,
       ...nobodys,
       ...times,
@@ -119,7 +123,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
     return { head, body: bytes }
   }
 
-  /** Callers who come together look into a file once. */
+  /** Callers that need the same file at the same time share one read. */
   function loadOnce(id: string, place: Place): Promise<LocalRecord | null> {
     const key = `${place.stamp} ${id}`
     const begun = loading.get(key) ?? load(id, place).finally(() => loading.delete(key))
@@ -168,7 +172,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
           skip(id, 'name', 'its name is no id of a document')
           continue
         }
-        // A file that cannot be looked into now must not fail the others; the next use tries again.
+        // A file that cannot be read now must not fail the others; the next use tries again.
         const found = await head(id).catch((error: unknown) => {
           log.warn('mcp.local_document_skipped', 'a local document is skipped', { docId: id, reason: String(error) })
           return null
@@ -189,9 +193,11 @@ interface FileRead {
   readonly bytes: Uint8Array
 }
 
-/** A file that grows meanwhile is read as long as it was; its stamp is another one at the next use. */
+/**
+ * Reads a file up to the length that it had at first. A file that grows meanwhile has another stamp at the next use.
+ */
 async function readFile(path: string): Promise<FileRead> {
-  // Neither a pipe nor a link that took the file's place may hold or lead the call.
+  // A pipe must not block the call, and a link must not lead it elsewhere, even when one takes the file's place.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {
     const seen = await file.stat({ bigint: true })
@@ -229,7 +235,7 @@ interface KeptBodies {
   drop(id: string): void
 }
 
-/** The bodies that were used last. */
+/** Keeps the bodies that were used last. */
 function createKeptBodies(): KeptBodies {
   const bodies = new Map<string, { readonly stamp: string; readonly bytes: Uint8Array }>()
   let total = 0

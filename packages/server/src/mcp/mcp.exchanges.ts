@@ -2,7 +2,7 @@ import type { RouteExchange } from '../kernel/exchange.ts'
 
 const TEXTS = { type: 'array', items: { type: 'string' } } as const
 
-/** What the routes beside the endpoint answer. [REST-36] */
+/** Answers of the routes beside the endpoint. [REST-36] */
 export const MCP_EXCHANGES = {
   discovery: {
     responses: {
@@ -18,7 +18,7 @@ export const MCP_EXCHANGES = {
         },
       },
     },
-    // Where the endpoint is not on this listener.
+    // When this listener does not serve the endpoint.
     errors: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, RouteExchange>

@@ -2,7 +2,7 @@ import type { Route, RouteDeclaration, RouteRequest } from '../http/route.ts'
 import { MCP_EXCHANGES } from './mcp.exchanges.ts'
 import { LEGACY_VERSIONS } from './legacy.ts'
 import { MODERN_VERSION } from './modern.ts'
-import { publicOrigin } from './origin.ts'
+import { publicOrigin } from '../http/host-header.ts'
 
 const DISCOVERY = {
   method: 'GET',
@@ -13,7 +13,7 @@ const DISCOVERY = {
   exchange: MCP_EXCHANGES.discovery,
 } as const
 
-/** On the listener that serves the endpoint, found by the address in its 401. [MCP-23] */
+/** Routes on the main listener, and on the loopback listener when it serves the endpoint. [MCP-23] */
 export const MCP_ROUTES = {
   discovery: { ...DISCOVERY, path: '/.well-known/oauth-protected-resource' },
   discoveryOfPath: { ...DISCOVERY, path: '/.well-known/oauth-protected-resource/mcp' },
@@ -28,7 +28,7 @@ export function mcpRoutes({ issuer }: { readonly issuer: string }): readonly Rou
   return Object.values(MCP_ROUTES).map((route) => ({ ...route, handle }))
 }
 
-/** What the loopback listener says of itself; the main one has no such route. [MCP-17] */
+/** Returns the answer of `GET /` on the loopback listener; the main listener has no such answer. [MCP-17] */
 export function loopbackRoot(version: string): Route {
   return {
     method: 'GET',

@@ -4,8 +4,9 @@ import type { EndpointDeps } from './endpoint-deps.ts'
 import { answerEmpty, createResponder, type Exchange, type RpcResponder } from './exchange.ts'
 import { type Era, errorMessage, own, resultMessage, RPC_ERRORS, RpcError, type RpcMessage, type RpcRequest } from './json-rpc.ts'
 import { checkLegacyVersion, initialize, LEGACY_METHODS } from './legacy.ts'
-import { cacheHints, checkModern, honour, isModern, MODERN_METHODS, modernResult } from './modern.ts'
+import { cacheHints, checkModern, honour, isModern, MODERN_METHODS, MODERN_VERSION, modernResult } from './modern.ts'
 import { openCall } from './open-call.ts'
+import { quoted } from './methods.ts'
 import { type Session, SessionClosed, type Sessions } from './sessions.ts'
 import { wantsEvents } from './sse.ts'
 import { MAX_STREAMS, type Streams } from './streams.ts'
@@ -16,10 +17,10 @@ export interface MessageDeps extends EndpointDeps {
   readonly streams: Streams
 }
 
-/** What one POSTed message brings about: the part of the checks that is about messages, then the method. [MCP-3] */
+/** Handles one POSTed message: checks the message, then runs its method. [MCP-3] */
 export type HandleMessage = (message: RpcMessage, exchange: Exchange, caller: EndpointCaller) => Promise<void>
 
-/** They cost no token. [MCP-54] */
+/** Methods that take no rate token. [MCP-54] */
 const FREE: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'subscriptions/listen', 'logging/setLevel'])
 
 interface Arrived {
@@ -30,7 +31,7 @@ interface Arrived {
   readonly session: Session | null
 }
 
-/** `null`: the answer is a stream that is open now, or nobody waits for one any more. */
+/** `null`: the answer is a stream that is open now, or nobody waits for an answer. */
 type Outcome = { readonly result: JsonObject; readonly headers?: Readonly<Record<string, string>> } | null
 
 export function createMessages(deps: MessageDeps): HandleMessage {
@@ -50,7 +51,7 @@ function cancel(session: Session | null, requestId: unknown): void {
   if (typeof requestId === 'string' || typeof requestId === 'number') session?.running.get(requestId)?.abort()
 }
 
-/** The modern leg knows no sessions, not even closed ones. [MCP-32, MCP-34, MCP-48] */
+/** The modern leg has no sessions, and does not look at closed ones. [MCP-32, MCP-34, MCP-48] */
 function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Session | null {
   if (era === 'modern') return null
   const found = sessions.find(exchange.header('mcp-session-id'), caller.key)
@@ -81,19 +82,21 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
 function takeToken({ request, exchange, caller }: Arrived, deps: MessageDeps): void {
   const { method, params } = request
   const name = own(params, 'name')
-  const tool = method === 'tools/call' ? deps.parts.tools.find(typeof name === 'string' ? name : '') : null
-  // Neither log nor metric takes a name or method that a caller made up.
+  const tool =
+    method === 'tools/call' ? deps.parts.tools.find(typeof name === 'string' ? name : '', own(params, 'arguments')) : null
+  // A name or method that a caller made up goes neither into the log nor into a metric.
   exchange.note.method = LEGACY_METHODS.has(method) || MODERN_METHODS.has(method) || FREE.has(method) ? method : 'unknown'
   if (tool !== null) exchange.note.tool = tool.kind === 'known' ? String(name) : 'unknown'
   if (FREE.has(method)) return
-  const bucket: RateBucket = tool?.kind === 'known' ? tool.bucket : 'read'
+  const price: { readonly bucket: RateBucket; readonly tokens: number } =
+    tool?.kind === 'known' ? tool : { bucket: 'read', tokens: 1 }
   try {
-    deps.takeRate(caller.access.workspaceId, bucket)
+    deps.takeRate(caller.access.workspaceId, price.bucket, price.tokens)
   } catch (error) {
     if (tool !== null) deps.metrics.add('relay_mcp_calls_total', 1, { tool: exchange.note.tool ?? 'unknown', outcome: 'limited' })
     throw error
   }
-  // The tools count what they run.
+  // The tools count the calls that they run.
   if (tool?.kind === 'unknown') deps.metrics.add('relay_mcp_calls_total', 1, { tool: 'unknown', outcome: 'error' })
 }
 
@@ -106,14 +109,27 @@ async function run(arrived: Arrived, responder: RpcResponder, deps: MessageDeps)
   }
   if (method === 'subscriptions/listen' && era === 'modern') return listen(arrived, responder, deps)
   const run = (era === 'legacy' ? LEGACY_METHODS : MODERN_METHODS).get(method)
-  if (run === undefined) throw new RpcError('unknown-method', 'There is no such method on this leg.')
-  using call = openCall({ request, exchange, caller, era, session, responder, random: deps.random })
+  if (run === undefined)
+    throw new RpcError(
+      'unknown-method',
+      `There is no method ${quoted(method)} in ${era === 'legacy' ? 'revisions before' : 'revision'} ${MODERN_VERSION}.`,
+    )
+  using call = openCall({
+    request,
+    exchange,
+    caller,
+    era,
+    session,
+    responder,
+    random: deps.random,
+    toolsets: deps.parts.tools.toolsets,
+  })
   try {
     const result = await run(params, call.context, deps.parts)
     return { result: era === 'legacy' ? result : modernResult(result, cacheHints(request, deps.parts.content), deps.parts) }
   } catch (error) {
     if (!call.context.signal.aborted) throw error
-    // Its caller asked for no answer any more.
+    // The caller has cancelled the request and expects no answer.
     responder.leave()
     return null
   }
@@ -127,7 +143,10 @@ async function listen({ request, exchange, caller }: Arrived, responder: RpcResp
   throw new RpcError('limit', `A principal may have at most ${MAX_STREAMS} listening streams.`, { limit: MAX_STREAMS })
 }
 
-/** What is unexpected is told to the log; the caller gets the number to ask for. [section 1.5, OPS-8] */
+/**
+ * Turns any thrown value into an RpcError. Details of an unexpected error go to the log; the caller gets an incident id
+ * to ask for. [MCP-61, OPS-8]
+ */
 function asRpcError(thrown: unknown, exchange: Exchange, { metrics, log, random }: MessageDeps): RpcError {
   if (thrown instanceof RpcError) return thrown
   const incident = newId('inc-', 12, random)

@@ -4,27 +4,29 @@ import { type Era, isObject, own, requiredText, RpcError } from './json-rpc.ts'
 import type { LogLevel, Session } from './sessions.ts'
 import { type CallContext, type JsonObject, type Toolset, TOOLSETS, type ToolServer, type ToolView } from './tool.ts'
 
-/** What stands behind the methods. */
+/** The parts that the methods use. */
 export interface McpParts {
   readonly tools: ToolServer
   readonly content: McpContent
+  /** What a client shows its model about the endpoint. [MCP-60] */
+  readonly instructions: string
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
 }
 
 /** What one request knows besides its parameters. */
 export interface RequestContext extends CallContext {
   readonly era: Era
-  /** `null` on the modern leg, and without a live session of the caller. */
+  /** `null` on the modern leg, and when the caller has no live session. */
   readonly session: Session | null
-  /** As they came; a server of test tools looks at members that no tool of ours has. */
+  /** The parameters as they came; test tools read members that no tool of the relay has. */
   readonly params: JsonObject
   /** Sends a log message to a client that wants its level. */
   log(level: LogLevel, data: unknown): void
-  /** Asks the client something in the middle of its own call; rejects when it cannot be asked or refuses. [MCP-58] */
+  /** Sends the client a request during its own call. Rejects when the client cannot be asked or refuses. [MCP-58] */
   ask(method: string, params: JsonObject): Promise<JsonObject>
 }
 
-/** Answers with the result; throws RpcError. */
+/** Returns the result; throws RpcError. */
 export type Method = (params: JsonObject, context: RequestContext, parts: McpParts) => Promise<JsonObject> | JsonObject
 
 /** The methods of both legs. [MCP-36, MCP-45] */
@@ -107,7 +109,7 @@ function completionRequest(params: JsonObject): CompletionRequest {
   }
 }
 
-/** The same error whether it does not exist or may not be read. [RES-8] */
+/** The same error for a resource that does not exist and one that the caller may not read. [RES-8] */
 export function noResource(uri: string, era: Era): RpcError {
   const kind = era === 'legacy' ? 'no-resource' : 'no-resource-modern'
   return new RpcError(kind, `There is no resource ${quoted(uri)}.`, { uri: uri.slice(0, 1_024).toWellFormed() })
@@ -119,7 +121,7 @@ function cursorOf(params: JsonObject): string | null {
   return cursor
 }
 
-/** Lists that are always one page have given no cursor to anybody. */
+/** These lists have only one page, so no caller can have a cursor. */
 function onlyPage(params: JsonObject): void {
   if (cursorOf(params) !== null) throw badCursor()
 }
@@ -128,19 +130,24 @@ function badCursor(): RpcError {
   return new RpcError('params', 'The parameter cursor is not one that this list has given.')
 }
 
-/** What `?toolsets=`, else `X-MCP-Toolsets`, and `?readonly=1` leave of the tools. [TOOL-10, TOOL-11] */
-export function readView(query: URLSearchParams, header: string | undefined): ToolView {
+/**
+ * Reads which tools the request may see, from `?toolsets=`, else `X-MCP-Toolsets`, and `?readonly=1`. A toolset that is
+ * unknown or has no tool in this relay is an error, since its list would be empty without a reason. [TOOL-10, TOOL-11]
+ */
+export function readView(query: URLSearchParams, header: string | undefined, present: readonly Toolset[]): ToolView {
   const readonly = query.get('readonly') === '1'
   const given = (query.get('toolsets') ?? header ?? '').split(',').map((name) => name.trim())
   const named = given.filter((name) => name !== '')
-  const unknown = named.find((name) => !(TOOLSETS as readonly string[]).includes(name))
-  if (unknown !== undefined) {
-    throw new RpcError('params', `There is no toolset ${quoted(unknown)}; there are ${TOOLSETS.join(', ')}.`)
+  const missing = named.find((name) => !(present as readonly string[]).includes(name))
+  if (missing !== undefined) {
+    const isKnown = (TOOLSETS as readonly string[]).includes(missing)
+    const problem = isKnown ? `The toolset ${missing} has no tool in this relay` : `There is no toolset ${quoted(missing)}`
+    throw new RpcError('params', `${problem}; those with tools are ${present.join(', ')}.`)
   }
   return { readonly, toolsets: named.length === 0 ? null : (named as Toolset[]) }
 }
 
-/** What a caller sent, at a length that an error may repeat. */
+/** Returns the sent text, cut to a length that an error may quote. */
 export function quoted(text: string): string {
   return JSON.stringify(quote(text))
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { INSTRUCTIONS } from './instructions.ts'
-import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
+import { INSTRUCTIONS, type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { legacy, META, modern } from './testing/requests.ts'
 
 let relay: McpRelay
@@ -175,7 +174,7 @@ describe('results', () => {
     }
   })
 
-  it('[section 1.5] arguments that are wrong are 200, a resource that is not there -32602 with its URI', async () => {
+  it('[MCP-61] arguments that are wrong are 200, a resource that is not there -32602 with its URI', async () => {
     const { status, json } = await relay.send(modern('resources/read', { uri: 'relay://doc/none' }))
     expect([status, json.error]).toMatchObject([200, { code: -32_602, data: { uri: 'relay://doc/none' } }])
     for (const [method, params] of [

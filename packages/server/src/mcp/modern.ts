@@ -1,6 +1,5 @@
 import { nameOfClient } from './client-name.ts'
 import type { McpContent } from './content.ts'
-import { INSTRUCTIONS } from './instructions.ts'
 import { isObject, own, type RpcId, type RpcRequest, RpcError } from './json-rpc.ts'
 import { type McpParts, type Method, SHARED_METHODS } from './methods.ts'
 import { LOG_LEVELS, type LogLevel } from './sessions.ts'
@@ -15,7 +14,7 @@ const MAX_LISTENED = 100
 const MINUTES_5 = 300_000
 const HOUR = 3_600_000
 
-/** The member that `Mcp-Name` repeats, by method. [MCP-42] */
+/** For each method the parameter that the header `Mcp-Name` repeats. [MCP-42] */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['resources/read', 'uri'],
@@ -36,7 +35,10 @@ export function isModern({ method, params }: Pick<RpcRequest, 'method' | 'params
   )
 }
 
-/** Completeness of `_meta`, then the headers that repeat the body, then the version: the first that fails is thrown. [MCP-41..MCP-44] */
+/**
+ * Checks that `_meta` is complete, then the headers that repeat the body, then the version; throws the first failure.
+ * [MCP-41..MCP-44]
+ */
 export function checkModern({ method, params }: Pick<RpcRequest, 'method' | 'params'>, header: HeaderOf): void {
   const meta = own(params, '_meta')
   const version = isObject(meta) ? own(meta, VERSION_KEY) : undefined
@@ -61,7 +63,7 @@ function trimmed(value: string | undefined): string | undefined {
   return value?.replace(/^[ \t]+|[ \t]+$/g, '')
 }
 
-/** Names beyond ASCII come as `=?base64?…?=`. [MCP-43] */
+/** Decodes a name; names beyond ASCII come as `=?base64?…?=`. [MCP-43] */
 function decodedName(value: string | undefined): string | undefined {
   const name = trimmed(value)
   const encoded = name === undefined ? undefined : /^=\?base64\?(.*)\?=$/.exec(name)?.[1]
@@ -70,45 +72,47 @@ function decodedName(value: string | undefined): string | undefined {
   try {
     if (bytes.toString('base64') === encoded) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    // Not UTF-8: refused as every other bad value.
+    // Bytes that are not UTF-8 are refused like any other invalid value.
   }
   throw new RpcError('headers', 'The header Mcp-Name is not valid Base64 of UTF-8.')
 }
 
-/** The level from which on a request wants log messages; `null`: none. */
+/** Returns the lowest level of log messages that a request wants; `null` when it wants none. */
 export function logLevelOf(params: JsonObject): LogLevel | null {
   const meta = own(params, '_meta')
   const level = isObject(meta) ? own(meta, `${META}/logLevel`) : undefined
   return LOG_LEVELS.find((known) => known === level) ?? null
 }
 
-/** Whether the client says with this request that it can do `name`. [MCP-58] */
+/** Whether the client declares the capability `name` with this request. [MCP-58] */
 export function declaredCapability(params: JsonObject, name: string): boolean {
   const meta = own(params, '_meta')
   const declared = isObject(meta) ? own(meta, `${META}/clientCapabilities`) : undefined
   return isObject(declared) && isObject(own(declared, name))
 }
 
-/** The name that comes with each request. [PRES-2] */
+/** Returns the client name that comes with each request. [PRES-2] */
 export function clientOf(params: JsonObject): string | null {
   const meta = own(params, '_meta')
   return isObject(meta) ? nameOfClient(own(meta, `${META}/clientInfo`)) : null
 }
 
-/** Beside `subscriptions/listen`, which is answered by a stream. [MCP-45] */
+/** The methods of the modern leg, except `subscriptions/listen`, which answers with a stream. [MCP-45] */
 export const MODERN_METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ...SHARED_METHODS,
   [
     'server/discover',
-    () => ({
+    (_params, _context, { instructions }) => ({
       supportedVersions: [MODERN_VERSION],
       capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, prompts: {}, completions: {} },
-      instructions: INSTRUCTIONS,
+      instructions,
     }),
   ],
 ])
 
-/** What every result carries. One that says itself that it is not complete is nothing to keep. [MCP-47, MCP-49] */
+/**
+ * Adds the members that every result has. A result that says it is not complete must not be cached. [MCP-47, MCP-49]
+ */
 export function modernResult(result: JsonObject, hints: JsonObject, { serverInfo }: Pick<McpParts, 'serverInfo'>): JsonObject {
   const given = own(result, '_meta')
   const _meta = {
@@ -119,7 +123,7 @@ export function modernResult(result: JsonObject, hints: JsonObject, { serverInfo
   return { ...kind, ...result, _meta }
 }
 
-/** How long a result may be kept, and by whom. [MCP-49] */
+/** Returns how long a result may be cached, and by whom. [MCP-49] */
 export function cacheHints({ method, params }: Pick<RpcRequest, 'method' | 'params'>, { resources }: McpContent): JsonObject {
   switch (method) {
     case 'server/discover':
@@ -139,7 +143,9 @@ export function cacheHints({ method, params }: Pick<RpcRequest, 'method' | 'para
   }
 }
 
-/** The part of the filter that is served; tools and prompts never change while the relay runs. [MCP-50, MCP-51] */
+/**
+ * Returns the part of the filter that is served. Tools and prompts never change while the relay runs. [MCP-50, MCP-51]
+ */
 export async function honour(
   request: { readonly id: RpcId; readonly params: JsonObject },
   caller: McpCaller,

@@ -7,8 +7,9 @@ import type { JsonObject, ToolServer } from './tool.ts'
 
 /** What the plumbing lets a test server do that no tool of ours does. */
 const talkative: ToolServer = {
+  toolsets: [],
   list: () => [],
-  find: () => ({ kind: 'known', bucket: 'read' }),
+  find: () => ({ kind: 'known', bucket: 'read', tokens: 1 }),
   async call(name, args, given) {
     const context = given as RequestContext
     if (name === 'pause') await wait(Number(args['ms']))

@@ -5,7 +5,7 @@ import { type Era, isId, isObject, notificationMessage, own, type RpcAnswer, Rpc
 import { readView, type RequestContext } from './methods.ts'
 import { clientOf, logLevelOf } from './modern.ts'
 import { LOG_LEVELS, type LogLevel, type Session } from './sessions.ts'
-import type { JsonObject, ToolView } from './tool.ts'
+import type { JsonObject, Toolset, ToolView } from './tool.ts'
 
 const WHOLE_VIEW: ToolView = { toolsets: null, readonly: false }
 
@@ -13,7 +13,7 @@ export interface OpenCall extends Disposable {
   readonly context: RequestContext
 }
 
-/** Makes what a method may know and do of one request; throws RpcError where the request names a toolset that is none. */
+/** Makes the context of one request for its method. Throws RpcError when the request names an unknown toolset. */
 export function openCall(options: {
   readonly request: RpcRequest
   readonly exchange: Exchange
@@ -22,10 +22,13 @@ export function openCall(options: {
   readonly session: Session | null
   readonly responder: RpcResponder
   readonly random: Random
+  readonly toolsets: readonly Toolset[]
 }): OpenCall {
   const { request, exchange, caller, era, session, responder } = options
   const { method, params } = request
-  const view = method.startsWith('tools/') ? readView(exchange.query, exchange.header('x-mcp-toolsets')) : WHOLE_VIEW
+  const view = method.startsWith('tools/')
+    ? readView(exchange.query, exchange.header('x-mcp-toolsets'), options.toolsets)
+    : WHOLE_VIEW
   const given = own(params, '_meta')
   const token = isObject(given) ? own(given, 'progressToken') : undefined
   const threshold = era === 'modern' ? logLevelOf(params) : (session?.logLevel ?? 'info')
@@ -56,7 +59,9 @@ function rank(level: LogLevel): number {
   return LOG_LEVELS.indexOf(level)
 }
 
-/** On the modern leg by leaving, in a session by its notification. [MCP-15] */
+/**
+ * Makes a request cancellable: on the modern leg by closing the connection, in a session by its notification. [MCP-15]
+ */
 function cancellable(
   controller: AbortController,
   { request, exchange, era, session }: Parameters<typeof openCall>[0],
@@ -72,7 +77,9 @@ function cancellable(
   return () => void outgoing.off('close', left)
 }
 
-/** Sends a request to the client on the response of its own request and waits for what it POSTs in return. [MCP-58] */
+/**
+ * Sends the client a request within the response to its own request, and waits for the answer that it POSTs. [MCP-58]
+ */
 function ask(method: string, params: JsonObject, options: Parameters<typeof openCall>[0]): Promise<JsonObject> {
   const { session, responder, random, exchange } = options
   if (session === null || !responder.events) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isLoopbackRequest, publicOrigin } from './origin.ts'
+import { publicOrigin } from '../http/host-header.ts'
+import { isLoopbackRequest } from './origin.ts'
 import { type McpRelay, startMcpRelay, STATIC_TOKEN } from './testing/mcp-relay.ts'
 import { legacy } from './testing/requests.ts'
 
@@ -156,6 +157,9 @@ describe('the origin that is told', () => {
     ['relay.example:8443', 'https', 'https://relay.example:8443'],
     ['relay.example', 'http', 'http://relay.example'],
     ['relay.example', 'ftp', 'https://relay.example'],
+    ['relay.example', 'HTTPS', 'https://relay.example'],
+    ['relay.example', 'http, https', 'http://relay.example'],
+    ['localhost:1', 'https,http', 'https://localhost:1'],
     ['localhost:9877', undefined, 'http://localhost:9877'],
     ['127.0.0.1:1', 'https', 'https://127.0.0.1:1'],
     ['[::1]:1', undefined, 'http://[::1]:1'],

@@ -1,7 +1,5 @@
-import { forwardedScheme, isEchoableHost } from '../http/host-header.ts'
+import { isEchoableHost, LOOPBACK_HOST } from '../http/host-header.ts'
 
-/** Hosts that a page of another site cannot be reached under, with or without a port. [MCP-4] */
-const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i
 const LOOPBACK_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/i
 
 export interface HostFacts {
@@ -10,7 +8,7 @@ export interface HostFacts {
   readonly origin: string | undefined
 }
 
-/** Against DNS rebinding and other sites' pages: both names must be those of this machine, however the request came here. [MCP-4, X24] */
+/** Guards against DNS rebinding and pages of other sites: `Host` and `Origin` must name this machine. [MCP-4, X24] */
 export function isLoopbackRequest({ hosts, origin }: HostFacts): boolean {
   const [host] = hosts
   if (hosts.length !== 1 || host === undefined || !LOOPBACK_HOST.test(host)) return false
@@ -19,19 +17,12 @@ export function isLoopbackRequest({ hosts, origin }: HostFacts): boolean {
   return authority !== undefined && LOOPBACK_HOST.test(authority)
 }
 
-/** On the main listener only a configured list of origins refuses anything. [MCP-5] */
+/** On the main listener an origin is refused only when a list is configured and lacks it. [MCP-5] */
 export function isAllowedOrigin(origin: string | undefined, allowed: readonly string[]): boolean {
   return origin === undefined || allowed.length === 0 || allowed.includes(origin)
 }
 
-/** No host, or one that can be echoed. [X25, X40] */
+/** Whether there is no host, or one that can be echoed. [X25, X40] */
 export function isUsableHost(hosts: readonly string[]): boolean {
   return hosts.length === 0 || (hosts.length === 1 && isEchoableHost(hosts[0] ?? ''))
-}
-
-/** The origin under which the caller sees the endpoint. [MCP-24] */
-export function publicOrigin(host: string | undefined, forwardedProto: string | undefined): string {
-  const named = host !== undefined && isEchoableHost(host) ? host : '127.0.0.1'
-  const scheme = forwardedScheme(forwardedProto) ?? (LOOPBACK_HOST.test(named) ? 'http' : 'https')
-  return `${scheme}://${named}`
 }

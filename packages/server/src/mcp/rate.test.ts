@@ -67,6 +67,20 @@ describe('the buckets of a workspace', () => {
     expect([await status(look), await status(look)]).toEqual([200, 429])
   })
 
+  it('[MCP-54] [MCP-55] a read with a picture takes five tokens, or all of a bucket that holds fewer, and is told when they are back', async () => {
+    const picture = legacy('tools/call', { name: 'service_look', arguments: { image: true } })
+    await start({ read: { ratePerSec: 0.5, burst: 12 } })
+    expect([await status(picture), await status(picture)]).toEqual([200, 200])
+    const refused = await relay.send(picture)
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '6'])
+    expect([await status(look), await status(look), await status(look)]).toEqual([200, 200, 429])
+    await relay.time.advance(10_000)
+    expect([await status(picture), await status(look)]).toEqual([200, 429])
+    await relay[Symbol.asyncDispose]()
+    await start({ read: { ratePerSec: 0.001, burst: 3 } })
+    expect([await status(picture), await status(look)]).toEqual([200, 429])
+  })
+
   it('[MCP-54] workspaces and buckets are apart', async () => {
     const one = { ratePerSec: 0.001, burst: 1 }
     relay = await startMcpRelay({ buckets: { read: one, write: one }, tenancy: { mode: 'shared' } })

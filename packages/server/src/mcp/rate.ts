@@ -5,19 +5,20 @@ import type { RateBucket } from './tool.ts'
 export interface RateDeps {
   readonly limiter: RateLimiter
   readonly buckets: Readonly<Record<RateBucket, Bucket>>
-  /** The write key is the one of the sockets, so that both take from one bucket. [MCP-54, WS-28] */
+  /** The key of the write bucket is the same as for sockets, so that both take from one bucket. [MCP-54, WS-28] */
   readonly keyOf: (bucket: RateBucket, workspaceId: string) => string
   /** Counts a refusal. [MCP-56] */
   readonly refused: (bucket: RateBucket) => void
 }
 
-export type TakeRate = (workspaceId: string, bucket: RateBucket) => void
+/** `tokens`: what the call costs; a bucket with a smaller burst gives all that it can hold. */
+export type TakeRate = (workspaceId: string, bucket: RateBucket, tokens: number) => void
 
-/** Takes one token, or throws what an empty bucket answers: until when to wait, computed from the bucket. [MCP-55] */
+/** Takes the tokens of a call. Throws RATE_LIMITED when the bucket is empty, with the wait computed from the bucket. [MCP-55] */
 export function createRate({ limiter, buckets, keyOf, refused }: RateDeps): TakeRate {
-  return (workspaceId, bucket) => {
+  return (workspaceId, bucket, tokens) => {
     const { ratePerSec, burst } = buckets[bucket]
-    const outcome = limiter.take(keyOf(bucket, workspaceId), buckets[bucket])
+    const outcome = limiter.take(keyOf(bucket, workspaceId), buckets[bucket], Math.min(tokens, Math.max(1, burst)))
     if (outcome.taken) return
     refused(bucket)
     const retryAfter = Math.max(1, Math.ceil(outcome.retryAfterMs / 1000))

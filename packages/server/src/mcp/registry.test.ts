@@ -68,7 +68,7 @@ describe('the tool server', () => {
       toolOf('two', async () => success({}), { bucket: 'read' }),
     )
     expect(server.list({ ...WHOLE, isViewer: false }).map(({ name }) => name)).toEqual(['service_one', 'service_two'])
-    expect(server.find('service_two')).toEqual({ kind: 'known', bucket: 'read' })
+    expect(server.find('service_two')).toEqual({ kind: 'known', bucket: 'read', tokens: 1 })
     expect(server.find('two')).toEqual({ kind: 'unknown', nearest: 'service_two' })
     expect(server.find('__proto__')).toMatchObject({ kind: 'unknown' })
     expect(() => serverOf(failing(null), failing(null))).toThrow('the tool fails is defined twice')
@@ -94,7 +94,7 @@ describe('the tool server', () => {
     expect(await call('reads', { docId: 'd' }, { view: { toolsets: ['read'], readonly: true } })).toEqual({ read: true })
   })
 
-  it('[MCP-26] a viewer writes nothing, after the arguments are looked at and before the tool runs', async () => {
+  it('[MCP-26] a viewer writes nothing: refused after the check of the arguments and before the tool runs', async () => {
     const never = () => Promise.reject(new Error('was run'))
     const { call } = serverOf(toolOf('writes', never), toolOf('delete_document', never))
     const viewer = contextOf({ role: 'viewer' })
@@ -125,7 +125,7 @@ describe('the tool server', () => {
     expect(await call('writes', { docId: 'é'.repeat(128), requestId: '🙂'.repeat(128) })).toEqual({})
   })
 
-  it('[TOOL-22] a request id is no argument of the tool, and dry runs are not remembered', async () => {
+  it('[TOOL-22] the tool does not see the request id, and dry runs are not remembered', async () => {
     let runs = 0
     const { call } = serverOf(toolOf('writes', async ({ args }) => success({ args, run: ++runs })))
     const args = { docId: 'd', requestId: 'r' }
@@ -136,7 +136,7 @@ describe('the tool server', () => {
     expect(await call('writes', args, { isStatic: true })).toMatchObject({ run: 4 })
   })
 
-  it('[TOOL-9] what is unexpected is told as a number that the log has, without its detail', async () => {
+  it('[TOOL-9] an unexpected error is answered with an incident id of the log, without its detail', async () => {
     const { call, logged, metrics } = serverOf(failing(new Error('secret /path')))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_INTERNAL', message: expect.any(String), incident: expect.stringMatching(/^inc-/) })
@@ -159,7 +159,7 @@ describe('the tool server', () => {
   })
 
   it.each(['UNAVAILABLE', 'NOT_PERSISTED', 'BLOB_STORE_ERROR'] satisfies ErrorCode[])(
-    '[section 2.4] %s is a store that cannot be reached',
+    '[TOOL-28] %s is a store that cannot be reached',
     async (code) => {
       const { call } = serverOf(failing(new RelayError(code, 'internal words')))
       expect(await call('fails')).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
@@ -172,7 +172,7 @@ describe('the tool server', () => {
     expect((await call('writes', { docId: 'd', requestId: 'r' }))['message']).toContain('repeat the call with the same requestId')
   })
 
-  it('[section 2.4] a document that takes too long to read says how to read less of it', async () => {
+  it('[TOOL-28] a document that takes too long to read says how to read less of it', async () => {
     const { call } = serverOf(failing(new OverdueBody()))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })

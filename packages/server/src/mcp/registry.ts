@@ -1,21 +1,30 @@
-import { nearestNames } from '@docrelay/model/nearest'
+import { likelyMeant } from '@docrelay/model/nearest'
 import { quote } from '@docrelay/model/quote'
 import type { Clock } from '../kernel/clock.ts'
-import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { OverdueBody } from '../documents/bodies.ts'
 import { isDocumentId } from '../documents/document-id.ts'
 import { type ArgumentsSchema, badArgument, checkArguments } from './arguments.ts'
 import { createReplays } from './replays.ts'
 import { callResult, failure } from './results.ts'
-import type { CallContext, JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolServer, ToolSuccess, ToolView } from './tool.ts'
+import { storeFailure } from './store-failure.ts'
+import {
+  TOOLSETS,
+  type CallContext,
+  type JsonObject,
+  type ToolCall,
+  type ToolDefinition,
+  type ToolFailure,
+  type ToolServer,
+  type ToolSuccess,
+  type ToolView,
+} from './tool.ts'
 
 const PREFIX = 'service_'
 
 export interface RegistryDeps {
-  /** In the order in which they are listed. */
+  /** In the order of `tools/list`. */
   readonly tools: readonly ToolDefinition[]
   readonly clock: Clock
   readonly random: Random
@@ -24,8 +33,9 @@ export interface RegistryDeps {
 }
 
 /**
- * Lists and calls tools: what one request may see of them, arguments by their schema, the right that needs no document, repeats by request id,
- * and every failure as a result with a code. Throws on two tools of one name. [TOOL-1..TOOL-11, TOOL-22, MCP-26]
+ * Lists and calls tools: decides which tools a request may see, checks arguments by their schema, checks rights that
+ * need no document, answers repeats by request id, and turns every failure into a result with a code. Throws when two
+ * tools have the same name. [TOOL-1..TOOL-11, TOOL-22, MCP-26]
  */
 export function createToolServer(deps: RegistryDeps): ToolServer {
   const byName = new Map<string, ToolDefinition>()
@@ -62,7 +72,8 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
   async function outcomeOf(tool: ToolDefinition, args: JsonObject, context: CallContext): Promise<ToolSuccess | ToolFailure> {
     const hidden = outsideView(tool, context.view)
     if (hidden !== null) return hidden
-    const checked = checkArguments(tool.inputSchema as unknown as ArgumentsSchema, args)
+    const schema = tool.inputSchema as unknown as ArgumentsSchema
+    const checked = checkArguments(schema, withoutNeedlessDocId(tool, schema, args))
     if (checked.kind === 'failure') return checked
     const { requestId, ...rest } = checked.args
     const refused = badIds(checked.args) ?? tool.flaw?.(rest) ?? refusedRole(tool, context, rest)
@@ -75,16 +86,13 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
   }
 
   return {
+    toolsets: TOOLSETS.filter((name) => deps.tools.some(({ toolset }) => toolset === name)),
     list: (view) => deps.tools.filter((tool) => isListed(tool, view)).map((tool) => listed.get(tool) as JsonObject),
-    find(name) {
+    find(name, args) {
       const tool = toolOf(byName, name)
-      if (tool !== undefined) return { kind: 'known', bucket: tool.bucket }
-      const [nearest] = nearestNames(
-        name,
-        [...byName.keys()].map((known) => PREFIX + known),
-        1,
-      )
-      return { kind: 'unknown', nearest: nearest ?? null }
+      if (tool !== undefined) return { kind: 'known', bucket: tool.bucket, tokens: tool.tokens?.(args) ?? 1 }
+      const nearest = likelyMeant(name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, byName.keys())
+      return { kind: 'unknown', nearest: nearest === null ? null : PREFIX + nearest }
     },
     async call(name, args, context) {
       const tool = toolOf(byName, name)
@@ -98,7 +106,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
 
 const MAX_REQUEST_ID_CHARACTERS = 128
 
-/** What stands in no schema, as it is the same for every tool. [TOOL-12, TOOL-22] */
+/** Limits that no schema states because they are the same for every tool. [TOOL-12, TOOL-22] */
 function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
   if (typeof docId === 'string' && !isDocumentId(docId)) {
     const expected = '1 to 256 bytes without "..", "/", "\\" or control characters'
@@ -111,31 +119,6 @@ function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
   const expected = `1 to ${MAX_REQUEST_ID_CHARACTERS} characters`
   const got = `${requestId.length} characters`
   return badArgument('requestId', `requestId has ${got}; expected ${expected}.`, { expected, got })
-}
-
-/** `null`: something else went wrong. */
-function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): ToolFailure | null {
-  if (!(error instanceof RelayError)) return null
-  if (error instanceof OverdueBody) {
-    const cure = 'when that fails too, get_prose with pageId and without id reads no further into a page than its answer goes'
-    const sentence = `The document took longer than a call may take: the machine is busy, or a page is very long. Nothing was written. Repeat the call; ${cure}.`
-    return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
-  }
-  switch (error.code) {
-    case 'UNAVAILABLE':
-    case 'BLOB_STORE_ERROR':
-      return failure('ERR_STORE_UNAVAILABLE', 'Storage cannot answer now; repeat the call in a moment.', { retryable: true })
-    case 'NOT_PERSISTED': {
-      const cure =
-        once === undefined
-          ? 'read the document before you repeat the call'
-          : 'repeat the call with the same requestId in a moment'
-      const sentence = `Storage did not confirm the write; ${cure}.`
-      return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
-    }
-    default:
-      return null
-  }
 }
 
 function toolOf(byName: ReadonlyMap<string, ToolDefinition>, name: string): ToolDefinition | undefined {
@@ -164,7 +147,7 @@ function outsideView({ name, toolset, bucket }: ToolDefinition, view: ToolView):
   return failure('ERR_TOOL_DISABLED', sentence, { tool: PREFIX + name, toolset })
 }
 
-/** Said before any document is looked at. The role viewer writes nothing, whatever the document. [MCP-26] */
+/** Refuses the role viewer before any document is read: it may write no document. [MCP-26] */
 function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, args: JsonObject): ToolFailure | null {
   if (bucket === 'read' || access.role !== 'viewer') return null
   const deletes = name === 'delete_document'
@@ -173,4 +156,14 @@ function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, 
   const sentence = `The role viewer may ${deletes ? 'delete' : 'write'} nothing in this workspace${document}.`
   const facts = { ...(docId !== undefined && { docId }), role: access.role }
   return failure(deletes ? 'ERR_DELETE_FORBIDDEN' : 'ERR_EDIT_FORBIDDEN', sentence, facts)
+}
+
+/**
+ * Drops a `docId` sent to a read tool without such an argument. A write tool refuses it, as an unknown argument there
+ * may mean that the caller wants something else. [TOOL-6]
+ */
+function withoutNeedlessDocId(tool: ToolDefinition, { properties }: ArgumentsSchema, args: JsonObject): JsonObject {
+  if (!tool.annotations.readOnlyHint || Object.hasOwn(properties, 'docId') || !Object.hasOwn(args, 'docId')) return args
+  const { docId: _, ...others } = args
+  return others
 }

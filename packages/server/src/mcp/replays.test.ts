@@ -26,7 +26,7 @@ const done = success({ id: 'x' })
 const again = success({ id: 'x', replayed: true })
 
 describe('a repeat', () => {
-  it('[TOOL-22] gets the first success for ten minutes and then runs anew', async () => {
+  it('[TOOL-22] a repeat gets the first success for ten minutes, and then runs again', async () => {
     const time = manualTime()
     const replays = createReplays(time.clock)
     const first = runs(done)
@@ -63,7 +63,7 @@ describe('a repeat', () => {
     }
   })
 
-  it('[TOOL-22] is named in the store by a digest of caller, tool and request id, and told apart by one of its arguments', async () => {
+  it('[TOOL-22] the store names a request by a digest of caller, tool and request id', async () => {
     const replays = createReplays(manualTime().clock)
     const named: Once[] = []
     const run = async (once: Once) => (named.push(once), failure('ERR_LAST_PAGE', 'it is the last'))

@@ -4,13 +4,16 @@ import type { Clock } from '../kernel/clock.ts'
 import { refusal } from './results.ts'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
-/** Of results that are remembered: then the oldest are left to the store. */
+/**
+ * Most characters of remembered results. Beyond that the oldest are forgotten here, and a repeat finds them in the
+ * store.
+ */
 const MAX_CHARACTERS = 32 * 1_048_576
-/** What an entry takes besides its result. */
+/** Characters that an entry counts besides its result. */
 const ENTRY_CHARACTERS = 512
 
 export interface RepeatableCall {
-  /** Tells callers apart, with their workspaces. */
+  /** Identifies the caller with its workspace. */
   readonly caller: string
   readonly tool: string
   readonly requestId: string
@@ -18,11 +21,15 @@ export interface RepeatableCall {
 }
 
 /**
- * Lets a caller repeat a write whose answer it did not get: what is remembered here is nearer than the store, and lets repeats wait. A restart
- * forgets it; then the write that it runs finds its first in the store. [TOOL-22]
+ * Lets a caller repeat a write whose answer it did not get. Memory answers faster than the store and lets a repeat wait
+ * for the first call. After a restart the memory is empty, and the repeated write finds the first one in the store.
+ * [TOOL-22]
  */
 export interface Replays {
-  /** The outcome of `run`, or the first success under the same request id again. A repeat waits for the first while that runs. */
+  /**
+   * Returns the outcome of `run`, or the first success under the same request id. A repeat waits for the first call
+   * while that runs.
+   */
   once(call: RepeatableCall, run: (once: Once) => Promise<Outcome>): Promise<Outcome>
 }
 
@@ -30,15 +37,15 @@ type Outcome = ToolSuccess | ToolFailure
 
 interface Remembered {
   readonly digest: string
-  /** `null`: it was given up or failed, or is itself a repeat, whose time the store knows. */
+  /** `null`: the call was cancelled or failed, or is itself a repeat, whose time the store knows. */
   readonly success: Promise<ToolSuccess | null>
   readonly untilMs: number
   characters: number
 }
 
-/** `maxCharacters` bounds what is remembered, as JSON. */
+/** `maxCharacters` limits the remembered results, counted as JSON. */
 export function createReplays(clock: Clock, maxCharacters = MAX_CHARACTERS): Replays {
-  /** Oldest first. */
+  /** Remembered calls, oldest first. */
   const remembered = new Map<string, Remembered>()
   let characters = 0
 
@@ -100,7 +107,7 @@ function digestOf(value: unknown): string {
   return createHash('sha256').update(stableText(value)).digest('base64')
 }
 
-/** JSON with members in one order, so that equal arguments are equal texts. */
+/** JSON with members in a fixed order, so that equal arguments give equal texts. */
 function stableText(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

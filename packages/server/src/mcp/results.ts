@@ -1,11 +1,15 @@
 import type { Refusal } from '@docrelay/model/edit'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
-/** The member `result` of a call: compact JSON once more as text for clients that read only text. [TOOL-7, TOOL-8] */
+/**
+ * Makes the member `result` of a call. The compact JSON is repeated as text for clients that read only text. [TOOL-7,
+ * TOOL-8]
+ */
 export function callResult(outcome: ToolSuccess | ToolFailure): JsonObject {
   if (outcome.kind === 'success') {
-    const { structured } = outcome
-    return { content: [{ type: 'text', text: JSON.stringify(structured) }], structuredContent: structured, isError: false }
+    const { structured, pictures = [] } = outcome
+    const text = { type: 'text', text: JSON.stringify(structured) }
+    return { content: [text, ...pictures.map(imageContent)], structuredContent: structured, isError: false }
   }
   const { code, message, facts } = outcome
   return {
@@ -15,11 +19,15 @@ export function callResult(outcome: ToolSuccess | ToolFailure): JsonObject {
   }
 }
 
-export function success(structured: JsonObject): ToolSuccess {
-  return { kind: 'success', structured }
+function imageContent(png: Uint8Array): JsonObject {
+  return { type: 'image', data: Buffer.from(png).toString('base64'), mimeType: 'image/png' }
 }
 
-/** A refusal of the document model as what a call answers. */
+export function success(structured: JsonObject, pictures: readonly Uint8Array[] = []): ToolSuccess {
+  return { kind: 'success', structured, ...(pictures.length > 0 && { pictures }) }
+}
+
+/** Turns a refusal of the document model into the failure of a call. */
 export function refusal({ code, message, facts }: Refusal): ToolFailure {
   return failure(code, message, facts)
 }

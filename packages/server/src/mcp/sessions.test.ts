@@ -1,19 +1,26 @@
 import { expect, it } from 'vitest'
 import { systemRandom } from '../kernel/ids.ts'
 import { manualTime } from '../kernel/testing/manual-time.ts'
-import { createSessions } from './sessions.ts'
+import { createSessions, type Session, type SessionLimits } from './sessions.ts'
 
 const FACTS = { version: '2025-11-25', clientName: null }
 const HOUR = 3_600_000
 
-function opened(limits?: { sessions: number; closedIds: number }) {
+function opened(limits?: SessionLimits) {
   const time = manualTime()
-  return { time, sessions: createSessions(time.clock, systemRandom, limits) }
+  const sessions = createSessions(time.clock, systemRandom, limits)
+  const open = (key: string, workspaceId = 'w') => sessions.open({ key, principalKey: key, workspaceId }, FACTS)
+  return { time, sessions, open }
+}
+
+/** Lets somebody listen to it. */
+function listened(session: Session, close: () => void = () => {}): void {
+  session.stream = { watch: { add() {}, remove() {}, close() {} }, close }
 }
 
 it('[MCP-34] a session that is idle for 24 h is forgotten, which is not closed; use keeps it', async () => {
-  const { time, sessions } = opened()
-  const [idle, used] = [sessions.open('a', FACTS), sessions.open('a', FACTS)]
+  const { time, sessions, open } = opened()
+  const [idle, used] = [open('a'), open('a')]
   await time.advance(23 * HOUR)
   expect(sessions.find(used.id, 'a').kind).toBe('live')
   await time.advance(HOUR)
@@ -21,40 +28,73 @@ it('[MCP-34] a session that is idle for 24 h is forgotten, which is not closed; 
 })
 
 it('[MCP-34] the session with an open stream is not idle, however quiet it is', async () => {
-  const { time, sessions } = opened()
-  const session = sessions.open('a', FACTS)
+  const { time, sessions, open } = opened()
+  const session = open('a')
   session.stream = { watch: { add() {}, remove() {}, close() {} }, close() {} }
   await time.advance(48 * HOUR)
-  sessions.open('a', FACTS)
+  open('a')
   expect(sessions.find(session.id, 'a').kind).toBe('live')
 })
 
-it('[MCP-34] above the bound the oldest is forgotten, its stream with it', () => {
-  const { sessions } = opened({ sessions: 3, closedIds: 10 })
-  const first = sessions.open('a', FACTS)
+it('[MCP-34] above the bound of one principal its oldest idle session is forgotten', () => {
+  const { sessions, open } = opened({ sessions: 10, perPrincipal: 3, closedIds: 10 })
+  const [first, second] = [open('a'), open('a')]
   let closed = 0
-  first.stream = { watch: { add() {}, remove() {}, close() {} }, close: () => void closed++ }
-  const rest = [1, 2, 3].map(() => sessions.open('a', FACTS))
-  expect([sessions.find(first.id, 'a').kind, sessions.size, closed]).toEqual(['none', 3, 1])
+  listened(first, () => void closed++)
+  const others = [open('b'), open('b')]
+  const rest = [open('a'), open('a')]
+  expect([sessions.find(first.id, 'a').kind, sessions.find(second.id, 'a').kind, closed]).toEqual(['live', 'none', 0])
   for (const { id } of rest) expect(sessions.find(id, 'a').kind).toBe('live')
+  for (const { id } of others) expect(sessions.find(id, 'b').kind).toBe('live')
 })
 
-it('[MCP-34] 10,000 sessions are kept', () => {
-  const { sessions } = opened()
-  const ids = Array.from({ length: 10_001 }, () => sessions.open('a', FACTS).id)
+it('[MCP-34] above the bound of all, the oldest idle session of the principal that has the most is forgotten', () => {
+  const { sessions, open } = opened({ sessions: 6, perPrincipal: 10, closedIds: 10 })
+  const quiet = open('quiet', 'small')
+  const noisy = [1, 2, 3].map(() => open('noisy'))
+  const beside = [open('beside'), open('beside')]
+  listened(noisy[0] as Session)
+  const late = open('late', 'small')
+  expect(noisy.map(({ id }) => sessions.find(id, 'noisy').kind)).toEqual(['live', 'none', 'live'])
+  expect([quiet, late].map(({ id, owner }) => sessions.find(id, owner).kind)).toEqual(['live', 'live'])
+  expect(beside.map(({ id }) => sessions.find(id, 'beside').kind)).toEqual(['live', 'live'])
+})
+
+it('[MCP-34] many principals of one workspace take no session of another workspace', () => {
+  const { sessions, open } = opened({ sessions: 5, perPrincipal: 10, closedIds: 10 })
+  const quiet = [open('ann', 'quiet'), open('ann', 'quiet')]
+  for (let i = 0; i < 20; i++) open(`eve-${i}`, 'noisy')
+  expect(quiet.map(({ id }) => sessions.find(id, 'ann').kind)).toEqual(['live', 'live'])
+  expect(sessions.size).toBe(5)
+})
+
+it('[MCP-34] where every session has a stream none is forgotten', () => {
+  const { sessions, open } = opened({ sessions: 2, perPrincipal: 10, closedIds: 10 })
+  const all = ['a', 'b', 'c'].map((key) => {
+    const session = open(key)
+    listened(session)
+    return session
+  })
+  expect(all.map(({ id, owner }) => sessions.find(id, owner).kind)).toEqual(['live', 'live', 'live'])
+})
+
+it('[MCP-34] 1,000 sessions of a principal and 10,000 in all are kept', () => {
+  const { sessions, open } = opened()
+  const ids = Array.from({ length: 1_001 }, () => open('0').id)
+  expect([ids[0], ids[1], ids[1_000]].map((id) => sessions.find(id, '0').kind)).toEqual(['none', 'live', 'live'])
+  for (let i = 1_000; i < 10_500; i++) open(String(Math.floor(i / 1_000)))
   expect(sessions.size).toBe(10_000)
-  expect([ids[0], ids[1], ids[10_000]].map((id) => sessions.find(id, 'a').kind)).toEqual(['none', 'live', 'live'])
 })
 
 it('[MCP-33] [MCP-34] a closed id is known for an hour at least; an unknown one is never closed', async () => {
-  const { time, sessions } = opened()
-  const { id } = sessions.open('a', FACTS)
+  const { time, sessions, open } = opened()
+  const { id } = open('a')
   sessions.close('unknown', 'a')
   sessions.close(id, 'somebody else')
   expect(sessions.find(id, 'a').kind).toBe('live')
   sessions.close(id, 'a')
   await time.advance(HOUR - 1)
-  sessions.close(sessions.open('a', FACTS).id, 'a')
+  sessions.close(open('a').id, 'a')
   expect([sessions.find(id, 'a').kind, sessions.find(id, 'somebody else').kind, sessions.find('unknown', 'a').kind]).toEqual([
     'closed',
     'closed',

@@ -3,70 +3,93 @@ import { RelayError } from '../kernel/errors.ts'
 import { newId, type Random } from '../kernel/ids.ts'
 import type { ResourceWatch } from './content.ts'
 import type { RpcAnswer, RpcId } from './json-rpc.ts'
+import { createSessionTable, isIdle, type LiveSession } from './session-table.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What one legacy client told once and need not repeat. [MCP-31] */
+/** What one legacy client said once and need not repeat. [MCP-31] */
 export interface Session {
   readonly id: string
-  /** The key of the caller it belongs to. */
+  /** Key of the caller to whom the session belongs. */
   readonly owner: string
+  readonly holder: SessionHolder
   readonly version: string
   readonly clientName: string | null
   logLevel: LogLevel
   readonly subscriptions: Set<string>
-  /** Its GET stream; messages go to this one only. [MCP-37] */
+  /** The GET stream of the session; messages are sent to this stream only. [MCP-37] */
   stream: { readonly watch: ResourceWatch; close(): void } | null
   /** Requests that `notifications/cancelled` can still reach. [MCP-15] */
   readonly running: Map<RpcId, AbortController>
-  /** Requests of ours that wait for the client's answer. */
+  /** Requests of the relay that wait for the client's answer. */
   readonly asked: Map<unknown, (answer: RpcAnswer) => void>
+}
+
+/** The principal and workspace whose limits a session counts in. */
+export interface SessionHolder {
+  readonly workspaceId: string
+  readonly principalKey: string
 }
 
 export type FoundSession =
   | { readonly kind: 'live'; readonly session: Session }
   | { readonly kind: 'closed' }
-  /** No id, an unknown one, or one of somebody else. [MCP-32] */
+  /** No session id, an unknown one, or one of another caller. [MCP-32] */
   | { readonly kind: 'none' }
 
-/** In memory only: a client whose session is forgotten goes on without one. */
+/** The caller of `initialize`. */
+export interface SessionOwner extends SessionHolder {
+  readonly key: string
+}
+
+/** Sessions in memory. A client whose session was forgotten goes on without one. */
 export interface Sessions {
-  open(owner: string, facts: { readonly version: string; readonly clientName: string | null }): Session
-  /** Counts as use. */
+  /**
+   * Opens a session. Above the limits it forgets idle sessions: first those of this principal, then those of the
+   * principal with the most. [MCP-34]
+   */
+  open(owner: SessionOwner, facts: { readonly version: string; readonly clientName: string | null }): Session
+  /** Finds a session, which counts as use. */
   find(id: string | undefined, owner: string): FoundSession
-  /** Ends it, its stream included; nothing happens when it is not a live one of this owner. [MCP-33] */
+  /** Ends the session and its stream; does nothing unless it is a live session of this owner. [MCP-33] */
   close(id: string | undefined, owner: string): void
   readonly size: number
 }
 
 export interface SessionLimits {
   readonly sessions: number
+  readonly perPrincipal: number
   readonly closedIds: number
 }
 
-const LIMITS: SessionLimits = { sessions: 10_000, closedIds: 1_000_000 }
+const LIMITS: SessionLimits = { sessions: 10_000, perPrincipal: 1_000, closedIds: 1_000_000 }
 const IDLE_MS = 24 * 3_600_000
 const CLOSED_MS = 3_600_000
-/** 190 bits. [MCP-31] */
+/** 32 characters are 190 random bits. [MCP-31] */
 const ID_LENGTH = 32
 
 export function createSessions(clock: Clock, random: Random, limits = LIMITS): Sessions {
-  /** The least recently used comes first. */
-  const live = new Map<string, { readonly session: Session; usedAtMs: number }>()
-  /** Id and when it was closed, the earliest first. [MCP-34] */
+  const live = createSessionTable()
+  /** Ids of closed sessions with the time, the earliest first. [MCP-34] */
   const closed = new Map<string, number>()
 
-  const forget = (id: string): void => {
-    live.get(id)?.session.stream?.close()
-    live.delete(id)
+  const forget = ({ session }: LiveSession): void => {
+    session.stream?.close()
+    live.remove(session.id)
   }
 
-  /** A session with an open stream is in use. */
-  const forgetIdle = (nowMs: number): void => {
-    for (const [id, { session, usedAtMs }] of live) {
-      if (live.size <= limits.sessions && (nowMs - usedAtMs < IDLE_MS || session.stream !== null)) return
-      forget(id)
+  /** A session with an open stream is in use and is never forgotten: a principal has few streams. [MCP-38] */
+  const makeRoom = (owner: SessionOwner, nowMs: number): void => {
+    for (const entry of live.oldestFirst()) {
+      if (nowMs - entry.usedAtMs < IDLE_MS) break
+      if (isIdle(entry)) forget(entry)
+    }
+    for (const entry of live.overPrincipal(owner, limits.perPrincipal - 1)) forget(entry)
+    while (live.size >= limits.sessions) {
+      const entry = live.idleOfLargest()
+      if (entry === null) return
+      forget(entry)
     }
   }
 
@@ -74,12 +97,11 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
     const entry = live.get(id)
     if (entry === undefined || entry.session.owner !== owner) return null
     const nowMs = clock.monotonicMs()
-    if (nowMs - entry.usedAtMs >= IDLE_MS && entry.session.stream === null) {
-      forget(id)
+    if (nowMs - entry.usedAtMs >= IDLE_MS && isIdle(entry)) {
+      forget(entry)
       return null
     }
-    live.delete(id)
-    live.set(id, { session: entry.session, usedAtMs: nowMs })
+    live.use(entry.session, nowMs)
     return entry.session
   }
 
@@ -87,7 +109,8 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
     open(owner, { version, clientName }) {
       const session: Session = {
         id: newId('', ID_LENGTH, random),
-        owner,
+        owner: owner.key,
+        holder: owner,
         version,
         clientName,
         logLevel: 'info',
@@ -97,8 +120,8 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
         asked: new Map(),
       }
       const nowMs = clock.monotonicMs()
-      live.set(session.id, { session, usedAtMs: nowMs })
-      forgetIdle(nowMs)
+      makeRoom(owner, nowMs)
+      live.use(session, nowMs)
       return session
     },
     find(id, owner) {
@@ -108,8 +131,9 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
       return session ? { kind: 'live', session } : { kind: 'none' }
     },
     close(id, owner) {
-      if (id === undefined || touched(id, owner) === null) return
-      forget(id)
+      const entry = id === undefined || touched(id, owner) === null ? undefined : live.get(id)
+      if (id === undefined || entry === undefined) return
+      forget(entry)
       const nowMs = clock.monotonicMs()
       closed.set(id, nowMs)
       for (const [old, atMs] of closed) {
@@ -123,7 +147,7 @@ export function createSessions(clock: Clock, random: Random, limits = LIMITS): S
   }
 }
 
-/** Plain 404: the client has to begin anew. [MCP-34] */
+/** Answers a plain 404: the client has to initialise again. [MCP-34] */
 export class SessionClosed extends RelayError {
   constructor() {
     super('NOT_FOUND', 'The session is closed.', { resource: 'session' })

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from './tool.ts'
 
-/** A reader so far behind is cut off: what it does not take would pile up here. */
+/** A reader that is this many bytes behind is cut off: the relay would have to keep what it does not take. */
 const MAX_WAITING_BYTES = 16 * 1_048_576
 
 export const EVENT_STREAM_HEADERS = {
@@ -10,18 +10,18 @@ export const EVENT_STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 } as const
 
-/** A response that is written event by event. Writing to one that has ended does nothing. [MCP-13] */
+/** A response that is written event by event. Writing after its end does nothing. [MCP-13] */
 export interface EventStream {
   send(message: JsonObject): void
   comment(): void
-  /** Ends it, after one last event when there is one. */
+  /** Ends the stream, after one last event when one is given. */
   end(message?: JsonObject): void
 }
 
-/** Sends the head at once. */
+/** Opens a stream and sends its head at once. */
 export function openEventStream(outgoing: ServerResponse, headers: Readonly<Record<string, string>>): EventStream {
   outgoing.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
-  // The head alone would wait for the first event.
+  // Otherwise the head would wait for the first event.
   outgoing.flushHeaders()
   const write = (text: string): void => {
     if (outgoing.writableEnded || outgoing.destroyed) return
@@ -38,19 +38,19 @@ export function openEventStream(outgoing: ServerResponse, headers: Readonly<Reco
   }
 }
 
-/** A whole stream of one event, in one write. */
+/** Answers with a whole stream of one event, in one write. */
 export function answerEvent(outgoing: ServerResponse, headers: Readonly<Record<string, string>>, message: JsonObject): void {
   const text = eventOf(message)
   outgoing.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS, 'Content-Length': String(Buffer.byteLength(text)) })
   outgoing.end(text)
 }
 
-/** `JSON.stringify` never breaks a line, so one `data` holds it all. */
+/** `JSON.stringify` never breaks a line, so one `data` line holds the whole message. */
 function eventOf(message: JsonObject): string {
   return `event: message\ndata: ${JSON.stringify(message)}\n\n`
 }
 
-/** Whether `Accept` names `text/event-stream` with a weight above 0; a wildcard does not. [MCP-12] */
+/** Whether `Accept` names `text/event-stream` with a weight above 0; a wildcard does not count. [MCP-12] */
 export function wantsEvents(accept: string | undefined): boolean {
   if (accept === undefined) return false
   return accept.split(',').some((range) => {

@@ -5,21 +5,23 @@ import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import { TOKEN_FILE } from '../kernel/token-file.ts'
 
-/** 24 bytes are 32 characters of base64url. */
+/** 24 bytes give 32 characters of base64url. */
 const TOKEN_BYTES = 24
 const USABLE = /^[A-Za-z0-9_-]{16,128}$/
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077
 
 /**
- * The bearer of this host, made on the first start; when it resolves, the file is durable and readable by its owner only. [MCP-19]
- * Throws a sentence for the operator, which names the file and never what is in it.
+ * Returns the static token of this host; the first start makes it. When it resolves, the file is durable, and only its
+ * owner can read it. [MCP-19] Throws a sentence for the operator that names the file and never its content.
  */
 export async function openStaticToken(dataDir: string, random: Random, log: Logger): Promise<string> {
   const file = join(dataDir, TOKEN_FILE)
   const token = (await existing(file)) ?? (await created(dataDir, file, random))
   if (!USABLE.test(token)) {
-    throw new Error(`${file} must hold 16 to 128 characters of A-Z, a-z, 0-9, _ and -; delete it to have one made.`)
+    throw new Error(
+      `${file} must hold 16 to 128 characters of A-Z, a-z, 0-9, _ and -; delete the file and restart, and the relay makes a new token.`,
+    )
   }
   if (((await stat(file)).mode & OTHERS) !== 0) {
     log.warn('mcp.token_mode', 'The MCP token could be read by others; its file is now for its owner only.', { file })
@@ -28,7 +30,7 @@ export async function openStaticToken(dataDir: string, random: Random, log: Logg
   return token
 }
 
-/** A line break at the end is an editor's, not the operator's. */
+/** An editor may have added the line break at the end. */
 async function existing(file: string): Promise<string | null> {
   try {
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
@@ -38,7 +40,10 @@ async function existing(file: string): Promise<string | null> {
   }
 }
 
-/** Written aside and linked into place, so that no crash leaves half a token and of two starts at once both use the same one. */
+/**
+ * Writes the token to another file and links it into place: no crash leaves half a token, and two starts at once use
+ * the same one.
+ */
 async function created(dataDir: string, file: string, random: Random): Promise<string> {
   const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
   const aside = newId(`${file}.`, 8, random)

@@ -9,59 +9,72 @@ import type { McpResources } from './content.ts'
 import type { JsonObject } from './tool.ts'
 
 export const MAX_STREAMS = 16
-/** Between two comment lines, and so between two looks at the credential. [MCP-28, MCP-37, MCP-52] */
+/** Time between two comment lines. [MCP-37, MCP-52] */
 export const BEAT_MS = 15_000
+/** Time between two checks of the credentials of all open streams. [MCP-28] */
+const LOOK_MS = 4_000
 
-/** The response that a stream is written to. */
+/** The response on which a stream is written. */
 export interface StreamTarget {
   readonly outgoing: ServerResponse
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What `subscriptions/listen` honours; `meta` stands in every message. [MCP-50, MCP-51] */
+/** The part of a `subscriptions/listen` filter that is served; every message carries `meta`. [MCP-50, MCP-51] */
 export interface Listening {
   readonly honoured: { readonly resourcesListChanged?: true; readonly resourceSubscriptions?: readonly string[] }
   readonly meta: JsonObject
-  /** Its answer, sent when the relay shuts down. [MCP-52] */
+  /** The answer to the request, sent when the relay shuts down. [MCP-52] */
   readonly answer: JsonObject
 }
 
-/** The streams that stay open until someone leaves. `false`: the principal has as many as it may have. [MCP-38, MCP-52] */
+/**
+ * The streams that stay open until one side ends them. A verb returns `false` when the principal has as many as it may
+ * have. [MCP-38, MCP-52]
+ */
 export interface Streams {
-  /** A GET: kept alive and, in a session, carrying what it subscribed to. */
+  /** Serves a GET: keeps the stream alive and, in a session, carries its subscriptions. */
   keepAlive(caller: EndpointCaller, session: Session | null, target: StreamTarget): boolean
   listen(caller: EndpointCaller, listening: Listening, target: StreamTarget): boolean
-  /** Ends them all; those of `listen` with their answer. */
+  /** Ends all streams; a `listen` gets its answer. */
   drain(): void
   readonly size: number
 }
 
 export function createStreams(resources: McpResources, timers: Timers): Streams {
-  const open = new Map<EventStream, JsonObject | undefined>()
+  const open = new Map<EventStream, OpenStream>()
   const counts = new Map<string, number>()
   let drained = false
+  let cancelLook: (() => void) | null = null
 
-  /** Opens a stream that beats until it is ended here, by the client, or by its credential. */
-  const hold = (
-    kind: 'get' | 'listen',
-    caller: EndpointCaller,
-    { outgoing, headers }: StreamTarget,
-    answer?: JsonObject,
-  ): HeldStream | null => {
-    const counted = `${kind} ${caller.principalKey}`
-    const count = counts.get(counted) ?? 0
+  /** Ends streams whose credential is no longer accepted; repeats while there are streams. */
+  const look = (): void => {
+    cancelLook = timers.after(LOOK_MS, () => {
+      for (const { isGood, end } of [...open.values()]) if (!isGood()) end()
+      if (open.size > 0) look()
+      else cancelLook = null
+    })
+  }
+
+  /** Opens a stream with a heartbeat until the relay, the client or the credential ends it. */
+  const hold = (caller: EndpointCaller, { outgoing, headers }: StreamTarget, answer?: JsonObject): HeldStream | null => {
+    const { principalKey } = caller
+    const count = counts.get(principalKey) ?? 0
     if (count >= MAX_STREAMS) return null
-    counts.set(counted, count + 1)
+    counts.set(principalKey, count + 1)
     const stream = openEventStream(outgoing, headers)
-    open.set(stream, answer)
     const atEnd: (() => void)[] = []
     let cancelBeat = (): void => undefined
     const release = (): void => {
       if (!open.delete(stream)) return
       cancelBeat()
-      const left = (counts.get(counted) ?? 1) - 1
-      if (left === 0) counts.delete(counted)
-      else counts.set(counted, left)
+      const left = (counts.get(principalKey) ?? 1) - 1
+      if (left === 0) counts.delete(principalKey)
+      else counts.set(principalKey, left)
+      if (open.size === 0) {
+        cancelLook?.()
+        cancelLook = null
+      }
       for (const run of atEnd) run()
     }
     const end = (): void => {
@@ -70,31 +83,32 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     }
     const beat = (): void => {
       cancelBeat = timers.after(BEAT_MS, () => {
-        if (!caller.isGood()) return end()
         stream.comment()
         beat()
       })
     }
+    open.set(stream, { answer, end, isGood: () => caller.isGood() })
     beat()
+    if (cancelLook === null) look()
     outgoing.once('close', release)
     if (outgoing.destroyed) release()
-    // Its request came before the shutdown and its stream after.
+    // The request came before the shutdown and its stream after it.
     if (drained) stream.end(answer)
     return { stream, end, onEnd: (run) => (open.has(stream) ? void atEnd.push(run) : run()) }
   }
 
   return {
     keepAlive(caller, session, target) {
-      // The place of the older stream is free for the newer one.
+      // Closes the older stream first, so that its place is free for the newer one.
       session?.stream?.close()
-      const held = hold('get', caller, target)
+      const held = hold(caller, target)
       if (held === null) return false
       held.stream.comment()
       if (session) carry(session, caller, held, resources)
       return true
     },
     listen(caller, { honoured, meta, answer }, target) {
-      const held = hold('listen', caller, target, answer)
+      const held = hold(caller, target, answer)
       if (held === null) return false
       const { stream } = held
       stream.send(notificationMessage('notifications/subscriptions/acknowledged', { notifications: honoured, _meta: meta }))
@@ -106,7 +120,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     },
     drain() {
       drained = true
-      for (const [stream, answer] of open) stream.end(answer)
+      for (const [stream, { answer }] of open) stream.end(answer)
     },
     get size() {
       return open.size
@@ -114,14 +128,23 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
   }
 }
 
+interface OpenStream {
+  /** The last event, sent at a shutdown. */
+  readonly answer: JsonObject | undefined
+  isGood(): boolean
+  end(): void
+}
+
 interface HeldStream {
   readonly stream: EventStream
   end(): void
-  /** Runs at once when it has ended already, so everything to be undone comes before. */
+  /**
+   * Runs `run` at the end; at once when the stream has ended already, so everything to be undone must be set up before.
+   */
   onEnd(run: () => void): void
 }
 
-/** Makes it the stream of the session. */
+/** Makes the stream carry the messages of the session. */
 function carry(session: Session, caller: EndpointCaller, held: HeldStream, resources: McpResources): void {
   const watch = resources.watch(caller, sinkOf(held.stream, {}))
   const own = { watch, close: held.end }

@@ -8,12 +8,14 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const TOOLSETS = ['read', 'author', 'prose', 'structure', 'diagram', 'manage', 'citations', 'fields'] as const
 export type Toolset = (typeof TOOLSETS)[number]
 
-/** One tool as data: what it is called, what it needs, what it runs. A file under `tools/` holds those of one subject. */
+/**
+ * One tool as data: its name, what it requires and what it runs. A file under `tools/` holds the tools of one subject.
+ */
 export interface ToolDefinition {
-  /** Without the prefix `service_`. */
+  /** Name without the prefix `service_`. */
   readonly name: string
   readonly title: string
-  /** Two sentences: when to use it, and what comes back. [TOOL-2] */
+  /** Two sentences: when to use the tool, and what comes back. [TOOL-2] */
   readonly description: string
   readonly inputSchema: JsonObject
   readonly outputSchema: JsonObject
@@ -21,19 +23,29 @@ export interface ToolDefinition {
   readonly toolset: Toolset
   readonly access: ToolAccess
   readonly bucket: RateBucket
-  /** What is wrong with arguments that fit `inputSchema`, as far as it shows without a document or a right; absent: nothing can be. [MCP-3] */
+  /** How many tokens a call with these arguments takes, before anything is known of them. Absent: one. [MCP-54] */
+  tokens?(args: unknown): number
+  /**
+   * Returns the problem of arguments that match `inputSchema`, as far as it shows without a document or a right. Absent
+   * when there can be none. [MCP-3]
+   */
   flaw?(args: JsonObject): ToolFailure | null
-  /** `call.args` fit `inputSchema` and have no flaw. Rejects only when something unexpected happens, and with the signal's reason when that is aborted. */
+  /**
+   * Runs the tool. `call.args` match `inputSchema` and have no problem. Rejects only on an unexpected error, and with
+   * the reason of the signal when that is aborted.
+   */
   run(call: ToolCall): Promise<ToolSuccess | ToolFailure>
 }
 
-/** The column Access of section 2.3: nothing, a level on the document `docId`, or a workspace role that may create. [MCP-25] */
+/**
+ * The column Access of TOOL-27: nothing, a level on the document `docId`, or a workspace role that may create. [MCP-25]
+ */
 export type ToolAccess = Level | 'create'
 
-/** The bucket of the workspace that a call takes one token of. [MCP-54] */
+/** The bucket of the workspace from which a call takes its tokens. [MCP-54] */
 export type RateBucket = 'read' | 'write'
 
-/** All four are always sent. [section 2.3] */
+/** All four annotations are always sent. [TOOL-27] */
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
@@ -41,32 +53,37 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean
 }
 
-/** Who calls and under which conditions: the same for a tool, a resource and a prompt. */
+/** The caller, and the conditions of the call: the same for a tool, a resource and a prompt. */
 export interface McpCaller {
-  /** `sub` is the principal: of the token, or `service:mcp`. [MCP-20] */
+  /** `sub` is the principal: that of the token, or `service:mcp`. [MCP-20] */
   readonly access: Access
-  /** The static token of this host: owns what it creates under a name of its own. [MCP-20] */
+  /** True for the static token of this host, whose documents get an owner name of their own. [MCP-20] */
   readonly isStatic: boolean
 }
 
 /** What one call knows besides its arguments. */
 export interface CallContext extends McpCaller {
-  /** What this request may see of the tools. [TOOL-10, TOOL-11] */
+  /** The tools that this request may use. [TOOL-10, TOOL-11] */
   readonly view: ToolView
   /** Title or name that the client gave itself, at most 64 characters; `null` without one. [PRES-2] */
   readonly clientName: string | null
   /**
-   * Aborted when the caller gave up, by `notifications/cancelled` or, on the modern leg, by closing the connection. It is looked at up to the
-   * commit and not afterwards. [MCP-15]
+   * Aborted when the caller gave up, by `notifications/cancelled` or, on the modern leg, by closing the connection. It
+   * is checked up to the commit and not after it. [MCP-15]
    */
   readonly signal: AbortSignal
-  /** Tells the caller how far the call is; does nothing when the caller cannot be told. `progress` rises from call to call. [MCP-16] */
+  /**
+   * Reports progress to the caller; does nothing when the caller cannot receive it. `progress` rises from call to call.
+   * [MCP-16]
+   */
   progress(step: { readonly progress: number; readonly total?: number; readonly message?: string }): void
 }
 
 export interface ToolCall extends CallContext {
   readonly args: JsonObject
-  /** Given when the caller gave a request id: a write is remembered under it and says when it is a repeat. [TOOL-22] */
+  /**
+   * Present when the caller gave a request id: the write is remembered under it, and a repeat is recognised. [TOOL-22]
+   */
   readonly once?: Once
 }
 
@@ -74,9 +91,11 @@ export interface ToolCall extends CallContext {
 export interface ToolSuccess {
   readonly kind: 'success'
   readonly structured: JsonObject
+  /** PNGs that follow the text. [TOOL-7, AG-109] */
+  readonly pictures?: readonly Uint8Array[]
 }
 
-/** A row of section 2.4. `message` is the sentence without the code. [TOOL-8] */
+/** A row of TOOL-28. `message` is the sentence without the code. [TOOL-8] */
 export interface ToolFailure {
   readonly kind: 'failure'
   readonly code: string
@@ -84,27 +103,33 @@ export interface ToolFailure {
   readonly facts: JsonObject
 }
 
-/** The part of the tools that one request asks for. */
+/** The tools that one request may see and call. */
 export interface ToolView {
-  /** `null`: all of them. */
+  /** `null`: all toolsets. */
   readonly toolsets: readonly Toolset[] | null
   readonly readonly: boolean
 }
 
-/** The tools as the endpoint sees them: whatever stands behind, all of them are listed and called through this. */
+/** The tools as the endpoint sees them: every tool is listed and called through this interface. */
 export interface ToolServer {
-  /** The members of `tools/list`, with the prefix in their names. `isViewer`: the token's role is viewer. [TOOL-1, TOOL-10, TOOL-11] */
-  list(view: ToolView & { readonly isViewer: boolean }): readonly JsonObject[]
-  /** Looks a tool up by its whole name, whether the request may see it or not. */
-  find(name: string): FoundTool
+  /** The toolsets that have a tool. [TOOL-10] */
+  readonly toolsets: readonly Toolset[]
   /**
-   * The result of `tools/call`: `content`, `structuredContent`, `isError`. Everything that can go wrong with a known tool is such a result, a
-   * tool outside the view included; rejects only with the signal's reason. `name` was found. Counts the call. [OPS-4, MCP-53, TOOL-6..TOOL-9]
+   * Returns the members of `tools/list`, with the prefix in their names. `isViewer`: the token's role is viewer.
+   * [TOOL-1, TOOL-10, TOOL-11]
+   */
+  list(view: ToolView & { readonly isViewer: boolean }): readonly JsonObject[]
+  /** Finds a tool by its whole name, whether the request may see it or not; `args`, unchecked, decide what a call costs. */
+  find(name: string, args?: unknown): FoundTool
+  /**
+   * Returns the result of `tools/call`: `content`, `structuredContent`, `isError`. Every failure of a known tool is
+   * such a result, also a call of a tool outside the view; rejects only with the reason of the signal. `name` must be a
+   * name that `find` found. Counts the call. [OPS-4, MCP-53, TOOL-6..TOOL-9]
    */
   call(name: string, args: JsonObject, context: CallContext): Promise<JsonObject>
 }
 
 export type FoundTool =
-  | { readonly kind: 'known'; readonly bucket: RateBucket }
-  /** `nearest`: the name that was perhaps meant. */
+  | { readonly kind: 'known'; readonly bucket: RateBucket; readonly tokens: number }
+  /** `nearest`: a known name that is similar. */
   | { readonly kind: 'unknown'; readonly nearest: string | null }

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
+import type { Timers } from '../kernel/timers.ts'
 
-/** One part of the relay as /readyz shows it; `detail` holds no host, URL or secret. [OPS-2] */
+/** One part of the relay in /readyz; `detail` holds no host, URL or secret. [OPS-2] */
 export interface CheckOutcome {
   readonly ok: boolean
   readonly detail?: string
@@ -18,36 +19,42 @@ export interface Readiness {
 const SHARED_MS = 1_000
 const LIMIT_MS = 2_000
 
-/** Runs the checks, at most once a second however often it is asked; a check that takes longer than two seconds is not ok. [OPS-2] */
-export function createReadiness(checks: Readonly<Record<CheckName, Check>>, clock: Clock): () => Promise<Readiness> {
+/**
+ * Runs the checks at most once a second, however often /readyz is requested. A check that takes longer than two seconds
+ * counts as failed. [OPS-2]
+ */
+export function createReadiness(
+  checks: Readonly<Record<CheckName, Check>>,
+  { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
+): () => Promise<Readiness> {
   let startedMs = Number.NEGATIVE_INFINITY
   let current: Promise<Readiness> | null = null
   return () => {
     const nowMs = clock.monotonicMs()
     if (current !== null && nowMs - startedMs < SHARED_MS) return current
     startedMs = nowMs
-    current = runChecks(checks)
+    current = runChecks(checks, timers)
     return current
   }
 }
 
-async function runChecks(checks: Readonly<Record<CheckName, Check>>): Promise<Readiness> {
-  const outcomes = await Promise.all(CHECKS.map(async (name) => [name, await withLimit(checks[name])] as const))
+async function runChecks(checks: Readonly<Record<CheckName, Check>>, timers: Timers): Promise<Readiness> {
+  const outcomes = await Promise.all(CHECKS.map(async (name) => [name, await withLimit(checks[name], timers)] as const))
   const status = outcomes.every(([, outcome]) => outcome.ok) ? 'ok' : 'unavailable'
   return { status, checks: Object.fromEntries(outcomes) as Record<CheckName, CheckOutcome> }
 }
 
-async function withLimit(check: Check): Promise<CheckOutcome> {
-  let timer: NodeJS.Timeout | undefined
+async function withLimit(check: Check, timers: Timers): Promise<CheckOutcome> {
+  let cancel = (): void => undefined
   const late = new Promise<CheckOutcome>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, detail: 'no answer in time' }), LIMIT_MS)
+    cancel = timers.after(LIMIT_MS, () => resolve({ ok: false, detail: 'no answer in time' }))
   })
   try {
     return await Promise.race([Promise.resolve().then(check), late])
   } catch {
-    // The error's own text could name a host.
+    // The text of the error could name a host.
     return { ok: false, detail: 'failed' }
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
 }

@@ -55,7 +55,7 @@ it('[CFG-8] with 0 days an id is free within a second, and no number of days is 
   expect(running(Number.MAX_SAFE_INTEGER).asked).toEqual([{ beforeMs: 0, limit: 500 }])
 })
 
-it('[LIFE-30] it ends when it is told to', async () => {
+it('[LIFE-30] maintenance stops when it is disposed', async () => {
   const { time, asked, maintenance } = running(0)
   await time.advance(1_000)
   await maintenance[Symbol.asyncDispose]()

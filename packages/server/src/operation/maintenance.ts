@@ -7,28 +7,28 @@ import type { Timers } from '../kernel/timers.ts'
 import type { ShareLinkStore } from '../share-links/share-link-store.port.ts'
 
 const EVERY_MS = 60_000
-/** Where something ends at once, the next look is the one that ends it. [CFG-8] */
+/** When something expires at once, the next run removes it. [CFG-8] */
 const AT_ONCE_MS = 1_000
 const PAUSE_MS = 100
 const BATCH = 500
 const SETTLE_EVERY_MS = 10 * 60_000
 const LOOKED_AT = 2_000
-/** Each becomes resident for a while. */
+/** Documents settled at one time; each becomes resident for a while. */
 const SETTLED_AT_A_TIME = 4
-/** At most a hundredth of the time goes into totals. */
+/** Totals take at most a hundredth of the time. */
 const TOTALS_PAUSE = 100
 const DAY_MS = 86_400_000
 
-/** Something that has outlived its time, removed in batches so small that no edit waits for one. [LIFE-30] */
+/** Removes expired data in batches so small that no edit waits for one. [LIFE-30] */
 export interface MaintenanceJob {
-  /** For the log. */
+  /** Name for the log. */
   readonly name: string
   readonly everyMs: number
-  /** One batch; answers whether there is more, which is then taken after a pause. */
+  /** Runs one batch; returns whether there is more, which follows after a pause. */
   run(): Promise<boolean>
 }
 
-/** How often to look for what ends `afterMs` after something: not later than that again, and once a minute is enough. */
+/** Returns the ms between two looks for data that expires after `afterMs`: that time, from one second to one minute. */
 export function lookEveryMs(afterMs: number): number {
   return Math.min(EVERY_MS, Math.max(AT_ONCE_MS, afterMs))
 }
@@ -39,9 +39,35 @@ export function tombstoneJob(store: Pick<DocumentStore, 'purgeTombstones'>, cloc
     name: 'tombstones',
     everyMs: lookEveryMs(days * DAY_MS),
     async run() {
-      // Nothing is older than the epoch, and no store holds a number as large as the longest time allowed.
+      // Nothing is older than the epoch, and a store cannot hold a number as large as the longest allowed time.
       const beforeMs = Math.max(0, clock.nowMs() - days * DAY_MS)
       return (await store.purgeTombstones(beforeMs, BATCH)) === BATCH
+    },
+  }
+}
+
+/** Removes expired Y client ids of former lives. [WS-62] */
+export function formerClientsJob(store: Pick<DocumentStore, 'purgeFormerClients'>, clock: Clock): MaintenanceJob {
+  return {
+    name: 'former clients',
+    everyMs: EVERY_MS,
+    run: async () => (await store.purgeFormerClients(clock.nowMs(), BATCH)) === BATCH,
+  }
+}
+
+/**
+ * Gives a lineage to documents of an older program: to all once after the start, later to those that such a program
+ * makes beside this one. [WS-61, LIFE-29]
+ */
+export function lineageJob(store: Pick<DocumentStore, 'giveLineages'>): MaintenanceJob {
+  let afterKey = 0
+  return {
+    name: 'lineages',
+    everyMs: EVERY_MS,
+    async run() {
+      const { lastKey, more } = await store.giveLineages(afterKey, BATCH)
+      afterKey = lastKey
+      return more
     },
   }
 }
@@ -56,8 +82,9 @@ export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clo
 }
 
 /**
- * Stores what was edited in documents that nobody has open: a process that ended at once leaves bodies behind their logs, and until somebody
- * opened them, blobs of their workspaces could not be released. One that cannot be stored is met again with the next look. [LIFE-30]
+ * Settles documents that nobody has open and whose bodies lack edits: a process that ended abruptly leaves such
+ * documents, and without this job blobs of their workspaces could not be released until somebody opened them. A
+ * document that cannot be settled is tried again in the next run. [LIFE-30]
  */
 export function settlingJob(
   store: Pick<DocumentStore, 'behind'>,
@@ -87,7 +114,7 @@ export function shareLinkJob(store: Pick<ShareLinkStore, 'purgeExpired'>, clock:
   }
 }
 
-/** Totals of the store for the metrics; the longer they take, the less often. [OPS-3, OPS-4] */
+/** Computes the totals of the store for the metrics; the longer that takes, the less often it runs. [OPS-3, OPS-4] */
 export function totalsJob(
   metrics: Pick<Metrics, 'set'>,
   totals: () => Promise<{
@@ -117,7 +144,7 @@ export function totalsJob(
   }
 }
 
-/** Runs every job now and then in its own time, one batch at a time. Disposing waits for the batches under way. */
+/** Runs every job at its own interval, one batch at a time. Disposing waits for running batches. */
 export function startMaintenance(deps: {
   readonly jobs: readonly MaintenanceJob[]
   readonly timers: Timers
@@ -141,7 +168,7 @@ function startJob(job: MaintenanceJob, timers: Timers, log: Logger): AsyncDispos
     try {
       more = await job.run()
     } catch (error) {
-      log.warn('maintenance.failed', 'What has outlived its time could not be removed; it is tried again.', {
+      log.warn('maintenance.failed', 'Expired data could not be removed; the relay tries again.', {
         job: job.name,
         detail: String(error),
       })

@@ -2,7 +2,9 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
-/** On the main listener when metrics are public, on a loopback listener of its own when they are local. [OPS-3] */
+/**
+ * Served on the main listener when metrics are public, on a loopback listener of its own when they are local. [OPS-3]
+ */
 export const METRICS_ROUTES = {
   metrics: {
     method: 'GET',

@@ -4,7 +4,10 @@ import type { CounterName, Metrics } from '../kernel/metrics.ts'
 import type { Gateway } from '../sync/gateway/gateway.ts'
 import type { Rooms } from '../sync/gateway/rooms.ts'
 
-/** Publishes running totals as counters: what was added since the last reading, also after a total began anew. */
+/**
+ * Publishes running totals as counters: adds what came since the last reading, also after a total has started again
+ * from 0.
+ */
 class Totals {
   readonly #metrics: Metrics
   readonly #before = new Map<string, number>()
@@ -13,7 +16,7 @@ class Totals {
     this.#metrics = metrics
   }
 
-  /** `source` tells totals of one counter apart. */
+  /** `source` distinguishes the totals of one counter. */
   since(source: string, total: number): number {
     const before = this.#before.get(source) ?? 0
     this.#before.set(source, total)
@@ -27,7 +30,9 @@ class Totals {
 
 type PlainCounter = Exclude<
   CounterName,
+  | 'relay_blob_store_calls_total'
   | 'relay_deprecated_requests_total'
+  | 'relay_store_losses_total'
   | 'relay_mcp_calls_total'
   | 'relay_ws_closes_total'
   | 'relay_auth_failures_total'
@@ -46,7 +51,7 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
   })
 }
 
-/** `appendSeconds` answers the samples since the previous call. */
+/** `appendSeconds` returns the samples since the previous call. */
 export function observeStorage(metrics: Metrics, stats: () => Promise<{ readonly appendSeconds: readonly number[] }>): void {
   metrics.beforeScrape(async () => {
     for (const seconds of (await stats()).appendSeconds) metrics.observe('relay_log_append_seconds', seconds)

@@ -33,7 +33,7 @@ const VERSION: JsonSchema = {
   required: ['server', 'version', 'commit', 'built', 'protocolVersion', 'protocolMinor'],
 }
 
-/** What the routes of operation answer. [REST-36] */
+/** Answers of the operation routes. [REST-36] */
 export const OPERATION_EXCHANGES = {
   health: { responses: { 200: { description: 'The process answers.', content: { 'text/plain': { const: 'ok' } } } }, errors: [] },
   live: {
@@ -54,6 +54,20 @@ export const OPERATION_EXCHANGES = {
   },
   version: {
     responses: { 200: { description: 'What runs.', content: { 'application/json': VERSION } } },
+    errors: [],
+  },
+  frontPage: {
+    responses: {
+      200: {
+        description: 'What this server is, with links.',
+        content: { 'text/html': TEXT },
+        headers: {
+          'Cache-Control': '`no-cache`.',
+          'Content-Security-Policy': 'Nothing may be loaded, run, framed or sent.',
+          'Referrer-Policy': '`no-referrer`.',
+        },
+      },
+    },
     errors: [],
   },
   metrics: {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What runs. `commit` and `built` are written by a packaged build; a checkout says `unknown`. [REST-30] */
+/** The running release. A packaged build sets `commit` and `built`; in a checkout they are `unknown`. [REST-30] */
 export interface Release {
   readonly version: string
   readonly commit: string

@@ -121,7 +121,7 @@ describe('[BLOB-18] which addresses are public', () => {
     expect(PUBLIC_V6.filter((address) => !isPublicAddress(address))).toEqual([])
   })
 
-  it('[BLOB-18] what is no plain address is not', () => {
+  it('[BLOB-18] text that is not a plain address is not public', () => {
     const others = [
       '',
       'localhost',

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Ranges of IPv4 that are nobody's public host. [BLOB-18] */
+/** IPv4 ranges without public hosts. [BLOB-18] */
 const BLOCKED_V4: readonly (readonly [prefix: string, bits: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -19,7 +19,7 @@ const BLOCKED_V4: readonly (readonly [prefix: string, bits: number])[] = [
   ['240.0.0.0', 4],
 ]
 
-/** Only 2000::/3 is given to hosts; these parts of it are not. */
+/** Public hosts are in 2000::/3 only; these parts of it are not public. */
 const GLOBAL_V6 = ['2000::', 3] as const
 const BLOCKED_V6: readonly (readonly [prefix: string, bits: number])[] = [
   ['2001::', 23],
@@ -27,7 +27,7 @@ const BLOCKED_V6: readonly (readonly [prefix: string, bits: number])[] = [
   ['3fff::', 20],
 ]
 
-/** Forms of IPv6 that carry an IPv4 address, and the byte at which it begins. */
+/** IPv6 forms that contain an IPv4 address, and the byte at which it begins. */
 const CARRIERS: readonly (readonly [prefix: string, bits: number, at: number])[] = [
   ['::', 96, 12],
   ['::ffff:0:0', 96, 12],
@@ -36,8 +36,8 @@ const CARRIERS: readonly (readonly [prefix: string, bits: number, at: number])[]
 ]
 
 /**
- * Whether a connection to this address stays off everything but public hosts: not loopback, private, link-local, shared, multicast or reserved,
- * and no IPv6 form of such an IPv4 address. What is no plain address (a name, a zone id) is not public. [BLOB-18, U2]
+ * Whether an address is that of a public host: not loopback, private, link-local, shared, multicast or reserved, and no
+ * IPv6 form of such an IPv4 address. Text that is not a plain address (a name, a zone id) is not public. [BLOB-18, U2]
  */
 export function isPublicAddress(text: string): boolean {
   if (isIPv4(text)) return isPublicV4(bytesOfV4(text))
@@ -54,7 +54,7 @@ export function isPublicAddress(text: string): boolean {
 
 type Bytes = readonly number[]
 
-/** `::` and `::1` are 0.0.0.0 and 0.0.0.1 here, and blocked as these. */
+/** `::` and `::1` become 0.0.0.0 and 0.0.0.1 here, and are blocked as such. */
 function isPublicV4(address: Bytes): boolean {
   return !BLOCKED_V4.some(([prefix, bits]) => within(address, bytesOfV4(prefix), bits))
 }
@@ -71,7 +71,7 @@ function bytesOfV4(text: string): Bytes {
   return text.split('.').map(Number)
 }
 
-/** Of a text that `isIPv6` accepts. */
+/** Returns the bytes of a text that `isIPv6` accepts. */
 function bytesOfV6(text: string): Bytes {
   const [head = '', tail] = text.split('::')
   const before = groups(head)

@@ -192,7 +192,7 @@ describe('[BLOB-18] [X27] nothing reaches what is not public', () => {
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] a name that changes between two looks is connected to where it was checked, and looked at again for the next hop', async () => {
+  it('[BLOB-18] when a name changes between two look-ups, the connection goes to the checked address, and the next hop is checked again', async () => {
     internet.connections.length = 0
     let looks = 0
     internet.names.set('public.example', () => (looks++ === 0 ? [PUBLIC] : ['127.0.0.1']))

@@ -7,17 +7,17 @@ import { addressesOf, type Resolve } from './resolver.ts'
 import { hostOf, type JudgeUrl } from './url-rules.ts'
 
 export interface GuardedLimits {
-  /** From the first step to the last byte, waiting for the reader included. */
+  /** Time from the first step to the last byte, including the time of the reader. */
   readonly totalMs: number
-  /** Without a byte while one is waited for. */
+  /** Longest time without a byte while one is awaited. */
   readonly idleMs: number
   readonly maxRedirects: number
   readonly maxHeaderBytes: number
-  /** Counted on arrival; `null` where the reader counts. */
+  /** Most bytes, counted on arrival; `null` when the reader counts. */
   readonly maxBytes: number | null
 }
 
-/** What tests put in the place of the network. */
+/** Replaces the network in tests. */
 export interface GuardedNetwork {
   readonly resolve: Resolve
   readonly connect: Connect
@@ -25,31 +25,33 @@ export interface GuardedNetwork {
 
 export interface GuardedRequest {
   readonly url: URL
-  /** Sent to the first host alone, as it is; not when blank. [BLOB-17] */
+  /** Sent unchanged to the first host alone; not sent when blank. [BLOB-17] */
   readonly authorization: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly judge: JudgeUrl
   readonly limits: GuardedLimits
   /**
-   * The operator chose the host of `url`: its first hop, and no redirect back to it, is not judged and may have any address; it may be plain
-   * http on this machine. [REF-10]
+   * True when the operator chose the host of `url`: the first hop is then not checked and may have any address, also
+   * plain http on this machine. Redirects, also those back to it, are checked. [REF-10]
    */
   readonly trustsFirstHop?: boolean
 }
 
 export interface GuardedAnswer {
-  /** As announced. */
+  /** The announced size. */
   readonly sizeBytes: number | null
-  /** Rejects with FETCH_FAILED; ending it early closes the connection. */
+  /** The announced type, as it came. */
+  readonly mimeType: string | null
+  /** Rejects with FETCH_FAILED; ending the iteration early closes the connection. */
   readonly body: AsyncIterable<Uint8Array>
-  /** For a body that is not read. */
+  /** Closes the connection of a body that is not read. */
   discard(): void
 }
 
 /**
- * GET of a URL that somebody outside chose: every hop passes the same rules, every address of its host must be public, and the connection goes
- * to a checked one. Rejects with URL_NOT_ALLOWED or FETCH_FAILED, whose texts name host and hop and never an address, a query or what was
- * answered. [BLOB-17, BLOB-18, U1–U4]
+ * GETs a URL that an outsider chose. Every hop follows the same rules, every address of its host must be public, and
+ * the connection goes to a checked one. Rejects with URL_NOT_ALLOWED or FETCH_FAILED, whose texts name host and hop and
+ * never an address, a query or the answer. [BLOB-17, BLOB-18, U1–U4]
  */
 export async function guardedFetch(request: GuardedRequest, network: GuardedNetwork): Promise<GuardedAnswer> {
   const { limits } = request
@@ -66,7 +68,8 @@ export async function guardedFetch(request: GuardedRequest, network: GuardedNetw
       discard()
       throw failed('too large')
     }
-    return { sizeBytes, discard, body: bodyOf(response, limits, abort.signal, discard) }
+    const mimeType = response.headers['content-type'] ?? null
+    return { sizeBytes, mimeType, discard, body: bodyOf(response, limits, abort.signal, discard) }
   } catch (error) {
     clearTimeout(timer)
     throw error
@@ -95,7 +98,10 @@ async function follow(request: GuardedRequest, network: GuardedNetwork, signal: 
   }
 }
 
-/** Names are resolved here and nowhere else, once for each hop: what was checked is what is connected to. [BLOB-18] */
+/**
+ * Names are resolved only here, once for each hop, so that the connection goes to an address that was checked.
+ * [BLOB-18]
+ */
 async function resolved(
   host: string,
   resolve: Resolve,
@@ -125,7 +131,10 @@ function authorityOf(url: URL): string {
   return `${hostOf(url)} ${url.port}`
 }
 
-/** Only a plain 200 is the resource. Its encoding must be none: a small encoded answer may decode to any size. [U3, U4] */
+/**
+ * Only a plain 200 counts as the resource. An encoding is refused, since a small encoded answer may decode to any size.
+ * [U3, U4]
+ */
 function usable(response: IncomingMessage): IncomingMessage {
   const refusal = refusalOf(response)
   if (refusal === null) return response
@@ -175,7 +184,7 @@ function bodyOf(
   }
 }
 
-/** Rejects when the signal says so or time is up, whether or not `work` ever ends. */
+/** Rejects when the signal is aborted or the time is over, whether or not `work` ever ends. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal, withinMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(failed('timeout'))

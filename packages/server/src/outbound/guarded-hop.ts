@@ -5,14 +5,14 @@ import { checkServerIdentity } from 'node:tls'
 import { RelayError } from '../kernel/errors.ts'
 import { hostOf } from './url-rules.ts'
 
-/** Where a checked address is reached; tests map public ones to this machine. */
+/** Returns where a checked address is reached; tests map public addresses to this machine. */
 export type Connect = (address: string, port: number) => { readonly host: string; readonly port: number; readonly ca?: string }
 
 export const directly: Connect = (host, port) => ({ host, port })
 
 export interface Hop {
   readonly url: URL
-  /** Checked; tried in this order until one accepts the connection. */
+  /** Checked addresses, tried in this order until one accepts the connection. */
   readonly addresses: readonly string[]
   readonly headers: Readonly<Record<string, string>>
   readonly limits: { readonly idleMs: number; readonly maxHeaderBytes: number }
@@ -20,10 +20,10 @@ export interface Hop {
   readonly connect: Connect
 }
 
-/** A name with many addresses is not tried for ever. */
+/** Most addresses that are tried for one name. */
 const MAX_ADDRESSES = 4
 
-/** Why a fetch came to nothing, in words that give nothing away of where it went. */
+/** Why a fetch failed, in words that do not reveal its target. */
 export type FetchReason =
   | 'timeout'
   | 'no address'
@@ -50,7 +50,7 @@ export function isRedirect({ statusCode, headers }: IncomingMessage): boolean {
   return [301, 302, 303, 307, 308].includes(statusCode ?? 0) && headers.location !== undefined
 }
 
-/** The head of the answer of one hop; its body has not been read. Rejects with FETCH_FAILED. */
+/** Sends the request of one hop and returns the head of the answer, with the body unread. Rejects with FETCH_FAILED. */
 export async function openHop(hop: Hop): Promise<IncomingMessage> {
   const addresses = hop.addresses.slice(0, MAX_ADDRESSES)
   for (const [index, address] of addresses.entries()) {
@@ -63,7 +63,7 @@ export async function openHop(hop: Hop): Promise<IncomingMessage> {
   throw failed('no address')
 }
 
-/** The connection was not accepted, so that nothing was sent. */
+/** The connection was not accepted, so nothing was sent. */
 class Unreached extends Error {}
 
 function send({ url, headers, limits, signal, connect }: Hop, address: string): Promise<IncomingMessage> {
@@ -83,7 +83,7 @@ function send({ url, headers, limits, signal, connect }: Hop, address: string): 
         host: url.port === '' ? bracketed(name) : `${bracketed(name)}:${port}`,
         'accept-encoding': 'identity',
       },
-      // An agent of its own: nothing is shared between hosts, and no proxy is taken from the environment.
+      // A separate agent: hosts share no connection, and no proxy of the environment is used.
       agent: false,
       servername: isIP(name) === 0 ? name : '',
       checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
@@ -96,7 +96,7 @@ function send({ url, headers, limits, signal, connect }: Hop, address: string): 
     request.on('socket', (socket) => socket.once('connect', () => (connected = true)))
     request.on('timeout', () => request.destroy(connected ? failed('timeout') : new Unreached()))
     request.on('response', (response) => {
-      // From here on the reader decides how long silence is.
+      // From here on the reader decides how long a silence may last.
       response.socket.setTimeout(0)
       resolve(response)
     })
@@ -110,7 +110,7 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** System errors name addresses and certificates name others: only their kind is told. */
+/** System errors contain addresses, and certificates contain other hosts, so only their kind is reported. */
 function reasonOf(error: unknown, signal: AbortSignal): RelayError {
   if (signal.aborted) return failed('timeout')
   if (error instanceof RelayError) return error

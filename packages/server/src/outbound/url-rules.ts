@@ -1,21 +1,21 @@
 import { isIP } from 'node:net'
 import { isPublicAddress } from './blocked-addresses.ts'
 
-/** Which rule a URL breaks. */
+/** The rule that a URL breaks. */
 export type UrlFault = 'unparsable' | 'not-https' | 'user-info' | 'host-not-allowed' | 'blocked-address'
 
 export type UrlVerdict =
   | { readonly kind: 'allowed'; readonly url: URL; readonly host: string }
-  /** `host` is empty where there is none. */
+  /** `host` is empty when the URL has none. */
   | { readonly kind: 'refused'; readonly fault: UrlFault; readonly host: string }
 
 /** Decides one hop. */
 export type JudgeUrl = (url: URL) => UrlVerdict
 
 /**
- * The rules of one hop before any name is resolved: https, no user info, host in the allowlist, and no address of a blocked range as host, be it
- * listed or not. Numbers, other digits and other dots were made plain addresses by the URL parser before. `null`: every host is in the
- * allowlist. [BLOB-18, REF-10, U1]
+ * Checks one hop before any name is resolved: https, no user info, host in the allowlist, and no address of a blocked
+ * range as host, even when it is listed. The URL parser has already turned other spellings of an address into the plain
+ * one. `null`: every host is in the allowlist. [BLOB-18, REF-10, U1]
  */
 export function judgeUrl(url: URL, allowedHosts: readonly string[] | null): UrlVerdict {
   const host = hostOf(url)
@@ -27,14 +27,14 @@ export function judgeUrl(url: URL, allowedHosts: readonly string[] | null): UrlV
   return { kind: 'allowed', url, host }
 }
 
-/** The name or the bare address, without the dot that may end it. */
+/** Returns the name or the bare address, without a final dot. */
 export function hostOf(url: URL): string {
   const { hostname } = url
   if (hostname.startsWith('[')) return hostname.slice(1, -1)
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
 }
 
-/** A host itself, or with `*.suffix` what is below it, on a label boundary. */
+/** Matches the host itself, or with `*.suffix` its subdomains, at the border of a label. */
 function matches(host: string, pattern: string): boolean {
   const wanted = pattern.toLowerCase().replace(/\.$/, '')
   if (!wanted.startsWith('*.')) return host === wanted

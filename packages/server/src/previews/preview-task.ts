@@ -1,28 +1,47 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import type { CanvasPage, DocumentBody } from '@docrelay/model/body'
-import { renderPage } from '@docrelay/model/render/page-svg'
-import { rasterise } from './rasterise.ts'
+import type { IconPaths } from '@docrelay/model/render/icon-svg'
+import { regionAround, renderPage } from '@docrelay/model/render/page-svg'
+import { MAX_SIDE_PIXELS, pixelSize, rasterise, rasteriseWithin } from './rasterise.ts'
 
 export type PreviewFormat = 'svg' | 'png'
 
-/** A drawing of one canvas page of a stored body. Plain data in, plain data out, for a task thread. */
-export interface PreviewTask {
-  readonly body: Uint8Array
-  /** `null`: the active page, else the first. */
-  readonly pageId: string | null
-  readonly scale: number
-  readonly format: PreviewFormat
+/** Draws one canvas page of a stored body in a task thread. Input and output are plain data. */
+export type PreviewTask = { readonly body: Uint8Array } & (
+  | {
+      readonly format: PreviewFormat
+      /** `null`: the active page, else the first one. */
+      readonly pageId: string | null
+      readonly scale: number
+    }
+  /** A PNG for agents: of a page, or of one shape and what is around it. [AG-109] */
+  | { readonly format: 'picture'; readonly pageId: string; readonly shapeId: string | null }
+)
+
+export type PreviewResult =
+  | { readonly kind: 'drawn'; readonly bytes: Uint8Array; readonly pixels: number }
+  | { readonly kind: 'no-page' }
+
+/**
+ * Deterministic. A document without canvas pages is drawn as an empty page, unless a page id was requested. [REST-34]
+ */
+export function runPreviewTask(task: PreviewTask, icons: IconPaths): PreviewResult {
+  const page = pageOf(readStoredBody(task.body), task.pageId)
+  if (page === null) return { kind: 'no-page' }
+  if (task.format === 'picture') return drawPicture(page, task.shapeId, icons)
+  const { scale, format } = task
+  const drawn = renderPage(page, scale, icons)
+  if (format === 'svg') return { kind: 'drawn', bytes: new TextEncoder().encode(drawn.svg), pixels: 0 }
+  const { width, height } = pixelSize(drawn, scale)
+  return { kind: 'drawn', bytes: rasterise(drawn, scale), pixels: width * height }
 }
 
-export type PreviewResult = { readonly kind: 'drawn'; readonly bytes: Uint8Array } | { readonly kind: 'no-page' }
-
-/** Deterministic. A document without any canvas page is drawn as an empty one, unless a page was asked for by its id. [REST-34] */
-export function runPreviewTask({ body, pageId, scale, format }: PreviewTask): PreviewResult {
-  const page = pageOf(readStoredBody(body), pageId)
-  if (page === null) return { kind: 'no-page' }
-  const drawn = renderPage(page, scale)
-  const bytes = format === 'svg' ? new TextEncoder().encode(drawn.svg) : rasterise(drawn, scale)
-  return { kind: 'drawn', bytes }
+/** [AG-109] */
+function drawPicture(page: CanvasPage, shapeId: string | null, icons: IconPaths): PreviewResult {
+  const region = shapeId === null ? null : regionAround(page, shapeId)
+  if (shapeId !== null && region === null) return { kind: 'no-page' }
+  const bytes = rasteriseWithin(renderPage(page, 1, icons, region))
+  return { kind: 'drawn', bytes, pixels: MAX_SIDE_PIXELS ** 2 }
 }
 
 function pageOf(body: DocumentBody, pageId: string | null): CanvasPage | null {

@@ -7,7 +7,7 @@ const HEADERS = {
   'Content-Security-Policy': 'Nothing in it may run or load.',
 }
 
-/** What a preview of one media type takes and answers. [REST-36, REST-34] */
+/** Request and answers of previews of one media type. [REST-36, REST-34] */
 export function previewExchange(mediaType: string): RouteExchange {
   return {
     path: { id: DOCUMENT_ID },

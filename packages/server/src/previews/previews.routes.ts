@@ -11,13 +11,13 @@ const MEDIA_TYPES: Readonly<Record<PreviewFormat, string>> = { svg: 'image/svg+x
 const MIN_SCALE = 0.1
 const MAX_SCALE = 4
 const MAX_PAGE_ID_BYTES = 256
-/** A preview is looked at and does nothing. [REST-35] */
+/** A browser may only show a preview: it can run or load nothing. [REST-35] */
 const HEADERS = {
   'Cache-Control': 'private, no-cache',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 }
 
-/** The preview routes without what they run. [REST-34] */
+/** The preview routes without their handlers. [REST-34] */
 export const PREVIEW_ROUTES = { svg: declaration('svg'), png: declaration('png') }
 
 export function previewRoutes({ previews }: { readonly previews: Previews }): readonly Route[] {
@@ -45,13 +45,13 @@ async function drawPreview(request: RouteRequest, format: PreviewFormat, preview
   const asked = readPreviewRequest(request.params.id ?? '', request.query, format)
   const known = request.header('if-none-match')
   const isKnown = (etag: string): boolean => known !== undefined && namesEtag(known, etag)
-  const preview = await previews.draw(callerOf(request).access, asked, isKnown)
+  const preview = await previews.draw(callerOf(request).access, asked, isKnown, request.left)
   const headers = { ...HEADERS, ETag: preview.etag }
   if (preview.kind === 'unchanged') return { kind: 'not-modified', headers }
   return { kind: 'bytes', bytes: preview.bytes, headers: { ...headers, 'Content-Type': MEDIA_TYPES[format] } }
 }
 
-/** Throws BAD_REQUEST on a bad page or scale; unknown members are ignored. [REST-8, REST-34] */
+/** Throws BAD_REQUEST for an invalid page or scale; ignores unknown members. [REST-8, REST-34] */
 export function readPreviewRequest(docId: string, query: URLSearchParams, format: PreviewFormat): PreviewRequest {
   const pageId = query.get('page')
   if (pageId !== null && (pageId === '' || Buffer.byteLength(pageId) > MAX_PAGE_ID_BYTES)) {

@@ -4,20 +4,26 @@ import type { Access } from '../access/access.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { RelayError } from '../kernel/errors.ts'
-import { createKeyedQueue } from '../kernel/keyed-queue.ts'
+import { createLanes, type LaneTask } from '../kernel/fair-turns.ts'
 import type { Logger } from '../kernel/log.ts'
-import { openTaskPool } from '../kernel/task-pool.ts'
+import { openTaskPool, type TaskPool } from '../kernel/task-pool.ts'
 import type { PreviewFormat, PreviewResult, PreviewTask } from './preview-task.ts'
 
 const DEADLINE_MS = 15_000
-/** Together with the deadline below the time after which a connection without traffic is cut, so that every caller gets an answer. [REST-7] */
+/**
+ * Together with the deadline this is below the time after which an idle connection is cut, so that every caller gets an
+ * answer. [REST-7]
+ */
 const MAX_WAIT_MS = 30_000
 const BUSY_RETRY_MS = 5_000
-const THREADS = 1
-/** Of the one queue. */
-const ALL = ''
+const MAX_WAITING = 64
+const THREADS = 2
 const MIB = 1_048_576
 const ENDS_THREAD_BYTES = 16 * MIB
+/** A thread that drew a larger picture is ended, since it would keep the memory. */
+const ENDS_THREAD_PIXELS = 4_000_000
+/** A page of a larger document takes so long that other pages must not wait for it. [C11] */
+const HEAVY_BYTES = 4 * MIB
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }
 
 export interface PreviewRequest {
@@ -27,72 +33,132 @@ export interface PreviewRequest {
   readonly format: PreviewFormat
 }
 
+/** A page for an agent to look at. [AG-109] */
+export interface PictureRequest {
+  readonly workspaceId: string
+  /** About as long as the body will be. */
+  readonly sizeBytes: number
+  readonly pageId: string
+  /** `null`: the whole page. */
+  readonly shapeId: string | null
+  /** Reads the stored body when it is the picture's turn, so that waiting requests hold none. */
+  body(): Promise<Uint8Array>
+}
+
+export type Picture =
+  | { readonly kind: 'drawn'; readonly png: Uint8Array }
+  /** `reason`: a clause for the caller. */
+  | { readonly kind: 'failed'; readonly reason: string }
+
 export type Preview =
   | { readonly kind: 'drawn'; readonly etag: string; readonly bytes: Uint8Array }
-  /** The caller has this very picture already. */
+  /** The caller has this picture already. */
   | { readonly kind: 'unchanged'; readonly etag: string }
 
 /**
- * Pictures of canvas pages. Throws what reading the document throws; NOT_FOUND for an unknown page; UNAVAILABLE when drawing, or waiting for
- * it, takes too long.
+ * Draws canvas pages. Throws the errors of reading the document; NOT_FOUND for an unknown page; UNAVAILABLE when
+ * drawing, or waiting for it, takes too long.
  */
 export interface Previews extends AsyncDisposable {
-  /** `isKnown` tells of an ETag whether the caller holds it; then nothing is drawn. [REST-34, REST-35] */
-  draw(access: Access, request: PreviewRequest, isKnown: (etag: string) => boolean): Promise<Preview>
+  /**
+   * `isKnown` says whether the caller holds the picture with an ETag; then nothing is drawn. [REST-34, REST-35] When
+   * the client has `left` before its turn, or while the picture is drawn, rejects with the reason of that signal.
+   */
+  draw(access: Access, request: PreviewRequest, isKnown: (etag: string) => boolean, left?: AbortSignal): Promise<Preview>
+  /**
+   * Draws a PNG of at most 1,568 pixels a side and 100,000 bytes, in the queue of the workspace's previews. [AG-109]
+   * Rejects only with the reason of `left`.
+   */
+  picture(request: PictureRequest, left: AbortSignal): Promise<Picture>
 }
 
 export interface PreviewsDeps {
   readonly documents: Pick<Documents, 'head' | 'get'>
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly log: Logger
+  /** The threads; a test may give its own. */
+  readonly pool?: TaskPool<PreviewTask, PreviewResult>
 }
 
-/** Drawing runs in a thread of its own, which starts with the first picture. [X41] One picture is drawn at a time; those that wait hold no body. */
-export function openPreviews({ documents, clock, log }: PreviewsDeps): Previews {
-  const turns = createKeyedQueue()
-  const pool = openTaskPool<PreviewTask, PreviewResult>({
-    entry: new URL('./preview-worker.ts', import.meta.url),
-    size: THREADS,
-    resourceLimits: RESOURCE_LIMITS,
-  })
+function openThreads(): TaskPool<PreviewTask, PreviewResult> {
+  const entry = new URL('./preview-worker.ts', import.meta.url)
+  return openTaskPool({ entry, size: THREADS, resourceLimits: RESOURCE_LIMITS })
+}
 
-  async function run(task: PreviewTask): Promise<PreviewResult> {
-    const endsThread = task.body.byteLength > ENDS_THREAD_BYTES
-    const outcome = await pool.run({ task, deadlineMs: DEADLINE_MS, endsThread })
+/**
+ * Opens the threads that draw; the first picture starts one. [X41] Workspaces take turns, and one picture of a
+ * workspace is drawn at a time. [C11]
+ */
+export function openPreviews({ documents, clock, log, pool = openThreads() }: PreviewsDeps): Previews {
+  const lanes = createLanes({ slots: THREADS, perHolder: 1 })
+
+  async function run(task: PreviewTask, left?: AbortSignal): Promise<PreviewResult> {
+    const endsThread = (result: PreviewResult): boolean =>
+      task.body.byteLength > ENDS_THREAD_BYTES || (result.kind === 'drawn' && result.pixels > ENDS_THREAD_PIXELS)
+    const outcome = await pool.run({ task, deadlineMs: DEADLINE_MS, endsThread, ...(left && { givenUp: left }) })
     if (outcome.kind === 'done') return outcome.result
+    if (outcome.kind === 'givenUp') throw left?.reason
     if (outcome.kind === 'overdue') throw new RelayError('UNAVAILABLE', 'The page could not be drawn in time.')
     log.error('preview.task_failed', 'a page could not be drawn', { detail: outcome.detail })
     throw new RelayError('UNAVAILABLE', 'The page could not be drawn now.')
   }
 
-  function inTurn<T>(task: () => Promise<T>): Promise<T> {
+  /** The body is read only when it is its turn, so that waiting requests hold none. */
+  function inTurn<T>(asked: LaneTask, task: () => Promise<T>): Promise<T> {
     const askedMs = clock.monotonicMs()
-    return turns.run(ALL, () => {
+    if (lanes.waiting(asked.holder) >= MAX_WAITING) throw busy(`The workspace already waits for ${MAX_WAITING} pages.`)
+    return lanes.run(asked, () => {
       if (clock.monotonicMs() - askedMs <= MAX_WAIT_MS) return task()
-      const message = `More pages are to be drawn than can be within ${MAX_WAIT_MS / 1000} seconds.`
-      throw new RelayError('UNAVAILABLE', message, { retryAfterMs: BUSY_RETRY_MS })
+      throw busy(`More pages are to be drawn than can be within ${MAX_WAIT_MS / 1000} seconds.`)
     })
   }
 
   return {
-    async draw(access, request, isKnown) {
+    async draw(access, request, isKnown, left) {
       const { docId, ...picture } = request
       const { head } = await documents.head(access, docId)
       const known = etagOf(head.version, request)
       if (isKnown(known)) return { kind: 'unchanged', etag: known }
-      return inTurn(async () => {
+      const heavy = head.sizeBytes > HEAVY_BYTES
+      return inTurn({ holder: access.workspaceId, heavy, ...(left && { givenUp: left }) }, async () => {
         const { record } = await documents.get(access, docId)
-        const result = await run({ body: record.body, ...picture })
+        const result = await run({ body: record.body, ...picture }, left)
         if (result.kind === 'no-page')
           throw new RelayError('NOT_FOUND', 'The document has no canvas page with this id.', { resource: 'page' })
         return { kind: 'drawn', etag: etagOf(record.head.version, request), bytes: result.bytes }
       })
     },
+    async picture({ workspaceId, sizeBytes, pageId, shapeId, body }, left) {
+      try {
+        const asked = { holder: workspaceId, heavy: sizeBytes > HEAVY_BYTES, givenUp: left }
+        const result = await inTurn(asked, async () => run({ format: 'picture', pageId, shapeId, body: await body() }))
+        if (result.kind === 'drawn') return { kind: 'drawn', png: result.bytes }
+        return { kind: 'failed', reason: 'it was deleted in the meantime' }
+      } catch (error) {
+        if (left.aborted && error === left.reason) throw error
+        if (error instanceof RelayError) return { kind: 'failed', reason: clauseOf(error) }
+        const detail = error instanceof Error ? error.stack : String(error)
+        log.error('preview.picture_failed', 'a picture for an agent failed unexpectedly', { workspace: workspaceId, detail })
+        return { kind: 'failed', reason: 'the relay failed unexpectedly' }
+      }
+    },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
 }
 
-/** Of version, page, scale and renderer; the page's id may hold what an ETag cannot, so its hash stands for it. [REST-35] */
+/** The sentence of an error as the end of another sentence. */
+function clauseOf({ message }: RelayError): string {
+  return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
+}
+
+function busy(message: string): RelayError {
+  return new RelayError('UNAVAILABLE', message, { retryAfterMs: BUSY_RETRY_MS })
+}
+
+/**
+ * Made of version, page, scale and renderer. A page id may hold characters that an ETag cannot, so its hash stands for
+ * it. [REST-35]
+ */
 function etagOf(version: number, { pageId, scale }: PreviewRequest): string {
   const page = pageId === null ? 'active' : createHash('sha256').update(pageId).digest('hex').slice(0, 16)
   return `"${version}-${page}-${scale}-r${RENDERER_VERSION}"`

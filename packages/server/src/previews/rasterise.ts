@@ -2,17 +2,17 @@ import { createRequire } from 'node:module'
 import type { PageSvg } from '@docrelay/model/render/page-svg'
 import { Resvg } from '@resvg/resvg-js'
 
-/** Of one PNG; a page that would have more is scaled down to fit. [REST-34] */
+/** Most pixels of one PNG; a larger page is scaled down. [REST-34] */
 export const MAX_PIXELS = 16_000_000
 
-/** The rasteriser does not map generic families to fonts given as files, so the drawing gets their names. */
+/** The rasteriser does not map generic families to fonts given as files, so the drawing names these fonts. */
 const FAMILIES = { 'sans-serif': 'DejaVu Sans', serif: 'DejaVu Serif', monospace: 'DejaVu Sans Mono' }
 const FONTS = ['DejaVuSans', 'DejaVuSerif', 'DejaVuSansMono']
 const resolve = createRequire(import.meta.url).resolve
-/** Scripts that the fonts at hand lack; text in them is drawn with fonts of the machine, where it has any. */
+/** Scripts that the fonts of the relay lack; such text is drawn with fonts of the machine, if it has any. */
 const OTHER_SCRIPTS = /[\u0900-\u0e0d\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]|[\u{1f000}-\u{3ffff}]/u
 
-/** The pixels of a drawing at a scale: whole numbers, at least 1, in all at most `MAX_PIXELS`. Pure. */
+/** Returns the size in pixels of a drawing at a scale: whole numbers, at least 1, at most `MAX_PIXELS` in all. Pure. */
 export function pixelSize(
   { width, height }: Pick<PageSvg, 'width' | 'height'>,
   scale: number,
@@ -22,10 +22,26 @@ export function pixelSize(
   return { width: across, height: Math.min(Math.max(1, Math.floor(height * fit)), Math.floor(MAX_PIXELS / across)) }
 }
 
-/** PNG bytes of a drawing, with the fonts that come along, so that they are the same on every machine. */
+/** What agents are shown at most, in pixels of a side and in bytes. [AG-109] */
+export const MAX_SIDE_PIXELS = 1_568
+export const MAX_PICTURE_BYTES = 100_000
+
+/** Returns a drawing as PNG in its own size, or as much smaller as the limits for agents need. [AG-109] */
+export function rasteriseWithin(drawn: PageSvg): Uint8Array {
+  let scale = Math.min(1, MAX_SIDE_PIXELS / Math.max(drawn.width, drawn.height))
+  for (;;) {
+    const bytes = rasterise(drawn, scale)
+    const { width, height } = pixelSize(drawn, scale)
+    if (bytes.byteLength <= MAX_PICTURE_BYTES || width * height === 1) return bytes
+    // Each try costs the same at any scale, so the next one should fit. Bytes of drawings grow slower than their pixels.
+    scale *= Math.min(0.9, 0.95 * (MAX_PICTURE_BYTES / bytes.byteLength) ** 0.8)
+  }
+}
+
+/** Returns a drawing as PNG. Uses the fonts of the relay, so that pictures are the same on every machine. */
 export function rasterise(drawn: PageSvg, scale: number): Uint8Array {
   const { width, height } = pixelSize(drawn, scale)
-  // The picture is drawn into exactly these pixels; a sliver of a page keeps its shape only as far as pixels can.
+  // The picture has exactly these pixels; the shape of a very narrow page is kept only as far as pixels allow.
   const sized = drawn.svg
     .replace(/width="[^"]*" height="[^"]*"/, `width="${width}" height="${height}" preserveAspectRatio="none"`)
     .replace(/(?<=<text font-family=")[a-z-]+/g, (family) => FAMILIES[family as keyof typeof FAMILIES])

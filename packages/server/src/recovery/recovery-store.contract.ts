@@ -104,7 +104,9 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
     describe('capturing', () => {
       it('[LIFE-19] [LIFE-21] keeps the stored body with its facts, and has it after a restart', async () => {
         const text = '{"name":"Plan","text":"a \\"quoted\\" é 😀"}'
-        const head = await create(text, { set: { ownerId: 'ada', body: bodyOf(text, { title: 'Plan', shapeCount: 3 }) } })
+        const head = await create(text, {
+          set: { ownerId: 'ada', ownerName: 'Ada', body: bodyOf(text, { title: 'Plan', shapeCount: 3 }) },
+        })
         const point = { pointId: '9000-v1', createdAtMs: 9000, version: 1, sizeBytes: Buffer.byteLength(text) }
         expect(await store.recovery.capture(head.key, 'demand', 9000)).toEqual({ kind: 'captured', point })
         await store.reopen()
@@ -193,13 +195,13 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
 
       it('[YDOC-8] [LIFE-23] the log of the source goes, and nothing late brings it back', async () => {
         const head = await create('{"n":1}')
-        await store.updates.append([{ key: head.key, actor: 'ada', atMs: 1, update: update(1) }])
+        await store.updates.append([{ key: head.key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }])
         const state = await store.documents.state(head)
         if (state.kind !== 'document') throw new Error('gone')
         const live = { kind: 'live', lastSeq: 1, append: [] } as const
         const source = await write(state.head, '{"n":2}', { log: live })
         const { head: copy } = await restored(requestOf(source, '{"n":1}'))
-        expect(await store.updates.append([{ key: source.key, actor: 'ada', atMs: 2, update: update(2) }])).toEqual([
+        expect(await store.updates.append([{ key: source.key, afterSeq: 0, actor: 'ada', atMs: 2, update: update(2) }])).toEqual([
           { kind: 'gone' },
         ])
         expect(await store.updates.load(source.key)).toEqual({ kind: 'gone' })
@@ -219,7 +221,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         const taken = { ...requestOf(source, '{}'), newRef: { workspaceId: source.workspaceId, id: 'doc' } }
         expect(await store.recovery.restore(taken)).toEqual({ kind: 'conflict' })
         await unchanged()
-        await store.updates.append([{ key: source.key, actor: 'ada', atMs: 1, update: update(1) }])
+        await store.updates.append([{ key: source.key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }])
         expect(await store.recovery.restore(requestOf(source, '{}'))).toEqual({ kind: 'conflict' })
         await unchanged()
         await store.documents.remove(first, first.key, 1)

@@ -9,9 +9,19 @@ export interface PointHead {
   readonly sizeBytes: number
 }
 
+/** What a document had beside its body when a point was taken. */
+export type PointBeside = Pick<DocumentHead, 'collectionId' | 'sharedWith'>
+
 export type PointRecord =
-  /** `body` as it was stored, without the server's own members. */
-  | { readonly kind: 'point'; readonly head: PointHead; readonly body: Uint8Array; readonly facts: BodyFacts }
+  /** `body` is the stored body, without the server's own members. */
+  | {
+      readonly kind: 'point'
+      readonly head: PointHead
+      readonly body: Uint8Array
+      readonly facts: BodyFacts
+      /** `null` when an older release took the point and did not keep this. */
+      readonly beside: PointBeside | null
+    }
   | { readonly kind: 'unreadable' }
   | { readonly kind: 'absent' }
 
@@ -20,13 +30,18 @@ export type CaptureReason = 'interval' | 'last-leave' | 'zeroing' | 'restore' | 
 
 export type CaptureOutcome =
   | { readonly kind: 'captured'; readonly point: PointHead }
-  /** The newest point says the same, serverVersion, version, modifiedAt and lastModifiedBy* left aside. [LIFE-20] */
+  /**
+   * The newest point has the same body, collection and shares; serverVersion, version, modifiedAt and lastModifiedBy*
+   * are not compared. [LIFE-20]
+   */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'gone' }
 
 export interface RestoreRequest {
-  /** The source as it was seen; another key or version is a conflict. */
+  /** The source as the caller read it; another key or version is a conflict. */
   readonly source: DocumentHead
+  /** The log of the source has a gap, so no body can ever hold all of it. The log is kept aside. [LIFE-5] */
+  readonly hasGap?: boolean
   readonly newRef: DocumentRef
   /** The body of the new document: the point's content under the new id and title. */
   readonly body: StoredBody
@@ -38,20 +53,25 @@ export type RestoreOutcome =
   | { readonly kind: 'conflict' }
 
 /**
- * A bounded ring of earlier bodies per document, checksummed. Points of interval and zeroing are taken by the document store within the write
- * that replaces a body: the state before it is kept when no point is younger than the interval. [LIFE-18..LIFE-21]
- * What a promise says is durable when it resolves. Rejects with UNAVAILABLE or NOT_PERSISTED.
+ * Keeps a bounded ring of earlier bodies for each document, with checksums.
+ *
+ * The document store takes the points of kind interval and zeroing within the write that replaces a body: it keeps the
+ * state before that write when no point is younger than the interval. [LIFE-18..LIFE-21] A promise that resolves says
+ * that the change is durable. Rejects with UNAVAILABLE or NOT_PERSISTED.
  */
 export interface RecoveryStore {
-  /** Newest first. */
+  /** Returns the points, newest first. */
   list(key: number): Promise<readonly PointHead[]>
   read(key: number, pointId: string): Promise<PointRecord>
-  /** Keeps the stored body; the caller has materialised a live document before. */
+  /** Keeps the stored body as a point. The caller has stored the live document before. */
   capture(key: number, reason: CaptureReason, nowMs: number): Promise<CaptureOutcome>
   /**
-   * One transaction: the stored body of the source is captured, the new document gets the source's owner, sharedWith, collection and ring, the
-   * source is tombstoned, blobs that only points referenced are granted again. No quota is asked. A source with edits that its body lacks is
-   * a conflict, unless its log cannot be read: the bytes of that log are then kept aside with the new document. [LIFE-22, LIFE-5, BLOB-16]
+   * Puts a new document in the place of the source, in one transaction: the stored body of the source becomes a point,
+   * the new document gets the source's owner, sharedWith, collection and ring, the source gets a tombstone, and blobs
+   * that only points referenced are granted again. The quota is not checked.
+   *
+   * A source whose body lacks edits of its log is a conflict, unless the log cannot be read: then the bytes of the log
+   * are kept aside with the new document. [LIFE-22, LIFE-5, BLOB-16]
    */
   restore(request: RestoreRequest): Promise<RestoreOutcome>
 }

@@ -121,24 +121,21 @@ describe('reading a point', () => {
   it.each([
     ['list', LIST_FORM],
     ['keyed', KEYED_FORM],
-  ])(
-    '[REST-26] [BODY-2] [BODY-7] %s form, title and members are those of the time, with the sharing of now',
-    async (form, pages) => {
-      const id = `read-${form}`
-      const body = { name: 'Then', title: 'Then', ...pages, odd: { __proto__: null, deep: [1, { a: null }] }, createdAt: 5 }
-      const pointId = await withPoint(id, body)
-      await call('PUT', `${id}/collection`, ann, { collectionId: 'moved' })
-      const answer = await read(id, pointId)
-      expect(answer.status).toBe(200)
-      expect(answer.headers.get('cache-control')).toBe('private, no-cache')
-      expect(answer.json).toEqual({
-        ...JSON.parse(JSON.stringify(body)),
-        ...{ id, version: 1, serverVersion: 1, ownerId: 'ann', ownerName: 'ann', isRelayDocument: true },
-        ...{ collectionId: 'moved', sharedWith: SHARES },
-      })
-      expect((await call('GET', id)).json).toMatchObject({ name: 'Later', serverVersion: 3 })
-    },
-  )
+  ])('[REST-26] [BODY-2] [BODY-7] %s form, title, members, collection and shares are those of the time', async (form, pages) => {
+    const id = `read-${form}`
+    const body = { name: 'Then', title: 'Then', ...pages, odd: { __proto__: null, deep: [1, { a: null }] }, createdAt: 5 }
+    const pointId = await withPoint(id, body)
+    await call('PUT', `${id}/collection`, ann, { collectionId: 'moved' })
+    const answer = await read(id, pointId)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('cache-control')).toBe('private, no-cache')
+    expect(answer.json).toEqual({
+      ...JSON.parse(JSON.stringify(body)),
+      ...{ id, version: 1, serverVersion: 1, ownerId: 'ann', ownerName: 'ann', isRelayDocument: true },
+      ...{ collectionId: 'col', sharedWith: SHARES },
+    })
+    expect((await call('GET', id)).json).toMatchObject({ name: 'Later', serverVersion: 3 })
+  })
 
   it('[CFG-2] for the editor client a point and what is restored from it have the `version` of their time', async () => {
     await using editor = await startRestRelay({ editorClient: true })
@@ -368,5 +365,36 @@ describe('the live form', () => {
     expect((await call('GET', 'never/ydoc')).json.errorCode).toBe('NOT_FOUND')
     await put('gone', {})
     expect((await call('GET', 'gone/ydoc')).json.errorCode).toBe('NOT_FOUND')
+  })
+})
+
+describe('what a document has beside its body', () => {
+  it('[LIFE-20] captures a document again after a change of its collection alone', async () => {
+    const id = 'beside-collection'
+    await put(id, { name: 'Same' })
+    await capture(id)
+    await call('PUT', `${id}/collection`, ann, { collectionId: 'moved' })
+    expect((await capture(id)).json).toEqual({ captured: true })
+    expect((await capture(id)).json).toEqual({ captured: false })
+  })
+
+  it('[LIFE-20] captures a document again after a change of its shares alone', async () => {
+    const id = 'beside-shares'
+    await put(id, { name: 'Same', sharedWith: [] })
+    await capture(id)
+    await put(id, { name: 'Same', sharedWith: SHARES })
+    expect((await capture(id)).json).toEqual({ captured: true })
+  })
+
+  it('[REST-26] shows the shares of the time of a point, and a restore keeps those of now', async () => {
+    const id = 'beside-restore'
+    const earlier = [{ userId: 'zoe', permission: 'view' }]
+    await put(id, { name: 'Then', sharedWith: earlier })
+    await capture(id)
+    const pointId = await newest(id)
+    await put(id, { name: 'Now', sharedWith: SHARES })
+    expect((await read(id, pointId)).json).toMatchObject({ name: 'Then', sharedWith: earlier })
+    const restored = await call('POST', `${id}/recovery/${pointId}/restore`)
+    expect((await call('GET', (restored.json as { newDocId: string }).newDocId)).json).toMatchObject({ sharedWith: SHARES })
   })
 })

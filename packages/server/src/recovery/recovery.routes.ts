@@ -37,6 +37,7 @@ export const RECOVERY_ROUTES = {
     path: '/api/docs/:id/recovery/:pointId',
     needs: 'view',
     summary: 'The document body as it was at a recovery point.',
+    largeAnswer: true,
     exchange: RECOVERY_EXCHANGES.read,
   },
   restore: {
@@ -75,7 +76,7 @@ export function recoveryRoutes({ recovery, editorClient }: RecoveryRoutesDeps): 
       ...RECOVERY_ROUTES.read,
       async handle(request) {
         const { record, reader } = await recovery.read(callerOf(request).access, idOf(request), pointIdOf(request))
-        return { kind: 'json-bytes', bytes: presentBody(record, reader, { editorClient }), headers: CONTENT_HEADERS }
+        return { kind: 'json-bytes', parts: presentBody(record, reader, { editorClient }), headers: CONTENT_HEADERS }
       },
     },
     {

@@ -16,9 +16,9 @@ import type { PointHead, PointRecord, RecoveryStore, RestoreOutcome } from './re
 export interface RecoveryDeps {
   readonly documents: Pick<Documents, 'require' | 'inTurn'>
   readonly store: RecoveryStore
-  readonly residents: Pick<Residents, 'settle' | 'drop'>
+  readonly residents: Pick<Residents, 'hasGap' | 'settle' | 'drop'>
   readonly events: DocumentEvents
-  readonly bodies: Pick<Bodies, 'point' | 'restored'>
+  readonly bodies: Pick<Bodies, 'for'>
   readonly enforcePrivateDocs: boolean
   readonly clock: Clock
   readonly random: Random
@@ -34,7 +34,7 @@ export interface Recovery {
   list(access: Access, id: string): Promise<readonly PointHead[]>
   /** Keeps the state after every edit applied before the call; false when the newest point says the same. [LIFE-20] */
   capture(access: Access, id: string): Promise<boolean>
-  /** A point as a document of its time, under the id and with the sharing that the document has now. [REST-26] */
+  /** A point as a document of its time, its collection and shares included, under the id that the document has now. [REST-26] */
   read(access: Access, id: string, pointId: string): Promise<{ readonly record: DocumentRecord; readonly reader: Reader }>
   /** Puts a new document in the place of this one; answers its head. [LIFE-22, REST-27] */
   restore(access: Access, id: string, pointId: string): Promise<DocumentHead>
@@ -65,9 +65,9 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
   async function read(access: Access, id: string, pointId: string) {
     const { head, reader } = readable(access, await documents.require(access, id, 'view'), deps)
     const point = await pointOf(store, head.key, pointId)
-    const body = (await deps.bodies.point(point.body, id)) ?? unreadable(pointId)
+    const body = (await deps.bodies.for(access.workspaceId).point(point.body, id)) ?? unreadable(pointId)
     const { version } = point.head
-    return { record: { head: { ...head, version, facts: point.facts }, body }, reader }
+    return { record: { head: { ...head, ...point.beside, version, facts: point.facts }, body }, reader }
   }
 
   async function restore(access: Access, id: string, pointId: string): Promise<DocumentHead> {
@@ -76,7 +76,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     const point = await pointOf(store, source.key, pointId)
     const newRef = refOf(access, newId('doc-', ID_LENGTH, deps.random))
     const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
-    const body = (await deps.bodies.restored(point.body, as)) ?? unreadable(pointId)
+    const body = (await deps.bodies.for(access.workspaceId).restored(point.body, as)) ?? unreadable(pointId)
     // Agents that never pause would make it lose every time.
     return documents.inTurn(ref, async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -85,7 +85,13 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
         const before = await documents.require(access, id, 'owner')
         // Another life of the id has other points.
         if (before.key !== source.key) return unknownDocument()
-        const outcome = await store.restore({ source: before, newRef, body, nowMs: clock.nowMs() })
+        const outcome = await store.restore({
+          source: before,
+          hasGap: residents.hasGap(ref),
+          newRef,
+          body,
+          nowMs: clock.nowMs(),
+        })
         if (outcome.kind === 'conflict' && unsettled !== null) throw unsettled
         if (outcome.kind === 'conflict') continue
         await announce(deps, access, before, outcome, pointId)
@@ -123,9 +129,12 @@ async function announce(
     newDocId: head.id,
   })
   await residents.drop(ref).catch((error: unknown) => {
-    log.error('document.drop_failed', 'a restored document could not be dropped', { docId: ref.id, detail: String(error) })
+    log.error('document.drop_failed', 'the live copy of a document that was replaced by a restore could not be dropped', {
+      docId: ref.id,
+      detail: String(error),
+    })
   })
-  events.publish({ kind: 'deleted', ref, before, tombstone, actor: access.sub })
+  events.publish({ kind: 'deleted', ref, before, tombstone, successor: head.id, actor: access.sub })
   events.publish({ kind: 'created', head, actor: access.sub })
 }
 

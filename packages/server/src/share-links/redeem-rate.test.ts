@@ -30,7 +30,7 @@ describe('redeems of one user', () => {
     expect((await relay.metrics.render()).text).toContain('relay_rate_limit_rejections_total{surface="redeem"} 1')
   })
 
-  it('[SHARE-4] with patience there are no more than ten in any minute', async () => {
+  it('[SHARE-4] even a patient caller redeems no more than ten links in any minute', async () => {
     const redeemedAt: number[] = []
     for (let second = 0; second < 180; second++) {
       if ((await redeem('wrong', 'pat')).status === 404) redeemedAt.push(second)

@@ -92,7 +92,10 @@ export const SHARE_LINK_EXCHANGES = {
                   properties: {
                     userId: TEXT,
                     userName: { type: ['string', 'null'] },
-                    permission: { enum: ['viewer', 'editor', 'none'] },
+                    permission: {
+                      enum: ['viewer', 'view', 'editor', 'edit', 'owner', 'none'],
+                      description: '`owner` only for a user who has an owner share already. The row of the owner is ignored.',
+                    },
                   },
                   required: ['userId', 'permission'],
                   additionalProperties: true,
@@ -115,7 +118,7 @@ export const SHARE_LINK_EXCHANGES = {
         },
       },
     },
-    errors: WRITE_ERRORS,
+    errors: [...WRITE_ERRORS, 'DOC_TOO_LARGE', 'STORAGE_QUOTA'],
   },
   page: {
     responses: {

@@ -162,7 +162,7 @@ describe('listing and revoking', () => {
 })
 
 describe('redeeming', () => {
-  it('[SHARE-4] [WS-52] gives a view share, answers the metadata, and tells clients and live joins', async () => {
+  it('[SHARE-4] [WS-52] redeeming gives a view share, answers the metadata, and notifies clients and running joins', async () => {
     const id = await create({ name: 'Plan' })
     const { token } = (await issue(id)).json
     const ben = someone()
@@ -287,7 +287,7 @@ describe('POST /api/docs/{id}/share', () => {
     expect((await redeem(answer.json.token)).status).toBe(200)
   })
 
-  it('[SHARE-6] with shares replaces the list, tells clients and live joins, and is audited', async () => {
+  it('[SHARE-6] a call with shares replaces the list, notifies clients and running joins, and is audited', async () => {
     const id = await create({ sharedWith: [{ userId: 'old' }, { user_id: 'ed', permission: 'write', sharedAt: 5 }] })
     const shares = [
       { userId: 'ed', permission: 'editor' },
@@ -325,6 +325,7 @@ describe('POST /api/docs/{id}/share', () => {
     [{ shares: [{ userId: 'x'.repeat(257), permission: 'viewer' }] }, 'shares[0].userId'],
     [{ shares: [{ userId: 'a\0', permission: 'viewer' }] }, 'shares[0].userId'],
     [{ shares: [{ userId: 'a', permission: 'owner' }] }, 'shares[0].permission'],
+    [{ shares: [{ userId: 'mia', permission: 'write' }] }, 'shares[0].permission'],
     [{ shares: [{ userId: 'a' }] }, 'shares[0].permission'],
     [{ shares: [{ userId: 'a', permission: 'viewer', userName: 7 }] }, 'shares[0].userName'],
     [
@@ -344,7 +345,7 @@ describe('POST /api/docs/{id}/share', () => {
     expect(await sharesOf(id)).toEqual(['kept'])
   })
 
-  it('[REST-37] every answer tells of the end of the route, refusals included, and is counted', async () => {
+  it('[REST-37] every answer names the end of the route, refusals included, and is counted', async () => {
     await using other = await startRestRelay({ docsUrl: 'https://docs.example/relay' })
     const path = '/api/docs/a%20b/share'
     const answers = [

@@ -66,7 +66,8 @@ export const SHARE_LINK_ROUTES = {
     documentParam: 'id',
     checkParams(params: Readonly<Record<string, string>>) {
       checkParams(params)
-      if (!isLinkId(params.linkId ?? '')) throw new RelayError('BAD_ID', 'This is no share link id.', { field: 'linkId' })
+      if (!isLinkId(params.linkId ?? ''))
+        throw new RelayError('BAD_ID', 'A share link id has 1 to 64 bytes and no control characters.', { field: 'linkId' })
     },
     headers,
   },

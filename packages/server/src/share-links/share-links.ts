@@ -83,7 +83,7 @@ async function redeem(deps: ShareLinksDeps, access: Access, token: string): Prom
   const found = TOKEN.test(token) ? await deps.store.find(access.workspaceId, hashOf(token), deps.clock.nowMs()) : null
   const readable = found && (await deps.documents.grantView(access, { id: found.ref.id, key: found.key }))
   if (found === null || readable === null) {
-    deps.log.warn('share-link.refused', 'a share link that leads nowhere was redeemed', {
+    deps.log.warn('share-link.refused', 'somebody redeemed a share link that does not exist or has expired', {
       audit: true,
       workspace: access.workspaceId,
       sub: access.sub,

@@ -1,7 +1,6 @@
 import { MAX_SHARES, type NewShare } from '../documents/sharing.ts'
-import { badRequest, readMembers, readUserId } from '../kernel/bad-request.ts'
+import { badRequest, readMembers, readUserId, readUserName } from '../kernel/bad-request.ts'
 
-const MAX_USER_NAME_BYTES = 1024
 const MAX_LINK_ID_BYTES = 64
 
 /** What the deprecated share route is asked for. [SHARE-6] */
@@ -18,13 +17,17 @@ export function readShareRequest(json: unknown): ShareRequest {
   return shares === undefined ? { kind: 'link', expiresAt } : { kind: 'shares', shares: readShareList(shares) }
 }
 
-const PERMISSIONS: ReadonlyMap<unknown, NewShare['permission'] | 'none'> = new Map([
+/** The words of the route and those in which a body shows its share list, as editors send that list back. [SHARE-6, BODY-13] */
+const PERMISSIONS: ReadonlyMap<unknown, NewShare['permission']> = new Map([
   ['viewer', 'view'],
+  ['view', 'view'],
   ['editor', 'edit'],
+  ['edit', 'edit'],
+  ['owner', 'owner'],
   ['none', 'none'],
 ])
 
-/** `none` leaves a user out. One that is named twice could mean either, and is refused. */
+/** A user who is named twice could get either permission, so that is refused. */
 function readShareList(list: unknown): readonly NewShare[] {
   if (!Array.isArray(list) || list.length > MAX_SHARES) {
     throw badRequest('shares', `The member shares is a list of at most ${MAX_SHARES} entries.`, { limit: MAX_SHARES })
@@ -39,17 +42,11 @@ function readShareList(list: unknown): readonly NewShare[] {
     named.add(userId)
     const permission = PERMISSIONS.get(word)
     if (permission === undefined) {
-      throw badRequest(`${field}.permission`, `The member ${field}.permission is viewer, editor or none.`)
+      throw badRequest(`${field}.permission`, `The member ${field}.permission is viewer, view, editor, edit, owner or none.`)
     }
-    const share = { userId, userName: readUserName(userName ?? null, `${field}.userName`) }
-    if (permission !== 'none') shares.push({ ...share, permission })
+    shares.push({ userId, userName: readUserName(userName ?? null, `${field}.userName`), permission })
   }
   return shares
-}
-
-function readUserName(name: unknown, field: string): string | null {
-  if (name === null || (typeof name === 'string' && Buffer.byteLength(name) <= MAX_USER_NAME_BYTES)) return name
-  throw badRequest(field, `The member ${field} is text of at most ${MAX_USER_NAME_BYTES} bytes.`, { limit: MAX_USER_NAME_BYTES })
 }
 
 /** The token of a redeem; one of another form leads nowhere and is judged like any other. [SHARE-4] */

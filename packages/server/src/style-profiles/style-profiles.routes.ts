@@ -23,6 +23,7 @@ export const STYLE_PROFILE_ROUTES = {
     path: '/api/v1/style-profiles',
     credential: 'bearer',
     body: JSON_BODY,
+    writersOnly: true,
     needs: 'role owner or member',
     summary: 'Replaces the style profiles of the workspace.',
     exchange: STYLE_PROFILE_EXCHANGES.put,
@@ -35,7 +36,7 @@ export function styleProfileRoutes(registries: RegistryDeps): readonly Route[] {
       ...STYLE_PROFILE_ROUTES.get,
       async handle(request) {
         const { access } = callerOf(request)
-        return { kind: 'json-bytes', bytes: await readRegistry(registries, access, PROFILES), headers: HEADERS }
+        return { kind: 'json-bytes', parts: [await readRegistry(registries, access, PROFILES)], headers: HEADERS }
       },
     },
     {

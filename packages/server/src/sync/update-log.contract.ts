@@ -9,7 +9,13 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
   describe(`UpdateLog: ${name}`, () => {
     let store: OpenDocumentStore
     const newDocument = async () => written(await store.documents.write(creation({ workspaceId: randomUUID(), id: 'doc' })))
-    const record = (key: number, ...bytes: number[]): AppendRecord => ({ key, actor: 'ada', atMs: 5, update: update(...bytes) })
+    const record = (key: number, afterSeq: number, ...bytes: number[]): AppendRecord => ({
+      key,
+      afterSeq,
+      actor: 'ada',
+      atMs: 5,
+      update: update(...bytes),
+    })
     const seqsOf = (records: readonly LogRecord[]) => records.map(({ seq }) => seq)
     const loaded = async (key: number) => {
       const log = await store.updates.load(key)
@@ -25,21 +31,27 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
     it('[LIFE-1] [LIFE-3] appended records are there after a restart, with actor, time and bytes', async () => {
       const { key } = await newDocument()
       const records = [
-        { key, actor: 'ada', atMs: 10, update: update(1, 2, 3) },
-        { key, actor: 'odd \0 \ud800 \\', atMs: 1_763_000_000_123, update: update() },
-        { key, actor: '\\', atMs: 0, update: new Uint8Array(300_000).fill(7) },
+        { key, afterSeq: 0, actor: 'ada', atMs: 10, update: update(1, 2, 3) },
+        { key, afterSeq: 1, actor: 'odd \0 \ud800 \\', atMs: 1_763_000_000_123, update: update() },
+        { key, afterSeq: 2, actor: '\\', atMs: 0, update: new Uint8Array(300_000).fill(7) },
       ]
       expect(await store.updates.append(records)).toEqual([1, 2, 3].map((seq) => ({ kind: 'appended', seq })))
       await store.reopen()
       const expected = records.map(({ actor, atMs, update: bytes }, i) => ({ seq: i + 1, actor, atMs, update: bytes }))
       expect(await loaded(key)).toEqual({ kind: 'loaded', snapshot: null, records: expected })
-      expect(await store.updates.append([record(key, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
+      expect(await store.updates.append([record(key, 3, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
     })
 
     it('[LIFE-5] every document has its own sequence without gaps, in the order of the calls', async () => {
       const keys = await Promise.all(Array.from({ length: 4 }, async () => (await newDocument()).key))
+      const ends = new Map(keys.map((key) => [key, 0]))
+      const next = (key: number): number => {
+        const end = ends.get(key) as number
+        ends.set(key, end + 1)
+        return end
+      }
       const calls = Array.from({ length: 60 }, (_, i) =>
-        keys.slice(0, 1 + (i % 4)).flatMap((key) => [record(key, i, 0), record(key, i, 1)]),
+        keys.slice(0, 1 + (i % 4)).flatMap((key) => [record(key, next(key), i, 0), record(key, next(key), i, 1)]),
       )
       const outcomes = await Promise.all(calls.map((records) => store.updates.append(records)))
       for (const key of keys) {
@@ -55,26 +67,63 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       const [gone, kept] = [await newDocument(), await newDocument()]
       await store.documents.remove(gone, gone.key, 1)
       const outcomes = await store.updates.append([
-        record(gone.key, 1),
-        record(kept.key, 2),
-        record(gone.key, 3),
-        record(kept.key, 4),
+        record(gone.key, 0, 1),
+        record(kept.key, 0, 2),
+        record(gone.key, 1, 3),
+        record(kept.key, 1, 4),
       ])
       expect(outcomes).toEqual([{ kind: 'gone' }, { kind: 'appended', seq: 1 }, { kind: 'gone' }, { kind: 'appended', seq: 2 }])
       expect(await store.updates.append([])).toEqual([])
     })
 
+    it('[LIFE-5] [LIFE-26] a record that does not follow the end of the log is a conflict and is not stored', async () => {
+      const [behind, ahead, sound] = [await newDocument(), await newDocument(), await newDocument()]
+      await store.updates.append([record(behind.key, 0, 1), record(behind.key, 1, 2)])
+      const outcomes = await store.updates.append([
+        record(behind.key, 1, 3),
+        record(ahead.key, 1, 4),
+        record(sound.key, 0, 5),
+        record(ahead.key, 2, 6),
+      ])
+      expect(outcomes).toEqual([{ kind: 'conflict' }, { kind: 'conflict' }, { kind: 'appended', seq: 1 }, { kind: 'conflict' }])
+      expect(seqsOf((await loaded(behind.key)).records)).toEqual([1, 2])
+      expect((await loaded(ahead.key)).records).toEqual([])
+    })
+
+    it('[LIFE-5] records of a room that was reset and of the one loaded anew are told apart in one commit', async () => {
+      const { key } = await newDocument()
+      const reset = [record(key, 1, 2), record(key, 2, 3)]
+      const anew = [record(key, 0, 4), record(key, 1, 5)]
+      expect((await store.updates.append([...reset, ...anew])).map(({ kind }) => kind)).toEqual([
+        'conflict',
+        'conflict',
+        'appended',
+        'appended',
+      ])
+      expect((await loaded(key)).records.map((r) => r.update)).toEqual([update(4), update(5)])
+    })
+
+    it('[LIFE-26] of two writers that follow the same sequence at once exactly one appends', async () => {
+      const { key } = await newDocument()
+      const both = await Promise.all([1, 2].map((n) => store.updates.append([record(key, 0, n), record(key, 1, n)])))
+      expect(both.map((outcomes) => outcomes.map(({ kind }) => kind)).sort()).toEqual([
+        ['appended', 'appended'],
+        ['conflict', 'conflict'],
+      ])
+      expect(seqsOf((await loaded(key)).records)).toEqual([1, 2])
+    })
+
     it('[LIFE-11] an append puts the log ahead of the body', async () => {
       const document = await newDocument()
-      await store.updates.append([record(document.key, 1)])
+      await store.updates.append([record(document.key, 0, 1)])
       const state = await store.documents.state(document)
       expect(state).toEqual({ kind: 'document', head: { ...document, lastSeq: 1, coveredSeq: 0, bodyAhead: true } })
     })
 
     it('[LIFE-15] [YDOC-8] of two rooms that catch up with one cold write exactly one appends it', async () => {
       const document = await newDocument()
-      const catchUp = { lastSeq: 0, version: 1 }
-      const both = await Promise.all([1, 2].map((n) => store.updates.append([{ ...record(document.key, n), catchUp }])))
+      const catchUp = { version: 1 }
+      const both = await Promise.all([1, 2].map((n) => store.updates.append([{ ...record(document.key, 0, n), catchUp }])))
       expect(both.flat()).toEqual([{ kind: 'appended', seq: 1 }, { kind: 'conflict' }])
       expect(await store.documents.state(document)).toMatchObject({ head: { lastSeq: 1, bodyAhead: false } })
       expect((await loaded(document.key)).records).toHaveLength(1)
@@ -84,21 +133,21 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       const document = await newDocument()
       const { key } = document
       written(await store.documents.write(change(document, '{"b":1}')))
-      const late = { ...record(key, 1), catchUp: { lastSeq: 0, version: 1 } }
-      const good = { ...record(key, 3), catchUp: { lastSeq: 0, version: 2 } }
-      expect(await store.updates.append([late, good, record(key, 4)])).toEqual([
+      const late = { ...record(key, 0, 1), catchUp: { version: 1 } }
+      const good = { ...record(key, 0, 3), catchUp: { version: 2 } }
+      expect(await store.updates.append([late, good, record(key, 1, 4)])).toEqual([
         { kind: 'conflict' },
         { kind: 'appended', seq: 1 },
         { kind: 'appended', seq: 2 },
       ])
       expect((await loaded(key)).records.map((r) => r.update)).toEqual([update(3), update(4)])
       await store.documents.remove(document, key, 1)
-      expect(await store.updates.append([{ ...record(key, 5), catchUp: { lastSeq: 2, version: 2 } }])).toEqual([{ kind: 'gone' }])
+      expect(await store.updates.append([{ ...record(key, 2, 5), catchUp: { version: 2 } }])).toEqual([{ kind: 'gone' }])
     })
 
     it('[LIFE-25] what follows a sequence can be read', async () => {
       const { key } = await newDocument()
-      await store.updates.append([record(key, 1), record(key, 2), record(key, 3)])
+      await store.updates.append([record(key, 0, 1), record(key, 1, 2), record(key, 2, 3)])
       expect(seqsOf(await store.updates.after(key, 0))).toEqual([1, 2, 3])
       expect(await store.updates.after(key, 2)).toEqual([{ seq: 3, actor: 'ada', atMs: 5, update: update(3) }])
       expect(await store.updates.after(key, 3)).toEqual([])
@@ -115,7 +164,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
 
       it('[LIFE-7] a snapshot takes the place of what it holds; the previous one and its rows stay', async () => {
         const { key } = await newDocument()
-        await store.updates.append([1, 2, 3].map((n) => record(key, n)))
+        await store.updates.append([1, 2, 3].map((n) => record(key, n - 1, n)))
         expect(await store.updates.compact(key, snapshot(2))).toBe('stored')
         expect(await store.updates.load(key)).toEqual({
           kind: 'loaded',
@@ -123,18 +172,18 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
           records: [expect.objectContaining({ seq: 3 })],
         })
         expect(seqsOf(await store.updates.after(key, 0))).toEqual([1, 2, 3])
-        await store.updates.append([record(key, 4)])
+        await store.updates.append([record(key, 3, 4)])
         expect(await store.updates.compact(key, snapshot(4))).toBe('stored')
         expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot: snapshot(4), records: [] })
         expect(seqsOf(await store.updates.after(key, 0))).toEqual([3, 4])
         await store.reopen()
-        expect(await store.updates.append([record(key, 5)])).toEqual([{ kind: 'appended', seq: 5 }])
+        expect(await store.updates.append([record(key, 4, 5)])).toEqual([{ kind: 'appended', seq: 5 }])
         expect((await loaded(key)).records).toEqual([expect.objectContaining({ seq: 5 })])
       })
 
       it('[LIFE-7] an older or equal snapshot changes nothing, one beyond the log is refused', async () => {
         const { key } = await newDocument()
-        await store.updates.append([1, 2, 3].map((n) => record(key, n)))
+        await store.updates.append([1, 2, 3].map((n) => record(key, n - 1, n)))
         await store.updates.compact(key, snapshot(2))
         expect(await store.updates.compact(key, snapshot(2))).toBe('stale')
         expect(await store.updates.compact(key, snapshot(1))).toBe('stale')
@@ -143,15 +192,26 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       })
     })
 
-    it('[YDOC-11] a rebuilt log starts anew behind the old one', async () => {
+    it('[YDOC-11] [WS-61] a rebuilt log starts anew behind the old one, with a lineage of its own', async () => {
       const document = await newDocument()
+      const lineageNow = async () => {
+        const state = await store.documents.state(document)
+        return state.kind === 'document' ? state.head.lineage : null
+      }
+      const lineage = await lineageNow()
       const { key } = document
-      await store.updates.append([record(key, 1), record(key, 2)])
-      expect(await store.updates.rebuild(key, update(50), update(51), 'undecodable')).toBe('rebuilt')
+      await store.updates.append([record(key, 0, 1), record(key, 1, 2)])
+      const rebuilt = { lastSeq: 2, update: update(50), stateVector: update(51), detail: 'undecodable', nowMs: 1 }
+      expect(await store.updates.rebuild(key, { ...rebuilt, lastSeq: 1 })).toBe('conflict')
+      expect(seqsOf((await loaded(key)).records)).toEqual([1, 2])
+      expect(await lineageNow()).toBe(lineage)
+      expect(await store.updates.rebuild(key, rebuilt)).toBe('rebuilt')
+      expect(await lineageNow()).toMatch(/^[A-Za-z0-9_-]{16}$/)
+      expect(await lineageNow()).not.toBe(lineage)
       const snapshot = { update: update(50), stateVector: update(51), throughSeq: 3 }
       expect(await store.updates.load(key)).toEqual({ kind: 'loaded', snapshot, records: [] })
       expect(await store.documents.state(document)).toMatchObject({ head: { lastSeq: 3, coveredSeq: 3, bodyAhead: false } })
-      expect(await store.updates.append([record(key, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
+      expect(await store.updates.append([record(key, 3, 4)])).toEqual([{ kind: 'appended', seq: 4 }])
       expect(await store.documents.remove(document, key, 5)).toMatchObject({ kind: 'removed' })
     })
   })

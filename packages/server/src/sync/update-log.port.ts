@@ -1,24 +1,30 @@
-/** One CRDT update to be made durable. */
+/** One Yjs update to be made durable. */
 export interface AppendRecord {
   /** `DocumentHead.key`. */
   readonly key: number
-  /** Acting `sub`, or `system`. */
+  /**
+   * The sequence that this record follows. The appending statement compares it with the end of the stored log, so when
+   * a record is lost, no later one is stored. [LIFE-5, LIFE-26]
+   */
+  readonly afterSeq: number
+  /** The acting `sub`, or `system`. */
   readonly actor: string
   readonly atMs: number
-  /** Yjs v1 update that the live document itself emitted. */
+  /** The Yjs v1 update that the live document itself emitted. */
   readonly update: Uint8Array
   /**
-   * Given by a room that catches up with a cold write: appended only while the log still ends at `lastSeq` and the stored version is `version`;
-   * clears bodyAhead in the same transaction and leaves coveredSeq, as only the room knows whether the body says all that was seeded.
+   * Given when a room takes in a cold write. The record is appended only while the stored version is still `version`,
+   * and bodyAhead is cleared in the same transaction. coveredSeq stays, since only the room knows whether the body says
+   * all that was seeded.
    */
-  readonly catchUp?: { readonly lastSeq: number; readonly version: number }
+  readonly catchUp?: { readonly version: number }
 }
 
 export type AppendOutcome =
   | { readonly kind: 'appended'; readonly seq: number }
   /** The document was deleted; nothing was written. */
   | { readonly kind: 'gone' }
-  /** A catch-up lost the race: someone appended or wrote first. */
+  /** The log does not end at `afterSeq`, or a catch-up met another version: nothing was written. */
   | { readonly kind: 'conflict' }
 
 export interface LogRecord {
@@ -29,7 +35,7 @@ export interface LogRecord {
 }
 
 export interface Snapshot {
-  /** One Yjs v1 update holding the state through `throughSeq`. */
+  /** One Yjs v1 update that holds the state through `throughSeq`. */
   readonly update: Uint8Array
   readonly stateVector: Uint8Array
   readonly throughSeq: number
@@ -38,23 +44,53 @@ export interface Snapshot {
 export type LoadedLog =
   | { readonly kind: 'loaded'; readonly snapshot: Snapshot | null; readonly records: readonly LogRecord[] }
   | { readonly kind: 'gone' }
-  /** A checksum or sequence does not hold; nothing is skipped or repaired here. `safeThroughSeq`: what could still be read in order. [LIFE-5] */
+  /**
+   * A checksum or a sequence is wrong. `load` neither skips nor repairs it. `safeThroughSeq` is the last sequence that
+   * could be read in order. [LIFE-5]
+   */
   | { readonly kind: 'damaged'; readonly detail: string; readonly safeThroughSeq: number }
 
+export interface RebuiltLog {
+  /** The last sequence of the log that was read. */
+  readonly lastSeq: number
+  /** One Yjs v1 update of the whole state. */
+  readonly update: Uint8Array
+  readonly stateVector: Uint8Array
+  /** The reason, for the person who looks at the log that was kept aside. */
+  readonly detail: string
+  readonly nowMs: number
+}
+
 /**
- * The durable, gapless sequence of CRDT updates of each document. [LIFE-4, LIFE-5, LIFE-7]
- * When `append` resolves, all its records are durable; records of many documents share one commit, which starts at most commit_delay_ms
- * after its first record and at once when none is running. Order of records of one document is the order of the calls from one thread.
- * Rejects with RelayError NOT_PERSISTED when the commit failed or its outcome is not known: none may then be acknowledged.
+ * The durable sequence of Yjs updates of each document, without gaps. [LIFE-4, LIFE-5, LIFE-7]
+ *
+ * When `append` resolves, all its records are durable. Records of many documents share one commit, which starts at most
+ * commit_delay_ms after its first record, and at once when no commit is running. Records of one document are stored in
+ * the order in which one thread called.
+ *
+ * `append` rejects with RelayError NOT_PERSISTED when the commit failed or its outcome is not known: none of its
+ * records may then be acknowledged. A later record of the same document is answered `conflict`, since the sequence that
+ * it follows is not stored.
  */
 export interface UpdateLog {
   append(records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]>
-  /** Newest good snapshot (the previous one when the newest is bad) and every record after it. */
+  /** Returns the newest good snapshot (the previous one when the newest is bad) and every record after it. */
   load(key: number): Promise<LoadedLog>
-  /** Records with a sequence above `seq`; a first one above `seq + 1` says that those between are compacted or rebuilt: load anew. */
+  /**
+   * Returns the records with a sequence above `seq`. When the first one is above `seq + 1`, the records between were
+   * compacted or rebuilt, and the caller must load again.
+   */
   after(key: number, seq: number): Promise<readonly LogRecord[]>
-  /** Stores a snapshot the caller has decoded once, and trims records up to the previous snapshot, which stays. Older than the stored one: `stale`. */
+  /**
+   * Stores a snapshot that the caller has decoded once, and removes records up to the previous snapshot, which stays.
+   * Answers `stale` when a newer snapshot is stored.
+   */
   compact(key: number, snapshot: Snapshot): Promise<'stored' | 'stale' | 'gone'>
-  /** Keeps unreadable bytes of a document aside and starts its log anew with `update`. [YDOC-11] */
-  rebuild(key: number, update: Uint8Array, stateVector: Uint8Array, detail: string): Promise<'rebuilt' | 'gone'>
+  /**
+   * Keeps all bytes of a log that ends at `lastSeq` aside and starts the log again with a snapshot through the next
+   * sequence; the stored body must hold all of that snapshot. The document gets a new lineage, because a copy of the
+   * old state would not merge with the new state but stand beside it, and the Y clients of the old log are kept as
+   * former clients. Answers `conflict`, and changes nothing, when the log ends elsewhere by now. [YDOC-11, WS-62]
+   */
+  rebuild(key: number, rebuilt: RebuiltLog): Promise<'rebuilt' | 'conflict' | 'gone'>
 }

@@ -3,6 +3,13 @@ import type { EditOutcome, EditRequest, PutOutcome, PutRequest } from '../docume
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { GivenUp } from '../kernel/given-up.ts'
 
+/** What a room goes by when a member writes. */
+export interface MemberRights {
+  readonly canWrite: boolean
+  /** The ceiling of documents that this member writes; `null`: unlimited. [LIFE-16] */
+  readonly maxDocBytes: number | null
+}
+
 /**
  * Messages between the main thread and a document worker. They travel in arrays, in order, one array per flush.
  * `room` and `connection` are integers minted by the main thread, never reused in a process. A connection is joined to one room at a time;
@@ -12,17 +19,18 @@ export type ToWorker =
   /** Loads the document; answered by `opened`. What follows for the room waits until then. */
   | { readonly kind: 'open'; readonly room: number; readonly ref: DocumentRef; readonly key: number }
   /** The worker answers with its step1 and the awareness snapshot as `direct`. [WS-23] */
-  | {
+  | ({
       readonly kind: 'join'
       readonly room: number
       readonly connection: number
       readonly join: number
       readonly sub: string
-      readonly canWrite: boolean
-    }
+      /** True when the client named the lineage of its copy: its updates are not compared with those of deleted documents. [WS-62] */
+      readonly knowsLineage: boolean
+    } & MemberRights)
   | { readonly kind: 'leave'; readonly room: number; readonly connection: number }
   /** A right or role changed; counts from the next message on. */
-  | { readonly kind: 'rights'; readonly room: number; readonly connection: number; readonly canWrite: boolean }
+  | ({ readonly kind: 'rights'; readonly room: number; readonly connection: number } & MemberRights)
   /** One SYNC message, sub-type first. `ordinal` is 0 when it is not write-bearing. */
   | {
       readonly kind: 'sync'
@@ -37,6 +45,8 @@ export type ToWorker =
   | { readonly kind: 'resync'; readonly room: number; readonly connection: number }
   /** Answered by `done` with the same job number. */
   | { readonly kind: 'job'; readonly job: number; readonly room: number; readonly task: RoomTask }
+  /** Processor time that workspaces used of other workers. [G9] */
+  | { readonly kind: 'spent'; readonly workspaces: readonly (readonly [string, number])[] }
   | { readonly kind: 'drain' }
 
 export type RoomTask =
@@ -58,10 +68,15 @@ export type FromWorker =
   | {
       readonly kind: 'opened'
       readonly room: number
-      readonly outcome: 'opened' | 'gone' | 'unavailable'
+      /** `damaged`: it cannot be loaded before the operator has repaired it. [LIFE-5] */
+      readonly outcome: 'opened' | 'gone' | 'unavailable' | 'damaged'
       /** Large or slow to load: the next time it is opened apart from small ones. [C8] */
       readonly heavy?: boolean
+      /** The log lacks content, so that joiners may only read until `mended`. [LIFE-5] */
+      readonly hasGap?: boolean
     }
+  /** The gap in the log of a room is closed; everybody joined may do what the shares say. [LIFE-5] */
+  | { readonly kind: 'mended'; readonly room: number }
   /** Updates of one turn of a room, in log order; each goes to every joined connection but its sender (0: the relay itself). */
   | {
       readonly kind: 'updates'
@@ -85,16 +100,32 @@ export type FromWorker =
       readonly text: string
       readonly violation: boolean
     }
+  /** The message brought content of a former life of this id: the connection is unbound as from a deleted document. [WS-62] */
+  | { readonly kind: 'former'; readonly connection: number; readonly join: number; readonly ordinal: number }
   /** An undecodable awareness frame: counts, no reply. */
   | { readonly kind: 'violation'; readonly connection: number }
-  /** This connection is to be closed (1003 after a watchdog or load-cost refusal). */
-  | { readonly kind: 'expel'; readonly connection: number; readonly code: number; readonly reason: string }
+  /** This connection is to be closed: 1003 after a watchdog or load-cost refusal, 1013 when too much of it waits. [WS-12] */
+  | {
+      readonly kind: 'expel'
+      readonly connection: number
+      readonly code: 1003 | 1013
+      readonly word: 'protocol' | 'busy'
+    }
+  /** The document has become slow or large: the next time it is opened apart from small ones. [C8] */
+  | { readonly kind: 'heavy'; readonly room: number }
+  /** Processor time that workspaces used of this worker since the last message of this kind, in ms. [G9] */
+  | { readonly kind: 'spent'; readonly workspaces: readonly (readonly [string, number])[] }
   /** The log refused the write: writers get ERR_NOT_PERSISTED, the room's sockets close 1012 room-reset, the room is forgotten. [LIFE-6] */
   | {
       readonly kind: 'reset'
       readonly room: number
       readonly writers: readonly { readonly connection: number; readonly ordinal: number }[]
     }
+  /**
+   * The live copy was thrown away and holds nothing that is not in the log: the document is loaded again and everybody stays joined, but for the
+   * connection `without`, whose write broke it. [C10]
+   */
+  | { readonly kind: 'reload'; readonly room: number; readonly without: number }
   | { readonly kind: 'done'; readonly job: number; readonly outcome: TaskOutcome }
   /** Every room is materialised and compacted, or has failed to be; answers `drain`. [LIFE-28] */
   | { readonly kind: 'drained' }

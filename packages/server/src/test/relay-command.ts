@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { runCommandLine } from '../commands/command-line.ts'
+import { COMPILED_CODE } from './compiled-code.ts'
 
 export interface CommandRun {
   readonly code: number
@@ -22,6 +23,7 @@ export async function relayCommandHere(
     stderr: (text: string) => void (run.err += text),
     onStopSignal: () => undefined,
     onCrash: () => undefined,
+    keepCompiledCode: () => undefined,
   }
   const loadRelay = () => Promise.reject(new Error('a relay is not started here'))
   const code = await runCommandLine(args, io, { version: '0.0.0', loadRelay })
@@ -52,6 +54,7 @@ export function relayCommand(
 
 function environmentOf(dataDir: string, env: Readonly<Record<string, string>>): Record<string, string> {
   return {
+    ...COMPILED_CODE,
     PATH: process.env['PATH'] ?? '',
     RELAY_DATA_DIR: dataDir,
     RELAY_JWT_ISSUER: 'https://issuer.example',

@@ -9,6 +9,8 @@ import { SyncClient, type SyncClientOptions } from '@docrelay/protocol/client/sy
 import * as Y from 'yjs'
 import { checkedFetch, createExchangeCheck } from '../http/testing/exchange-check.ts'
 import { routeTable } from '../http/route-table.ts'
+import { patienceClock } from '../kernel/testing/patience.ts'
+import { COMPILED_CODE } from './compiled-code.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
 
 /** The relay as an operator runs it, in a process of its own, with a real issuer; data survives `kill` and `restart`. */
@@ -33,8 +35,8 @@ export interface RelayUnderTest extends AsyncDisposable {
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
-  /** Starts again on the same data and port, with `env` in the place of the variables given at first. */
-  restart(env?: Readonly<Record<string, string>>): Promise<void>
+  /** Starts again on the same data and port, with `env` in the place of the variables given at first, and `args` after `serve`. */
+  restart(env?: Readonly<Record<string, string>>, args?: readonly string[]): Promise<void>
 }
 
 export async function startRelayUnderTest(
@@ -44,6 +46,8 @@ export async function startRelayUnderTest(
     readonly dataDir?: string
     /** Serves MCP, on a free port or on the main listener; not at all when absent. */
     readonly mcp?: 'local' | 'public'
+    /** After `serve`, at the first start. */
+    readonly args?: readonly string[]
   } = {},
 ): Promise<RelayUnderTest> {
   const issuer = await startTestIssuer()
@@ -52,6 +56,7 @@ export async function startRelayUnderTest(
   const logLines: string[] = []
   const clients: SyncClient[] = []
   const variables = (port: number, env = options.env) => ({
+    ...COMPILED_CODE,
     PATH: process.env['PATH'],
     RELAY_HOST: '127.0.0.1',
     RELAY_PORT: String(port),
@@ -66,10 +71,10 @@ export async function startRelayUnderTest(
     ...env,
   })
   const awaited = options.mcp === 'local' ? ['main', 'mcp'] : ['main']
-  let running = await launch(variables(0), folder, logLines, awaited)
+  let running = await launch(variables(0), folder, logLines, awaited, options.args)
   const baseUrl = running.listeners.get('main') ?? ''
   const port = Number(new URL(baseUrl).port)
-  const environment = { ...platform, fetch: checkedFetch(createExchangeCheck(routeTable())) }
+  const environment = { ...platform, fetch: checkedFetch(createExchangeCheck(routeTable()), (url) => url.startsWith(baseUrl)) }
   const wsUrl = `${baseUrl.replace('http', 'ws')}/ws`
 
   const relay: RelayUnderTest = {
@@ -101,8 +106,8 @@ export async function startRelayUnderTest(
       running.child.kill('SIGTERM')
       return running.ended
     },
-    async restart(env = options.env) {
-      running = await launch(variables(port, env), folder, logLines, awaited)
+    async restart(env = options.env, args = []) {
+      running = await launch(variables(port, env), folder, logLines, awaited, args)
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.destroy()
@@ -123,10 +128,17 @@ interface Running {
 }
 
 /** Resolves when the relay has printed the awaited listeners, which is when its ports are bound. */
-async function launch(env: NodeJS.ProcessEnv, cwd: string, logLines: string[], awaited: readonly string[]): Promise<Running> {
+async function launch(
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  logLines: string[],
+  awaited: readonly string[],
+  args: readonly string[] = [],
+): Promise<Running> {
   const main = join(import.meta.dirname, '../main.ts')
-  const child = spawn(process.execPath, [main, 'serve'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
+  const child = spawn(process.execPath, [main, 'serve', ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  // Not `exit`, at which the last lines of the log may still be on their way.
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
   createInterface({ input: child.stderr }).on('line', (line) => logLines.push(line))
   const listeners = new Map<string, string>()
   const bound = new Promise<void>((resolve) => {
@@ -143,13 +155,20 @@ async function launch(env: NodeJS.ProcessEnv, cwd: string, logLines: string[], a
   return { child, listeners, ended }
 }
 
-/** Waits until `holds`; fails with `what` after `timeoutMs`. */
+/** Waits until `holds`; gives up, with `what`, after `timeoutMs` of a quiet machine. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs
+  const givenUp = patienceClock(timeoutMs)
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
+    if (givenUp()) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
+}
+
+/** Waits until a line of the log has all these words. The log is another pipe than an answer, which may be here before its lines. */
+export function logged(relay: Pick<RelayUnderTest, 'logLines'>, ...words: readonly string[]): Promise<void> {
+  return until(`a line with ${words.join(' and ')}`, () =>
+    relay.logLines.some((line) => words.every((word) => line.includes(word))),
+  )
 }
 
 /** Waits until a client is in sync and everything it wrote is durable. */

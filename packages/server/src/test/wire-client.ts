@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
-import { awarenessFrame, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
+import { awarenessFrame, jsonFrame, readSync, readSyncAck, syncFrame } from '@docrelay/protocol/codec'
 import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import { SYNC, TAG } from '@docrelay/protocol/frames'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import { TestClient } from '../sync/testing/test-client.ts'
-import type { RelayUnderTest } from './relay-under-test.ts'
+import { type RelayUnderTest, until } from './relay-under-test.ts'
 
 export interface Presence {
   readonly client: number
@@ -19,10 +19,14 @@ export class WireClient extends TestClient {
   readonly doc = new Y.Doc()
   /** Applies what comes for the document and answers the relay's step1, as every editor does. */
   following = false
+  /** Messages since the last join that the relay counts, and the newest of them that it has acknowledged. [WS-38] */
+  #sent = 0
+  #acked = 0
 
   constructor(socket: WebSocket) {
     super(socket)
     socket.on('message', (data: Buffer) => {
+      if (data[0] === TAG.syncAck) this.#acked = readSyncAck(data.subarray(1)) ?? 0
       if (this.following) this.#follow(data)
     })
   }
@@ -32,11 +36,30 @@ export class WireClient extends TestClient {
   }
 
   step2(update: Uint8Array = Uint8Array.of(0, 0)): void {
+    this.#sent++
     this.send(syncFrame(SYNC.step2, update))
   }
 
   update(update: Uint8Array): void {
+    this.#sent++
     this.send(syncFrame(SYNC.update, update))
+  }
+
+  /** Sends an update and resolves when it is durable; the ack of something sent before it does not count. */
+  write(update: Uint8Array): Promise<void> {
+    this.update(update)
+    return this.acknowledged()
+  }
+
+  /** Resolves when everything sent so far since the last join is acknowledged. Does not know of messages sent in pieces. */
+  async acknowledged(): Promise<void> {
+    const ordinal = this.#sent
+    await until(`the ack of message ${ordinal}`, () => this.#acked >= ordinal)
+  }
+
+  override join(docId: string): void {
+    this.#joining()
+    super.join(docId)
   }
 
   presence(...states: readonly Presence[]): void {
@@ -83,6 +106,12 @@ export class WireClient extends TestClient {
     return this.of(TAG.awareness).map((frame) => decodePresence(frame))
   }
 
+  /** JOIN_DOC of a copy of this lineage. */
+  joinLineage(docId: string, lineage: unknown): void {
+    this.#joining()
+    this.send(jsonFrame(TAG.joinDoc, { docId, lineage }))
+  }
+
   /** Signed in, joined and in sync, ready to edit. */
   async enter(token: string, docId: string, features?: readonly string[]): Promise<this> {
     this.following = true
@@ -92,6 +121,11 @@ export class WireClient extends TestClient {
     await this.next(TAG.authResponse)
     for (;;) if ((await this.next(TAG.sync))[1] === SYNC.step2) break
     return this
+  }
+
+  #joining(): void {
+    this.#sent = 0
+    this.#acked = 0
   }
 
   #follow(data: Buffer): void {

@@ -1,56 +1,69 @@
 import type { DocumentHead } from '../documents/document-store.port.ts'
 import type { LogRecord, Snapshot } from '../sync/update-log.port.ts'
 
-/** A blob that a document or point references, and what its workspace holds of it. */
+/** A blob that a document or a point references, and what its workspace holds of that blob. */
 export interface StoredReference {
   readonly hash: string
   readonly granted: 'metered' | 'unmetered' | 'no'
 }
 
 export interface StoredPoint {
-  /** As REST names it. */
+  /** The id of the point, as in REST. */
   readonly pointId: string
-  /** What the store itself can tell of it, e.g. a checksum that does not hold. */
+  /** Problems that the store itself finds, e.g. a wrong checksum. */
   readonly problems: readonly string[]
-  /** `null` when its bytes are not what was written. */
+  /** `null` when the stored bytes are not the bytes that were written. */
   readonly body: Uint8Array | null
   readonly references: readonly StoredReference[]
 }
 
-/** One document as it lies in the store, read at one moment. */
+/** What can still be read of a log, whole or not. */
+export interface ReadableLog {
+  /** What is wrong with its rows; also among the problems of the document. */
+  readonly problems: readonly string[]
+  /** The good records after the newest of the good snapshots, in order; others may be missing between them. */
+  readonly records: readonly LogRecord[]
+  /** Up to here nothing is missing. */
+  readonly throughSeq: number
+}
+
+/** One stored document, read at one moment. */
 export interface StoredDocument {
   readonly workspaceId: string
   readonly id: string
-  /** `null` when its row cannot be trusted. */
+  /** `null` when its row is damaged. */
   readonly head: DocumentHead | null
-  /** What the store itself can tell: checksums, sequences, rows that are missing. */
+  /** Problems that the store itself finds: checksums, sequences, missing rows. */
   readonly problems: readonly string[]
-  /** Those whose bytes are what was written. */
+  /** The bytes of the body; `null` when they are not the bytes that were written. */
   readonly body: Uint8Array | null
   readonly snapshots: readonly Snapshot[]
-  /** The records after the newest of `snapshots` up to the end of the log; `null` when they are not all there. */
+  /** The records after the newest of `snapshots` up to the end of the log; `null` when one of them is missing. */
   readonly tail: readonly LogRecord[] | null
+  readonly readable: ReadableLog
   readonly references: readonly StoredReference[]
-  /** One after the other, so that a ring of large bodies is not in memory at once. */
+  /** Yields one point after the other, so that a ring of large bodies is not in memory at once. */
   points(): AsyncIterable<StoredPoint>
 }
 
 export interface StoredGrant {
   readonly hash: string
-  /** Of every workspace that holds it. */
+  /** The recorded size in bytes, for each workspace that holds the blob. */
   readonly sizes: readonly number[]
 }
 
-/** A store that is read from end to end and never written, beside whoever works on it. [OPS-11] */
+/** A store that `relay verify` reads from end to end and never writes; a relay may work on it meanwhile. [OPS-11] */
 export interface StoredContents extends AsyncDisposable {
-  /** What is wrong with the store as a whole; a sentence each. */
+  /** Problems of the store as a whole, a sentence each. */
   problems(): AsyncIterable<string>
-  /** Calls with one document after the other, never two at a time. */
+  /** Calls `work` with each document, one at a time. */
   eachDocument(work: (document: StoredDocument) => Promise<void>): Promise<void>
-  /** Blobs that workspaces hold, each hash once. */
+  /** Yields the blobs that workspaces hold, each hash once. */
   grants(): AsyncIterable<StoredGrant>
-  /** Whether anybody holds it now. */
+  /** Whether a workspace holds the blob now. */
   isGranted(hash: string): Promise<boolean>
-  /** Bytes of damaged logs that were kept for a person to look at. [YDOC-11] */
+  /** Whether a row names the blob: a grant, a running upload, or a blob whose bytes wait to be removed. */
+  knowsBlob(hash: string): Promise<boolean>
+  /** Number of damaged logs whose bytes were kept for a person to look at. [YDOC-11] */
   setAsideCount(): Promise<number>
 }

@@ -5,7 +5,7 @@ import { writeBody } from '@docrelay/model/body-write'
 import * as Y from 'yjs'
 import type { Random } from '../kernel/ids.ts'
 import { project, refuseStaleTitle, removeDoubledProse } from '../sync/binding/binding.ts'
-import { buildLive } from '../sync/room/room-content.ts'
+import { buildLive, buildSound } from '../sync/room/room-content.ts'
 import type { Snapshot } from '../sync/update-log.port.ts'
 import type { StoredDocument, StoredReference } from './stored-contents.port.ts'
 
@@ -27,7 +27,13 @@ export function documentFindings(document: StoredDocument, random: Random): read
     ...document.snapshots.flatMap((snapshot) => snapshotProblem(snapshot, random) ?? []),
     ...(stateProblem(document, body === 'undecodable' ? null : body, random) ?? []),
   ]
-  return [...damages(details), ...referenceFindings(document.references, document.body)]
+  return [...damages(details), ...repairNote(document), ...referenceFindings(document.references, document.body)]
+}
+
+/** What the operator can do about a damaged log. [CFG-11] */
+function repairNote({ head, body, readable }: StoredDocument): readonly DocumentFinding[] {
+  if (head === null || body === null || readable.problems.length === 0) return []
+  return [{ level: 'note', detail: '`relay repair` with its id puts what can be read in the place of its damaged log' }]
 }
 
 /** The same for the points of its ring; `name` begins each sentence. */
@@ -80,7 +86,14 @@ function stateProblem(
   if (tail === null) return null
   try {
     const newest = snapshots[0]
-    const { doc } = buildLive([...(newest === undefined ? [] : [newest.update]), ...tail.map(({ update }) => update)], random)
+    const { doc, gap } = buildSound(
+      [...(newest === undefined ? [] : [newest.update]), ...tail.map(({ update }) => update)],
+      random,
+    )
+    if (gap !== null) {
+      doc.destroy()
+      return [GAP]
+    }
     const settled = head !== null && !head.bodyAhead && head.coveredSeq === head.lastSeq
     const same = !settled || body === null || saysTheSame(doc, body, head.titleChangedAtMs)
     doc.destroy()
@@ -89,6 +102,9 @@ function stateProblem(
     return [`its log cannot be decoded: ${sentenceOf(error)}`]
   }
 }
+
+const GAP =
+  'its log has a gap: later records build on an edit that is missing. It can be read and not written until a client that has the edit connects, or `relay repair` is run with its id'
 
 /** What the relay puts right when it loads a document is no difference. [YDOC-7, YDOC-9] */
 function saysTheSame(doc: Y.Doc, body: DocumentBody, titleChangedAtMs: number): boolean {

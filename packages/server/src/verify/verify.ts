@@ -27,7 +27,7 @@ export interface VerifySummary {
 
 export interface VerifyOptions {
   readonly store: StoredContents
-  readonly blobs: Pick<BlobStore, 'read'>
+  readonly blobs: Pick<BlobStore, 'read' | 'list'>
   readonly random: Random
   /** Called with each finding as it is met. */
   readonly report: (finding: Finding) => void
@@ -69,6 +69,13 @@ export async function verify({ store, blobs, random, report }: VerifyOptions): P
       counts.blobs++
       const detail = await grantProblem(grant, store, blobs)
       if (detail !== null) tell({ level: 'damage', what: 'blob', hash: grant.hash, detail })
+    }
+  })
+  await attempt(async () => {
+    for await (const { hash, sizeBytes } of blobs.list()) {
+      if (await store.knowsBlob(hash)) continue
+      const detail = `no workspace holds these ${sizeBytes} bytes, and no row of the database names them: they take up space only`
+      tell({ level: 'note', what: 'blob', hash, detail })
     }
   })
   let setAside = 0

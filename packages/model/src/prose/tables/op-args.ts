@@ -1,5 +1,5 @@
 import { refused, type Refusal } from '../../edit.ts'
-import { nearestNames } from '../../nearest.ts'
+import { likelyMeant } from '../../nearest.ts'
 import { quote } from '../../quote.ts'
 
 /** One change of one table, with all that it needs. [TABLE-7] */
@@ -96,23 +96,23 @@ export function readTableOp(args: TableOpArgs): TableOp | Refusal {
 }
 
 function unknownOp(op: string): Refusal {
-  const [nearest] = nearestNames(op, tableOpNames, 1)
+  const nearest = likelyMeant(op, tableOpNames)
   return refused('ERR_BAD_ARGUMENT', `op must be one of ${tableOpNames.join(', ')}; "${quote(op)}" is none of them.`, {
     argument: 'op',
     expected: tableOpNames.join(', '),
     got: quote(op),
-    nearest,
+    ...(nearest === null ? {} : { nearest }),
     known: tableOpNames,
   })
 }
 
 function notUsed(op: TableOpName, argument: ArgName, known: readonly ArgName[]): Refusal {
   const uses = known.length === 0 ? 'no other argument' : `only ${known.join(', ')}`
-  const [nearest] = nearestNames(argument, known, 1)
+  const nearest = likelyMeant(argument, known)
   return refused('ERR_BAD_ARGUMENT', `${op} does not use ${argument}; it takes ${uses}.`, {
     argument,
     expected: uses,
-    ...(nearest === undefined ? {} : { nearest }),
+    ...(nearest === null ? {} : { nearest }),
     known,
   })
 }

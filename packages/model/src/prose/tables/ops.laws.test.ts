@@ -145,7 +145,7 @@ describe('laws of tables', () => {
     )
   })
 
-  it('[TABLE-7] a move there and back is no change', () => {
+  it('[TABLE-7] moving there and back changes nothing', () => {
     fc.assert(
       fc.property(anyTable, fc.constantFrom('moveRow' as const, 'moveColumn' as const), place, place, (table, op, from, to) => {
         const edited = editTable(table, { op, from, to })

@@ -7,7 +7,7 @@ import { editTable } from './ops.ts'
 import { readTableOp, type TableOpArgs } from './op-args.ts'
 import { anyTableOp } from '../testing/arbitrary-table-ops.ts'
 
-/** A table as naively as can be: who covers each slot. Written from mcp.md section 6 alone, to be compared with the real one. */
+/** A table as naively as can be: who covers each slot. Written from TABLE-1 to TABLE-8 alone, to be compared with the real one. */
 interface Slots {
   readonly by: readonly (readonly Cell[])[]
 }

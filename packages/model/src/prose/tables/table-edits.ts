@@ -1,5 +1,5 @@
 import type { DocumentBody } from '../../body.ts'
-import { isRefusal, type Edit, type Fix, type Refusal } from '../../edit.ts'
+import { isRefusal, type Edit, type EditRow, type Fix, type Refusal } from '../../edit.ts'
 import { writePage } from '../edit-page.ts'
 import { trail } from '../fixes.ts'
 import { placeBeforeHealing } from '../heal-table.ts'
@@ -29,7 +29,7 @@ export interface TableDone {
 }
 
 /** What is wrong with a call whatever the document. [MCP-3] */
-export function editTableFlaw(args: EditTable): Refusal | null {
+function editTableFlaw(args: EditTable): Refusal | null {
   const op = readTableOp(args)
   if (isRefusal(op)) return op
   const attrs = op.op === 'setCellAttrs' ? cellAttrsFlaw(op) : null
@@ -100,3 +100,7 @@ function healsOf(heals: readonly Fix[], table: ProseElement): readonly Fix[] {
   const own = trail(place)
   return heals.filter((fix) => fix.path === own || fix.path?.startsWith(`${own}/`) === true)
 }
+
+export const tableEdits = {
+  edit_table: { edit: editTableOfPage, flaw: editTableFlaw },
+} as const satisfies Record<string, EditRow>

@@ -1,5 +1,5 @@
 import type { BlobStore, DirectTransfer } from '../blob-store.port.ts'
-import { hashOf, keepBytes } from './blob-bytes.ts'
+import { collected, hashOf, keepBytes } from './blob-bytes.ts'
 
 export interface DirectStore {
   readonly store: BlobStore
@@ -35,6 +35,10 @@ export function directStore(files: BlobStore): DirectStore {
       if (bytes === undefined || hashOf(bytes) !== inspected.get(stagingKey)) return 'changed'
       await keepBytes(files, bytes)
       return 'promoted'
+    },
+    async isIntact(hash) {
+      const bytes = await collected(await files.read(hash, null))
+      return bytes !== null && hashOf(bytes) === hash
     },
     removeStaged: async (stagingKey) => void staged.delete(stagingKey),
     removeStagedBefore: async (_beforeMs, limit) => {

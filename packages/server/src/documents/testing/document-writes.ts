@@ -1,5 +1,6 @@
 import { blobReferencesIn } from '@docrelay/model/blob-references'
 import type { BodyFacts } from '@docrelay/model/body-facts'
+import type { UpdateLog } from '../../sync/update-log.port.ts'
 import type { DocumentHead, DocumentRef, DocumentWrite, WriteOutcome } from '../document-store.port.ts'
 
 export const noFacts: BodyFacts = {
@@ -45,6 +46,13 @@ export const change = (head: DocumentHead, text: string, more: Partial<DocumentW
 export function written(outcome: WriteOutcome): DocumentHead {
   if (outcome.kind !== 'written') throw new Error(`not written: ${JSON.stringify(outcome)}`)
   return outcome.head
+}
+
+/** Where a log ends, for a record that is to follow; 0 when there is none. */
+export async function endOfLog(updates: Pick<UpdateLog, 'load'>, key: number): Promise<number> {
+  const log = await updates.load(key)
+  if (log.kind !== 'loaded') return 0
+  return log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0
 }
 
 export const update = (...bytes: number[]) => Uint8Array.from(bytes)

@@ -30,3 +30,9 @@ it('[BLOB-10] keys are percent-encoded as signatures want them', () => {
   const url = 's3://media?endpoint=https://s3.example.com&region=r&path_style=true'
   expect(at(url, "a b/(c)'!*+~.ü")).toBe('https://s3.example.com/media/a%20b/%28c%29%27%21%2A%2B~.%C3%BC')
 })
+
+it('[BLOB-21] URLs for clients name the public endpoint, and the relay itself calls the inner one', () => {
+  const address = readS3Address('s3://media?endpoint=http://10.0.0.7:9000&public_endpoint=https://objects.example.com/&region=r')
+  expect(address.inner).toEqual({ url: 'http://10.0.0.7:9000', pathStyle: true })
+  expect(locate(address, 'blobs/ab')).toMatchObject({ path: '/blobs/ab', origin: new URL('https://media.objects.example.com') })
+})

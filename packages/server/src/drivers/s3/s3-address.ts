@@ -5,52 +5,74 @@ export interface S3Address {
   readonly bucket: string
   /** Empty, or ends with a slash. */
   readonly prefix: string
-  /** Without a slash at its end. */
-  readonly endpoint: string
   readonly region: string
-  /** `<endpoint>/<bucket>/<key>`; else the bucket is a label of the host. */
+  /** The address at which the relay calls the store. */
+  readonly inner: S3Endpoint
+  /** The address with which presigned URLs begin: where clients reach the same store. [BLOB-21] */
+  readonly outer: S3Endpoint
+}
+
+export interface S3Endpoint {
+  /** Without a slash at its end. */
+  readonly url: string
+  /** True for `<url>/<bucket>/<key>`; false when the bucket is a part of the host name. */
   readonly pathStyle: boolean
 }
 
-/** Reads `s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true]`, whose form the configuration has checked. */
+/**
+ * Reads `s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]`; the configuration has checked
+ * its form.
+ */
 export function readS3Address(text: string): S3Address {
   const url = new URL(text)
-  const endpoint = new URL(url.searchParams.get('endpoint') ?? '')
+  const { hostname: bucket, searchParams } = url
+  const endpointOf = (text: string): S3Endpoint => {
+    const { origin, pathname, hostname } = new URL(text)
+    const pathStyle = searchParams.get('path_style') === 'true' || needsPathStyle(bucket, hostname)
+    return { url: `${origin}${pathname}`.replace(/\/+$/, ''), pathStyle }
+  }
+  const endpoint = searchParams.get('endpoint') ?? ''
   const path = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
   return {
-    bucket: url.hostname,
+    bucket,
     prefix: path === '' ? '' : `${path}/`,
-    endpoint: `${endpoint.origin}${endpoint.pathname}`.replace(/\/+$/, ''),
-    region: url.searchParams.get('region') ?? '',
-    pathStyle: url.searchParams.get('path_style') === 'true' || needsPathStyle(url.hostname, endpoint.hostname),
+    region: searchParams.get('region') ?? '',
+    inner: endpointOf(endpoint),
+    outer: endpointOf(searchParams.get('public_endpoint') ?? endpoint),
   }
 }
 
-/** An address has no labels to put a bucket before, and certificates do not match a bucket with dots. */
+/**
+ * An IP address has no labels in front of which a bucket could stand, and certificates do not match a bucket name with
+ * dots.
+ */
 function needsPathStyle(bucket: string, host: string): boolean {
   return isIP(host.replace(/^\[|\]$/g, '')) !== 0 || !/^[a-z0-9-]{3,63}$/.test(bucket)
 }
 
-/** Host and path under which a key is reached, the path percent-encoded. */
-export function locate(address: S3Address, key: string): { readonly origin: URL; readonly path: string } {
-  const origin = new URL(address.endpoint)
+/** Returns host and path under which clients reach a key; the path is percent-encoded. */
+export function locate({ bucket, outer }: S3Address, key: string): { readonly origin: URL; readonly path: string } {
+  const origin = new URL(outer.url)
   const base = origin.pathname.replace(/\/+$/, '')
-  if (address.pathStyle) return { origin, path: `${base}/${address.bucket}/${encodedKey(key)}` }
-  origin.hostname = `${address.bucket}.${origin.hostname}`
+  if (outer.pathStyle) return { origin, path: `${base}/${bucket}/${encodedKey(key)}` }
+  origin.hostname = `${bucket}.${origin.hostname}`
   return { origin, path: `${base}/${encodedKey(key)}` }
 }
 
-/** A key as paths and copy sources name it. */
+/** Returns a key as it stands in paths and copy sources. */
 export function encodedKey(key: string): string {
   return key.split('/').map(percentEncoded).join('/')
 }
 
-/** Everything but letters, digits and `-._~`, as signatures want it. */
+/** Encodes everything except letters, digits and `-._~`, as signatures require. */
 export function percentEncoded(segment: string): string {
   return encodeURIComponent(segment).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** Keys of one store. Staged objects of clients and uploads that the relay receives lie apart: the ledger knows only the first. [BLOB-12] */
+/**
+ * Makes the keys of one store. Staged objects of clients and uploads through the relay have different prefixes: only
+ * the first have rows in the ledger. [BLOB-12]
+ */
 export function s3Keys(prefix: string) {
   return {
     blobs: `${prefix}blobs/`,

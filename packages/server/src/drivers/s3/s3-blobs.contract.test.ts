@@ -1,7 +1,7 @@
 import { describeBlobStoreContract } from '../../blobs/blob-store.contract.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
-import { systemTimers } from '../../kernel/timers.ts'
+import { waitingTimers } from '../../kernel/timers.ts'
 import { openS3Blobs } from './s3-blobs.ts'
 import { startS3 } from './testing/s3-under-test.ts'
 
@@ -12,7 +12,7 @@ describeBlobStoreContract('object store', async () => {
       url: s3.url,
       credentials: s3.credentials,
       clock: systemClock,
-      timers: systemTimers,
+      timers: waitingTimers,
       random: systemRandom,
       abandonedAfterMs: 0,
     })

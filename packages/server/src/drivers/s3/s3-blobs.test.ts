@@ -5,6 +5,7 @@ import { readS3Address } from './s3-address.ts'
 import { openS3 } from './testing/open-s3.ts'
 import { startScriptedStore } from './testing/scripted-store.ts'
 import { NEEDS_COMPLETE_STORE, type S3UnderTest, startS3 } from './testing/s3-under-test.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const MIB = 1024 * 1024
 let s3: S3UnderTest
@@ -135,7 +136,7 @@ it('[OPS-11] lists page after page', async () => {
   expect(scripted.requests.map((request) => new URL(request, 'http://x').search.includes('token'))).toEqual([false, true, true])
 })
 
-it('[OPS-11] lists more blobs than a page of a store holds', async (context) => {
+it('[OPS-11] lists more blobs than a page of a store holds', { timeout: patience(60_000) }, async (context) => {
   // s3rver fails on a second page.
   needsCompleteStore(context)
   const { bucket: Bucket, prefix } = readS3Address(s3.url)
@@ -149,7 +150,7 @@ it('[OPS-11] lists more blobs than a page of a store holds', async (context) => 
   const listed: string[] = []
   for await (const { hash } of opened().list()) listed.push(hash)
   expect(listed.toSorted()).toEqual(hashes.toSorted())
-}, 60_000)
+})
 
 describe('presigned uploads', () => {
   const bytes = someBytes(5_000, 99)

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { BlobStore } from '../../blobs/blob-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { newId, type Random } from '../../kernel/ids.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { readS3Address, s3Keys } from './s3-address.ts'
 import { openS3Bucket, type S3Bucket } from './s3-bucket.ts'
-import { openS3Clients, retrying, type S3Credentials } from './s3-calls.ts'
+import { type CallOutcome, createAttempts, openS3Clients, type S3Credentials } from './s3-calls.ts'
 import { createS3Direct } from './s3-direct.ts'
 import { openS3Parts } from './s3-parts.ts'
 import { createS3Presigner } from './s3-presign.ts'
@@ -17,11 +18,17 @@ export interface S3BlobsOptions {
   readonly url: string
   readonly credentials: S3Credentials
   readonly clock: Clock
+  /** Timers that keep the process alive, since callers wait for the pauses between tries. */
   readonly timers: Timers
   readonly random: Random
-  /** Age from which an unfinished upload is nobody's; other processes of the same bucket may be uploading. */
+  /** Called with the outcome of every call, after its retries. */
+  readonly observe?: (outcome: CallOutcome) => void
+  /**
+   * Age from which an unfinished upload counts as abandoned. A younger one may belong to another process on the same
+   * bucket.
+   */
   readonly abandonedAfterMs?: number
-  /** Of all uploads under way. [X34] */
+  /** Memory in bytes of all running uploads. [X34] */
   readonly maxUploadMemoryBytes?: number
 }
 
@@ -29,9 +36,12 @@ const MAX_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 const DAY_MS = 86_400_000
 const HASH = /^[0-9a-f]{64}$/
+const CHECK_BYTES = new Uint8Array([1])
+const CHECK_SHA256 = createHash('sha256').update(CHECK_BYTES).digest('hex')
 
 /**
- * Blobs in a bucket, as keys `<prefix>blobs/<hash>`. Opening sends nothing.
+ * Keeps blobs in a bucket, under the keys `<prefix>blobs/<hash>`. Opening sends nothing.
+ *
  * @throws Error with a sentence for the operator when the credentials are missing.
  */
 export function openS3Blobs(options: S3BlobsOptions): BlobStore {
@@ -40,10 +50,10 @@ export function openS3Blobs(options: S3BlobsOptions): BlobStore {
     throw new Error('[blobs].access_key_id and [blobs].secret_access_key are needed for blobs in an object store (s3:)')
   const address = readS3Address(options.url)
   const clients = openS3Clients(address, options.credentials)
-  const attempt = retrying(clock, timers)
+  const attempts = createAttempts({ clients, clock, timers, observe: options.observe ?? (() => undefined) })
   const keys = s3Keys(address.prefix)
-  const bucket = openS3Bucket(address, clients, attempt)
-  const parts = openS3Parts(address, clients, attempt)
+  const bucket = openS3Bucket(address, clients, attempts)
+  const parts = openS3Parts(address, clients, attempts.retried)
   const presigner = createS3Presigner(address, options.credentials)
   const memory = createUploadMemory(options.maxUploadMemoryBytes ?? MAX_UPLOAD_MEMORY_BYTES)
   const receiving: Receiving = { bucket, parts, keys, memory, newKeyId: () => newId('', 32, random) }
@@ -69,18 +79,21 @@ export function openS3Blobs(options: S3BlobsOptions): BlobStore {
       for await (const { key, changedAtMs } of bucket.list(keys.receiving)) if (changedAtMs <= beforeMs) await bucket.remove(key)
     },
     check,
-    direct: createS3Direct({ bucket, keys, presigner, attempt }),
+    direct: createS3Direct({ bucket, keys, presigner, attempts, clock }),
   }
 }
 
-/** The first check writes; once that worked, only the bucket is asked: readiness is asked every few seconds. [OPS-2] */
+/**
+ * The first check writes an object; after one success later checks only ask for the bucket, since readiness is checked
+ * every few seconds. [OPS-2]
+ */
 function createCheck(bucket: S3Bucket, { keys, newKeyId }: Receiving): () => Promise<void> {
   let written = false
   return async () => {
     await bucket.reach()
     if (written) return
     const key = keys.received(newKeyId())
-    await bucket.put(key, new Uint8Array([1]), 'application/octet-stream')
+    await bucket.put(key, CHECK_BYTES, 'application/octet-stream', CHECK_SHA256)
     await bucket.remove(key)
     written = true
   }

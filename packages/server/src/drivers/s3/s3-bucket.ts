@@ -3,6 +3,7 @@ import {
   CopyObjectCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  type GetObjectCommandOutput,
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -10,9 +11,9 @@ import {
 } from '@aws-sdk/client-s3'
 import type { ByteRange } from '../../blobs/blob-store.port.ts'
 import { encodedKey, type S3Address } from './s3-address.ts'
-import { answered, type Attempt, once, type S3Clients, storeError } from './s3-calls.ts'
+import { answered, type Attempt, headNamed, type S3Attempts, type S3Clients, storeError } from './s3-calls.ts'
 
-/** Which bytes of a key were seen; a key that was written again has others. */
+/** Identifies the bytes that a key had when it was read; a key that is written again has another edition. */
 export interface S3Edition {
   readonly key: string
   readonly etag: string | undefined
@@ -21,9 +22,9 @@ export interface S3Edition {
 
 export interface S3Object {
   readonly edition: S3Edition
-  /** Of the bytes in `body`. */
+  /** Size of the bytes in `body`. */
   readonly sizeBytes: number
-  /** Destroy it when it is not read to its end. */
+  /** The caller destroys the stream when it does not read to its end. */
   readonly body: Readable
 }
 
@@ -33,31 +34,56 @@ export interface ListedObject {
   readonly changedAtMs: number
 }
 
-/** Objects of one bucket. Every verb retries as `attempt` does and rejects with BLOB_STORE_ERROR; absence is a value. [BLOB-19] */
+export interface S3Head {
+  readonly sizeBytes: number
+  readonly edition: S3Edition
+  /**
+   * SHA-256 of the whole object in lower-case hex, as the store computed it at the upload; `null` when the store keeps
+   * none.
+   */
+  readonly sha256: string | null
+}
+
+/**
+ * The objects of one bucket. Every verb retries as `attempt` does and rejects with BLOB_STORE_ERROR; a missing object
+ * is a returned value. [BLOB-19]
+ */
 export interface S3Bucket {
-  /** Durable when it resolves; the bytes are verified by their signed hash. */
-  put(key: string, bytes: Uint8Array, mimeType: string): Promise<void>
-  head(key: string): Promise<{ readonly sizeBytes: number; readonly edition: S3Edition } | null>
-  /** `tries` replaces the retries, for callers that try again themselves. */
+  /**
+   * Writes an object over what is there. Durable when it resolves. A store that keeps checksums compares the bytes with
+   * `sha256` (lower-case hex).
+   */
+  put(key: string, bytes: Uint8Array, mimeType: string, sha256: string): Promise<void>
+  head(key: string): Promise<S3Head | null>
+  /** `tries` replaces the number of retries, for callers that try again themselves. */
   get(key: string, range: ByteRange | null, tries?: Attempt): Promise<S3Object | null>
-  /** `changed` when the key has other bytes by now, or none. */
+  /** Copies an object. Returns `changed` when the source has other bytes by now, or none. */
   copy(from: S3Edition, key: string, mimeType: string): Promise<'copied' | 'changed'>
   remove(key: string): Promise<void>
   list(prefix: string): AsyncIterable<ListedObject>
-  /** One try. */
+  /** Asks once whether the bucket answers. */
   reach(): Promise<void>
 }
 
-export function openS3Bucket(address: S3Address, { quick, patient }: S3Clients, attempt: Attempt): S3Bucket {
+export function openS3Bucket(address: S3Address, { patient }: Pick<S3Clients, 'patient'>, attempts: S3Attempts): S3Bucket {
   const Bucket = address.bucket
+  const attempt = attempts.retried
   const reach = async (tries: Attempt): Promise<void> => {
     try {
-      await tries(() => quick.send(new HeadBucketCommand({ Bucket })))
+      await tries((quick) =>
+        headNamed(
+          () => quick.send(new HeadBucketCommand({ Bucket })),
+          () => quick.send(new ListObjectsV2Command({ Bucket, MaxKeys: 1 })),
+        ),
+      )
     } catch (error) {
       throw storeError(error)
     }
   }
-  /** A 404 without a body may mean the bucket: only a bucket that answers makes it absence. */
+  /**
+   * A 404 without a body may mean that the bucket is missing, so the object counts as absent only when the bucket
+   * answers.
+   */
   const absent = async (error: unknown): Promise<null> => {
     if (answered(error, 'NotFound')) await reach(attempt)
     else if (!answered(error, 'NoSuchKey')) throw storeError(error)
@@ -65,15 +91,21 @@ export function openS3Bucket(address: S3Address, { quick, patient }: S3Clients, 
   }
 
   return {
-    async put(Key, bytes, ContentType) {
-      const input = { Bucket, Key, Body: bytes, ContentLength: bytes.byteLength, ContentType }
-      await strictly(attempt(() => quick.send(new PutObjectCommand(input))))
+    async put(Key, bytes, ContentType, sha256) {
+      const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64')
+      const input = { Bucket, Key, Body: bytes, ContentLength: bytes.byteLength, ContentType, ChecksumSHA256 }
+      await strictly(attempt((quick) => quick.send(new PutObjectCommand(input))))
     },
     async head(Key) {
       try {
-        const found = await attempt(() => quick.send(new HeadObjectCommand({ Bucket, Key })))
-        const { ETag: etag, VersionId: versionId, ContentLength } = found
-        return { sizeBytes: sizeOf(ContentLength), edition: { key: Key, etag, versionId } }
+        const found = await attempt((quick) =>
+          headNamed(
+            async () => fromStore(await quick.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: 'ENABLED' }))),
+            () => refused(quick.send(new GetObjectCommand({ Bucket, Key, Range: 'bytes=0-0' }))),
+          ),
+        )
+        const { ETag: etag, VersionId: versionId, ContentLength, ChecksumSHA256: sha256 } = found
+        return { sizeBytes: sizeOf(ContentLength), edition: { key: Key, etag, versionId }, sha256: wholeSha256(sha256) }
       } catch (error) {
         return absent(error)
       }
@@ -81,7 +113,7 @@ export function openS3Bucket(address: S3Address, { quick, patient }: S3Clients, 
     async get(Key, range, tries = attempt) {
       const Range = range === null ? undefined : `bytes=${range.start}-${range.end}`
       try {
-        const found = await tries(() => quick.send(new GetObjectCommand({ Bucket, Key, Range })))
+        const found = await tries(async (quick) => fromStore(await quick.send(new GetObjectCommand({ Bucket, Key, Range }))))
         const { ETag: etag, VersionId: versionId, ContentLength, Body } = found
         if (!(Body instanceof Readable)) throw storeError(new Error('no body'))
         const sizeBytes = sizeOf(ContentLength)
@@ -114,7 +146,7 @@ export function openS3Bucket(address: S3Address, { quick, patient }: S3Clients, 
     },
     async remove(Key) {
       try {
-        await attempt(() => quick.send(new DeleteObjectCommand({ Bucket, Key })))
+        await attempt((quick) => quick.send(new DeleteObjectCommand({ Bucket, Key })))
       } catch (error) {
         await absent(error)
       }
@@ -123,18 +155,39 @@ export function openS3Bucket(address: S3Address, { quick, patient }: S3Clients, 
       let ContinuationToken: string | undefined
       do {
         const input = { Bucket, Prefix, ContinuationToken }
-        const page = await strictly(attempt(() => quick.send(new ListObjectsV2Command(input))))
+        const page = await strictly(attempt((quick) => quick.send(new ListObjectsV2Command(input))))
         for (const { Key, Size, LastModified } of page.Contents ?? []) {
           if (Key !== undefined) yield { key: Key, sizeBytes: Size ?? 0, changedAtMs: LastModified?.getTime() ?? 0 }
         }
         ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined
       } while (ContinuationToken !== undefined)
     },
-    reach: () => reach(once),
+    reach: () => reach(attempts.single),
   }
 }
 
-/** For calls to which no answer is a good one. */
+/** The checksum of an object that was sent in parts is a checksum of checksums, and says nothing about the whole. */
+function wholeSha256(base64: string | undefined): string | null {
+  return base64 === undefined || base64.includes('-') ? null : Buffer.from(base64, 'base64').toString('hex')
+}
+
+/**
+ * Every object of a store has an entity tag. An answer without one comes from a proxy and counts as a failure that may
+ * pass.
+ */
+function fromStore<T extends { readonly ETag?: string | undefined; readonly Body?: unknown }>(found: T): T {
+  if (found.ETag !== undefined) return found
+  if (found.Body instanceof Readable) found.Body.destroy()
+  throw new Error('no entity tag')
+}
+
+/** Discards the bytes of a GET that was sent only to get the store's refusal. */
+async function refused(get: Promise<GetObjectCommandOutput>): Promise<void> {
+  const { Body } = await get
+  if (Body instanceof Readable) Body.destroy()
+}
+
+/** For calls to which every refusal is a failure. */
 async function strictly<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

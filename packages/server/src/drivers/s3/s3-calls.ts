@@ -1,3 +1,5 @@
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
@@ -15,72 +17,114 @@ const TRIES_WITHIN_MS = 10_000
 const FIRST_PAUSE_MS = 150
 const PAUSE_FACTOR = 4
 const CONNECT_MS = 1_500
-/** Without a byte in either direction. Three such tries and their pauses end within the limit. */
-export const SILENCE_MS = 3_000
-/** For calls during which a store works without a byte: copying, and joining parts. */
+/**
+ * How long in ms a store may work without sending a byte in the first try of a call. Slow stores answer a PUT after
+ * seconds, so the first try gets most of the 10 s and later tries the rest.
+ */
+export const SILENCE_MS = 5_500
+const LATER_SILENCE_MS = 3_000
+/** The same for calls during which a store works long without a byte: copying, and joining parts. */
 const WORKING_SILENCE_MS = 30_000
 
-const UNBOUNDED = { maxSockets: Number.POSITIVE_INFINITY }
+const UNBOUNDED = { maxSockets: Number.POSITIVE_INFINITY, keepAlive: true }
 
 export interface S3Clients {
-  readonly quick: S3Client
-  /** For copying and joining parts. */
+  readonly first: S3Client
+  /** The client of the tries after the first. */
+  readonly later: S3Client
+  /** The client of copying and joining parts. */
   readonly patient: S3Client
 }
 
 /**
- * Retries are ours, so that every call keeps one rule. Bodies are signed with their own hash; the checksums that the library would add are
- * left to what the store requires, since stores differ in what they take.
+ * Opens the clients of a store. The relay does its own retries, so that every call has the same rule. Bodies are signed
+ * with their own hash. The library adds checksums only where the store requires them, since stores differ in what they
+ * accept.
  */
 export function openS3Clients(address: S3Address, credentials: S3Credentials): S3Clients {
+  // No limit on sockets: waiting for a free one would count as the store's silence.
+  const agents = { httpAgent: new HttpAgent(UNBOUNDED), httpsAgent: new HttpsAgent(UNBOUNDED) }
   const open = (socketTimeout: number) =>
     new S3Client({
-      endpoint: address.endpoint,
+      endpoint: address.inner.url,
       region: address.region,
-      forcePathStyle: address.pathStyle,
+      forcePathStyle: address.inner.pathStyle,
       credentials,
       maxAttempts: 1,
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      // Without a queue for sockets, since waiting in it would count as the store's silence.
-      requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout, httpAgent: UNBOUNDED, httpsAgent: UNBOUNDED },
+      requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout, ...agents },
     })
-  return { quick: open(SILENCE_MS), patient: open(WORKING_SILENCE_MS) }
+  return { first: open(SILENCE_MS), later: open(LATER_SILENCE_MS), patient: open(WORKING_SILENCE_MS) }
 }
 
-/** Runs one call against the store and tells what stays wrong as BLOB_STORE_ERROR; what the store answered (see `answered`) passes through. */
-export type Attempt = <T>(call: () => Promise<T>) => Promise<T>
+/**
+ * Runs one call of the store with the given client, and rejects with BLOB_STORE_ERROR when it fails. Refusals that the
+ * store answered (see `answered`) pass through.
+ */
+export type Attempt = <T>(call: (quick: S3Client) => Promise<T>) => Promise<T>
 
-/** Up to three tries with growing pauses; none begins after 10 s. [BLOB-19] */
-export function retrying(clock: Pick<Clock, 'monotonicMs'>, timers: Timers): Attempt {
-  return async (call) => {
+/** How a call ended after all its tries. */
+export type CallOutcome = { readonly kind: 'ok' } | { readonly kind: 'failed'; readonly error: RelayError }
+
+export interface CallPolicy {
+  readonly clients: S3Clients
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  /** Timers that keep the process alive, since callers wait for the pauses. */
+  readonly timers: Timers
+  readonly observe: (outcome: CallOutcome) => void
+}
+
+export interface S3Attempts {
+  /** Up to three tries with growing pauses; all end within 10 s of silence. [BLOB-19] */
+  readonly retried: Attempt
+  /** One try. */
+  readonly single: Attempt
+  /** One try that is a part of a call and is not counted by itself. */
+  readonly inner: Attempt
+}
+
+/** Makes the ways to call a store. */
+export function createAttempts({ clients, clock, timers, observe }: CallPolicy): S3Attempts {
+  const observed =
+    (attempt: Attempt): Attempt =>
+    async (call) => {
+      try {
+        const value = await attempt(call)
+        observe({ kind: 'ok' })
+        return value
+      } catch (error) {
+        observe(error instanceof RelayError ? { kind: 'failed', error } : { kind: 'ok' })
+        throw error
+      }
+    }
+  const inner: Attempt = async (call) => {
+    try {
+      return await call(clients.first)
+    } catch (error) {
+      throw isAnswer(error) ? error : storeError(error)
+    }
+  }
+  const retried: Attempt = async (call) => {
     const startedMs = clock.monotonicMs()
     for (let tries = 1; ; tries++) {
       try {
-        return await call()
+        return await call(tries === 1 ? clients.first : clients.later)
       } catch (error) {
         if (isAnswer(error)) throw error
         const pauseMs = FIRST_PAUSE_MS * PAUSE_FACTOR ** (tries - 1)
-        const late = clock.monotonicMs() - startedMs + pauseMs > TRIES_WITHIN_MS
-        if (tries === MAX_TRIES || late || !mayPass(error)) throw storeError(error)
+        const endsMs = clock.monotonicMs() - startedMs + pauseMs + LATER_SILENCE_MS
+        if (tries === MAX_TRIES || endsMs > TRIES_WITHIN_MS || !mayPass(error)) throw storeError(error)
         await new Promise<void>((resolve) => timers.after(pauseMs, resolve))
       }
     }
   }
-}
-
-/** One try. */
-export const once: Attempt = async (call) => {
-  try {
-    return await call()
-  } catch (error) {
-    throw isAnswer(error) ? error : storeError(error)
-  }
+  return { retried: observed(retried), single: observed(inner), inner }
 }
 
 const ANSWERS = ['NoSuchKey', 'NotFound', 'NoSuchUpload', 'PreconditionFailed', 'NotImplemented', 'MethodNotAllowed']
 
-/** Not trouble of the store, but what it says of the thing asked for. */
+/** Whether the error is the store's answer about the object, and not a failure of the store. */
 function isAnswer(error: unknown): error is S3ServiceException {
   return error instanceof S3ServiceException && ANSWERS.includes(error.name)
 }
@@ -92,10 +136,12 @@ export function answered(error: unknown, ...codes: readonly string[]): boolean {
 
 const PASSING = ['RequestTimeout', 'RequestTimeTooSkewed', 'XAmzContentSHA256Mismatch']
 
-/** Everything but what the store decided: its own trouble, its wish for patience, clocks apart, and whatever broke on the way. */
+/**
+ * Whether the next try may succeed: the store failed, asked for patience, has another time, or the connection broke.
+ */
 function mayPass(error: unknown): boolean {
   const status = statusOf(error)
-  if (status === undefined || status < 400 || status >= 500 || status === 408 || status === 429) return true
+  if (status === undefined || status < 300 || status >= 500 || status === 408 || status === 429) return true
   return error instanceof S3ServiceException && PASSING.includes(error.name)
 }
 
@@ -104,16 +150,37 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof Error ? (error as Partial<S3ServiceException>).$metadata?.httpStatusCode : undefined
 }
 
-/** The reason is a code: messages of the library and of stores name hosts, keys and signatures. */
+/**
+ * Makes the error of a failed call. Its reason is a code only: messages of the library and of stores contain hosts,
+ * keys and signatures.
+ */
 export function storeError(error: unknown): RelayError {
   if (error instanceof RelayError) return error
   const status = statusOf(error)
   const reason = reasonOf(error)
   const told = status === undefined ? reason : `${reason}, status ${status}`
-  return new RelayError('BLOB_STORE_ERROR', `The object store did not do what was asked: ${told}.`, {
+  return new RelayError('BLOB_STORE_ERROR', `The object store failed: ${told}.`, {
     ...(status === undefined ? {} : { status }),
     reason,
   })
+}
+
+/**
+ * Runs a HEAD. A refusal of HEAD has no body and so no code, so the same request is sent with `get`, whose refusal has
+ * one and is thrown instead.
+ */
+export async function headNamed<T>(head: () => Promise<T>, get: () => Promise<unknown>): Promise<T> {
+  try {
+    return await head()
+  } catch (error) {
+    const status = statusOf(error)
+    if (status === undefined || status < 300 || status >= 500 || status === 408 || status === 429) throw error
+    const named = await get().then(
+      () => error,
+      (other: unknown) => other,
+    )
+    throw isAnswer(named) ? error : named
+  }
 }
 
 function reasonOf(error: unknown): string {

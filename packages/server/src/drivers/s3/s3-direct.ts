@@ -1,13 +1,24 @@
 import { createHash } from 'node:crypto'
 import type { DirectTransfer } from '../../blobs/blob-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import type { S3Keys } from './s3-address.ts'
 import type { S3Bucket, S3Edition } from './s3-bucket.ts'
-import { type Attempt, once } from './s3-calls.ts'
+import type { Attempt, S3Attempts } from './s3-calls.ts'
 import type { S3Presigner } from './s3-presign.ts'
 import { readPieces } from './s3-reading.ts'
 
-/** Finalizing follows its inspection at once; more than these wait only where something is wrong. */
+/**
+ * Most remembered inspections. Finalizing follows its inspection at once, so more than this only occur when something
+ * is wrong.
+ */
 const MAX_INSPECTED = 1_000
+/** Most blobs remembered as intact, each with the entity tag that it had. */
+const MAX_VERIFIED = 20_000
+/**
+ * How long a bucket that was reached counts as reachable. A client that is sent to a missing bucket could not learn the
+ * reason there. [BLOB-21]
+ */
+const REACHED_MS = 10_000
 
 interface Inspected {
   readonly hash: string
@@ -19,38 +30,66 @@ export interface DirectParts {
   readonly bucket: S3Bucket
   readonly keys: S3Keys
   readonly presigner: S3Presigner
-  readonly attempt: Attempt
+  readonly attempts: S3Attempts
+  readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** Transfers between clients and the store. What an inspection saw is remembered, so that a promotion copies nothing else. [BLOB-11, BLOB-12] */
-export function createS3Direct({ bucket, keys, presigner, attempt }: DirectParts): DirectTransfer {
-  const inspected = new Map<string, Inspected>()
-  const remember = (stagingKey: string, seen: Inspected): void => {
-    inspected.delete(stagingKey)
-    inspected.set(stagingKey, seen)
-    const [oldest] = inspected.keys()
-    if (inspected.size > MAX_INSPECTED && oldest !== undefined) inspected.delete(oldest)
+/**
+ * Transfers between clients and the store. An inspection remembers which bytes it read, so that a promotion copies
+ * exactly those. [BLOB-11, BLOB-12]
+ */
+export function createS3Direct({ bucket, keys, presigner, attempts, clock }: DirectParts): DirectTransfer {
+  const inspected = createRecent<Inspected>(MAX_INSPECTED)
+  const verified = createRecent<string>(MAX_VERIFIED)
+  /** Running reads by hash, since many callers may ask at the same time. */
+  const reading = new Map<string, Promise<boolean>>()
+  let reachedUntilMs = Number.NEGATIVE_INFINITY
+  const inspectKey = (key: string, maxBytes: number | null) =>
+    attempts.retried(() => inspectOnce(bucket, key, maxBytes, attempts.inner))
+
+  /** Reads and hashes the blob. */
+  const isRight = async (hash: string, sizeBytes: number): Promise<boolean> => {
+    const seen = await inspectKey(keys.blob(hash), sizeBytes)
+    if (seen.kind !== 'object' || seen.hash !== hash) return false
+    if (seen.edition.etag !== undefined) verified.set(hash, seen.edition.etag)
+    return true
   }
 
   return {
-    uploadUrl: ({ stagingKey, ...upload }) => presigner.put({ ...upload, key: keys.staged(stagingKey) }),
+    async uploadUrl({ stagingKey, ...upload }) {
+      if (clock.monotonicMs() >= reachedUntilMs) {
+        await bucket.reach()
+        reachedUntilMs = clock.monotonicMs() + REACHED_MS
+      }
+      return presigner.put({ ...upload, key: keys.staged(stagingKey) })
+    },
     async inspect(stagingKey, maxBytes) {
       inspected.delete(stagingKey)
-      const seen = await attempt(() => inspectOnce(bucket, keys.staged(stagingKey), maxBytes))
+      const seen = await inspectKey(keys.staged(stagingKey), maxBytes)
       if (seen.kind !== 'object') return seen
       const { hash, sizeBytes, edition } = seen
-      remember(stagingKey, { hash, sizeBytes, edition })
+      inspected.set(stagingKey, { hash, sizeBytes, edition })
       return { kind: 'object', hash, sizeBytes }
     },
     async promote(stagingKey, hash, mimeType) {
       const seen = inspected.get(stagingKey)
-      // Another inspection may have seen other bytes meanwhile.
+      // Another inspection may have read other bytes meanwhile.
       if (seen?.hash !== hash) return 'changed'
-      if ((await bucket.head(keys.blob(hash)))?.sizeBytes === seen.sizeBytes) return 'promoted'
-      // Asked first as well, for stores that copy without looking at the condition.
+      // Checked before the copy too, for stores that ignore the condition of a copy.
       const now = await bucket.head(seen.edition.key)
       if (now === null || now.edition.etag !== seen.edition.etag) return 'changed'
+      // Copies also over an object of the same size, which may be damaged.
       return (await bucket.copy(seen.edition, keys.blob(hash), mimeType)) === 'copied' ? 'promoted' : 'changed'
+    },
+    async isIntact(hash, sizeBytes) {
+      const found = await bucket.head(keys.blob(hash))
+      if (found?.sizeBytes !== sizeBytes) return false
+      if (found.sha256 !== null) return found.sha256 === hash
+      const { etag } = found.edition
+      if (etag !== undefined && verified.get(hash) === etag) return true
+      const read = reading.get(hash) ?? isRight(hash, sizeBytes).finally(() => reading.delete(hash))
+      reading.set(hash, read)
+      return read
     },
     async removeStaged(stagingKey) {
       inspected.delete(stagingKey)
@@ -79,8 +118,23 @@ export function createS3Direct({ bucket, keys, presigner, attempt }: DirectParts
   }
 }
 
-async function inspectOnce(bucket: S3Bucket, key: string, maxBytes: number | null) {
-  const found = await bucket.get(key, null, once)
+/** Keeps the values that were set last, at most `max` of them. */
+function createRecent<V>(max: number) {
+  const values = new Map<string, V>()
+  return {
+    get: (key: string) => values.get(key),
+    delete: (key: string) => values.delete(key),
+    set(key: string, value: V): void {
+      values.delete(key)
+      values.set(key, value)
+      const [oldest] = values.keys()
+      if (values.size > max && oldest !== undefined) values.delete(oldest)
+    },
+  }
+}
+
+async function inspectOnce(bucket: S3Bucket, key: string, maxBytes: number | null, tries: Attempt) {
+  const found = await bucket.get(key, null, tries)
   if (found === null) return { kind: 'missing' as const }
   const { sizeBytes, edition } = found
   if (maxBytes !== null && sizeBytes > maxBytes) {

@@ -8,13 +8,13 @@ import {
 import type { S3Address } from './s3-address.ts'
 import { answered, type Attempt, type S3Clients, storeError } from './s3-calls.ts'
 
-/** An object that is sent in parts. One of `complete` and `abort` ends it. */
+/** An object that is sent in parts. The caller ends it with `complete` or `abort`. */
 export interface PartsUpload {
-  /** Parts come one after the other; all but the last have 5 MiB or more. */
+  /** Sends the next part; all but the last have 5 MiB or more. */
   add(bytes: Uint8Array): Promise<void>
   /** Durable when it resolves. */
   complete(): Promise<void>
-  /** Leaves neither parts nor the object; idempotent. */
+  /** Removes the parts and leaves no object; may be called again. */
   abort(): Promise<void>
 }
 
@@ -26,17 +26,17 @@ export interface OpenUpload {
 
 export interface S3Parts {
   begin(key: string): Promise<PartsUpload>
-  /** Uploads that were begun and not ended; none where the store cannot list them. */
+  /** Yields uploads that were begun and not ended; none when the store cannot list them. */
   open(prefix: string): AsyncIterable<OpenUpload>
   abort(upload: Pick<OpenUpload, 'key' | 'uploadId'>): Promise<void>
 }
 
-export function openS3Parts(address: S3Address, { quick, patient }: S3Clients, attempt: Attempt): S3Parts {
+export function openS3Parts(address: S3Address, { patient }: Pick<S3Clients, 'patient'>, attempt: Attempt): S3Parts {
   const Bucket = address.bucket
 
   const abort = async (Key: string, UploadId: string): Promise<void> => {
     try {
-      await attempt(() => quick.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })))
+      await attempt((quick) => quick.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })))
     } catch (error) {
       if (!answered(error, 'NoSuchUpload', 'NotImplemented', 'MethodNotAllowed')) throw storeError(error)
     }
@@ -51,7 +51,7 @@ export function openS3Parts(address: S3Address, { quick, patient }: S3Clients, a
       try {
         await patient.send(new CompleteMultipartUploadCommand(input))
       } catch (error) {
-        // An earlier try whose answer was lost has ended the upload; the key is nobody else's.
+        // An earlier try, whose answer was lost, may have ended the upload: the key belongs to this upload alone.
         if (tries === 1 || !answered(error, 'NoSuchUpload')) throw error
       }
     })
@@ -59,13 +59,13 @@ export function openS3Parts(address: S3Address, { quick, patient }: S3Clients, a
 
   return {
     async begin(Key) {
-      const { UploadId } = await attempt(() => quick.send(new CreateMultipartUploadCommand({ Bucket, Key }))).catch(rethrown)
+      const { UploadId } = await attempt((quick) => quick.send(new CreateMultipartUploadCommand({ Bucket, Key }))).catch(rethrown)
       if (UploadId === undefined) throw storeError(new Error('no upload id'))
       const etags: (string | undefined)[] = []
       return {
         async add(bytes) {
           const input = { Bucket, Key, UploadId, PartNumber: etags.length + 1, Body: bytes, ContentLength: bytes.byteLength }
-          const { ETag } = await attempt(() => quick.send(new UploadPartCommand(input))).catch(rethrown)
+          const { ETag } = await attempt((quick) => quick.send(new UploadPartCommand(input))).catch(rethrown)
           etags.push(ETag)
         },
         complete: () => complete(Key, UploadId, etags).catch(rethrown),
@@ -88,7 +88,7 @@ export function openS3Parts(address: S3Address, { quick, patient }: S3Clients, a
 
   async function listUploads(input: ConstructorParameters<typeof ListMultipartUploadsCommand>[0]) {
     try {
-      return await attempt(() => quick.send(new ListMultipartUploadsCommand(input)))
+      return await attempt((quick) => quick.send(new ListMultipartUploadsCommand(input)))
     } catch (error) {
       if (answered(error, 'NotImplemented', 'MethodNotAllowed')) return null
       throw storeError(error)

@@ -2,11 +2,11 @@ import { SILENCE_MS, storeError } from './s3-calls.ts'
 import type { S3Object } from './s3-bucket.ts'
 
 /**
- * The bytes of an object as they arrive. A break, a silence and a length other than told are BLOB_STORE_ERROR; a reader may be as slow as it
- * likes, and frees the connection by ending early, also before it began.
+ * Yields the bytes of an object as they arrive. A broken connection, a silent store and a wrong length reject with
+ * BLOB_STORE_ERROR. A reader may be slow; ending early, also before the first piece, frees the connection.
  */
 export function readPieces({ body, sizeBytes }: Pick<S3Object, 'body' | 'sizeBytes'>): AsyncIterable<Uint8Array> {
-  // While nobody reads, nothing arrives: silence counts only while a piece is waited for.
+  // Nothing arrives while nobody reads, so the silence of the store counts only while a piece is awaited.
   withoutIdleLimit(body)
   const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   let read = 0

@@ -6,7 +6,7 @@ import { storeError } from './s3-calls.ts'
 import type { PartsUpload, S3Parts } from './s3-parts.ts'
 import type { UploadMemory, UploadShare } from './s3-upload-memory.ts'
 
-/** What is held in memory of an upload; larger ones go on in parts of this size. */
+/** Bytes of an upload that stay in memory; a larger upload is sent in parts of this size. */
 const PART_BYTES = 8 * 1024 * 1024
 
 export interface Receiving {
@@ -21,8 +21,8 @@ type Source = AsyncIterable<Uint8Array>
 type OnBytes = (totalBytes: number) => Promise<void> | void
 
 /**
- * Takes bytes without a disk: a blob of up to 8 MiB waits in memory until it is kept, a larger one goes in parts to a key that nobody reads.
- * [BLOB-3]
+ * Receives bytes without a disk: a blob of up to 8 MiB stays in memory until it is kept; a larger one is sent in parts
+ * to a key that nobody reads. [BLOB-3]
  */
 export async function receiveIntoS3(target: Receiving, source: Source, onBytes: OnBytes): Promise<ReceivedBlob> {
   const key = target.keys.received(target.newKeyId())
@@ -51,7 +51,7 @@ export async function receiveIntoS3(target: Receiving, source: Source, onBytes: 
     return stagedBlob(target, hash.digest('hex'), sizeBytes, key)
   } catch (error) {
     memory.end()
-    // What cannot be taken back now is cleared at a later start; the refusal is what the caller has to hear.
+    // Parts that cannot be removed now are cleared at a later start; the caller must get the refusal.
     await upload?.abort().catch(() => undefined)
     if (upload !== null) await target.bucket.remove(key).catch(() => undefined)
     throw error
@@ -63,8 +63,8 @@ function heldInMemory({ bucket, keys }: Receiving, hash: string, bytes: Uint8Arr
     hash,
     sizeBytes: bytes.byteLength,
     async keep(mimeType) {
-      const key = keys.blob(hash)
-      if ((await bucket.head(key))?.sizeBytes !== bytes.byteLength) await bucket.put(key, bytes, mimeType)
+      // Writes also over an object of the same size: it may be damaged, and the upload replaces it. [BLOB-3]
+      await bucket.put(keys.blob(hash), bytes, mimeType, hash)
       memory.end()
     },
     discard() {
@@ -79,12 +79,9 @@ function stagedBlob({ bucket, keys }: Receiving, hash: string, sizeBytes: number
     hash,
     sizeBytes,
     async keep(mimeType) {
-      const final = keys.blob(hash)
-      if ((await bucket.head(final))?.sizeBytes !== sizeBytes) {
-        // The key is known to this upload alone, so its edition need not be named.
-        const outcome = await bucket.copy({ key, etag: undefined, versionId: undefined }, final, mimeType)
-        if (outcome === 'changed') throw storeError(new Error('the received object is gone'))
-      }
+      // Only this upload knows the key, so the edition of the object need not be checked.
+      const outcome = await bucket.copy({ key, etag: undefined, versionId: undefined }, keys.blob(hash), mimeType)
+      if (outcome === 'changed') throw storeError(new Error('the received object is gone'))
       await bucket.remove(key).catch(() => undefined)
     },
     discard: () => bucket.remove(key),
@@ -102,10 +99,10 @@ function partBuffer() {
     return part
   }
   return {
-    /** The parts that are full with `bytes`; the bytes may be reused by their owner afterwards. */
+    /** Yields the parts that `bytes` complete. The caller may reuse its bytes afterwards. */
     *add(bytes: Uint8Array): Generator<Uint8Array> {
       for (let at = 0; at < bytes.byteLength; ) {
-        // A part goes out only when more follows it: a blob of exactly one part is still a small one.
+        // A part is sent only when more bytes follow: a blob of exactly one part still counts as small.
         if (held === PART_BYTES) yield take()
         const piece = Buffer.from(bytes.subarray(at, at + PART_BYTES - held))
         pieces.push(piece)

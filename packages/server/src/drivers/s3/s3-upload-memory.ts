@@ -1,8 +1,8 @@
 import { RelayError } from '../../kernel/errors.ts'
 
-/** The memory that uploads under way hold, all together. */
+/** The memory of all running uploads. */
 export interface UploadMemory {
-  /** One upload's share of it. */
+  /** Opens the share of one upload. */
   open(): UploadShare
 }
 
@@ -10,7 +10,7 @@ export interface UploadShare {
   /** Throws UNAVAILABLE when all uploads together would hold too much. */
   take(bytes: number): void
   give(bytes: number): void
-  /** Gives everything back; idempotent. */
+  /** Gives all memory back; may be called again. */
   end(): void
 }
 
@@ -29,9 +29,13 @@ export function createUploadMemory(maxBytes: number): UploadMemory {
       return {
         take(bytes) {
           if (held + bytes > maxBytes) {
-            throw new RelayError('UNAVAILABLE', `Uploads under way hold ${held} bytes of memory and may hold ${maxBytes}.`, {
-              retryAfterMs: TRY_AGAIN_MS,
-            })
+            throw new RelayError(
+              'UNAVAILABLE',
+              `Running uploads hold ${held} bytes of memory; the limit is ${maxBytes}. Try again later.`,
+              {
+                retryAfterMs: TRY_AGAIN_MS,
+              },
+            )
           }
           own += bytes
           held += bytes

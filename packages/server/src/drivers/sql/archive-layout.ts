@@ -6,13 +6,13 @@ import type { Connection } from './tables.ts'
 export interface TableFacts {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly isBinary: boolean; readonly isIdentity: boolean }[]
-  /** Highest value its identity column has ever given. */
+  /** Highest value that the identity column has ever given. */
   readonly lastIdentity: number
 }
 
 /**
- * The layout of a store that is about to be copied or read; `tables` are in the order in which they were made, so that none comes before
- * one it refers to. What belongs to Kysely's migrations is left out: the names of the steps stand for it.
+ * Returns the layout of a store to be copied or read. Its tables are in the order in which they were made, so none
+ * comes before a table that it refers to. Kysely's own tables are left out; the names of the steps replace them.
  *
  * @throws Error with a sentence for the operator
  */
@@ -23,7 +23,12 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
   if (format > STORE_FORMAT)
     throw new Error(`the store has format ${format}, newer than the ${STORE_FORMAT} this program knows: use a newer program`)
   const tables = await factsOf()
-  return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => !name.startsWith('kysely_')).map(archived) }
+  return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
+}
+
+/** A copy does not include which relay uses the store. */
+function isCopied(name: string): boolean {
+  return !name.startsWith('kysely_') && name !== 'instances'
 }
 
 function archived({ name, columns, lastIdentity }: TableFacts): ArchivedTable {

@@ -1,13 +1,13 @@
 import type { Admission, BlobGrant, GrantOutcome, GrantRequest, Reservation } from '../../blobs/blob-ledger.port.ts'
 import { REFERENCED } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
-import { countedBytes } from './quota.ts'
+import { uploadGrowth } from './quota.ts'
 import { DamagedRowError, grantState, isAsWritten, withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
 /**
- * The grant of a workspace, metered or not.
+ * Returns the grant of a workspace, whether it counts in the quota or not.
  *
  * @throws DamagedRowError
  */
@@ -17,7 +17,7 @@ export async function findGrant(db: Connection, workspaceId: string, hash: strin
   return found
 }
 
-/** The same for an upload, which puts right what is damaged. */
+/** Returns the grant for an upload, which may replace a damaged row. */
 async function intactGrant(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null> {
   const found = await lookUp(db, workspaceId, hash)
   return found === 'damaged' ? null : found
@@ -36,7 +36,7 @@ async function lookUp(db: Connection, workspaceId: string, hash: string): Promis
   return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs }
 }
 
-/** Admits an upload against the quota, everything that others have reserved included. [Q2, BLOB-14] */
+/** Reserves quota for an upload; all other reservations count too. [Q2, BLOB-14] */
 export async function reserve(
   writer: Writer,
   engine: Engine,
@@ -48,11 +48,11 @@ export async function reserve(
   const held = hash === null ? null : await intactGrant(writer, workspaceId, hash)
   if (held !== null) {
     await delayRelease(writer, held, nowMs)
-    return { kind: 'held', grant: held }
+    if (reservation.heals !== true) return { kind: 'held', grant: held }
   }
-  if (quotaBytes !== null && bytes > 0) {
-    const usedBytes = await countedBytes(writer, workspaceId, nowMs, id)
-    if (usedBytes + bytes > quotaBytes) return { kind: 'over-quota', usedBytes, addedBytes: bytes }
+  if (quotaBytes !== null && bytes > (held?.sizeBytes ?? 0)) {
+    const growth = await uploadGrowth(writer, { workspaceId, id, hash, bytes, kind: upload.kind }, nowMs)
+    if (isOver(growth, quotaBytes)) return { kind: 'over-quota', ...growth }
   }
   if (hash !== null) await engine.lockBlobs(writer, [hash])
   const staged = upload.kind === 'presigned' ? upload : null
@@ -74,15 +74,16 @@ export async function reserve(
   return { kind: 'admitted' }
 }
 
-/** Makes a workspace hold a blob whose bytes are there. A refusal changes nothing. [Q3, Q4, BLOB-14] */
+/** Grants a workspace a blob whose bytes are there. A refusal changes nothing. [Q3, Q4, BLOB-14] */
 export async function grant(writer: Writer, engine: Engine, request: GrantRequest): Promise<GrantOutcome> {
   const { reservationId, workspaceId, hash, sizeBytes, quotaBytes, nowMs } = request
   await engine.lockWorkspace(writer, workspaceId)
   await engine.lockBlobs(writer, [hash])
   const held = await intactGrant(writer, workspaceId, hash)
   if (held === null && quotaBytes !== null && sizeBytes > 0) {
-    const usedBytes = await countedBytes(writer, workspaceId, nowMs, reservationId)
-    if (usedBytes + sizeBytes > quotaBytes) return { kind: 'over-quota', usedBytes, addedBytes: sizeBytes }
+    const upload = { workspaceId, id: reservationId, hash, bytes: sizeBytes, kind: 'grant' } as const
+    const growth = await uploadGrowth(writer, upload, nowMs)
+    if (isOver(growth, quotaBytes)) return { kind: 'over-quota', ...growth }
   }
   if (held === null) await insertGrant(writer, request)
   else await delayRelease(writer, held, nowMs)
@@ -95,6 +96,14 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
   if (reservationId !== null) await writer.deleteFrom('blob_uploads').where('id', '=', reservationId).execute()
   const { mimeType } = request
   return { kind: 'granted', grant: held ?? { workspaceId, hash, sizeBytes, mimeType, createdAtMs: nowMs }, added: held === null }
+}
+
+/** An upload that adds nothing is never refused. [Q3] */
+function isOver(
+  { usedBytes, addedBytes }: { readonly usedBytes: number; readonly addedBytes: number },
+  quotaBytes: number,
+): boolean {
+  return addedBytes > 0 && usedBytes + addedBytes > quotaBytes
 }
 
 async function insertGrant(writer: Writer, request: GrantRequest): Promise<void> {
@@ -114,7 +123,7 @@ async function insertGrant(writer: Writer, request: GrantRequest): Promise<void>
     .values(row)
     .onConflict((conflict) => conflict.columns(['workspace_id', 'hash']).doUpdateSet(row))
     .execute()
-  // A body may name a blob before it is uploaded.
+  // A body may reference a blob before it is uploaded.
   await writer
     .updateTable('blob_grants')
     .set(grantState({ unreferenced_at_ms: null }))
@@ -124,7 +133,7 @@ async function insertGrant(writer: Writer, request: GrantRequest): Promise<void>
     .execute()
 }
 
-/** Somebody has just been told that the blob is there, and is about to reference it: the grace begins anew. [BLOB-15] */
+/** A caller was just told that the blob is there and will reference it, so the grace period starts again. [BLOB-15] */
 async function delayRelease(writer: Writer, { workspaceId, hash }: BlobGrant, nowMs: number): Promise<void> {
   await writer
     .updateTable('blob_grants')

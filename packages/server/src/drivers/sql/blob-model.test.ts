@@ -127,7 +127,8 @@ class Run {
     const state = await this.#store.documents.state({ workspaceId: workspace, id })
     if (document === undefined || state.kind !== 'document') return
     document.lagging = true
-    await this.#store.updates.append([{ key: state.head.key, actor: 'ada', atMs: this.#now, update: update(1) }])
+    const { key, lastSeq } = state.head
+    await this.#store.updates.append([{ key, afterSeq: lastSeq, actor: 'ada', atMs: this.#now, update: update(1) }])
   }
 
   async #remove({ workspace, id }: Step): Promise<void> {

@@ -10,19 +10,20 @@ interface Referrer {
   readonly workspaceId: string
 }
 
-/** Well below the number of parameters either engine takes. */
+/** Far below the number of parameters that either engine takes. */
 const BATCH = 1000
-/** Far above what any document shows. */
+/** Far more references than a real document has. */
 const MAX_ROWS = 20_000
 
-/** Holds for a grant that a stored body of its workspace references. */
+/** True for a grant that a stored body of its workspace references. */
 export const REFERENCED = sql<boolean>`exists (
   select 1 from blob_refs join documents on documents.key = blob_refs.key
   where blob_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)`
 
 /**
- * Makes `references` (sorted, each once) those of a document's stored body. A blob that gets a reference is metered and not released; one
- * that loses its last one in the workspace may be released from `nowMs` on, after the grace. [BLOB-2, BLOB-15, BLOB-16]
+ * Makes `references` (sorted, each once) the references of a document's stored body. A blob that gets a reference
+ * counts in the quota and is not released. A blob that loses its last reference in the workspace may be released after
+ * the grace period, which starts at `nowMs`. [BLOB-2, BLOB-15, BLOB-16]
  */
 export async function replaceReferences(
   writer: Writer,
@@ -38,7 +39,7 @@ export async function replaceReferences(
   const added = wanted.filter((hash) => !before.has(hash))
   const gone = [...before].filter((hash) => !after.has(hash))
   if (added.length === 0 && gone.length === 0) return
-  // So that no release on another node decides between the look and the commit.
+  // Locks the workspace, so that no release on another node decides between this read and the commit.
   await engine.lockWorkspace(writer, workspaceId)
   for (const hashes of batches(added)) {
     await writer
@@ -59,12 +60,12 @@ export async function replaceReferences(
   }
 }
 
-/** Removes what the stored body of a document references, before the document itself goes. [LIFE-23, BLOB-15] */
+/** Removes the references of a document's stored body, before the document itself is removed. [LIFE-23, BLOB-15] */
 export function dropReferences(writer: Writer, engine: Engine, document: Referrer, nowMs: number): Promise<void> {
   return replaceReferences(writer, engine, document, [], nowMs)
 }
 
-/** Bytes of blobs that a write would meter again: held for recovery points alone until now. [BLOB-16] */
+/** Returns the bytes of blobs that the write makes count again: until now only recovery points held them. [BLOB-16] */
 export async function bytesMeteredAnew(db: Connection, workspaceId: string, references: readonly string[]): Promise<number> {
   const rows = await db
     .selectFrom('blob_grants')
@@ -77,7 +78,9 @@ export async function bytesMeteredAnew(db: Connection, workspaceId: string, refe
   return rows.reduce((bytes, row) => (referenced.has(row.hash) ? bytes + row.size_bytes : bytes), 0)
 }
 
-/** Bounds what a body of nothing but references costs: of too many only those to blobs that the workspace holds are kept. */
+/**
+ * Limits the cost of a body that consists of references: of too many, only those to blobs of the workspace are kept.
+ */
 async function kept(writer: Writer, workspaceId: string, references: readonly string[]): Promise<readonly string[]> {
   if (references.length <= MAX_ROWS) return references
   const rows = await writer.selectFrom('blob_grants').select('hash').where('workspace_id', '=', storedText(workspaceId)).execute()

@@ -6,23 +6,26 @@ import { grantState } from './row-checksums.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Holds for an orphan that nobody holds and no upload is bringing. [Q6] */
+/** True for an orphan that no workspace holds and no upload brings. [Q6] */
 export const WITHOUT_HOLDER = sql<boolean>`not exists (select 1 from blob_grants where blob_grants.hash = blob_orphans.hash)
   and not exists (select 1 from blob_uploads where blob_uploads.hash = blob_orphans.hash)`
 
-/** Holds for a grant that a recovery point of its workspace references. [BLOB-16] */
+/** True for a grant that a recovery point of its workspace references. [BLOB-16] */
 const RETAINED = sql<boolean>`exists (
   select 1 from point_refs join documents on documents.key = point_refs.key
   where point_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)`
 
 interface Round {
-  /** Grants without a document since then or longer. */
+  /** Only grants without a reference since this time or longer are released. */
   readonly beforeMs: number
   readonly limit: number
   readonly nowMs: number
 }
 
-/** Ends grants whose grace is over, and reservations of streams whose process did not end them. [BLOB-15, BLOB-16, Q2] */
+/**
+ * Ends grants whose grace period is over, and reservations of streams that their process did not end. [BLOB-15,
+ * BLOB-16, Q2]
+ */
 export async function releaseUnreferenced(writer: Writer, engine: Engine, round: Round): Promise<number> {
   await endOverdueStreams(writer, engine, round)
   const rows = await writer
@@ -39,7 +42,7 @@ export async function releaseUnreferenced(writer: Writer, engine: Engine, round:
   return released
 }
 
-/** `workspace` as it is stored. The look and the change are under the lock that writes of references take. */
+/** `workspace` is the stored text. The check and the change hold the lock that writes of references take. */
 async function releaseIn(writer: Writer, engine: Engine, workspace: string, { beforeMs, limit }: Round): Promise<number> {
   await engine.lockWorkspace(writer, originalText(workspace))
   if (await hasEditsToMaterialise(writer, workspace)) return 0
@@ -64,12 +67,12 @@ async function releaseIn(writer: Writer, engine: Engine, workspace: string, { be
   return due.length
 }
 
-/** A live edit may name what no stored body names yet. */
+/** A live edit may reference a blob that no stored body references yet. */
 async function hasEditsToMaterialise(db: Connection, workspace: string): Promise<boolean> {
   return (await behind(db).where('documents.workspace_id', '=', workspace).limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Documents whose edits keep due grants of their workspace from being released. */
+/** Returns documents whose unsaved edits keep grants of their workspace from being released. */
 export async function unsettled(db: Connection, beforeMs: number, limit: number): Promise<readonly DocumentRef[]> {
   const rows = await behind(db)
     .where('documents.workspace_id', 'in', (e) =>
@@ -108,7 +111,7 @@ async function endGrants(writer: Writer, engine: Engine, workspace: string, hash
   await makeOrphans(writer, hashes)
 }
 
-/** Those of the hashes that no workspace holds. Their locks are held. */
+/** Makes orphans of those hashes that no workspace holds. The caller holds their locks. */
 async function makeOrphans(writer: Writer, hashes: readonly string[]): Promise<void> {
   const held = await writer.selectFrom('blob_grants').select('hash').distinct().where('hash', 'in', hashes).execute()
   const holding = new Set(held.map(({ hash }) => hash))
@@ -121,7 +124,7 @@ async function makeOrphans(writer: Writer, hashes: readonly string[]): Promise<v
     .execute()
 }
 
-/** Ends the reservation of one upload; its bytes may lie in the store though nobody holds them. */
+/** Ends the reservation of one upload, whose bytes may lie in the store without a holder. */
 export async function endUpload(writer: Writer, engine: Engine, id: string): Promise<void> {
   const upload = await writer.selectFrom('blob_uploads').select('hash').where('id', '=', id).executeTakeFirst()
   if (upload === undefined) return
@@ -141,13 +144,16 @@ async function endOverdueStreams(writer: Writer, engine: Engine, { nowMs, limit 
   for (const { id } of rows) await endUpload(writer, engine, id)
 }
 
-/** What a process that has ended was receiving will not arrive any more. Only for a store that belongs to one process. [Q2] */
+/**
+ * Ends the reservations of all streams: what an ended process was receiving will not arrive. Only for a store that
+ * belongs to one process. [Q2]
+ */
 export async function endAllStreams(writer: Writer, engine: Engine): Promise<void> {
   const rows = await writer.selectFrom('blob_uploads').select('id').where('kind', '=', 'stream').execute()
   for (const { id } of rows) await endUpload(writer, engine, id)
 }
 
-/** Forgets an orphan whose bytes are gone; one that got a holder or an upload meanwhile stays what it is. */
+/** Forgets an orphan whose bytes were removed; one that got a holder or an upload meanwhile stays. */
 export async function forgetOrphan(writer: Writer, engine: Engine, hash: string): Promise<'forgotten' | 'held'> {
   await engine.lockBlobs(writer, [hash])
   await writer.deleteFrom('blob_orphans').where('hash', '=', hash).where(WITHOUT_HOLDER).execute()

@@ -1,6 +1,8 @@
 import { crc32 } from 'node:zlib'
 
-/** CRC-32 of stored bytes together with what they are filed under, so that exchanged rows show as damage too. [LIFE-5] */
+/**
+ * CRC-32 of stored bytes and of the key under which they are stored, so that swapped rows show as damage too. [LIFE-5]
+ */
 export function rowChecksum(label: string, bytes: Uint8Array, more?: Uint8Array): number {
   const sum = crc32(bytes, crc32(label))
   return more === undefined ? sum : crc32(more, sum)
@@ -18,7 +20,7 @@ export function bodyChecksum(key: number, body: Uint8Array): number {
   return rowChecksum(`${key}`, body)
 }
 
-/** What a document's row says of it, as its columns hold it. */
+/** The columns of a document's row that its checksum covers. */
 export interface HeadColumns {
   readonly workspace_id: string
   readonly id: string

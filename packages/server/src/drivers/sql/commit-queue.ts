@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
 import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
 import type { Database, Fault } from './engine.ts'
 import type { Writer } from './tables.ts'
@@ -9,14 +10,18 @@ export interface CommitQueueOptions {
   readonly database: Database
   readonly commitDelayMs: number
   readonly clock: Clock
+  /** Timers that keep the process alive, since somebody waits for each commit. */
+  readonly timers: Timers
   readonly log: Logger
-  /** Several appends, queued one after the other, as one bulk. */
+  /** Runs several appends, queued one after the other, as one. */
   readonly appendAll: (writer: Writer, records: readonly AppendRecord[]) => Promise<readonly AppendOutcome[]>
-  /** Called once, when nothing can be confirmed on this handle any more. [D10] */
+  /** Called once, when this handle cannot confirm anything any more. [D10] */
   readonly onFatal: (error: Error) => void
-  /** Test hooks: calls answered before the commit, and a pause before each commit and after it. */
+  /** For tests: answers calls before the commit, and pauses before and after each commit. */
   readonly ackBeforeCommit: boolean
   readonly commitHoldMs: number
+  /** Asked before each commit, and again and again until it says no. */
+  readonly isCommitHeld?: () => boolean
   readonly answerHoldMs: number
 }
 
@@ -34,30 +39,34 @@ interface Job {
 type Attempt = { readonly kind: 'committed' } | Failure
 
 type Failure =
-  /** Rolled back before COMMIT was sent. */
+  /** The transaction was rolled back before COMMIT was sent. */
   | { readonly kind: 'undone'; readonly error: Error; readonly fault: Fault }
   | { readonly kind: 'unknown'; readonly error: Error; readonly fault: Fault }
 
 export const COMMIT_AT_RECORDS = 256
 export const COMMIT_AT_BYTES = 1 << 20
-/** A queue that holds more refuses new work instead of growing without end on a slow disk. */
+/** A queue with more bytes than this refuses new work, so that it cannot grow without end on a slow disk. */
 export const MAX_QUEUED_BYTES = 64 << 20
-/** What one transaction takes at most, so that a backlog is not one long commit. */
+/** Most records of one transaction, so that a backlog is not one long commit. */
 const MAX_COMMIT_RECORDS = 4096
 const MAX_COMMIT_BYTES = 8 << 20
 const LOAD_MEMORY_MS = 100
-/** From 400 records a second on, gathering for the whole delay pays. */
+/** From this load on (400 records a second), waiting for the whole delay pays off. */
 const FULL_LOAD = 40
-/** Records of several threads come together, so when none has come for this part of the time, none will in the rest of it. */
+/**
+ * Records of several threads come together: when none has come for this part of the delay, none will come in the rest.
+ */
 const LULL = 1 / 4
 /** A timer cannot wait less than a millisecond. */
 const SHORTEST_WAIT_MS = 0.5
 const RACE_RETRIES = 3
+/** Between two looks at whether a test still holds the commits. */
+const HOLD_LOOK_MS = 5
 const WRITE_ERROR_WINDOW_MS = 60_000
 const APPEND_SAMPLES = 1000
 
 export interface CommitStats {
-  /** Seconds from queueing to durable, of at most the last 1,000 appends since the previous call. */
+  /** Seconds from queueing to durable of the appends since the previous call, at most the last 1,000. */
   readonly appendSeconds: readonly number[]
   readonly queuedBytes: number
   readonly commits: number
@@ -79,7 +88,7 @@ export class CommitQueue {
   #bytes = 0
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
-  /** A decaying count of the records of about the last tenth of a second. */
+  /** Decaying count of the records of about the last tenth of a second. */
   #load = 0
   #lastStartedMs = Number.NEGATIVE_INFINITY
   #state: 'open' | 'closing' | 'broken' = 'open'
@@ -121,7 +130,7 @@ export class CommitQueue {
     }
   }
 
-  /** Commits what is queued; later calls are refused. */
+  /** Commits the queue and refuses later calls. */
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closing'
     while (this.#jobs.length > 0 || this.#running !== null) await (this.#running ?? this.#start())
@@ -154,7 +163,8 @@ export class CommitQueue {
     const first = this.#jobs[0]
     if (first === undefined) return
     const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
-    // A caller of anything but an append waits for its answer before it goes on; gathering would only slow it down.
+    // The caller of anything except an append waits for its answer before it continues, so gathering would only delay
+    // it.
     const gathers = first.work.kind === 'append'
     const dueInMs = full || !gathers ? 0 : this.#gatheredAtMs(first) - this.#options.clock.monotonicMs()
     if (this.#wake !== null) {
@@ -166,13 +176,13 @@ export class CommitQueue {
       next()
     }
     if (dueInMs >= SHORTEST_WAIT_MS) {
-      const timer = setTimeout(
-        wake(() => this.#schedule()),
+      const cancel = this.#options.timers.after(
         dueInMs,
+        wake(() => this.#schedule()),
       )
-      this.#wake = { immediate: false, cancel: () => clearTimeout(timer) }
+      this.#wake = { immediate: false, cancel }
     } else {
-      // Not in this very turn: the messages that have already arrived should share the commit.
+      // Starts in a later turn, so that messages which have arrived already share the commit.
       const immediate = setImmediate(wake(() => this.#start()))
       this.#wake = { immediate: true, cancel: () => clearImmediate(immediate) }
     }
@@ -184,7 +194,10 @@ export class CommitQueue {
     return Math.min(first.queuedAtMs + gapMs, newest.queuedAtMs + gapMs * LULL)
   }
 
-  /** How long the first record waits for others: not at all when few come now and then, growing with their rate up to the configured delay. */
+  /**
+   * How long the first record waits for others: not at all while few come, and longer with their rate, up to the
+   * configured delay.
+   */
   #gapMs(): number {
     return this.#options.commitDelayMs * Math.min(1, this.#load / FULL_LOAD)
   }
@@ -233,7 +246,7 @@ export class CommitQueue {
     if (attempt.kind !== 'committed') this.#reject([job], attempt)
   }
 
-  /** Runs the batch in one transaction; answers its calls only when that is committed. */
+  /** Runs the batch in one transaction and answers its calls only after the commit. */
   async #attempt(batch: readonly Job[]): Promise<Attempt> {
     for (let retry = 0; ; retry++) {
       const attempt = await this.#transact(batch)
@@ -242,7 +255,7 @@ export class CommitQueue {
   }
 
   async #transact(batch: readonly Job[]): Promise<Attempt> {
-    const { database, clock, ackBeforeCommit, commitHoldMs, answerHoldMs } = this.#options
+    const { database, clock, ackBeforeCommit, commitHoldMs, isCommitHeld, answerHoldMs } = this.#options
     let committing = false
     let results: unknown[]
     try {
@@ -250,12 +263,13 @@ export class CommitQueue {
       try {
         results = await this.#runAll(transaction.writer, batch)
         if (ackBeforeCommit) settle(batch, results)
-        if (commitHoldMs > 0) await pause(commitHoldMs)
+        if (commitHoldMs > 0) await this.#pause(commitHoldMs)
+        while (isCommitHeld?.() === true) await this.#pause(HOLD_LOOK_MS)
         committing = true
         await transaction.commit()
-        if (answerHoldMs > 0) await pause(answerHoldMs)
+        if (answerHoldMs > 0) await this.#pause(answerHoldMs)
       } catch (error) {
-        // SQLite has undone by itself after some faults; then there is nothing left to undo.
+        // After some faults SQLite has rolled back by itself.
         await transaction.rollback().catch(() => undefined)
         throw error
       }
@@ -273,6 +287,10 @@ export class CommitQueue {
     }
     settle(batch, results)
     return { kind: 'committed' }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#options.timers.after(ms, resolve))
   }
 
   async #runAll(writer: Writer, batch: readonly Job[]): Promise<unknown[]> {
@@ -314,7 +332,7 @@ export class CommitQueue {
     for (const job of batch) job.reject(ownError(attempt))
   }
 
-  /** Ends writing when a flush was lost, or when the disk refused bytes for the second time within a minute. */
+  /** Ends all writing when a flush was lost, or when the disk refused bytes twice within a minute. */
   #countFault({ error, fault }: Failure): void {
     const now = this.#options.clock.monotonicMs()
     const again = fault === 'write-error' && now - this.#lastWriteErrorMs < WRITE_ERROR_WINDOW_MS
@@ -328,7 +346,7 @@ export class CommitQueue {
   }
 }
 
-/** True when the transaction was undone for what a call did, not for what the disk or the server did. */
+/** True when a call caused the rollback, and not the disk or the server. */
 function ownFault({ kind, fault }: Failure): boolean {
   return kind === 'undone' && (fault === 'operation' || fault === 'lost-race')
 }
@@ -345,8 +363,4 @@ function brokenError(): RelayError {
 
 function settle(batch: readonly Job[], results: readonly unknown[]): void {
   for (const [i, job] of batch.entries()) job.resolve(results[i])
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

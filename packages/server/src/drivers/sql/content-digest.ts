@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import { memberSpans } from '@docrelay/model/body-members'
 
-/** What every save sets, and so says nothing of the content. The stored body has neither serverVersion nor version. [LIFE-20] */
+/**
+ * Members that every save sets, so they say nothing about the content. The stored body has neither serverVersion nor
+ * version. [LIFE-20]
+ */
 const STAMPS: ReadonlySet<string> = new Set(['modifiedAt', 'lastModifiedBy', 'lastModifiedByName'])
 
 /**
- * SHA-256 of a stored body without the members that every save sets: equal exactly when two bodies say the same, up to the order of
- * members. Linear, and parses nothing; throws on what is no compact JSON object.
+ * SHA-256 of a stored body without the members that every save sets: equal exactly when two bodies are equal up to the
+ * order of members. Linear, and parses nothing. Throws when the bytes are not a compact JSON object.
  */
 export function contentDigest(body: Uint8Array): string {
   const hash = createHash('sha256')

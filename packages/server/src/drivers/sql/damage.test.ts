@@ -16,7 +16,9 @@ async function fill(host: StorageHost, id: string): Promise<number> {
   const head = written(await host.documents.write(creation(refOf(id), `{"of":"${id}"}`)))
   const { key } = head
   const append = (...numbers: number[]) =>
-    host.updates.append(numbers.map((n) => ({ key, actor: 'ada', atMs: 1_700_000_000_000, update: update(n, n, n) })))
+    host.updates.append(
+      numbers.map((n) => ({ key, afterSeq: n - 1, actor: 'ada', atMs: 1_700_000_000_000, update: update(n, n, n) })),
+    )
   const compact = (throughSeq: number) =>
     host.updates.compact(key, { update: update(100, throughSeq), stateVector: update(throughSeq), throughSeq })
   await append(1, 2, 3, 4)
@@ -133,7 +135,15 @@ describe('damage of one document', () => {
     tamper(path, "update updates set bytes = x'00' where seq = 7")
     const key = keys[0] ?? 0
     await onHost(url, async (host) => {
-      expect(await host.updates.rebuild(key, update(50), update(51), 'record 7 is bad')).toBe('rebuilt')
+      expect(
+        await host.updates.rebuild(key, {
+          lastSeq: 8,
+          update: update(50),
+          stateVector: update(51),
+          detail: 'record 7 is bad',
+          nowMs: 1,
+        }),
+      ).toBe('rebuilt')
       expect(await host.updates.load(key)).toMatchObject({ kind: 'loaded', snapshot: { throughSeq: 9 }, records: [] })
     })
     const db = new DatabaseSync(path)

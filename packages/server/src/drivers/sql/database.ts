@@ -1,18 +1,21 @@
 import type { Logger } from '../../kernel/log.ts'
 import { endAllStreams } from './blob-release.ts'
-import type { Database } from './engine.ts'
+import type { Database, OccupyOptions } from './engine.ts'
 import { migrateStore, StoreTooNewError } from './migrations/migrate.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 export interface DatabaseOptions extends SqliteOptions {
   /** How long to wait for a server that does not answer yet. */
   readonly serverWaitMs?: number
+  /** Claims the store for this relay. Tools leave it out, since they work beside a relay. */
+  readonly occupy?: OccupyOptions
 }
 
 /**
- * Opens the store a `[storage] url` names, checks it and brings it to this program's format.
+ * Opens the store that a `[storage] url` names, checks it and brings it to this program's format.
  *
- * @throws Error with a sentence for the operator: unknown scheme, in use, damaged, newer than the program, unreachable. No secret is in it.
+ * @throws Error with a sentence for the operator, without secrets: unknown scheme, in use, damaged, newer than the
+ * program, unreachable
  */
 export async function openDatabase(url: string, options: DatabaseOptions, log: Logger): Promise<Database> {
   const database = await connect(url, options, log)
@@ -20,23 +23,28 @@ export async function openDatabase(url: string, options: DatabaseOptions, log: L
   try {
     await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction))
     if (engine.soleProcess) await writer.transaction().execute((transaction) => endAllStreams(transaction, engine))
+    await database.mark()
+    if (options.occupy !== undefined) await database.occupy(options.occupy)
     return database
   } catch (error) {
     await database.close()
     if (error instanceof StoreTooNewError) throw error
-    throw new Error(`cannot prepare the store: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    const file = url.startsWith('sqlite:') ? ` ${url.slice('sqlite:'.length)}` : ''
+    throw new Error(`cannot prepare the store${file}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
 }
 
-/** Opens the store as it is, whatever its format; a file that is missing is made. */
+/** Opens the store in its current format; creates a missing file. */
 export async function connect(url: string, options: DatabaseOptions, log: Logger): Promise<Database> {
   const scheme = url.slice(0, url.indexOf(':') + 1)
   switch (scheme) {
     case 'sqlite:':
-      return openSqlite(url.slice(scheme.length), options)
+      return openSqlite(url.slice(scheme.length), options, log)
     case 'postgres:':
     case 'postgresql:': {
-      // Not loaded by those who run on one file.
+      // Relays on SQLite do not load this module.
       const { openPostgres } = await import('./postgres.ts')
       return openPostgres(url, options.serverWaitMs ?? 0, log)
     }

@@ -1,15 +1,19 @@
 import type { DocumentRef, Tombstone } from '../../documents/document-store.port.ts'
 import { dropReferences } from './blob-refs.ts'
 import type { Engine } from './engine.ts'
+import { keepFormerClients } from './former-clients.ts'
 import { dropPoints } from './recovery-points.ts'
 import { withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
-/** What hangs on a document's key besides references and recovery points, children first. */
+/** Tables with rows of a document's key, besides references and recovery points; children first. */
 const PARTS = ['share_links', 'updates', 'snapshots', 'set_aside', 'bodies', 'log_heads'] as const
 
-/** Removes a document with all its parts and leaves the tombstone. Another key under the id is `gone`, and nothing is changed. [LIFE-23] */
+/**
+ * Removes a document with all its rows and writes the tombstone. Answers `gone`, and changes nothing, when the id has
+ * another key. [LIFE-23]
+ */
 export async function removeDocument(writer: Writer, engine: Engine, ref: DocumentRef, key: number, deletedAtMs: number) {
   const row = await writer
     .selectFrom('documents')
@@ -19,6 +23,7 @@ export async function removeDocument(writer: Writer, engine: Engine, ref: Docume
     .where('key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' } as const
+  await keepFormerClients(writer, ref, key, deletedAtMs)
   await dropReferences(writer, engine, { ...ref, key }, deletedAtMs)
   await dropPoints(writer, engine, { ...ref, key }, deletedAtMs)
   for (const table of PARTS) await writer.deleteFrom(table).where('key', '=', key).execute()

@@ -1,12 +1,19 @@
 import type { BodyFacts } from '@docrelay/model/body-facts'
-import type { DocumentHead, DocumentRef, DocumentState, Tombstone } from '../../documents/document-store.port.ts'
+import {
+  type DocumentHead,
+  type DocumentRef,
+  type DocumentState,
+  type Tombstone,
+  sharedBytes,
+} from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { headChecksum, type HeadColumns } from './checksum.ts'
+import { isLineageIntact } from './lineage.ts'
 import { flagsChecksum, isAsWritten } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
-/** The columns of a head, in one place for every query that answers one. */
+/** The columns of a head, in one place for every query that returns one. */
 export const HEAD_COLUMNS = [
   'documents.key as key',
   'documents.workspace_id as workspace_id',
@@ -22,6 +29,8 @@ export const HEAD_COLUMNS = [
   'documents.size_bytes as size_bytes',
   'documents.facts as facts',
   'documents.crc32 as crc32',
+  'documents.lineage as lineage',
+  'documents.lineage_crc32 as lineage_crc32',
   'log_heads.last_seq as last_seq',
   'log_heads.covered_seq as covered_seq',
   'log_heads.body_ahead as body_ahead',
@@ -31,43 +40,52 @@ export const HEAD_COLUMNS = [
 export interface HeadRow extends HeadColumns {
   readonly key: number
   readonly crc32: number
+  readonly lineage: string | null
+  readonly lineage_crc32: number | null
   readonly last_seq: number | null
   readonly covered_seq: number | null
   readonly body_ahead: number | null
   readonly flags_crc32: number | null
 }
 
-/** Whoever meets it answers 503 for this document alone. [LIFE-5] */
+/** Thrown for a damaged document; callers answer 503 for this document alone. [LIFE-5] */
 export class DamagedDocumentError extends RelayError {
   readonly detail: string
+  /** `null` when only the key of its rows is known. */
+  readonly ref: DocumentRef | null
 
-  constructor(detail: string) {
+  constructor(detail: string, ref: DocumentRef | null = null) {
     super('UNAVAILABLE', `this document is damaged in the store: ${detail}`)
     this.name = 'DamagedDocumentError'
     this.detail = detail
+    this.ref = ref
   }
 }
 
 /** @throws DamagedDocumentError */
 export function headOf(row: HeadRow): DocumentHead {
-  if (row.last_seq === null || row.covered_seq === null || row.body_ahead === null)
-    throw new DamagedDocumentError('its log has no head')
-  if (headChecksum(row) !== row.crc32) throw new DamagedDocumentError('its row does not have its checksum')
+  const damaged = (detail: string) =>
+    new DamagedDocumentError(detail, { workspaceId: originalText(row.workspace_id), id: row.id })
+  if (row.last_seq === null || row.covered_seq === null || row.body_ahead === null) throw damaged('its log has no head')
+  if (headChecksum(row) !== row.crc32) throw damaged('its row does not have its checksum')
   if (row.flags_crc32 !== null && flagsChecksum(row.key, row.covered_seq, row.body_ahead) !== row.flags_crc32)
-    throw new DamagedDocumentError('the head of its log does not have its checksum')
+    throw damaged('the head of its log does not have its checksum')
+  if (!isLineageIntact(row)) throw damaged('its lineage does not have its checksum')
+  const sharedWith = JSON.parse(row.shared_with) as unknown[]
   return {
     key: row.key,
     workspaceId: originalText(row.workspace_id),
     id: row.id,
+    lineage: row.lineage ?? '',
     version: row.version,
     ownerId: originalText(row.owner_id),
     ownerName: originalText(row.owner_name),
     collectionId: row.collection_id === null ? null : originalText(row.collection_id),
-    sharedWith: JSON.parse(row.shared_with) as unknown[],
+    sharedWith,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
     titleChangedAtMs: row.title_changed_at_ms,
-    sizeBytes: row.size_bytes,
+    sizeBytes: row.size_bytes + sharedBytes(sharedWith),
     facts: JSON.parse(row.facts) as BodyFacts,
     lastSeq: row.last_seq,
     coveredSeq: row.covered_seq,
@@ -75,12 +93,12 @@ export function headOf(row: HeadRow): DocumentHead {
   }
 }
 
-/** Left joins: a part that is missing is damage, not an unknown id. */
+/** Uses left joins: a missing part is damage and not an unknown id. */
 export function selectHeads(db: Connection) {
   return db.selectFrom('documents').leftJoin('log_heads', 'log_heads.key', 'documents.key').select(HEAD_COLUMNS)
 }
 
-/** What is stored under the id, in one statement, so that an id that changes from one state to another is never seen in neither. */
+/** Reads the state of an id in one statement, so that a change between two states never shows as neither. */
 export async function readState(db: Connection, ref: DocumentRef): Promise<DocumentState> {
   const workspaceId = storedText(ref.workspaceId)
   const row = await db
@@ -97,7 +115,7 @@ export async function readState(db: Connection, ref: DocumentRef): Promise<Docum
   if (row.deleted_at_ms === null || row.last_server_version === null || row.deleted_owner_id === null) return { kind: 'absent' }
   const { deleted_at_ms, last_server_version, deleted_owner_id: owner_id, tombstone_crc32: sum } = row
   const stone = { workspace_id: workspaceId, id: ref.id, deleted_at_ms, last_server_version, owner_id, crc32: sum }
-  if (!isAsWritten('tombstones', stone)) throw new DamagedDocumentError('its tombstone does not have its checksum')
+  if (!isAsWritten('tombstones', stone)) throw new DamagedDocumentError('its tombstone does not have its checksum', ref)
   const tombstone: Tombstone = {
     workspaceId: ref.workspaceId,
     id: ref.id,

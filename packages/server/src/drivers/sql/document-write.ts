@@ -1,16 +1,22 @@
-import type {
-  DocumentHead,
-  DocumentState,
-  DocumentWrite,
-  LiveWrite,
-  WriteExpectation,
-  WriteOutcome,
+import {
+  type DocumentHead,
+  type DocumentRef,
+  type DocumentState,
+  type DocumentWrite,
+  type LiveWrite,
+  type WriteExpectation,
+  type WriteOutcome,
+  bodyBytes,
+  sharedBytes,
 } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import type { Random } from '../../kernel/ids.ts'
 import { replaceReferences } from './blob-refs.ts'
 import { bodyChecksum, headChecksum } from './checksum.ts'
 import { readState } from './document-rows.ts'
 import type { Engine } from './engine.ts'
+import { keepFormerClientsOn } from './former-clients.ts'
+import { giveLineages, lineageColumns, newLineage } from './lineage.ts'
 import { refuseGrowth } from './quota.ts'
 import type { LongBody } from './long-bodies.ts'
 import { rememberedWrite, rememberWrite } from './remembered-writes.ts'
@@ -22,7 +28,10 @@ import { appendTo } from './updates.ts'
 
 type Body = NonNullable<DocumentWrite['set']['body']>
 
-/** Checks everything first and writes last, so that a refused write leaves nothing behind for its neighbours in the commit. */
+/**
+ * Checks everything first and writes last, so that a refused write leaves nothing behind for other calls of the same
+ * commit.
+ */
 export async function writeDocument(
   writer: Writer,
   engine: Engine,
@@ -33,7 +42,7 @@ export async function writeDocument(
   await engine.lockDocument(writer, write.ref)
   const { once, ref } = write
   if (once !== undefined) {
-    // Until the commit nobody else writes under the same name, whatever document it is for.
+    // Until the commit nobody else writes under the same request, for any document.
     await engine.lockWorkspace(writer, ref.workspaceId)
     const first = await rememberedWrite(writer, ref.workspaceId, once)
     if (first !== null) return { kind: 'repeated', first }
@@ -50,7 +59,7 @@ async function store(
   seen: LongBody | null,
   capturing: Capturing,
 ): Promise<WriteOutcome> {
-  const current = await readState(writer, write.ref)
+  const current = await stateWithLineage(writer, write.ref, capturing.random)
   if (!expected(write.expect, current)) return { kind: 'conflict', current }
   const head = current.kind === 'document' ? current.head : null
   if (write.log.kind === 'live' && write.log.lastSeq !== (head?.lastSeq ?? 0)) return { kind: 'conflict', current }
@@ -61,10 +70,18 @@ async function store(
   if (head === null) {
     if (write.set.body === undefined)
       throw new RelayError('INTERNAL', `a document cannot be created without a body: ${write.ref.id}`)
-    const created = await createDocument(writer, engine, write, write.set.body, version)
+    const created = await createDocument(writer, write, write.set.body, version, capturing)
     return created ?? { kind: 'conflict', current: await readState(writer, write.ref) }
   }
   return updateDocument(writer, engine, write, head, version, seen, capturing)
+}
+
+/** An older release may have left the document without a lineage. */
+async function stateWithLineage(writer: Writer, ref: DocumentRef, random: Random): Promise<DocumentState> {
+  const state = await readState(writer, ref)
+  if (state.kind !== 'document' || state.head.lineage !== '') return state
+  await giveLineages(writer, [state.head.key], random)
+  return readState(writer, ref)
 }
 
 function expected(expect: WriteExpectation, current: DocumentState): boolean {
@@ -78,33 +95,37 @@ function expected(expect: WriteExpectation, current: DocumentState): boolean {
   }
 }
 
-/** A deleted id goes on counting where it stopped. [REST-18] */
+/** A deleted id continues its old version numbers. [REST-18] */
 function nextVersion(current: DocumentState, bump: boolean): number {
   if (current.kind === 'document') return bump ? current.head.version + 1 : current.head.version
   return current.kind === 'tombstone' ? current.tombstone.lastServerVersion + 1 : 1
 }
 
-/** `null`: the id was taken meanwhile. */
+/** Returns `null` when the id was taken meanwhile. */
 export async function createDocument(
   writer: Writer,
-  engine: Engine,
   write: DocumentWrite,
   body: Body,
   version: number,
+  { engine, random }: Pick<Capturing, 'engine' | 'random'>,
 ): Promise<WriteOutcome | null> {
   const { ref, set, nowMs } = write
+  const { ownerId, ownerName } = set
+  if (ownerId === undefined || ownerName === undefined)
+    throw new RelayError('INTERNAL', `a document cannot be created without an owner: ${ref.id}`)
   const head: Omit<DocumentHead, 'key'> = {
     workspaceId: ref.workspaceId,
     id: ref.id,
+    lineage: newLineage(random),
     version,
-    ownerId: set.ownerId ?? '',
-    ownerName: set.ownerName ?? '',
+    ownerId,
+    ownerName,
     collectionId: set.collectionId ?? null,
     sharedWith: set.sharedWith ?? [],
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
     titleChangedAtMs: set.titleChangedAtMs ?? nowMs,
-    sizeBytes: body.bytes.byteLength,
+    sizeBytes: body.bytes.byteLength + sharedBytes(set.sharedWith ?? []),
     facts: body.facts,
     lastSeq: 0,
     coveredSeq: 0,
@@ -112,14 +133,15 @@ export async function createDocument(
   }
   const inserted = await writer
     .insertInto('documents')
-    .values(columnsOf(head))
-    // Another process may have made it since the look above.
+    .values({ ...columnsOf(head), ...lineageColumns({ workspace_id: storedText(ref.workspaceId), id: ref.id }, head.lineage) })
+    // Another process may have created the document since the read above.
     .onConflict((conflict) => conflict.columns(['workspace_id', 'id']).doNothing())
     .returning('key')
     .executeTakeFirst()
   if (inserted === undefined) return null
   const { key } = inserted
   await writer.deleteFrom('tombstones').where('workspace_id', '=', storedText(ref.workspaceId)).where('id', '=', ref.id).execute()
+  await keepFormerClientsOn(writer, ref, nowMs)
   await writer
     .insertInto('log_heads')
     .values({ key, last_seq: 0, ...headFlags(key, 0, head.bodyAhead ? 1 : 0) })
@@ -144,16 +166,17 @@ async function updateDocument(
   const { set, log } = write
   const { key } = head
   await captureReplaced(writer, head, write, seen, capturing)
+  const sharedWith = set.sharedWith ?? head.sharedWith
   const changed: DocumentHead = {
     ...head,
     version,
     ownerId: set.ownerId ?? head.ownerId,
     ownerName: set.ownerName ?? head.ownerName,
     collectionId: set.collectionId === undefined ? head.collectionId : set.collectionId,
-    sharedWith: set.sharedWith ?? head.sharedWith,
+    sharedWith,
     updatedAtMs: write.bump ? write.nowMs : head.updatedAtMs,
     titleChangedAtMs: set.titleChangedAtMs ?? head.titleChangedAtMs,
-    sizeBytes: set.body?.bytes.byteLength ?? head.sizeBytes,
+    sizeBytes: (set.body?.bytes.byteLength ?? bodyBytes(head)) + sharedBytes(sharedWith),
     facts: set.body?.facts ?? head.facts,
   }
   await writer.updateTable('documents').set(columnsOf(changed)).where('key', '=', key).execute()
@@ -175,7 +198,7 @@ async function updateDocument(
   return { kind: 'written', head: { ...changed, bodyAhead: true } }
 }
 
-/** Appends what the write brings and marks the body as holding the whole log, unless it comes later. */
+/** Appends the records of the write. Marks the body as covering the whole log, unless the body comes later. */
 async function coverLog(
   writer: Writer,
   engine: Engine,
@@ -183,10 +206,13 @@ async function coverLog(
   log: LiveWrite,
   nowMs: number,
 ): Promise<DocumentHead> {
-  const records = log.append.map(({ actor, update }) => ({ key: head.key, actor, atMs: nowMs, update }))
-  if (records.length > 0) await appendTo(writer, engine, records)
+  const { key } = head
+  const records = log.append.map(({ actor, update }, i) => ({ key, afterSeq: log.lastSeq + i, actor, atMs: nowMs, update }))
+  const outcomes = await appendTo(writer, engine, records)
+  // The end of the log was compared under the lock of the document.
+  if (outcomes.some(({ kind }) => kind !== 'appended')) throw new Error('the log of a locked document has moved')
   const lastSeq = log.lastSeq + records.length
-  if (log.bodyLater !== undefined) return { ...head, lastSeq }
+  if (log.bodyLater !== undefined || log.coversNoMore === true) return { ...head, lastSeq }
   await writer
     .updateTable('log_heads')
     .set(headFlags(head.key, lastSeq, 0))
@@ -207,7 +233,8 @@ function columnsOf(head: Omit<DocumentHead, 'key'>) {
     created_at_ms: head.createdAtMs,
     updated_at_ms: head.updatedAtMs,
     title_changed_at_ms: head.titleChangedAtMs,
-    size_bytes: head.sizeBytes,
+    // The size of the body alone. The share list adds to it whichever release wrote the row.
+    size_bytes: bodyBytes(head),
     facts: JSON.stringify(head.facts),
   }
   return { ...columns, crc32: headChecksum(columns) }

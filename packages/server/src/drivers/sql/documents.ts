@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { DocumentStore } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentRecord, DocumentState, DocumentStore } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { bodyChecksum } from './checksum.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -9,8 +9,11 @@ import type { LongBody } from './long-bodies.ts'
 import { type Capturing, lookAhead, mayKeepLongBody } from './recovery-capture.ts'
 import { writeDocument } from './document-write.ts'
 import type { Database } from './engine.ts'
+import { purgeFormerClients, readFormerClients } from './former-clients.ts'
 import { readableHeads, sqlHeadLists } from './head-lists.ts'
 import { rememberingList } from './head-memory.ts'
+import { giveLineages, withoutLineage } from './lineage.ts'
+import { lineageGiver } from './lineage-reading.ts'
 import { documentBytes, overQuota } from './quota.ts'
 import { readingWith } from './reading.ts'
 import { purgeRemembered, rememberedWrite } from './remembered-writes.ts'
@@ -19,7 +22,8 @@ import type { Connection } from './tables.ts'
 
 export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, log: Logger, capturing: Capturing): DocumentStore {
   const reading = readingWith(log)
-  // Every read of a body runs it, and putting it together takes longer than running it.
+  const given = lineageGiver(queue, capturing.random, log)
+  // Prepared once: every read of a body runs this query, and building it takes longer than running it.
   const readRecord = selectHeads(reader)
     .leftJoin('bodies', 'bodies.key', 'documents.key')
     .select(['bodies.body', 'bodies.crc32 as body_crc32'])
@@ -27,17 +31,22 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
     .where('documents.id', '=', '')
     .compile()
   return {
-    state: (ref) => reading(() => readState(reader, ref)),
-    read: (ref) =>
-      reading(async () => {
+    state: (ref) => given(() => reading(() => readState(reader, ref)), headsOfState),
+    read(ref) {
+      const read = async (): Promise<DocumentRecord | null> => {
         const query: typeof readRecord = { ...readRecord, parameters: [storedText(ref.workspaceId), ref.id] }
         const [row] = (await reader.executeQuery(query)).rows
         if (row === undefined) return null
         if (row.body === null || bodyChecksum(row.key, row.body) !== row.body_crc32) {
-          throw new DamagedDocumentError('its body does not have its checksum')
+          throw new DamagedDocumentError('its body does not have its checksum', ref)
         }
         return { head: headOf(row), body: row.body }
-      }),
+      }
+      return given(
+        () => reading(read),
+        (record) => (record === null ? [] : [record.head]),
+      )
+    },
     write(write) {
       const run = (seen: LongBody | null) =>
         queue.run(weightOf(write.set.body?.bytes), (writer) => writeDocument(writer, engine, write, seen, capturing))
@@ -49,9 +58,9 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
         await engine.lockDocument(writer, ref)
         return removeDocument(writer, engine, ref, key, deletedAtMs)
       }),
-    list: rememberingList(sqlHeadLists(reader, log)),
-    referencing: (workspaceId, hash) =>
-      reading(async () => {
+    list: rememberingList(sqlHeadLists(reader, given, log)),
+    referencing(workspaceId, hash) {
+      const read = async (): Promise<readonly DocumentHead[]> => {
         const rows = await selectHeads(reader)
           .innerJoin('blob_refs', 'blob_refs.key', 'documents.key')
           .where('blob_refs.hash', '=', hash)
@@ -60,7 +69,19 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
           .orderBy('documents.id')
           .execute()
         return rows.flatMap((row) => readableHeads(row, log)).map(({ head }) => head)
-      }),
+      }
+      return given(
+        () => reading(read),
+        (heads) => heads,
+      )
+    },
+    formerClients: (ref, nowMs) => reading(() => readFormerClients(reader, ref, nowMs)),
+    async giveLineages(afterKey, limit) {
+      const { keys, lastKey, more } = await reading(() => withoutLineage(reader, afterKey, limit))
+      if (keys.length > 0) await queue.run(0, (writer) => giveLineages(writer, keys, capturing.random))
+      return { lastKey, more }
+    },
+    purgeFormerClients: (beforeMs, limit) => queue.run(0, (writer) => purgeFormerClients(writer, beforeMs, limit)),
     usedBytes: (workspaceId) => reading(() => documentBytes(reader, workspaceId)),
     purgeTombstones: (beforeMs, limit) =>
       queue.run(0, async (writer) => {
@@ -78,7 +99,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
   }
 }
 
-/** Looks at so many rows and no more, as next to none of them is behind. [LIFE-30] */
+/** Reads this many rows and no more, as hardly any of them is behind. [LIFE-30] */
 async function readBehind(reader: Connection, afterKey: number, limit: number): ReturnType<DocumentStore['behind']> {
   const looked = await reader
     .selectFrom('log_heads')
@@ -97,6 +118,10 @@ async function readBehind(reader: Connection, afterKey: number, limit: number): 
     .orderBy('key')
     .execute()
   return { documents: rows.map(({ key, workspace_id, id }) => ({ key, workspaceId: originalText(workspace_id), id })), nextKey }
+}
+
+function headsOfState(state: DocumentState): readonly DocumentHead[] {
+  return state.kind === 'document' ? [state.head] : []
 }
 
 function weightOf(bytes: Uint8Array | undefined): number {

@@ -4,6 +4,7 @@ import { describeBlobLedgerContract } from '../../blobs/blob-ledger.contract.ts'
 import { describeBlobReleaseContract } from '../../blobs/blob-release.contract.ts'
 import { describeRegistryStoreContract } from '../../collections/registry-store.contract.ts'
 import { describeDocumentStoreContract } from '../../documents/document-store.contract.ts'
+import { describeFormerClientsContract } from '../../documents/former-clients.contract.ts'
 import { describeRememberedWritesContract } from '../../documents/remembered-writes.contract.ts'
 import { describeRecoveryStoreContract } from '../../recovery/recovery-store.contract.ts'
 import { describeShareLinkStoreContract } from '../../share-links/share-link-store.contract.ts'
@@ -14,6 +15,7 @@ import { inProcess, reopenable, type StoreUnderTest, temporaryStore, throughThre
 /** Every storage port on every engine, the real one. */
 function describeContracts(name: string, open: () => Promise<StoreUnderTest>): void {
   describeDocumentStoreContract(name, open)
+  describeFormerClientsContract(name, open)
   describeRememberedWritesContract(name, open)
   describeUpdateLogContract(name, open)
   describeRevocationStoreContract(name, open)

@@ -1,16 +1,19 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { ColumnTypes } from './migrations/0001-initial.ts'
+import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'
 
 /**
- * What an error of the engine means for the transaction it ended.
- * `operation`: the statement's own fault. `lost-race`: worth another try. `storage`: disk full, server gone: may pass. `write-error`: the disk
- * refused bytes; a second one soon after ends all writing. `broken`: what was flushed is no longer known; the handle must not confirm
- * anything again. [D10]
+ * What an error of the engine means for its transaction.
+ * - `operation`: the statement itself is at fault.
+ * - `lost-race`: worth another try.
+ * - `storage`: the disk is full or the server is gone; this may pass.
+ * - `write-error`: the disk refused bytes; a second one soon after ends all writing.
+ * - `broken`: it is no longer known what was flushed, so the handle must not confirm anything again. [D10]
  */
 export type Fault = 'operation' | 'lost-race' | 'storage' | 'write-error' | 'broken'
 
-/** Records in columns: one array entry per record. */
+/** Records as columns: one array entry per record. */
 export interface UpdateColumns {
   readonly keys: readonly number[]
   readonly seqs: readonly number[]
@@ -20,42 +23,79 @@ export interface UpdateColumns {
   readonly updates: readonly Uint8Array[]
 }
 
-/** Where SQLite and PostgreSQL differ; everything else is written once. */
+/** Records that will be added to the end of one log. */
+export interface LogAdvance {
+  readonly key: number
+  readonly afterSeq: number
+  readonly count: number
+}
+
+/** The differences between SQLite and PostgreSQL; all other code is shared. */
 export interface Engine {
   readonly columnTypes: ColumnTypes
-  /** The store belongs to the process that opened it, so that what an earlier one had under way is over. */
+  /** True when the store belongs to the process that opened it, so that uploads of an earlier process are over. */
   readonly soleProcess: boolean
   /** Keeps other processes from preparing the store until the transaction ends. */
   lockStore(writer: Writer): Promise<void>
-  /** Keeps writers of other processes off this document and its log until the transaction ends. */
+  /** Keeps writers of other processes away from this document and its log until the transaction ends. */
   lockDocument(writer: Writer, by: DocumentRef | { readonly key: number }): Promise<void>
-  /** The same for what is summed over a workspace. [BLOB-14] */
+  /** Keeps them away from the sums of a workspace. [BLOB-14] */
   lockWorkspace(writer: Writer, workspaceId: string): Promise<void>
-  /** The same for who holds these blobs, over all workspaces; taken after the lock of a workspace. [BLOB-15, Q6] */
+  /**
+   * Keeps them away from the holders of these blobs, over all workspaces. Taken after the lock of a workspace.
+   * [BLOB-15, Q6]
+   */
   lockBlobs(writer: Writer, hashes: readonly string[]): Promise<void>
-  /** Adds `counts[i]` to the log of `keys[i]` (each key once) and answers its new last sequence; a key without log is missing. */
-  advanceLogs(writer: Writer, keys: readonly number[], counts: readonly number[]): Promise<ReadonlyMap<number, number>>
+  /**
+   * Moves the end of the log of each of `keys` (each key once) from `afterSeqs[i]` forward by `counts[i]` and returns
+   * the keys that it moved. A log that does not exist or ends elsewhere does not move: the statement that moves the end
+   * also compares it. [LIFE-26]
+   */
+  advanceLogs(writer: Writer, advances: readonly LogAdvance[]): Promise<ReadonlySet<number>>
   insertUpdates(writer: Writer, rows: UpdateColumns): Promise<void>
-  /** The identity value that the next row of the table is to be given, for the caller alone. */
+  /** Returns the identity value for the next row of the table; no other caller gets it. */
   nextIdentity(writer: Writer, table: string, column: string): Promise<number>
-  /** Identity values given from now on are above `last` and above every stored one. [YDOC-8] */
+  /** From now on identity values are above `last` and above every stored one. [YDOC-8] */
   continueAbove(writer: Writer, table: string, column: string, last: number): Promise<void>
   faultOf(error: unknown): Fault
 }
 
-/** An open transaction. A failed `commit` may have committed. */
+/** An open transaction. After a failed `commit` it is unknown whether it committed. */
 export interface OpenTransaction {
   readonly writer: Writer
   commit(): Promise<void>
   rollback(): Promise<void>
 }
 
+export interface OccupyOptions {
+  /** Called once when another relay has claimed the store: the process must end. */
+  readonly onLost: (error: Error) => void
+  /** Called when the database came back without commits that it had confirmed. [LIFE-5] */
+  readonly onLoss: (loss: StoreLoss) => void
+}
+
 export interface Database {
   readonly engine: Engine
   readonly writer: Connection
-  /** One transaction at a time, that of the group commit. */
+  /** Begins the transaction of the group commit; only one at a time. */
   begin(): Promise<OpenTransaction>
   readonly reader: Connection
-  /** After the last use: flushes what the engine keeps in side files and releases the lock. */
+  /** Acknowledged writes that the store has lost and whose loss the operator accepted. [CFG-11] */
+  readonly losses: readonly StoreLoss[]
+  /**
+   * Marks the store from now on, so that a later start notices when it is missing or older. Durable when it resolves.
+   * [LIFE-5]
+   */
+  mark(): Promise<void>
+  /** Forgets the mark of a former store when a restore replaces that store. */
+  unmark(): Promise<void>
+  /**
+   * Claims the store for one relay until `close`. Every transaction of `begin` fails once another relay has claimed it.
+   * SQLite has only one process anyway. [CFG-10]
+   *
+   * @throws Error with a sentence for the operator when another relay uses the store
+   */
+  occupy(place: OccupyOptions): Promise<void>
+  /** Called last: flushes side files of the engine and releases the lock. */
   close(): Promise<void>
 }

@@ -1,32 +1,36 @@
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { type HeadRow, headOf, selectHeads } from './document-rows.ts'
+import type { GiveLineages } from './lineage-reading.ts'
 import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
-/** A head, the checksum of its row, and about how many bytes it takes to remember. */
+/** A head, the checksum of its row, and about how many bytes it takes in memory. */
 export interface CheckedHead {
   readonly crc32: number
   readonly bytes: number
   readonly head: DocumentHead
 }
 
-/** The list of a workspace in two steps, so that a reader who remembers heads need not be given them again. */
+/** Reads the list of a workspace in two steps, so that a reader who remembers heads need not read them again. */
 export interface HeadLists {
-  /** `STAMP` numbers for each document of the workspace, in list order, as the bytes of a Float64Array. */
+  /** Returns `STAMP` numbers for each document of the workspace, in list order, as the bytes of a Float64Array. */
   stamps(workspaceId: string): Promise<Uint8Array>
-  /** In no order. One damaged document does not take the others along: it is left out, with a line in the log. [LIFE-5] */
+  /** Returns heads in no order. A damaged document does not make the list fail: it is left out and logged. [LIFE-5] */
   heads(keys: readonly number[]): Promise<readonly CheckedHead[]>
 }
 
-/** What a stamp says; a head with the same first three is the same but for the other three. NaN where the log has no head. */
+/**
+ * The numbers of a stamp. Heads with equal first three numbers differ at most in the other three. NaN when the log has
+ * no head.
+ */
 export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'] as const
 
-/** Of a head besides what a body or a share list may make long. */
+/** Bytes of a head without a long body or share list. */
 export const FIXED_BYTES = 500
 
-export function sqlHeadLists(reader: Connection, log: Logger): HeadLists {
+export function sqlHeadLists(reader: Connection, given: GiveLineages, log: Logger): HeadLists {
   const reading = readingWith(log)
   return {
     stamps: (workspaceId) =>
@@ -44,20 +48,25 @@ export function sqlHeadLists(reader: Connection, log: Logger): HeadLists {
         for (const row of rows) for (const name of STAMP) stamps[at++] = row[name] ?? Number.NaN
         return new Uint8Array(stamps.buffer)
       }),
-    heads: (keys) =>
-      reading(async () => {
+    heads(keys) {
+      const read = async (): Promise<readonly CheckedHead[]> => {
         const rows = await selectHeads(reader).where('documents.key', 'in', keys).execute()
         return rows.flatMap((row) => readableHeads(row, log))
-      }),
+      }
+      return given(
+        () => reading(read),
+        (checked) => checked.map(({ head }) => head),
+      )
+    },
   }
 }
 
-/** None for a damaged row. */
+/** Returns nothing for a damaged row. */
 export function readableHeads(row: HeadRow, log: Logger): CheckedHead[] {
   try {
     return [{ crc32: row.crc32, bytes: FIXED_BYTES + row.facts.length + row.shared_with.length, head: headOf(row) }]
   } catch (error) {
-    log.error('storage.document-damaged', 'a document is left out of a list: its row cannot be trusted', {
+    log.error('storage.document-damaged', 'a document is left out of a list because its row is damaged', {
       error: String(error),
       key: row.key,
     })

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
-import { change, creation, noFacts, update, written } from '../../documents/testing/document-writes.ts'
+import { change, creation, endOfLog, noFacts, update, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { FIXED_BYTES, type HeadLists } from './head-lists.ts'
 import { rememberingList } from './head-memory.ts'
@@ -38,7 +38,10 @@ const counting = (lists: HeadLists): HeadLists => ({
 })
 const create = async (id: string, workspaceId = 'w', nowMs = 1000) =>
   written(await host.documents.write(creation({ workspaceId, id }, '{}', { nowMs })))
-const append = (key: number) => host.updates.append([{ key, actor: 'ada', atMs: 5, update: update(1) }])
+const append = async (key: number) => {
+  const afterSeq = await endOfLog(host.updates, key)
+  return host.updates.append([{ key, afterSeq, actor: 'ada', atMs: 5, update: update(1) }])
+}
 
 it('[REST-21] a list that nothing has changed since reads no row again', async () => {
   const heads = [await create('c', 'w', 3000), await create('b', 'w', 2000), await create('a', 'w', 2000)]
@@ -65,7 +68,7 @@ it('[LIFE-11] every kind of write shows in the next list, and costs one row', as
   expect(read).toHaveLength(2)
 })
 
-it('[REST-21] what changes between the two steps stands in its new place, and what goes is left out', async () => {
+it('[REST-21] a document that changes between the two steps gets its new place, and a deleted one is left out', async () => {
   const [a, b, c] = [await create('a'), await create('b'), await create('c')]
   let meanwhile = async (): Promise<unknown> => undefined
   const racing = rememberingList({

@@ -8,14 +8,14 @@ interface Remembered {
   readonly bytes: number
 }
 
-/** What one call for heads asks for, so that no answer holds the thread that receives it for long. */
+/** Most heads of one call, so that an answer does not block the receiving thread for long. */
 const CHUNK = 1000
-/** Of all workspaces together. */
+/** Bytes of remembered heads, of all workspaces together. */
 const MAX_REMEMBERED_BYTES = 64 << 20
 
 /**
- * `DocumentStore.list` that remembers what it listed: only heads whose row has changed since are read again. Rows are told apart by key,
- * version and checksum in every call, so that writes of other processes show as well.
+ * `DocumentStore.list` with a memory: only heads whose row has changed since are read again. Every call compares rows
+ * by key, version and checksum, so writes of other processes show as well.
  */
 export function rememberingList(lists: HeadLists, maxBytes = MAX_REMEMBERED_BYTES): DocumentStore['list'] {
   const workspaces = new Map<string, Remembered>()
@@ -50,7 +50,7 @@ async function readChanged(lists: HeadLists, stamps: Float64Array, known: Heads)
   return read
 }
 
-/** A row without log numbers is damage, and is read to be found out. */
+/** A row without log numbers is damaged, and is read so that the damage is reported. */
 function isSame(known: CheckedHead | undefined, stamps: Float64Array, at: number): known is CheckedHead {
   return (
     known !== undefined &&
@@ -61,7 +61,7 @@ function isSame(known: CheckedHead | undefined, stamps: Float64Array, at: number
   )
 }
 
-/** The remembered head with the log numbers of the stamp; `undefined` when the row is another one. */
+/** Returns the remembered head with the log numbers of the stamp; `undefined` when the row has changed. */
 function current(known: CheckedHead | undefined, stamps: Float64Array, at: number): CheckedHead | undefined {
   if (!isSame(known, stamps, at)) return undefined
   const { head } = known
@@ -70,13 +70,13 @@ function current(known: CheckedHead | undefined, stamps: Float64Array, at: numbe
   return { ...known, head: { ...head, lastSeq, coveredSeq, bodyAhead } }
 }
 
-/** Heads that were written after their stamps were taken stand where they stood before. */
+/** A head that was written after its stamp was read keeps its place in the list. */
 function ordered(heads: readonly DocumentHead[]): readonly DocumentHead[] {
   const inOrder = heads.every((head, i) => i === 0 || (heads[i - 1]?.updatedAtMs ?? 0) >= head.updatedAtMs)
   return inOrder ? heads : heads.toSorted((a, b) => b.updatedAtMs - a.updatedAtMs)
 }
 
-/** The workspaces listed longest ago are forgotten first. */
+/** The workspaces whose list was read longest ago are forgotten first. */
 function remember(workspaces: Map<string, Remembered>, workspaceId: string, heads: Heads, maxBytes: number): void {
   workspaces.delete(workspaceId)
   let bytes = 0

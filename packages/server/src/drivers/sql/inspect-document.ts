@@ -51,14 +51,23 @@ async function trustedBody(db: Connection, row: HeadRow, problems: string[]): Pr
   return null
 }
 
-type InspectedLog = Pick<StoredDocument, 'snapshots' | 'tail'>
+type InspectedLog = Pick<StoredDocument, 'snapshots' | 'tail' | 'readable'>
 
-async function inspectLog(db: Connection, row: HeadRow, problems: string[]): Promise<InspectedLog> {
+async function inspectLog(db: Connection, row: HeadRow, ofDocument: string[]): Promise<InspectedLog> {
+  const problems: string[] = []
+  const log = await inspectRows(db, row, problems)
+  ofDocument.push(...problems)
+  return log
+}
+
+async function inspectRows(db: Connection, row: HeadRow, problems: string[]): Promise<InspectedLog> {
   const snapshots = await trustedSnapshots(db, row.key, problems)
   const oldest = snapshots.stored.at(-1) ?? 0
-  const { records, broken } = await trustedRecords(db, row.key, problems)
+  const { records, bad, broken } = await trustedRecords(db, row.key, problems)
+  const start = snapshots.good[0]?.throughSeq ?? 0
+  const readable = { problems, ...readableOf(records, bad, start, row.last_seq ?? 0) }
   const { last_seq: last, covered_seq: covered, body_ahead: ahead } = row
-  if (last === null || covered === null) return { snapshots: snapshots.good, tail: null }
+  if (last === null || covered === null) return { snapshots: snapshots.good, tail: null, readable }
   if (covered < 0 || covered > last) problems.push(`its body is said to hold the log through ${covered}, which ends at ${last}`)
   if (ahead !== 0 && ahead !== 1) problems.push(`body_ahead is ${ahead}`)
   if (last === 0 && ahead === 0) problems.push('its body is said to be in a log that is empty')
@@ -69,10 +78,21 @@ async function inspectLog(db: Connection, row: HeadRow, problems: string[]): Pro
   if (reached < last && (snapshots.stored[0] ?? 0) < last) problems.push(`records ${reached + 1} to ${last} are missing`)
   if ((snapshots.stored[0] ?? 0) > last)
     problems.push(`a snapshot through ${snapshots.stored[0]} is beyond the end of the log, ${last}`)
-  const start = snapshots.good[0]?.throughSeq ?? 0
   const tail = records.filter(({ seq }) => seq > start)
   const whole = !broken && start + tail.length === last && (tail.length === 0 || tail[0]?.seq === start + 1)
-  return { snapshots: snapshots.good, tail: whole ? tail : null }
+  return { snapshots: snapshots.good, tail: whole ? tail : null, readable }
+}
+
+function readableOf(
+  all: readonly LogRecord[],
+  bad: ReadonlySet<number>,
+  start: number,
+  last: number,
+): { readonly records: readonly LogRecord[]; readonly throughSeq: number } {
+  const records = all.filter(({ seq }) => seq > start && seq <= last && !bad.has(seq))
+  let throughSeq = start
+  for (const { seq } of records) if (seq === throughSeq + 1) throughSeq = seq
+  return { records, throughSeq }
 }
 
 /** `stored`: through which sequences there are snapshots, newest first. */
@@ -96,9 +116,10 @@ async function trustedRecords(
   db: Connection,
   key: number,
   problems: string[],
-): Promise<{ records: LogRecord[]; broken: boolean }> {
+): Promise<{ records: LogRecord[]; bad: ReadonlySet<number>; broken: boolean }> {
   const rows = await db.selectFrom('updates').selectAll().where('key', '=', key).orderBy('seq').execute()
   const records: LogRecord[] = []
+  const bad = new Set<number>()
   let broken = false
   for (const row of rows) {
     const before = records.at(-1)?.seq
@@ -109,11 +130,12 @@ async function trustedRecords(
     const actor = readable(row.actor)
     if (updateChecksum(key, row.seq, actor, row.at_ms, row.bytes) !== row.crc32) {
       problems.push(`record ${row.seq} does not have its checksum`)
+      bad.add(row.seq)
       broken = true
     }
     records.push({ seq: row.seq, actor, atMs: row.at_ms, update: row.bytes })
   }
-  return { records, broken }
+  return { records, bad, broken }
 }
 
 async function* inspectPoints(db: Connection, document: HeadRow): AsyncGenerator<StoredPoint> {

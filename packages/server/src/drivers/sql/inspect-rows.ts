@@ -13,6 +13,7 @@ const READ: { readonly [T in Exclude<SummedTable, 'registries'>]: { readonly by:
   blob_grants: { by: ['workspace_id', 'hash'], named: 'hash' },
   blob_uploaders: { by: ['workspace_id', 'hash', 'sub'], named: 'hash' },
   blob_uploads: { by: ['id'], named: 'workspace_id' },
+  former_clients: { by: ['workspace_id', 'id'], named: 'id' },
   remembered_writes: { by: ['workspace_id', 'request'], named: 'request' },
 }
 

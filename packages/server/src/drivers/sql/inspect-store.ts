@@ -6,6 +6,7 @@ import { changedRows } from './inspect-rows.ts'
 import { pendingSteps } from './migrations/migrate.ts'
 import { inspectDocument } from './inspect-document.ts'
 import { isAsWritten } from './row-checksums.ts'
+import { sqliteLosses } from './sqlite-losses.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Tables } from './tables.ts'
 
@@ -33,12 +34,17 @@ const OF_A_DOCUMENT = [
 export async function openStoredContents(url: string, log: Logger): Promise<StoredContents> {
   if (url.startsWith('sqlite:')) {
     const { openSqliteReader } = await import('./sqlite-reader.ts')
-    const { db, file, close } = openSqliteReader(url.slice('sqlite:'.length))
-    const structure = () =>
-      file
+    const path = url.slice('sqlite:'.length)
+    const { db, file, close } = openSqliteReader(path)
+    const structure = () => [
+      ...sqliteLosses(path).map(({ detail }) => detail),
+      ...file
         .prepare('pragma integrity_check(100)')
         .all()
         .map((row) => String(row['integrity_check']))
+        .filter((problem) => problem !== 'ok')
+        .map((problem) => `the database file is damaged: ${problem}`),
+    ]
     return storedContents(db, structure, close)
   }
   const { openPostgres } = await import('./postgres.ts')
@@ -65,7 +71,7 @@ async function storedContents(
 function contentsOf(db: Connection, structure: () => readonly string[], close: () => Promise<void>): StoredContents {
   return {
     async *problems() {
-      for (const problem of structure()) if (problem !== 'ok') yield `the database file is damaged: ${problem}`
+      yield* structure()
       yield* strayRows(db)
       yield* changedRows(db)
       yield* registryProblems(db)
@@ -100,6 +106,13 @@ function contentsOf(db: Connection, structure: () => readonly string[], close: (
     },
     async isGranted(hash) {
       return (await db.selectFrom('blob_grants').select('hash').where('hash', '=', hash).executeTakeFirst()) !== undefined
+    },
+    async knowsBlob(hash) {
+      for (const table of ['blob_grants', 'blob_uploads', 'blob_orphans'] as const) {
+        const row = await db.selectFrom(table).select('hash').where('hash', '=', hash).limit(1).executeTakeFirst()
+        if (row !== undefined) return true
+      }
+      return false
     },
     async setAsideCount() {
       const row = await db

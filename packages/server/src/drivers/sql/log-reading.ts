@@ -4,10 +4,10 @@ import { DamagedDocumentError } from './document-rows.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
-/** Checks every checksum and that the sequence has no gap up to the head. [LIFE-5] */
+/** Checks every checksum, and that the sequence has no gap up to the head. [LIFE-5] */
 export async function loadLog(db: Connection, key: number): Promise<LoadedLog> {
   const first = await tryLoad(db, key)
-  // A compaction between the two reads looks like a gap; a second look tells.
+  // A compaction between the two reads looks like a gap, so the log is read a second time.
   return first.kind === 'damaged' ? tryLoad(db, key) : first
 }
 
@@ -53,7 +53,7 @@ async function readInOrder(
   return { records, problem: null }
 }
 
-/** Records above `seq`; a gap at the front means that they were compacted away, which the caller sees by the first sequence. */
+/** Returns records above `seq`. When earlier ones were compacted away, the caller sees it by the first sequence. */
 export async function recordsAfter(db: Connection, key: number, seq: number): Promise<readonly LogRecord[]> {
   const first = await db
     .selectFrom('updates')

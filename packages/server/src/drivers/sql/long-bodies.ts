@@ -2,22 +2,24 @@ import { openTaskPool } from '../../kernel/task-pool.ts'
 import { contentOf, type ReadBody, type StoredContent } from './stored-content.ts'
 import type { Connection } from './tables.ts'
 
-/** The content of a long stored body, found before the transaction that keeps it: it holds for this version alone. */
+/** The content of a long stored body, read before the transaction that keeps it; valid for this version alone. */
 export interface LongBody {
   readonly key: number
   readonly version: number
   readonly content: StoredContent | null
 }
 
-/** Looks into long stored bodies in a thread of its own, so that no other document's commit waits for it. [LIFE-8] */
+/** Reads long stored bodies in a thread of their own, so that no other document's commit waits for them. [LIFE-8] */
 export interface LongBodies extends AsyncDisposable {
-  /** `null`: the body is short, or could not be looked into; the transaction does it itself. Never rejects. */
+  /**
+   * Returns `null` when the body is short or could not be read; the transaction then reads it itself. Never rejects.
+   */
   look(document: { readonly key: number; readonly version: number; readonly sizeBytes: number }): Promise<LongBody | null>
 }
 
 export const LONG_BYTES = 1024 * 1024
 const DEADLINE_MS = 30_000
-/** Above, a thread has grown so large that it is worth starting anew. */
+/** After a longer body the thread has so much memory that it is replaced by a new one. */
 const ENDS_THREAD_BYTES = 16 * 1024 * 1024
 
 export function openLongBodies(reader: Connection): LongBodies {
@@ -31,7 +33,7 @@ export function openLongBodies(reader: Connection): LongBodies {
       if (sizeBytes < LONG_BYTES) return null
       const row = await readBody(reader, key).catch(() => undefined)
       if (row === undefined || row.version !== version) return null
-      // A copy: what the engine gave may be a view on memory that is not ours to move.
+      // A copy, since the engine's buffer may be a view on memory that must not be transferred.
       const task = { key, body: new Uint8Array(row.body), crc32: row.crc32 }
       const endsThread = sizeBytes > ENDS_THREAD_BYTES
       const outcome = await pool.run({ task, transfer: [task.body.buffer], deadlineMs: DEADLINE_MS, endsThread })
@@ -41,13 +43,13 @@ export function openLongBodies(reader: Connection): LongBodies {
   }
 }
 
-/** The content of a document's stored body, now and here; `null`: it is damaged or missing. */
+/** Reads the content of a document's stored body here and now; `null` when it is damaged or missing. */
 export async function storedContent(db: Connection, key: number): Promise<StoredContent | null> {
   const row = await db.selectFrom('bodies').select(['body', 'crc32']).where('key', '=', key).executeTakeFirst()
   return row === undefined ? null : contentOf({ key, ...row })
 }
 
-/** Body and version of one moment. */
+/** Reads body and version of the same moment. */
 function readBody(reader: Connection, key: number) {
   return reader
     .selectFrom('bodies')

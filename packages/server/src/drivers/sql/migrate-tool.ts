@@ -4,6 +4,7 @@ import { layoutOf } from './archive-layout.ts'
 import { connect } from './database.ts'
 import type { Database } from './engine.ts'
 import { MIGRATIONS, migrateStore, pendingSteps } from './migrations/migrate.ts'
+import { refuseBesideRelay } from './postgres-place.ts'
 import { openSqliteReader } from './sqlite-reader.ts'
 import type { Connection } from './tables.ts'
 
@@ -13,14 +14,30 @@ export interface PendingStep {
   readonly safe: boolean
   /** Of the rows it passes over; what it takes grows with them. */
   readonly bytes: number
+  /** How long it takes, at least 1. */
+  readonly seconds: number
+  /** How much the store grows, in its log and in its main file. */
+  readonly spaceBytes: number
 }
 
+/** What a plan says; estimates from the sizes of tables. */
+export interface MigrationPlan {
+  readonly steps: readonly PendingStep[]
+  /** Of the whole database, which is about what a backup of it takes. */
+  readonly storeBytes: number
+}
+
+/** Bytes of rows that a step passes over in a second, on two shared cores; a faster machine takes less time. */
+const BYTES_PER_SECOND = 20_000_000
+/** New tables and indexes are pages of their own. */
+const STEP_BYTES = 65_536
+
 /** Steps that this program knows and the store has not run, beside whoever works on it. [CFG-11] */
-export async function planMigration(url: string, log: Logger): Promise<readonly PendingStep[]> {
+export async function planMigration(url: string, log: Logger): Promise<MigrationPlan> {
   if (url.startsWith('sqlite:')) {
     const { db, close } = openSqliteReader(url.slice('sqlite:'.length))
     try {
-      return await pendingIn(db, pagesOfTable)
+      return { steps: await pendingIn(db, pagesOfTable), storeBytes: await fileSize(db) }
     } finally {
       await close()
     }
@@ -28,7 +45,7 @@ export async function planMigration(url: string, log: Logger): Promise<readonly 
   const { openPostgres } = await import('./postgres.ts')
   const { reader, close } = await openPostgres(url, 0, log)
   try {
-    return await pendingIn(reader, relationSize)
+    return { steps: await pendingIn(reader, relationSize), storeBytes: await databaseSize(reader) }
   } finally {
     await close()
   }
@@ -43,7 +60,9 @@ export async function migrateAll(url: string, log: Logger): Promise<void> {
   const database: Database = await connect(url, { synchronous: 'FULL' }, log)
   const { engine, writer } = database
   try {
+    if (!engine.soleProcess) await refuseBesideRelay(writer)
     await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), undefined, 'all steps')
+    await database.mark()
   } finally {
     await database.close()
   }
@@ -58,7 +77,13 @@ async function pendingIn(db: Connection, sizeOf: SizeOf): Promise<readonly Pendi
     const step = MIGRATIONS[name]
     let bytes = 0
     for (const table of step?.passesOver ?? []) bytes += await sizeOf(db, table)
-    steps.push({ name, safe: step?.safe === true, bytes })
+    steps.push({
+      name,
+      safe: step?.safe === true,
+      bytes,
+      seconds: Math.max(1, Math.ceil(bytes / BYTES_PER_SECOND)),
+      spaceBytes: STEP_BYTES + Math.ceil(bytes * (step?.writesPerByte ?? 0)),
+    })
   }
   return steps
 }
@@ -70,5 +95,16 @@ const pagesOfTable: SizeOf = async (db, table) => {
 
 const relationSize: SizeOf = async (db, table) => {
   const { rows } = await sql<{ bytes: number }>`select pg_total_relation_size(to_regclass(${table})) as bytes`.execute(db)
+  return rows[0]?.bytes ?? 0
+}
+
+async function fileSize(db: Connection): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db)
+  return rows[0]?.bytes ?? 0
+}
+
+async function databaseSize(db: Connection): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db)
   return rows[0]?.bytes ?? 0
 }

@@ -72,9 +72,15 @@ class Run {
       }
       case 'append':
       case 'catch-up': {
-        const catchUp =
-          verb === 'append' ? {} : { catchUp: { lastSeq: (head?.lastSeq ?? 0) + seqOff, version: head?.version ?? 1 } }
-        const record = { key, actor: `actor ${size}`, atMs: this.#now, update: update(size, id), ...catchUp }
+        const catchUp = verb === 'append' ? {} : { catchUp: { version: head?.version ?? 1 } }
+        const record = {
+          key,
+          afterSeq: (head?.lastSeq ?? 0) + seqOff,
+          actor: `actor ${size}`,
+          atMs: this.#now,
+          update: update(size, id),
+          ...catchUp,
+        }
         return expect(await this.#store.updates.append([record])).toEqual([this.#model.append(record)])
       }
       case 'compact': {
@@ -98,7 +104,8 @@ class Run {
     const outcome = await this.#store.documents.write(write)
     const created = outcome.kind === 'written' && outcome.head.key > this.#lastKey
     if (created) this.#lastKey = outcome.head.key
-    expect(outcome).toEqual(this.#model.write(write, this.#lastKey))
+    const lineage = outcome.kind === 'written' ? outcome.head.lineage : ''
+    expect(outcome).toEqual(this.#model.write(write, { key: this.#lastKey, lineage }))
   }
 
   async check(): Promise<void> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { ArchivedTable, Cell, StoreSource } from '../../backup/store-archive.port.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { acceptedLosses } from './accepted-losses.ts'
 import { layoutOf, type TableFacts } from './archive-layout.ts'
 import { openPostgres } from './postgres.ts'
 import type { Connection } from './tables.ts'
@@ -20,7 +21,7 @@ export async function postgresSource(url: string, log: Logger): Promise<StoreSou
         .setAccessMode('read only')
         .execute(async (db) => {
           const layout = await layoutOf(db, () => tableFacts(db))
-          return work({ layout, rows: (table) => cursorRows(db, table) })
+          return work({ layout, acceptedLosses: await acceptedLosses(db), rows: (table) => cursorRows(db, table) })
         }),
     [Symbol.asyncDispose]: close,
   }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bodyOf, change, creation, textOf, update, written } from '../../documents/testing/document-writes.ts'
+import { bodyOf, change, creation, endOfLog, textOf, update, written } from '../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { openDatabase } from './database.ts'
 import type { StorageHost } from './storage-host.ts'
@@ -28,17 +28,32 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   })
   const create = async (id: string, workspaceId = 'w') => written(await node(0).documents.write(creation({ workspaceId, id })))
 
-  it('[LIFE-25] records of all nodes share one sequence without gaps', async () => {
+  it('[LIFE-25] [LIFE-26] of the nodes that append behind one sequence one does, and no sequence is left out', async () => {
     const keys = [(await create('seq-1')).key, (await create('seq-2')).key]
-    const calls = Array.from({ length: 90 }, (_, i) =>
-      // In both orders, so that nodes meet on the same rows from both sides.
-      node(i).updates.append(
-        (i % 2 === 0 ? keys : [...keys].reverse()).map((key) => ({ key, actor: `node ${i % 3}`, atMs: i, update: update(i) })),
-      ),
-    )
-    const outcomes = (await Promise.all(calls)).flat()
-    expect(outcomes.every((outcome) => outcome.kind === 'appended')).toBe(true)
+    const winners = new Map(keys.map((key) => [key, 0]))
+    for (let afterSeq = 0; afterSeq < 90; afterSeq++) {
+      const calls = Array.from({ length: 3 }, (_, i) =>
+        // In both orders, so that nodes meet on the same rows from both sides.
+        node(i).updates.append(
+          (i % 2 === 0 ? keys : [...keys].reverse()).map((key) => ({
+            key,
+            afterSeq,
+            actor: `node ${i}`,
+            atMs: i,
+            update: update(i),
+          })),
+        ),
+      )
+      for (const [i, outcomes] of (await Promise.all(calls)).entries()) {
+        for (const [at, { kind }] of outcomes.entries()) {
+          const key = (i % 2 === 0 ? keys : [...keys].reverse())[at] as number
+          if (kind === 'appended') winners.set(key, (winners.get(key) ?? 0) + 1)
+          else expect(kind).toBe('conflict')
+        }
+      }
+    }
     for (const key of keys) {
+      expect(winners.get(key)).toBe(90)
       const log = await node(1).updates.load(key)
       expect(log.kind === 'loaded' && log.records.map(({ seq }) => seq)).toEqual(Array.from({ length: 90 }, (_, i) => i + 1))
     }
@@ -73,7 +88,10 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   it('[LIFE-16] nodes together never exceed a quota', async () => {
     const writes = Array.from({ length: 30 }, (_, i) =>
       node(i).documents.write(
-        creation({ workspaceId: 'full', id: `q${i}` }, '', { set: { body: bodyOf('1234567890') }, quotaBytes: 75 }),
+        creation({ workspaceId: 'full', id: `q${i}` }, '', {
+          set: { ownerId: 'ada', ownerName: 'Ada', body: bodyOf('1234567890') },
+          quotaBytes: 75,
+        }),
       ),
     )
     const kinds = (await Promise.all(writes)).map((outcome) => outcome.kind)
@@ -84,9 +102,9 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   it('[LIFE-23] an append on one node against a deletion on another ends with nothing left over', async () => {
     for (let round = 0; round < 5; round++) {
       const head = await create(`gone-${round}`)
-      const record = { key: head.key, actor: 'ada', atMs: 1, update: update(1) }
+      const record = { key: head.key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }
       const [, removed] = await Promise.all([
-        node(1).updates.append([record, record]),
+        node(1).updates.append([record, { ...record, afterSeq: 1 }]),
         node(2).documents.remove(head, head.key, 5),
       ])
       expect(removed.kind).toBe('removed')
@@ -100,18 +118,19 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(rows).toEqual([{ n: 0 }])
   })
 
-  it('[LIFE-6] calls that lose their connection are not confirmed, and the next ones connect anew', async () => {
+  it('[LIFE-6] calls that lose their connection are not confirmed, and later calls connect again', async () => {
     const head = await create('cut')
-    const record = { key: head.key, actor: 'ada', atMs: 1, update: update(1) }
+    const record = (afterSeq: number) => ({ key: head.key, afterSeq, actor: 'ada', atMs: 1, update: update(1) })
     const database = await openDatabase(server.url, { synchronous: 'FULL' }, silentLogger)
     const cut = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     let confirmed = 0
     for (let round = 0; round < 5; round++) {
-      const calls = Array.from({ length: 20 }, () => node(round).updates.append([record]))
+      const from = await endOfLog(node(round).updates, head.key).catch(() => confirmed)
+      const calls = Array.from({ length: 20 }, (_, i) => node(round).updates.append([record(from + i)]))
       const [results] = await Promise.all([Promise.allSettled(calls), cut.execute(database.writer)])
       for (const result of results) {
-        if (result.status === 'fulfilled') confirmed++
-        else expect(result.reason).toMatchObject({ code: 'NOT_PERSISTED' })
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'NOT_PERSISTED' })
+        else if (result.value[0]?.kind === 'appended') confirmed++
       }
     }
     await database.close()
@@ -127,7 +146,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     const log = await node(0).updates.load(head.key)
     const stored = log.kind === 'loaded' ? log.records.length : -1
     expect(stored).toBeGreaterThanOrEqual(confirmed)
-    expect(await node(1).updates.append([record])).toEqual([{ kind: 'appended', seq: stored + 1 }])
+    expect(await node(1).updates.append([record(stored)])).toEqual([{ kind: 'appended', seq: stored + 1 }])
   })
 })
 

@@ -1,8 +1,12 @@
 import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
+import { at } from '../../kernel/at.ts'
+import { newId, systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault } from './engine.ts'
+import { Place } from './postgres-place.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables } from './tables.ts'
 
@@ -23,12 +27,57 @@ const IDLE_MS = 5_000
  * @throws Error naming the server and why it cannot be used
  */
 export async function openPostgres(url: string, waitMs: number, log: Logger): Promise<Database> {
+  const holder = newId('relay-', 16, systemRandom)
+  const db = openPool(url, POOL_SIZE, holder, log)
+  try {
+    await refuseStandby(db, waitMs, log)
+  } catch (error) {
+    await db.destroy()
+    throw new Error(`cannot use the database server at ${new URL(url).host}: ${reasonOf(error)}`, { cause: error })
+  }
+  const beats = openPool(url, 1, holder, log)
+  let place: Place | null = null
+  return {
+    engine: postgresEngine,
+    writer: db,
+    async begin() {
+      const writer = await db.startTransaction().execute()
+      try {
+        await place?.hold(writer)
+      } catch (error) {
+        await writer.rollback().execute()
+        throw error
+      }
+      return { writer, commit: () => writer.commit().execute(), rollback: () => writer.rollback().execute() }
+    },
+    reader: db,
+    losses: [],
+    mark: async () => undefined,
+    unmark: async () => undefined,
+    async occupy({ onLost, onLoss }) {
+      const taken = new Place({ db, beats, holder, connectionsOf, timers: systemTimers, log, onLost, onLoss })
+      await taken.take()
+      place = taken
+    },
+    async close() {
+      await place?.leave()
+      await Promise.all([beats.destroy(), db.destroy()])
+    },
+  }
+}
+
+function connectionsOf(holder: string): string {
+  return `docrelay ${holder}`
+}
+
+function openPool(url: string, size: number, holder: string, log: Logger): Kysely<Tables> {
   const onConnectionLost = (error: Error) => log.warn('storage.connection-lost', error.message)
   const pool = new pg.Pool({
     connectionString: url,
-    max: POOL_SIZE,
+    max: size,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_MS,
+    application_name: connectionsOf(holder),
     types: { getTypeParser: parserOf },
     stream: openSocket,
   })
@@ -43,23 +92,7 @@ export async function openPostgres(url: string, waitMs: number, log: Logger): Pr
       )
       .catch(onConnectionLost)
   })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  try {
-    await refuseStandby(db, waitMs, log)
-  } catch (error) {
-    await db.destroy()
-    throw new Error(`cannot use the database server at ${new URL(url).host}: ${reasonOf(error)}`, { cause: error })
-  }
-  return {
-    engine: postgresEngine,
-    writer: db,
-    async begin() {
-      const writer = await db.startTransaction().execute()
-      return { writer, commit: () => writer.commit().execute(), rollback: () => writer.rollback().execute() }
-    },
-    reader: db,
-    close: () => db.destroy(),
-  }
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
 /** A server that has gone without a word would otherwise be waited for until the system gives the connection up, after many minutes. */
@@ -125,12 +158,17 @@ const postgresEngine: Engine = {
       await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 9))`.execute(writer)
     }
   },
-  async advanceLogs(writer, keys, counts) {
-    const { rows } = await sql<{ key: number; last_seq: number }>`
+  async advanceLogs(writer, advances) {
+    const [keys, after, counts] = [
+      advances.map(({ key }) => key),
+      advances.map(({ afterSeq }) => afterSeq),
+      advances.map(({ count }) => count),
+    ]
+    const { rows } = await sql<{ key: number }>`
       update log_heads set last_seq = last_seq + added.n
-      from unnest(${keys}::bigint[], ${counts}::bigint[]) as added (key, n)
-      where log_heads.key = added.key returning log_heads.key, log_heads.last_seq`.execute(writer)
-    return new Map(rows.map((row) => [row.key, row.last_seq]))
+      from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[]) as added (key, after_seq, n)
+      where log_heads.key = added.key and log_heads.last_seq = added.after_seq returning log_heads.key`.execute(writer)
+    return new Set(rows.map((row) => row.key))
   },
   async insertUpdates(writer, rows) {
     // One binary parameter cut up by the server: an array of bytea would travel as hexadecimal text.
@@ -154,7 +192,7 @@ const postgresEngine: Engine = {
     const { rows } = await sql<{ next: number }>`select nextval(pg_get_serial_sequence(${table}, ${column})) as next`.execute(
       writer,
     )
-    return rows[0]?.next ?? 1
+    return at(rows, 0).next
   },
   async continueAbove(writer, table, column, last) {
     await sql`

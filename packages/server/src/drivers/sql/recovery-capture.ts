@@ -1,39 +1,51 @@
 import { type Selectable, sql } from 'kysely'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
+import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CaptureReason, PointHead } from '../../recovery/recovery-store.port.ts'
 import type { Engine } from './engine.ts'
 import { LONG_BYTES, type LongBodies, type LongBody, storedContent } from './long-bodies.ts'
 import type { RecoveryRing } from './recovery.ts'
-import { dropOldPoints, digestAllPoints, pointHead, pointChecksum } from './recovery-points.ts'
+import { digestAllPoints, dropOldPoints, hasSameBeside, pointChecksum, pointFacts, pointHead } from './recovery-points.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
-/** What capturing goes by. */
+/** What capturing a recovery point needs. */
 export interface Capturing {
   readonly engine: Engine
   readonly ring: RecoveryRing
   readonly longBodies: LongBodies
   readonly log: Logger
+  /** Randomness for lineages. */
+  readonly random: Random
 }
 
 export type Captured =
   | { readonly kind: 'captured'; readonly point: PointHead }
   | { readonly kind: 'unchanged' }
-  /** The stored body is damaged: no point can be made of it, and none is. */
+  /** The stored body is damaged, so no point was made of it. */
   | { readonly kind: 'unreadable' }
 
-/** Whether a write may keep a long body. A short one that replaces a long one without zeroing it is left to the transaction. */
+/**
+ * Whether a write may keep a long body as a point. A short body that replaces a long one without zeroing it is left to
+ * the transaction.
+ */
 export function mayKeepLongBody(write: DocumentWrite): boolean {
   const { capture, bump, set } = write
   return capture !== undefined || (bump && (isBodyLater(write) || (set.body?.bytes.byteLength ?? 0) >= LONG_BYTES / 2))
 }
 
-/** The version is told now and the body follows without one, so this is when the state before is kept under its own version. */
+/**
+ * The version is set now and the body follows later without one, so the state before must be kept now, under its own
+ * version.
+ */
 function isBodyLater({ log }: DocumentWrite): boolean {
   return log.kind === 'live' && log.bodyLater !== undefined
 }
 
-/** Looks into the body that a write is about to replace if it is long and is to be kept, before the transaction. Never rejects. */
+/**
+ * Reads the body that a write will replace, before the transaction, when the body is long and will be kept. Never
+ * rejects.
+ */
 export async function lookAhead(
   reader: Connection,
   { capture, expect, nowMs }: DocumentWrite,
@@ -51,8 +63,9 @@ export async function lookAhead(
 }
 
 /**
- * Keeps the state that a write is about to replace: before a zeroing always, and otherwise when the write makes a version and no point is
- * young enough. A body that cannot be read does not stop the write that puts a good one in its place. [LIFE-18, LIFE-19]
+ * Keeps the state that a write will replace: always before a zeroing, and otherwise when the write makes a version and
+ * the newest point is old enough. An unreadable body does not stop a write that replaces it by a good one. [LIFE-18,
+ * LIFE-19]
  */
 export async function captureReplaced(
   writer: Writer,
@@ -70,16 +83,17 @@ export async function captureReplaced(
   }
 }
 
-/** A newest point that seems to lie further ahead than the interval was made by a clock that has been set back since. */
+/** When the newest point is further in the future than the interval, the clock was set back after it was made. */
 async function isDue(db: Connection, key: number, nowMs: number, intervalMs: number): Promise<boolean> {
   const newest = await newestPoint(db, key)
   return newest === undefined || Math.abs(nowMs - newest.created_at_ms) >= intervalMs
 }
 
 /**
- * Keeps the stored body of `head` as a point, unless the newest one says the same. The body is decoded once before it counts, its
- * references are kept with it, and the oldest points beyond the ring go. Times of one document's points strictly rise, whatever the clock
- * does. [LIFE-20, LIFE-21, BLOB-16]
+ * Keeps the stored body of `head` as a point, with the current collection and shares, unless the newest point is equal.
+ * The body is decoded once before the point counts, its references are kept with it, and the oldest points beyond the
+ * ring are dropped. The times of one document's points always rise, whatever the clock does. [LIFE-20, LIFE-21,
+ * BLOB-16]
  */
 export async function captureStored(
   writer: Writer,
@@ -99,14 +113,14 @@ export async function captureStored(
   }
   await digestAllPoints(writer, key)
   const newest = await newestPoint(writer, key)
-  if (newest?.digest === content.digest) return { kind: 'unchanged' }
+  if (newest?.digest === content.digest && hasSameBeside(newest.facts, head)) return { kind: 'unchanged' }
   const row = {
     point: await engine.nextIdentity(writer, 'recovery_points', 'point'),
     key,
     reason,
     created_at_ms: Math.max((newest?.created_at_ms ?? 0) + 1, nowMs),
     version,
-    facts: JSON.stringify(head.facts),
+    facts: pointFacts(head),
     digest: content.digest,
   }
   await copyBody(writer, { ...row, crc32: pointChecksum(row, content) })
@@ -114,7 +128,7 @@ export async function captureStored(
   return { kind: 'captured', point: pointHead({ ...row, size_bytes: content.sizeBytes }) }
 }
 
-/** The body does not leave the store for it. */
+/** The body is copied inside the database. */
 async function copyBody(writer: Writer, row: Omit<Selectable<Tables['recovery_points']>, 'body'>): Promise<void> {
   const { point, key, reason, created_at_ms, version, facts, crc32, digest } = row
   await sql`
@@ -131,7 +145,7 @@ async function copyBody(writer: Writer, row: Omit<Selectable<Tables['recovery_po
 function newestPoint(db: Connection, key: number) {
   return db
     .selectFrom('recovery_points')
-    .select(['created_at_ms', 'digest'])
+    .select(['created_at_ms', 'digest', 'facts'])
     .where('key', '=', key)
     .orderBy('point', 'desc')
     .limit(1)

@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { DocumentHead } from '../../documents/document-store.port.ts'
-import type { PointHead } from '../../recovery/recovery-store.port.ts'
+import type { BodyFacts } from '@docrelay/model/body-facts'
+import type { PointBeside, PointHead } from '../../recovery/recovery-store.port.ts'
 import { rowChecksum } from './checksum.ts'
 import { contentDigest } from './content-digest.ts'
 import type { Engine } from './engine.ts'
@@ -21,7 +22,10 @@ interface PointRow {
   readonly body: Uint8Array
 }
 
-/** The key is added to the rest, and so the ring of a restored document can move on without its bodies being read. [LIFE-22] */
+/**
+ * The checksum of a point. The key is added to the rest, so the ring of a restored document can move without reading
+ * its bodies. [LIFE-22]
+ */
 export function pointChecksum(
   { point, key, reason, version, created_at_ms, facts }: Omit<PointRow, 'body'>,
   content: { readonly digest: string; readonly crc32: number },
@@ -31,12 +35,12 @@ export function pointChecksum(
 
 const KEY = 3
 
-/** For an update that moves points; a damaged one stays damaged. */
+/** For an update that moves points; a damaged point stays damaged. */
 export function movedTo(key: number) {
   return { key, crc32: sql<number>`crc32 + ${sql.lit(KEY)} * (cast(${key} as bigint) - key)` }
 }
 
-/** Of points that were taken before digests were kept. */
+/** For points from before digests were kept. */
 function undigestedChecksum(row: PointRow): number {
   return rowChecksum(`${row.key} ${row.version} ${row.created_at_ms}`, row.body)
 }
@@ -55,7 +59,26 @@ export function pointHead(row: {
   return { pointId: `${createdAtMs}-v${version}`, createdAtMs, version, sizeBytes }
 }
 
-/** Gives points that were taken before digests were kept one, and the checksum that goes with it. Unreadable ones stay as they are. */
+/**
+ * The column `facts` of a point: the facts of its body and, under `beside`, its collection and shares. Releases that do
+ * not know `beside` ignore it.
+ */
+export function pointFacts({ facts, collectionId, sharedWith }: DocumentHead): string {
+  return JSON.stringify({ ...facts, beside: { collectionId, sharedWith } satisfies PointBeside })
+}
+
+export function readPointFacts(column: string): { readonly facts: BodyFacts; readonly beside: PointBeside | null } {
+  const { beside = null, ...facts } = JSON.parse(column) as BodyFacts & { readonly beside?: PointBeside }
+  return { facts, beside }
+}
+
+/** Whether a point has the current collection and shares of the document; a point that keeps none is not compared. */
+export function hasSameBeside(column: string, { collectionId, sharedWith }: DocumentHead): boolean {
+  const { beside } = readPointFacts(column)
+  return beside === null || JSON.stringify(beside) === JSON.stringify({ collectionId, sharedWith })
+}
+
+/** Gives a digest, with its checksum, to points from before digests were kept. Unreadable points stay as they are. */
 export async function digestAllPoints(writer: Writer, key: number): Promise<void> {
   const undigested = await writer
     .selectFrom('recovery_points')
@@ -94,7 +117,10 @@ export async function dropOldPoints(
   if (oldestKept !== undefined) await dropPoints(writer, engine, document, nowMs, oldestKept.point)
 }
 
-/** Drops the points before `before`, all when it is absent. The grace of blobs that nothing but they referenced begins. [BLOB-15, BLOB-16] */
+/**
+ * Drops the points before `before`, or all when it is absent. The grace period of blobs that only these points
+ * referenced starts. [BLOB-15, BLOB-16]
+ */
 export async function dropPoints(
   writer: Writer,
   engine: Engine,
@@ -104,7 +130,7 @@ export async function dropPoints(
 ): Promise<void> {
   const dropped = writer.selectFrom('point_refs').select('hash').where('key', '=', key).where('point', '<', before)
   if ((await dropped.limit(1).executeTakeFirst()) !== undefined) {
-    // So that no release on another node decides between the look and the commit.
+    // Locks the workspace, so that no release on another node decides between this read and the commit.
     await engine.lockWorkspace(writer, workspaceId)
     await writer
       .updateTable('blob_grants')
@@ -120,7 +146,7 @@ export async function dropPoints(
   await writer.deleteFrom('recovery_points').where('key', '=', key).where('point', '<', before).execute()
 }
 
-/** References of the workspace's other points to the blob of the outer query. */
+/** References to the blob of the outer query from other points of the workspace. */
 function otherPoints(writer: Writer, { key, workspaceId }: DocumentOfPoints, before: number) {
   return writer
     .selectFrom('point_refs as other')

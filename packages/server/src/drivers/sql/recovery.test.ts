@@ -53,7 +53,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       await store.remove()
     })
 
-    it('[LIFE-21] a damaged body becomes no point: the write over it goes on and the operator is told, a capture is refused', async () => {
+    it('[LIFE-21] a damaged body becomes no point: the write over it goes on and is logged, and a capture is refused', async () => {
       const head = await create('{"n":1}')
       await spoilBody(head.key)
       await expect(host.recovery.capture(head.key, 'demand', 5)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -65,7 +65,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(next.version).toBe(2)
     })
 
-    it('[LIFE-21] bytes that are no JSON are not taken for a point', async () => {
+    it('[LIFE-21] bytes that are not JSON do not become a point', async () => {
       const head = await create('{"n":1,}')
       await write(head, '{"n":2}')
       expect(await host.recovery.list(head.key)).toEqual([])

@@ -1,4 +1,3 @@
-import type { BodyFacts } from '@docrelay/model/body-facts'
 import type { DocumentWrite } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type {
@@ -18,7 +17,7 @@ import { loadLog } from './log-reading.ts'
 import { readingWith } from './reading.ts'
 import type { LongBody } from './long-bodies.ts'
 import { type Capturing, captureStored } from './recovery-capture.ts'
-import { digestAllPoints, isIntact, movedTo, pointHead } from './recovery-points.ts'
+import { digestAllPoints, isIntact, movedTo, pointHead, readPointFacts } from './recovery-points.ts'
 import type { Connection, Writer } from './tables.ts'
 import { keepAside } from './updates.ts'
 
@@ -71,7 +70,7 @@ async function readPoint(db: Connection, key: number, pointId: string): Promise<
   if (row === undefined) return { kind: 'absent' }
   if (!isIntact(row)) return { kind: 'unreadable' }
   const head = pointHead({ ...row, size_bytes: row.body.byteLength })
-  return { kind: 'point', head, body: row.body, facts: JSON.parse(row.facts) as BodyFacts }
+  return { kind: 'point', head, body: row.body, ...readPointFacts(row.facts) }
 }
 
 async function capture(
@@ -88,10 +87,12 @@ async function capture(
   return outcome
 }
 
-/** A damaged body of the source is no reason to refuse: a point may be all that is left of the document. [LIFE-22] */
+/**
+ * A damaged body of the source does not prevent a restore: a point may be all that is left of the document. [LIFE-22]
+ */
 async function restore(
   writer: Writer,
-  { source, newRef, body, nowMs }: RestoreRequest,
+  { source, hasGap, newRef, body, nowMs }: RestoreRequest,
   seen: LongBody | null,
   capturing: Capturing,
 ): Promise<RestoreOutcome> {
@@ -100,8 +101,10 @@ async function restore(
   const current = await readState(writer, source)
   if (current.kind !== 'document' || current.head.key !== source.key || current.head.version !== source.version) return CONFLICT
   const { head } = current
-  // An edit acknowledged since the body was stored would be in no point; one that nobody can read any more is kept aside instead.
-  const lost = head.lastSeq > head.coveredSeq ? await damageOf(writer, head.key) : null
+  // An edit that was acknowledged after the body was stored would be in no point, so the restore is a conflict; edits
+  // that nobody can read are kept aside instead.
+  const isGapSeen = hasGap === true && head.lastSeq === source.lastSeq
+  const lost = head.lastSeq > head.coveredSeq ? (isGapSeen ? GAP_DETAIL : await damageOf(writer, head.key)) : null
   if (head.lastSeq > head.coveredSeq && lost === null) return CONFLICT
   if ((await readState(writer, newRef)).kind !== 'absent') return CONFLICT
   await captureStored(writer, head, { reason: 'restore', nowMs, seen }, capturing)
@@ -115,7 +118,7 @@ async function restore(
     quotaBytes: null,
     log: { kind: 'cold' },
   }
-  const created = await createDocument(writer, engine, write, body, 1)
+  const created = await createDocument(writer, write, body, 1, capturing)
   if (created?.kind !== 'written') throw new Error(`a drawn id was taken within the transaction: ${newRef.id}`)
   await moveRing(writer, head.key, created.head.key)
   await writer.updateTable('set_aside').set({ key: created.head.key }).where('key', '=', head.key).execute()
@@ -143,4 +146,5 @@ async function moveRing(writer: Writer, from: number, to: number): Promise<void>
   await writer.updateTable('point_refs').set({ key: to }).where('key', '=', from).execute()
 }
 
+const GAP_DETAIL = 'the log lacks content that later records build on'
 const CONFLICT: RestoreOutcome = { kind: 'conflict' }

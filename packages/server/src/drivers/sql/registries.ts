@@ -26,15 +26,15 @@ export function sqlRegistries({ engine, reader }: Database, queue: CommitQueue, 
 
 async function replace(writer: Writer, engine: Engine, write: RegistryWrite): Promise<RegistryOutcome> {
   const { workspaceId, kind, text, expectedVersion, maxBytes } = write
-  // A registry that was never written has no row to lock, and the ceiling is over all of them.
+  // A registry that was never written has no row to lock, and the limit is for all registries together.
   await engine.lockWorkspace(writer, workspaceId)
-  // Whoever replaces without looking puts a damaged one right.
+  // A write without `expectedVersion` replaces a damaged registry.
   const current = expectedVersion === null ? null : await readRegistry(writer, workspaceId, kind)
   if (current !== null && expectedVersion !== current.version) return { kind: 'conflict', current }
   const ownBytes = Buffer.byteLength(text)
   const before = await sizes(writer, workspaceId)
   const sizeBytes = sumOf(before.filter((row) => row.kind !== kind)) + ownBytes
-  // A ceiling that was lowered must not keep anybody from cleaning up.
+  // A lowered limit must not prevent a write that makes the registry smaller.
   if (sizeBytes > maxBytes && sizeBytes > sumOf(before)) return { kind: 'too-large', sizeBytes }
   const version = (current ?? (await rowOf(writer, workspaceId, kind)) ?? NEVER_WRITTEN).version + 1
   const row = { workspace_id: storedText(workspaceId), kind, version, size_bytes: ownBytes, value: storedText(text) }

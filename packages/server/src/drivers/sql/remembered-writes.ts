@@ -4,12 +4,12 @@ import { DamagedRowError, isAsWritten, withChecksum } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Of one workspace; then the oldest go before their time. */
+/** Requests remembered for one workspace; beyond that the oldest are dropped before they expire. */
 export const MOST_REMEMBERED = 1000
-/** Taken away by one write, of a store that was written with another limit. */
+/** Most rows that one write drops, in a store that was written with another limit. */
 const MOST_DROPPED = 100
 
-/** What was written under a request later than `sinceMs`. [TOOL-22] */
+/** Returns the write that was done under a request later than `sinceMs`. [TOOL-22] */
 export async function rememberedWrite(
   db: Connection,
   workspaceId: string,
@@ -28,7 +28,7 @@ export async function rememberedWrite(
   return { digest, answer, version }
 }
 
-/** In the transaction of the write itself. An earlier one under the same request is over. */
+/** Runs in the transaction of the write itself. An earlier write under the same request has expired. */
 export async function rememberWrite(
   writer: Writer,
   { ref: { workspaceId }, nowMs }: DocumentWrite,

@@ -8,7 +8,7 @@ import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
 const CURSOR = 'revocation-cursor'
-/** Below SQLite's 32,766 parameters of one statement. */
+/** Rows of one statement; below SQLite's 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1000
 
 export function sqlRevocations({ reader }: Database, queue: CommitQueue, log: Logger): RevocationStore {
@@ -32,8 +32,11 @@ export function sqlRevocations({ reader }: Database, queue: CommitQueue, log: Lo
       reading(async () => {
         const rows = await reader.selectFrom('revocations').selectAll().orderBy('revoked_at_ms').orderBy('jti').execute()
         const damaged = rows.filter((row) => !isAsWritten('revocations', row)).length
-        // What it said is not known any more; the others hold, and so no start is refused for it.
-        if (damaged > 0) log.error('storage.revocations-damaged', 'revoked tokens may be taken again', { rows: damaged })
+        // The content of a damaged row is lost. The other rows are good, so the start goes on.
+        if (damaged > 0)
+          log.error('storage.revocations-damaged', 'some stored revocations are damaged; the relay accepts their tokens again', {
+            rows: damaged,
+          })
         return rows.map((row) => ({ jti: originalText(row.jti), revokedAtMs: row.revoked_at_ms }))
       }),
     cursor: () =>

@@ -51,7 +51,7 @@ it.each(['covered_seq = covered_seq + 1', 'body_ahead = 1 - body_ahead'])(
   '[LIFE-5] a log whose head was changed (%s) makes its document unavailable',
   async (set) => {
     const { key } = written(await host.documents.write(creation(REF)))
-    await host.updates.append([{ key, actor: 'ann', atMs: 1, update: new Uint8Array([1]) }])
+    await host.updates.append([{ key, afterSeq: 0, actor: 'ann', atMs: 1, update: new Uint8Array([1]) }])
     expect(await host.documents.state(REF)).toMatchObject({ kind: 'document', head: { lastSeq: 1, coveredSeq: 0 } })
     tamper(`update log_heads set ${set}`)
     await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED)
@@ -107,7 +107,7 @@ it('[OPS-11] a share link that was made to last longer opens nothing', async () 
   expect(await host.shareLinks.revoke(key, 'l', 50)).toBe('revoked')
 })
 
-it('[OPS-11] a revocation that was changed is told, and the others are read', async () => {
+it('[OPS-11] a changed revocation is reported, and the others are read', async () => {
   await host.revocations.add([{ jti: 'a', revokedAtMs: 5 }], { keep: 9 })
   await host.revocations.add([{ jti: 'a', revokedAtMs: 4 }], { keep: 9 })
   expect(await host.revocations.all()).toEqual([{ jti: 'a', revokedAtMs: 4 }])
@@ -117,7 +117,7 @@ it('[OPS-11] a revocation that was changed is told, and the others are read', as
   expect(errors).toEqual(['storage.revocations-damaged'])
 })
 
-it('[OPS-11] [TOOL-22] a remembered write that was changed is not told to anybody', async () => {
+it('[OPS-11] [TOOL-22] a remembered write that was changed is never answered', async () => {
   const once = { request: 'r', digest: 'd', answer: '{"id":"x"}', sinceMs: 0 }
   written(await host.documents.write(creation(REF, '{}', { once })))
   expect(await host.documents.remembered(W, once)).toEqual({ digest: 'd', answer: '{"id":"x"}', version: 1 })

@@ -3,7 +3,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Tables } from './tables.ts'
 
-/** What the checksum of a row is over, table by table; its key is in it, so that exchanged rows show as damage too. [OPS-11] */
+/**
+ * For each table the columns that the checksum covers, including the key, so that swapped rows show as damage too.
+ * [OPS-11]
+ */
 const SUMMED = {
   tombstones: ['workspace_id', 'id', 'deleted_at_ms', 'last_server_version', 'owner_id'],
   revocations: ['jti', 'revoked_at_ms'],
@@ -12,13 +15,14 @@ const SUMMED = {
   blob_uploaders: ['workspace_id', 'hash', 'sub'],
   blob_uploads: ['id', 'workspace_id', 'hash', 'bytes', 'kind', 'sub', 'expires_at_ms', 'remove_at_ms'],
   registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value'],
+  former_clients: ['workspace_id', 'id', 'until_ms', 'clients'],
   remembered_writes: ['workspace_id', 'request', 'digest', 'answer', 'version', 'at_ms'],
 } as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
 
 export type SummedTable = keyof typeof SUMMED
 type Unsummed<T extends SummedTable> = Omit<Tables[T], 'crc32'>
 
-/** A row that says everything once, and not what was written: whoever needs it answers 503. */
+/** A row whose content is not what was written; whoever needs it answers 503. */
 export class DamagedRowError extends RelayError {
   constructor(what: string) {
     super('UNAVAILABLE', `${what} is damaged in the store: its row does not have its checksum`)
@@ -26,12 +30,14 @@ export class DamagedRowError extends RelayError {
   }
 }
 
-/** The row as it is inserted. */
+/** Returns the row with its checksum, for an insert. */
 export function withChecksum<T extends SummedTable>(table: T, row: Unsummed<T>): Unsummed<T> & { readonly crc32: number } {
   return { ...row, crc32: checksumOf(table, row) }
 }
 
-/** Rows of before checksums were kept, or by a program that keeps none, have none that could be wrong. [LIFE-29] */
+/**
+ * Whether the row is what was written. Rows from releases without checksums have none and are not checked. [LIFE-29]
+ */
 export function isAsWritten<T extends SummedTable>(table: T, row: Unsummed<T> & { readonly crc32: number | null }): boolean {
   return row.crc32 === null || row.crc32 === checksumOf(table, row)
 }
@@ -42,18 +48,18 @@ function checksumOf<T extends SummedTable>(table: T, row: Unsummed<T>): number {
   return table === 'blob_grants' ? sum + stateSum(row as unknown as GrantState) : sum
 }
 
-/** What changes of a grant while it lasts. */
+/** The part of a grant that changes during its life. */
 type GrantState = Pick<Tables['blob_grants'], 'metered' | 'unreferenced_at_ms'>
 
 const METERED = 7
 const UNREFERENCED = 3
 
-/** Added to the checksum of the rest, and so it can be changed without reading the row. */
+/** This part is added to the checksum of the rest, so it can be changed without reading the row. */
 function stateSum({ metered, unreferenced_at_ms }: GrantState): number {
   return METERED * metered + UNREFERENCED * (unreferenced_at_ms ?? -1)
 }
 
-/** For an update of grants. The checksum follows by the difference: a grant that was damaged stays so. */
+/** For an update of grants. The checksum changes by the difference, so a damaged grant stays damaged. */
 export function grantState(state: {
   readonly metered?: 0 | 1
   readonly unreferenced_at_ms: number | null
@@ -67,7 +73,7 @@ export function grantState(state: {
   }
 }
 
-/** Of what a log's head says of the body: written when that changes, not with every append. [LIFE-7] */
+/** Checksum of what a log's head says about the body: written when that changes, and not with every append. [LIFE-7] */
 export function flagsChecksum(key: number, coveredSeq: number, bodyAhead: number): number {
   return crc32(`log_heads ${key} ${coveredSeq} ${bodyAhead}`)
 }

@@ -67,7 +67,9 @@ export function sqlShareLinks({ engine, reader }: Database, queue: CommitQueue, 
   }
 }
 
-/** The document stays locked until the commit, so that neither a removal nor another issue comes between counting and writing. */
+/**
+ * Locks the document until the commit, so that neither a removal nor another link comes between counting and writing.
+ */
 async function issue(
   writer: Writer,
   engine: Engine,

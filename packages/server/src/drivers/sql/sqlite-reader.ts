@@ -2,7 +2,9 @@ import { chownSync, existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import type { Cell, StoreSource } from '../../backup/store-archive.port.ts'
+import { acceptedLosses } from './accepted-losses.ts'
 import { layoutOf, type TableFacts } from './archive-layout.ts'
+import { STORE_ID, STORE_MARK } from './sqlite-losses.ts'
 import { adapter, TransactionalSqlite } from './sqlite.ts'
 import type { Connection, Tables } from './tables.ts'
 
@@ -54,8 +56,11 @@ export function sqliteSource(path: string): StoreSource {
         const layout = await layoutOf(db, async () => tableFacts(file))
         return await work({
           layout,
+          acceptedLosses: await acceptedLosses(db),
           async *rows({ name, columns }) {
-            const statement = file.prepare(`select ${columns.map(quoted).join(', ')} from ${quoted(name)}`)
+            // The mark belongs to the file at its place, not to what a copy holds; a restored store is given its own.
+            const copied = name === 'store_facts' ? ` where name not in ('${STORE_ID}', '${STORE_MARK}')` : ''
+            const statement = file.prepare(`select ${columns.map(quoted).join(', ')} from ${quoted(name)}${copied}`)
             statement.setReturnArrays(true)
             yield* statement.iterate() as unknown as Iterable<readonly Cell[]>
           },

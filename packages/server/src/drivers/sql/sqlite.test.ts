@@ -25,7 +25,7 @@ describe('one process per store', () => {
     await (await openHost(url))[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-5] a file that is no store is refused by name and left as it is', async () => {
+  it('[LIFE-5] a file that is not a store is refused by name and not changed', async () => {
     const { url, path } = newStore()
     writeFileSync(path, Buffer.alloc(8192, 'not a database '))
     const before = statSync(path)
@@ -37,7 +37,7 @@ describe('one process per store', () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'd' })))
-    await host.updates.append([{ key, actor: 'ada', atMs: 1, update: update(1) }])
+    await host.updates.append([{ key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }])
     await host[Symbol.asyncDispose]()
     expect(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0)
     const db = new DatabaseSync(path, { readOnly: true })
@@ -53,7 +53,8 @@ describe('cost', () => {
       const host = await openHost(url)
       const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'd' }, 'x'.repeat(bodyBytes))))
       const before = statSync(`${path}-wal`).size
-      for (let i = 0; i < 20; i++) await host.updates.append([{ key, actor: 'ada', atMs: 1, update: new Uint8Array(50) }])
+      for (let i = 0; i < 20; i++)
+        await host.updates.append([{ key, afterSeq: i, actor: 'ada', atMs: 1, update: new Uint8Array(50) }])
       const bytes = statSync(`${path}-wal`).size - before
       await host[Symbol.asyncDispose]()
       return bytes

@@ -1,47 +1,70 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import { at } from '../../kernel/at.ts'
+import { makeFolder } from '../../kernel/folders.ts'
+import { systemRandom } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OpenTransaction, UpdateColumns } from './engine.ts'
+import { Checkpoints } from './sqlite-checkpoints.ts'
+import { flushLeftLog, keepDamagedLog, sqliteLosses, unreadTailOf } from './sqlite-losses.ts'
+import { StoreInUseError } from './store-in-use.ts'
+import { type StoreLoss, StoreLossError } from './store-loss.ts'
+import { removeMark } from './store-mark.ts'
 import type { Tables, Writer } from './tables.ts'
 
 export interface SqliteOptions {
   /** NORMAL loses acknowledged records in a power cut; it exists so that the fault tests can be seen to fail. [D2, D-11] */
   readonly synchronous: 'FULL' | 'NORMAL'
+  /**
+   * What becomes of a store that shows the loss of acknowledged writes: `refuse` (the default) leaves it as it is, `accept` opens it with what
+   * is left, `replace` takes no notice of the mark of a former store, for a restore into an empty place. [CFG-11]
+   */
+  readonly onLoss?: 'refuse' | 'accept' | 'replace'
 }
 
 const BUSY_TIMEOUT_MS = 5000
-/** 16 MiB of write-ahead log between checkpoints. At SQLite's 4 MiB, appends under load waited two to four times as long at the 99th percentile. */
-const CHECKPOINT_PAGES = 4096
 const FULL_CHECK_BYTES = 64 << 20
 const CACHED_STATEMENTS = 200
 
 /**
- * Opens the file, made when missing, for this process alone.
+ * Opens the file, made when missing, for this process alone. A store that has lost acknowledged writes is left as it is, see `onLoss`.
  *
- * @throws Error naming the file when another process uses it, it is damaged, or it cannot be opened
+ * @throws Error naming the file when another process uses it, it is damaged, it has lost writes, or it cannot be opened
  */
-export function openSqlite(path: string, options: SqliteOptions): Database {
-  mkdirSync(dirname(path), { recursive: true })
+export function openSqlite(path: string, options: SqliteOptions, log: Logger): Database {
+  makeFolder(dirname(path), 0o777)
   const lock = lockStore(path)
   try {
+    const losses = admitLosses(path, options)
+    warnOfTail(path, log)
+    flushLeftLog(path)
     const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
-    writer.exec(
-      `pragma journal_mode = wal; pragma synchronous = ${options.synchronous}; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
-    )
+    writer.exec(`pragma journal_mode = wal; pragma synchronous = ${options.synchronous}; pragma wal_autocheckpoint = 0`)
     checkIntegrity(writer, path)
+    // A log that begins anew holds nothing of an earlier process that a later look could take for lost.
+    writer.exec('pragma wal_checkpoint(truncate)')
     const reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     reader.exec('pragma query_only = on')
     const writerKysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(writer) }) })
     const readerKysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(reader) }) })
+    const isBroken = (error: unknown) => sqliteFault(error) === 'broken'
+    const checkpoints = new Checkpoints({ db: writer, path, random: systemRandom, timers: systemTimers, log, isBroken })
     return {
       engine: sqliteEngine(writer),
       writer: writerKysely,
-      begin: transactions(writer, writerKysely),
+      begin: transactions(writer, writerKysely, checkpoints),
       reader: readerKysely,
+      losses,
+      mark: async () => checkpoints.start(),
+      unmark: async () => removeMark(path),
+      occupy: async () => undefined,
       async close() {
         reader.close()
         try {
+          checkpoints.end()
           writer.exec('pragma wal_checkpoint(truncate)')
         } finally {
           writer.close()
@@ -51,14 +74,67 @@ export function openSqlite(path: string, options: SqliteOptions): Database {
     }
   } catch (error) {
     lock.close()
+    if (error instanceof StoreLossError) throw error
     const code = (errorCode(error) ?? 0) & 0xff
     const damaged = DAMAGE_CODES.has(code) ? 'it is damaged: ' : ''
     throw new Error(`cannot open the store ${path}: ${damaged}${messageOf(error)}`, { cause: error })
   }
 }
 
+/** Opens a file that another process has, for a short transaction beside it; that process keeps the log and its checkpoints. [CFG-11] */
+export function openSqliteBeside(path: string): Database {
+  const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
+  writer.exec('pragma synchronous = FULL; pragma wal_autocheckpoint = 0')
+  const kysely = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(writer) }) })
+  return {
+    engine: sqliteEngine(writer),
+    writer: kysely,
+    async begin() {
+      // What it reads must still hold when it writes.
+      writer.exec('begin immediate')
+      return {
+        writer: kysely as Writer,
+        commit: async () => writer.exec('commit'),
+        rollback: async () => writer.exec('rollback'),
+      }
+    },
+    reader: kysely,
+    losses: [],
+    mark: async () => undefined,
+    unmark: async () => undefined,
+    occupy: async () => undefined,
+    close: async () => writer.close(),
+  }
+}
+
+/** Answers the losses that the caller accepts; a damaged log is copied before anything can overwrite it. */
+function admitLosses(path: string, { onLoss = 'refuse' }: SqliteOptions): readonly StoreLoss[] {
+  const losses = sqliteLosses(path)
+  if (onLoss === 'accept') {
+    return losses.map((loss) => {
+      if (loss.kind !== 'log') return loss
+      return { ...loss, detail: `${loss.detail}; the damaged log is kept as ${keepDamagedLog(path)}` }
+    })
+  }
+  const counted = onLoss === 'replace' ? losses.filter(({ kind }) => kind === 'log') : losses
+  if (counted.length > 0) throw new StoreLossError(path, counted)
+  return []
+}
+
+/** Opening the store takes these bytes away, so this is the only moment at which anybody learns of them. */
+function warnOfTail(path: string, log: Logger): void {
+  const tail = unreadTailOf(path)
+  if (tail === null) return
+  log.warn(
+    'storage.log_tail',
+    'The end of the write-ahead log is not a whole transaction and is left out. A crash or a power cut within a write leaves such an end, and ' +
+      'nobody was told that this write was saved. Without one it means that bytes of the last saved write were damaged or cut off.',
+    { file: `${path}-wal`, ...tail },
+  )
+}
+
 /** On the one connection there is, a transaction is a state of it. Going through Kysely's own costs as much as a small commit. */
-function transactions(db: DatabaseSync, kysely: Kysely<Tables>): Database['begin'] {
+function transactions(db: DatabaseSync, kysely: Kysely<Tables>, checkpoints: Checkpoints): Database['begin'] {
   const [begin, commit, rollback] = ['begin', 'commit', 'rollback'].map((text) => db.prepare(text)) as [
     StatementSync,
     StatementSync,
@@ -66,7 +142,11 @@ function transactions(db: DatabaseSync, kysely: Kysely<Tables>): Database['begin
   ]
   const open: OpenTransaction = {
     writer: kysely as Writer,
-    commit: async () => void commit.run(),
+    async commit() {
+      checkpoints.beforeCommit()
+      commit.run()
+      checkpoints.afterCommit()
+    },
     rollback: async () => void rollback.run(),
   }
   return async () => {
@@ -99,7 +179,7 @@ function lockStore(path: string): DatabaseSync {
     return lock
   } catch (error) {
     lock.close()
-    if (errorCode(error) === SQLITE_BUSY) throw new Error(`the store ${path} is in use by another process`)
+    if (errorCode(error) === SQLITE_BUSY) throw new StoreInUseError(`the store ${path} is in use by another process`)
     throw new Error(`cannot lock the store ${path}: ${messageOf(error)}`, { cause: error })
   }
 }
@@ -147,26 +227,19 @@ function sqliteEngine(db: DatabaseSync): Engine {
     async lockDocument() {},
     async lockWorkspace() {},
     async lockBlobs() {},
-    async advanceLogs(_writer, keys, counts) {
-      advance ??= db.prepare('update log_heads set last_seq = last_seq + ? where key = ? returning last_seq')
-      const last = new Map<number, number>()
-      for (const [i, key] of keys.entries()) {
-        const row = advance.get(counts[i] ?? 0, key)
-        if (row !== undefined) last.set(key, Number(row.last_seq))
+    async advanceLogs(_writer, advances) {
+      advance ??= db.prepare('update log_heads set last_seq = last_seq + ? where key = ? and last_seq = ?')
+      const moved = new Set<number>()
+      for (const { key, afterSeq, count } of advances) {
+        if (Number(advance.run(count, key, afterSeq).changes) === 1) moved.add(key)
       }
-      return last
+      return moved
     },
     async insertUpdates(_writer, rows: UpdateColumns) {
       insert ??= db.prepare('insert into updates (key, seq, actor, at_ms, crc32, bytes) values (?, ?, ?, ?, ?, ?)')
+      const { keys, seqs, actors, timesMs, checksums } = rows
       for (const [i, update] of rows.updates.entries()) {
-        insert.run(
-          rows.keys[i] ?? 0,
-          rows.seqs[i] ?? 0,
-          rows.actors[i] ?? '',
-          rows.timesMs[i] ?? 0,
-          rows.checksums[i] ?? 0,
-          update,
-        )
+        insert.run(at(keys, i), at(seqs, i), at(actors, i), at(timesMs, i), at(checksums, i), update)
       }
     },
     async nextIdentity(_writer, table) {

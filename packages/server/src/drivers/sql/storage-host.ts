@@ -1,9 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
+import { withCommitFaults } from './commit-faults.ts'
 import { CommitQueue, type CommitStats } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
+import { lineageGiver } from './lineage-reading.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { sqlDocuments } from './documents.ts'
 import { type HeadLists, sqlHeadLists } from './head-lists.ts'
@@ -13,6 +18,8 @@ import { sqlShareLinks } from './share-links.ts'
 import { answers } from './migrations/migrate.ts'
 import { sqlRevocations } from './revocations.ts'
 import { readingWith } from './reading.ts'
+import { Reserve } from './reserve.ts'
+import type { StoreLoss } from './store-loss.ts'
 import { type StoreTotals, storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
 import type { TestHooks } from './test-hooks.ts'
@@ -24,15 +31,24 @@ export interface StorageHostOptions {
   readonly url: string
   readonly commitDelayMs: number
   readonly serverWaitMs?: number
+  /** Opens a store that has lost acknowledged writes; see `SqliteOptions.onLoss`. */
+  readonly acceptLoss?: boolean
+  /** Called when the store loses acknowledged writes while it is in use; with it, the host is the one relay on the store. [CFG-10] */
+  readonly onLoss?: (loss: StoreLoss) => void
   readonly recovery: RecoveryRing
   readonly log: Logger
   readonly clock: Clock
+  /** Must keep the process alive until they fire. */
+  readonly timers: Timers
+  readonly random: Random
   readonly hooks: TestHooks
   readonly onFatal: (error: Error) => void
 }
 
 /** The ports on one database, in the thread that runs the SQL. */
 export interface StorageHost extends Stores, AsyncDisposable {
+  /** What the store had lost when it was opened, by its `kind`. [CFG-11] */
+  readonly losses: readonly StoreLoss[]
   readonly heads: HeadLists
   /** Resolves when the store can be read and written. After a failed commit it tries one, so that recovery shows. [LIFE-6, OPS-2] */
   ping(): Promise<void>
@@ -42,30 +58,66 @@ export interface StorageHost extends Stores, AsyncDisposable {
 
 /** @throws Error with a sentence for the operator */
 export async function openStorageHost(options: StorageHostOptions): Promise<StorageHost> {
-  const { url, commitDelayMs, serverWaitMs = 0, recovery, log, clock, hooks, onFatal } = options
-  const database = await openDatabase(url, { ...hooks, serverWaitMs }, log)
+  const {
+    url,
+    commitDelayMs,
+    serverWaitMs = 0,
+    acceptLoss = false,
+    recovery,
+    log,
+    clock,
+    timers,
+    random,
+    hooks,
+    onFatal,
+  } = options
+  const occupy = options.onLoss === undefined ? {} : { occupy: { onLost: onFatal, onLoss: options.onLoss } }
+  const onLoss = acceptLoss ? 'accept' : 'refuse'
+  const opened = await openDatabase(url, { ...hooks, ...occupy, serverWaitMs, onLoss }, log)
+  const database = hooks.commitFaults === undefined ? opened : withCommitFaults(opened, hooks.commitFaults)
+  for (const { kind, detail } of database.losses) {
+    log.error(
+      'storage.loss_accepted',
+      'The store has lost acknowledged writes; it is served with what is left, as --accept-loss says.',
+      {
+        kind,
+        detail,
+      },
+    )
+  }
+  await keepAcceptedLosses(opened.writer, opened.losses, clock)
   const queue = new CommitQueue({
     database,
     commitDelayMs,
     clock,
+    timers,
     log,
     onFatal,
     ackBeforeCommit: hooks.ackBeforeCommit,
     commitHoldMs: hooks.commitHoldMs,
+    ...(hooks.isCommitHeld === undefined ? {} : { isCommitHeld: hooks.isCommitHeld }),
     answerHoldMs: hooks.answerHoldMs,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
   })
   const longBodies = openLongBodies(database.reader)
-  const capturing = { engine: database.engine, ring: recovery, longBodies, log }
+  const capturing = { engine: database.engine, ring: recovery, longBodies, log, random }
+  // A tool beside the relay keeps none, and a database server has a disk of its own.
+  const isRelayOnFile = options.onLoss !== undefined && url.startsWith('sqlite:')
+  const reserve = isRelayOnFile ? new Reserve({ path: url.slice('sqlite:'.length), timers, log }) : null
+  const withSpace = <T>(run: () => Promise<T>): Promise<T> => (reserve === null ? run() : reserve.withSpace(run))
+  const documents = sqlDocuments(database, queue, log, capturing)
+  const revocations = sqlRevocations(database, queue, log)
+  const shareLinks = sqlShareLinks(database, queue, log)
   return {
-    documents: sqlDocuments(database, queue, log, capturing),
-    heads: sqlHeadLists(database.reader, log),
-    updates: sqlUpdates(database, queue, log),
-    revocations: sqlRevocations(database, queue, log),
+    losses: database.losses,
+    documents: { ...documents, remove: (...given) => withSpace(() => documents.remove(...given)) },
+    heads: sqlHeadLists(database.reader, lineageGiver(queue, random, log), log),
+    updates: sqlUpdates(database, queue, log, random),
+    revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },
     recovery: sqlRecovery(database, queue, log, capturing),
     blobs: sqlBlobLedger(database, queue, log),
     registries: sqlRegistries(database, queue, log),
-    shareLinks: sqlShareLinks(database, queue, log),
+    shareLinks: { ...shareLinks, revoke: (...given) => withSpace(() => shareLinks.revoke(...given)) },
     async ping() {
       if (!queue.healthy) await queue.run(PROBE_BYTES, (writer) => probe(writer, clock.nowMs()))
       await answers(database.reader).catch((error: unknown) => {
@@ -76,6 +128,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     totals: () => readingWith(log)(() => storeTotals(database.reader)),
     async [Symbol.asyncDispose]() {
       await longBodies[Symbol.asyncDispose]()
+      await reserve?.[Symbol.asyncDispose]()
       await queue.close()
       await database.close()
     },

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { AppendRecord, UpdateLog } from '../../sync/update-log.port.ts'
+import { createRoundTurns, type RoundTurns } from '../../kernel/round-turns.ts'
 import type { StorageHost } from './storage-host.ts'
 import {
   type AppendReply,
@@ -14,8 +15,22 @@ import {
   wireSeqOf,
 } from './storage-wire.ts'
 
+/** Calls that answer with as much as a whole document. */
+const LONG_READS: ReadonlySet<string> = new Set(['documents.read', 'updates.load', 'recovery.read'])
+const LONG_READS_PER_ROUND = 2
+
+/**
+ * Turns at reading whole documents, shared by all ports. A thread that gets one such call after another would look at nothing else until they end,
+ * and commits would wait for all of them. [C3]
+ */
+export const createReadTurns = (): RoundTurns => createRoundTurns({ perRound: LONG_READS_PER_ROUND })
+
 /** Answers the calls that arrive on `port` until it closes. Replies of one commit leave as one message. */
-export function serveStorage(port: MessagePort, host: StorageHost, close: () => Promise<void>): void {
+export function serveStorage(
+  port: MessagePort,
+  host: StorageHost,
+  { reads, close }: { readonly reads: RoundTurns; readonly close: () => Promise<void> },
+): void {
   const { documents, heads, updates, revocations, recovery, blobs, registries, shareLinks } = host
   const ports: Ports = {
     documents,
@@ -31,10 +46,17 @@ export function serveStorage(port: MessagePort, host: StorageHost, close: () => 
   const out = new Replies(port)
   port.on('message', (message: ToStorage) => {
     for (const item of message) {
-      if (item.kind === 'call') answer(ports, item, out)
-      else for (const call of unpackAppends(item)) append(updates, call, out)
+      if (item.kind === 'appends') for (const call of unpackAppends(item)) append(updates, call, out)
+      else if (LONG_READS.has(`${item.port}.${item.verb}`)) reads.run(holderOf(item), () => answer(ports, item, out))
+      else answer(ports, item, out)
     }
   })
+}
+
+/** Whose document a call is about, as far as it says so. */
+function holderOf({ args: [about] }: Call): string {
+  if (typeof about !== 'object' || about === null || !('workspaceId' in about)) return ''
+  return String(about.workspaceId)
 }
 
 function append(

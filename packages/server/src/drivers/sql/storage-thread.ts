@@ -1,9 +1,13 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../kernel/clock.ts'
+import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import { waitingTimers } from '../../kernel/timers.ts'
+import { RefusedStart } from '../../kernel/refused-start.ts'
 import type { RecoveryRing } from './recovery.ts'
 import { openStorageHost, type StorageHost } from './storage-host.ts'
-import { serveStorage } from './storage-server.ts'
+import type { StoreLoss } from './store-loss.ts'
+import { createReadTurns, serveStorage } from './storage-server.ts'
 import type { ThreadEvent } from './storage-wire.ts'
 import { testHooks } from './test-hooks.ts'
 
@@ -12,33 +16,42 @@ export interface StorageThreadData {
   readonly url: string
   readonly commitDelayMs: number
   readonly serverWaitMs: number
+  readonly acceptLoss: boolean
+  /** Whether this is the one relay on the store, and no tool beside it. */
+  readonly isRelay: boolean
   readonly recovery: RecoveryRing
   readonly port: MessagePort
 }
 
 async function main(parent: MessagePort, data: StorageThreadData): Promise<void> {
-  const { url, commitDelayMs, serverWaitMs, recovery, port } = data
+  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, recovery, port } = data
   const tell = (event: ThreadEvent) => parent.postMessage(event)
   const host = await openStorageHost({
     url,
     commitDelayMs,
     serverWaitMs,
+    acceptLoss,
+    ...(isRelay && { onLoss: (loss: StoreLoss) => tell({ kind: 'loss', loss }) }),
     recovery,
     log: forwardingLogger(tell),
     clock: systemClock,
+    timers: waitingTimers,
+    random: systemRandom,
     hooks: testHooks(process.env),
     onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
   }).catch((error: unknown) => {
-    tell({ kind: 'failed-to-open', message: error instanceof Error ? error.message : String(error) })
+    const remedy = error instanceof RefusedStart ? { remedy: error.remedy } : {}
+    tell({ kind: 'failed-to-open', message: error instanceof Error ? error.message : String(error), ...remedy })
     return null
   })
   if (host === null) return parent.close()
   serve(parent, port, host)
-  tell({ kind: 'ready' })
+  tell({ kind: 'ready', losses: host.losses })
 }
 
 function serve(parent: MessagePort, first: MessagePort, host: StorageHost): void {
   const ports = new Set<MessagePort>()
+  const reads = createReadTurns()
   const close = async () => {
     try {
       await host[Symbol.asyncDispose]()
@@ -53,7 +66,7 @@ function serve(parent: MessagePort, first: MessagePort, host: StorageHost): void
   const add = (port: MessagePort) => {
     ports.add(port)
     port.once('close', () => ports.delete(port))
-    serveStorage(port, host, close)
+    serveStorage(port, host, { reads, close })
   }
   add(first)
   parent.on('message', add)

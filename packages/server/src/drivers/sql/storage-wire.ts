@@ -1,8 +1,10 @@
 import type { ErrorCode } from '../../kernel/errors.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import { at } from '../../kernel/at.ts'
 import type { LogFields } from '../../kernel/log.ts'
 import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
+import type { StoreLoss } from './store-loss.ts'
 import type { StoreTotals } from './store-totals.ts'
 import type { HeadLists } from './head-lists.ts'
 import type { Stores } from './stores.ts'
@@ -37,11 +39,12 @@ export interface PackedAppends {
   /** Records of each call. */
   readonly counts: readonly number[]
   readonly keys: Float64Array
+  readonly afterSeqs: Float64Array
   readonly timesMs: Float64Array
   readonly lengths: Uint32Array
   readonly actors: readonly string[]
   readonly actorOf: Uint32Array
-  readonly catchUps: readonly { readonly record: number; readonly lastSeq: number; readonly version: number }[]
+  readonly catchUps: readonly { readonly record: number; readonly version: number }[]
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
@@ -81,8 +84,10 @@ export interface FromStorage {
 
 /** What the thread tells its parent beside the replies. */
 export type ThreadEvent =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'failed-to-open'; readonly message: string }
+  | { readonly kind: 'ready'; readonly losses: readonly StoreLoss[] }
+  /** One that shows while the store is in use. */
+  | { readonly kind: 'loss'; readonly loss: StoreLoss }
+  | { readonly kind: 'failed-to-open'; readonly message: string; readonly remedy?: string }
   | {
       readonly kind: 'log'
       readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -104,14 +109,16 @@ export function fromWireError({ code, message, details }: WireError): RelayError
 export function packAppends(calls: readonly { readonly id: number; readonly records: readonly AppendRecord[] }[]): PackedAppends {
   const records = calls.flatMap((call) => call.records)
   const keys = new Float64Array(records.length)
+  const afterSeqs = new Float64Array(records.length)
   const timesMs = new Float64Array(records.length)
   const lengths = new Uint32Array(records.length)
   const actorOf = new Uint32Array(records.length)
   const actors = new Map<string, number>()
-  const catchUps: { record: number; lastSeq: number; version: number }[] = []
+  const catchUps: { record: number; version: number }[] = []
   let total = 0
-  for (const [i, { key, atMs, actor, update, catchUp }] of records.entries()) {
+  for (const [i, { key, afterSeq, atMs, actor, update, catchUp }] of records.entries()) {
     keys[i] = key
+    afterSeqs[i] = afterSeq
     timesMs[i] = atMs
     lengths[i] = update.byteLength
     total += update.byteLength
@@ -128,29 +135,29 @@ export function packAppends(calls: readonly { readonly id: number; readonly reco
   }
   const ids = calls.map((call) => call.id)
   const counts = calls.map((call) => call.records.length)
-  return { kind: 'appends', ids, counts, keys, timesMs, lengths, actors: [...actors.keys()], actorOf, catchUps, bytes }
+  return { kind: 'appends', ids, counts, keys, afterSeqs, timesMs, lengths, actors: [...actors.keys()], actorOf, catchUps, bytes }
 }
 
 export function unpackAppends(packed: PackedAppends): { readonly id: number; readonly records: readonly AppendRecord[] }[] {
+  const { keys, afterSeqs, timesMs, lengths, actors, actorOf, bytes, ids, counts } = packed
+  const versions = new Map(packed.catchUps.map(({ record, version }) => [record, version]))
   const records: AppendRecord[] = []
   let start = 0
-  for (const [i, length] of packed.lengths.entries()) {
-    const update = packed.bytes.subarray(start, start + length)
-    start += length
+  for (const [i, length] of lengths.entries()) {
+    const version = versions.get(i)
     records.push({
-      key: packed.keys[i] ?? 0,
-      atMs: packed.timesMs[i] ?? 0,
-      actor: packed.actors[packed.actorOf[i] ?? 0] ?? '',
-      update,
+      key: at(keys, i),
+      afterSeq: at(afterSeqs, i),
+      atMs: at(timesMs, i),
+      actor: at(actors, at(actorOf, i)),
+      update: bytes.subarray(start, start + length),
+      ...(version === undefined ? {} : { catchUp: { version } }),
     })
-  }
-  for (const { record, lastSeq, version } of packed.catchUps) {
-    const plain = records[record]
-    if (plain !== undefined) records[record] = { ...plain, catchUp: { lastSeq, version } }
+    start += length
   }
   let from = 0
-  return packed.ids.map((id, i) => {
-    const count = packed.counts[i] ?? 0
+  return ids.map((id, i) => {
+    const count = at(counts, i)
     from += count
     return { id, records: records.slice(from - count, from) }
   })

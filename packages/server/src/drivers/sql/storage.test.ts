@@ -26,21 +26,17 @@ describe('the storage thread', () => {
     const [one, two] = [storageFromPort(storage.workerPort()), storageFromPort(storage.workerPort())]
     const head = written(await storage.documents.write(creation(ref)))
     const bytes = new Uint8Array([0, 1, 2, 3]).subarray(1, 3)
-    const record = { key: head.key, actor: 'ada', atMs: 1, update: bytes }
-    const seqs = await Promise.all([one, two].map(({ updates }) => updates.append([record])))
-    expect(
-      seqs
-        .flat()
-        .map((outcome) => outcome.kind === 'appended' && outcome.seq)
-        .sort(),
-    ).toEqual([1, 2])
+    const record = { key: head.key, afterSeq: 0, actor: 'ada', atMs: 1, update: bytes }
+    const outcomes = await Promise.all([one, two].map(({ updates }) => updates.append([record])))
+    expect(outcomes.map(([outcome]) => outcome?.kind).sort()).toEqual(['appended', 'conflict'])
+    expect(await two.updates.append([{ ...record, afterSeq: 1 }])).toEqual([{ kind: 'appended', seq: 2 }])
     expect([...bytes]).toEqual([1, 2])
     expect(await one.updates.load(head.key)).toMatchObject({ records: [{ update: update(1, 2) }, { update: update(1, 2) }] })
     const snapshot = { update: bytes, stateVector: bytes, throughSeq: 9 }
     await expect(two.updates.compact(head.key, snapshot)).rejects.toMatchObject({ name: 'RelayError', code: 'INTERNAL' })
     expect([...bytes]).toEqual([1, 2])
     const stats = await storage.stats()
-    expect([stats.appendSeconds.length, stats.queuedBytes, stats.failures]).toEqual([2, 0, 1])
+    expect([stats.appendSeconds.length, stats.queuedBytes, stats.failures]).toEqual([3, 0, 1])
     expect((await storage.stats()).appendSeconds).toEqual([])
     await storage.ping()
   })
@@ -49,7 +45,7 @@ describe('the storage thread', () => {
     await using storage = await open()
     const { documents, updates } = storage
     const head = written(await documents.write(creation(ref)))
-    const record = (n: number) => ({ key: head.key, actor: 'ada', atMs: n, update: update(n) })
+    const record = (n: number) => ({ key: head.key, afterSeq: n - 1, actor: 'ada', atMs: n, update: update(n) })
     const live = change(head, '{"live":1}', { log: { kind: 'live', lastSeq: 2, append: [{ actor: 'bob', update: update(3) }] } })
     const results = await Promise.all([
       updates.append([record(1)]),
@@ -66,13 +62,13 @@ describe('the storage thread', () => {
     const worker = storageFromPort(storage.workerPort())
     const head = written(await storage.documents.write(creation(ref)))
     const last = worker.updates.append(
-      Array.from({ length: 300 }, (_, i) => ({ key: head.key, actor: 'ada', atMs: i, update: update(1) })),
+      Array.from({ length: 300 }, (_, i) => ({ key: head.key, afterSeq: i, actor: 'ada', atMs: i, update: update(1) })),
     )
     const fatal: Error[] = []
     storage.onFatal((error) => fatal.push(error))
     await Promise.all([last, storage[Symbol.asyncDispose]()])
     expect(await last).toHaveLength(300)
-    await expect(worker.updates.append([{ key: 1, actor: 'a', atMs: 1, update: update(1) }])).rejects.toMatchObject({
+    await expect(worker.updates.append([{ key: 1, afterSeq: 0, actor: 'a', atMs: 1, update: update(1) }])).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     })
     await expect(storage.documents.state(ref)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -86,7 +82,7 @@ describe('the storage thread', () => {
     const { port1, port2 } = new MessageChannel()
     const client = storageFromPort(port1)
     const calls = Promise.allSettled([
-      client.updates.append([{ key: 1, actor: 'a', atMs: 1, update: update(1) }]),
+      client.updates.append([{ key: 1, afterSeq: 0, actor: 'a', atMs: 1, update: update(1) }]),
       client.documents.state(ref),
     ])
     port2.close()
@@ -96,7 +92,7 @@ describe('the storage thread', () => {
     ])
   })
 
-  it('[LIFE-6] failed commits are told to the log of the parent; a probe commits again once the fault is gone', async () => {
+  it('[LIFE-6] failed commits reach the log of the parent; a probe commits again once the fault is gone', async () => {
     const lines: string[] = []
     const log = { ...silentLogger, error: (event: string) => lines.push(event) }
     await (await open())[Symbol.asyncDispose]()
@@ -140,17 +136,27 @@ describe('the storage thread', () => {
 })
 
 it('[LIFE-4] appends survive the packing of a message', () => {
-  const catchUp = { lastSeq: 3, version: 2 }
+  const catchUp = { version: 2 }
   const calls = [
-    { id: 7, records: [{ key: 1, actor: 'ada', atMs: 1_763_000_000_000, update: update(1, 2) }] },
+    { id: 7, records: [{ key: 1, afterSeq: 2 ** 40, actor: 'ada', atMs: 1_763_000_000_000, update: update(1, 2) }] },
     { id: 8, records: [] },
     {
       id: 9,
       records: [
-        { key: 2, actor: 'bob', atMs: 2, update: update(), catchUp },
-        { key: 1, actor: 'ada', atMs: 3, update: update(3) },
+        { key: 2, afterSeq: 0, actor: 'bob', atMs: 2, update: update(), catchUp },
+        { key: 1, afterSeq: 7, actor: 'ada', atMs: 3, update: update(3) },
       ],
     },
   ]
   expect(unpackAppends(structuredClone(packAppends(calls)))).toEqual(calls)
+})
+
+it('[LIFE-5] a message whose columns differ in length is refused, and no value is made up for a missing one', () => {
+  const record = { key: 1, afterSeq: 0, actor: 'ada', atMs: 3, update: update(3) }
+  const packed = packAppends([{ id: 1, records: [record, { ...record, afterSeq: 1 }] }])
+  for (const column of ['keys', 'afterSeqs', 'timesMs'] as const) {
+    expect(() => unpackAppends({ ...packed, [column]: new Float64Array([1]) })).toThrow(RangeError)
+  }
+  expect(() => unpackAppends({ ...packed, actors: [] })).toThrow(RangeError)
+  expect(() => unpackAppends({ ...packed, counts: [] })).toThrow(RangeError)
 })

@@ -1,10 +1,12 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Logger } from '../../kernel/log.ts'
+import { RefusedStart } from '../../kernel/refused-start.ts'
 import type { CommitStats } from './commit-queue.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery.ts'
 import { storageFromPort } from './storage-client.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
+import type { StoreLoss } from './store-loss.ts'
 import type { StoreTotals } from './store-totals.ts'
 import type { Stores } from './stores.ts'
 
@@ -18,6 +20,13 @@ export interface StorageOptions {
   readonly recovery?: RecoveryRing
   /** How long to wait for a database server that does not answer yet; 0 when absent. */
   readonly serverWaitMs?: number
+  /** Opens a store that shows the loss of acknowledged writes; it is refused when absent. [CFG-11] */
+  readonly acceptLoss?: boolean
+  /**
+   * Called with each loss of acknowledged writes that the store shows, those of the start included. With it the store is opened as the one relay
+   * that may use it: a second one on a database server is refused.
+   */
+  readonly onLoss?: (loss: StoreLoss) => void
 }
 
 /** The store, run in a thread of its own. Disposing commits what is queued, writes SQLite's side file back and ends the thread. */
@@ -36,9 +45,17 @@ export interface Storage extends Stores, AsyncDisposable {
 
 /** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { url, commitDelayMs, log, serverWaitMs = 0, recovery = DEFAULT_RECOVERY_RING } = options
+  const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false, recovery = DEFAULT_RECOVERY_RING } = options
   const { port1, port2 } = new MessageChannel()
-  const data: StorageThreadData = { url, commitDelayMs, serverWaitMs, recovery, port: port2 }
+  const data: StorageThreadData = {
+    url,
+    commitDelayMs,
+    serverWaitMs,
+    acceptLoss,
+    isRelay: options.onLoss !== undefined,
+    recovery,
+    port: port2,
+  }
   const worker = new Worker(new URL('./storage-thread.ts', import.meta.url), {
     workerData: data,
     transferList: [port2],
@@ -46,7 +63,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   })
   const fatal = new FatalSignal()
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  await started(worker, log, fatal)
+  await started(worker, log, fatal, options.onLoss ?? (() => undefined))
   const ports = storageFromPort(port1)
   worker.unref()
   const close = async () => {
@@ -78,14 +95,17 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
-function started(worker: Worker, log: Logger, fatal: FatalSignal): Promise<void> {
+function started(worker: Worker, log: Logger, fatal: FatalSignal, onLoss: (loss: StoreLoss) => void): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     worker.on('message', (event: ThreadEvent) => {
       switch (event.kind) {
         case 'ready':
+          for (const loss of event.losses) onLoss(loss)
           return resolve()
+        case 'loss':
+          return onLoss(event.loss)
         case 'failed-to-open':
-          return reject(new Error(event.message))
+          return reject(event.remedy === undefined ? new Error(event.message) : new RefusedStart(event.message, event.remedy))
         case 'log':
           return log[event.level](event.event, event.msg, event.fields)
         case 'fatal':

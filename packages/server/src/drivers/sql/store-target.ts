@@ -19,7 +19,7 @@ export const KNOWN_STORE = { format: STORE_FORMAT, steps: Object.keys(MIGRATIONS
  * @throws Error with a sentence for the operator, e.g. when a relay is running on it
  */
 export async function openStoreTarget(url: string, log: Logger): Promise<StoreTarget> {
-  const database = await connect(url, { synchronous: 'FULL' }, log)
+  const database = await connect(url, { synchronous: 'FULL', onLoss: 'replace' }, log)
   const { engine, writer: db } = database
   return {
     state: await fillState(db),
@@ -31,8 +31,13 @@ export async function openStoreTarget(url: string, log: Logger): Promise<StoreTa
         await sql`create table if not exists store_facts (name ${text} primary key, value ${text} not null)`.execute(writer)
         await setFact(writer, RESTORE_MARK, 'begun')
       })
+      await database.unmark()
     },
-    fill: (layout, rows) => db.transaction().execute((writer) => fill(database, writer, layout, rows)),
+    async fill(layout, rows) {
+      const written = await db.transaction().execute((writer) => fill(database, writer, layout, rows))
+      await database.mark()
+      return written
+    },
     [Symbol.asyncDispose]: () => database.close(),
   }
 }
@@ -55,13 +60,18 @@ async function fill(
   await sql`drop table store_facts`.execute(writer)
   await applySteps(writer, engine.columnTypes, steps)
   const written = new Map<string, number>()
-  for (const table of tables) {
+  for (const table of referencedFirst(tables)) {
     written.set(table.name, await writeRows(writer, table, rows(table)))
     if (table.identity !== null) await engine.continueAbove(writer, table.name, table.identity.column, table.identity.last)
   }
   await applySteps(writer, engine.columnTypes, Object.keys(MIGRATIONS))
   if (format !== STORE_FORMAT) await setFact(writer, 'format', String(STORE_FORMAT))
   return written
+}
+
+/** Other tables refer to `documents`; a database that was itself restored, e.g. by pg_restore, names its tables in any order. */
+function referencedFirst(tables: readonly ArchivedTable[]): readonly ArchivedTable[] {
+  return [...tables.filter(({ name }) => name === 'documents'), ...tables.filter(({ name }) => name !== 'documents')]
 }
 
 async function writeRows(

@@ -1,3 +1,4 @@
+import { documentBytes } from './quota.ts'
 import type { Connection } from './tables.ts'
 
 /** Of all workspaces together. */
@@ -14,10 +15,6 @@ export interface StoreTotals {
  * for a look now and then, not for every scrape. [OPS-3]
  */
 export async function storeTotals(db: Connection): Promise<StoreTotals> {
-  const documents = await db
-    .selectFrom('documents')
-    .select((e) => e.fn.sum<number | null>('size_bytes').as('bytes'))
-    .executeTakeFirst()
   const blobs = await db
     .selectFrom('blob_grants')
     .select((e) => e.fn.sum<number | null>('size_bytes').as('bytes'))
@@ -33,7 +30,7 @@ export async function storeTotals(db: Connection): Promise<StoreTotals> {
     .select((e) => e.fn.countAll<number>().as('count'))
     .executeTakeFirst()
   return {
-    documentBytes: documents?.bytes ?? 0,
+    documentBytes: await documentBytes(db, null),
     blobBytes: blobs?.bytes ?? 0,
     unownedDocuments: unowned?.count ?? 0,
     recoveryPoints: points?.count ?? 0,

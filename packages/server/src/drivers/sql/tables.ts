@@ -20,6 +20,9 @@ export interface Tables {
     /** JSON of `BodyFacts`. */
     facts: string
     crc32: number
+    /** Null until the document is first read, or its turn comes; then it stays. [WS-61] */
+    lineage: string | null
+    lineage_crc32: number | null
   }
   /** Apart from `documents`, so that appending an edit rewrites some thirty bytes. [LIFE-7] */
   log_heads: {
@@ -95,6 +98,8 @@ export interface Tables {
     expires_at_ms: number
     crc32: number
   }
+  /** The relay that uses the store; always empty on SQLite. [CFG-10] */
+  instances: { holder: string; place: string; beat: number; at_ms: number }
   /** What callers may ask for again. [TOOL-22] */
   remembered_writes: {
     workspace_id: string
@@ -114,6 +119,8 @@ export interface Tables {
     owner_id: string
     crc32: number | null
   }
+  /** Y clients that wrote in former lives of an id, as JSON, newest first. [WS-62] */
+  former_clients: { workspace_id: string; id: string; until_ms: number; clients: string; crc32: number }
   revocations: { jti: string; revoked_at_ms: number; crc32: number | null }
 }
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../kernel/log.ts'
@@ -24,6 +27,17 @@ it('[LIFE-1] nothing weakens durability unless the environment allows test hooks
     commitHoldMs: 9,
     answerHoldMs: 8,
   })
+})
+
+it('[LIFE-1] commits are held while there is a file that the environment names, and not without test hooks', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'docrelay-hooks-')), 'hold')
+  const held = testHooks({ RELAY_TEST_HOOKS: '1', RELAY_TEST_COMMIT_HOLD_FILE: file }).isCommitHeld
+  expect(testHooks({ RELAY_TEST_COMMIT_HOLD_FILE: file })).toEqual(STRONG)
+  expect(held?.()).toBe(false)
+  writeFileSync(file, '')
+  expect(held?.()).toBe(true)
+  rmSync(dirname(file), { recursive: true })
+  expect(held?.()).toBe(false)
 })
 
 it('[LIFE-1] the file is opened as a write-ahead log that is flushed at every commit', async () => {

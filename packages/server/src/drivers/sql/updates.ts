@@ -1,16 +1,19 @@
 import { RelayError } from '../../kernel/errors.ts'
-import type { AppendOutcome, AppendRecord, Snapshot, UpdateLog } from '../../sync/update-log.port.ts'
+import type { AppendOutcome, AppendRecord, RebuiltLog, Snapshot, UpdateLog } from '../../sync/update-log.port.ts'
 import { snapshotChecksum, updateChecksum } from './checksum.ts'
+import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Database, Engine } from './engine.ts'
+import { keepFormerClients } from './former-clients.ts'
+import { lineageColumns, newLineage } from './lineage.ts'
 import { loadLog, recordsAfter } from './log-reading.ts'
 import { readingWith } from './reading.ts'
 import { headFlags } from './row-checksums.ts'
-import { storedText } from './stored-text.ts'
+import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
-export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log: Logger): UpdateLog {
+export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log: Logger, random: Random): UpdateLog {
   const reading = readingWith(log)
   return {
     append: (records) => (records.length === 0 ? Promise.resolve([]) : queue.append(records)),
@@ -29,45 +32,67 @@ export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log
         await engine.lockDocument(writer, { key })
         return compactLog(writer, key, snapshot)
       }),
-    rebuild: (key, update, stateVector, detail) =>
-      queue.run(update.byteLength, async (writer) => {
+    rebuild: (key, rebuilt) =>
+      queue.run(rebuilt.update.byteLength, async (writer) => {
         await engine.lockDocument(writer, { key })
-        return rebuildLog(writer, key, { update, stateVector }, detail)
+        return rebuildLog(writer, key, rebuilt, newLineage(random))
       }),
   }
 }
 
-/** Appends in the order given; the cost is that of the records. [LIFE-7] */
+/**
+ * Appends in the order given; the cost is that of the records. [LIFE-7] A record whose log ends elsewhere than where it says is a conflict:
+ * without this a record could be stored behind one that was lost. [LIFE-5]
+ */
 export async function appendTo(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
   const outcomes: AppendOutcome[] = []
   let from = 0
   for (let i = 0; i <= records.length; i++) {
     const record = records[i]
     if (record !== undefined && record.catchUp === undefined) continue
-    if (i > from) await appendBulk(writer, engine, records.slice(from, i), outcomes)
-    if (record !== undefined) outcomes.push(await appendCatchUp(writer, engine, record))
+    for (const runs of roundsOf(records.slice(from, i))) outcomes.push(...(await appendRuns(writer, engine, runs)))
+    if (record !== undefined) outcomes.push(await appendCatchUp(writer, engine, record, record.catchUp?.version))
     from = i + 1
   }
   return outcomes
 }
 
-async function appendBulk(
-  writer: Writer,
-  engine: Engine,
-  records: readonly AppendRecord[],
-  outcomes: AppendOutcome[],
-): Promise<void> {
-  const counts = new Map<number, number>()
-  for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1)
+/**
+ * Cuts a list so that the records of each document within a part follow one another; nearly always there is one part. A second one begins
+ * where a record of a document does not follow the one before it, as when a room was reset and loaded anew.
+ */
+function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
+  const rounds: AppendRecord[][] = []
+  let round: AppendRecord[] = []
+  let lastSeqs = new Map<number, number>()
+  for (const record of records) {
+    const before = lastSeqs.get(record.key)
+    if (before !== undefined && before !== record.afterSeq) {
+      rounds.push(round)
+      round = []
+      lastSeqs = new Map()
+    }
+    round.push(record)
+    lastSeqs.set(record.key, record.afterSeq + 1)
+  }
+  if (round.length > 0) rounds.push(round)
+  return rounds
+}
+
+/** Appends records of which those of one document follow one another. */
+async function appendRuns(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
+  const advances = new Map<number, { key: number; afterSeq: number; count: number }>()
+  for (const { key, afterSeq } of records) {
+    const advance = advances.get(key)
+    if (advance === undefined) advances.set(key, { key, afterSeq, count: 1 })
+    else advance.count++
+  }
   // In one order everywhere, so that two processes do not wait for each other.
-  const keys = [...counts.keys()].sort((a, b) => a - b)
-  const lastSeqs = await engine.advanceLogs(
+  const moved = await engine.advanceLogs(
     writer,
-    keys,
-    keys.map((key) => counts.get(key) ?? 0),
+    [...advances.values()].sort((a, b) => a.key - b.key),
   )
-  const next = new Map<number, number>()
-  for (const [key, last] of lastSeqs) next.set(key, last - (counts.get(key) ?? 0) + 1)
+  const existing = moved.size === advances.size ? moved : await existingLogs(writer, [...advances.keys()])
   const rows = {
     keys: [] as number[],
     seqs: [] as number[],
@@ -76,26 +101,33 @@ async function appendBulk(
     checksums: [] as number[],
     updates: [] as Uint8Array[],
   }
-  for (const { key, actor, atMs, update } of records) {
-    const seq = next.get(key)
-    if (seq === undefined) {
-      outcomes.push({ kind: 'gone' })
-      continue
-    }
-    next.set(key, seq + 1)
+  const outcomes = records.map(({ key, afterSeq, actor, atMs, update }): AppendOutcome => {
+    if (!moved.has(key)) return { kind: existing.has(key) ? 'conflict' : 'gone' }
+    const seq = afterSeq + 1
     rows.keys.push(key)
     rows.seqs.push(seq)
     rows.actors.push(storedText(actor))
     rows.timesMs.push(atMs)
     rows.checksums.push(updateChecksum(key, seq, actor, atMs, update))
     rows.updates.push(update)
-    outcomes.push({ kind: 'appended', seq })
-  }
+    return { kind: 'appended', seq }
+  })
   if (rows.keys.length > 0) await engine.insertUpdates(writer, rows)
+  return outcomes
 }
 
-async function appendCatchUp(writer: Writer, engine: Engine, record: AppendRecord): Promise<AppendOutcome> {
-  const { key, catchUp } = record
+async function existingLogs(writer: Writer, keys: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await writer.selectFrom('log_heads').select('key').where('key', 'in', keys).execute()
+  return new Set(rows.map(({ key }) => key))
+}
+
+async function appendCatchUp(
+  writer: Writer,
+  engine: Engine,
+  record: AppendRecord,
+  version: number | undefined,
+): Promise<AppendOutcome> {
+  const { key, afterSeq } = record
   await engine.lockDocument(writer, { key })
   const row = await writer
     .selectFrom('documents')
@@ -104,15 +136,15 @@ async function appendCatchUp(writer: Writer, engine: Engine, record: AppendRecor
     .where('documents.key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
-  if (row.last_seq !== catchUp?.lastSeq || row.version !== catchUp.version) return { kind: 'conflict' }
-  const outcomes: AppendOutcome[] = []
-  await appendBulk(writer, engine, [record], outcomes)
+  if (row.last_seq !== afterSeq || row.version !== version) return { kind: 'conflict' }
+  const [outcome = { kind: 'conflict' as const }] = await appendRuns(writer, engine, [record])
+  if (outcome.kind !== 'appended') return outcome
   await writer
     .updateTable('log_heads')
     .set(headFlags(key, row.covered_seq, 0))
     .where('key', '=', key)
     .execute()
-  return outcomes[0] ?? { kind: 'gone' }
+  return outcome
 }
 
 async function compactLog(writer: Writer, key: number, snapshot: Snapshot): Promise<'stored' | 'stale' | 'gone'> {
@@ -159,24 +191,37 @@ export async function keepAside(writer: Writer, key: number, under: number, deta
   for (const row of kept) await writer.insertInto('set_aside').values(row).execute()
 }
 
-/** The new snapshot takes a sequence of its own: a process that still holds the old state sees a gap and loads anew. */
-async function rebuildLog(
+/**
+ * The new snapshot takes a sequence of its own: a process that still holds the old state sees a gap and loads anew. `lineage` is that of the new
+ * state; `null` where it goes on with the history of the old one.
+ */
+export async function rebuildLog(
   writer: Writer,
   key: number,
-  state: { readonly update: Uint8Array; readonly stateVector: Uint8Array },
-  detail: string,
-): Promise<'rebuilt' | 'gone'> {
+  rebuilt: RebuiltLog,
+  lineage: string | null,
+): Promise<'rebuilt' | 'conflict' | 'gone'> {
+  const { lastSeq, update, stateVector, detail } = rebuilt
   const head = await writer.selectFrom('log_heads').select('last_seq').where('key', '=', key).executeTakeFirst()
   if (head === undefined) return 'gone'
+  if (head.last_seq !== lastSeq) return 'conflict'
+  if (lineage !== null) await startAnew(writer, key, lineage, rebuilt.nowMs)
   await keepAside(writer, key, key, detail)
   await writer.deleteFrom('updates').where('key', '=', key).execute()
   await writer.deleteFrom('snapshots').where('key', '=', key).execute()
-  const throughSeq = head.last_seq + 1
-  await insertSnapshot(writer, key, { ...state, throughSeq })
+  const throughSeq = lastSeq + 1
+  await insertSnapshot(writer, key, { update, stateVector, throughSeq })
   await writer
     .updateTable('log_heads')
     .set({ last_seq: throughSeq, ...headFlags(key, throughSeq, 0) })
     .where('key', '=', key)
     .execute()
   return 'rebuilt'
+}
+
+/** Ends the lineage of a document whose log is still the old one. [WS-61, WS-62] */
+async function startAnew(writer: Writer, key: number, lineage: string, nowMs: number): Promise<void> {
+  const row = await writer.selectFrom('documents').select(['workspace_id', 'id']).where('key', '=', key).executeTakeFirstOrThrow()
+  await keepFormerClients(writer, { workspaceId: originalText(row.workspace_id), id: row.id }, key, nowMs)
+  await writer.updateTable('documents').set(lineageColumns(row, lineage)).where('key', '=', key).execute()
 }

@@ -80,8 +80,9 @@ export function errorShape(code: ErrorCode): ErrorShape {
 }
 
 function errorHeaders(code: ErrorCode, status: number, details: readonly DetailName[]): readonly string[] {
-  if (status === ERRORS.UNAUTHENTICATED.status) return ['WWW-Authenticate']
-  if (details.includes('retryAfterMs')) return ['Retry-After']
+  const retry = details.includes('retryAfterMs') ? ['Retry-After'] : []
+  if (status === ERRORS.UNAUTHENTICATED.status) return ['WWW-Authenticate', ...retry]
+  if (retry.length > 0) return retry
   if (code === 'RANGE_NOT_SATISFIABLE') return ['Content-Range']
   return code === 'METHOD_NOT_ALLOWED' ? ['Allow'] : []
 }

@@ -31,5 +31,5 @@ export const OPENAPI_ROUTES = {
 /** `document` is what every caller gets, as it is when the relay starts. */
 export function openApiRoutes(document: Readonly<Record<string, unknown>>): readonly Route[] {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
-  return [{ ...OPENAPI_ROUTES.openapi, handle: async () => ({ kind: 'json-bytes', bytes }) }]
+  return [{ ...OPENAPI_ROUTES.openapi, handle: async () => ({ kind: 'json-bytes', parts: [bytes] }) }]
 }

@@ -68,11 +68,14 @@ export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[
 }
 
 /** fetch that rejects when the relay's answer is not one that OpenAPI tells of. */
-export function checkedFetch(check: ExchangeCheck): (url: string, init: RequestInit) => Promise<Response> {
+export function checkedFetch(
+  check: ExchangeCheck,
+  isOurs: (url: string) => boolean = () => true,
+): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, init)
     // What stands behind a redirect is not ours.
-    if (response.redirected) return response
+    if (response.redirected || !isOurs(url)) return response
     const { pathname, search } = new URL(url)
     const { status, headers } = response
     check(init.method ?? 'GET', pathname + search, { status, headers, text: await response.clone().text() })

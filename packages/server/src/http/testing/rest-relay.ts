@@ -9,8 +9,9 @@ import { openKeySet } from '../../auth/key-set.ts'
 import { type Tenancy, tenancyOf } from '../../auth/tenancy.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { createTokenVerifier } from '../../auth/verify-token.ts'
+import type { Blobs } from '../../blobs/blobs.ts'
 import { blobRoutes } from '../../blobs/blobs.routes.ts'
-import { createIngest, type IngestDeps } from '../../blobs/ingest.ts'
+import { createIngest, type Ingest, type IngestDeps } from '../../blobs/ingest.ts'
 import { ingestRoutes } from '../../blobs/ingest.routes.ts'
 import { openRestBlobs, type RestBlobsOptions } from '../../blobs/testing/rest-blobs.ts'
 import { collectionRoutes } from '../../collections/collections.routes.ts'
@@ -27,8 +28,11 @@ import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
 import { createMetrics, type Metrics } from '../../kernel/metrics.ts'
+import type { ManualTime } from '../../kernel/testing/manual-time.ts'
+import { systemTimers } from '../../kernel/timers.ts'
 import { type Check, type CheckName, CHECKS, createReadiness } from '../../operation/health.ts'
 import { healthRoutes } from '../../operation/health.routes.ts'
+import { frontPageRoutes } from '../../operation/front-page.routes.ts'
 import { metricsRoutes } from '../../operation/metrics.routes.ts'
 import { openPreviews } from '../../previews/previews.ts'
 import { previewRoutes } from '../../previews/previews.routes.ts'
@@ -41,7 +45,10 @@ import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.t
 import { usageRoutes } from '../../usage/usage.routes.ts'
 import type { Seats } from '../../access/seats.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { AnswerLimits } from '../answer-turns.ts'
 import { createApp } from '../app.ts'
+import { createBodyBudget } from '../body-budget.ts'
+import type { ConnectionLimits } from '../open-connections.ts'
 import type { Route } from '../route.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../server.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
@@ -67,6 +74,10 @@ export interface RestRelayOptions {
   readonly ingest?: Pick<IngestDeps, 'allowedHosts' | 'network'>
   readonly timeouts?: HttpTimeouts
   readonly linger?: LingerLimits
+  readonly connections?: ConnectionLimits
+  readonly answers?: AnswerLimits
+  /** By which requests are waited for; the real one when absent. */
+  readonly time?: Pick<ManualTime, 'clock' | 'timers'>
   readonly maxConfigBytes?: number
   readonly linkBase?: string
   readonly docsUrl?: string
@@ -109,6 +120,8 @@ export interface RestRelay extends AsyncDisposable {
   readonly storage: Storage
   readonly seats: Seats
   readonly documents: Documents
+  readonly blobs: Blobs
+  readonly ingest: Ingest
   readonly metrics: Metrics
   readonly server: HttpServer
   readonly events: DocumentEvent[]
@@ -122,6 +135,7 @@ export interface RestRelay extends AsyncDisposable {
 
 /** Residents of a relay where nobody has a document open. */
 export const noResidents: Residents = {
+  hasGap: () => false,
   isResident: () => false,
   settle: () => Promise.resolve(),
   put: () => Promise.resolve('not-resident' as const),
@@ -166,7 +180,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const previews = openPreviews({ documents, clock: systemClock, log })
   const ok: Check = () => ({ ok: true })
   const checks = { ...(Object.fromEntries(CHECKS.map((name) => [name, ok])) as Record<CheckName, Check>), ...options.checks }
-  const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 1 }
+  const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 2 }
   const state = { draining: false }
   const corsOrigins = options.corsOrigins ?? ['*']
   const seats = memorySeats()
@@ -209,7 +223,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
       docsUrl: options.docsUrl ?? null,
     }),
     ...purgeMemberRoutes({ documents, log }),
-    ...healthRoutes({ readiness: createReadiness(checks, systemClock), version }),
+    ...frontPageRoutes({ version: '0.0.0', docsUrl: null, servesMcp: false }),
+    ...healthRoutes({ readiness: createReadiness(checks, { clock: systemClock, timers: systemTimers }), version }),
     ...metricsRoutes(metrics),
     ...openApiRoutes(openApiDocument(routeTable(), '0.0.0')),
     ...(options.routes ?? []),
@@ -225,7 +240,10 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     maxDocBytes: limits.maxDocBytes,
     isDraining: () => state.draining,
     parseJson: (bytes) => bodies.parse(bytes),
-    clock: systemClock,
+    budget: createBodyBudget(128 * 1024 * 1024),
+    ...(options.answers && { answers: options.answers }),
+    clock: options.time?.clock ?? systemClock,
+    timers: options.time?.timers ?? systemTimers,
     random: systemRandom,
     log,
     metrics,
@@ -236,6 +254,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     random: systemRandom,
     ...(options.timeouts && { timeouts: options.timeouts }),
     ...(options.linger && { linger: options.linger }),
+    ...(options.connections && { connections: options.connections }),
   })
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
 
@@ -247,6 +266,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     storage,
     seats,
     documents,
+    blobs,
+    ingest,
     metrics,
     server,
     events,

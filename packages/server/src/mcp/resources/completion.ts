@@ -16,7 +16,7 @@ export interface CompletionDeps {
 
 const MAX_VALUES = 100
 
-/** What an argument may be completed to. */
+/** What the values of an argument are. */
 type Completes =
   | { readonly kind: 'document' }
   /** `of`: the argument that names the document. */
@@ -27,7 +27,7 @@ type Completes =
 const DOCUMENT: Completes = { kind: 'document' }
 const page = (pages: 'pages' | 'prosePages', of: string): Completes => ({ kind: 'page', pages, of })
 
-/** The arguments of the templates. [RES-9] */
+/** Arguments of the resource templates. [RES-9] */
 const TEMPLATES: ReadonlyMap<string, Readonly<Record<string, Completes>>> = new Map<string, Readonly<Record<string, Completes>>>([
   ['relay://doc/{id}', { id: DOCUMENT }],
   [pageTemplate('markdown'), { id: DOCUMENT, pageId: page('prosePages', 'id') }],
@@ -44,7 +44,7 @@ export function createCompletion(deps: CompletionDeps): McpContent['complete'] {
   }
 }
 
-/** `null` when the reference names nothing that can be completed. */
+/** Returns `null` when the reference names nothing that can be completed. */
 function completedBy({ ref, argument }: CompletionRequest, { skills }: SkillLibrary): Completes | null {
   if (ref['type'] === 'ref/resource') {
     const template = TEMPLATES.get(String(ref['uri']))
@@ -74,7 +74,7 @@ async function valuesOf(
       const id = known[completes.of]
       const found = typeof id === 'string' ? await readableDocument(documents, access, id) : null
       if (found === null) return []
-      const seen = await views.look({ kind: 'document', bytes: found.record.body, facts: factsOf(found) })
+      const seen = await views.look(access.workspaceId, { kind: 'document', bytes: found.record.body, facts: factsOf(found) })
       const pages = seen.kind === 'members' ? (seen.members[completes.pages] as readonly { readonly id: string }[]) : []
       return pages.map((one) => one.id).filter((pageId) => pageId.startsWith(value))
     }

@@ -3,7 +3,10 @@ import type { Documents } from '../../documents/documents.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { OpenedDocument } from '../read-facts.ts'
 
-/** A document as a caller reads it; `null` when it may not, or when there is none: nobody can tell which. [RES-8] */
+/**
+ * Returns a document that the caller may read; `null` when it may not or when there is none, which a caller cannot tell
+ * apart. [RES-8]
+ */
 export async function readableDocument(
   documents: Pick<Documents, 'get'>,
   access: Access,

@@ -8,7 +8,7 @@ export interface ContentDeps extends ResourcesDeps, CompletionDeps, WatchesDeps 
   readonly documents: ResourcesDeps['documents']
 }
 
-/** What the endpoint shows besides its tools. */
+/** Makes the resources, prompts and completion of the endpoint. */
 export function createContent(deps: ContentDeps): McpContent {
   return {
     resources: { ...createResources(deps), watch: createWatches(deps) },

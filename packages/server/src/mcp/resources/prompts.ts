@@ -3,7 +3,7 @@ import type { McpPrompts } from '../content.ts'
 import type { JsonObject } from '../tool.ts'
 import type { Skill, SkillLibrary } from '../tools/skills.ts'
 
-/** The recipes as prompts. [SKILL-5] */
+/** Serves the recipes as prompts. [SKILL-5] */
 export function createPrompts({ skills, recipe }: SkillLibrary): McpPrompts {
   const listed = skills.map(({ skill, title, whenToUse, arguments: args }) => ({
     name: skill,
@@ -44,7 +44,7 @@ function isBlank(value: unknown): boolean {
   return typeof value !== 'string' || value.trim() === ''
 }
 
-/** In JSON, so that no value can look like a step of the recipe. [TOOL-14] */
+/** Values are written as JSON, so that none can look like a step of the recipe. [TOOL-14] */
 function valuesOf(skill: Skill, args: JsonObject): string {
   const given = skill.arguments.filter(({ name }) => !isBlank(args[name]))
   const lines = given.map(({ name }) => `- ${name}: ${JSON.stringify(args[name])}`)

@@ -52,7 +52,7 @@ export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'
 
   async function readDocumentPart({ access }: McpCaller, name: DocumentResource): Promise<string | null> {
     const found = await readableDocument(documents, access, name.id)
-    return found === null ? null : partOf(found, name, deps)
+    return found === null ? null : partOf(found, name, access.workspaceId, deps)
   }
 
   async function read(caller: McpCaller, uri: string): Promise<readonly JsonObject[] | null> {
@@ -105,24 +105,29 @@ function listedDocument({ head }: ListedPage['items'][number]): JsonObject {
   return { uri: documentUri(head.id), name: head.facts.title, mimeType: TYPES.document, annotations: { lastModified } }
 }
 
-/** `null` when the document has no such page. */
-async function partOf(found: OpenedDocument, name: DocumentResource, { views }: ResourcesDeps): Promise<string | null> {
+/** Returns `null` when the document has no such page. */
+async function partOf(
+  found: OpenedDocument,
+  name: DocumentResource,
+  workspaceId: string,
+  { views }: ResourcesDeps,
+): Promise<string | null> {
   const { body: bytes } = found.record
   const facts = factsOf(found)
   const seen =
     name.kind === 'document'
-      ? await views.look({ kind: 'document', bytes, facts })
+      ? await views.look(workspaceId, { kind: 'document', bytes, facts })
       : name.kind === 'outline'
-        ? await views.look({ kind: 'outline', bytes, facts, pageId: name.pageId })
+        ? await views.look(workspaceId, { kind: 'outline', bytes, facts, pageId: name.pageId })
         : name.kind === 'svg'
-          ? await views.look({ kind: 'svg', bytes, pageId: name.pageId })
-          : await views.look({ kind: 'markdown', bytes, docId: name.id, pageId: name.pageId })
+          ? await views.look(workspaceId, { kind: 'svg', bytes, pageId: name.pageId })
+          : await views.look(workspaceId, { kind: 'markdown', bytes, docId: name.id, pageId: name.pageId })
   if (seen.kind === 'text') return seen.text
   if (seen.kind !== 'members') return null
   return JSON.stringify(name.kind === 'document' ? { ...seen.members, resources: pageUris(name.id, seen.members) } : seen.members)
 }
 
-/** The addresses of what belongs to a document's pages. [RES-1] */
+/** Returns the URIs of the resources of a document's pages. [RES-1] */
 function pageUris(id: string, members: JsonObject): readonly string[] {
   const idsOf = (name: string) => (members[name] as readonly { readonly id: string }[]).map((page) => page.id)
   return [

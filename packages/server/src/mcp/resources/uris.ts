@@ -1,6 +1,6 @@
 import { isDocumentId } from '../../documents/document-id.ts'
 
-/** What a URI of ours names. [RES-1..RES-6] */
+/** What a URI of this relay names. [RES-1..RES-6] */
 export type ResourceName =
   | { readonly kind: 'icons' }
   | { readonly kind: 'skill'; readonly name: string }
@@ -13,7 +13,7 @@ export type DocumentResource = Exclude<ResourceName, { kind: 'icons' | 'skill' }
 
 export const ICONS_URI = 'relay://icons'
 
-/** How the address of a page's resource goes on after that of its document. */
+/** For each resource of a page, the rest of its URI after that of the document. */
 const PAGE_FORMS = {
   markdown: { folder: 'prose', end: '.md' },
   outline: { folder: 'outline', end: '' },
@@ -35,13 +35,13 @@ export function pageUri(part: PagePart, id: string, pageId: string): string {
   return `${documentUri(id)}/${folder}/${encodeURIComponent(pageId)}${end}`
 }
 
-/** The template of a page's resource. */
+/** Returns the URI template of a page's resource. */
 export function pageTemplate(part: PagePart): string {
   const { folder, end } = PAGE_FORMS[part]
   return `relay://doc/{id}/${folder}/{pageId}${end}`
 }
 
-/** `null` when the text is no URI of ours. */
+/** Returns `null` when the text is not a URI of this relay. */
 export function readUri(uri: string): ResourceName | null {
   if (uri === ICONS_URI) return { kind: 'icons' }
   const [head, ...parts] = uri.split('/').map(decoded)

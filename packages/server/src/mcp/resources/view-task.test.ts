@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { markKey, runViewTask, type ViewTask } from './view-task.ts'
 
+const noIcons = () => null
+
 type Text = { readonly kind: string; readonly text: string }
 
 function bytesOf(
@@ -12,7 +14,7 @@ function bytesOf(
 }
 
 const markdown = (content: string): Text =>
-  runViewTask({ kind: 'markdown', bytes: bytesOf([{ id: 'p', content }]), docId: 'doc', pageId: 'p' }) as Text
+  runViewTask({ kind: 'markdown', bytes: bytesOf([{ id: 'p', content }]), docId: 'doc', pageId: 'p' }, noIcons) as Text
 
 describe('a page as Markdown', () => {
   it('[RES-2] has no ids', () => expect(markdown('<p id="blk-1">one</p><h2 id="blk-2">two</h2>').text).toBe('one\n\n## two\n'))
@@ -47,12 +49,12 @@ it('[RES-8] a page that is not there, or of the other kind, is none', () => {
     { kind: 'svg', bytes, pageId: 'p' },
     { kind: 'outline', bytes, facts, pageId: 'c' },
   ]
-  for (const task of tasks) expect(runViewTask(task)).toEqual({ kind: 'no-page' })
+  for (const task of tasks) expect(runViewTask(task, noIcons)).toEqual({ kind: 'no-page' })
 })
 
 it('[RES-10] a page keeps its mark while nothing of it changes', () => {
   const marks = (bytes: Uint8Array) => {
-    const seen = runViewTask({ kind: 'marks', bytes })
+    const seen = runViewTask({ kind: 'marks', bytes }, noIcons)
     return seen.kind === 'marks' ? seen.marks : new Map<string, string>()
   }
   const pages = [

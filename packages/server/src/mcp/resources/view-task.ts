@@ -7,9 +7,10 @@ import type { ProseElement } from '@docrelay/model/prose/node'
 import { findProsePage } from '@docrelay/model/prose/page'
 import { storedBlocks } from '@docrelay/model/prose/stored-blocks'
 import { readDocument, type ReadFacts } from '@docrelay/model/reads'
+import type { IconPaths } from '@docrelay/model/render/icon-svg'
 import { renderPage } from '@docrelay/model/render/page-svg'
 
-/** A look at a stored body. Plain data in, plain data out, for a task thread. */
+/** Reads from a stored body in a task thread. Input and output are plain data. */
 export type ViewTask = { readonly bytes: Uint8Array } & (
   | { readonly kind: 'document'; readonly facts: ReadFacts }
   | { readonly kind: 'outline'; readonly facts: ReadFacts; readonly pageId: string }
@@ -24,7 +25,7 @@ export type ViewResult =
   | { readonly kind: 'marks'; readonly marks: PageMarks }
   | { readonly kind: 'no-page' }
 
-/** By kind and id of a page, what its content is known by: equal marks, equal pages. */
+/** A mark for the content of each page, by kind and id: equal marks mean equal content. */
 export type PageMarks = ReadonlyMap<string, string>
 
 export function markKey(kind: 'prose' | 'canvas', pageId: string): string {
@@ -32,7 +33,7 @@ export function markKey(kind: 'prose' | 'canvas', pageId: string): string {
 }
 
 /** Pure. */
-export function runViewTask(task: ViewTask): ViewResult {
+export function runViewTask(task: ViewTask, icons: IconPaths): ViewResult {
   const body = readStoredBody(task.bytes)
   switch (task.kind) {
     case 'document': {
@@ -49,7 +50,7 @@ export function runViewTask(task: ViewTask): ViewResult {
     }
     case 'svg': {
       const page = body.canvas.pages.find(({ id }) => id === task.pageId)
-      return page === undefined ? { kind: 'no-page' } : { kind: 'text', text: renderPage(page, 1).svg }
+      return page === undefined ? { kind: 'no-page' } : { kind: 'text', text: renderPage(page, 1, icons).svg }
     }
     case 'marks':
       return { kind: 'marks', marks: marksOf(body) }
@@ -58,7 +59,7 @@ export function runViewTask(task: ViewTask): ViewResult {
 
 const MAX_BYTES = 1_048_576
 
-/** All of a page, or as many of its blocks as fit, and then a line that says how to go on. [RES-2, RES-8] */
+/** Returns the whole page, or as many blocks as fit followed by a line that says how to read on. [RES-2, RES-8] */
 function markdownOf(content: string, { docId, pageId }: { readonly docId: string; readonly pageId: string }): string {
   const last = `\n\nThe page goes on: read it with service_get_prose, docId ${JSON.stringify(docId)}, pageId ${JSON.stringify(pageId)}, format "markdown", and each nextCursor as cursor.`
   return serialiseMarkdownWithin(blocksOf(content), MAX_BYTES, last)

@@ -30,68 +30,75 @@ export interface WatchedUri {
   readonly sink: ResourceSink
 }
 
-/** A document of which somebody watches a URI. */
+/** A document with a URI that somebody watches. */
 export interface WatchedDocument {
   add(watched: WatchedUri): void
   remove(watched: WatchedUri): void
-  /** `event`: of a stored change; a live one has none. */
+  /** `event`: the event of a stored change; a change of the live document has none. */
   changed(event?: DocumentEvent): void
-  /** Nobody watches. */
+  /** True when nobody watches. */
   readonly isIdle: boolean
 }
 
-/** Edits that come together are told together. */
+/** Changes within this time give one notification. */
 const GATHER_MS = 50
-/** Between two looks at the pages; with the look itself below the 500 ms of RES-11. */
+/** Time between two reads of the pages. Together with the read itself it is below the 500 ms of RES-11. */
 const LOOK_MS = 350
-/** Between two notifications of one URI. [RES-11] */
+/** Time between two notifications of one URI. [RES-11] */
 const PAUSE_MS = 1_000
 
 interface Entry {
   readonly watched: WatchedUri
   toldMs: number
-  /** It changed since it was told. */
+  /** True when the resource changed since its last notification. */
   isDue: boolean
 }
 
 /**
- * Compares the pages of a document after changes with those before, so that a change is told for the pages that it changed, wherever it came
- * from. Pages are read only while one is watched, and no more often than somebody may be told. [RES-10, RES-11]
+ * Compares the pages of a document before and after changes, so that only changed pages cause notifications, wherever
+ * the change came from. Pages are read only while one is watched, and no more often than notifications may be sent.
+ * [RES-10, RES-11]
  */
 export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocument {
   const { documents, views, enforcePrivateDocs, clock, timers, log } = deps
   const entries = new Map<WatchedUri, Entry>()
-  /** `null`: not known, so that a change may be of any page. */
+  /** `null`: unknown, so a change may be in any page. */
   let marks: PageMarks | null = null
   let wantsMarks = false
-  /** Changes that were heard of, and how many of them were compared. */
+  /** Number of changes that were reported, and how many of them were compared. */
   let heard = 0
   let compared = 0
-  /** The document as it last was, once it is deleted or restored under another id: who could read it is told that it is gone. */
+  /**
+   * The head before the document was deleted or restored under another id: those who could read it are notified that it
+   * is gone.
+   */
   let gone: DocumentHead | null = null
   let lookedMs = Number.NEGATIVE_INFINITY
   let busy = false
   let armedFor: 'nothing' | 'due' | 'look' = 'nothing'
   let cancelTimer = (): void => undefined
 
-  /** The pages as they are now; `null` when no page is watched by anybody who may read it. */
+  /** Reads the pages as they are now; `null` when nobody who may read a page watches it. */
   async function look(): Promise<PageMarks | null> {
     for (const { name, caller } of entries.keys()) {
       const found = name.kind === 'document' ? null : await readableDocument(documents, caller.access, ref.id)
       if (found === null) continue
-      const seen = await views.look({ kind: 'marks', bytes: found.record.body })
+      const seen = await views.look(ref.workspaceId, { kind: 'marks', bytes: found.record.body })
       return seen.kind === 'marks' ? seen.marks : null
     }
     return null
   }
 
-  /** What the pages are before the first change. One that comes while they are read may be in them or not, so it counts for all. */
+  /**
+   * Reads the pages before the first change. A change during that read may be in them or not, so it counts as a change
+   * of every page.
+   */
   async function begin(): Promise<void> {
     wantsMarks = false
     const before = heard
     const seen = await look()
     marks = heard === before ? seen : null
-    // What was added meanwhile is in them.
+    // The marks include what was added meanwhile.
     if (marks !== null) wantsMarks = false
   }
 
@@ -128,14 +135,17 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
     await deliver()
   }
 
-  /** One at a time; what fails is tried again, so that the last change is always told. */
+  /** Runs one round at a time and repeats a failed one, so that the last change is always notified. */
   function run(): void {
     busy = true
     armedFor = 'nothing'
     work()
       .catch((error: unknown) => {
         lookedMs = clock.monotonicMs() + PAUSE_MS
-        log.warn('mcp.watch_failed', 'a change of a document could not be told yet', { docId: ref.id, detail: String(error) })
+        log.warn('mcp.watch_failed', 'subscribers could not be notified yet that a document changed', {
+          docId: ref.id,
+          detail: String(error),
+        })
       })
       .finally(() => {
         busy = false

@@ -15,18 +15,18 @@ export interface ListDeps {
   readonly log: Logger
 }
 
-/** The documents of a workspace, as those see them who watch the list. [RES-12] */
+/** The list of documents of a workspace, for those who watch it. [RES-12] */
 export interface WatchedList {
-  /** The returned function ends it. */
+  /** Adds a watcher; the returned function removes it. */
   add(caller: McpCaller, sink: ResourceSink): () => void
   published(event: DocumentEvent): void
   edited(ref: DocumentRef): void
   readonly isIdle: boolean
 }
 
-/** Between two notifications of one watch. */
+/** Time between two notifications of one watch. */
 const PAUSE_MS = 1_000
-/** A live title is stored at most so long after the last edit. */
+/** A title of a live document is stored at most this long after the last edit. */
 const TITLE_MS = 3_000
 
 interface Watcher {
@@ -39,9 +39,9 @@ interface Watcher {
 export function watchList(workspaceId: string, deps: ListDeps): WatchedList {
   const { store, enforcePrivateDocs, clock, timers, log } = deps
   const watchers = new Set<Watcher>()
-  /** Titles by id as they were last seen; a title that is not known yet may be a new one. */
+  /** The last known title of each document; a document without one here may have a new title. */
   const titles = new Map<string, string>()
-  /** Live documents whose title is to be looked at, by id. */
+  /** Live documents whose title will be read, by id. */
   const looks = new Map<string, () => void>()
   let begun = false
 

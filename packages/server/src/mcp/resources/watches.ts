@@ -9,7 +9,7 @@ export interface WatchesDeps extends WatchDeps, ListDeps {
   readonly changes: Pick<DocumentChanges, 'listen'>
 }
 
-/** Tells who watches what changed. [RES-10..RES-12] */
+/** Notifies watchers of changes. [RES-10..RES-12] */
 export function createWatches(deps: WatchesDeps): McpResources['watch'] {
   const documents = new Map<string, WatchedDocument>()
   const lists = new Map<string, WatchedList>()
@@ -47,7 +47,7 @@ export function createWatches(deps: WatchesDeps): McpResources['watch'] {
     return {
       add(uri) {
         const name = readUri(uri)
-        // What is no document's changes only with a release.
+        // Resources that belong to no document change only with a release.
         if (own.has(uri) || name === null || name.kind === 'icons' || name.kind === 'skill') return
         const ref = { workspaceId, id: name.id }
         const document = documents.get(keyOf(ref)) ?? watchDocument(ref, deps)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type InputRounds, requireCapability } from '../input-rounds.ts'
 import { own } from '../json-rpc.ts'
 import type { RequestContext } from '../methods.ts'
-import type { JsonObject, ToolServer } from '../tool.ts'
+import { type JsonObject, TOOLSETS, type ToolServer } from '../tool.ts'
 import { type Fixture, inputTools } from './conformance-inputs.ts'
 import { embedded, IMAGE, question, text, WAV } from './conformance-samples.ts'
 
@@ -129,9 +129,10 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
 export function conformanceTools(rounds: InputRounds): ToolServer {
   const tools = new Map(Object.entries({ ...TOOLS, ...inputTools(rounds) }))
   return {
+    toolsets: TOOLSETS,
     list: () =>
       [...tools.keys()].map((name) => ({ name, description: `For ${name}.`, inputSchema: SCHEMAS[name] ?? NO_ARGUMENTS })),
-    find: (name) => (tools.has(name) ? { kind: 'known', bucket: 'read' } : { kind: 'unknown', nearest: null }),
+    find: (name) => (tools.has(name) ? { kind: 'known', bucket: 'read', tokens: 1 } : { kind: 'unknown', nearest: null }),
     async call(name, args, context: RequestContext) {
       const run = tools.get(name)
       if (run === undefined) throw new Error(`no tool ${name}`)

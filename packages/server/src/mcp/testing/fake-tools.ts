@@ -1,4 +1,5 @@
-import type { FoundTool, JsonObject, ToolServer } from '../tool.ts'
+import { readTokens } from '../tools/pictures.ts'
+import { type FoundTool, type JsonObject, TOOLSETS, type ToolServer } from '../tool.ts'
 
 const OBJECT = { type: 'object' } as const
 const HINTS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const
@@ -54,6 +55,7 @@ export function fakeTools(): FakeTools {
     },
   }
   return {
+    toolsets: TOOLSETS,
     calls,
     get aborted() {
       return aborted
@@ -75,10 +77,10 @@ export function fakeTools(): FakeTools {
           outputSchema: OBJECT,
           annotations: HINTS,
         })),
-    find(name): FoundTool {
+    find(name, args): FoundTool {
       const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
       return tool
-        ? { kind: 'known', bucket: tool.bucket }
+        ? { kind: 'known', bucket: tool.bucket, tokens: readTokens(args) }
         : { kind: 'unknown', nearest: name === 'service_lok' ? 'service_look' : null }
     },
     async call(name, args, context) {

@@ -7,6 +7,7 @@ import { createTokenVerifier } from '../../auth/verify-token.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import { memoryRateLimiter } from '../../drivers/memory-limits.ts'
 import { createApp } from '../../http/app.ts'
+import { createBodyBudget } from '../../http/body-budget.ts'
 import { createHttpServer, type HttpServer, type HttpTimeouts } from '../../http/server.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
@@ -21,6 +22,8 @@ import type { ToolServer } from '../tool.ts'
 import { type FakeContent, fakeContent } from './fake-content.ts'
 import { type FakeTools, fakeTools } from './fake-tools.ts'
 
+/** What this relay tells models. */
+export const INSTRUCTIONS = 'Instructions of the test.'
 export const STATIC_TOKEN = 'static-token-of-32-characters-00'
 
 /** The endpoint on both of its listeners, over real HTTP and real tokens, with made-up tools and a clock that the test moves. */
@@ -114,6 +117,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   const verify = createTokenVerifier({ issuer: name, audience, resource: null, keySet, revocations: revoked, clock })
   const metrics = createMetrics({ version: '0.0.0', commit: 'test' })
   const bodies = openBodies({ maxBytes: 8_388_608, log })
+  const budget = createBodyBudget(8_388_608)
   const tools = fakeTools()
   const content = fakeContent()
   const limiter = memoryRateLimiter(clock)
@@ -126,6 +130,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       parts: {
         tools: options.tools ?? tools,
         content: options.content ?? content,
+        instructions: INSTRUCTIONS,
         serverInfo: { name: 'docrelay', title: 'Docrelay', version: '1.2.3' },
       },
       readCredential: createCredentialReader({
@@ -144,6 +149,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
         refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
       }),
       parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),
+      budget,
       isDraining: () => state.draining,
       corsOrigins: options.corsOrigins ?? ['*'],
       allowedOrigins: options.allowedOrigins ?? [],
@@ -166,7 +172,9 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
       maxDocBytes: null,
       isDraining: () => state.draining,
       parseJson: (bytes) => bodies.parse(bytes),
+      budget,
       clock,
+      timers,
       random: systemRandom,
       log,
       metrics,

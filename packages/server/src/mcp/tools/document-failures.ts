@@ -16,7 +16,7 @@ export interface RefusedCall extends Pick<CallContext, 'access'> {
 /** Whether this workspace holds the tombstone of a document. [MCP-27] */
 export type WasDeleted = (workspaceId: string, docId: string) => Promise<boolean>
 
-/** A refusal of the document service as the row of the tools' table that it is; throws anything else again. [section 2.4] */
+/** A refusal of the document service as the row of the tools' table that it is; throws anything else again. [TOOL-28] */
 export async function documentFailure(error: unknown, call: RefusedCall, wasDeleted: WasDeleted): Promise<ToolFailure> {
   if (!(error instanceof RelayError)) throw error
   const { access, does } = call

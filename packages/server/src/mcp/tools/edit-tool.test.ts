@@ -21,6 +21,7 @@ function edited(outcome: Partial<EditOutcome>) {
       asked.push(input)
       return whole as EditOutcome
     },
+    require: async () => head,
   })
   return {
     asked,

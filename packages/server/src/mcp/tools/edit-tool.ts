@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
-import { isRefusal } from '@docrelay/model/edit'
+import { isOutdated, isRefusal, type Refusal } from '@docrelay/model/edit'
 import { editFlaw, type EditName } from '@docrelay/model/edits'
 import type { Documents } from '../../documents/documents.ts'
 import { editNotes } from '../../documents/notes.ts'
-import type { Agent } from '../../documents/residents.port.ts'
+import { contendedEdit } from '../../documents/edit-plan.ts'
+import type { Agent, EditOutcome } from '../../documents/residents.port.ts'
+import { MAX_ATTEMPTS } from '../../documents/writing.ts'
+import { RelayError } from '../../kernel/errors.ts'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { refusal, success } from '../results.ts'
-import type { CallContext, JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
+import type { CallContext, JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { annotations, type Hint, output } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
 
 /** A write tool that is one edit of one document. */
-export interface EditTool extends Pick<ToolDefinition, 'title' | 'description' | 'toolset'> {
+export interface EditTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'toolset' | 'errors' | 'examples'> {
   readonly name: EditName
   readonly input: ArgumentsSchema & JsonObject
   /** Members of each success besides `serverVersion`. */
@@ -18,16 +22,23 @@ export interface EditTool extends Pick<ToolDefinition, 'title' | 'description' |
   /** Members that only some have. */
   readonly more?: readonly string[]
   readonly hints?: readonly Hint[]
+  /**
+   * Gets what the edit needs from elsewhere, as members that it is given besides the arguments. Runs once the caller may edit the document, before
+   * the checked write and again before a dry run; when it refuses, nothing is written. Runs again when the edit finds that it is outdated. [REF-5,
+   * TOOL-21, DIAG-10]
+   */
+  readonly prepare?: (call: ToolCall) => Promise<JsonObject | Refusal>
 }
 
+/** What edit tools ask of documents. */
+export type Editable = Pick<Documents, 'edit' | 'require'>
+
 /** [CONC-1, TOOL-15, TOOL-20, TOOL-21] */
-export function editTool(documents: Pick<Documents, 'edit'>, tool: EditTool): ToolDefinition {
-  const { name, title, description, toolset, input, result, more = [], hints = [] } = tool
+export function editTool(documents: Editable, tool: EditTool): ToolRow {
+  const { input, result, more = [], hints = [], prepare, ...row } = tool
+  const { name } = row
   return {
-    name,
-    title,
-    description,
-    toolset,
+    ...row,
     inputSchema: input,
     outputSchema: output([...result, 'serverVersion'], more),
     annotations: annotations(...hints),
@@ -37,24 +48,61 @@ export function editTool(documents: Pick<Documents, 'edit'>, tool: EditTool): To
       const flaw = editFlaw(name, args)
       return flaw && refusal(flaw)
     },
-    run: (call) => runEdit(documents, name, call),
+    async run(call) {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const more = prepare === undefined ? {} : await prepared(documents, prepare, call)
+        if (isRefusal(more)) return refusal(more)
+        const outcome = await tryEdit(documents, name, call, more)
+        if (!isOutdated(outcome)) return answerOf(outcome, call)
+      }
+      const { version } = await documents.require(call.access, call.args['docId'] as string, 'edit')
+      return refusal(contendedEdit(version, MAX_ATTEMPTS))
+    },
   }
 }
 
-async function runEdit(documents: Pick<Documents, 'edit'>, edit: EditName, call: ToolCall): Promise<ToolSuccess | ToolFailure> {
+async function prepared(
+  documents: Editable,
+  prepare: NonNullable<EditTool['prepare']>,
+  call: ToolCall,
+): Promise<JsonObject | Refusal> {
+  try {
+    await documents.require(call.access, call.args['docId'] as string, 'edit')
+  } catch (error) {
+    // The edit itself is refused for this, in the words of the tools.
+    if (error instanceof RelayError) return {}
+    throw error
+  }
+  return prepare(call)
+}
+
+/** The answer to a call that is one edit. `more`: what the edit is given besides the arguments. */
+export async function runEdit(
+  documents: Editable,
+  edit: EditName,
+  call: ToolCall,
+  more: JsonObject,
+): Promise<ToolSuccess | ToolFailure> {
+  return answerOf(await tryEdit(documents, edit, call, more), call)
+}
+
+function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: JsonObject): Promise<EditOutcome> {
   const { docId, dryRun, ...args } = call.args
   const { expectedVersion } = args
-  const outcome = await documents.edit(call.access, {
+  return documents.edit(call.access, {
     id: docId as string,
     edit,
     // The version stays: an edit that is told of one may be given positions. [PROSE-47]
-    args: { docId, ...args },
+    args: { docId, ...args, ...more },
     expectedVersion: typeof expectedVersion === 'number' ? expectedVersion : null,
     dryRun: dryRun === true,
     agent: agentOf(call),
     signal: call.signal,
     ...(call.once && { once: call.once }),
   })
+}
+
+function answerOf(outcome: EditOutcome, { args }: ToolCall): ToolSuccess | ToolFailure {
   if (isRefusal(outcome)) return refusal(outcome)
   if (outcome.kind === 'repeated') {
     const { answer, version } = outcome
@@ -65,7 +113,7 @@ async function runEdit(documents: Pick<Documents, 'edit'>, edit: EditName, call:
     ...result,
     serverVersion: head.version,
     ...editNotes(head.facts, outcome),
-    ...(dryRun === true && { dryRun: true }),
+    ...(args['dryRun'] === true && { dryRun: true }),
   })
 }
 

@@ -1,13 +1,13 @@
-import type { Documents } from '../../documents/documents.ts'
-import type { ToolDefinition } from '../tool.ts'
-import { editTool } from './edit-tool.ts'
+import { type Editable, editTool } from './edit-tool.ts'
+import type { ToolRow } from './tool-row.ts'
 import { DOCUMENT, input, TEXT, VERSIONED } from './schema.ts'
 
 /** [TOOL-set_fields] */
-export function fieldTools(documents: Pick<Documents, 'edit'>): readonly ToolDefinition[] {
+export function fieldTools(documents: Editable): readonly ToolRow[] {
   return [
     editTool(documents, {
       name: 'set_fields',
+      place: 45,
       title: 'Set fields',
       description: 'Set fields; null removes. Returns names.',
       toolset: 'fields',
@@ -29,8 +29,17 @@ export function fieldTools(documents: Pick<Documents, 'edit'>): readonly ToolDef
         VERSIONED,
       ),
       result: ['set', 'setCount', 'added', 'updated', 'chipsUpdated'],
-      more: ['removed'],
+      more: ['removedNames'],
       hints: ['ID'],
+      errors: { ERR_BAD_FIELD_NAME: { fields: [{ name: 'a' }, { name: 'b}' }] } },
+      examples: [
+        {
+          fields: [
+            { name: 'client', value: 'Bob' },
+            { name: 'until', value: '30 June' },
+          ],
+        },
+      ],
     }),
   ]
 }

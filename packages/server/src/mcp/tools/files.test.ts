@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BlobGrant } from '../../blobs/blob-ledger.port.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { unknownBlob } from '../../blobs/refusals.ts'
-import { readBody } from '../../documents/read-body.ts'
+import { type BodyRead, readBody } from '../../documents/read-body.ts'
 import { noFacts } from '../../documents/testing/document-writes.ts'
 import { runTool, toolCall } from '../testing/tool-call.ts'
 import { fileTools } from './files.ts'
@@ -45,7 +45,7 @@ function filesOf(count: number, more: { readonly mimeType?: string; readonly los
   } as unknown as ReadingDeps['documents']
   const tools = fileTools({
     documents,
-    bodies: { read: async (given) => readBody(given) },
+    bodies: { for: () => ({ read: async (given: BodyRead) => readBody(given) }) as ReturnType<ReadingDeps['bodies']['for']> },
     wasDeleted: async () => false,
     blobs,
     blobUrlTtlSecs: 300,

@@ -5,9 +5,10 @@ import type { BlobGrant } from '../../blobs/blob-ledger.port.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { failure, refusal, success } from '../results.ts'
-import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
+import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { flawOf, openDocument, type OpenDocument, type ReadingDeps, type ReadResult } from './reading.ts'
 import { annotations, DOCUMENT, input, output, PAGED, TEXT } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
 
 export interface FileDeps extends ReadingDeps {
   readonly blobs: Pick<Blobs, 'find' | 'confirm' | 'deliver'>
@@ -20,14 +21,17 @@ const UNKNOWN_TYPE = 'application/octet-stream'
 /** Each may be a question to an object store. */
 const ASKED_AT_ONCE = 32
 
-export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
+export function fileTools(deps: FileDeps): readonly ToolRow[] {
   const common = { toolset: 'read', access: 'view', bucket: 'read', annotations: annotations('RO', 'ID') } as const
   return [
     {
       ...common,
       name: 'list_files',
+      place: 12,
       title: 'List files',
       description: 'Find files of a document. Returns names, hashes.',
+      errors: {},
+      examples: [{}],
       inputSchema: input(DOCUMENT, PAGED),
       outputSchema: output(['files', 'count', 'serverVersion', 'source'], ['nextCursor']),
       flaw: flawOf('list_files'),
@@ -36,8 +40,15 @@ export function fileTools(deps: FileDeps): readonly ToolDefinition[] {
     {
       ...common,
       name: 'get_file',
+      place: 13,
       title: 'Get file',
       description: 'Get a file by id, hash or blobRef. Returns url or base64.',
+      errors: {
+        ERR_BAD_BLOB_REF: { blobRef: 'blob://x' },
+        ERR_FILE_NOT_FOUND: { id: 's1' },
+        ERR_FILE_TOO_LARGE_FOR_INLINE: null,
+      },
+      examples: [],
       inputSchema: input(DOCUMENT, { id: TEXT, hash: TEXT, blobRef: TEXT }),
       outputSchema: output(
         ['id', 'name', 'hash', 'mimeType', 'size', 'transport', 'serverVersion', 'source'],
@@ -91,7 +102,7 @@ async function getFile(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | To
   const reading = await document.read('get_file', args)
   if (reading.kind === 'failure') return reading
   const { id, name, hash, mimeType, ...version } = reading.result as JsonObject & { readonly hash: string }
-  const grant = await findWhole(call.access, hash, deps)
+  const grant = await findWhole(call.access, hash, deps.blobs)
   if (grant === null) return refusal(fileNotFound({ hash }))
   const type = grant.mimeType === UNKNOWN_TYPE ? (mimeType ?? UNKNOWN_TYPE) : grant.mimeType
   const sent = await transported(grant, deps)
@@ -119,22 +130,24 @@ async function transported(
 }
 
 async function findHeld(access: Access, hash: string, deps: FileDeps): Promise<HeldFile | null> {
-  const grant = await findWhole(access, hash, deps)
+  const grant = await findWhole(access, hash, deps.blobs)
   return grant && { size: grant.sizeBytes, mimeType: grant.mimeType }
 }
 
-/** `null`: the workspace does not hold it, or not for this caller, or its bytes are lost. */
-async function findWhole(access: Access, hash: string, { blobs }: FileDeps): Promise<BlobGrant | null> {
+/** `null`: the workspace does not hold it, or not for this caller, or its bytes are lost or damaged. */
+export async function findWhole(access: Access, hash: string, blobs: Pick<Blobs, 'find' | 'confirm'>): Promise<BlobGrant | null> {
   try {
     const grant = await blobs.find(access, hash)
     await blobs.confirm(grant)
     return grant
   } catch (error) {
-    if (isNotFound(error)) return null
+    if (isLost(error)) return null
     throw error
   }
 }
 
-function isNotFound(error: unknown): boolean {
-  return error instanceof RelayError && error.code === 'NOT_FOUND'
+/** Not there, or there with other bytes than its hash says; an outage of the store is neither. [FILE-3, BLOB-23] */
+function isLost(error: unknown): boolean {
+  if (!(error instanceof RelayError)) return false
+  return error.code === 'NOT_FOUND' || (error.code === 'BLOB_STORE_ERROR' && error.details['reason'] === 'damaged')
 }

@@ -1,15 +1,18 @@
 import { quote } from '@docrelay/model/quote'
 import { failure, success } from '../results.ts'
-import type { ToolDefinition } from '../tool.ts'
 import { annotations, input, output, TEXT } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
 import type { SkillLibrary } from './skills.ts'
 
 /** [TOOL-get_skills, SKILL-1] */
-export function getSkills(library: SkillLibrary): ToolDefinition {
+export function getSkills(library: SkillLibrary): ToolRow {
   return {
     name: 'get_skills',
+    place: 10,
     title: 'Get skills',
     description: 'Call it first. Returns the content contract and recipes, or one (skill).',
+    errors: { ERR_SKILL_NOT_FOUND: { skill: 'nope' } },
+    examples: [{}, { skill: 'edit-tables' }],
     inputSchema: input({}, { skill: TEXT }),
     // Which members a success has depends on the argument.
     outputSchema: output([], ['contentContract', 'skills', 'skill', 'content']),

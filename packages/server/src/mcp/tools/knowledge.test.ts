@@ -7,7 +7,8 @@ import { createToolServer } from '../registry.ts'
 import type { CallContext, JsonObject } from '../tool.ts'
 import { iconCatalogue, openIconCatalogue } from './icon-catalogue.ts'
 import { knowledgeTools } from './knowledge.ts'
-import { openSkills, SKILLS } from './skills.ts'
+import { TOOL_NAMES } from './all-tools.ts'
+import { openSkills } from './skills.ts'
 
 const dois: DoiResolver = {
   resolve: async (workspaceId, doi) =>
@@ -32,7 +33,7 @@ const context: CallContext = {
 }
 
 function serverOf(icons = openIconCatalogue()) {
-  const tools = knowledgeTools({ icons, skills: openSkills(), dois })
+  const tools = knowledgeTools({ icons, skills: openSkills(TOOL_NAMES), dois })
   return createToolServer({ tools, clock: systemClock, random: systemRandom, log: silent, metrics: { add: () => undefined } })
 }
 
@@ -100,7 +101,7 @@ describe('get_skills', () => {
   it('[SKILL-1] [TOOL-get_skills] the contract and the catalogue, or one recipe', async () => {
     const { structuredContent } = await call('get_skills')
     expect(Object.keys(structuredContent)).toEqual(['contentContract', 'skills'])
-    expect(structuredContent['skills']).toEqual(SKILLS)
+    expect(structuredContent['skills']).toEqual(openSkills(TOOL_NAMES).skills)
     const recipe = (await call('get_skills', { skill: 'edit-tables' })).structuredContent
     expect(recipe).toEqual({ skill: 'edit-tables', content: expect.stringMatching(/^# Edit a table\n/) })
   })
@@ -108,7 +109,11 @@ describe('get_skills', () => {
   it('[SKILL-1] an unknown recipe names the known ones', async () => {
     expect(await call('get_skills', { skill: 'contract' })).toMatchObject({
       isError: true,
-      structuredContent: { code: 'ERR_SKILL_NOT_FOUND', skill: 'contract', known: SKILLS.map(({ skill }) => skill) },
+      structuredContent: {
+        code: 'ERR_SKILL_NOT_FOUND',
+        skill: 'contract',
+        known: openSkills(TOOL_NAMES).skills.map(({ skill }) => skill),
+      },
     })
   })
 })

@@ -1,10 +1,10 @@
 import type { DoiResolver } from '../../citations/doi-resolver.ts'
-import type { ToolDefinition } from '../tool.ts'
 import { getSkills } from './get-skills.ts'
 import type { IconCatalogue } from './icon-catalogue.ts'
 import { listIcons } from './list-icons.ts'
 import { resolveDoi } from './resolve-doi.ts'
 import type { SkillLibrary } from './skills.ts'
+import type { ToolRow } from './tool-row.ts'
 
 /** What the relay knows apart from its documents. */
 export interface KnowledgeDeps {
@@ -13,6 +13,6 @@ export interface KnowledgeDeps {
   readonly dois: DoiResolver
 }
 
-export function knowledgeTools({ icons, skills, dois }: KnowledgeDeps): readonly ToolDefinition[] {
+export function knowledgeTools({ icons, skills, dois }: KnowledgeDeps): readonly ToolRow[] {
   return [resolveDoi(dois), getSkills(skills), listIcons(icons)]
 }

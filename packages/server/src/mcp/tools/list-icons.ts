@@ -1,16 +1,19 @@
 import { quote } from '@docrelay/model/quote'
 import { badArgument } from '../arguments.ts'
 import { success } from '../results.ts'
-import type { ToolDefinition } from '../tool.ts'
 import { findIcons, type IconCatalogue, type IconQuery } from './icon-catalogue.ts'
 import { annotations, input, INTEGER, output, TEXT } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
 
 /** [TOOL-list_icons] */
-export function listIcons(catalogue: IconCatalogue): ToolDefinition {
+export function listIcons(catalogue: IconCatalogue): ToolRow {
   return {
     name: 'list_icons',
+    place: 11,
     title: 'List icons',
     description: 'Find an iconId by word or category. Returns 50 or limit (1-200).',
+    errors: {},
+    examples: [{ query: 'database', limit: 5 }],
     // A limit outside 1-200 acts as the nearest bound, so the schema states none. [ICON-2]
     inputSchema: input({}, { query: TEXT, category: TEXT, limit: INTEGER, cursor: TEXT }),
     outputSchema: output(['icons', 'returned', 'total', 'categories'], ['nextCursor']),

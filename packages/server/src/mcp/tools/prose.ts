@@ -1,7 +1,7 @@
 import { tableOpNames } from '@docrelay/model/prose/tables/op-args'
-import type { Documents } from '../../documents/documents.ts'
-import type { ToolDefinition } from '../tool.ts'
-import { type EditTool, editTool } from './edit-tool.ts'
+import { type Editable, type EditTool, editTool } from './edit-tool.ts'
+import { targetErrors } from './target-errors.ts'
+import type { ToolRow } from './tool-row.ts'
 import { CONTENT, DOCUMENT, FORMAT, INDEX, input, INTEGER, PAGE, REPEATABLE, SIDE, TEXT, VERSIONED } from './schema.ts'
 
 const ADDRESS = { id: TEXT, anchor: TEXT } as const
@@ -11,57 +11,95 @@ const BLOCKS = ['pageId', 'ok', 'blocks'] as const
 const TOOLS: readonly EditTool[] = [
   {
     name: 'add_prose_page',
+    place: 18,
     title: 'Add prose page',
     description: 'Append a prose page. Returns id and blocks.',
     toolset: 'prose',
     input: input(DOCUMENT, { name: TEXT, content: CONTENT, format: FORMAT, ...VERSIONED, ...REPEATABLE }),
     result: ['id', 'name', 'order', 'blocks'],
+    errors: { ERR_PROSE_TOO_LARGE: null },
+    examples: [{ name: 'Notes', content: '# Notes\n\nFirst.' }, {}],
   },
   {
     name: 'set_prose',
+    place: 19,
     title: 'Set prose',
     description: 'Replace a page, block (id, or anchor: its whole text) or blocks up to untilId. Returns the blocks.',
     toolset: 'prose',
     input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, ...VERSIONED }),
     result: BLOCKS,
     hints: ['DE', 'ID'],
+    errors: {
+      ...targetErrors({ content: 'New words.' }),
+      ERR_PROSE_TOO_LARGE: null,
+      ERR_ANCHOR_RANGE: { pageId: 'p', content: 'x', id: 'blk-a', untilId: 'blk-i' },
+    },
+    examples: [
+      { pageId: 'p', id: 'blk-a', content: 'New *words*.' },
+      { pageId: 'p', content: '# All of it' },
+      { pageId: 'p', id: 'blk-a', untilId: 'blk-b', content: 'One for two.' },
+    ],
   },
   {
     name: 'insert_block',
+    place: 20,
     title: 'Insert block',
     description: 'Put content beside a block (id or anchor). Returns blocks.',
     toolset: 'prose',
     input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, side: SIDE, ...VERSIONED, ...REPEATABLE }),
     result: BLOCKS,
+    errors: {
+      ...targetErrors({ content: 'New words.' }),
+      ERR_PROSE_TOO_LARGE: null,
+      ERR_TARGET_MISSING: { pageId: 'p', content: 'x' },
+      ERR_INSERT_EMPTY: { pageId: 'p', content: ' \n ', id: 'blk-a' },
+    },
+    examples: [{ pageId: 'p', id: 'blk-a', content: 'New *words*.', side: 'after' }],
   },
   {
     name: 'delete_block',
+    place: 21,
     title: 'Delete block',
     description: 'Delete a block (id or anchor). Returns ids.',
     toolset: 'prose',
     input: input(PAGE, { ...ADDRESS, ...VERSIONED }),
     result: ['pageId', 'ok', 'deleted'],
     hints: ['DE', 'ID'],
+    errors: { ...targetErrors({}), ERR_TARGET_MISSING: { pageId: 'p' } },
+    examples: [{ pageId: 'p', id: 'blk-a' }],
   },
   {
     name: 'move_block',
+    place: 22,
     title: 'Move block',
     description: 'Move a block on its page. Returns blocks.',
     toolset: 'prose',
     input: input(PAGE, { ...ADDRESS, targetId: TEXT, targetAnchor: TEXT, side: SIDE, ...VERSIONED }),
     result: BLOCKS,
+    errors: {
+      ...targetErrors({ targetId: 'blk-h' }),
+      ERR_TARGET_MISSING: { pageId: 'p', id: 'blk-a' },
+      ERR_MOVE_SELF: { pageId: 'p', id: 'blk-a', targetId: 'blk-a' },
+      ERR_MOVE_INTO_SELF: { pageId: 'p', id: 'blk-i', targetId: 'blk-j' },
+      ERR_MOVE_CROSS_CONTEXT: { pageId: 'p', id: 'blk-a', targetId: 'blk-i' },
+    },
+    examples: [{ pageId: 'p', id: 'blk-a', targetId: 'blk-c', side: 'after' }],
   },
   {
     name: 'rename_prose_page',
+    place: 23,
     title: 'Rename prose page',
     description: 'Rename a prose page. Returns the name.',
     toolset: 'prose',
     input: input({ ...PAGE, name: TEXT }, VERSIONED),
     result: ['pageId', 'name'],
     hints: ['ID'],
+    errors: {},
+    examples: [{ pageId: 'p', name: 'Summary' }],
   },
   {
     name: 'insert_section',
+    place: 24,
     title: 'Insert section',
     description: 'Add a section at the end, start or after one. Returns blocks.',
     toolset: 'structure',
@@ -77,17 +115,27 @@ const TOOLS: readonly EditTool[] = [
       },
     ),
     result: ['pageId', 'ok', 'index', 'blocks'],
+    errors: { ERR_PROSE_TOO_LARGE: null },
+    examples: [{ pageId: 'p', level: 2, title: 'Next steps', body: 'Body of it.' }],
   },
   {
     name: 'restructure_outline',
+    place: 25,
     title: 'Restructure outline',
     description: 'Shift a heading or move its section. Returns the outline.',
     toolset: 'structure',
     input: input({ ...PAGE, op: { enum: ['promote', 'demote', 'move'] }, index: INDEX }, { toIndex: INDEX, ...VERSIONED }),
     result: ['pageId', 'outline'],
+    errors: { ERR_SECTION_INDEX: { pageId: 'p', op: 'demote', index: 7 } },
+    examples: [
+      { pageId: 'p', op: 'demote', index: 0 },
+      { pageId: 'p', op: 'promote', index: 1 },
+      { pageId: 'p', op: 'move', index: 1, toIndex: 0 },
+    ],
   },
   {
     name: 'edit_table',
+    place: 26,
     title: 'Edit table',
     description: 'Change rows, columns, cells, not text. Returns the grid.',
     toolset: 'structure',
@@ -107,27 +155,61 @@ const TOOLS: readonly EditTool[] = [
     ),
     result: ['pageId', 'ok', 'table'],
     hints: ['DE'],
+    errors: {
+      ...targetErrors({ op: 'toggleHeaderRow' }),
+      ERR_TABLE_NOT_FOUND: { pageId: 'q', op: 'toggleHeaderRow' },
+      ERR_TABLE_AMBIGUOUS: { pageId: 'p', op: 'toggleHeaderRow' },
+      ERR_TABLE_INDEX: { pageId: 'p', op: 'toggleHeaderRow', tableIndex: 9 },
+      ERR_TARGET_NOT_IN_TABLE: { pageId: 'p', op: 'toggleHeaderRow', anchor: 'Alpha' },
+      ERR_CELL_RANGE: { pageId: 'p', tableIndex: 0, op: 'addRow', row: 2 },
+      ERR_TABLE_LAST_ROW: { pageId: 'p', tableIndex: 1, op: 'deleteRow', row: 0 },
+      ERR_TABLE_LAST_COLUMN: { pageId: 'p', id: 'blk-s', op: 'deleteColumn', col: 0 },
+      ERR_MERGE_SINGLE_CELL: { pageId: 'p', tableIndex: 0, op: 'mergeCells', fromRow: 1, fromCol: 1, toRow: 0, toCol: 1 },
+      ERR_MERGE_PARTIAL_SPAN: { pageId: 'p', tableIndex: 0, op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 2 },
+      ERR_SPLIT_NOT_MERGED: { pageId: 'p', tableIndex: 0, op: 'splitCell', row: 1, col: 0 },
+      ERR_CELL_ATTR: { pageId: 'p', tableIndex: 0, op: 'setCellAttrs', row: 0, col: 0, align: 'middle' },
+      ERR_TABLE_HAS_MERGES: { pageId: 'p', tableIndex: 0, op: 'moveRow', from: 0, to: 1 },
+    },
+    examples: [
+      { op: 'addRow', row: 0, side: 'after' },
+      { op: 'addColumn', col: 0, side: 'before' },
+      { op: 'deleteRow', row: 0 },
+      { op: 'deleteColumn', col: 1 },
+      { op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1 },
+      { op: 'setCellAttrs', row: 0, col: 0, backgroundColor: '#aabbcc' },
+      { op: 'moveRow', from: 0, to: 1 },
+      { op: 'moveColumn', from: 0, to: 1 },
+      { op: 'toggleHeaderRow' },
+      { op: 'toggleHeaderColumn' },
+      { op: 'setColumnWidth', col: 0, width: 120 },
+    ].map((op) => ({ pageId: 'p', tableIndex: 2, ...op })),
   },
   {
     name: 'delete_prose_page',
+    place: 36,
     title: 'Delete prose page',
     description: 'Delete a prose page, not the last. Returns its id.',
     toolset: 'manage',
     input: input(PAGE, VERSIONED),
     result: ['deleted'],
     hints: ['DE', 'ID'],
+    errors: { ERR_LAST_PAGE: null },
+    examples: [{ pageId: 'q' }],
   },
   {
     name: 'reorder_prose_pages',
+    place: 40,
     title: 'Reorder prose pages',
     description: 'Order pages by all ids. Returns them.',
     toolset: 'manage',
     input: input({ ...DOCUMENT, order: { type: 'array', items: TEXT } }, VERSIONED),
     result: ['order', 'ok'],
     hints: ['ID'],
+    errors: { ERR_NOT_PERMUTATION: { order: ['p', 'p', 'z'] } },
+    examples: [{ order: ['q', 'p'] }],
   },
 ]
 
-export function proseTools(documents: Pick<Documents, 'edit'>): readonly ToolDefinition[] {
+export function proseTools(documents: Editable): readonly ToolRow[] {
   return TOOLS.map((tool) => editTool(documents, tool))
 }

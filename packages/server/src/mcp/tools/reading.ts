@@ -10,12 +10,15 @@ import { documentFailure, type WasDeleted } from './document-failures.ts'
 
 export interface ReadingDeps {
   readonly documents: Pick<Documents, 'get'>
-  readonly bodies: Pick<Bodies, 'read'>
+  readonly bodies: Pick<Bodies, 'for'>
   readonly wasDeleted: WasDeleted
 }
 
 /** One document as a call reads it: the same version however often it is looked at. */
 export interface OpenDocument {
+  readonly version: number
+  /** The stored body. */
+  readonly bytes: Uint8Array
   read(name: ReadName, args: JsonObject, held?: ReadonlyMap<string, HeldFile>): Promise<ReadResult>
 }
 
@@ -38,10 +41,13 @@ export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<O
   if ('kind' in found) return found
   const { body } = found.record
   const facts = factsOf(found)
+  const bodies = deps.bodies.for(call.access.workspaceId)
   return {
+    version: facts.serverVersion,
+    bytes: body,
     async read(name, args, held) {
       call.signal.throwIfAborted()
-      const reading = await deps.bodies.read({ bytes: body, read: name, args, facts: held ? { ...facts, held } : facts })
+      const reading = await bodies.read({ bytes: body, read: name, args, facts: held ? { ...facts, held } : facts })
       if (isRefusal(reading)) return refusal(reading)
       return reading
     },

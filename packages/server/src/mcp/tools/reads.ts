@@ -1,12 +1,15 @@
 import type { ReadName } from '@docrelay/model/reads'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { success } from '../results.ts'
-import type { JsonObject, ToolDefinition } from '../tool.ts'
+import type { JsonObject } from '../tool.ts'
 import { flawOf, openDocument, type ReadingDeps } from './reading.ts'
+import { type PictureDeps, readTokens, readWithPicture } from './pictures.ts'
 import { annotations, DOCUMENT, FLAG, FORMAT, INDEX, input, output, PAGE, PAGED, TEXT } from './schema.ts'
+import { targetErrors } from './target-errors.ts'
+import type { ToolRow } from './tool-row.ts'
 
 /** A read tool that needs nothing but the document. */
-interface ReadTool extends Pick<ToolDefinition, 'title' | 'description'> {
+interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'errors' | 'examples'> {
   readonly name: Exclude<ReadName, 'list_files' | 'get_file'>
   readonly input: ArgumentsSchema & JsonObject
   readonly result: readonly string[]
@@ -17,28 +20,39 @@ interface ReadTool extends Pick<ToolDefinition, 'title' | 'description'> {
 const TOOLS: readonly ReadTool[] = [
   {
     name: 'get_document',
+    place: 2,
     title: 'Get document',
     description: 'Learn the pages of a document. Returns ids, names, fields, access.',
     input: input(DOCUMENT),
     result: ['id', 'name', 'modifiedAt', 'lockedBy', 'access', 'collectionId', 'pages', 'prosePages', 'fields', 'referenceCount'],
+    errors: {},
+    examples: [{}],
   },
   {
     name: 'get_page',
+    place: 3,
     title: 'Get canvas page',
-    description: 'Read a canvas page. Returns shapes back to front.',
-    input: input(PAGE, PAGED),
+    description: 'Read a canvas page; image: see it, lint: find faults. Returns shapes back to front.',
+    input: input(PAGE, { lint: FLAG, image: FLAG, ...PAGED }),
     result: ['pageId', 'shapes', 'shapeCount'],
-    more: ['nextCursor'],
+    more: ['nextCursor', 'lint', 'lintTotal', 'warnings'],
+    errors: {},
+    examples: [{ pageId: 'c' }, { pageId: 'c', lint: true }],
   },
   {
     name: 'get_shape',
+    place: 4,
     title: 'Get shape',
-    description: 'Read a shape. Returns it as get_page does.',
-    input: input({ ...PAGE, id: TEXT }),
+    description: 'Read a shape; image: see it. Returns it as get_page does.',
+    input: input({ ...PAGE, id: TEXT }, { image: FLAG }),
     result: ['shape'],
+    more: ['warnings'],
+    errors: { ERR_SHAPE_NOT_FOUND: { pageId: 'c', id: 's9' } },
+    examples: [{ pageId: 'c', id: 's1' }],
   },
   {
     name: 'get_prose',
+    place: 5,
     title: 'Get prose',
     description: 'Read all prose, a page, block (id) or section (index, -1: before them). Returns HTML or Markdown.',
     input: input(DOCUMENT, {
@@ -51,58 +65,86 @@ const TOOLS: readonly ReadTool[] = [
     }),
     result: ['format'],
     more: ['page', 'pages', 'nextCursor'],
+    errors: {
+      ERR_ID_NOT_FOUND: { pageId: 'p', id: 'blk-z' },
+      ERR_ID_AMBIGUOUS: { pageId: 'p', id: 'blk-x' },
+      ERR_SECTION_INDEX: { pageId: 'p', index: 7 },
+    },
+    examples: [{ pageId: 'p', format: 'markdown', ids: true }, {}, { pageId: 'p', id: 'blk-a' }, { pageId: 'p', index: 0 }],
   },
   {
     name: 'get_outline',
+    place: 6,
     title: 'Get outline',
     description: 'Find sections of a page. Returns index, title and id.',
     input: input(PAGE),
     result: ['pageId', 'outline'],
+    errors: {},
+    examples: [{ pageId: 'p' }],
   },
   {
     name: 'list_references',
+    place: 7,
     title: 'List references',
     description: 'See what can be cited. Returns CSL-JSON.',
     input: input(DOCUMENT, PAGED),
     result: ['references', 'style', 'count'],
     more: ['nextCursor'],
+    errors: {},
+    examples: [{}],
   },
   {
     name: 'list_fields',
+    place: 9,
     title: 'List fields',
     description: 'See the fields. Returns names, values.',
     input: input(DOCUMENT),
     result: ['fields', 'count'],
+    errors: {},
+    examples: [{}],
   },
   {
     name: 'get_table',
+    place: 14,
     title: 'Get table',
     description: 'Read a table by index or block in it. Returns a grid.',
     input: input(PAGE, { tableIndex: INDEX, id: TEXT, anchor: TEXT }),
     result: ['pageId', 'table'],
+    errors: {
+      ...targetErrors({}),
+      ERR_TABLE_NOT_FOUND: { pageId: 'q' },
+      ERR_TABLE_AMBIGUOUS: { pageId: 'p' },
+      ERR_TABLE_INDEX: { pageId: 'p', tableIndex: 9 },
+      ERR_TARGET_NOT_IN_TABLE: { pageId: 'p', id: 'blk-a' },
+    },
+    examples: [
+      { pageId: 'p', tableIndex: 0 },
+      { pageId: 'p', id: 'blk-t' },
+    ],
   },
 ]
 
-export function readTools(deps: ReadingDeps): readonly ToolDefinition[] {
+export function readTools(deps: ReadingDeps & PictureDeps): readonly ToolRow[] {
   return TOOLS.map((tool) => readTool(tool, deps))
 }
 
-function readTool({ name, title, description, input, result, more = [] }: ReadTool, deps: ReadingDeps): ToolDefinition {
+function readTool({ input, result, more = [], ...row }: ReadTool, deps: ReadingDeps & PictureDeps): ToolRow {
+  const { name } = row
   return {
-    name,
-    title,
-    description,
+    ...row,
     inputSchema: input,
     outputSchema: output([...result, 'serverVersion', 'source'], more),
     annotations: annotations('RO', 'ID'),
     toolset: 'read',
     access: 'view',
     bucket: 'read',
+    ...(Object.hasOwn(input.properties, 'image') && { tokens: readTokens }),
     flaw: flawOf(name),
     async run(call) {
+      if (call.args['image'] === true) return readWithPicture(name, call, deps)
       const document = await openDocument(call, deps)
       if ('kind' in document) return document
-      const { docId: _, ...args } = call.args
+      const { docId: _, image: __, ...args } = call.args
       const reading = await document.read(name, args)
       return reading.kind === 'read' ? success(reading.result) : reading
     },

@@ -1,14 +1,17 @@
 import type { DoiResolver } from '../../citations/doi-resolver.ts'
 import { failure, success } from '../results.ts'
-import type { ToolDefinition } from '../tool.ts'
 import { annotations, input, output } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
 
 /** [TOOL-resolve_doi, REF-9..REF-12] */
-export function resolveDoi(resolver: DoiResolver): ToolDefinition {
+export function resolveDoi(resolver: DoiResolver): ToolRow {
   return {
     name: 'resolve_doi',
+    place: 8,
     title: 'Resolve DOI',
     description: 'See what a DOI names. Returns CSL-JSON.',
+    errors: { ERR_DOI_INVALID: { doi: 'none' }, ERR_DOI_NOT_FOUND: null, ERR_DOI_UNAVAILABLE: null },
+    examples: [],
     inputSchema: input({ doi: { type: 'string', maxLength: 300 } }),
     outputSchema: output(['reference', 'doi', 'cached']),
     annotations: annotations('RO', 'ID', 'OW'),

@@ -13,7 +13,7 @@ export const INDEX = { type: 'integer', minimum: 0 } as const
 
 export const DOCUMENT = { docId: TEXT } as const
 export const PAGE = { docId: TEXT, pageId: TEXT } as const
-/** The shorthands of section 3: V, R and L. */
+/** The shorthands of TOOL-29: V, R and L. */
 export const VERSIONED = { expectedVersion: INTEGER, dryRun: FLAG } as const
 export const REPEATABLE = { requestId: TEXT } as const
 export const PAGED = { limit: { type: 'integer', minimum: 1 }, cursor: TEXT } as const
@@ -44,7 +44,7 @@ export function output(required: readonly string[], optional: readonly string[] 
   }
 }
 
-/** The letters of the table in section 2.3 that say yes. */
+/** The letters of the table of TOOL-27 that say yes. */
 export type Hint = 'RO' | 'DE' | 'ID' | 'OW'
 
 export function annotations(...hints: readonly Hint[]): ToolAnnotations {

@@ -4,24 +4,33 @@ import { readContent } from '@docrelay/model/prose/content'
 import { body, prosePage } from '@docrelay/model/testing/builders'
 import { describe, expect, it } from 'vitest'
 import type { ArgumentsSchema } from '../arguments.ts'
-import { allTools, type ToolDeps } from './all-tools.ts'
-import { openSkills, SKILLS } from './skills.ts'
-import { RESULT_MEMBERS, SHAPE_MEMBERS, STYLE_MEMBERS, TOOL_ARGUMENTS, TOOL_CODES, TOOL_VALUES } from './testing/tool-table.ts'
+import { instructionsFor } from '../instructions.ts'
+import { TOOL_NAMES, TOOL_ROWS } from './all-tools.ts'
+import { openSkills, type SkillLibrary } from './skills.ts'
+import { SPEC_ROWS } from './testing/spec-rows.ts'
+import { INNER_MEMBERS, OPEN_VALUES, SHAPE_MEMBERS, STYLE_MEMBERS } from './testing/words.ts'
+import { TOOL_ERRORS } from './tool-errors.ts'
 
-const library = openSkills()
-/** Those that there are; nothing is run. */
-const TOOLS = allTools({} as ToolDeps).map(({ name, inputSchema }) => ({
+const TOOLS = TOOL_ROWS.map(({ name, inputSchema, outputSchema }) => ({
   name,
   inputSchema: inputSchema as unknown as ArgumentsSchema,
+  results: Object.keys(outputSchema['properties'] as object),
 }))
+const ARGUMENTS = new Map(TOOLS.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties)]))
+const CHOICES = TOOLS.flatMap(({ inputSchema }) =>
+  Object.values(inputSchema.properties).flatMap(({ enum: choices = [] }) => choices),
+)
+const TOOL_VALUES = new Set([...CHOICES, ...OPEN_VALUES])
 const ROW = `<tr>${'<td><p>x</p></td>'.repeat(3)}</tr>`
 const WITH_TABLE = body({ richTextPages: [prosePage('p', `<table>${ROW}${ROW}</table>`)] })
 let minted = 0
 const ENVIRONMENT = { nowMs: 0, random: (count: number) => String(++minted).padStart(count, '0') }
-const TEXTS: readonly (readonly [name: string, text: string])[] = [
+const textsOf = (library: SkillLibrary): readonly (readonly [name: string, text: string])[] => [
   ['contract', library.contract],
-  ...SKILLS.map(({ skill }) => [skill, library.recipe(skill) ?? ''] as const),
+  ...library.skills.map(({ skill }) => [skill, library.recipe(skill) ?? ''] as const),
 ]
+const LIBRARY = openSkills(TOOL_NAMES)
+const TEXTS = textsOf(LIBRARY).map(([name, text]) => ({ name, text }))
 const bytes = (text: string): number => Buffer.byteLength(text)
 
 /** What stands in fences of three or more backticks, with its language. */
@@ -31,29 +40,34 @@ function examples(text: string): readonly { readonly language: string; readonly 
 const prose = (text: string): string => text.replace(/^(`{3,})\w+\n[\s\S]*?\n\1$/gm, '')
 const spans = (text: string): readonly string[] => [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
 
-it('[SKILL-1] the contract has at most 6,000 bytes and a recipe 4,000', () => {
-  expect(bytes(library.contract)).toBeLessThanOrEqual(6_000)
-  for (const { skill } of SKILLS) expect(bytes(library.recipe(skill) ?? '')).toBeLessThanOrEqual(4_000)
+describe('the library', () => {
+  const library = LIBRARY
+
+  it('[SKILL-1] has a contract of at most 6,000 bytes and recipes of 4,000', () => {
+    expect(bytes(library.contract)).toBeLessThanOrEqual(6_000)
+    for (const { skill } of library.skills) expect(bytes(library.recipe(skill) ?? ''), skill).toBeLessThanOrEqual(4_000)
+  })
+
+  it('[SKILL-1] has recipes of numbered steps that name tools, and end with a check', () => {
+    for (const { skill } of library.skills) {
+      const steps = prose(library.recipe(skill) ?? '').match(/^\d+\. .*$/gm) ?? []
+      expect(steps.map((line) => Number.parseInt(line, 10))).toEqual(steps.map((_step, index) => index + 1))
+      expect(steps.length, skill).toBeGreaterThanOrEqual(6)
+      expect(steps.at(-1)).toMatch(/^\d+\. Check: .*`service_/)
+    }
+  })
+
+  it('[SKILL-3] has a contract with a part for every topic', () => {
+    const parts = [...library.contract.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
+    expect(parts).toEqual([
+      ...['Formats', 'Structure', 'Math, fields, callouts', 'Citing', 'Images and files', 'Targets', 'Shapes', 'Answers'],
+    ])
+  })
 })
 
-it('[SKILL-1] recipes are numbered steps that name tools, and end with a check', () => {
-  for (const { skill } of SKILLS) {
-    const steps = prose(library.recipe(skill) ?? '').match(/^\d+\. .*$/gm) ?? []
-    expect(steps.map((line) => Number.parseInt(line, 10))).toEqual(steps.map((_, index) => index + 1))
-    expect(steps.length).toBeGreaterThanOrEqual(6)
-    expect(steps.at(-1)).toMatch(/^\d+\. Check: .*`service_/)
-  }
-})
-
-it('[SKILL-3] the contract has a part for every topic', () => {
-  const parts = [...library.contract.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
-  expect(parts).toEqual([
-    ...['Formats', 'Structure', 'Math, fields, callouts', 'Citing', 'Images and files', 'Targets', 'Shapes', 'Answers'],
-  ])
-})
-
-it('[SKILL-4] the seven recipes with their arguments', () => {
-  const shown = SKILLS.map(({ skill, arguments: list }) => [skill, ...list.map((a) => (a.required ? `${a.name}*` : a.name))])
+it('[SKILL-4] has the seven recipes with their arguments when every tool is built', () => {
+  const { skills } = openSkills(new Set([...TOOL_NAMES, 'generate_diagram']))
+  const shown = skills.map(({ skill, arguments: list }) => [skill, ...list.map((a) => (a.required ? `${a.name}*` : a.name))])
   expect(shown).toEqual([
     ['architecture-rfc', 'system*', 'title', 'docId'],
     ['document-codebase-module', 'module*', 'paths', 'docId'],
@@ -65,38 +79,51 @@ it('[SKILL-4] the seven recipes with their arguments', () => {
   ])
 })
 
-it('[SKILL-2] the table of tools has all of them', () => expect(Object.keys(TOOL_ARGUMENTS)).toHaveLength(45))
-
-it.each(TOOLS)('[SKILL-2] the table of tools says of $name what it takes', ({ name, inputSchema }) => {
-  const { properties } = inputSchema
-  expect(Object.keys(properties).sort()).toEqual([...(TOOL_ARGUMENTS[name] ?? [])].sort())
-  for (const { enum: values = [] } of Object.values(properties)) expect(TOOL_VALUES).toEqual(expect.arrayContaining([...values]))
+it('[SKILL-4] leaves the recipe for diagrams out when no tool draws', () => {
+  const { skills, recipe } = openSkills(new Set(['get_page', 'connect']))
+  expect(skills.map(({ skill }) => skill)).not.toContain('diagram-from-description')
+  expect(recipe('diagram-from-description')).toBeNull()
 })
 
-describe.each(TEXTS)('%s', (_, text) => {
-  const arguments_ = new Set(Object.values(TOOL_ARGUMENTS).flat())
-  const words = new Set([...arguments_, ...TOOL_VALUES, ...SHAPE_MEMBERS, ...STYLE_MEMBERS, ...RESULT_MEMBERS])
+it('[AG-96] [MCP-60] no instruction, contract, recipe or description names a tool that this build lacks', () => {
+  const texts = [
+    instructionsFor(TOOL_NAMES),
+    JSON.stringify(LIBRARY.skills),
+    JSON.stringify(TOOL_ROWS),
+    ...TEXTS.map(({ text }) => text),
+  ]
+  const named = texts.flatMap((text) => [...text.matchAll(/service_([a-z_]+)/g)].map(([, name]) => name ?? ''))
+  expect([...new Set(named)].filter((name) => !TOOL_NAMES.has(name))).toEqual([])
+  // Without the prefix too; one word alone, such as `connect`, may be a word of the text.
+  const missing = SPEC_ROWS.map((row) => row.name).filter((name) => !TOOL_NAMES.has(name) && name.includes('_'))
+  for (const text of texts) for (const name of missing) expect(text).not.toMatch(new RegExp(`\\b${name}\\b`))
+})
+
+describe.each(TEXTS)('$name', ({ text }) => {
+  const arguments_ = new Set([...ARGUMENTS.values()].flat())
+  const members = [...SHAPE_MEMBERS, ...STYLE_MEMBERS, ...INNER_MEMBERS, ...TOOLS.flatMap(({ results }) => results)]
+  const words = new Set([...arguments_, ...TOOL_VALUES, ...members])
   /** What is no word of the tools: Markdown and HTML signs, URLs, ids, and names within examples. */
   const other =
-    /^(\$.*\$|\{\{name\}\}|\[![A-Z]+\]|blk-…|@\d|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
+    /^(\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…|@\d|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
 
   it('[SKILL-2] names only what there is', () => {
     for (const span of spans(text)) {
       const tool = /^service_(\w+)\(([^)]*)\)$/.exec(span)
       if (tool) {
         const [, name = '', args = ''] = tool
-        const known = TOOL_ARGUMENTS[name]
-        expect(known, span).toBeDefined()
+        const known = ARGUMENTS.get(name)
+        expect([...TOOL_NAMES], span).toContain(name)
         const given = args.split(', ').filter((part) => part !== '')
         for (const arg of given) expect(known, span).toContain(arg)
         // Whoever calls it as it stands there is not told that an argument is missing.
         const built = TOOLS.find((one) => one.name === name)
         expect(given, span).toEqual(expect.arrayContaining([...(built?.inputSchema.required ?? [])]))
-      } else if (span.startsWith('ERR_')) expect(TOOL_CODES).toContain(span)
+      } else if (span.startsWith('ERR_')) expect(TOOL_ERRORS).toHaveProperty(span)
       else if (!other.test(span)) expect([...words], span).toContain(span)
     }
     expect(prose(text).match(/service_\w+(?!\w*\()/g) ?? []).toEqual([])
-    for (const code of prose(text).match(/\bERR_[A-Z_]+/g) ?? []) expect(TOOL_CODES).toContain(code)
+    for (const code of prose(text).match(/\bERR_[A-Z_]+/g) ?? []) expect(TOOL_ERRORS).toHaveProperty(code)
   })
 
   it('[SKILL-2] examples of prose are taken without fixes', () => {
@@ -128,7 +155,7 @@ describe.each(TEXTS)('%s', (_, text) => {
       const args = JSON.parse(code) as Record<string, unknown>
       for (const [name, value] of Object.entries(args)) {
         expect(arguments_, code).toContain(name)
-        if (name === 'op') expect(TOOL_VALUES).toContain(value)
+        if (name === 'op') expect([...TOOL_VALUES]).toContain(value)
       }
       const list = (name: string) => (args[name] ?? []) as readonly Record<string, unknown>[]
       const ids = [...list('nodes'), ...list('shapes')].map(({ id }) => id)
@@ -144,7 +171,7 @@ describe.each(TEXTS)('%s', (_, text) => {
         for (const end of ['startShapeId', 'endShapeId']) if (shape[end] !== undefined) expect(ids).toContain(shape[end])
       }
       for (const kind of [...list('nodes'), ...list('shapes')].map(({ kind }) => kind ?? 'rectangle'))
-        expect(TOOL_VALUES).toContain(kind)
+        expect([...TOOL_VALUES]).toContain(kind)
       for (const item of list('items')) expect(item).toMatchObject({ id: expect.any(String), type: expect.any(String) })
     }
   })

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { skillText } from './skill-text.ts'
 
 export interface SkillArgument {
   readonly name: string
@@ -30,11 +31,11 @@ const may = argument(false)
 const DOC = may('docId', 'Document to work on; a new one when absent.')
 
 /** In the order of SKILL-4. */
-export const SKILLS: readonly Skill[] = [
+const SKILLS: readonly Skill[] = [
   {
     skill: 'architecture-rfc',
     title: 'Write an architecture RFC',
-    whenToUse: 'A design is to be proposed or recorded, with its reasons and a diagram.',
+    whenToUse: 'A design is to be proposed or recorded, with its parts and reasons.',
     arguments: [needs('system', 'What is designed.'), may('title', 'Title of the document.'), DOC],
   },
   {
@@ -62,7 +63,7 @@ export const SKILLS: readonly Skill[] = [
   {
     skill: 'attach-files',
     title: 'Attach files to a document',
-    whenToUse: 'Images or other files are to be stored with a document and shown or named in it.',
+    whenToUse: 'Images or other files are to be shown or named in a document.',
     arguments: [needs('docId', 'Document that gets the files.'), may('files', 'Which files, and where they are.')],
   },
   {
@@ -83,9 +84,14 @@ export const SKILLS: readonly Skill[] = [
   },
 ]
 
-/** Reads the texts that stand beside this file. */
-export function openSkills(): SkillLibrary {
-  const read = (name: string): string => readFileSync(new URL(`./assets/skills/${name}.md`, import.meta.url), 'utf8')
-  const recipes = new Map(SKILLS.map(({ skill }) => [skill, read(skill)]))
-  return { contract: read('contract'), skills: SKILLS, recipe: (skill) => recipes.get(skill) ?? null }
+/** Recipes that cannot be followed without certain tools. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = { 'diagram-from-description': ['generate_diagram'] }
+
+/** The texts that stand beside this file, for a build with these tools: a recipe that needs another one is left out. [SKILL-1, AG-96] */
+export function openSkills(tools: ReadonlySet<string>): SkillLibrary {
+  const read = (name: string): string =>
+    skillText(readFileSync(new URL(`./assets/skills/${name}.md`, import.meta.url), 'utf8'), tools)
+  const skills = SKILLS.filter(({ skill }) => (NEEDS[skill] ?? []).every((tool) => tools.has(tool)))
+  const recipes = new Map(skills.map(({ skill }) => [skill, read(skill)]))
+  return { contract: read('contract'), skills, recipe: (skill) => recipes.get(skill) ?? null }
 }

@@ -1,10 +1,10 @@
-import type { ToolDefinition } from '../tool.ts'
+import type { ToolRow } from './tool-row.ts'
 
-/** A row of the closed table of codes. [section 2.4, TOOL-9] */
+/** A row of the closed table of codes. [TOOL-28, TOOL-9] */
 interface ToolError {
   readonly when: string
-  /** The tools that may answer it, by name or by what they take. */
-  readonly tools: readonly string[] | Kind
+  /** The group of tools that may answer it; absent: the tools that name it in their rows. */
+  readonly tools?: Kind
   /** Members besides `code` and `message`; with `?` those that only some have. */
   readonly facts: readonly string[]
 }
@@ -13,26 +13,21 @@ type Kind = keyof typeof KINDS
 
 const takes =
   (...members: readonly string[]) =>
-  ({ inputSchema }: ToolDefinition): boolean =>
+  ({ inputSchema }: ToolRow): boolean =>
     members.every((member) => Object.hasOwn(inputSchema['properties'] as object, member))
-const writes = ({ bucket }: ToolDefinition): boolean => bucket === 'write'
+const writes = ({ bucket }: ToolRow): boolean => bucket === 'write'
 
 /** Groups of tools that share codes. */
 const KINDS = {
   every: () => true,
   ofDocuments: takes('docId'),
-  readsOfDocuments: (tool: ToolDefinition) => takes('docId')(tool) && !writes(tool),
-  writesOfDocuments: (tool: ToolDefinition) => takes('docId')(tool) && writes(tool),
+  readsOfDocuments: (tool: ToolRow) => takes('docId')(tool) && !writes(tool),
+  writesOfDocuments: (tool: ToolRow) => takes('docId')(tool) && writes(tool),
   ofPages: takes('docId', 'pageId'),
   writes,
   paged: takes('docId', 'cursor'),
   repeatable: takes('requestId'),
-} as const satisfies Record<string, (tool: ToolDefinition) => boolean>
-
-const TABLES = ['get_table', 'edit_table']
-const TARGETS = [...TABLES, 'set_prose', 'insert_block', 'delete_block', 'move_block']
-const SHAPES = ['add_shape', 'add_shapes']
-const DOIS = ['resolve_doi', 'add_reference']
+} as const satisfies Record<string, (tool: ToolRow) => boolean>
 
 export const TOOL_ERRORS = {
   ERR_RATE_LIMIT: {
@@ -57,7 +52,7 @@ export const TOOL_ERRORS = {
   },
   ERR_VIEW_FORBIDDEN: { when: 'you may not read the document', tools: 'readsOfDocuments', facts: ['docId'] },
   ERR_EDIT_FORBIDDEN: { when: 'you may not write the document, or nothing at all', tools: 'writes', facts: ['docId?', 'role'] },
-  ERR_DELETE_FORBIDDEN: { when: 'you do not own the document', tools: ['delete_document'], facts: ['docId', 'role'] },
+  ERR_DELETE_FORBIDDEN: { when: 'you do not own the document', facts: ['docId', 'role'] },
   ERR_LOCAL_READ_ONLY: {
     when: 'the document is local to the host and can only be read',
     tools: 'writesOfDocuments',
@@ -70,12 +65,10 @@ export const TOOL_ERRORS = {
   },
   ERR_LAST_PAGE: {
     when: 'the only page of a kind stays',
-    tools: ['delete_prose_page', 'delete_canvas_page'],
     facts: ['pageId', 'kind'],
   },
   ERR_NOT_PERMUTATION: {
     when: '`order` does not name every id once',
-    tools: ['reorder_shapes', 'reorder_prose_pages', 'reorder_canvas_page'],
     facts: ['missing', 'unknown', 'duplicate'],
   },
   ERR_VERSION_CONFLICT: {
@@ -85,6 +78,11 @@ export const TOOL_ERRORS = {
   },
   ERR_CURSOR_EXPIRED: { when: 'the document changed between two pages', tools: 'paged', facts: ['serverVersion'] },
   ERR_REQUEST_ID_REUSED: { when: 'the `requestId` came before with other arguments', tools: 'repeatable', facts: ['requestId'] },
+  ERR_NEEDS_REPAIR: {
+    when: 'the log of the document lacks an edit: it can be read and not written',
+    tools: 'writesOfDocuments',
+    facts: ['docId'],
+  },
   ERR_DOC_TOO_LARGE: {
     when: 'the document would be above `max_doc_bytes`',
     tools: 'writesOfDocuments',
@@ -103,149 +101,128 @@ export const TOOL_ERRORS = {
   },
   ERR_PROSE_TOO_LARGE: {
     when: 'the content is above 1,048,576 bytes',
-    tools: ['set_prose', 'add_prose_page', 'insert_block', 'insert_section'],
     facts: ['bytes', 'maxBytes'],
   },
   ERR_TARGET_MISSING: {
     when: 'neither an id nor an anchor names the block',
-    tools: ['insert_block', 'delete_block', 'move_block'],
     facts: [],
   },
-  ERR_ANCHOR_EMPTY: { when: 'the anchor is blank', tools: TARGETS, facts: ['which'] },
-  ERR_ANCHOR_NOT_FOUND: { when: 'no block has this text', tools: TARGETS, facts: ['anchor', 'nearest'] },
-  ERR_ANCHOR_AMBIGUOUS: { when: 'several blocks have this text', tools: TARGETS, facts: ['count', 'matches'] },
+  ERR_ANCHOR_EMPTY: { when: 'the anchor is blank', facts: ['which'] },
+  ERR_ANCHOR_NOT_FOUND: { when: 'no block has this text', facts: ['anchor', 'nearest'] },
+  ERR_ANCHOR_AMBIGUOUS: { when: 'several blocks have this text', facts: ['count', 'matches'] },
   ERR_ANCHOR_RANGE: {
     when: 'the ends of the span are not in order within one parent',
-    tools: ['set_prose'],
     facts: ['from', 'until'],
   },
   ERR_ID_NOT_FOUND: {
     when: 'the page has no block with this id',
-    tools: [...TARGETS, 'get_prose'],
     facts: ['id', 'otherPage?', 'nearest?'],
   },
-  ERR_ID_AMBIGUOUS: { when: 'several blocks have this id', tools: [...TARGETS, 'get_prose'], facts: ['id', 'count', 'matches?'] },
-  ERR_ID_ANCHOR_MISMATCH: { when: 'id and anchor name different blocks', tools: TARGETS, facts: ['id', 'currentText'] },
-  ERR_INSERT_EMPTY: { when: 'the content has no block', tools: ['insert_block'], facts: [] },
-  ERR_MOVE_SELF: { when: 'the block is its own target', tools: ['move_block'], facts: ['id'] },
-  ERR_MOVE_INTO_SELF: { when: 'the target lies inside what moves', tools: ['move_block'], facts: ['id'] },
+  ERR_ID_AMBIGUOUS: { when: 'several blocks have this id', facts: ['id', 'count', 'matches?'] },
+  ERR_ID_ANCHOR_MISMATCH: { when: 'id and anchor name different blocks', facts: ['id', 'currentText'] },
+  ERR_INSERT_EMPTY: { when: 'the content has no block', facts: [] },
+  ERR_MOVE_SELF: { when: 'the block is its own target', facts: ['id'] },
+  ERR_MOVE_INTO_SELF: { when: 'the target lies inside what moves', facts: ['id'] },
   ERR_MOVE_CROSS_CONTEXT: {
     when: 'a list item would stand beside a block, or the reverse',
-    tools: ['move_block'],
     facts: ['from', 'to', 'hint'],
   },
   ERR_SECTION_INDEX: {
     when: 'the page has no section with this index',
-    tools: ['get_prose', 'restructure_outline'],
     facts: ['index', 'sectionCount'],
   },
-  ERR_TABLE_NOT_FOUND: { when: 'the page has no table', tools: TABLES, facts: ['pageId'] },
-  ERR_TABLE_AMBIGUOUS: { when: 'the page has several tables and none is named', tools: TABLES, facts: ['tableCount'] },
-  ERR_TABLE_INDEX: { when: 'the page has fewer tables', tools: TABLES, facts: ['tableIndex', 'tableCount'] },
-  ERR_TARGET_NOT_IN_TABLE: { when: 'the named block stands in no table', tools: TABLES, facts: ['id?'] },
-  ERR_CELL_RANGE: { when: 'the row or the column is past the grid', tools: ['edit_table'], facts: ['rows', 'cols'] },
-  ERR_TABLE_LAST_ROW: { when: 'no row would be left', tools: ['edit_table'], facts: ['rows'] },
-  ERR_TABLE_LAST_COLUMN: { when: 'no column would be left', tools: ['edit_table'], facts: ['cols'] },
-  ERR_MERGE_SINGLE_CELL: { when: 'the rectangle is one cell', tools: ['edit_table'], facts: ['row', 'col'] },
-  ERR_MERGE_PARTIAL_SPAN: { when: 'the rectangle cuts a merged cell', tools: ['edit_table'], facts: ['rect', 'cell'] },
-  ERR_SPLIT_NOT_MERGED: { when: 'the cell is not merged', tools: ['edit_table'], facts: ['row', 'col'] },
+  ERR_TABLE_NOT_FOUND: { when: 'the page has no table', facts: ['pageId'] },
+  ERR_TABLE_AMBIGUOUS: { when: 'the page has several tables and none is named', facts: ['tableCount'] },
+  ERR_TABLE_INDEX: { when: 'the page has fewer tables', facts: ['tableIndex', 'tableCount'] },
+  ERR_TARGET_NOT_IN_TABLE: { when: 'the named block stands in no table', facts: ['id?'] },
+  ERR_CELL_RANGE: { when: 'the row or the column is past the grid', facts: ['rows', 'cols'] },
+  ERR_TABLE_LAST_ROW: { when: 'no row would be left', facts: ['rows'] },
+  ERR_TABLE_LAST_COLUMN: { when: 'no column would be left', facts: ['cols'] },
+  ERR_MERGE_SINGLE_CELL: { when: 'the rectangle is one cell', facts: ['row', 'col'] },
+  ERR_MERGE_PARTIAL_SPAN: { when: 'the rectangle cuts a merged cell', facts: ['rect', 'cell'] },
+  ERR_SPLIT_NOT_MERGED: { when: 'the cell is not merged', facts: ['row', 'col'] },
   ERR_CELL_ATTR: {
     when: 'no attribute came, one has a bad value, or a scope is for a plain cell',
-    tools: ['edit_table'],
     facts: ['attribute?', 'allowed'],
   },
-  ERR_TABLE_HAS_MERGES: { when: 'lines of a table with merged cells do not move', tools: ['edit_table'], facts: ['cells'] },
+  ERR_TABLE_HAS_MERGES: { when: 'lines of a table with merged cells do not move', facts: ['cells'] },
   ERR_SHAPE_NOT_FOUND: {
     when: 'the page has no shape with this id',
-    tools: ['get_shape', 'update_shape', 'delete_shape', 'connect'],
     facts: ['shapeId', 'pageId', 'otherPage?'],
   },
   ERR_SHAPE_KIND: {
     when: 'the kind is missing, contradicts itself or cannot be made',
-    tools: SHAPES,
     facts: ['got', 'allowed', 'shape?'],
   },
-  ERR_SHAPE_ID_TAKEN: { when: 'the id is in use or comes twice', tools: SHAPES, facts: ['id', 'shape?'] },
+  ERR_SHAPE_ID_TAKEN: { when: 'the id is in use or comes twice', facts: ['id', 'shape?'] },
   ERR_CONNECTOR_END: {
     when: 'an end is unknown, a connector or a line',
-    tools: [...SHAPES, 'connect', 'update_shape'],
     facts: ['end', 'shapeId', 'shape?'],
   },
-  ERR_EMPTY_PATCH: { when: 'nothing is left to change', tools: ['update_shape'], facts: ['fixes?'] },
+  ERR_EMPTY_PATCH: { when: 'nothing is left to change', facts: ['fixes?'] },
   ERR_DIAGRAM_LIMIT: {
     when: 'there are over 500 nodes or 1000 edges, or no node',
-    tools: ['generate_diagram'],
     facts: ['nodes', 'edges', 'max'],
   },
-  ERR_DIAGRAM_NODE: { when: 'the id of a node is empty or comes twice', tools: ['generate_diagram'], facts: ['node', 'id'] },
-  ERR_DIAGRAM_EDGE: { when: 'the end of an edge is no node', tools: ['generate_diagram'], facts: ['edge', 'id', 'nearest?'] },
-  ERR_BAD_SOURCE: { when: 'not exactly one of url, base64 and blobRef came', tools: ['add_file'], facts: ['given'] },
+  ERR_DIAGRAM_NODE: { when: 'the id of a node is empty or comes twice', facts: ['node', 'id'] },
+  ERR_DIAGRAM_EDGE: { when: 'the end of an edge is no node', facts: ['edge', 'id', 'nearest?'] },
+  ERR_BAD_SOURCE: { when: 'not exactly one of url, base64 and blobRef came', facts: ['given'] },
   ERR_BAD_FILE_NAME: {
     when: 'the name is empty, over 255 bytes, or has path or control characters',
-    tools: ['add_file'],
     facts: [],
   },
-  ERR_BAD_BASE64: { when: 'it is not strict padded standard Base64', tools: ['add_file'], facts: [] },
+  ERR_BAD_BASE64: { when: 'it is not strict padded standard Base64', facts: [] },
   ERR_BAD_BLOB_REF: {
     when: 'it is not 64 lowercase hex digits, with or without `blob://`',
-    tools: ['add_file', 'get_file'],
     facts: ['got'],
   },
   ERR_FILE_NOT_FOUND: {
     when: 'the document does not use the file, the workspace does not hold it, or its bytes are missing',
-    tools: ['get_file', 'add_file'],
     facts: ['id?', 'hash?'],
   },
-  ERR_FILE_TOO_LARGE: { when: 'the file is above `max_blob_bytes`', tools: ['add_file'], facts: ['sizeBytes', 'maxBytes'] },
+  ERR_FILE_TOO_LARGE: { when: 'the file is above `max_blob_bytes`', facts: ['sizeBytes', 'maxBytes'] },
   ERR_FILE_TOO_LARGE_FOR_INLINE: {
     when: 'the file is above 1 MiB and the store gives no addresses',
-    tools: ['get_file'],
     facts: ['sizeBytes', 'maxBytes', 'path'],
   },
-  ERR_INGEST_NOT_CONFIGURED: { when: 'no host is allowed to fetch from', tools: ['add_file'], facts: [] },
-  ERR_BAD_URL: { when: 'the address is not https or cannot be read', tools: ['add_file'], facts: ['host?'] },
-  ERR_URL_NOT_ALLOWED: { when: 'the host, or where it redirects to, is not allowed', tools: ['add_file'], facts: ['host?'] },
-  ERR_FETCH_FAILED: { when: 'the remote side failed', tools: ['add_file'], facts: ['status?', 'reason'] },
+  ERR_INGEST_NOT_CONFIGURED: { when: 'no host is allowed to fetch from', facts: [] },
+  ERR_BAD_URL: { when: 'the address is not https or cannot be read', facts: ['host?'] },
+  ERR_URL_NOT_ALLOWED: { when: 'the host, or where it redirects to, is not allowed', facts: ['host?'] },
+  ERR_FETCH_FAILED: { when: 'the remote side failed', facts: ['status?', 'reason'] },
   ERR_BAD_REFERENCE: {
     when: 'an item is no object or has no usable id',
-    tools: ['add_reference', 'update_reference'],
     facts: ['index'],
   },
   ERR_REFERENCE_NOT_FOUND: {
     when: 'the library has no such id',
-    tools: ['update_reference', 'delete_reference'],
     facts: ['id', 'nearest'],
   },
   ERR_REFERENCE_DUPLICATE: {
     when: 'the DOI is that of another item',
-    tools: ['update_reference'],
     facts: ['existingId', 'doi'],
   },
   ERR_REFERENCE_CITED: {
     when: 'the text cites it and `force` is not true',
-    tools: ['delete_reference'],
     facts: ['count', 'sites', 'more'],
   },
-  ERR_DOI_INVALID: { when: 'it is no DOI', tools: DOIS, facts: ['doi'] },
-  ERR_DOI_NOT_FOUND: { when: 'the resolver knows no such DOI', tools: DOIS, facts: ['doi'] },
+  ERR_DOI_INVALID: { when: 'it is no DOI', facts: ['doi'] },
+  ERR_DOI_NOT_FOUND: { when: 'the resolver knows no such DOI', facts: ['doi'] },
   ERR_DOI_UNAVAILABLE: {
     when: 'the resolver did not answer in time or in form',
-    tools: DOIS,
     facts: ['doi', 'reason', 'retryable'],
   },
   ERR_BAD_FIELD_NAME: {
     when: 'the name is empty, over 120 characters, or has braces or control characters',
-    tools: ['set_fields'],
     facts: ['index', 'name'],
   },
-  ERR_SKILL_NOT_FOUND: { when: 'there is no such recipe', tools: ['get_skills'], facts: ['skill', 'known'] },
+  ERR_SKILL_NOT_FOUND: { when: 'there is no such recipe', facts: ['skill', 'known'] },
 } as const satisfies Readonly<Record<string, ToolError>>
 
 export type ToolErrorCode = keyof typeof TOOL_ERRORS
 
 /** The codes that a tool may answer, in the order of the table. */
-export function errorsOf(tool: ToolDefinition): readonly ToolErrorCode[] {
+export function errorsOf(tool: ToolRow): readonly ToolErrorCode[] {
   return (Object.entries(TOOL_ERRORS) as [ToolErrorCode, ToolError][])
-    .filter(([, { tools }]) => (typeof tools === 'string' ? KINDS[tools](tool) : tools.includes(tool.name)))
+    .filter(([code, { tools }]) => (tools === undefined ? Object.hasOwn(tool.errors, code) : KINDS[tools](tool)))
     .map(([code]) => code)
 }

@@ -109,7 +109,7 @@ describe('create_document', () => {
     expect(asked).toMatchObject([{ once }])
   })
 
-  it('[CONC-9] [section 2.4] passes on why a document is not made, and nothing that is not in the table', async () => {
+  it('[CONC-9] [TOOL-28] passes on why a document is not made, and nothing that is not in the table', async () => {
     const refusing = (error: Error) =>
       workspaceOf([], { documents: { create: () => Promise.reject(error) } as unknown as WorkspaceDeps['documents'] }).run(
         'create_document',

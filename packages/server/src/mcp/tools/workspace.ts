@@ -10,13 +10,14 @@ import { newId, type Random } from '../../kernel/ids.ts'
 import { badArgument } from '../arguments.ts'
 import { sourceOf } from '../local-access.ts'
 import { refusal, success } from '../results.ts'
-import type { JsonObject, ToolCall, ToolDefinition, ToolFailure, ToolSuccess } from '../tool.ts'
+import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { documentFailure, type WasDeleted } from './document-failures.ts'
 import { editTool } from './edit-tool.ts'
 import { annotations, DOCUMENT, input, output, PAGED, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
 
 export interface WorkspaceDeps {
-  readonly documents: Pick<Documents, 'list' | 'create' | 'edit' | 'remove'>
+  readonly documents: Pick<Documents, 'list' | 'create' | 'edit' | 'remove' | 'require'>
   readonly wasDeleted: WasDeleted
   /** Bytes that the workspace uses now. */
   usage(access: Access): Promise<{ readonly docBytes: number; readonly blobBytes: number }>
@@ -32,14 +33,17 @@ export interface WorkspaceDeps {
 const LISTED = ['id', 'name', 'modifiedAt', 'source', 'pageCount', 'canvasPageCount', 'prosePageCount'] as const
 
 /** What a workspace has: its documents as a whole, and its storage. */
-export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
+export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
   const read = { toolset: 'read', bucket: 'read', annotations: annotations('RO', 'ID') } as const
   return [
     {
       ...read,
       name: 'list_documents',
+      place: 1,
       title: 'List documents',
       description: 'Find documents by name or id. Returns ids and names.',
+      errors: {},
+      examples: [{ query: 'sample' }, {}],
       inputSchema: input({}, { query: TEXT, ...PAGED }),
       outputSchema: output(['documents', 'returned', 'localAccessEnabled'], ['nextCursor']),
       access: 'none',
@@ -49,8 +53,11 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
     {
       ...read,
       name: 'get_storage',
+      place: 15,
       title: 'Get storage',
       description: 'See storage used. Returns bytes, limits.',
+      errors: {},
+      examples: [{}],
       inputSchema: input({}),
       outputSchema: output(['usedBytes', 'docBytes', 'blobBytes', 'quotaBytes', 'maxBlobBytes', 'maxDocBytes', 'backend']),
       access: 'none',
@@ -58,8 +65,11 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
     },
     {
       name: 'create_document',
+      place: 16,
       title: 'Create document',
       description: 'Begin a document. Returns its id and pages.',
+      errors: {},
+      examples: [{ name: 'Meeting minutes' }, {}],
       inputSchema: input({}, { name: TEXT, ...REPEATABLE }),
       outputSchema: output(['id', 'name', 'canvasPageId', 'prosePageId', 'serverVersion']),
       annotations: annotations(),
@@ -74,8 +84,11 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
     },
     editTool(deps.documents, {
       name: 'rename_document',
+      place: 17,
       title: 'Rename document',
       description: 'Retitle a document. Returns the name.',
+      errors: {},
+      examples: [{ name: 'Minutes of May' }],
       toolset: 'author',
       input: input({ ...DOCUMENT, name: TEXT }, VERSIONED),
       result: ['id', 'name'],
@@ -83,8 +96,11 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolDefinition[] {
     }),
     {
       name: 'delete_document',
+      place: 38,
       title: 'Delete document',
       description: 'Delete a document for good. Returns its id.',
+      errors: { ERR_DELETE_FORBIDDEN: null },
+      examples: [{}],
       inputSchema: input(DOCUMENT, VERSIONED),
       outputSchema: output(['deleted']),
       annotations: annotations('DE', 'ID'),

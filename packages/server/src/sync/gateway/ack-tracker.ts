@@ -1,22 +1,25 @@
-/** A write-bearing message that was handed to a worker and is not settled yet; handed over again when the worker ends. [C6] */
+/**
+ * A write-bearing message that was handed to a worker and is not settled yet. When the worker ends, it is handed over
+ * again. [C6]
+ */
 export interface KeptFrame {
   readonly ordinal: number
   /** The SYNC message, sub-type first. */
   readonly payload: Uint8Array
-  /** Place in the order of everything handed over by this process. */
+  /** Number in the order of everything that this process handed over. */
   readonly order: number
-  /** The SYNC_CHUNK_ACK of a chunked message; due once the message was handled. [WS-37] */
+  /** The SYNC_CHUNK_ACK of a chunked message, sent after the message was handled. [WS-37] */
   chunkAck?: Uint8Array
 }
 
 /**
- * Counts write-bearing messages of one binding and knows how far they are settled. [WS-39, WS-40]
- * Ordinals are counted on arrival, refused ones included; only those handed over can be outstanding, so everything below the oldest
- * outstanding one is durable, a proven no-op, or refused.
+ * Counts the write-bearing messages of one binding and records how far they are settled. [WS-39, WS-40] Ordinals are
+ * counted on arrival, also for refused messages. Only messages that were handed over can be outstanding, so everything
+ * below the oldest outstanding ordinal is durable, a proven no-op, or refused.
  */
 export interface AckTracker {
   received: number
-  /** Highest ordinal that was acknowledged; never decreases. [WS-41] */
+  /** Highest acknowledged ordinal; never decreases. [WS-41] */
   acked: number
   kept: KeptFrame[]
   keptBytes: number
@@ -26,7 +29,7 @@ export function newAckTracker(): AckTracker {
   return { received: 0, acked: 0, kept: [], keptBytes: 0 }
 }
 
-/** Counts one message and answers its ordinal. */
+/** Counts one message and returns its ordinal. */
 export function countOrdinal(tracker: AckTracker): number {
   return ++tracker.received
 }
@@ -36,7 +39,7 @@ export function keepFrame(tracker: AckTracker, frame: KeptFrame): void {
   tracker.keptBytes += frame.payload.length
 }
 
-/** Everything handed over up to `ordinal` is settled; answers the frames that no longer are outstanding. */
+/** Marks everything handed over up to `ordinal` as settled; returns the frames that are no longer outstanding. */
 export function settleThrough(tracker: AckTracker, ordinal: number): readonly KeptFrame[] {
   let settled = 0
   for (const frame of tracker.kept) {
@@ -49,7 +52,7 @@ export function settleThrough(tracker: AckTracker, ordinal: number): readonly Ke
 
 const NONE: readonly KeptFrame[] = []
 
-/** Takes one frame out: it was the running one of a worker that ended. */
+/** Removes one frame: a worker ended while it handled that frame. */
 export function dropKept(tracker: AckTracker, ordinal: number): void {
   const at = tracker.kept.findIndex((frame) => frame.ordinal === ordinal)
   if (at < 0) return
@@ -57,7 +60,7 @@ export function dropKept(tracker: AckTracker, ordinal: number): void {
   tracker.kept.splice(at, 1)
 }
 
-/** The ordinal to acknowledge now, or 0 when there is nothing new to say. */
+/** Returns the ordinal to acknowledge now, or 0 when there is nothing new. */
 export function takeAck(tracker: AckTracker): number {
   const oldest = tracker.kept[0]
   const through = oldest ? oldest.ordinal - 1 : tracker.received

@@ -1,8 +1,8 @@
-/** Bytes of SYNC messages a workspace may bring at once, and per second. [W4] */
+/** Bytes of SYNC messages that a workspace may send at once, and per second. [W4] */
 const CAPACITY_BYTES = 1024 * 1024 * 1024
 const REFILL_BYTES_PER_SEC = 2 * 1024 * 1024
 
-/** One byte bucket per workspace; a full bucket is forgotten. */
+/** One bucket of bytes per workspace; a full bucket is forgotten. */
 export class ByteBuckets {
   readonly #spent = new Map<string, { bytes: number; atMs: number }>()
   readonly #capacityBytes: number
@@ -11,7 +11,7 @@ export class ByteBuckets {
     this.#capacityBytes = capacityBytes
   }
 
-  /** 0 when taken, else the ms until so many bytes are free. */
+  /** Takes bytes and returns 0, or returns the ms until the bucket has that many bytes. */
   take(workspaceId: string, bytes: number, nowMs: number): number {
     const bucket = this.#spent.get(workspaceId)
     if (bucket === undefined) {

@@ -72,7 +72,7 @@ describe('chunks', () => {
     expect(shared.usedBytes).toBe(0)
   })
 
-  it('[WS-36] 10 s without progress expire; a repeated piece is no progress', () => {
+  it('[WS-36] a message without progress for 10 s expires; a repeated piece is no progress', () => {
     const box = newChunkBox()
     const shared = budget()
     addChunk(box, shared, piece(1, 0, 2), 1_000)
@@ -83,7 +83,7 @@ describe('chunks', () => {
     expect([chunksExpired(box, 99_000), shared.usedBytes]).toEqual([false, 0])
   })
 
-  it('[W5] the bound of the process is no fault of the client', () => {
+  it('[W5] exceeding the limit of the process is not a fault of the client', () => {
     const shared = budget(10)
     expect(addChunk(newChunkBox(), shared, piece(1, 0, 2), 0).kind).toBe('waiting')
     expect(addChunk(newChunkBox(), shared, piece(1, 0, 2), 0)).toEqual({ kind: 'refused', fault: 'process' })

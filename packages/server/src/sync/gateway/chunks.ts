@@ -4,10 +4,10 @@ import type { ChunkFrame } from '@docrelay/protocol/frames'
 export const CHUNK_LIMITS = { messages: 4, total: 64, bytes: 16 * 1024 * 1024, idleMs: 10_000 } as const
 /** Bytes of unfinished messages in the whole process. [W5] */
 export const CHUNK_PROCESS_BYTES = 256 * 1024 * 1024
-/** Refused ids whose remaining pieces are still recognised. */
+/** Number of refused ids whose remaining pieces are still recognised. */
 const REFUSED_KEPT = 16
 
-/** Counts what all connections hold; shared by them. */
+/** Counts the bytes of unfinished messages; all connections share it. */
 export interface ChunkBudget {
   usedBytes: number
   readonly maxBytes: number
@@ -25,23 +25,26 @@ export interface ChunkBox {
   readonly unfinished: Map<string, Unfinished>
   readonly refused: string[]
   bytes: number
-  /** Monotonic; the newest piece that was new. */
+  /** Monotonic time of the last new piece. */
   progressMs: number
 }
 
 export type ChunkOutcome =
   | { readonly kind: 'waiting' }
-  /** A repeated piece, or a piece of a message that was refused. */
+  /** A repeated piece, or a piece of a refused message. */
   | { readonly kind: 'ignored' }
   | { readonly kind: 'complete'; readonly frame: Uint8Array }
-  /** Beyond a limit: refused once. `fault`: the client's own (a violation) or the process's. [WS-36, W5] */
+  /**
+   * The message exceeds a limit and is refused once. `fault`: the limit of the client (a violation) or of the process.
+   * [WS-36, W5]
+   */
   | { readonly kind: 'refused'; readonly fault: 'client' | 'process' }
 
 export function newChunkBox(): ChunkBox {
   return { unfinished: new Map(), refused: [], bytes: 0, progressMs: 0 }
 }
 
-/** Takes one piece in. Pieces are copied, so that the buffer they came in is not kept alive by a part of it. */
+/** Takes in one piece. Pieces are copied, so that a piece does not keep the whole received buffer in memory. */
 export function addChunk(box: ChunkBox, budget: ChunkBudget, chunk: ChunkFrame, nowMs: number): ChunkOutcome {
   const id = idOf(chunk)
   if (box.refused.includes(id)) return { kind: 'ignored' }
@@ -71,12 +74,12 @@ export function addChunk(box: ChunkBox, budget: ChunkBudget, chunk: ChunkFrame, 
   return { kind: 'complete', frame: Buffer.concat(message.pieces as Uint8Array[], message.bytes) }
 }
 
-/** Whether something is unfinished and nothing came for too long. */
+/** Whether a message is unfinished and no piece came for too long. */
 export function chunksExpired(box: ChunkBox, nowMs: number): boolean {
   return box.unfinished.size > 0 && nowMs - box.progressMs >= CHUNK_LIMITS.idleMs
 }
 
-/** Drops everything unfinished: expiry, another document, the end. */
+/** Drops every unfinished message: on expiry, when the document changes, and at the end. */
 export function clearChunks(box: ChunkBox, budget: ChunkBudget): void {
   budget.usedBytes -= box.bytes
   box.bytes = 0
@@ -89,7 +92,7 @@ function refuse(box: ChunkBox, budget: ChunkBudget, id: string, fault: 'client' 
   return { kind: 'refused', fault }
 }
 
-/** Whether this piece is the first one of a message that is refused whatever it holds; the others are ignored. */
+/** Whether this piece is the first one of a message that is refused in any case; its other pieces are ignored. */
 export function isFirstRefused(refused: string[], chunk: ChunkFrame): boolean {
   const id = idOf(chunk)
   if (refused.includes(id)) return false

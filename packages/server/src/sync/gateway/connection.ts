@@ -4,9 +4,10 @@ import type { Access, Level } from '../../access/access.ts'
 import type { AckTracker } from './ack-tracker.ts'
 import type { ChunkBox } from './chunks.ts'
 import type { HeldUpdates } from './held-updates.ts'
+import type { MemberRights } from '../worker-messages.ts'
 import type { Room } from './room-table.ts'
 
-/** The socket under a connection: `raw` takes ready-made frames, the rest is the WebSocket library's. */
+/** The socket of a connection: `raw` writes ready-made frames, the rest belongs to the WebSocket library. */
 export interface Wire {
   readonly raw: {
     readonly writableLength: number
@@ -23,7 +24,7 @@ export interface Wire {
   resume(): void
 }
 
-/** Who a connection speaks for since its last good token. */
+/** The caller of a connection by its last good token. */
 export interface Identity {
   readonly access: Access
   readonly jti: string
@@ -31,70 +32,83 @@ export interface Identity {
   readonly expMs: number
   /** Feature `ack` was granted. [WS-38] */
   readonly ack: boolean
+  /** Feature `joined` was granted. [WS-61] */
+  readonly joined: boolean
 }
 
 /** The document a connection is joined to. */
 export interface Binding {
   readonly room: Room
-  /** Counts the joins of the connection. */
+  /** Number of the join, counted per connection. */
   readonly join: number
+  /** True when the client named the lineage of its copy, so that its copy holds nothing of a former life. [WS-62] */
+  readonly knowsLineage: boolean
+  /** The level that the shares grant; decides whether writes are accepted. */
   level: Level
+  /** The level that the client was told: view while the log of the document has a gap. [LIFE-5] */
+  told: Level
   readonly acks: AckTracker
-  /** The first step1 after a JOIN is free. [WS-28] */
+  /** True until the first step1 after a JOIN, which takes no token. [WS-28] */
   stepOneFree: boolean
-  /** A step1 that is not answered yet; handed over again when the worker ends. [C6] */
+  /** A step1 that is not answered yet. When the worker ends, it is handed over again. [C6] */
   stepOne: Uint8Array | null
-  /** The token of the step2 that answers a resync was taken already. [WS-29] */
-  stepTwoPaid: boolean
-  /** The first edit that the caller had no right to is in the audit log; the rest would only repeat it. [OPS-7] */
+  /**
+   * A step1 was sent because writes were dropped, and the token of the answering step2 was taken already. Until that
+   * step2 arrives, updates are dropped too, since it brings their content; but not for ever. [WS-29]
+   */
+  stepTwo: { readonly dropsUntilMs: number } | null
+  /** True once the first edit without the right is in the audit log; later ones would only repeat it. [OPS-7] */
   editRefused: boolean
   chunks: ChunkBox | null
-  /** The newest AWARENESS update; shown again when the worker ends. [C6] */
+  /** The newest AWARENESS update. When the worker ends, it is shown again. [C6] */
   presence: Uint8Array | null
 }
 
-/** A binding that was ended from outside; later writes get the same code again. [WS-54] */
+/** A binding that the relay ended; later writes are answered with the same code. [WS-54] */
 export interface EndedBinding {
   readonly room: Room
   readonly code: Extract<WireErrorCode, 'ERR_DELETED' | 'ERR_VIEW_FORBIDDEN'>
   received: number
-  /** The DOC_EVENT deleted is still due, whoever may read. [WS-51] */
+  /** The DOC_EVENT deleted must still be sent, also to a caller without the right to read. [WS-51] */
   eventDue: boolean
   /** Ids of chunked messages that were refused. */
   readonly refusedChunks: string[]
 }
 
 export type SessionState =
-  | { readonly kind: 'unauthenticated'; readonly deadlineMs: number }
+  /** `isRefused`: AUTH failed and the close waits; nothing that the client sends has an effect. [WS-16] */
+  | { readonly kind: 'unauthenticated'; readonly deadlineMs: number; readonly isRefused: boolean }
   | { readonly kind: 'authenticated'; readonly identity: Identity; readonly ended: EndedBinding | null }
   | { readonly kind: 'joined'; readonly identity: Identity; readonly binding: Binding }
   | { readonly kind: 'closed' }
 
-/** Why reading from a socket is paused; bits, so that every reason must pass. [WS-12, W4] */
+/** Reasons for which reading from a socket is paused, as bits: reading goes on when none is left. [WS-12, W4] */
 export const PAUSE = { queue: 1, rate: 2, unsettled: 4 } as const
 
-/** A bucket that belongs to one connection alone. */
+/** A bucket of one connection. */
 export interface OwnBucket {
   tokens: number
   atMs: number
 }
 
 /**
- * One socket. Everything a connection may need rarely is `null` until then: a thousand idle connections should cost little more than their sockets.
- * Times are monotonic ms.
+ * One socket. Whatever a connection needs rarely is `null` until then, so that a thousand idle connections cost little
+ * more than their sockets. Times are monotonic ms.
  */
 export class Connection {
   readonly id: number
   readonly wire: Wire
   /** The query member `workspace`. */
   readonly namedWorkspace: string | undefined
+  /** The address under which the connection is counted. [WS-6] */
+  readonly address: string
   state: SessionState
-  /** Workspace whose seat this connection holds. */
+  /** The workspace in which this connection holds a seat. */
   seat: string | null = null
   joins = 0
   memberAt = -1
 
-  /** Frames waiting behind asynchronous work. [WS-11] */
+  /** Frames that wait for asynchronous work on earlier frames. [WS-11] */
   queue: Uint8Array[] | null = null
   queuedBytes = 0
   busy = false
@@ -106,32 +120,34 @@ export class Connection {
   violations: number[] | null = null
   joinBucket: OwnBucket | null = null
   viewBucket: OwnBucket | null = null
-  /** When a resync may be sent and when it must be. */
-  resync: { readonly dueMs: number; readonly latestMs: number } | null = null
-  resyncedMs = Number.NEGATIVE_INFINITY
+  /**
+   * The earliest and the latest time of a resync. `drops`: the resync also brings what is dropped until then. [WS-29]
+   */
+  resync: { readonly dueMs: number; readonly latestMs: number; readonly drops: boolean } | null = null
 
-  /** Wire bytes of this turn. */
+  /** Bytes to write at the end of this turn. */
   out: Uint8Array | Uint8Array[] | null = null
   ackDue = 0
-  /** Waits for the end of the turn. */
+  /** True while the connection waits for the end of the turn. */
   marked = false
   held: HeldUpdates | null = null
-  /** Bytes of one large answer that may exceed the bound alone. [WS-55] */
+  /** Bytes of one large answer that may exceed the limit when it is alone. [WS-55] */
   exemptBytes = 0
-  /** Marks the senders of the turn that is being written. */
+  /** Number of the turn that is being written, when this connection sent something in it. */
   turn = 0
 
-  constructor(id: number, wire: Wire, namedWorkspace: string | undefined, nowMs: number, authTimeoutMs: number) {
-    this.id = id
-    this.wire = wire
-    this.namedWorkspace = namedWorkspace
-    this.state = { kind: 'unauthenticated', deadlineMs: nowMs + authTimeoutMs }
+  constructor(given: Pick<Connection, 'id' | 'wire' | 'namedWorkspace' | 'address'>, nowMs: number, authTimeoutMs: number) {
+    this.id = given.id
+    this.wire = given.wire
+    this.namedWorkspace = given.namedWorkspace
+    this.address = given.address
+    this.state = { kind: 'unauthenticated', deadlineMs: nowMs + authTimeoutMs, isRefused: false }
     this.heardMs = nowMs
     this.pingedMs = nowMs
   }
 }
 
-/** Ends a connection; a code of 1012 or 1013 gets its retry-after where it is sent. [WS-57] */
+/** Closes a connection. Codes 1012 and 1013 get their retry-after when they are sent. [WS-57] */
 export type CloseConnection = (connection: Connection, code: CloseCode, word: CloseWord) => void
 
 export function identityOf(connection: Connection): Identity | null {
@@ -143,7 +159,12 @@ export function bindingOf(connection: Connection): Binding | null {
   return connection.state.kind === 'joined' ? connection.state.binding : null
 }
 
-/** Editors of a workspace hold an editor seat and may write where their level lets them. */
+/** Returns the rights that the room needs of a joined connection. */
+export function memberRights(binding: Pick<Binding, 'level'>, { access }: Pick<Identity, 'access'>): MemberRights {
+  return { canWrite: canWrite(binding.level), maxDocBytes: access.limits.maxDocBytes }
+}
+
+/** Whether a connection may write: the level allows it. Editors of a workspace also hold an editor seat. */
 export function canWrite(level: Level): boolean {
   return level === 'edit' || level === 'owner'
 }

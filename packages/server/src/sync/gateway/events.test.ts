@@ -131,7 +131,7 @@ describe('rights of joined connections', () => {
     expect(client.of(TAG.error)).toHaveLength(1)
   })
 
-  it('[PERM-2] a share list that changes while its document is being joined is decided anew', async () => {
+  it('[PERM-2] when a share list changes during a join, the rights are decided again', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     bench.workers.openOutcome = 'hang'

@@ -14,7 +14,10 @@ export interface DocumentEventsDeps {
   readonly enforcePrivateDocs: boolean
 }
 
-/** DOC_EVENTs: to every connection whose caller may read the document now, once per change, the actor's own included. [WS-51..WS-53] */
+/**
+ * Sends DOC_EVENTs to every connection whose caller may read the document now, once per change, the author of the
+ * change included. [WS-51..WS-53]
+ */
 export function createDocumentEvents(deps: DocumentEventsDeps): DocumentEvents {
   return {
     publish(event) {
@@ -34,7 +37,7 @@ export function createDocumentEvents(deps: DocumentEventsDeps): DocumentEvents {
   }
 }
 
-/** The frames of one event: readers who are shown the same get the same bytes. [PERM-7] */
+/** The frames of one event: readers who see the same get the same bytes. [PERM-7] */
 class EventFrames {
   readonly #event: DocumentEvent
   readonly #made = new Map<string, Uint8Array>()
@@ -44,7 +47,7 @@ class EventFrames {
   }
 
   for(level: Level, sub: string): Uint8Array {
-    // At level view the shares shown are the reader's own.
+    // At level view a reader sees only its own shares.
     const name = this.#event.kind === 'deleted' ? '' : level === 'view' ? `view:${sub}` : level
     const made = this.#made.get(name)
     if (made) return made
@@ -56,12 +59,18 @@ class EventFrames {
 
 function eventOf(event: DocumentEvent, level: Level, sub: string): DocEventFrame {
   const userId = event.actor === '' ? 'system' : event.actor
-  if (event.kind === 'deleted') return { eventType: 'deleted', docId: event.ref.id, userId }
+  if (event.kind === 'deleted') {
+    const { successor } = event
+    return { eventType: 'deleted', docId: event.ref.id, userId, ...(successor !== undefined && { successor }) }
+  }
   if (level === 'none') throw new Error('an event was made for someone who may not read the document')
   return { eventType: event.kind, docId: event.head.id, userId, metadata: documentMetadata(event.head, { sub, level }) }
 }
 
-/** Whether this connection was joined to the document until it was deleted; it is told once, whatever it may read. */
+/**
+ * Whether this connection was joined to the document when it was deleted: it gets the event once, whatever its rights
+ * now.
+ */
 function takeEventDue(connection: Connection, key: number): boolean {
   const { state } = connection
   if (state.kind !== 'authenticated' || state.ended === null || !state.ended.eventDue || state.ended.room.key !== key)

@@ -4,16 +4,19 @@ import type { Connection } from './connection.ts'
 import type { Outbox } from './outbox.ts'
 import { frameHeaderLength, wireBytes, writeFrameHeader } from './websocket-frame.ts'
 
-/** The frames of one turn back to back, and where each begins; the last offset is the end. */
+/** The frames of one turn in one buffer, and the offset of each; the last offset is the end. */
 interface TurnFrames {
   readonly bytes: Buffer
   readonly offsets: readonly number[]
 }
 
-/** Up to this many senders are searched one by one. */
+/** Up to this many senders are compared one by one. */
 const FEW = 8
 
-/** Fan-out of one process: made once per turn, the same bytes for every socket that sent nothing in it. [WS-31] */
+/**
+ * Sends the updates of a turn to the sockets of a room. The bytes are made once per turn and are the same for every
+ * socket that sent nothing in it. [WS-31]
+ */
 export class Fanout {
   readonly #outbox: Outbox
   #turn = 0
@@ -22,7 +25,7 @@ export class Fanout {
     this.#outbox = outbox
   }
 
-  /** Sends the updates of a turn to every member but, each, to its sender. */
+  /** Sends every member the updates of a turn, except its own. */
   updates(members: readonly Connection[], updates: readonly Uint8Array[], senders: readonly number[]): void {
     const turn = ++this.#turn
     const sent = senders.length > FEW ? new Set(senders) : null
@@ -37,7 +40,7 @@ export class Fanout {
     if (receivers === 0) return
 
     const frames = turnFrames(updates)
-    // From the end: closing a slow member moves the last one into its place.
+    // Runs from the end: closing a slow member moves the last one into its place.
     for (let at = members.length - 1; at >= 0; at--) {
       const member = members[at]
       if (member === undefined) continue
@@ -50,7 +53,7 @@ export class Fanout {
     }
   }
 
-  /** Sends one AWARENESS frame to every member but one (0: to all). */
+  /** Sends one AWARENESS frame to every member except one (0: to all). */
   awareness(members: readonly Connection[], frame: Uint8Array, except: number): void {
     const bytes = wireBytes(frame)
     for (let at = members.length - 1; at >= 0; at--) {
@@ -66,7 +69,7 @@ export class Fanout {
   }
 }
 
-/** Complete WebSocket frames of SYNC updates, back to back in one buffer. */
+/** Makes complete WebSocket frames of SYNC updates, one after the other in one buffer. */
 export function turnFrames(updates: readonly Uint8Array[]): TurnFrames {
   let total = 0
   const offsets: number[] = []
@@ -89,7 +92,7 @@ export function turnFrames(updates: readonly Uint8Array[]): TurnFrames {
   return { bytes, offsets }
 }
 
-/** The frames of a turn less those that `own` sent; `null` when nothing is left. */
+/** Returns the frames of a turn without those that `own` sent; `null` when none is left. */
 export function withoutOwn(frames: TurnFrames, senders: readonly number[], own: number): Buffer | null {
   const slices: Buffer[] = []
   let from = 0

@@ -2,6 +2,9 @@ import { jsonFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
+import { stopwatch } from '../../kernel/testing/patience.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import type { TestClient } from '../testing/test-client.ts'
 
 describe('AUTH', () => {
   let bench: Bench
@@ -25,7 +28,7 @@ describe('AUTH', () => {
       features: ['ack'],
       tokenExpiresAt: expect.any(Number),
       workspaceId: 'default',
-      protocol: '4.1',
+      protocol: '4.2',
     })
     expect(Math.abs(Number(response['tokenExpiresAt']) - Date.now() - 100_000)).toBeLessThan(3_000)
   })
@@ -85,10 +88,11 @@ describe('AUTH', () => {
   })
 
   it('[WS-18] [WS-20] the new exp counts from the renewal on', async () => {
-    const client = await bench.authed({ sub: 'cat', expiresInSec: 1 })
+    const exp = Math.floor(Date.now() / 1_000) + 3
+    const client = await bench.authed({ sub: 'cat', claims: { exp } })
     client.auth(bench.issuer.token({ sub: 'cat', expiresInSec: 100 }))
     await client.next(TAG.authResponse)
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await new Promise((resolve) => setTimeout(resolve, exp * 1_000 - Date.now() + 300))
     await client.settled()
     expect(client.socket.readyState).toBe(client.socket.OPEN)
   })
@@ -107,19 +111,20 @@ describe('AUTH', () => {
 
   it('[WS-20] [K11] an expired token closes within 1 s with 4401', async () => {
     const client = await bench.authed({ expiresInSec: 1 })
-    const expMs = Date.now() + 1_000
+    // A second until it expires, and one until that is noticed.
+    const took = stopwatch()
     expect(await client.closed).toEqual({ code: 4401, reason: 'token-expired' })
-    expect(Date.now() - expMs).toBeLessThan(1_000)
+    expect(took()).toBeLessThan(2_000)
   })
 
   it('[WS-20] [K11] a revoked jti closes within 1 s, and none of its frames is accepted before', async () => {
     const client = await bench.joined('doc', { jti: 'live-one' })
     const syncs = bench.workers.of('sync').length
     bench.revoked.add('live-one')
-    const revokedAt = performance.now()
+    const took = stopwatch()
     client.send(TAG.sync, 2, 2, 0, 0)
     expect(await client.closed).toEqual({ code: 4401, reason: 'token-revoked' })
-    expect(performance.now() - revokedAt).toBeLessThan(1_000)
+    expect(took()).toBeLessThan(1_000)
     expect(bench.workers.of('sync').length).toBe(syncs)
     const idle = await bench.authed({ jti: 'idle-one' })
     bench.revoked.add('idle-one')
@@ -166,7 +171,7 @@ describe('caps', () => {
     expect(bench.gateway.metrics().connections).toMatchObject({ member: 1, viewer: 1 })
   })
 
-  it('[WS-5] [WS-16] a header bearer beyond a cap is told by AUTH_RESPONSE and closed with 4409', async () => {
+  it('[WS-5] [WS-16] a header bearer above a cap gets AUTH_RESPONSE with the reason and is closed with 4409', async () => {
     await using bench = await startBench({ settings: { maxConnectionsPerWorkspace: 1 } })
     await bench.authed()
     const client = await bench.open('', { headers: { Authorization: `Bearer ${bench.issuer.token()}` } })
@@ -183,7 +188,8 @@ describe('caps', () => {
     const inside = clients.filter((_, at) => answers[at]?.['success'] === true)
     expect(inside).toHaveLength(5)
     for (const client of inside) client.socket.terminate()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const isSeated = (): boolean => [...bench.gateway.sessions.all()].some(({ state }) => state.kind === 'authenticated')
+    while (isSeated()) await new Promise((resolve) => setTimeout(resolve, 2))
     await Promise.all(Array.from({ length: 5 }, () => bench.authed()))
   })
 
@@ -218,5 +224,67 @@ describe('caps', () => {
     expect(await workspaceOf('')).toMatchObject({ workspaceId: 'one', role: 'owner' })
     expect(await workspaceOf('?workspace=two')).toMatchObject({ workspaceId: 'two', role: 'viewer' })
     expect(await workspaceOf('?workspace=three')).toEqual({ success: false, error: 'forbidden' })
+  })
+})
+
+describe('sign-ins that are refused again and again', () => {
+  const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
+
+  /** A bench whose time stands still until it is told to pass, with one seat for editors that is taken. */
+  async function refusing() {
+    const time = manualTime(Date.now())
+    const limits = { storageQuotaBytes: null, maxEditorsPerWorkspace: 1, maxDocBytes: null }
+    const bench = await startBench({ deps: time, settings: { configuredLimits: limits, maxConnectionsPerWorkspace: null } })
+    const clients = [await bench.authed({ sub: 'seated' })]
+    const knock = async (address: string, sub = 'bob') => {
+      const client = await bench.open('', from(address))
+      clients.push(client)
+      client.auth(bench.issuer.token({ sub }))
+      expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'ERR_EDITOR_LIMIT' })
+      return client
+    }
+    const end = async () => {
+      for (const { socket } of clients) socket.terminate()
+      while (!bench.gateway.sessions.all().next().done) await new Promise((resolve) => setTimeout(resolve, 2))
+      await bench[Symbol.asyncDispose]()
+    }
+    return { bench, time, knock, end }
+  }
+  const isOpen = async (client: TestClient): Promise<boolean> => {
+    client.send(TAG.heartbeat)
+    return Promise.race([client.next(TAG.heartbeat).then(() => true), client.closed.then(() => false)])
+  }
+
+  it('[WS-16] are answered at once, and closed at once the first time, then half a second later and later', async () => {
+    const { time, knock, end } = await refusing()
+    expect(await (await knock('203.0.113.1')).closed).toEqual({ code: 4409, reason: 'editor-limit' })
+    for (const waitMs of [500, 1_000, 2_000]) {
+      const client = await knock('203.0.113.1')
+      await time.advance(waitMs - 50)
+      expect(await isOpen(client)).toBe(true)
+      await time.advance(50)
+      expect(await client.closed).toEqual({ code: 4409, reason: 'editor-limit' })
+    }
+    expect((await (await knock('203.0.113.2')).closed).code).toBe(4409)
+    expect((await (await knock('203.0.113.1', 'eve')).closed).code).toBe(4409)
+    await end()
+  })
+
+  it('[WS-16] let at most four of an address wait, whatever such a socket sends', async () => {
+    const { bench, time, knock, end } = await refusing()
+    await (await knock('203.0.113.1')).closed
+    const waiting = []
+    for (let i = 0; i < 4; i++) waiting.push(await knock('203.0.113.1'))
+    await (await knock('203.0.113.1')).closed
+    const [first] = waiting as [TestClient]
+    first.auth(bench.issuer.token({ sub: 'bob', role: 'viewer' }))
+    first.join('doc')
+    expect(await isOpen(first)).toBe(true)
+    expect(first.frames.map((frame) => frame[0])).toEqual([TAG.authResponse, TAG.heartbeat])
+    expect(bench.gateway.sessions.unauthenticated).toBe(4)
+    await time.advance(10_000)
+    await Promise.all(waiting.map(({ closed }) => closed))
+    expect(bench.gateway.sessions.unauthenticated).toBe(0)
+    await end()
   })
 })

@@ -1,13 +1,13 @@
-/** What the gateway counts since its start; compose turns it into metrics. [OPS-4] */
+/** Counts of the gateway since its start; compose turns them into metrics. [OPS-4] */
 export interface GatewayCounters {
-  /** Closes by the server, by code. */
+  /** Closes by the relay, by code. */
   readonly closes: Map<number, number>
   slowConsumerCloses: number
-  /** By the text of WS-60. */
+  /** Failed AUTHs, by the text of WS-60. */
   readonly authFailures: Map<string, number>
   readonly rateLimited: { ws: number; join: number }
   readonly capRejections: { connections: number; editors: number }
-  /** Write-bearing messages refused with ERR_BAD_UPDATE, and those that depended on missing content. [WS-33, WS-32] */
+  /** Write-bearing messages refused with ERR_BAD_UPDATE, and those that depend on missing content. [WS-33, WS-32] */
   badUpdates: number
   syncGaps: number
   appendFailures: number

@@ -57,6 +57,35 @@ describe('JOIN_DOC', () => {
     expect(await client.closed).toEqual({ code: 1012, reason: expect.stringMatching(/^unavailable;retry-after=\d+$/) })
   })
 
+  it('[WS-23] joins a document while the sharing of other documents changes without end', async () => {
+    await using busy = await startBench()
+    const head = headOf('mine')
+    const other = headOf('theirs', { workspaceId: 'another' })
+    busy.store.answer = async () => {
+      busy.rooms.sharingChanged(other)
+      return { kind: 'document', head }
+    }
+    const client = await busy.authed()
+    client.join('mine')
+    await client.next(TAG.sync)
+    expect(client.of(TAG.error)).toEqual([])
+  })
+
+  it('[WS-21] looks a document up again when its own sharing changes meanwhile', async () => {
+    await using busy = await startBench()
+    const head = headOf('mine', { ownerId: 'someone', sharedWith: [{ userId: 'bob', permission: 'view' }] })
+    const unshared = { ...head, sharedWith: [] }
+    const answers = [head, unshared]
+    busy.store.answer = async () => {
+      const answer = answers.shift() ?? unshared
+      if (answer === head) busy.rooms.sharingChanged(unshared)
+      return { kind: 'document', head: answer }
+    }
+    const client = await busy.authed({ sub: 'bob', role: 'member' })
+    client.join('mine')
+    expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_VIEW_FORBIDDEN' })
+  })
+
   it('[WS-22] a document that cannot be loaded is ERR_UNAVAILABLE and 1012', async () => {
     await using faulty = await startBench()
     faulty.store.put(headOf('doc'))

@@ -11,6 +11,7 @@ import { silentLogger } from '../../kernel/log.ts'
 import { type DocumentWorkers, openDocumentWorkers } from '../workers/document-workers.ts'
 import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
 import type { TestClient } from '../testing/test-client.ts'
+import { patienceClock } from '../../kernel/testing/patience.ts'
 
 /** A Y.Doc behind a raw client: says step1 and step2, applies what comes, sends what it types. */
 class Editor {
@@ -130,9 +131,9 @@ describe('with real document workers and a real store', () => {
 })
 
 async function until(holds: () => boolean, waitMs = 5_000): Promise<void> {
-  const end = performance.now() + waitMs
+  const givenUp = patienceClock(waitMs)
   while (!holds()) {
-    if (performance.now() > end) throw new Error('it did not come to hold in time')
+    if (givenUp()) throw new Error('it did not come to hold in time')
     await wait(5)
   }
 }

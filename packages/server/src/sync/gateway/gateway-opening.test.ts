@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../kernel/log.ts'
 import { type Bench, startBench } from '../testing/gateway-bench.ts'
 
 describe('opening a socket', () => {
@@ -17,7 +18,7 @@ describe('opening a socket', () => {
     expect(bench.workers.of('open')).toEqual([])
   })
 
-  it('[WS-1] another path is no socket', async () => {
+  it('[WS-1] another path opens no socket', async () => {
     const answer = await rawUpgrade(bench.port, '/wsx')
     expect(answer).toMatch(/^HTTP\/1\.1 404 /)
   })
@@ -33,7 +34,7 @@ describe('opening a socket', () => {
     expect(headers['upgrade']).toBe('websocket')
     expect(headers['content-type']).toBe('text/plain')
     expect(body.startsWith('ERR_PROTOCOL_VERSION_MISMATCH:')).toBe(true)
-    expect(body).toContain('4.1')
+    expect(body).toContain('4.2')
     expect(body).toContain(version)
   })
 
@@ -104,12 +105,49 @@ describe('bounds before AUTH', () => {
     await bench.open()
   })
 
+  const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
+
+  it('[WS-6] lets a client of another address in while one address holds all that it can', async () => {
+    await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 30 } })
+    for (let i = 0; i < 16; i++) await bench.open('', from('203.0.113.1'))
+    const { status, headers } = await bench.refused('', from('203.0.113.1'))
+    expect([status, headers['retry-after']]).toEqual([503, '1'])
+    const other = await bench.open('', from('203.0.113.2'))
+    other.auth(bench.issuer.token())
+    expect(await other.nextJson(TAG.authResponse)).toMatchObject({ success: true })
+  })
+
+  it('[WS-6] closes the oldest socket of the largest holder when all places are taken', async () => {
+    await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 40 } })
+    const oldest = await bench.open('', from('2001:db8:0:1::1'))
+    for (let i = 2; i <= 21; i++) await bench.open('', from(`2001:db8:0:1::${i}`))
+    for (let i = 0; i < 19; i++) await bench.open()
+    await bench.open('', from('203.0.113.2'))
+    expect(await oldest.closed).toEqual({ code: 4408, reason: 'auth-timeout' })
+    expect(bench.gateway.sessions.unauthenticated).toBe(40)
+  })
+
+  it('[WS-6] an address that only claims to be forwarded is the one of its peer', async () => {
+    await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 30, trustedProxies: [] } })
+    for (let i = 0; i < 16; i++) await bench.open()
+    expect((await bench.refused()).status).toBe(503)
+  })
+
+  it('[CFG-7] X-Forwarded-For of a peer that is not a trusted proxy causes one warning', async () => {
+    const warned: string[] = []
+    const log = { ...silentLogger, warn: (event: string) => void warned.push(event) }
+    await using bench = await startBench({ settings: { trustedProxies: [] }, deps: { log } })
+    for (let i = 0; i < 3; i++) await bench.open()
+    expect(warned).toEqual(['ws.proxy_not_trusted'])
+  })
+
   it('[WS-6] a socket that leaves makes room', async () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 1 } })
     const first = await bench.open()
     first.socket.close()
     await first.closed
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    // The client's end of a socket may be closed before the gateway's is.
+    while (!bench.gateway.sessions.all().next().done) await new Promise((resolve) => setTimeout(resolve, 2))
     await bench.open()
   })
 

@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { refusalError } from '../../auth/refusals.ts'
 import type { Verification } from '../../auth/principal.ts'
 import { chooseMembership } from '../../auth/tenancy.ts'
+import { clientAddress, isTrusted, trustedProxies } from './client-address.ts'
 import type { Connection } from './connection.ts'
 import { countIn } from './gateway-counters.ts'
 import { type GatewayMetrics, measure } from './gateway-metrics.ts'
@@ -12,36 +13,40 @@ import { type PinnedToken, pin } from './session-auth.ts'
 import type { SessionDeps } from './session-context.ts'
 import { FORBIDDEN, TEMPORARILY_UNAVAILABLE } from './session-rules.ts'
 import { Sessions } from './sessions.ts'
-import { answerUpgrade, readUpgrade, refuseUpgrade, type UpgradeRefusal, type UpgradeRequest } from './upgrade.ts'
+import { answerUpgrade, NO_PLACE, readUpgrade, refuseUpgrade, type UpgradeRefusal, type UpgradeRequest } from './upgrade.ts'
 
-/** A SYNC_CHUNK may be so much larger than the payload cap. [WS-13] */
+/** A SYNC_CHUNK may exceed the payload limit by its header. [WS-13] */
 const CHUNK_HEADER_BYTES = 25
-/** Fragments of one message, and chunks of a message that were read and not yet parsed. [W1] */
+/** Most fragments of one message, and most chunks that were read and not parsed yet. [W1] */
 const MAX_FRAGMENTS = 256
 const MAX_BUFFERED_CHUNKS = 1024
 /** How long the peer may take to answer a close frame. */
 const CLOSE_TIMEOUT_MS = 3_000
-/** How long a drain lets close frames travel before it ends the sockets. */
+/** How long a drain waits for close frames before it ends the sockets. */
 const DRAIN_MS = 2_000
 
 export interface Gateway extends AsyncDisposable {
-  /** For the `upgrade` event of the HTTP server. Never throws. */
+  /** Handles the `upgrade` event of the HTTP server. Never throws. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** From now on every upgrade answers 503; live sockets close with 1012 and are gone when it resolves. Idempotent. [WS-6, LIFE-28] */
+  /**
+   * From now on every upgrade answers 503. Live sockets close with 1012 and are gone when the promise resolves. May be
+   * called again. [WS-6, LIFE-28]
+   */
   drain(): Promise<void>
   readonly sessions: Sessions
   metrics(): GatewayMetrics
 }
 
-/** One socket of ours: the raw one for ready-made frames, and the connection it belongs to. */
+/** A WebSocket with its raw socket, for ready-made frames, and its connection. */
 class RelaySocket extends WebSocket {
   raw!: Socket
   connection: Connection | null = null
   sessions: Sessions | null = null
 
   /**
-   * Our own closes have a reason. The library closes for its peer, and with a code alone when it cannot go on with what it reads, for example
-   * with an oversized message; either ends the connection before the close frame, so that nothing is written behind it. [WS-58, W7]
+   * Closes of the relay always have a reason. The library itself closes after its peer, and with a bare code when it
+   * cannot read on, for example after an oversized message. In both cases the connection ends before the close frame,
+   * so that nothing is written after it. [WS-58, W7]
    */
   override close(code?: number, data?: string | Buffer): void {
     const fault = code !== undefined && data === undefined ? code : null
@@ -67,9 +72,28 @@ export function createGateway(deps: SessionDeps): Gateway {
   const rulesNow = () => ({
     corsOrigins: deps.settings.corsOrigins,
     draining: drained !== null,
-    unauthenticated: sessions.unauthenticated,
-    maxUnauthenticated: deps.settings.maxUnauthenticatedSockets,
   })
+  const trusted = trustedProxies(deps.settings.trustedProxies)
+  let isWarned = false
+
+  /**
+   * Returns the address under which a socket is counted; warns once about a proxy that is not trusted. [WS-6, CFG-7]
+   */
+  function addressOf(request: IncomingMessage): string {
+    const peer = request.socket.remoteAddress ?? ''
+    // Several headers count as one list.
+    const forwarded = request.headersDistinct['x-forwarded-for']?.join(',')
+    const address = clientAddress(peer, forwarded, trusted)
+    if (forwarded !== undefined && !isWarned && !isTrusted(peer, trusted)) {
+      isWarned = true
+      deps.log.warn(
+        'ws.proxy_not_trusted',
+        'X-Forwarded-For came from a peer outside [server].trusted_proxies, so all its clients count as one address.',
+        { peer },
+      )
+    }
+    return address
+  }
 
   function complete(
     asked: UpgradeRequest,
@@ -83,7 +107,7 @@ export function createGateway(deps: SessionDeps): Gateway {
     server.handleUpgrade(request, socket, head, (opened) => {
       opened.raw = socket as Socket
       opened.sessions = sessions
-      opened.connection = sessions.open(opened, asked.namedWorkspace, pinned)
+      opened.connection = sessions.open(opened, asked.namedWorkspace, pinned, addressOf(request))
       listen(opened, listeners)
     })
   }
@@ -92,7 +116,10 @@ export function createGateway(deps: SessionDeps): Gateway {
     const asked = readUpgrade(request)
     const refusal = refuseUpgrade(asked, rulesNow())
     if (refusal !== null) return answerUpgrade(socket, refusal)
-    if (asked.bearer === undefined || asked.bearer === null) return complete(asked, null, request, socket, head)
+    if (asked.bearer === undefined || asked.bearer === null) {
+      if (!sessions.admits(addressOf(request))) return answerUpgrade(socket, NO_PLACE)
+      return complete(asked, null, request, socket, head)
+    }
     const checked = await checkBearer(deps, asked.bearer, asked.namedWorkspace)
     const late = refuseUpgrade(asked, rulesNow())
     if (late !== null) return answerUpgrade(socket, late)
@@ -131,18 +158,20 @@ export function createGateway(deps: SessionDeps): Gateway {
   }
 }
 
-/** Leaves the one subprotocol that is echoed: the library would refuse the whole offer for a value that is repeated behind it. [WS-3] */
+/**
+ * Keeps only the subprotocol that is echoed: the library would refuse an offer in which a value occurs twice. [WS-3]
+ */
 function keepFirstProtocol(request: IncomingMessage): void {
   const offer = request.headers['sec-websocket-protocol']
   if (offer !== undefined) request.headers['sec-websocket-protocol'] = (offer.split(',')[0] ?? '').trim()
 }
 
-/** Until the WebSocket library listens, an error of the socket is nobody else's. */
+/** Handles socket errors until the WebSocket library attaches its own listener. */
 function destroySelf(this: Duplex): void {
   this.destroy()
 }
 
-/** Shared listeners: they find their connection on the socket, so that a socket costs no closures. */
+/** All sockets share these listeners, which find the connection on the socket: so a socket costs no closures. */
 function listen(socket: RelaySocket, listeners: Listeners): void {
   socket.on('message', listeners.message)
   socket.on('ping', listeners.heard)
@@ -173,7 +202,7 @@ function listenersOf(sessions: Sessions): Listeners {
       const connection = connectionOf(this)
       if (connection !== null) sessions.gone(connection)
     },
-    // The library closes the socket itself; `close` follows.
+    // The library closes the socket itself, and `close` follows.
     error() {},
   }
 }
@@ -183,7 +212,9 @@ type CheckedBearer =
   /** `reason`: the text of WS-60. */
   | { readonly kind: 'refused'; readonly refusal: UpgradeRefusal; readonly reason: string }
 
-/** A bad header bearer is answered over HTTP; storage that cannot tell is a 503. [WS-5] */
+/**
+ * Checks the bearer in the header. A bad bearer is answered over HTTP; when the store does not answer, with 503. [WS-5]
+ */
 async function checkBearer(deps: SessionDeps, token: string, namedWorkspace: string | undefined): Promise<CheckedBearer> {
   let verification: Verification
   try {

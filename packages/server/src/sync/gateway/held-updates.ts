@@ -2,16 +2,16 @@ import { awarenessFrame, readAwareness } from '@docrelay/protocol/codec'
 import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import * as Y from 'yjs'
 
-/** `Y.mergeUpdates` over many updates at once is quadratic; below this fan-in it is not felt. */
+/** The time of `Y.mergeUpdates` is quadratic in the number of updates; with at most this many it does not matter. */
 const MERGE_FAN_IN = 200
-/** Merged pieces above this stay as they are: merging them again would hold the main thread. */
+/** Merged pieces above this size are not merged again, since that would block the main thread. */
 const MERGE_PIECE_BYTES = 256 * 1024
-/** Everything held is merged into one when it is no larger than this. */
+/** When everything held is no larger than this, it is merged into one update. */
 const MERGE_ALL_BYTES = 2 * 1024 * 1024
 
 /**
- * What is held back for one slow socket: its updates, merged in groups as they come so that neither their number nor the work at the end
- * grows without bound, and the newest awareness state of every client id. [WS-55]
+ * Updates that wait for one slow socket, merged in groups as they come, so that neither their number nor the final
+ * merge grows without limit; and the newest awareness state of every client id. [WS-55]
  */
 export interface HeldUpdates {
   merged: Uint8Array[]
@@ -32,7 +32,7 @@ export function holdUpdate(held: HeldUpdates, update: Uint8Array): void {
   if (held.recent.length >= MERGE_FAN_IN || held.recentBytes >= MERGE_PIECE_BYTES) mergeRecent(held)
 }
 
-/** Takes the states of one AWARENESS frame in; an older clock of an id loses. */
+/** Takes in the states of one AWARENESS frame; an older clock of a client id is ignored. */
 export function holdAwareness(held: HeldUpdates, frame: Uint8Array): void {
   const update = readAwareness(frame.subarray(1))
   if (update === null) return
@@ -48,7 +48,10 @@ export function holdAwareness(held: HeldUpdates, frame: Uint8Array): void {
   }
 }
 
-/** The updates to send now, one when that is cheap, and the awareness frame if there is one. Empties what was held. */
+/**
+ * Returns the updates to send now, merged into one when that is cheap, and the awareness frame if there is one. Nothing
+ * is held afterwards.
+ */
 export function releaseHeld(held: HeldUpdates): {
   readonly updates: readonly Uint8Array[]
   readonly awareness: Uint8Array | null

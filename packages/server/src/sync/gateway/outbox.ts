@@ -4,9 +4,9 @@ import type { CloseConnection, Connection } from './connection.ts'
 import { holdAwareness, holdUpdate, newHeldUpdates, releaseHeld } from './held-updates.ts'
 import { headerBytes, wireBytes } from './websocket-frame.ts'
 
-/** Above this many unwritten bytes a socket's updates are held and merged. [WS-55] */
+/** Above this many unwritten bytes the updates for a socket are held and merged. [WS-55] */
 const SLOW_BYTES = 1024 * 1024
-/** Messages larger than this are written beside their header instead of being copied behind it. */
+/** A larger message is written after its header instead of being copied behind it. */
 const COPY_BYTES = 64 * 1024
 
 export interface OutboxDeps {
@@ -16,8 +16,8 @@ export interface OutboxDeps {
 }
 
 /**
- * What leaves for the sockets. Everything of one turn is collected per connection and written with one call when the turn ends; the newest
- * SYNC_ACK of the turn goes last, behind every ERROR it covers. [WS-41]
+ * Sends messages to the sockets. All messages of one turn are collected per connection and written with one call at the
+ * end of the turn. The newest SYNC_ACK of the turn is last, behind every ERROR that it covers. [WS-41]
  */
 export class Outbox {
   readonly #deps: OutboxDeps
@@ -28,7 +28,7 @@ export class Outbox {
     this.#deps = deps
   }
 
-  /** One complete message. */
+  /** Sends one complete message. */
   send(connection: Connection, message: Uint8Array): void {
     if (connection.state.kind === 'closed') return
     if (message.length <= COPY_BYTES) {
@@ -39,26 +39,29 @@ export class Outbox {
     this.put(connection, message)
   }
 
-  /** The frames of one answer of a room; a whole document among them may exceed the bound, but only alone. [WS-55, WS-26] */
+  /**
+   * Sends the frames of one answer of a room. A whole document among them may exceed the limit, but only alone. [WS-55,
+   * WS-26]
+   */
   sendAll(connection: Connection, messages: readonly Uint8Array[]): void {
     const bytes = messages.reduce((sum, message) => sum + message.length, 0)
     if (bytes > COPY_BYTES) connection.exemptBytes = Math.max(connection.exemptBytes, bytes)
     for (const message of messages) this.send(connection, message)
   }
 
-  /** A message that must come behind the updates of the same document. [WS-53] */
+  /** Sends a message that must follow the updates of the same document. [WS-53] */
   sendBehindUpdates(connection: Connection, message: Uint8Array): void {
     if (connection.held !== null) this.#writeHeld(connection)
     this.send(connection, message)
   }
 
-  /** The newest ordinal to acknowledge when the turn ends. */
+  /** Sets the newest ordinal to acknowledge at the end of the turn. */
   acknowledge(connection: Connection, ordinal: number): void {
     connection.ackDue = ordinal
     this.#mark(connection)
   }
 
-  /** Framed bytes, shared between sockets and never changed afterwards. */
+  /** Sends framed bytes, which sockets share and nobody changes afterwards. */
   put(connection: Connection, bytes: Uint8Array): void {
     const { out } = connection
     if (out === null) {
@@ -68,7 +71,7 @@ export class Outbox {
     else connection.out = [out, bytes]
   }
 
-  /** Whether updates for this socket are to be held; begins holding when its buffer has grown too far. */
+  /** Whether updates for this socket are held; starts holding when too many bytes wait for it. */
   isSlow(connection: Connection): boolean {
     if (connection.held !== null) return true
     if (connection.wire.raw.writableLength <= SLOW_BYTES) return false
@@ -90,7 +93,7 @@ export class Outbox {
     this.#checkBound(connection)
   }
 
-  /** Drops what is held: the document was left. */
+  /** Drops the held updates when the connection leaves the document. */
   forgetHeld(connection: Connection): void {
     if (connection.held !== null) connection.held = newHeldUpdates()
   }
@@ -102,12 +105,12 @@ export class Outbox {
     this.#slow.delete(connection)
   }
 
-  /** Bytes given to this socket and not yet written, plus what is held for it. */
+  /** Bytes that wait for this socket: handed to it and not written, and held. */
   bufferedBytes(connection: Connection): number {
     return connection.wire.raw.writableLength + (connection.held?.bytes ?? 0)
   }
 
-  /** Writes what one connection has waiting, before its close frame. */
+  /** Writes the waiting bytes of one connection, before its close frame. */
   flush(connection: Connection): void {
     const { out, ackDue } = connection
     if (out === null && ackDue === 0) return

@@ -1,13 +1,12 @@
 import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
 import { type SessionContext, writeBucketKey } from './session-context.ts'
 
-/** How often waiting resyncs are looked at; no timer runs while none waits. */
+/** Least time between two checks of waiting resyncs; no timer runs while none waits. */
 const TICK_MS = 25
-/** A resync is sent at the latest so long after the drop, and to one connection at most so often. [WS-29] */
+/** A resync is sent at most this long after the drop, and its step2 is awaited for as long. [WS-29] */
 const LATEST_MS = 5_000
-const EVERY_MS = 1_000
 
-/** Step1 messages that are owed for dropped writes. */
+/** The step1 messages that connections must get because their writes were dropped. */
 export class Resyncs {
   readonly #context: SessionContext
   readonly #waiting = new Set<Connection>()
@@ -17,12 +16,13 @@ export class Resyncs {
     this.#context = context
   }
 
-  request(connection: Connection, afterMs: number): void {
+  /** `drops`: until the client has answered, its updates are dropped, since the answer brings them. */
+  request(connection: Connection, afterMs: number, drops: boolean): void {
     const nowMs = this.#context.clock.monotonicMs()
     if (connection.resync !== null) return
-    connection.resync = { dueMs: Math.max(nowMs + afterMs, connection.resyncedMs + EVERY_MS), latestMs: nowMs + LATEST_MS }
+    connection.resync = { dueMs: nowMs + afterMs, latestMs: nowMs + LATEST_MS, drops }
     this.#waiting.add(connection)
-    this.#schedule()
+    this.#schedule(Math.min(TICK_MS, afterMs))
   }
 
   stop(): void {
@@ -31,17 +31,22 @@ export class Resyncs {
     this.#waiting.clear()
   }
 
-  #schedule(): void {
-    if (this.#cancel !== null || this.#waiting.size === 0) return
-    this.#cancel = this.#context.timers.after(TICK_MS, () => {
+  #schedule(waitMs: number): void {
+    if (this.#waiting.size === 0) return
+    this.#cancel?.()
+    this.#cancel = this.#context.timers.after(Math.max(1, waitMs), () => {
       this.#cancel = null
       const nowMs = this.#context.clock.monotonicMs()
-      for (const connection of this.#waiting) if (this.#settled(connection, nowMs)) this.#waiting.delete(connection)
-      this.#schedule()
+      let nextMs = TICK_MS
+      for (const connection of this.#waiting) {
+        if (this.#settled(connection, nowMs)) this.#waiting.delete(connection)
+        else nextMs = Math.min(nextMs, Math.max(1, (connection.resync?.dueMs ?? nowMs) - nowMs))
+      }
+      this.#schedule(nextMs)
     })
   }
 
-  /** Sends the step1 when its time has come; the step2 it brings takes the token taken here. */
+  /** Sends the step1 when its time has come. The token taken here pays for the step2 that answers it. */
   #settled(connection: Connection, nowMs: number): boolean {
     const binding = bindingOf(connection)
     const identity = identityOf(connection)
@@ -49,15 +54,17 @@ export class Resyncs {
       connection.resync = null
       return true
     }
-    const { dueMs, latestMs } = connection.resync
+    const { dueMs, latestMs, drops } = connection.resync
     if (nowMs < dueMs) return false
     if (nowMs < latestMs) {
       const take = this.#context.rateLimiter.take(writeBucketKey(identity.access.workspaceId), this.#context.settings.writes)
-      if (!take.taken) return false
+      if (!take.taken) {
+        connection.resync = { dueMs: nowMs + take.retryAfterMs, latestMs, drops }
+        return false
+      }
     }
     connection.resync = null
-    connection.resyncedMs = nowMs
-    binding.stepTwoPaid = true
+    binding.stepTwo = { dropsUntilMs: drops ? nowMs + LATEST_MS : nowMs }
     const { room } = binding
     this.#context.rooms.post(room, { kind: 'resync', room: room.number, connection: connection.id })
     return true

@@ -1,3 +1,4 @@
+import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { Room } from './room-table.ts'
@@ -17,8 +18,8 @@ export interface RoomJobsDeps {
 }
 
 /**
- * Calls into rooms. An outcome is what the worker reported, never a guess: a call whose worker ended or did not answer in time fails as
- * not persisted where it might have written. [C7]
+ * Calls into rooms. An outcome is always what the worker reported. A call whose worker ended or did not answer in time
+ * fails as not persisted when it may have written. [C7]
  */
 export class RoomJobs {
   readonly #deps: RoomJobsDeps
@@ -45,7 +46,7 @@ export class RoomJobs {
     this.#finish(job, outcome)
   }
 
-  /** The worker of this room ended, or the room is no more. */
+  /** Fails all calls of a room whose worker ended, or which no longer exists. */
   failAll(room: Room): void {
     for (const [job, waiting] of this.#waiting) if (waiting.room === room) this.#finish(job, failure(waiting.task, 'ended'))
   }
@@ -67,14 +68,24 @@ function failure(task: RoomTask['kind'], what: string): TaskOutcome {
   }
 }
 
-/** The error that an unexpected outcome is for the caller. */
+/** Returns the caller's error for an unexpected outcome. */
 export function failed(outcome: TaskOutcome): RelayError {
   if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message)
   return new RelayError('INTERNAL', `The live document answered ${outcome.kind}.`)
 }
 
-/** A write of a document that is not live or is gone is done cold. */
+/** Answers a write of a document that is not live or is gone; the caller then writes to the store. */
 export function notWritten(outcome: TaskOutcome): 'not-resident' {
   if (outcome.kind === 'gone') return 'not-resident'
   throw failed(outcome)
+}
+
+/** A client that tries again every minute meets the repaired document soon enough. */
+const DAMAGED_RETRY_MS = 60_000
+
+/** Why a document could not be made resident; where waiting does not help, the text says what does. [REST-13, LIFE-5] */
+export function cannotLoad(why: 'unavailable' | 'damaged', { id }: DocumentRef): RelayError {
+  if (why === 'unavailable') return new RelayError('UNAVAILABLE', 'The document cannot be loaded now.')
+  const text = `The stored log of the document is damaged, and waiting does not help: the operator runs \`relay repair ${id}\`.`
+  return new RelayError('UNAVAILABLE', text, { retryAfterMs: DAMAGED_RETRY_MS })
 }

@@ -2,26 +2,30 @@ import type { DocumentRef } from '../../documents/document-store.port.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { type KeptFrame, dropKept } from './ack-tracker.ts'
-import { type Binding, bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
+import { type Binding, bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
+import type { ConnectionMessage } from './room-sink.ts'
 import { beginOpening, type Room } from './room-table.ts'
 import type { ToWorker } from '../worker-messages.ts'
 
-/** The message a worker was at when it ended. */
+/** The message that a worker was handling when it ended. */
 export interface EndedRun {
   readonly room: number
   readonly connection: number
   readonly join: number
-  /** 0: not a write-bearing message. */
+  /** 0 when the message bears no write. */
   readonly ordinal: number
 }
 
-/** Ends of a worker by one document within this time are counted together. */
+/** Ends of workers because of one document within this time are counted together. */
 const ENDS_WINDOW_MS = 10 * 60_000
-/** After this many ends the document's joins are refused for a while. */
+/** After this many ends the joins of the document are refused for a while. */
 const ENDS_BARRED = 3
 const BARRED_MS = 60_000
 
-/** Brings the rooms of an ended worker back: load, joins with their presence, then the kept frames in their order, less the running one. [C6] */
+/**
+ * Restores the rooms of an ended worker: loads the document, joins the connections with their presence, then hands over
+ * the kept frames in order, without the one that was running. [C6]
+ */
 export class RoomRecovery {
   readonly #post: (worker: number, message: ToWorker) => void
   readonly #clock: Clock
@@ -47,24 +51,32 @@ export class RoomRecovery {
     this.#ends.set(nameOf(ref), ends)
   }
 
-  /** Whether a document has ended workers so often that it is not loaded now. */
+  /** Whether a document ended workers so often that it is not loaded now. */
   isBarred(ref: DocumentRef): boolean {
     const ends = this.#ends.get(nameOf(ref))
     if (!ends || ends.length < ENDS_BARRED) return false
     return this.#clock.monotonicMs() - (ends.at(-1) ?? 0) < BARRED_MS
   }
 
-  reopen(room: Room, running: EndedRun | null): void {
+  /** `without`: a connection that is being closed; nothing of it is handed over again. */
+  reopen(room: Room, running: EndedRun | null, without = 0): void {
     if (room.phase !== 'opening') beginOpening(room)
     this.#post(room.worker, { kind: 'open', room: room.number, ref: room.ref, key: room.key })
     const kept: { readonly connection: Connection; readonly binding: Binding; readonly frame: KeptFrame }[] = []
     for (const connection of room.members) {
       const binding = bindingOf(connection)
       const identity = identityOf(connection)
-      if (binding === null || identity === null) continue
+      if (binding === null || identity === null || connection.id === without) continue
       const { sub } = identity.access
-      const join = { room: room.number, connection: connection.id, join: binding.join, sub, canWrite: canWrite(binding.level) }
-      this.#post(room.worker, { kind: 'join', ...join })
+      this.#post(room.worker, {
+        kind: 'join',
+        room: room.number,
+        connection: connection.id,
+        join: binding.join,
+        sub,
+        ...memberRights(binding, identity),
+        knowsLineage: binding.knowsLineage,
+      })
       const { presence } = binding
       if (presence !== null) {
         this.#post(room.worker, { kind: 'awareness', room: room.number, connection: connection.id, payload: presence })
@@ -86,6 +98,16 @@ export class RoomRecovery {
       })
     }
   }
+}
+
+/** Returns the answer to the connection whose message the worker was handling when it ended. [C6] */
+export function expulsion({ connection, join, ordinal }: EndedRun): readonly ConnectionMessage[] {
+  const code = 'ERR_BAD_UPDATE'
+  const text = 'The update could not be applied in the time an update may take.'
+  return [
+    { kind: 'refused', connection, join, ordinal, code, text, violation: false },
+    { kind: 'expel', connection, code: 1003, word: 'protocol' },
+  ]
 }
 
 function nameOf(ref: DocumentRef): string {

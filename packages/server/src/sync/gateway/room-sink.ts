@@ -2,13 +2,13 @@ import type { FromWorker } from '../worker-messages.ts'
 import type { Connection } from './connection.ts'
 import type { Room } from './room-table.ts'
 
-/** What rooms tell the sockets. Nothing is told before `attach`. */
+/** Receives what rooms report to the sockets. Nothing is reported before `attach`. */
 export interface RoomSink {
   updates(room: Room, updates: readonly Uint8Array[], senders: readonly number[]): void
   awareness(room: Room, frame: Uint8Array, except: number): void
-  /** Messages about one connection. */
+  /** Messages for one connection. */
   connection(message: ConnectionMessage): void
-  /** Ends the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
+  /** Closes the room's sockets: the log refused a write, or the document could not be loaded again. [LIFE-6] */
   ended(
     room: Room,
     why: 'reset' | 'unavailable',
@@ -20,4 +20,4 @@ export interface RoomSink {
   flush(connection: Connection): void
 }
 
-export type ConnectionMessage = Extract<FromWorker, { kind: 'direct' | 'settled' | 'refused' | 'violation' | 'expel' }>
+export type ConnectionMessage = Extract<FromWorker, { kind: 'direct' | 'settled' | 'refused' | 'former' | 'violation' | 'expel' }>

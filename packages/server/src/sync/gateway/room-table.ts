@@ -1,4 +1,4 @@
-import type { Sharing } from '../../access/access.ts'
+import { type Level, reaches, type Sharing } from '../../access/access.ts'
 import { readShares } from '../../access/shares.ts'
 import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type { Connection } from './connection.ts'
@@ -7,20 +7,22 @@ import type { FromWorker } from '../worker-messages.ts'
 export type OpenOutcome = Extract<FromWorker, { kind: 'opened' }>['outcome']
 
 /**
- * A resident document as the main thread knows it.
- * `opening`: its worker loads it. `evicting`: a JOIN waits for the outcome. `closed`: forgotten, a new look-up is needed.
+ * A resident document as the main thread knows it. `opening`: its worker loads it. `evicting`: a JOIN waits for the
+ * outcome. `closed`: the entry is forgotten and the document must be looked up again.
  */
 export interface Room {
   readonly number: number
   readonly ref: DocumentRef
-  /** `DocumentHead.key`: the life of the document this room belongs to. */
+  /** `DocumentHead.key`: the life of the document to which this room belongs. */
   readonly key: number
   worker: number
   phase: 'opening' | 'open' | 'evicting' | 'closed'
   sharing: Sharing
+  /** The log of the document has a gap: see `toldLevel`. */
+  hasGap: boolean
   readonly members: Connection[]
   idleSinceMs: number
-  /** The present load or eviction; it never rejects. */
+  /** The load or eviction in progress; never rejects. */
   turning: Promise<OpenOutcome>
   settleOpen: (outcome: OpenOutcome) => void
 }
@@ -39,6 +41,7 @@ export class RoomTable {
       worker,
       phase: 'opening',
       sharing,
+      hasGap: false,
       members: [],
       idleSinceMs: nowMs,
       turning: Promise.resolve('unavailable'),
@@ -58,7 +61,10 @@ export class RoomTable {
     return this.#byNumber.get(number)
   }
 
-  /** Forgets the document at once, so that the next look-up starts anew; messages of the room still find it until `forget`. */
+  /**
+   * Forgets the document at once, so that the next look-up opens it again. Messages of the room still find it until
+   * `forget`.
+   */
   detach(room: Room): void {
     room.phase = 'closed'
     if (this.#byDocument.get(documentKey(room.ref)) === room) this.#byDocument.delete(documentKey(room.ref))
@@ -74,7 +80,7 @@ export class RoomTable {
   }
 }
 
-/** Makes everyone who asks wait for the next `opened`. */
+/** Starts an opening; everyone who asks waits for the next `opened`. */
 export function beginOpening(room: Room): void {
   room.phase = 'opening'
   room.turning = new Promise((resolve) => {
@@ -88,7 +94,10 @@ export function addMember(room: Room, connection: Connection): void {
   room.members.push(connection)
 }
 
-/** Takes a member out by moving the last one into its place; a loop from the end stays right when its own member goes. */
+/**
+ * Removes a member by moving the last one into its place. A loop from the end stays correct when it removes the current
+ * member.
+ */
 export function removeMember(room: Room, connection: Connection): boolean {
   const at = connection.memberAt
   if (at < 0 || room.members[at] !== connection) return false
@@ -101,11 +110,21 @@ export function removeMember(room: Room, connection: Connection): boolean {
   return true
 }
 
-/** What deciding a level needs of a head. [PERM-1] */
+/** Returns the facts of a head that decide a level. [PERM-1] */
 export function sharingOf(head: Pick<DocumentHead, 'ownerId' | 'sharedWith'>): Sharing {
   return { ownerId: head.ownerId, shares: readShares(head.sharedWith) }
 }
 
-function documentKey(ref: DocumentRef): string {
+/**
+ * Returns the level that a joined caller is told: view for a document whose log has a gap, since nobody may edit it, not
+ * even its owner. Writes are still decided by the level itself, because the worker accepts the update of an editor that
+ * closes the gap. [WS-61, LIFE-5]
+ */
+export function toldLevel<L extends Level>(room: Pick<Room, 'hasGap'>, level: L): L | 'view' {
+  return room.hasGap && reaches(level, 'edit') ? 'view' : level
+}
+
+/** Returns a key that names a document among those of all workspaces. */
+export function documentKey(ref: DocumentRef): string {
   return `${ref.workspaceId}\n${ref.id}`
 }

@@ -12,47 +12,39 @@ import { RelayError } from '../../kernel/errors.ts'
 import { sharedSignal } from '../../kernel/given-up.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
-import { bindingOf, type Connection, canWrite, identityOf } from './connection.ts'
-import { failed, notWritten, RoomJobs } from './room-jobs.ts'
-import { type EndedRun, RoomRecovery } from './room-recovery.ts'
+import { bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
+import { cannotLoad, failed, notWritten, RoomJobs } from './room-jobs.ts'
+import { type EndedRun, expulsion, RoomRecovery } from './room-recovery.ts'
 import type { RoomSink } from './room-sink.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
+import type { WorkerPool } from './worker-pool.ts'
 import type { FromWorker, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
-
-/** The document workers as rooms use them; `document-workers.ts` opens them. */
-export interface WorkerPool {
-  /** The worker that should take this document, whose stored body has about `sizeBytes`. */
-  leastLoaded(ref: DocumentRef, sizeBytes?: number): number
-  post(worker: number, message: ToWorker): void
-  onMessage(listener: (worker: number, message: FromWorker) => void): void
-  /** A worker ended and a new one has taken its number; everything posted to it before is lost. */
-  onEnded(listener: (worker: number, running: EndedRun | null) => void): void
-}
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
 
 export type Entered =
   | { readonly kind: 'open'; readonly room: Room }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'unavailable' }
+  | { readonly kind: 'unavailable' | 'damaged' }
 
-/** Live documents: where each lives, who is joined, and the calls of `documents` into them. */
+/** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
   attach(sink: RoomSink): void
-  /** Makes the document resident; a load or an eviction under way is waited for. Never rejects. [LIFE-17] */
+  /** Makes the document resident; waits for a load or an eviction in progress. Never rejects. [LIFE-17] */
   enter(head: DocumentHead): Promise<Entered>
   /** Adds a connection whose state is already `joined`; `false` when the room was closed meanwhile. [WS-23] */
   join(room: Room, connection: Connection): boolean
   leave(room: Room, connection: Connection): void
-  /** Counts `sharingChanged` calls: a look-up that began before one may be out of date. */
-  readonly sharingChanges: number
-  /** Hands a message of a joined connection to its worker. */
+  /** Observes, until it is disposed, whether the sharing of this document changes: an earlier look-up may then be outdated. */
+  watchSharing(ref: DocumentRef): SharingWatch
+  /** Sends a message of a joined connection to its worker. */
   post(room: Room, message: ToWorker): void
-  /** Materialises and forgets every document; resolves when all did or failed. [LIFE-28] */
+  /** Stores and forgets every document; resolves when each is done or has failed. [LIFE-28] */
   drain(): Promise<void>
-  /** Takes the presence of agents away from everybody, before connections are closed. Waits for no room that is busy for long. [PRES-3] */
+  /** Removes the presence of agents from all rooms before connections are closed. Does not wait long for a busy room. [PRES-3] */
   endAgents(): Promise<void>
-  /** Documents with a joined connection. */
+  /** Number of documents with a joined connection. */
   activeDocuments(): number
   /** The newest report of each worker. */
   reports(): ReadonlyMap<number, WorkerReport>
@@ -64,10 +56,10 @@ export interface RoomsDeps {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
-  /** A document nobody is joined to stays this long. [LIFE-17] */
+  /** How long a document stays resident when no connection is joined. [LIFE-17] */
   readonly idleMs?: number
   readonly jobTimeoutMs?: number
-  /** Hears at once of every turn of edits of a live document, before they are durable. */
+  /** Called at once for every turn of edits of a live document, before they are durable. */
   readonly edited?: (ref: DocumentRef) => void
 }
 
@@ -87,8 +79,8 @@ class OpenRooms implements Rooms {
   readonly #recovery: RoomRecovery
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
+  readonly #sharing = new SharingWatches()
   #cancelSweep: () => void
-  sharingChanges = 0
 
   constructor(deps: RoomsDeps) {
     this.#deps = deps
@@ -107,7 +99,7 @@ class OpenRooms implements Rooms {
   async enter(head: DocumentHead): Promise<Entered> {
     for (;;) {
       const known = this.#table.of(head)
-      // The id was deleted and made again; the old life must not be joined.
+      // The id was deleted and made again; nobody may join the old life.
       if (known && known.key !== head.key) await this.drop(head)
       const room = known && known.key === head.key ? known : this.#open(head)
       room.idleSinceMs = this.#deps.clock.monotonicMs()
@@ -130,7 +122,8 @@ class OpenRooms implements Rooms {
       connection: connection.id,
       join: binding.join,
       sub: identity.access.sub,
-      canWrite: canWrite(binding.level),
+      ...memberRights(binding, identity),
+      knowsLineage: binding.knowsLineage,
     })
     return true
   }
@@ -147,6 +140,10 @@ class OpenRooms implements Rooms {
 
   isResident(ref: DocumentRef): boolean {
     return this.#table.of(ref) !== undefined
+  }
+
+  hasGap(ref: DocumentRef): boolean {
+    return this.#table.of(ref)?.hasGap ?? false
   }
 
   async settle(ref: DocumentRef, quietMs = 0): Promise<void> {
@@ -175,18 +172,15 @@ class OpenRooms implements Rooms {
     if (!room) return
     void this.#jobs.run(room, { kind: 'body-changed', version }).then((outcome) => {
       if (outcome.kind !== 'failed') return
-      this.#deps.log.warn('room.body-changed.failed', outcome.message, {
-        docId: ref.id,
-        workspace: ref.workspaceId,
-        code: outcome.code,
-      })
+      const fields = { docId: ref.id, workspace: ref.workspaceId, code: outcome.code }
+      this.#deps.log.warn('room.body-changed.failed', outcome.message, fields)
     })
   }
 
   async drop(ref: DocumentRef): Promise<readonly string[]> {
     const room = this.#table.of(ref)
     if (!room) return []
-    // From here on a JOIN looks the document up anew; what the worker sent before its answer still reaches the members.
+    // From here on a JOIN looks the document up again; messages that the worker sent before still reach the members.
     this.#table.detach(room)
     room.settleOpen('gone')
     await this.#jobs.run(room, { kind: 'drop' })
@@ -201,8 +195,12 @@ class OpenRooms implements Rooms {
     return dropped.map((connection) => String(connection.id))
   }
 
+  watchSharing(ref: DocumentRef): SharingWatch {
+    return this.#sharing.watch(ref)
+  }
+
   sharingChanged(head: DocumentHead): void {
-    this.sharingChanges++
+    this.#sharing.changed(head)
     const room = this.#table.of(head)
     if (!room) return
     room.sharing = sharingOf(head)
@@ -223,7 +221,7 @@ class OpenRooms implements Rooms {
         const outcome = await this.#jobs.run(room, { kind: 'evict' })
         if (outcome.kind === 'evicted' || outcome.kind === 'gone') this.#table.forget(room)
         else
-          this.#deps.log.warn('room.drain.failed', 'A document was not materialised at the stop; its log has everything.', {
+          this.#deps.log.warn('room.drain.failed', 'A live document was not stored at the stop; its log has every edit.', {
             docId: room.ref.id,
           })
       }),
@@ -231,9 +229,7 @@ class OpenRooms implements Rooms {
   }
 
   activeDocuments(): number {
-    let active = 0
-    for (const room of this.#table.all()) if (room.members.length > 0) active++
-    return active
+    return [...this.#table.all()].filter(({ members }) => members.length > 0).length
   }
 
   reports(): ReadonlyMap<number, WorkerReport> {
@@ -245,7 +241,7 @@ class OpenRooms implements Rooms {
     this.#sink = null
   }
 
-  /** Runs a task in a document's room, which is opened first where `opens` says so; `null` when there is none to run it in. */
+  /** Runs a task in the room of a document, and opens the room first when `opens` says so. Returns `null` when there is no room. */
   async #runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
     for (let attempt = 0; attempt < 3; attempt++) {
       let room = await this.#resident(ref)
@@ -254,7 +250,7 @@ class OpenRooms implements Rooms {
         if (state.kind !== 'document' || !opens(state.head)) return null
         const entered = await this.enter(state.head)
         if (entered.kind === 'gone') return null
-        if (entered.kind === 'unavailable') throw new RelayError('UNAVAILABLE', 'The document cannot be loaded now.')
+        if (entered.kind !== 'open') throw cannotLoad(entered.kind, ref)
         room = entered.room
       }
       const outcome = await this.#jobs.run(room, task)
@@ -265,7 +261,7 @@ class OpenRooms implements Rooms {
     throw new RelayError('UNAVAILABLE', 'The document was closed several times while it was being read.')
   }
 
-  /** Runs a write in a document's room; the room of a document that is gone goes too. */
+  /** Runs a write in the room of a document; closes the room of a document that is gone. */
   async #runWrite(ref: DocumentRef, task: RoomTask): Promise<TaskOutcome> {
     const room = await this.#resident(ref)
     if (room === null) return { kind: 'gone' }
@@ -274,7 +270,7 @@ class OpenRooms implements Rooms {
     return outcome
   }
 
-  /** The room of a document once it is open, or `null`. */
+  /** Returns the room of a document when it is open, otherwise `null`. */
   async #resident(ref: DocumentRef): Promise<Room | null> {
     for (let room = this.#table.of(ref); room; room = this.#table.of(ref)) {
       if (room.phase === 'open') return room
@@ -298,8 +294,9 @@ class OpenRooms implements Rooms {
     return room
   }
 
-  #opened(room: Room, outcome: OpenOutcome): void {
+  #opened(room: Room, outcome: OpenOutcome, hasGap = false): void {
     const { settleOpen } = room
+    this.#setGap(room, hasGap)
     if (outcome === 'opened') {
       if (room.phase === 'opening') room.phase = 'open'
     } else {
@@ -307,6 +304,12 @@ class OpenRooms implements Rooms {
       this.#table.forget(room)
     }
     settleOpen(outcome)
+  }
+
+  #setGap(room: Room, hasGap: boolean): void {
+    if (room.hasGap === hasGap) return
+    room.hasGap = hasGap
+    this.#sink?.sharingChanged(room)
   }
 
   #receive(worker: number, message: FromWorker): void {
@@ -321,13 +324,18 @@ class OpenRooms implements Rooms {
       case 'direct':
       case 'settled':
       case 'refused':
+      case 'former':
       case 'violation':
       case 'expel':
         return this.#sink?.connection(message)
       case 'opened':
-        return this.#withRoom(message.room, (room) => this.#opened(room, message.outcome))
+        return this.#withRoom(message.room, (room) => this.#opened(room, message.outcome, message.hasGap))
+      case 'mended':
+        return this.#withRoom(message.room, (room) => this.#setGap(room, false))
       case 'reset':
         return this.#withRoom(message.room, (room) => this.#reset(room, message.writers))
+      case 'reload':
+        return this.#withRoom(message.room, (room) => this.#reload(room, message.without))
       case 'done':
         return this.#jobs.done(message.job, message.outcome)
       case 'report':
@@ -347,29 +355,24 @@ class OpenRooms implements Rooms {
     room.settleOpen('unavailable')
   }
 
+  #reload(room: Room, without: number): void {
+    this.#jobs.failAll(room)
+    if (room.phase !== 'closed') this.#recovery.reopen(room, null, without)
+  }
+
   #workerEnded(worker: number, running: EndedRun | null): void {
     const rooms = [...this.#table.all()].filter((room) => room.worker === worker)
     this.#recovery.noteEnd(rooms.find((room) => room.number === running?.room)?.ref ?? null)
     for (const room of rooms) {
       this.#jobs.failAll(room)
-      // A drop or an eviction under way has failed above and says so to its caller.
+      // A drop or an eviction in progress has failed and reports that to its caller.
       if (room.phase === 'closed') continue
       room.worker = this.#deps.workers.leastLoaded(room.ref)
       this.#recovery.reopen(room, running)
       if (this.#recovery.isBarred(room.ref)) this.#opened(room, 'unavailable')
     }
     if (running === null) return
-    const expel = { kind: 'expel', connection: running.connection, code: 1003, reason: 'protocol' } as const
-    this.#sink?.connection({
-      kind: 'refused',
-      connection: running.connection,
-      join: running.join,
-      ordinal: running.ordinal,
-      code: 'ERR_BAD_UPDATE',
-      text: 'The update could not be applied in the time an update may take.',
-      violation: false,
-    })
-    this.#sink?.connection(expel)
+    for (const message of expulsion(running)) this.#sink?.connection(message)
   }
 
   #sweep(): void {

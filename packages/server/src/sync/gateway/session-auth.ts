@@ -1,29 +1,34 @@
 import { jsonFrame, readJson } from '@docrelay/protocol/codec'
-import { type AuthResponseFrame, TAG } from '@docrelay/protocol/frames'
+import { type AuthResponseFrame, type JoinedFrame, TAG } from '@docrelay/protocol/frames'
 import { PROTOCOL_MINOR, PROTOCOL_VERSION } from '@docrelay/protocol/version'
 import { type Access, decideLevel } from '../../access/access.ts'
 import { resolveLimits } from '../../access/limits.ts'
 import type { Principal, Verification } from '../../auth/principal.ts'
 import { chooseMembership, regionMatches } from '../../auth/tenancy.ts'
-import { type Connection, canWrite, type Identity, identityOf } from './connection.ts'
+import { type Connection, type Identity, identityOf, memberRights } from './connection.ts'
 import { countIn } from './gateway-counters.ts'
+import { toldLevel } from './room-table.ts'
 import type { SessionContext, SessionDeps } from './session-context.ts'
-import { type AuthFailure, FORBIDDEN, parseAuth, seatFailure, TEMPORARILY_UNAVAILABLE, tokenFailure } from './session-rules.ts'
-
-/** How a token was brought; the object form is answered with more members. [WS-9] */
-export interface AuthForm {
-  readonly objectForm: boolean
-  readonly ack: boolean
-}
+import {
+  type AuthFailure,
+  type AuthForm,
+  FORBIDDEN,
+  parseAuth,
+  PLAIN_FORM,
+  seatFailure,
+  TEMPORARILY_UNAVAILABLE,
+  tokenFailure,
+} from './session-rules.ts'
 
 export type PinnedToken =
   | { readonly kind: 'pinned'; readonly access: Access; readonly jti: string; readonly expMs: number }
-  | { readonly kind: 'failed'; readonly failure: AuthFailure }
+  /** `sub`: the subject of a token that was verified and still refused. */
+  | { readonly kind: 'failed'; readonly failure: AuthFailure; readonly sub?: string }
 
 /** Handles AUTH: the first one, or a renewal. [WS-15..WS-19] */
 export async function handleAuth(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> {
   const parsed = parseAuth(readJson(message))
-  const form = parsed ?? { objectForm: false, ack: false }
+  const form = parsed ?? PLAIN_FORM
   const pinned = parsed ? await checkToken(context, parsed.token, connection.namedWorkspace) : malformed()
   if (connection.state.kind === 'closed') return
   const current = identityOf(connection)
@@ -48,35 +53,36 @@ export async function checkToken(deps: SessionDeps, token: string, namedWorkspac
 export function pin(deps: SessionDeps, principal: Principal, namedWorkspace: string | undefined): PinnedToken {
   const { tenancy, region, configuredLimits } = deps.settings
   const choice = chooseMembership(principal, tenancy, namedWorkspace)
-  if (choice.kind !== 'chosen' || !regionMatches(region, choice.membership)) return { kind: 'failed', failure: FORBIDDEN }
+  if (choice.kind !== 'chosen' || !regionMatches(region, choice.membership))
+    return { kind: 'failed', failure: FORBIDDEN, sub: principal.sub }
   const { workspaceId, role, claims } = choice.membership
   const access: Access = { sub: principal.sub, workspaceId, role, limits: resolveLimits(claims, configuredLimits) }
   return { kind: 'pinned', access, jti: principal.jti, expMs: principal.expSec * 1000 }
 }
 
-/** Takes a seat and makes the connection speak for its token; the seat counts from that moment. [WS-15] */
+/** Takes a seat and makes the connection act for its token. The seat counts from this moment. [WS-15] */
 export async function authenticate(
   context: SessionContext,
   connection: Connection,
   pinned: PinnedToken,
   form: AuthForm,
 ): Promise<void> {
-  if (pinned.kind === 'failed') return refuseFirst(context, connection, pinned.failure)
+  if (pinned.kind === 'failed') return refuseFirst(context, connection, pinned.failure, pinned.sub)
   const { access } = pinned
   const refused = await takeSeat(context, connection, access, 'take')
   if (connection.state.kind === 'closed') {
     if (refused === null) releaseSeat(context, connection, access.workspaceId)
     return
   }
-  if (refused !== null) return refuseFirst(context, connection, refused)
-  const identity: Identity = { access, jti: pinned.jti, expMs: pinned.expMs, ack: form.ack }
+  if (refused !== null) return refuseFirst(context, connection, refused, access.sub)
+  const identity: Identity = { access, jti: pinned.jti, expMs: pinned.expMs, ack: form.ack, joined: form.joined }
   connection.seat = access.workspaceId
   connection.state = { kind: 'authenticated', identity, ended: null }
   context.authenticated(connection, access.workspaceId)
   context.outbox.send(connection, jsonFrame(TAG.authResponse, success(context, identity, form)))
 }
 
-/** Replaces the token of a live connection, or leaves everything as it was. [WS-18, WS-19] */
+/** Replaces the token of a live connection, or changes nothing. [WS-18, WS-19] */
 async function renew(
   context: SessionContext,
   connection: Connection,
@@ -93,7 +99,8 @@ async function renew(
     if (connection.state.kind === 'closed') return
     if (refused !== null) return refuseRenewal(context, connection, refused)
   }
-  const identity: Identity = { access, jti: pinned.jti, expMs: pinned.expMs, ack: current.ack || form.ack }
+  const granted = { ack: current.ack || form.ack, joined: current.joined || form.joined }
+  const identity: Identity = { access, jti: pinned.jti, expMs: pinned.expMs, ...granted }
   const { state } = connection
   if (state.kind === 'authenticated') connection.state = { kind: 'authenticated', identity, ended: state.ended }
   else if (state.kind === 'joined') connection.state = { kind: 'joined', identity, binding: state.binding }
@@ -111,8 +118,8 @@ async function renew(
 }
 
 /**
- * Evaluates the rights of a joined connection anew, with its present role and the document's present shares. Below view it is unbound at once;
- * a change between view and edit takes effect with the next message. [WS-54, PERM-2]
+ * Decides the rights of a joined connection again, with its current role and the current shares. Below view it is
+ * unbound at once. A change between view and edit applies from the next message on. [WS-54, PERM-2]
  */
 export function applyLevel(context: SessionContext, connection: Connection): void {
   const { state } = connection
@@ -138,13 +145,18 @@ export function applyLevel(context: SessionContext, connection: Connection): voi
     })
     return
   }
-  const couldWrite = canWrite(binding.level)
+  const told = toldLevel(room, level)
+  if (identity.joined && told !== binding.told) {
+    const joined: JoinedFrame = { docId: room.ref.id, level: told }
+    context.outbox.send(connection, jsonFrame(TAG.joined, joined))
+  }
   binding.level = level
-  if (couldWrite === canWrite(level)) return
-  context.rooms.post(room, { kind: 'rights', room: room.number, connection: connection.id, canWrite: canWrite(level) })
+  binding.told = told
+  // Sent on every change of token or shares: a new token may have another size limit at the same level.
+  context.rooms.post(room, { kind: 'rights', room: room.number, connection: connection.id, ...memberRights(binding, identity) })
 }
 
-/** Gives the seat of a connection back; failures are logged, the seat then expires by itself. [WS-17] */
+/** Gives back the seat of a connection. A failure is logged, and the seat expires by itself. [WS-17] */
 export function releaseSeat(deps: SessionDeps, connection: Connection, workspaceId: string): void {
   deps.seats.release(workspaceId, seatName(deps, connection)).catch((error: unknown) => {
     deps.log.warn('ws.seat_release_failed', 'A seat could not be given back.', { workspace: workspaceId, error: String(error) })
@@ -169,9 +181,18 @@ async function takeSeat(
   }
 }
 
-function refuseFirst(context: SessionContext, connection: Connection, failure: AuthFailure): void {
+/**
+ * Answers at once; the close waits when the same caller was refused recently. `sub`: the subject of the token, when it
+ * was verified. [WS-16]
+ */
+function refuseFirst(context: SessionContext, connection: Connection, failure: AuthFailure, sub: string | undefined): void {
   refuseRenewal(context, connection, failure)
-  context.close(connection, failure.code, failure.word)
+  const close = (): void => context.close(connection, failure.code, failure.word)
+  const who = sub === undefined ? `because ${failure.error}` : `sub ${sub}`
+  const waitMs = context.refusedSignIns.waitMs(connection.address, who, context.clock.monotonicMs())
+  if (connection.state.kind !== 'unauthenticated' || waitMs === 0 || !context.holdRefused(connection)) return close()
+  connection.state = { ...connection.state, isRefused: true }
+  context.timers.after(waitMs, close)
 }
 
 function refuseRenewal(context: SessionContext, connection: Connection, failure: AuthFailure): void {
@@ -184,7 +205,7 @@ function success(context: SessionContext, identity: Identity, form: AuthForm): A
   const { sub, role, workspaceId } = identity.access
   const base = { success: true, userId: sub, username: sub, role, maxMessageSize: context.settings.maxPayloadBytes }
   if (!form.objectForm) return base
-  const features = identity.ack ? ['ack'] : []
+  const features = [...(identity.ack ? ['ack'] : []), ...(identity.joined ? ['joined'] : [])]
   return { ...base, features, tokenExpiresAt: identity.expMs, workspaceId, protocol: `${PROTOCOL_VERSION}.${PROTOCOL_MINOR}` }
 }
 
@@ -200,7 +221,7 @@ function seatName(deps: SessionDeps, connection: Connection): string {
   return `${deps.settings.nodeId}:${connection.id}`
 }
 
-/** Whether a connection's token no longer holds: the word to close it with, or `null`. [WS-20] */
+/** Returns the word with which to close a connection whose token is no longer valid, otherwise `null`. [WS-20] */
 export function tokenEnd(deps: SessionDeps, connection: Connection, nowMs: number): 'token-expired' | 'token-revoked' | null {
   const identity = identityOf(connection)
   if (identity === null) return null

@@ -14,6 +14,7 @@ import type { ChunkBudget } from './chunks.ts'
 import type { Connection } from './connection.ts'
 import type { GatewayCounters } from './gateway-counters.ts'
 import type { Outbox } from './outbox.ts'
+import type { RefusedSignIns } from './refused-sign-ins.ts'
 import type { Rooms } from './rooms.ts'
 
 /** Configured behaviour of sockets; `null` is unlimited. */
@@ -25,13 +26,15 @@ export interface GatewaySettings {
   readonly corsOrigins: readonly string[]
   readonly authTimeoutMs: number
   readonly maxUnauthenticatedSockets: number
+  /** CIDRs of peers whose `X-Forwarded-For` is trusted. [WS-6] */
+  readonly trustedProxies: readonly string[]
   readonly wsBufferBytes: number
   readonly maxPayloadBytes: number
   readonly maxConnectionsPerWorkspace: number | null
   readonly configuredLimits: ConfiguredLimits
   readonly writes: Bucket
   readonly enforcePrivateDocs: boolean
-  /** Makes seat names of several nodes different. */
+  /** Keeps the seat names of several nodes apart. */
   readonly nodeId: string
 }
 
@@ -50,28 +53,33 @@ export interface SessionDeps {
   readonly log: Logger
 }
 
-/** What the handlers of one kind of frame share. */
+/** What the handlers of all kinds of frames share. */
 export interface SessionContext extends SessionDeps {
   readonly outbox: Outbox
   readonly counters: GatewayCounters
   readonly chunkBudget: ChunkBudget
   readonly byteBuckets: ByteBuckets
-  /** Place of the next frame in the order of everything handed over. */
+  readonly refusedSignIns: RefusedSignIns
+  /** Delays the close of a refused socket. Returns false when too many sockets of its address wait already. [WS-16] */
+  holdRefused(connection: Connection): boolean
+  /** Returns the next number in the order of everything handed over. */
   nextOrder(): number
   close(connection: Connection, code: CloseCode, word: CloseWord): void
   /** `ordinal` of a refused write-bearing message, 0 for none. [WS-9] */
   sendError(connection: Connection, code: WireErrorCode, text: string, ordinal?: number): void
+  /** Sends ERR_LINEAGE, which names the current lineage. [WS-62] */
+  sendOtherLineage(connection: Connection, present: string): void
   violation(connection: Connection): void
-  /** Leaves the document, if any; the connection stays authenticated. */
+  /** Leaves the document, if there is one; the connection stays authenticated. */
   unbind(connection: Connection): void
   pause(connection: Connection, reason: number): void
-  /** Sends a step1 when a write token is free, not before `afterMs`, at the latest after 5 s. [WS-29] */
-  requestResync(connection: Connection, afterMs: number): void
-  /** Says that the connection belongs to a workspace from now on. */
+  /** Sends a step1 when a write token is free: not before `afterMs`, and after 5 s at the latest. [WS-29] */
+  requestResync(connection: Connection, afterMs: number, drops?: 'drops-updates'): void
+  /** Records that the connection now belongs to a workspace. */
   authenticated(connection: Connection, workspaceId: string): void
 }
 
-/** The key of the write bucket of a workspace, shared by sockets and MCP writes. [WS-28] */
+/** Returns the key of the write bucket of a workspace, which sockets and MCP writes share. [WS-28] */
 export function writeBucketKey(workspaceId: string): string {
   return `write:${workspaceId}`
 }

@@ -1,14 +1,17 @@
-import { readJson } from '@docrelay/protocol/codec'
+import { jsonFrame, readJson } from '@docrelay/protocol/codec'
+import { type JoinedFrame, TAG } from '@docrelay/protocol/frames'
 import { decideLevel } from '../../access/access.ts'
-import type { DocumentState } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentState } from '../../documents/document-store.port.ts'
 import { newAckTracker } from './ack-tracker.ts'
 import { type Connection, identityOf } from './connection.ts'
-import { sharingOf } from './room-table.ts'
+import { sharingOf, toldLevel } from './room-table.ts'
 import type { SessionContext } from './session-context.ts'
 import { canNameDocument, decideJoin, JOIN_BUCKET, parseJoin, takeOwn } from './session-rules.ts'
 
-/** A document that is deleted or shared anew while it is being joined is looked up again, so often at most. */
+/** A document that is deleted or whose sharing changes during a join is looked up again, at most this often. */
 const ATTEMPTS = 4
+
+type AskedJoin = NonNullable<ReturnType<typeof parseJoin>>
 
 const REFUSAL_TEXT = {
   ERR_UNKNOWN_DOC: '',
@@ -16,15 +19,19 @@ const REFUSAL_TEXT = {
   ERR_VIEW_FORBIDDEN: 'you may not read this document',
 } as const
 
-/** Handles JOIN_DOC. A failed one leaves the connection without a document, its socket open. [WS-21..WS-24] */
+/** Handles JOIN_DOC. After a failure the connection has no document and its socket stays open. [WS-21..WS-24] */
 export async function handleJoin(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> {
   if (identityOf(connection) === null) {
     context.sendError(connection, 'ERR_NOT_AUTHENTICATED', 'authenticate before joining a document')
     return
   }
-  const docId = parseJoin(readJson(message))
-  if (docId === null) {
-    context.sendError(connection, 'ERR_BAD_FRAME', 'JOIN_DOC is an object with a string docId')
+  const asked = parseJoin(readJson(message))
+  if (asked === null) {
+    context.sendError(
+      connection,
+      'ERR_BAD_FRAME',
+      'JOIN_DOC is an object with a string docId and, where it has one, a string lineage',
+    )
     context.violation(connection)
     return
   }
@@ -36,25 +43,35 @@ export async function handleJoin(context: SessionContext, connection: Connection
     return
   }
   context.unbind(connection)
-  if (!canNameDocument(docId)) {
+  if (!canNameDocument(asked.docId)) {
     context.sendError(connection, 'ERR_UNKNOWN_DOC', '')
     return
   }
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) if ((await tryJoin(context, connection, docId)) === 'settled') return
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) if ((await tryJoin(context, connection, asked)) === 'settled') return
   unavailable(context, connection)
 }
 
-/** One look-up and load; `again` when the document changed meanwhile in a way that matters. */
-async function tryJoin(context: SessionContext, connection: Connection, docId: string): Promise<'settled' | 'again'> {
+/**
+ * Looks the document up and loads it once. Returns `again` when the document changed meanwhile in a way that matters.
+ */
+async function tryJoin(
+  context: SessionContext,
+  connection: Connection,
+  { docId, lineage }: AskedJoin,
+): Promise<'settled' | 'again'> {
   const identity = identityOf(connection)
   if (identity === null) return 'settled'
   const { access } = identity
   const { rooms, settings } = context
-  const changes = rooms.sharingChanges
+  using sharing = rooms.watchSharing({ workspaceId: access.workspaceId, id: docId })
   const state = await lookUp(context, access.workspaceId, docId)
   if (connection.state.kind === 'closed') return 'settled'
   if (state === null) return unavailable(context, connection)
-  const decision = decideJoin(state, access, settings.enforcePrivateDocs)
+  const decision = decideJoin(state, access, settings.enforcePrivateDocs, lineage)
+  if (decision.kind === 'other-lineage') {
+    context.sendOtherLineage(connection, decision.present)
+    return 'settled'
+  }
   if (decision.kind === 'refuse') {
     context.sendError(connection, decision.code, REFUSAL_TEXT[decision.code])
     if (decision.code === 'ERR_VIEW_FORBIDDEN') {
@@ -69,36 +86,55 @@ async function tryJoin(context: SessionContext, connection: Connection, docId: s
   }
   const entered = await rooms.enter(decision.head)
   if (identityOf(connection) === null) return 'settled'
-  if (entered.kind === 'unavailable') return unavailable(context, connection)
-  if (entered.kind === 'gone' || rooms.sharingChanges !== changes) return 'again'
+  if (entered.kind === 'gone') return 'again'
+  if (entered.kind !== 'open') return unavailable(context, connection, entered.kind)
+  if (sharing.changed) return 'again'
   const { room } = entered
   room.sharing = sharingOf(decision.head)
   const level = decideLevel(access, room.sharing, settings.enforcePrivateDocs)
+  const told = toldLevel(room, level)
   const join = ++connection.joins
   const binding = {
     room,
     join,
+    knowsLineage: lineage !== null,
     level,
+    told,
     acks: newAckTracker(),
     stepOneFree: true,
     stepOne: null,
-    stepTwoPaid: false,
+    stepTwo: null,
     editRefused: false,
     chunks: null,
     presence: null,
   }
   connection.state = { kind: 'joined', identity, binding }
-  if (rooms.join(room, connection)) return 'settled'
+  if (rooms.join(room, connection)) {
+    // The answers of the worker come later than this frame.
+    if (identity.joined && told !== 'none') sendJoined(context, connection, decision.head, told)
+    return 'settled'
+  }
   connection.state = { kind: 'authenticated', identity, ended: null }
   return 'again'
 }
 
-/** `null` when storage could not answer: that is never told as an absent document. [WS-22, C9] */
+/** [WS-61] */
+function sendJoined(
+  { outbox }: SessionContext,
+  connection: Connection,
+  { id, lineage, version }: DocumentHead,
+  level: JoinedFrame['level'],
+): void {
+  const joined: JoinedFrame = { docId: id, level, ...(lineage !== '' && { lineage }), serverVersion: version }
+  outbox.send(connection, jsonFrame(TAG.joined, joined))
+}
+
+/** Returns `null` when the store did not answer, which is never reported as an absent document. [WS-22, C9] */
 async function lookUp(context: SessionContext, workspaceId: string, id: string): Promise<DocumentState | null> {
   try {
     return await context.store.state({ workspaceId, id })
   } catch (error) {
-    context.log.warn('ws.join_failed', 'Storage could not answer a JOIN_DOC.', {
+    context.log.warn('ws.join_failed', 'The store did not answer, so a JOIN_DOC failed.', {
       workspace: workspaceId,
       docId: id,
       error: String(error),
@@ -107,8 +143,17 @@ async function lookUp(context: SessionContext, workspaceId: string, id: string):
   }
 }
 
-function unavailable(context: SessionContext, connection: Connection): 'settled' {
-  context.sendError(connection, 'ERR_UNAVAILABLE', 'the document cannot be loaded now')
+const UNAVAILABLE_TEXT = {
+  unavailable: 'the document cannot be loaded now',
+  damaged: 'the stored document is damaged; it cannot be loaded before the operator has repaired it',
+} as const
+
+function unavailable(
+  context: SessionContext,
+  connection: Connection,
+  why: keyof typeof UNAVAILABLE_TEXT = 'unavailable',
+): 'settled' {
+  context.sendError(connection, 'ERR_UNAVAILABLE', UNAVAILABLE_TEXT[why])
   context.close(connection, 1012, 'unavailable')
   return 'settled'
 }

@@ -3,7 +3,7 @@ import { bindingOf, type Connection, identityOf, PAUSE } from './connection.ts'
 import { tokenEnd } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
 
-/** One beat for all connections instead of a timer for each. */
+/** One timer for all connections instead of one for each. */
 const BEAT_MS = 250
 const PING_EVERY_MS = 30_000
 const SILENT_MS = 60_000
@@ -15,9 +15,12 @@ export interface PulseDeps extends SessionContext {
   gone(connection: Connection): void
 }
 
-/** What is due by time: AUTH deadlines, token ends, pings, silence, unfinished chunks, reading rates. */
+/**
+ * Does everything that is due by time: AUTH deadlines, token ends, pings, silent peers, unfinished chunks, reading
+ * rates.
+ */
 export class Pulse {
-  /** Monotonic time of the last beat: good enough for signs of life. */
+  /** Monotonic time of the last beat: exact enough for signs of life. */
   nowMs: number
   readonly #deps: PulseDeps
   #cancel: () => void
@@ -43,8 +46,8 @@ export class Pulse {
   #check(connection: Connection, wallMs: number): void {
     const { state } = connection
     if (state.kind === 'closed') return
-    // A token check under way is finished first. [WS-7]
-    if (state.kind === 'unauthenticated' && !connection.busy && this.nowMs >= state.deadlineMs) {
+    // A token check that has begun is finished first. [WS-7]
+    if (state.kind === 'unauthenticated' && !state.isRefused && !connection.busy && this.nowMs >= state.deadlineMs) {
       this.#deps.close(connection, 4408, 'auth-timeout')
       return
     }
@@ -68,7 +71,7 @@ export class Pulse {
 
   /** [WS-50] */
   #life(connection: Connection): void {
-    // What is not read cannot be heard.
+    // While reading is paused, the peer cannot be heard.
     if (connection.paused !== 0) connection.heardMs = this.nowMs
     if (this.nowMs - connection.heardMs >= SILENT_MS) {
       this.#deps.gone(connection)
@@ -79,7 +82,10 @@ export class Pulse {
     }
   }
 
-  /** With `ack` both sides must count alike, so the connection ends; without it what was lost is asked for. [WS-36, WS-39] */
+  /**
+   * With `ack` both sides must count alike, so the connection ends. Without `ack` the relay asks for the lost content.
+   * [WS-36, WS-39]
+   */
   #chunks(connection: Connection): void {
     const binding = bindingOf(connection)
     if (binding === null || binding.chunks === null || !chunksExpired(binding.chunks, this.nowMs)) return

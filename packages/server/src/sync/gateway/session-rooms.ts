@@ -1,21 +1,21 @@
 import { SYNC } from '@docrelay/protocol/frames'
 import { settleThrough } from './ack-tracker.ts'
-import { type Binding, type Connection, identityOf, PAUSE } from './connection.ts'
+import { type Binding, type Connection, type EndedBinding, PAUSE } from './connection.ts'
 import type { Fanout } from './fanout.ts'
 import type { Room } from './room-table.ts'
 import type { ConnectionMessage, RoomSink } from './room-sink.ts'
 import { applyLevel } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
-import { acknowledge, UNSETTLED_BYTES } from './session-sync.ts'
+import { acknowledge, isHalfEmpty } from './session-sync.ts'
 
-/** A worker that refused for want of processor time asks for the content itself. */
+/** When a worker refuses a write because processor time ran out, the worker itself asks for the content. */
 export interface RoomSinkDeps {
   readonly fanout: Fanout
   connection(id: number): Connection | undefined
   resume(connection: Connection, reason: number): void
 }
 
-/** What rooms say, brought to the connections. */
+/** Carries reports of rooms to the connections. */
 export function createRoomSink(context: SessionContext, deps: RoomSinkDeps): RoomSink {
   return {
     updates: (room, updates, senders) => deps.fanout.updates(room.members, updates, senders),
@@ -35,9 +35,9 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   const connection = deps.connection(message.connection)
   if (connection === undefined) return
   if (message.kind === 'violation') return context.violation(connection)
-  if (message.kind === 'expel') return context.close(connection, 1003, 'protocol')
+  if (message.kind === 'expel') return context.close(connection, message.code, message.word)
   const { state } = connection
-  // What belongs to an earlier binding is not this client's business any more.
+  // A report about an earlier binding does not concern the client any more.
   if (state.kind !== 'joined' || state.binding.join !== message.join) return
   const { binding, identity } = state
   switch (message.kind) {
@@ -49,8 +49,11 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
       for (const { chunkAck } of settleThrough(binding.acks, message.ordinal)) {
         if (chunkAck) context.outbox.send(connection, chunkAck)
       }
-      if (binding.acks.keptBytes <= UNSETTLED_BYTES / 2) deps.resume(connection, PAUSE.unsettled)
+      if (isHalfEmpty(context, binding.acks)) deps.resume(connection, PAUSE.unsettled)
       return acknowledge(context, connection, binding, identity)
+    case 'former':
+      context.sendError(connection, 'ERR_DELETED', '', message.ordinal)
+      return endBinding(context, connection, { eventDue: false })
     case 'refused':
       context.sendError(connection, message.code, message.text, message.ordinal)
       if (message.ordinal === 0) binding.stepOne = null
@@ -65,7 +68,7 @@ function countRefusal({ counters }: SessionContext, code: Extract<ConnectionMess
   else if (code === 'ERR_SYNC_GAP') counters.syncGaps++
 }
 
-/** The room is no more: writers learn what was lost, everyone comes back by a reconnect. [LIFE-6] */
+/** The room is gone: writers learn what was lost, and every client reconnects. [LIFE-6] */
 function endRoom(
   context: SessionContext,
   deps: RoomSinkDeps,
@@ -86,17 +89,22 @@ function endRoom(
   }
 }
 
-/** The DOC_EVENT deleted that follows says it to the client. [WS-54] */
+/** Unbinds a connection; the DOC_EVENT deleted that follows informs the client. [WS-54] */
 function unbindDeleted(context: SessionContext, room: Room, connection: Connection): void {
-  const identity = identityOf(connection)
-  const binding = bindingIn(connection, room)
-  if (identity === null || binding === null) return
-  const { received } = binding.acks
+  if (bindingIn(connection, room) !== null) endBinding(context, connection, { eventDue: true })
+}
+
+/** Unbinds a connection from a document that is deleted for its caller. */
+function endBinding(context: SessionContext, connection: Connection, { eventDue }: Pick<EndedBinding, 'eventDue'>): void {
+  if (connection.state.kind !== 'joined') return
+  const { identity, binding } = connection.state
+  const { room, acks } = binding
+  const { received } = acks
   context.unbind(connection)
   connection.state = {
     kind: 'authenticated',
     identity,
-    ended: { room, code: 'ERR_DELETED', received, eventDue: true, refusedChunks: [] },
+    ended: { room, code: 'ERR_DELETED', received, eventDue, refusedChunks: [] },
   }
 }
 

@@ -6,10 +6,10 @@ import type { DocumentHead, DocumentState } from '../../documents/document-store
 import type { OwnBucket } from './connection.ts'
 import { sharingOf } from './room-table.ts'
 
-/** Frames or bytes that wait on one connection before reading stops. [WS-12] */
+/** Frames or bytes that may wait on one connection before reading stops. [WS-12] */
 export const QUEUE_FRAMES = 64
 export const QUEUE_PAYLOADS = 4
-/** Violations within this time that end a connection. [WS-56] */
+/** Time within which violations are counted together. [WS-56] */
 const VIOLATION_WINDOW_MS = 60_000
 const VIOLATIONS_MAX = 3
 /** [WS-24] */
@@ -18,7 +18,7 @@ const CHUNK_HEADER_BYTES = 25
 
 export type FrameKind = 'sync' | 'awareness' | 'auth' | 'join' | 'chunk' | 'heartbeat' | 'violation' | 'ignored'
 
-/** What a message is by its first byte. [WS-8] */
+/** Returns the kind of a message, by its first byte. [WS-8] */
 export function frameKind(data: Uint8Array, isBinary: boolean): FrameKind {
   if (!isBinary) return 'violation'
   switch (data[0]) {
@@ -40,18 +40,19 @@ export function frameKind(data: Uint8Array, isBinary: boolean): FrameKind {
     case TAG.authResponse:
     case TAG.syncChunkAck:
     case TAG.syncAck:
+    case TAG.joined:
       return 'violation'
     default:
       return 'ignored'
   }
 }
 
-/** Whether a message is above the payload cap; the header of a chunk does not count. [WS-13] */
+/** Whether a message exceeds the payload limit; the header of a chunk does not count. [WS-13] */
 export function isTooLarge(data: Uint8Array, maxPayloadBytes: number): boolean {
   return data.length - (data[0] === TAG.syncChunk ? CHUNK_HEADER_BYTES : 0) > maxPayloadBytes
 }
 
-/** The violations of the last minute with this one; `close` when they are too many. [WS-56] */
+/** Returns the violations of the last minute, including this one; `close` when they are too many. [WS-56] */
 export function noteViolation(
   earlier: readonly number[] | null,
   nowMs: number,
@@ -61,7 +62,7 @@ export function noteViolation(
   return { times, close: times.length >= VIOLATIONS_MAX }
 }
 
-/** Takes a token of a bucket that belongs to one connection. `ratePerSec` null is unlimited. */
+/** Takes a token of a bucket of one connection. `ratePerSec` null is unlimited. */
 export function takeOwn(
   bucket: OwnBucket | null,
   limit: { readonly ratePerSec: number | null; readonly burst: number },
@@ -75,37 +76,64 @@ export function takeOwn(
     : { bucket: { tokens: tokens - 1, atMs: nowMs }, taken: true }
 }
 
-/** AUTH as a string or an object; `null` is neither. Unknown features are ignored. [WS-9, WS-38] */
-export function parseAuth(json: unknown): { readonly token: string; readonly objectForm: boolean; readonly ack: boolean } | null {
-  if (typeof json === 'string') return { token: json, objectForm: false, ack: false }
+/**
+ * The form in which a token was sent. The object form may ask for features, and its answer has more members. [WS-9,
+ * WS-38, WS-61]
+ */
+export interface AuthForm {
+  readonly objectForm: boolean
+  readonly ack: boolean
+  readonly joined: boolean
+}
+
+/** The token alone: in a string, or in the header of the upgrade. */
+export const PLAIN_FORM: AuthForm = { objectForm: false, ack: false, joined: false }
+
+/** Reads AUTH as a string or an object; `null` when it is neither. Unknown features are ignored. [WS-9, WS-38] */
+export function parseAuth(json: unknown): (AuthForm & { readonly token: string }) | null {
+  if (typeof json === 'string') return { token: json, ...PLAIN_FORM }
   if (typeof json !== 'object' || json === null || !('token' in json) || typeof json.token !== 'string') return null
   const features = 'features' in json ? json.features : undefined
   if (features !== undefined && !Array.isArray(features)) return null
-  return { token: json.token, objectForm: true, ack: features?.includes('ack') ?? false }
+  const asks = (feature: string): boolean => features?.includes(feature) ?? false
+  return { token: json.token, objectForm: true, ack: asks('ack'), joined: asks('joined') }
 }
 
-/** The `docId` of a JOIN_DOC, or `null` when it is not one. */
-export function parseJoin(json: unknown): string | null {
+/** Reads a JOIN_DOC; `lineage` is null when it names none. Returns `null` when the frame is not a JOIN_DOC. [WS-9] */
+export function parseJoin(json: unknown): { readonly docId: string; readonly lineage: string | null } | null {
   if (typeof json !== 'object' || json === null || !('docId' in json) || typeof json.docId !== 'string') return null
-  return json.docId
+  const lineage = 'lineage' in json ? json.lineage : undefined
+  if (lineage !== undefined && typeof lineage !== 'string') return null
+  return { docId: json.docId, lineage: lineage ?? null }
 }
 
 export type JoinDecision =
   | { readonly kind: 'admit'; readonly head: DocumentHead; readonly level: Exclude<Level, 'none'> }
   | { readonly kind: 'refuse'; readonly code: 'ERR_UNKNOWN_DOC' | 'ERR_DELETED' | 'ERR_VIEW_FORBIDDEN' }
+  | { readonly kind: 'other-lineage'; readonly present: string }
 
-/** Decides a JOIN_DOC from a completed look-up, in the rule's order. [WS-21] */
-export function decideJoin(state: DocumentState, access: Access, enforcePrivateDocs: boolean): JoinDecision {
+/**
+ * Decides a JOIN_DOC after a completed look-up, in the order of the rule. `lineage` is that of the client's copy.
+ * [WS-21, WS-62]
+ */
+export function decideJoin(
+  state: DocumentState,
+  access: Access,
+  enforcePrivateDocs: boolean,
+  lineage: string | null,
+): JoinDecision {
   if (state.kind === 'tombstone') return { kind: 'refuse', code: 'ERR_DELETED' }
   if (state.kind === 'absent') return { kind: 'refuse', code: 'ERR_UNKNOWN_DOC' }
   const level = decideLevel(access, sharingOf(state.head), enforcePrivateDocs)
-  return level === 'none' ? { kind: 'refuse', code: 'ERR_VIEW_FORBIDDEN' } : { kind: 'admit', head: state.head, level }
+  if (level === 'none') return { kind: 'refuse', code: 'ERR_VIEW_FORBIDDEN' }
+  const present = state.head.lineage
+  return lineage !== null && lineage !== present ? { kind: 'other-lineage', present } : { kind: 'admit', head: state.head, level }
 }
 
-/** Whether an id can name a document at all; one that cannot is unknown, like any other. [WS-21] */
+/** Whether an id can name a document; another id counts as unknown. [WS-21] */
 export const canNameDocument = isDocumentId
 
-/** What a SYNC message bears by its sub-type; longer spellings of the three numbers are not taken. [WS-10] */
+/** Returns what a SYNC message carries, by its sub-type. Longer encodings of the three numbers are refused. [WS-10] */
 export function syncKind(message: Uint8Array): 'step1' | 'step2' | 'update' | 'malformed' {
   switch (message[0]) {
     case SYNC.step1:
@@ -119,7 +147,7 @@ export function syncKind(message: Uint8Array): 'step1' | 'step2' | 'update' | 'm
   }
 }
 
-/** Why an AUTH failed: the `error` that is sent and how a first one is closed. [WS-60] */
+/** A failed AUTH: the `error` to send, and the close code when it was the first AUTH. [WS-60] */
 export interface AuthFailure {
   readonly error: string
   readonly code: CloseCode

@@ -1,23 +1,26 @@
 import { chunkAckFrame, readAwareness, readChunk } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
-import { countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
+import { type AckTracker, countOrdinal, keepFrame, takeAck } from './ack-tracker.ts'
 import { addChunk, isFirstRefused, newChunkBox } from './chunks.ts'
 import { type Binding, bindingOf, type Connection, canWrite, type EndedBinding, type Identity, PAUSE } from './connection.ts'
 import { type SessionContext, writeBucketKey } from './session-context.ts'
-import { syncKind, takeOwn } from './session-rules.ts'
+import { QUEUE_FRAMES, QUEUE_PAYLOADS, syncKind, takeOwn } from './session-rules.ts'
 
-/** Unsettled bytes of one connection above which its reading stops until the log has caught up. */
-export const UNSETTLED_BYTES = 8 * 1024 * 1024
+/** Above this many unsettled bytes of one connection reading stops, whatever the messages are. */
+const UNSETTLED_BYTES = 8 * 1024 * 1024
 
-/** Presence above this size is not shown again when a worker ends, before its client renews it. */
+/** A larger presence is not shown again after a worker ended; its client renews it. */
 const PRESENCE_KEPT_BYTES = 4 * 1024
 
-/** A step1 waits so long at most for the answer of an earlier one and for a full socket. */
+/** A step1 waits at most this long for the answer to an earlier one and for a full socket. */
 const STEP_ONE_WAIT_MS = 5_000
 const STEP_ONE_LOOK_MS = 20
 const STEP_ONE_BUFFERED_BYTES = 1024 * 1024
 
-/** Handles one SYNC message, sub-type first, in the order of the rule; `null` when it is done already. [WS-27] */
+/**
+ * Handles one SYNC message, sub-type first, in the order of the rule. Returns `null` when the work is done already.
+ * [WS-27]
+ */
 export function handleSync(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> | null {
   const { state } = connection
   const kind = syncKind(message)
@@ -54,7 +57,7 @@ function noteRefusedEdit(context: SessionContext, binding: Binding, identity: Id
   binding.editRefused = true
   const { sub, workspaceId } = identity.access
   const docId = binding.room.ref.id
-  context.log.info('ws.edit_refused', 'A caller edits a document that is read-only for them.', {
+  context.log.info('ws.edit_refused', 'A caller tried to edit a document that they may only read.', {
     audit: true,
     sub,
     workspace: workspaceId,
@@ -67,7 +70,10 @@ function refuseEnded(context: SessionContext, connection: Connection, ended: End
   context.sendError(connection, ended.code, 'you are not joined to this document any more', ++ended.received)
 }
 
-/** Hands over a step1: one at a time and not to a full socket, as its answer may be the whole document. [G12] */
+/**
+ * Hands over a step1: one at a time, and not while the socket is full, since the answer may be the whole document.
+ * [G12]
+ */
 function askState(context: SessionContext, connection: Connection, binding: Binding, message: Uint8Array): Promise<void> | null {
   const mustWait = (): boolean =>
     bindingOf(connection) === binding &&
@@ -91,7 +97,7 @@ function askState(context: SessionContext, connection: Connection, binding: Bind
   return wait()
 }
 
-/** Handles one AWARENESS message; it takes no write token. [WS-43, WS-48] */
+/** Handles one AWARENESS message, which takes no write token. [WS-43, WS-48] */
 export function handleAwareness(context: SessionContext, connection: Connection, message: Uint8Array): void {
   if (connection.state.kind !== 'joined') return
   const { binding } = connection.state
@@ -102,7 +108,7 @@ export function handleAwareness(context: SessionContext, connection: Connection,
   context.rooms.post(room, { kind: 'awareness', room: room.number, connection: connection.id, payload: update })
 }
 
-/** Handles one piece; the whole message is handled when its last piece is here. [WS-35..WS-37] */
+/** Handles one piece; the last piece completes the message, which is then handled. [WS-35..WS-37] */
 export function handleChunk(context: SessionContext, connection: Connection, message: Uint8Array): Promise<void> | null {
   const { state } = connection
   const chunk = readChunk(message)
@@ -143,21 +149,24 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
   }
 }
 
-/** Says that a chunked message was handled: behind the ERROR that its worker may still send, so once it is settled. [WS-37] */
+/**
+ * Acknowledges the pieces of a chunked message once it is settled, so behind an ERROR that its worker may still send.
+ * [WS-37]
+ */
 function acknowledgeChunks(context: SessionContext, connection: Connection, { acks }: Binding, ack: Uint8Array): void {
   const last = acks.kept.at(-1)
   if (last?.ordinal === acks.received) last.chunkAck = ack
   else context.outbox.send(connection, ack)
 }
 
-/** Acknowledges what has become settled. [WS-40, WS-41] */
+/** Acknowledges newly settled messages. [WS-40, WS-41] */
 export function acknowledge(context: SessionContext, connection: Connection, binding: Binding, identity: Identity): void {
   if (!identity.ack) return
   const ordinal = takeAck(binding.acks)
   if (ordinal > 0) context.outbox.acknowledge(connection, ordinal)
 }
 
-/** Takes what a message costs: nothing, a token of the connection's own bucket, or one of the workspace's. [WS-28, W4] */
+/** Takes the token for a message: none, one of the connection's own bucket, or one of the workspace's. [WS-28, W4] */
 function takeToken(
   context: SessionContext,
   connection: Connection,
@@ -168,14 +177,15 @@ function takeToken(
 ): boolean {
   const nowMs = context.clock.monotonicMs()
   const { workspaceId } = identity.access
+  if (kind === 'update' && isResyncOwed(connection, binding, nowMs)) return false
   const bytesWaitMs = context.byteBuckets.take(workspaceId, bytes, nowMs)
   if (bytesWaitMs > 0) return resyncLater(context, connection, binding, kind, bytesWaitMs)
   if (kind === 'step1' && binding.stepOneFree) {
     binding.stepOneFree = false
     return true
   }
-  if (kind === 'step2' && binding.stepTwoPaid) {
-    binding.stepTwoPaid = false
+  if (kind === 'step2' && binding.stepTwo !== null) {
+    binding.stepTwo = null
     return true
   }
   if (!canWrite(binding.level)) {
@@ -187,13 +197,18 @@ function takeToken(
   return take.taken || resyncLater(context, connection, binding, kind, take.retryAfterMs)
 }
 
-/** What was dropped of a writer comes back with the step2 that answers a later step1. [WS-29] */
+/** Whether a step2 will come that brings what an update says now, so that the update need not take a token. [WS-29] */
+function isResyncOwed(connection: Connection, binding: Binding, nowMs: number): boolean {
+  return connection.resync?.drops === true || nowMs < (binding.stepTwo?.dropsUntilMs ?? 0)
+}
+
+/** Requests a later step1; its answer brings back what was dropped of this writer. [WS-29] */
 function resyncLater(context: SessionContext, connection: Connection, binding: Binding, kind: string, afterMs: number): false {
-  if (kind !== 'step1' && canWrite(binding.level)) context.requestResync(connection, afterMs)
+  if (kind !== 'step1' && canWrite(binding.level)) context.requestResync(connection, afterMs, 'drops-updates')
   return false
 }
 
-/** Refuses one message; the acknowledgement that covers it follows its ERROR. */
+/** Refuses one message; the SYNC_ACK that covers it follows its ERROR. */
 function refuse(
   context: SessionContext,
   connection: Connection,
@@ -211,7 +226,25 @@ function handOver(context: SessionContext, connection: Connection, binding: Bind
   const { room, join, acks } = binding
   if (ordinal > 0) {
     keepFrame(acks, { ordinal, payload: message, order: context.nextOrder() })
-    if (acks.keptBytes > UNSETTLED_BYTES) context.pause(connection, PAUSE.unsettled)
+    if (unsettledShare(context, acks) >= 1) context.pause(connection, PAUSE.unsettled)
   }
   context.rooms.post(room, { kind: 'sync', room: room.number, connection: connection.id, join, ordinal, payload: message })
+}
+
+/** Whether reading may go on: half of the work that stopped it is settled. */
+export function isHalfEmpty(context: SessionContext, acks: AckTracker): boolean {
+  return unsettledShare(context, acks) <= 0.5
+}
+
+/**
+ * Returns the used share of what a connection may have waiting for its document; at 1 its reading stops. The oldest
+ * message does not count up to 8 MiB, so that heartbeats behind it are still heard while it is applied. [WS-12, WS-49]
+ */
+function unsettledShare({ settings }: SessionContext, { kept, keptBytes }: AckTracker): number {
+  const behindBytes = keptBytes - (kept[0]?.payload.length ?? 0)
+  return Math.max(
+    (kept.length - 1) / QUEUE_FRAMES,
+    behindBytes / (QUEUE_PAYLOADS * settings.maxPayloadBytes),
+    keptBytes / UNSETTLED_BYTES,
+  )
 }

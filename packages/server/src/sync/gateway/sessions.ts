@@ -7,22 +7,26 @@ import { Connection, identityOf, PAUSE, type Wire } from './connection.ts'
 import { Fanout } from './fanout.ts'
 import { countIn, type GatewayCounters, newGatewayCounters } from './gateway-counters.ts'
 import { Outbox } from './outbox.ts'
+import { RefusedSignIns } from './refused-sign-ins.ts'
 import { Resyncs } from './resyncs.ts'
 import { authenticate, handleAuth, type PinnedToken, releaseSeat, tokenEnd } from './session-auth.ts'
 import type { SessionContext, SessionDeps } from './session-context.ts'
 import { handleJoin } from './session-join.ts'
 import { Pulse } from './session-pulse.ts'
 import { createRoomSink } from './session-rooms.ts'
-import { frameKind, isTooLarge, noteViolation, QUEUE_FRAMES, QUEUE_PAYLOADS } from './session-rules.ts'
+import { frameKind, isTooLarge, noteViolation, PLAIN_FORM, QUEUE_FRAMES, QUEUE_PAYLOADS } from './session-rules.ts'
 import { handleAwareness, handleChunk, handleSync } from './session-sync.ts'
+import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** Retry-after of closes that a client should come back from, in ms. [WS-57] */
+/** Refused sockets of one address whose close may wait; further ones are closed at once. [WS-16] */
+const REFUSED_OF_ADDRESS = 4
+/** Retry-after in ms of closes after which a client should reconnect. [WS-57] */
 const RETRY_FROM_MS = 250
 const RETRY_TO_MS = 5_000
 
 /**
- * Every connection of this process and what happens with its frames: strictly in order, each with its asynchronous work finished before the
- * next is looked at. [WS-11]
+ * Every connection of this process. Handles the frames of each strictly in order; the asynchronous work of a frame is
+ * finished before the next frame is handled. [WS-11]
  */
 export class Sessions implements AsyncDisposable {
   readonly counters: GatewayCounters = newGatewayCounters()
@@ -37,10 +41,11 @@ export class Sessions implements AsyncDisposable {
   readonly #maxMessagesPerSec: number
   #nextId = 1
   #order = 0
-  #unauthenticated = 0
+  readonly #unauthenticated: UnauthenticatedSockets<Connection>
 
   constructor(deps: SessionDeps) {
     this.#deps = deps
+    this.#unauthenticated = new UnauthenticatedSockets(deps.settings.maxUnauthenticatedSockets)
     const close = (connection: Connection, code: CloseCode, word: CloseWord): void => this.close(connection, code, word)
     this.outbox = new Outbox({ maxBytes: deps.settings.wsBufferBytes, close })
     const byteBuckets = new ByteBuckets()
@@ -52,11 +57,14 @@ export class Sessions implements AsyncDisposable {
       byteBuckets,
       nextOrder: () => ++this.#order,
       close,
+      refusedSignIns: new RefusedSignIns(),
+      holdRefused: (connection) => this.#unauthenticated.hold(connection.address, connection, REFUSED_OF_ADDRESS),
       sendError: (connection, code, text, ordinal = 0) => this.#sendError(connection, code, text, ordinal),
+      sendOtherLineage: (connection, present) => this.#sendOtherLineage(connection, present),
       violation: (connection) => this.#violation(connection),
       unbind: (connection) => this.#unbind(connection),
       pause: (connection, reason) => pause(connection, reason),
-      requestResync: (connection, afterMs) => this.#resyncs.request(connection, afterMs),
+      requestResync: (connection, afterMs, drops) => this.#resyncs.request(connection, afterMs, drops !== undefined),
       authenticated: (connection, workspaceId) => this.#authenticated(connection, workspaceId),
     }
     this.#resyncs = new Resyncs(this.#context)
@@ -77,9 +85,19 @@ export class Sessions implements AsyncDisposable {
     )
   }
 
-  /** Sockets without a successful AUTH. [WS-6] */
+  /** Number of sockets without a successful AUTH. [WS-6] */
   get unauthenticated(): number {
-    return this.#unauthenticated
+    return this.#unauthenticated.total
+  }
+
+  /**
+   * Whether a new socket of this address gets a place. Makes room, where the rule allows it, by closing the oldest
+   * socket of the address with the most. [WS-6]
+   */
+  admits(address: string): boolean {
+    const place = this.#unauthenticated.place(address)
+    if (place.kind === 'evict') this.close(place.socket, 4408, 'auth-timeout')
+    return place.kind !== 'none'
   }
 
   all(): IterableIterator<Connection> {
@@ -91,24 +109,24 @@ export class Sessions implements AsyncDisposable {
     return this.#workspaces.get(workspaceId)
   }
 
-  /** A socket was opened; with `pinned` it is authenticated before its first frame is looked at. [WS-5] */
-  open(wire: Wire, namedWorkspace: string | undefined, pinned: PinnedToken | null): Connection {
+  /** Opens a connection. With `pinned` it is authenticated before its first frame is handled. [WS-5] */
+  open(wire: Wire, namedWorkspace: string | undefined, pinned: PinnedToken | null, address = ''): Connection {
     const { clock, settings } = this.#deps
-    const connection = new Connection(this.#nextId++, wire, namedWorkspace, clock.monotonicMs(), settings.authTimeoutMs)
+    const given = { id: this.#nextId++, wire, namedWorkspace, address }
+    const connection = new Connection(given, clock.monotonicMs(), settings.authTimeoutMs)
     this.#connections.set(connection.id, connection)
-    this.#unauthenticated++
-    if (pinned !== null)
-      this.#work(connection, authenticate(this.#context, connection, pinned, { objectForm: false, ack: false }))
+    this.#unauthenticated.add(address, connection)
+    if (pinned !== null) this.#work(connection, authenticate(this.#context, connection, pinned, PLAIN_FORM))
     return connection
   }
 
-  /** A message has come. */
+  /** Receives a message. */
   receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
     if (connection.state.kind === 'closed') return
     this.heard(connection)
     if (isTooLarge(data, this.#deps.settings.maxPayloadBytes)) return this.close(connection, 1009, 'frame-too-large')
     const kind = frameKind(data, isBinary)
-    // An echo may overtake token checks and loads, so that it never waits for them. [WS-49]
+    // The echo of a heartbeat overtakes token checks and loads, so that it never waits for them. [WS-49]
     if (kind === 'heartbeat') return this.outbox.send(connection, HEARTBEAT_FRAME)
     if (kind === 'violation') return this.#violation(connection)
     if (kind === 'ignored') return
@@ -116,7 +134,7 @@ export class Sessions implements AsyncDisposable {
     else this.#dispatch(connection, data)
   }
 
-  /** A sign of life: any message or control frame. [WS-50, W4] */
+  /** Notes a sign of life: any message or control frame. [WS-50, W4] */
   heard(connection: Connection): void {
     connection.heardMs = this.#pulse.nowMs
     if (++connection.windowFrames > this.#maxMessagesPerSec) pause(connection, PAUSE.rate)
@@ -125,19 +143,19 @@ export class Sessions implements AsyncDisposable {
   close(connection: Connection, code: CloseCode, word: CloseWord): void {
     if (isClosed(connection)) return
     this.outbox.flush(connection)
-    // The flush itself may have found the socket too slow.
+    // The flush may have closed the connection because the socket is too slow.
     if (isClosed(connection)) return
     this.#end(connection)
     countIn(this.counters.closes, code)
     if (code === 1013) this.counters.slowConsumerCloses++
     const retries = code === 1012 || code === 1013
     const reason = closeReason(word, retries ? this.#deps.random.integer(RETRY_FROM_MS, RETRY_TO_MS + 1) : undefined)
-    // A close handshake needs the peer's answer, so the socket must be read again.
+    // The close handshake needs the peer's answer, so reading must go on.
     if (connection.paused !== 0) connection.wire.resume()
     connection.wire.close(code, reason)
   }
 
-  /** The socket is being closed from below: by its peer (`null`), or by the frame parser with a code of its own. */
+  /** The socket closes from below: by its peer (`null`), or by the frame parser with a code of its own. */
   closing(connection: Connection, fault: number | null): void {
     if (isClosed(connection)) return
     this.outbox.flush(connection)
@@ -162,6 +180,7 @@ export class Sessions implements AsyncDisposable {
   }
 
   #dispatch(connection: Connection, data: Uint8Array): void {
+    if (connection.state.kind === 'unauthenticated' && connection.state.isRefused) return
     const ended = tokenEnd(this.#deps, connection, this.#deps.clock.nowMs())
     if (ended !== null) return this.close(connection, 4401, ended)
     try {
@@ -172,7 +191,7 @@ export class Sessions implements AsyncDisposable {
     }
   }
 
-  /** The work of one frame, `null` when it is done already. */
+  /** Starts the work of one frame; returns `null` when the work is done already. */
   #handle(connection: Connection, data: Uint8Array): Promise<void> | null {
     const message = data.subarray(1)
     switch (data[0]) {
@@ -192,7 +211,7 @@ export class Sessions implements AsyncDisposable {
     }
   }
 
-  /** Holds back the frames behind `work` until it is done. */
+  /** Holds back later frames until `work` is done. */
   #work(connection: Connection, work: Promise<void>): void {
     connection.busy = true
     work
@@ -244,6 +263,15 @@ export class Sessions implements AsyncDisposable {
     this.outbox.send(connection, jsonFrame(TAG.error, frame))
   }
 
+  #sendOtherLineage(connection: Connection, present: string): void {
+    const error = wireErrorText(
+      'ERR_LINEAGE',
+      'the copy is of an earlier document with this id and is not merged; keep it as another document, or join without it and without a lineage',
+    )
+    const frame: ErrorFrame = { error, code: 'ERR_LINEAGE', requestId: null, ...(present !== '' && { lineage: present }) }
+    this.outbox.send(connection, jsonFrame(TAG.error, frame))
+  }
+
   #violation(connection: Connection): void {
     const { times, close } = noteViolation(connection.violations, this.#deps.clock.monotonicMs())
     connection.violations = times
@@ -264,7 +292,7 @@ export class Sessions implements AsyncDisposable {
     if (connection.state.kind !== 'joined') return
     const { binding } = connection.state
     if (binding.chunks !== null) clearChunks(binding.chunks, this.#chunkBudget)
-    // What was handed over is handled, but nothing more is heard of it here.
+    // Frames that were handed over are still handled, but nothing more about them is sent here.
     for (const { chunkAck } of binding.acks.kept) if (chunkAck) this.outbox.send(connection, chunkAck)
     this.#deps.rooms.leave(binding.room, connection)
     this.outbox.forgetHeld(connection)
@@ -274,17 +302,17 @@ export class Sessions implements AsyncDisposable {
   }
 
   #authenticated(connection: Connection, workspaceId: string): void {
-    this.#unauthenticated--
+    this.#unauthenticated.remove(connection.address, connection)
     const members = this.#workspaces.get(workspaceId)
     if (members) members.add(connection)
     else this.#workspaces.set(workspaceId, new Set([connection]))
   }
 
-  /** Frees everything a connection holds but its socket; none of its frames is accepted from here on. */
+  /** Frees everything that a connection holds except its socket; accepts none of its frames from here on. */
   #end(connection: Connection): void {
     if (connection.state.kind === 'closed') return
     this.#leave(connection)
-    if (connection.state.kind === 'unauthenticated') this.#unauthenticated--
+    if (connection.state.kind === 'unauthenticated') this.#unauthenticated.remove(connection.address, connection)
     connection.state = { kind: 'closed' }
     connection.queue = null
     this.outbox.forget(connection)
@@ -297,7 +325,7 @@ export class Sessions implements AsyncDisposable {
     releaseSeat(this.#deps, connection, seat)
   }
 
-  /** An exception in one frame ends its connection and nothing else. [OPS-8] */
+  /** An exception while handling a frame ends the connection and affects no other. [OPS-8] */
   #panic(connection: Connection, error: unknown): void {
     this.counters.panics++
     this.#deps.log.error('ws.panic', 'A frame could not be handled.', {
@@ -307,7 +335,7 @@ export class Sessions implements AsyncDisposable {
   }
 }
 
-/** Messages of any kind per second above which reading pauses; a workspace without a write limit has none here either. [W4] */
+/** Messages of any kind per second above which reading pauses; `null` in a workspace without a write limit. [W4] */
 function maxMessagesPerSec(writesPerSec: number | null): number {
   return writesPerSec === null ? Number.POSITIVE_INFINITY : Math.max(200, 4 * writesPerSec)
 }

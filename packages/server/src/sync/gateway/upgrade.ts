@@ -5,7 +5,7 @@ import { authorizationValues, readBearer } from '../../auth/bearer.ts'
 import { wwwAuthenticate } from '../../auth/refusals.ts'
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts'
 
-/** An answer to an upgrade instead of 101. */
+/** An HTTP answer to an upgrade instead of 101. */
 export interface UpgradeRefusal {
   readonly code: ErrorCode
   readonly message: string
@@ -13,17 +13,17 @@ export interface UpgradeRefusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What an upgrade asks for, read once. */
+/** What an upgrade asks for. */
 export interface UpgradeRequest {
   readonly path: string
   readonly protocolVersion: string | null
   readonly namedWorkspace: string | undefined
   readonly origin: string | undefined
-  /** `undefined`: no Authorization header; `null`: one that is no bearer. */
+  /** `undefined`: no Authorization header. `null`: a header that is no bearer. */
   readonly bearer: string | null | undefined
 }
 
-/** Reads query and headers; nothing of it is logged. [WS-1, WS-3, OPS-6] */
+/** Reads query and headers, and logs neither. [WS-1, WS-3, OPS-6] */
 export function readUpgrade(request: IncomingMessage): UpgradeRequest {
   const target = request.url ?? '/'
   const at = target.indexOf('?')
@@ -41,11 +41,9 @@ export function readUpgrade(request: IncomingMessage): UpgradeRequest {
 export interface UpgradeRules {
   readonly corsOrigins: readonly string[]
   readonly draining: boolean
-  readonly unauthenticated: number
-  readonly maxUnauthenticated: number
 }
 
-/** Decides an upgrade before any token is looked at; `null` lets it pass. [WS-2, WS-4, WS-6] */
+/** Decides an upgrade before its token is checked; `null` lets it pass. [WS-2, WS-4] */
 export function refuseUpgrade(request: UpgradeRequest, rules: UpgradeRules): UpgradeRefusal | null {
   if (request.path !== '/ws') return { code: 'NOT_FOUND', message: 'There is no WebSocket here.' }
   if (rules.draining) return busy('The relay is stopping.')
@@ -62,9 +60,11 @@ export function refuseUpgrade(request: UpgradeRequest, rules: UpgradeRules): Upg
   const originRefused = origin !== undefined && !rules.corsOrigins.includes('*') && !rules.corsOrigins.includes(origin)
   if (originRefused) return { code: 'FORBIDDEN', message: 'The origin of this page is not allowed.' }
   if (request.bearer === null) return { code: 'UNAUTHENTICATED', message: 'The Authorization header holds no bearer credential.' }
-  const full = request.bearer === undefined && rules.unauthenticated >= rules.maxUnauthenticated
-  return full ? busy('Too many sockets wait for AUTH.') : null
+  return null
 }
+
+/** The answer to an upgrade without a bearer when there is no place. [WS-6] */
+export const NO_PLACE = busy('Too many sockets wait for AUTH, of all addresses together or of yours.')
 
 /** Writes a whole HTTP answer and ends the socket. */
 export function answerUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {

@@ -1,4 +1,4 @@
-/** RFC 6455 framing of complete, unmasked binary messages: what a server sends, made once for many sockets. */
+/** RFC 6455 framing of complete, unmasked binary messages, as a server sends them; made once for many sockets. */
 const FIN_BINARY = 0x82
 
 export function frameHeaderLength(payloadBytes: number): number {
@@ -6,7 +6,7 @@ export function frameHeaderLength(payloadBytes: number): number {
   return payloadBytes < 65_536 ? 4 : 10
 }
 
-/** Writes the header at `position` and answers the position after it. */
+/** Writes the header at `position` and returns the position after it. */
 export function writeFrameHeader(target: Buffer, position: number, payloadBytes: number): number {
   target[position] = FIN_BINARY
   if (payloadBytes < 126) {
@@ -22,7 +22,7 @@ export function writeFrameHeader(target: Buffer, position: number, payloadBytes:
   return target.writeUInt32BE(payloadBytes >>> 0, position + 6)
 }
 
-/** Header and message in one buffer. */
+/** Returns header and message in one buffer. */
 export function wireBytes(message: Uint8Array): Buffer {
   const header = frameHeaderLength(message.length)
   const bytes = Buffer.allocUnsafe(header + message.length)
@@ -30,7 +30,7 @@ export function wireBytes(message: Uint8Array): Buffer {
   return bytes
 }
 
-/** The header alone, for a message too large to be copied. */
+/** Returns the header alone, for a message too large to copy. */
 export function headerBytes(payloadBytes: number): Buffer {
   const bytes = Buffer.allocUnsafe(frameHeaderLength(payloadBytes))
   writeFrameHeader(bytes, 0, payloadBytes)

@@ -27,6 +27,7 @@ export type GuardRule =
   | 'origin'
   | 'duplicate'
   | 'room-full'
+  | 'client-count'
 
 const MAX_JSON_DEPTH = 128
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -185,8 +186,14 @@ export class GuardReader {
   }
 
   private varInt(): void {
-    let seen = 0
-    while (this.byte() >= 0x80) if (++seen > 8) throw new BadBytes('count')
+    let byte = this.byte()
+    let value = byte & 0x3f
+    for (let factor = 64; byte >= 0x80; factor *= 128) {
+      // lib0 throws at a number that goes on above this, when the document is already being changed.
+      if (value > Number.MAX_SAFE_INTEGER) throw new BadBytes('count')
+      byte = this.byte()
+      value += (byte & 0x7f) * factor
+    }
   }
 
   private skip(count: number): void {

@@ -20,6 +20,28 @@ export function rootUse(name: string): 'map' | 'array' | 'fragment' | null {
   return name.startsWith('prose:') ? 'fragment' : null
 }
 
+/** Remembers how the roots of documents are to be used: a root that came in this turn has no type of its own yet. */
+export class RootUses {
+  private readonly fragments = new WeakMap<object, boolean>()
+
+  isFragment(doc: Y.Doc, root: object): boolean {
+    if (!this.fragments.has(root)) for (const [name, type] of doc.share) this.fragments.set(type, rootUse(name) === 'fragment')
+    return this.fragments.get(root) ?? false
+  }
+}
+
+/** How many roots of a document have content. */
+export function filledRoots(doc: Y.Doc): number {
+  let count = 0
+  for (const root of doc.share.values()) if (isFilled(root)) count++
+  return count
+}
+
+/** A root without content, which a read makes, is not part of what is stored: it is missing after the next load. */
+export function isFilled(root: Pick<Y.AbstractType<unknown>, '_start' | '_map'> | undefined): boolean {
+  return root !== undefined && (root._start !== null || root._map.size > 0)
+}
+
 /** Gives the roots their types, so that their content is read as what it is; roots that have one keep it. */
 export function typeRoots(doc: Y.Doc): void {
   for (const name of Array.from(doc.share.keys())) {
@@ -31,13 +53,13 @@ export function typeRoots(doc: Y.Doc): void {
 }
 
 /** Where a struct that the document holds sits. */
-export function roomPlace(doc: Y.Doc, client: number, clock: number): Container {
+export function roomPlace(doc: Y.Doc, client: number, clock: number, roots: RootUses): Container {
   const struct = structAt(doc, client, clock)
   if (!(struct instanceof Y.Item)) return NOWHERE
   const type = struct.parent as Y.AbstractType<unknown> | null
   if (type === null) return NOWHERE
   const holder = type._item
-  if (holder === null) return type.constructor === Y.XmlFragment ? IN_FRAGMENT : NOWHERE
+  if (holder === null) return roots.isFragment(doc, type) ? IN_FRAGMENT : NOWHERE
   let depth = 0
   for (let item: Y.Item | null = holder; item !== null && depth < ENOUGH; depth++) {
     const above = item.parent as Y.AbstractType<unknown> | null
@@ -46,7 +68,8 @@ export function roomPlace(doc: Y.Doc, client: number, clock: number): Container 
   return { depth, fragment: false }
 }
 
-function structAt(doc: Y.Doc, client: number, clock: number): Y.Item | Y.GC | undefined {
+/** The struct of a document that holds a clock of a client. */
+export function structAt(doc: Y.Doc, client: number, clock: number): Y.Item | Y.GC | undefined {
   const structs = doc.store.clients.get(client)
   if (structs === undefined) return undefined
   let low = 0

@@ -1,11 +1,37 @@
 import { BadBytes, GuardReader } from './guard-reader.ts'
 
 export const MAX_UPDATE_BYTES = 16 * 1024 * 1024
-const MAX_STRUCTS = 1_000_000
-const MAX_RANGES = 1_000_000
-const MAX_CLIENTS = 65_536
 const MAX_CLOCK = 2 ** 32
 const MAX_ROOT_NAME_BYTES = 512
+
+/**
+ * How much the guard admits. An update is counted without what the document has already. What is accepted in parts must fit into one update, so
+ * no bound of a document is above that of an update. [WS-34, G4, G7]
+ */
+export interface GuardLimits {
+  readonly updateStructs: number
+  readonly updateRanges: number
+  /** Of an update, and of a document after it. */
+  readonly clients: number
+  /** Structs of a document after an update that adds some. */
+  readonly addedStructs: number
+  /**
+   * Structs of a document after any update that makes more of them. The difference is for deletions that cut structs in two, so that content of
+   * a full document can still be deleted in parts.
+   */
+  readonly cutStructs: number
+  /** Roots with content of a document. */
+  readonly roots: number
+}
+
+export const GUARD_LIMITS: GuardLimits = {
+  updateStructs: 1_000_000,
+  updateRanges: 1_000_000,
+  clients: 65_536,
+  addedStructs: 900_000,
+  cutStructs: 1_000_000,
+  roots: 10_000,
+}
 
 /** Content kinds of Yjs v1, the low five bits of a struct's first byte. */
 export const GC = 0
@@ -44,11 +70,33 @@ export const DEPTH = 12
 export const IN_FRAGMENT = 13
 export const COLUMNS = 14
 
+/** Where a row refers to, and whether a struct must end behind that clock (1) or begin at it (0). */
+const REFERENCES = [
+  [ORIGIN_CLIENT, 1],
+  [RIGHT_CLIENT, 0],
+  [PARENT_CLIENT, 0],
+] as const
+
 const SMALL_ROWS = 256
 const KEEP_ROWS = 16_384
 
+/** What a document has already: the table leaves it out, so that a client may send all of a document of any size. [WS-30, WS-34] */
+export interface KnownContent {
+  /** How many client ids the document has. */
+  readonly clients: number
+  /** Next clock of a client in the document, 0 when it has none. */
+  state(client: number): number
+  /** Whether the document has all of these clocks and has deleted them. */
+  isDeleted(client: number, clock: number, length: number): boolean
+  /** Whether nothing is cut in two at a clock: a struct of the document begins there or will, or what is there is collected. */
+  beginsAt(client: number, clock: number): boolean
+}
+
+const NOTHING_KNOWN: KnownContent = { clients: 0, state: () => 0, isDeleted: () => false, beginsAt: () => false }
+
 /**
- * The structs and delete ranges of one update as numbers, filled by a bounded walk over the bytes. [G1..G6, WS-34]
+ * The structs and delete ranges of one update that a document does not have, as numbers; filled by a bounded walk over the bytes.
+ * [G1..G6, WS-34] A struct that is known in part has a row.
  * One table serves a worker for all its updates: reading a small one allocates next to nothing.
  */
 export class UpdateTable {
@@ -66,24 +114,32 @@ export class UpdateTable {
   /** Byte offset of the delete set. */
   deleteSetAt = 0
   private readonly reader = new GuardReader()
+  private readonly limits: GuardLimits
+  private known = NOTHING_KNOWN
+
+  constructor(limits: GuardLimits = GUARD_LIMITS) {
+    this.limits = limits
+  }
 
   /** Row after the last of block `block`. */
   rowEnd(block: number): number {
     return block + 1 < this.blockRow.length ? (this.blockRow[block + 1] as number) : this.structCount
   }
 
-  read(bytes: Uint8Array, maxBytes: number = MAX_UPDATE_BYTES): void {
+  read(bytes: Uint8Array, maxBytes: number = MAX_UPDATE_BYTES, known: KnownContent = NOTHING_KNOWN): void {
     if (bytes.length > maxBytes) throw new BadBytes('too-large')
     this.reset()
+    this.known = known
     const reader = this.reader
     reader.reset(bytes)
     const blocks = reader.count(3)
-    if (blocks > MAX_CLIENTS) throw new BadBytes('count')
+    if (blocks > this.limits.clients + known.clients) throw new BadBytes('count')
     for (let i = 0; i < blocks; i++) this.readBlock()
     this.deleteSetAt = reader.pos
     this.readDeleteSet()
     if (reader.pos !== reader.end) throw new BadBytes('trailing')
     reader.reset(EMPTY)
+    this.known = NOTHING_KNOWN
   }
 
   private reset(): void {
@@ -101,8 +157,8 @@ export class UpdateTable {
     const reader = this.reader
     this.blockAt.push(reader.pos)
     const count = reader.count(1)
-    if (this.structCount + count > MAX_STRUCTS) throw new BadBytes('count')
     const client = reader.uint()
+    const state = this.known.state(client)
     let clock = reader.uint()
     this.blockClient.push(client)
     this.blockRow.push(this.structCount)
@@ -111,9 +167,30 @@ export class UpdateTable {
       if (length < 1) throw new BadBytes('length')
       clock += length
       if (clock >= MAX_CLOCK) throw new BadBytes('clock')
+      // Rows of a block stay next to each other in the bytes.
+      if (clock <= state && this.structCount - 1 === this.blockRow[this.blockRow.length - 1] && this.isSettled(client))
+        this.structCount--
+      else if (this.structCount > this.limits.updateStructs) throw new BadBytes('count')
     }
     if (clock >= MAX_CLOCK) throw new BadBytes('clock')
     this.blockEnd.push(clock)
+  }
+
+  /**
+   * Whether Yjs passes over the last row, which the document has: it still looks up what the row refers to, cuts structs there, and waits for what
+   * it does not find.
+   */
+  private isSettled(client: number): boolean {
+    const { cells, known } = this
+    const at = (this.structCount - 1) * COLUMNS
+    for (const [column, offset] of REFERENCES) {
+      const other = cells[at + column] as number
+      if (other < 0) continue
+      const clock = cells[at + column + 1] as number
+      if (clock >= (other === client ? (cells[at + CLOCK] as number) : known.state(other))) return false
+      if (column !== PARENT_CLIENT && !known.beginsAt(other, clock + offset)) return false
+    }
+    return true
   }
 
   private readStruct(clock: number): number {
@@ -221,17 +298,18 @@ export class UpdateTable {
   private readDeleteSet(): void {
     const reader = this.reader
     const clients = reader.count(2)
-    if (clients > MAX_CLIENTS) throw new BadBytes('count')
+    if (clients > this.limits.clients + this.known.clients) throw new BadBytes('count')
     const ranges = this.ranges
     for (let i = 0; i < clients; i++) {
       const client = reader.uint()
       const count = reader.count(2)
-      if (ranges.length / 3 + count > MAX_RANGES) throw new BadBytes('count')
       for (let j = 0; j < count; j++) {
         const clock = reader.uint()
         const length = reader.uint()
         if (length < 1) throw new BadBytes('length')
         if (clock + length >= MAX_CLOCK) throw new BadBytes('clock')
+        if (this.known.isDeleted(client, clock, length)) continue
+        if (ranges.length / 3 >= this.limits.updateRanges) throw new BadBytes('count')
         ranges.push(client, clock, length)
       }
     }

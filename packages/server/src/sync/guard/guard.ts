@@ -1,15 +1,21 @@
 import type * as Y from 'yjs'
+import { type CostView, worstMs } from './guard-cost.ts'
+import { UpdatePieces } from './guard-pieces.ts'
 import { BadBytes, type GuardRule } from './guard-reader.ts'
-import { type Container, rootUse, roomPlace } from './guard-roots.ts'
+import { KnownDoc, stateOf } from './guard-known.ts'
+import { type Container, filledRoots, isFilled, RootUses, rootUse, roomPlace } from './guard-roots.ts'
 import {
   CLOCK,
   COLUMNS,
   DEPTH,
   empty,
   GC,
+  GUARD_LIMITS,
+  type GuardLimits,
   IN_FRAGMENT,
   KIND,
   LENGTH,
+  MAX_UPDATE_BYTES,
   ORIGIN_CLIENT,
   ORIGIN_CLOCK,
   PARENT_CLIENT,
@@ -26,9 +32,6 @@ import {
 export type { GuardRule } from './guard-reader.ts'
 
 const MAX_NESTING = 128
-const MAX_ROOTS = 10_000
-export const MAX_ROOM_STRUCTS = 1_000_000
-
 /** What the guard needs to see of a room; the document is only read. */
 export interface RoomView {
   readonly doc: Y.Doc
@@ -41,16 +44,23 @@ export type Inspection =
       readonly kind: 'ok'
       /** Adds no struct and deletes nothing that is not deleted: applying it changes nothing. [WS-30] */
       readonly noop: boolean
+      /** So many structs more the document holds afterwards, at the most: new ones and those that are cut in two. */
       readonly structs: number
       /** Client ids the document has not seen. [G4] */
       readonly newClients: number
+      /** The longest time that applying it may take. [G9] */
+      readonly worstMs: number
     }
   /** Depends on content the room does not hold. `skips`: it says so itself, as a step2 of a client with pending structs does. [WS-32] */
   | { readonly kind: 'gap'; readonly skips: boolean }
+  /** Brings content of Y clients that wrote in a former life of the document's id. [WS-62] */
+  | { readonly kind: 'former' }
   | { readonly kind: 'bad'; readonly rule: GuardRule }
 
+const FORMER: Inspection = { kind: 'former' }
 const GAP: Inspection = { kind: 'gap', skips: false }
 const SKIP_GAP: Inspection = { kind: 'gap', skips: true }
+const NOBODY: ReadonlySet<number> = new Set()
 const NO_BLOCK = -1
 const NOWHERE: Container = { depth: 0, fragment: false }
 
@@ -61,21 +71,32 @@ const NOWHERE: Container = { depth: 0, fragment: false }
  * every deletion is of known content. Bounded in time and memory by the length of the update, whatever it declares.
  */
 export class UpdateGuard {
-  private readonly table = new UpdateTable()
+  private readonly limits: GuardLimits
+  private readonly table: UpdateTable
+  private readonly rootUses = new RootUses()
   private readonly blockOf = new Map<number, number>()
   private readonly reached: number[] = []
   private readonly cursor: number[] = []
   private readonly before: number[] = []
+  /** Rows in an order in which they can be integrated. */
+  private readonly sequence: number[] = []
   private view: RoomView | null = null
   private skips = false
 
-  inspect(update: Uint8Array, view: RoomView): Inspection {
+  constructor(limits: GuardLimits = GUARD_LIMITS) {
+    this.limits = limits
+    this.table = new UpdateTable(limits)
+  }
+
+  /** `former`: Y clients whose content is not taken. */
+  inspect(update: Uint8Array, view: RoomView, former: ReadonlySet<number> = NOBODY): Inspection {
     // What a client with nothing to say sends as its step2.
     if (update.length === 2 && update[0] === 0 && update[1] === 0) return EMPTY_UPDATE
     this.view = view
     try {
-      this.table.read(update)
-      return this.judge(view)
+      const known = new KnownDoc(view.doc)
+      this.table.read(update, MAX_UPDATE_BYTES, known)
+      return former.size > 0 && this.bringsContentOf(former, view) ? FORMER : this.judge(view, known)
     } catch (thrown) {
       if (thrown instanceof BadBytes) return { kind: 'bad', rule: thrown.rule }
       throw thrown
@@ -84,15 +105,42 @@ export class UpdateGuard {
     }
   }
 
-  private judge(view: RoomView): Inspection {
+  private bringsContentOf(clients: ReadonlySet<number>, view: RoomView): boolean {
+    const { blockClient, blockEnd } = this.table
+    return blockClient.some((client, block) => clients.has(client) && (blockEnd[block] as number) > stateOf(view.doc, client))
+  }
+
+  /** The update that was inspected last, and found good, in pieces. */
+  pieces(update: Uint8Array): UpdatePieces {
+    return new UpdatePieces(update, this.table, this.sequence)
+  }
+
+  private judge(view: RoomView, known: KnownDoc): Inspection {
     this.checkRoots(view)
     if (!this.openBlocks(view)) return this.gap()
     if (!this.order()) return this.gap()
+    if (!this.hasDeleted(view)) return this.gap()
     const adds = this.adds()
-    if (adds && view.structCount + this.table.structCount > MAX_ROOM_STRUCTS) throw new BadBytes('room-full')
-    const deletes = this.checkRanges(view)
-    if (deletes === 'gap') return this.gap()
-    return { kind: 'ok', noop: !adds && deletes === 'known', structs: this.table.structCount, newClients: this.newClients() }
+    const cuts = this.cuts(known)
+    const structs = this.table.structCount + cuts
+    if (adds && view.structCount + structs > this.limits.addedStructs) throw new BadBytes('room-full')
+    if (cuts > 0 && view.structCount + structs > this.limits.cutStructs) throw new BadBytes('room-full')
+    const newClients = this.newClients()
+    if (newClients > 0 && known.clients + newClients > this.limits.clients) throw new BadBytes('client-count')
+    const noop = !adds && this.table.ranges.length === 0
+    const costMs = noop ? 0 : worstMs(this.costView(view))
+    return { kind: 'ok', noop, structs, newClients, worstMs: costMs }
+  }
+
+  private costView({ doc, structCount }: RoomView): CostView {
+    return {
+      table: this.table,
+      doc,
+      structCount,
+      before: this.before,
+      blockOf: (client) => this.blockOf.get(client) ?? NO_BLOCK,
+      rowAt: (block, clock) => this.rowAt(block, clock),
+    }
   }
 
   private gap(): Inspection {
@@ -102,9 +150,14 @@ export class UpdateGuard {
   private checkRoots(view: RoomView): void {
     const { roots } = this.table
     if (roots.length === 0) return
+    const { share } = view.doc
     const fresh = new Set<string>()
-    for (const name of roots) if (!view.doc.share.has(name)) fresh.add(name)
-    if (fresh.size > 0 && view.doc.share.size + fresh.size > MAX_ROOTS) throw new BadBytes('root-count')
+    for (let row = 0; row < this.table.structCount; row++) {
+      const parent = this.table.cells[row * COLUMNS + PARENT_CLIENT] as number
+      if (parent <= -2 && !isFilled(share.get(roots[-2 - parent] as string))) fresh.add(roots[-2 - parent] as string)
+    }
+    if (fresh.size === 0 || share.size + fresh.size <= this.limits.roots) return
+    if (filledRoots(view.doc) + fresh.size > this.limits.roots) throw new BadBytes('root-count')
   }
 
   /** False when a block starts above what the room holds. */
@@ -115,6 +168,7 @@ export class UpdateGuard {
     empty(this.reached)
     empty(this.cursor)
     empty(this.before)
+    empty(this.sequence)
     let connected = true
     for (let block = 0; block < blockClient.length; block++) {
       const client = blockClient[block] as number
@@ -201,6 +255,7 @@ export class UpdateGuard {
       this.reached[block] = Math.max(this.reached[block] as number, clock + (cells[at + LENGTH] as number))
     }
     this.cursor[block] = row + 1
+    this.sequence.push(row)
     return 'advanced'
   }
 
@@ -249,7 +304,8 @@ export class UpdateGuard {
 
   private placeOf(client: number, clock: number): Container {
     const block = this.blockOf.get(client) ?? NO_BLOCK
-    if (block === NO_BLOCK || clock < (this.before[block] as number)) return roomPlace((this.view as RoomView).doc, client, clock)
+    if (block === NO_BLOCK || clock < (this.before[block] as number))
+      return roomPlace((this.view as RoomView).doc, client, clock, this.rootUses)
     const { cells } = this.table
     const at = this.rowAt(block, clock) * COLUMNS
     if (cells[at + KIND] === GC) return NOWHERE
@@ -281,48 +337,52 @@ export class UpdateGuard {
     return count
   }
 
-  private checkRanges(view: RoomView): 'gap' | 'known' | 'new' {
+  /** Whether the room, with the structs of this update, has all that the update deletes. */
+  private hasDeleted(view: RoomView): boolean {
     const { ranges } = this.table
-    let outcome: 'known' | 'new' = 'known'
     for (let i = 0; i < ranges.length; i += 3) {
       const client = ranges[i] as number
-      const clock = ranges[i + 1] as number
-      const end = clock + (ranges[i + 2] as number)
-      const state = stateOf(view.doc, client)
       const block = this.blockOf.get(client) ?? NO_BLOCK
-      if (end > (block === NO_BLOCK ? state : (this.reached[block] as number))) return 'gap'
-      if (outcome === 'known' && (end > state || !allDeleted(view.doc, client, clock, end))) outcome = 'new'
+      const end = (ranges[i + 1] as number) + (ranges[i + 2] as number)
+      if (end > (block === NO_BLOCK ? stateOf(view.doc, client) : (this.reached[block] as number))) return false
     }
-    return outcome
+    return true
+  }
+
+  /** In how many places applying the update cuts a struct of the room, or one of its own, in two; at the most. */
+  private cuts(known: KnownDoc): number {
+    const { cells, ranges, blockClient } = this.table
+    let cuts = 0
+    for (let block = 0; block < blockClient.length; block++) {
+      const first = this.table.blockRow[block] as number
+      for (let row = first; row < this.table.rowEnd(block); row++) {
+        const at = row * COLUMNS
+        const origin = cells[at + ORIGIN_CLIENT] as number
+        const right = cells[at + RIGHT_CLIENT] as number
+        const afterOrigin = (cells[at + ORIGIN_CLOCK] as number) + 1
+        const followsOn = origin === blockClient[block] && afterOrigin === cells[at + CLOCK]
+        if (origin >= 0 && !followsOn && this.isInside(origin, afterOrigin, known)) cuts++
+        if (right >= 0 && this.isInside(right, cells[at + RIGHT_CLOCK] as number, known)) cuts++
+      }
+    }
+    for (let i = 0; i < ranges.length; i += 3) {
+      const [client, clock, length] = [ranges[i], ranges[i + 1], ranges[i + 2]] as [number, number, number]
+      if (this.isInside(client, clock, known)) cuts++
+      if (this.isInside(client, clock + length, known)) cuts++
+    }
+    return cuts
+  }
+
+  /** Whether a clock is inside a struct, and not its first one. */
+  private isInside(client: number, clock: number, known: KnownDoc): boolean {
+    if (clock < known.state(client)) return !known.beginsAt(client, clock)
+    const block = this.blockOf.get(client) ?? NO_BLOCK
+    if (block === NO_BLOCK || clock >= (this.reached[block] as number)) return false
+    return this.table.cells[this.rowAt(block, clock) * COLUMNS + CLOCK] !== clock
   }
 }
 
-const EMPTY_UPDATE: Inspection = { kind: 'ok', noop: true, structs: 0, newClients: 0 }
-
-/** Next clock of a client in a document, 0 when it has none. */
-export function stateOf(doc: Y.Doc, client: number): number {
-  const structs = doc.store.clients.get(client)
-  if (structs === undefined) return 0
-  const last = structs[structs.length - 1] as Y.Item | Y.GC
-  return last.id.clock + last.length
-}
-
-function allDeleted(doc: Y.Doc, client: number, clock: number, end: number): boolean {
-  const structs = doc.store.clients.get(client) as (Y.Item | Y.GC)[]
-  let low = 0
-  let high = structs.length - 1
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if ((structs[middle] as Y.Item | Y.GC).id.clock <= clock) low = middle
-    else high = middle - 1
-  }
-  for (let i = low; i < structs.length; i++) {
-    const struct = structs[i] as Y.Item | Y.GC
-    if (struct.id.clock >= end) return true
-    if (!struct.deleted) return false
-  }
-  return true
-}
+const EMPTY_UPDATE: Inspection = { kind: 'ok', noop: true, structs: 0, newClients: 0, worstMs: 0 }
 
 /** A prose fragment holds elements, texts and what is left of deleted ones; anything else breaks the clients that render it. */
 function fitsFragment(kind: number, typeRef: number): boolean {

@@ -8,33 +8,38 @@ export type Match = readonly number[]
 
 /**
  * Pairs two versions of one list of blocks. Equal ends are paired first, then blocks by id (their own, or those inside), then
- * what lies between by equality and likeness. Of blocks that changed places those with an id in `moved` are left without a counterpart. Blocks of different type, or with two different ids, are never the same block.
+ * what lies between by equality and likeness. Of blocks that changed places those with an id in `moved` are left without a counterpart. Blocks of
+ * different type, or with two different ids, are never the same block; an id of the first list that is in `repeated` names no block, as several have it.
  */
 export function matchBlocks(
   a: readonly ProseElement[],
   b: readonly ProseElement[],
-  moved: ReadonlySet<string> = new Set(),
+  moved: ReadonlySet<string> = NONE,
+  repeated: ReadonlySet<string> = NONE,
 ): Match {
   const match: number[] = new Array<number>(a.length).fill(-1)
-  matchRange({ a, b, match, moved }, 0, a.length, 0, b.length, true)
+  matchRange({ a, b, match, moved, repeated }, 0, a.length, 0, b.length, true)
   return match
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 interface Lists {
   readonly a: readonly ProseElement[]
   readonly b: readonly ProseElement[]
   readonly match: number[]
   readonly moved: ReadonlySet<string>
+  readonly repeated: ReadonlySet<string>
 }
 
 function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number, byId: boolean): void {
-  const { a, b, match } = lists
+  const { a, b, match, repeated } = lists
   let [as, ae, bs, be] = [aFrom, aTo, bFrom, bTo]
   while (as < ae && bs < be && equalNodes(a[as] as ProseElement, b[bs] as ProseElement)) match[as++] = bs++
   while (as < ae && bs < be && equalNodes(a[ae - 1] as ProseElement, b[be - 1] as ProseElement)) match[--ae] = --be
   if (as === ae || bs === be) return
   if (ae - as === 1 && be - bs === 1) {
-    if (mayBeSame(a[as] as ProseElement, b[bs] as ProseElement)) match[as] = bs
+    if (mayBeSame(a[as] as ProseElement, b[bs] as ProseElement, repeated)) match[as] = bs
     return
   }
   if (!byId) return matchAlike(lists, as, ae, bs, be)
@@ -194,14 +199,15 @@ function boundsOf(pairs: readonly Candidate[]): Pair {
 /** Up to this many comparisons a gap is paired by likeness; a larger one in order. */
 const maxComparisons = 10_000
 
-function matchAlike({ a, b, match, moved }: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {
+function matchAlike(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {
+  const { a, b, match, repeated } = lists
   const rows = aTo - aFrom
   const columns = bTo - bFrom
-  if (rows * columns > maxComparisons) return matchInOrder({ a, b, match, moved }, aFrom, aTo, bFrom, bTo)
+  if (rows * columns > maxComparisons) return matchInOrder(lists, aFrom, aTo, bFrom, bTo)
   // best[i][j]: the highest sum of likeness that pairs of a[i…] with b[j…] can have.
   const best = Array.from({ length: rows + 1 }, () => new Float64Array(columns + 1))
   const likeness = Array.from({ length: rows }, (_, i) =>
-    Float64Array.from({ length: columns }, (_, j) => alike(a[aFrom + i] as ProseElement, b[bFrom + j] as ProseElement)),
+    Float64Array.from({ length: columns }, (_, j) => alike(a[aFrom + i] as ProseElement, b[bFrom + j] as ProseElement, repeated)),
   )
   const at = (table: readonly Float64Array[], i: number, j: number) => (table[i] as Float64Array)[j] as number
   for (let i = rows - 1; i >= 0; i--) {
@@ -218,10 +224,10 @@ function matchAlike({ a, b, match, moved }: Lists, aFrom: number, aTo: number, b
   }
 }
 
-function matchInOrder({ a, b, match }: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {
+function matchInOrder({ a, b, match, repeated }: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {
   let j = bFrom
   for (let i = aFrom; i < aTo && j < bTo; i++) {
-    if (alike(a[i] as ProseElement, b[j] as ProseElement) > 0) match[i] = j++
+    if (alike(a[i] as ProseElement, b[j] as ProseElement, repeated) > 0) match[i] = j++
     else if (bTo - j > aTo - i) {
       j++
       i--
@@ -230,8 +236,8 @@ function matchInOrder({ a, b, match }: Lists, aFrom: number, aTo: number, bFrom:
 }
 
 /** How much two blocks look like versions of one: 0 for not at all, 1 for equal; never 0 for the same kind of block. */
-export function alike(a: ProseElement, b: ProseElement): number {
-  if (!mayBeSame(a, b)) return 0
+export function alike(a: ProseElement, b: ProseElement, repeated: ReadonlySet<string> = NONE): number {
+  if (!mayBeSame(a, b, repeated)) return 0
   if (equalNodes(a, b)) return 1
   const [left, right] = [shortText(a.content), shortText(b.content)]
   const length = Math.max(left.length, right.length)
@@ -243,9 +249,9 @@ export function alike(a: ProseElement, b: ProseElement): number {
   return 0.1 + (0.8 * (prefix + suffix)) / length
 }
 
-function mayBeSame(a: ProseElement, b: ProseElement): boolean {
+function mayBeSame(a: ProseElement, b: ProseElement, repeated: ReadonlySet<string>): boolean {
   const [one, other] = [a.attrs['id'], b.attrs['id']]
-  return a.type === b.type && (one === undefined || other === undefined || one === other)
+  return a.type === b.type && (one === undefined || other === undefined || one === other || repeated.has(one as string))
 }
 
 /** The text of nodes up to a bound that is enough to tell blocks apart. */

@@ -10,16 +10,22 @@ export interface Plan {
   readonly inserted: ReadonlyMap<number, readonly ProseElement[]>
 }
 
-/** Decides how a live list takes over the change from `before` to `after`; `undefined` when there is none. `moved`: see `matchBlocks`. */
+/** What ids of `before` say; see `matchBlocks`. */
+export interface Hints {
+  readonly moved: ReadonlySet<string>
+  readonly repeated: ReadonlySet<string>
+}
+
+/** Decides how a live list takes over the change from `before` to `after`; `undefined` when there is none. */
 export function planBlocks(
   before: readonly ProseElement[],
   after: readonly ProseElement[],
   live: readonly ProseElement[],
-  moved: ReadonlySet<string>,
+  { moved, repeated }: Hints,
 ): Plan | undefined {
   if (equalLists(before, after)) return undefined
-  const toLive = matchBlocks(before, live)
-  const toAfter = matchBlocks(before, after, moved)
+  const toLive = matchBlocks(before, live, undefined, repeated)
+  const toAfter = matchBlocks(before, after, moved, repeated)
   const removed = new Set<number>()
   const fromAfter = new Map<number, number>()
   toAfter.forEach((j, i) => {

@@ -1,32 +1,45 @@
+import { idsOf } from '@docrelay/model/prose/blocks'
 import { equalAttrs, equalTrees, equalValues, isEmptyPage } from '@docrelay/model/prose/equal'
 import { pushAll } from '@docrelay/model/prose/marks'
 import type { ProseElement, ProseTree } from '@docrelay/model/prose/node'
 import { nodeSpec } from '@docrelay/model/prose/schema'
 import type * as Y from 'yjs'
 import { mergeInline } from './prose-fragment-inline.ts'
-import { planBlocks, type Plan } from './prose-fragment-plan.ts'
+import { type Hints, planBlocks, type Plan } from './prose-fragment-plan.ts'
 import { forgetElement, readUnits, type ProseCache, type Unit } from './prose-fragment-read.ts'
 import { writeInline } from './prose-fragment-text.ts'
 import { changeAttr, createElements } from './prose-fragment-write.ts'
 
 /** What one reconciliation goes by. */
-interface Going {
+interface Going extends Hints {
   readonly cache: ProseCache
-  readonly moved: ReadonlySet<string>
 }
 
 /** See `reconcileFragment`. */
-export function reconcileUnits(fragment: Y.XmlFragment, before: ProseTree, after: ProseTree, going: Going): void {
+export function reconcileUnits(
+  fragment: Y.XmlFragment,
+  before: ProseTree,
+  after: ProseTree,
+  { cache, moved }: Pick<Going, 'cache' | 'moved'>,
+): void {
   if (equalTrees(before, after)) return
-  const { cache } = going
+  const going: Going = { cache, moved, repeated: repeatedIn(idsOf(before)) }
   const units = readUnits(fragment, cache)
   const live = units.flatMap((unit) => unit.nodes)
   // Two empty pages are the same page, whether an empty paragraph stands for it or nothing does.
   const from = isEmptyPage(before) && isEmptyPage(live) ? live : before
-  const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live, going.moved)
+  const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live, going)
   if (plan === undefined) return
   const changed = applyPlan(fragment, units, plan, going)
   repair(fragment, new Set(changed), cache)
+}
+
+/** An editor that splits a block gives both halves its id. [PROSE-44] */
+function repeatedIn(ids: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const id of ids) (seen.has(id) ? repeated : seen).add(id)
+  return repeated
 }
 
 /** Applies a plan to the children of one live parent, from the end so that positions stay valid. Gives the children changed in place. */
@@ -101,7 +114,7 @@ function changeElement(element: Y.XmlElement, live: ProseElement, before: ProseE
     return
   }
   const nodes = live.content as readonly ProseElement[]
-  const plan = planBlocks(before.content as readonly ProseElement[], after.content as readonly ProseElement[], nodes, going.moved)
+  const plan = planBlocks(before.content as readonly ProseElement[], after.content as readonly ProseElement[], nodes, going)
   if (plan === undefined) return
   applyPlan(
     element,

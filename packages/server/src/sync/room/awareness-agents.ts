@@ -1,17 +1,35 @@
 import type { Agent } from '../../documents/residents.port.ts'
 import type { RoomAwareness } from './awareness-room.ts'
+import type { AgentCursor } from './agent-cursor.ts'
 import type { RoomHost } from './room-host.ts'
 
 const SHOWN_MS = 8_000
 const CLIENT_IDS = 2 ** 32
 const NULL = new TextEncoder().encode('null')
 
+/** What a write of an agent touched. */
+export interface Written {
+  readonly page: string | undefined
+  /** Ids of shapes or blocks. */
+  readonly selection: readonly string[]
+  readonly cursor: AgentCursor | null
+}
+
+const SELECTED = 50
+/** A state may have 16 KiB, and ids may be long. [WS-43] */
+const SELECTED_LENGTH = 2_048
+
+function bounded(ids: readonly string[]): readonly string[] {
+  let length = 0
+  return ids.slice(0, SELECTED).filter((id) => (length += id.length) <= SELECTED_LENGTH)
+}
+
 interface Shown {
   readonly connection: number
   readonly client: number
   clock: number
-  /** Takes the state away; `null` while none is shown. */
-  timer: NodeJS.Timeout | null
+  /** Cancels the timer that takes the state away; `null` while none is shown. */
+  timer: (() => void) | null
 }
 
 /**
@@ -29,14 +47,16 @@ export class AgentPresence {
     this.awareness = awareness
   }
 
-  /** `selection`: the shapes that were written, where there are any. Called before the change is handed out. */
-  show(principal: string, agent: Agent, selection: readonly string[] | undefined): void {
+  /** Called before the change is handed out. */
+  show(principal: string, agent: Agent, { page, selection, cursor }: Written): void {
     if (this.isEnded) return
     const entry = this.entryOf(principal)
     const { name, color } = agent
-    const user = { id: principal, name, color, kind: 'agent', ...(selection === undefined ? {} : { selection }) }
-    this.set(principal, entry, new TextEncoder().encode(JSON.stringify({ user })))
-    if (entry.timer !== null) clearTimeout(entry.timer)
+    const selected = bounded(selection)
+    const where = { ...(page !== undefined && { page }), ...(selected.length > 0 && { selection: selected }) }
+    const state = { user: { id: principal, name, color, kind: 'agent', ...where }, ...(cursor !== null && { cursor }) }
+    this.set(principal, entry, new TextEncoder().encode(JSON.stringify(state)))
+    entry.timer?.()
     entry.timer = this.host.after(SHOWN_MS, () => this.hide(principal, entry))
   }
 
@@ -64,7 +84,7 @@ export class AgentPresence {
 
   private hide(principal: string, entry: Shown): void {
     if (entry.timer === null) return
-    clearTimeout(entry.timer)
+    entry.timer()
     entry.timer = null
     this.set(principal, entry, NULL)
   }

@@ -6,13 +6,16 @@ import type { Member } from './room-members.ts'
 const PER_SECOND = 30
 const BURST = 60
 const EXPIRY_CHECK_MS = 5_000
+/** Frames of one connection that wait for their turn; beyond them the oldest is dropped, as newer states follow it. [WS-48] */
+const FRAMES_WAITING = 64
+const MS_PER_BYTE = 20e-6
 
 interface Pace {
   tokens: number
   atMs: number
   /** Client ids whose newest state waits for a slot. */
   readonly late: Set<number>
-  timer: NodeJS.Timeout | null
+  timer: (() => void) | null
 }
 
 /** The presence of one room on its wires: frames in, frames out, at the pace of WS-48. [WS-42..WS-48] */
@@ -21,14 +24,46 @@ export class RoomAwareness {
   private readonly paces = new Map<number, Pace>()
   private readonly host: RoomHost
   private readonly room: number
-  private expiry: NodeJS.Timeout | null = null
+  private readonly workspaceId: string
+  /** Frames that wait for a turn, by connection. */
+  private readonly waiting = new Map<number, Uint8Array[]>()
+  private expiry: (() => void) | null = null
 
-  constructor(host: RoomHost, room: number) {
+  constructor(host: RoomHost, room: { readonly id: number; readonly workspaceId: string }) {
     this.host = host
-    this.room = room
+    this.room = room.id
+    this.workspaceId = room.workspaceId
   }
 
+  /** Lets a frame wait for its turn: reading it takes processor time like an edit. [WS-12] */
   receive(member: Member, payload: Uint8Array): void {
+    const frames = this.waiting.get(member.connection)
+    if (frames !== undefined) {
+      frames.push(payload)
+      if (frames.length > FRAMES_WAITING) frames.shift()
+      return
+    }
+    this.waiting.set(member.connection, [payload])
+    this.ask(member, payload.length)
+  }
+
+  private ask(member: Member, bytes: number): void {
+    this.host.turns.ask({
+      workspaceId: this.workspaceId,
+      connection: member.connection,
+      estimateMs: bytes * MS_PER_BYTE,
+      run: () => {
+        const frames = this.waiting.get(member.connection)
+        const frame = frames?.shift()
+        if (frame === undefined) return
+        this.take(member, frame)
+        if (frames?.[0] === undefined) this.waiting.delete(member.connection)
+        else this.ask(member, frames[0].length)
+      },
+    })
+  }
+
+  private take(member: Member, payload: Uint8Array): void {
     const entries = readAwareness(payload)
     if (entries === null) {
       this.host.emit({ kind: 'violation', connection: member.connection })
@@ -89,8 +124,9 @@ export class RoomAwareness {
   /** Null states for what the connection still shows. [WS-46] */
   leave(connection: number): void {
     const pace = this.paces.get(connection)
-    if (pace?.timer) clearTimeout(pace.timer)
+    pace?.timer?.()
     this.paces.delete(connection)
+    this.waiting.delete(connection)
     this.send(this.presence.leave(connection), connection)
   }
 
@@ -106,7 +142,8 @@ export class RoomAwareness {
   }
 
   close(): void {
-    if (this.expiry !== null) clearTimeout(this.expiry)
-    for (const { timer } of this.paces.values()) if (timer !== null) clearTimeout(timer)
+    this.waiting.clear()
+    this.expiry?.()
+    for (const { timer } of this.paces.values()) timer?.()
   }
 }

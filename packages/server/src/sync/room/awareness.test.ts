@@ -100,12 +100,43 @@ describe('what presence is taken in', () => {
     (count) => {
       const fakes = Array.from({ length: count }, (_, i) => ({ client: i, clock: 1, state: text({ i }) }))
       const read = readAwareness(writeAwareness(fakes)) ?? []
-      expect(read).toHaveLength(count)
+      expect(read).toHaveLength(Math.min(count, 1_024))
       const presence = new Presence()
       expect(presence.take(ann, read, 0)).toHaveLength(4)
       expect(presence.present(0)).toHaveLength(4)
     },
   )
+
+  it('[WS-43] looks at no more of a frame than its own ids and four that it must not introduce', () => {
+    const presence = new Presence()
+    for (let i = 0; i < 300; i++) {
+      presence.take(
+        { connection: 100 + i, sub: 's' },
+        [0, 1, 2, 3].map((id) => entry(1_000 + i * 4 + id, 1, {})),
+        0,
+      )
+      presence.leave(100 + i)
+    }
+    let looked = 0
+    function* strangers() {
+      for (let client = 100_000; client < 132_500; client++) {
+        looked++
+        yield entry(client, 1, {})
+      }
+    }
+    expect(presence.take(ann, strangers(), 0)).toHaveLength(4)
+    expect(looked).toBe(8)
+  })
+
+  it('[WS-43] an id that was given up and taken over counts for its new connection alone', () => {
+    const presence = new Presence()
+    presence.take(ann, [entry(1, 1, {}), entry(2, 1, {}), entry(3, 1, {}), entry(4, 1, {})], 0)
+    const again = { connection: 9, sub: 'ann' }
+    expect(presence.take(again, [entry(1, 2, {})], 0)).toHaveLength(1)
+    expect(presence.take(ann, [entry(5, 1, {})], 0)).toHaveLength(1)
+    expect(presence.take(again, [entry(6, 1, {}), entry(7, 1, {}), entry(8, 1, {}), entry(9, 1, {})], 0)).toHaveLength(3)
+    expect(presence.leave(ann.connection).map(({ client }) => client)).toEqual([2, 3, 4, 5])
+  })
 
   it('[WS-44] [PRES-3] the id of an agent is out of reach of all, of clients with its own sub that send back what they got too', () => {
     const presence = new Presence()
@@ -161,6 +192,18 @@ describe('what presence is taken in', () => {
     expect(clocks).toHaveLength(5)
     expect(clocks.every((clock, i) => i === 0 || clock > (clocks[i - 1] as number))).toBe(true)
   })
+
+  it('[WS-47] shows the owner of an id whatever clock a stranger gave the id before', () => {
+    const presence = new Presence()
+    for (const clock of [2 ** 53 - 1, 2 ** 32 - 1, 2 ** 31 + 1])
+      expect(presence.take(bob, [entry(777, clock, {})], 0)).toEqual([])
+    const stranger = presence.take(bob, [entry(777, 2 ** 31, {})], 0)
+    presence.leave(2)
+    const shown = [1, 2, 3].flatMap((clock) => presence.take(ann, [entry(777, clock, { clock })], 10))
+    const clocks = [...stranger, ...shown].map(({ clock }) => clock)
+    expect(shown).toHaveLength(3)
+    expect(clocks).toEqual([...new Set(clocks)].sort((a, b) => a - b))
+  })
 })
 
 describe('presence on the wire', () => {
@@ -213,7 +256,7 @@ describe('presence on the wire', () => {
 
   it('[WS-42] an undecodable frame is a violation and reaches nobody; level view may send presence', async () => {
     const [one, two] = [join(), join()]
-    worker.host.receive([{ kind: 'rights', room, connection: one.connection, canWrite: false }])
+    worker.host.receive([{ kind: 'rights', room, connection: one.connection, canWrite: false, maxDocBytes: null }])
     one.sendPresence(new Uint8Array([9, 9]))
     send(one, 201, 1, { name: 'viewer' })
     const of201 = () => two.presence.filter((frame) => shown(frame)?.some(({ client }) => client === 201))

@@ -22,6 +22,12 @@ export interface StateEntry {
   readonly json: Uint8Array
 }
 
+/** Who sends states. */
+interface Sender {
+  readonly connection: number
+  readonly sub: string
+}
+
 /** A state to send to others, under the room's own clock. */
 export interface OutgoingState {
   readonly client: number
@@ -30,6 +36,10 @@ export interface OutgoingState {
 }
 
 const MAX_IDS = 4
+/** After so many ids that a sender may not introduce, the rest of its frame is not looked at. */
+const MAX_REFUSED = 4
+/** Entries of one frame that are read; a client that sends back what it heard names at most the ids of one room. */
+const MAX_ENTRIES = 1_024
 const MAX_STATE_BYTES = 16 * 1024
 const MAX_STATES = 512
 /** Clocks of ids that show nothing are kept beside them, so that a return is seen as newer, up to so many ids in all. */
@@ -40,19 +50,23 @@ const KEEP_MS = 30_000
 const NULL = new Uint8Array([0x6e, 0x75, 0x6c, 0x6c])
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Takes an awareness update apart; `null` when it is not exactly one whose states are objects or null. [WS-42] */
+/**
+ * Takes an awareness update apart; `null` when it is not exactly one whose states are objects or null. Entries behind the first 1,024 are left
+ * out unread: no room shows so many ids. [WS-42, WS-43]
+ */
 export function readAwareness(bytes: Uint8Array): readonly StateEntry[] | null {
   const reader = new Reader(bytes)
   const count = reader.varUint()
   if (count * 3 > bytes.length) return null
   const entries: StateEntry[] = []
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < Math.min(count, MAX_ENTRIES); i++) {
     const [client, clock, state] = [reader.varUint(), reader.varUint(), reader.varBytes()]
     const json = reader.failed ? null : readState(state)
     if (json === null) return null
     entries.push({ client, clock, json })
   }
-  return reader.failed || reader.remaining > 0 ? null : entries
+  const isWhole = count > MAX_ENTRIES || reader.remaining === 0
+  return reader.failed || !isWhole ? null : entries
 }
 
 /** The JSON of an object or null, nested at most 32 deep and without a name that would reach a prototype; `null` when it is not that. */
@@ -103,34 +117,43 @@ export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
  */
 export class Presence {
   private readonly entries = new Map<number, Entry>()
+  /** Client ids by the connection that introduced them and has not left. */
+  private readonly owned = new Map<number, Set<number>>()
   private bytes = 0
   /** Entries with a state. */
   private shown = 0
 
-  /** Takes the entries in that the sender may set; answers what others must be told. Entries beyond a limit are left out. */
-  take(
-    sender: { readonly connection: number; readonly sub: string },
-    incoming: readonly StateEntry[],
-    nowMs: number,
-  ): OutgoingState[] {
+  /**
+   * Takes the entries in that the sender may set; answers what others must be told. Entries beyond a limit are left out, and after four ids that
+   * the sender may not introduce so is the rest. [WS-43]
+   */
+  take(sender: Sender, incoming: Iterable<StateEntry>, nowMs: number): OutgoingState[] {
     const changed = new Map<number, OutgoingState>()
+    let refused = 0
     for (const entry of incoming) {
+      if (this.isBeyond(sender, entry)) {
+        if (++refused >= MAX_REFUSED) break
+        continue
+      }
       const outgoing = this.takeOne(sender, entry, nowMs)
       if (outgoing !== null) changed.set(outgoing.client, outgoing)
     }
     return [...changed.values()]
   }
 
-  private takeOne(
-    sender: { readonly connection: number; readonly sub: string },
-    given: StateEntry,
-    nowMs: number,
-  ): OutgoingState | null {
+  /** Whether the sender would introduce an id beyond what it, or the room, may show. */
+  private isBeyond(sender: Sender, { client, json }: StateEntry): boolean {
+    const known = this.entries.get(client)
+    if ((known !== undefined && !known.abandoned) || isNull(json)) return false
+    return this.shown >= MAX_STATES || this.ownedBy(sender.connection) >= MAX_IDS
+  }
+
+  private takeOne(sender: Sender, given: StateEntry, nowMs: number): OutgoingState | null {
     const state = isNull(given.json) ? null : given.json
-    if (given.json.length > MAX_STATE_BYTES) return null
+    if (given.json.length > MAX_STATE_BYTES || given.clock > MAX_HEARD_CLOCK) return null
     const known = this.entries.get(given.client)
     if (known === undefined) {
-      if (state === null || this.shown >= MAX_STATES || this.owned(sender.connection) >= MAX_IDS) return null
+      if (state === null) return null
       this.makeRoom()
       return this.set(
         given.client,
@@ -142,9 +165,11 @@ export class Presence {
     if (known.connection !== sender.connection) {
       // A number below 0 is an agent's: clients of its own sub may send back what they got. [PRES-3]
       const isOwn = known.connection >= 0 && known.sub === sender.sub && sender.connection > known.connection
-      if (!(known.abandoned || isOwn) || this.owned(sender.connection) >= MAX_IDS) return null
+      if (!(known.abandoned || isOwn) || this.ownedBy(sender.connection) >= MAX_IDS) return null
       if (known.abandoned && state === null) return null
+      this.owned.get(known.connection)?.delete(given.client)
       Object.assign(known, { connection: sender.connection, sub: sender.sub, abandoned: false })
+      this.own(sender.connection, given.client)
     } else if (given.clock < known.heard || (given.clock === known.heard && !(state === null && known.state !== null))) {
       // An old clock says nothing new, but its sender is alive.
       known.renewedAtMs = nowMs
@@ -164,47 +189,64 @@ export class Presence {
     entry.clock = Math.min(Math.max(entry.clock + 1, given.clock), MAX_CLOCK)
     entry.state = state === null ? null : state.slice()
     this.entries.set(client, entry)
+    this.own(entry.connection, client)
     return { client, clock: entry.clock, state: entry.state }
   }
 
   /** Forgets the oldest id that shows nothing when too many are known. */
   private makeRoom(): void {
     if (this.entries.size < MAX_KNOWN) return
-    for (const [client, { state }] of this.entries) if (state === null) return void this.entries.delete(client)
+    for (const [client, { state }] of this.entries) if (state === null) return this.forget(client)
   }
 
-  private owned(connection: number): number {
-    let count = 0
-    for (const entry of this.entries.values()) if (entry.connection === connection && !entry.abandoned) count++
-    return count
+  private own(connection: number, client: number): void {
+    const ids = this.owned.get(connection)
+    if (ids === undefined) this.owned.set(connection, new Set([client]))
+    else ids.add(client)
+  }
+
+  private ownedBy(connection: number): number {
+    return this.owned.get(connection)?.size ?? 0
+  }
+
+  private forget(client: number): void {
+    const entry = this.entries.get(client)
+    if (entry === undefined) return
+    this.entries.delete(client)
+    this.owned.get(entry.connection)?.delete(client)
   }
 
   /** A connection ended or left: null states for what it still shows. Its clocks are kept, so that a return is seen as newer. [WS-46] */
   leave(connection: number): OutgoingState[] {
-    const cleared = this.clear((entry) => entry.connection === connection)
-    for (const entry of this.entries.values()) if (entry.connection === connection) entry.abandoned = true
+    const ids = this.owned.get(connection) ?? []
+    this.owned.delete(connection)
+    const cleared: OutgoingState[] = []
+    for (const client of ids) {
+      const entry = this.entries.get(client)
+      if (entry === undefined) continue
+      entry.abandoned = true
+      if (entry.state !== null) cleared.push(this.clear(client, entry))
+    }
     return cleared
   }
 
   /** States that were not renewed within 30 s. [WS-45] */
   expire(nowMs: number): OutgoingState[] {
-    const cleared = this.clear((entry) => nowMs - entry.renewedAtMs > KEEP_MS)
-    for (const [client, entry] of this.entries)
-      if (entry.state === null && nowMs - entry.renewedAtMs > FORGET_MS) this.entries.delete(client)
+    const cleared: OutgoingState[] = []
+    for (const [client, entry] of this.entries) {
+      const silentMs = nowMs - entry.renewedAtMs
+      if (entry.state !== null && silentMs > KEEP_MS) cleared.push(this.clear(client, entry))
+      if (entry.state === null && silentMs > FORGET_MS) this.forget(client)
+    }
     return cleared
   }
 
-  private clear(ends: (entry: Entry) => boolean): OutgoingState[] {
-    const cleared: OutgoingState[] = []
-    for (const [client, entry] of this.entries) {
-      if (entry.state === null || !ends(entry)) continue
-      this.bytes -= entry.state.length
-      this.shown--
-      entry.state = null
-      entry.clock = Math.min(entry.clock + 1, MAX_CLOCK)
-      cleared.push({ client, clock: entry.clock, state: null })
-    }
-    return cleared
+  private clear(client: number, entry: Entry): OutgoingState {
+    this.bytes -= entry.state?.length ?? 0
+    this.shown--
+    entry.state = null
+    entry.clock = Math.min(entry.clock + 1, MAX_CLOCK)
+    return { client, clock: entry.clock, state: null }
   }
 
   /** Everyone's present state, for one who joins. [WS-45] */
@@ -237,4 +279,6 @@ export class Presence {
 }
 
 const MAX_CLOCK = 2 ** 32 - 1
+/** Far above any clock that counts changes, and far below the last one: whoever shows an id next must still be newer. [WS-47] */
+const MAX_HEARD_CLOCK = 2 ** 31
 const FORGET_MS = 10 * 60_000

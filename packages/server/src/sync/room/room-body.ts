@@ -2,8 +2,15 @@ import type { DocumentBody } from '@docrelay/model/body'
 import { type BodyFacts, bodyFacts } from '@docrelay/model/body-facts'
 import { stampBody } from '@docrelay/model/body-title'
 import { writeSettledBody, writeStoredBody } from '@docrelay/model/body-write'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { RoomOptions } from './room-host.ts'
+
+/** The stored body that the live document was last merged with. */
+export interface Base {
+  readonly head: DocumentHead
+  readonly body: DocumentBody
+}
 
 /** A projected body ready to be stored. */
 export interface Materialised {

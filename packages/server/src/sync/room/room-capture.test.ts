@@ -119,7 +119,7 @@ describe('standing still', () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 's1')
-    await quiet(room, 150)
+    await quiet(room, 1_000)
     const state = await headOf(head)
     setShape(ann, 's2')
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -8,13 +8,15 @@ import { fullState } from './room-content.ts'
  */
 export async function compactRoom(room: Room): Promise<void> {
   const { log, host } = room
-  if (!room.isReady) return
+  // A snapshot stands for the whole log, and what a log with a gap holds cannot all be in one.
+  if (!room.isReady || room.hasGap) return
   const live = room.live()
   const throughSeq = log.emitted
   const { tailRecords, tailBytes } = log
   const update = room.watched(() => fullState({ kind: 'live', live }, throughSeq))
   const stateVector = Y.encodeStateVector(live.doc)
-  const [isDurable, verdict] = await Promise.all([log.reach(throughSeq), host.scratch.verify(update, stateVector)])
+  const verified = host.scratch.verify(room.ref.workspaceId, update, stateVector)
+  const [isDurable, verdict] = await Promise.all([log.reach(throughSeq), verified])
   if (!isDurable || !room.isReady) return
   const about = { docId: room.ref.id, throughSeq, bytes: update.length }
   if (verdict === 'untold') {

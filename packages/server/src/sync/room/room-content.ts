@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import type { Random } from '../../kernel/ids.ts'
 import type { RoomView } from '../guard/guard.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
+import { type LogGap, takePending } from './log-gap.ts'
 import { indexedDoc } from './root-index.ts'
 import { splitUpdate } from './room-split.ts'
 
@@ -21,6 +22,8 @@ export interface LiveContent extends RoomView {
   structCount: number
   /** Whole state by the sequence it was encoded at. [G12] */
   full: { readonly sequence: number; readonly update: Uint8Array } | null
+  /** Content is missing from the log: nothing but what fills the gap is taken. `null`: the log is whole. [LIFE-5] */
+  gap: LogGap | null
   /** Time of the last decode from scratch, and what slow updates since may have added to it. [G9] */
   loadCostMs: number
 }
@@ -29,14 +32,22 @@ const ANY_CLIENT_ID = 2 ** 32
 
 /** A document made of stored updates, with the roots of YDOC-1 typed. Throws when they cannot be applied completely. [YDOC-11, YDOC-12] */
 export function buildLive(updates: readonly Uint8Array[], random: Random): LiveContent {
+  const live = buildSound(updates, random)
+  if (live.gap === null) return live
+  live.doc.destroy()
+  throw new Error('the stored updates leave content pending')
+}
+
+/** The same of a log that may lack content: the document holds what can be applied, and `gap` the rest. Throws when bytes cannot be decoded. */
+export function buildSound(updates: readonly Uint8Array[], random: Random): LiveContent {
   const doc = indexedDoc()
   doc.transact(() => {
     for (const update of updates) Y.applyUpdate(doc, update)
   })
-  if (hasPending(doc)) throw new Error('the stored updates leave content pending')
+  const gap = takePending(doc)
   typeRoots(doc)
   doc.clientID = freshClientId(doc, random)
-  return { doc, structCount: countStructs(doc), full: null, loadCostMs: 0 }
+  return { doc, structCount: countStructs(doc), full: null, gap, loadCostMs: 0 }
 }
 
 /** A random client id that the document does not contain, and not 0. [YDOC-12] */
@@ -74,10 +85,16 @@ export function lengthOf(content: RoomContent): number {
 
 const HEAVY_BYTES = 8 * 1024 * 1024
 const SLOW_LOAD_MS = 1_000
+/** A document that takes so long, and many times what one of its size should, was made to be slow. */
+const SUSPECT_LOAD_MS = 200
+const SUSPECT_STRUCT_MS = 0.03
 
 /** Whether the document should not share a worker with small ones. [C8] */
 export function isHeavy(content: RoomContent): boolean {
-  return lengthOf(content) > HEAVY_BYTES || (content.kind === 'live' && content.live.loadCostMs > SLOW_LOAD_MS)
+  if (lengthOf(content) > HEAVY_BYTES) return true
+  if (content.kind === 'bytes') return false
+  const { loadCostMs, structCount } = content.live
+  return loadCostMs > SLOW_LOAD_MS || loadCostMs > SUSPECT_LOAD_MS + SUSPECT_STRUCT_MS * structCount
 }
 
 export function vectorOf(content: RoomContent): Uint8Array {

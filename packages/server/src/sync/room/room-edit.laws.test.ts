@@ -3,7 +3,7 @@ import { bodyFacts } from '@docrelay/model/body-facts'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { writeBody, writeStoredBody } from '@docrelay/model/body-write'
 import { isRefusal } from '@docrelay/model/edit'
-import { type EditName, edits, runEdit } from '@docrelay/model/edits'
+import { type EditName, editNames, runEdit } from '@docrelay/model/edits'
 import type { Json } from '@docrelay/model/json'
 import { serialiseHtml } from '@docrelay/model/prose/html'
 import { anyTable, anyTree } from '@docrelay/model/prose/testing/arbitrary'
@@ -15,6 +15,9 @@ import type { Random } from '../../kernel/ids.ts'
 import { dice } from '../../kernel/testing/dice.ts'
 import { ProjectionCache, project, reconcile } from '../binding/binding.ts'
 import { exchange, liveDocument, replica, textOf } from '../testing/live-document.ts'
+import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
+import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
+import { variedExamples } from '../../mcp/tools/testing/varied-examples.ts'
 import { isLiveChange } from './room-edit-scope.ts'
 
 const NOW_MS = Date.UTC(2026, 6, 1)
@@ -25,12 +28,15 @@ function replayed(seed: number): Random {
   return { bytes: (count) => Uint8Array.from({ length: count }, () => roll(256)), integer: (from, to) => from + roll(to - from) }
 }
 
+const PROSE_PAGES = SAMPLE_DOCUMENT.richTextPages.map(({ id }) => id)
+
+/** The sample document with this prose. */
 function bodyOf(pages: readonly string[], more: Record<string, Json> = {}): DocumentBody {
-  const richTextPages = pages.map((content, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content }))
+  const richTextPages = pages.map((content, i) => ({ id: PROSE_PAGES[i] ?? '', name: `Page ${i}`, order: i, content }))
   const value = {
     id: 'doc',
     name: 'Doc',
-    pages: [{ id: 'c', name: 'Canvas', shapes: [{ id: 's', type: 'rect' }] }],
+    pages: SAMPLE_DOCUMENT.pages,
     richTextPages,
     ...more,
   }
@@ -48,74 +54,36 @@ interface Call {
   readonly args: object
 }
 
-const content = fc.oneof({ weight: 4, arbitrary: anyTree.map(serialiseHtml) }, { weight: 1, arbitrary: fc.constant('') })
-const pageId = fc.constantFrom('p0', 'p0', 'p1', 'nowhere')
-/** A handle of a block, which a call with a version may use. */
-const handle = fc.nat({ max: 5 }).map((index) => `@${index}`)
-const side = fc.constantFrom('before', 'after')
-const small = fc.nat({ max: 3 })
-const name = fc.constantFrom('One', 'Two', ' ', 'x'.repeat(300))
-const onPage = { pageId, expectedVersion: fc.constant(1) }
-const html = { content, format: fc.constant('html') }
-
-const argsOf: { readonly [N in EditName]: fc.Arbitrary<object> } = {
-  rename_document: fc.record({ docId: fc.constant('doc'), name }),
-  add_prose_page: fc.record({ name, ...html }, { requiredKeys: ['format'] }),
-  set_prose: fc.record(
-    { ...onPage, ...html, id: handle, untilId: handle },
-    { requiredKeys: ['pageId', 'expectedVersion', 'content', 'format'] },
-  ),
-  insert_block: fc.record({ ...onPage, ...html, id: handle, side }),
-  delete_block: fc.record({ ...onPage, id: handle }),
-  move_block: fc.record({ ...onPage, id: handle, targetId: handle, side }),
-  rename_prose_page: fc.record({ pageId, name }),
-  insert_section: fc.record({
-    pageId,
-    level: fc.integer({ min: 1, max: 3 }),
-    title: fc.constantFrom('T', 'U'),
-    body: content,
-    format: fc.constant('html'),
-  }),
-  restructure_outline: fc.record({ pageId, op: fc.constantFrom('promote', 'demote', 'move'), index: small, toIndex: small }),
-  edit_table: fc
-    .oneof(
-      fc.record({ op: fc.constant('addRow'), row: small, side }),
-      fc.record({ op: fc.constant('addColumn'), col: small, side }),
-      fc.record({ op: fc.constantFrom('deleteRow'), row: small }),
-      fc.record({ op: fc.constantFrom('moveRow', 'moveColumn'), from: small, to: small }),
-      fc.record({ op: fc.constantFrom('toggleHeaderRow', 'toggleHeaderColumn') }),
-      fc.record({ op: fc.constant('setCellAttrs'), row: small, col: small, backgroundColor: fc.constantFrom('#aabbcc', '') }),
-    )
-    .map((op) => ({ pageId: 'p0', expectedVersion: 1, tableIndex: 0, ...op })),
-  delete_prose_page: fc.record({ pageId }),
-  reorder_prose_pages: fc.record({ order: fc.constantFrom(['p1', 'p0'], ['p0', 'p1'], ['p0']) }),
-  set_fields: fc.record({
-    fields: fc.array(fc.record({ name: fc.constantFrom('A', 'B', 'Title'), value: fc.constantFrom('1', '2', '', null) }), {
-      minLength: 1,
-      maxLength: 3,
-    }),
-  }),
+/** What tools get from elsewhere before their edit. */
+const PREPARED: { readonly [edit in EditName]?: object } = {
+  add_file: { stored: { hash: 'ab'.repeat(32), mimeType: 'application/pdf', sizeBytes: 5 } },
 }
 
 const call: fc.Arbitrary<Call> = fc
-  .constantFrom(...(Object.keys(edits) as EditName[]))
-  .chain((edit) => argsOf[edit].map((args): Call => ({ edit, args })))
+  .constantFrom(...TOOL_ROWS.filter(({ name }) => (editNames as readonly string[]).includes(name)))
+  .chain((row) =>
+    variedExamples(row).map((args): Call => {
+      const edit = row.name as EditName
+      return { edit, args: { ...args, ...PREPARED[edit] } }
+    }),
+  )
 
 const firstPage = fc.tuple(anyTree, anyTable).map(([tree, table]) => {
   const field = '<p>x <span data-field="" data-name="A">1</span></p>'
   return `<h2>A</h2>${serialiseHtml([...tree, table])}<h2>B</h2>${field}`
 })
-const pages = fc.tuple(firstPage, content)
+const pages = fc.tuple(firstPage, anyTree.map(serialiseHtml))
 
 describe('laws of edits, cold and live', () => {
   it('[CONC-1] [CONC-2] the same calls cold and on a live document give equal results, equal HTML and equal fields', {
-    timeout: 100_000,
+    timeout: 300_000,
   }, () => {
     const seen = new Map<EditName, number>()
     let followed = 0
     fc.assert(
       fc.property(pages, fc.array(call, { minLength: 1, maxLength: 4 }), fc.nat(), (htmls, calls, seed) => {
-        const start = bodyOf(htmls, { fields: { fields: { A: { name: 'A', value: '1' } }, order: ['A'] } })
+        const fields = { fields: { A: { name: 'A', value: '1' } }, order: ['A'] }
+        const start = bodyOf(htmls, { fields, references: SAMPLE_DOCUMENT.references })
         let bytes: Uint8Array = writeStoredBody(start)
         const doc = liveDocument(start)
         const cache = new ProjectionCache()
@@ -144,7 +112,7 @@ describe('laws of edits, cold and live', () => {
       { seed: 21, numRuns: 200 },
     )
     expect(followed).toBeGreaterThan(50)
-    for (const edit of Object.keys(edits) as EditName[]) expect([edit, (seen.get(edit) ?? 0) > 3]).toEqual([edit, true])
+    for (const edit of editNames) expect([edit, (seen.get(edit) ?? 0) > 3]).toEqual([edit, true])
   })
 })
 
@@ -161,13 +129,13 @@ interface Writer {
 function typeLetter({ doc, typed }: Writer, roll: (below: number) => number): void {
   const block = OWN[roll(OWN.length)] as number
   const index = doc
-    .getXmlFragment('prose:p0')
+    .getXmlFragment('prose:p')
     .toArray()
     .findIndex((node) => node instanceof Y.XmlElement && node.getAttribute('id') === `own-${block}`)
   const before = typed.get(block) as string
   const at = roll(before.length + 1)
   const letter = 'abcdefghij'[roll(10)] as string
-  const text = textOf(doc, 'p0', index)
+  const text = textOf(doc, 'p', index)
   if (before.length > 3 && roll(4) === 0) {
     text.delete(at === before.length ? at - 1 : at, 1)
     typed.set(block, before.slice(0, at === before.length ? at - 1 : at) + before.slice(at === before.length ? at : at + 1))
@@ -181,15 +149,15 @@ function typeLetter({ doc, typed }: Writer, roll: (below: number) => number): vo
 function agentCall(roll: (below: number) => number, turn: number): Call {
   const id = `agent-${1 + 2 * roll(3)}`
   const text = `<p>agent ${turn}</p>`
-  const to = { pageId: 'p0', id, content: text, format: 'html' }
+  const to = { pageId: 'p', id, content: text, format: 'html' }
   const beside = { ...to, id: roll(2) === 0 ? id : `own-${OWN[roll(3)]}`, side: roll(2) === 0 ? 'before' : 'after' }
   const calls: readonly Call[] = [
     { edit: 'set_prose', args: { ...to, content: `<p id="${id}">${'word '.repeat(roll(4))}${turn}</p>` } },
     { edit: 'insert_block', args: beside },
-    { edit: 'delete_block', args: { pageId: 'p0', id } },
-    { edit: 'move_block', args: { pageId: 'p0', id, targetId: beside.id, side: beside.side } },
-    { edit: 'insert_section', args: { pageId: 'p0', level: 2, title: `Section ${turn}`, body: text, format: 'html' } },
-    { edit: 'rename_prose_page', args: { pageId: 'p0', name: `Name ${turn}` } },
+    { edit: 'delete_block', args: { pageId: 'p', id } },
+    { edit: 'move_block', args: { pageId: 'p', id, targetId: beside.id, side: beside.side } },
+    { edit: 'insert_section', args: { pageId: 'p', level: 2, title: `Section ${turn}`, body: text, format: 'html' } },
+    { edit: 'rename_prose_page', args: { pageId: 'p', name: `Name ${turn}` } },
     { edit: 'set_fields', args: { fields: [{ name: 'A', value: String(turn) }] } },
   ]
   return calls[roll(calls.length)] as Call

@@ -7,19 +7,30 @@ import { type Edited, isRefusal, type Refusal } from '@docrelay/model/edit'
 import { runEdit } from '@docrelay/model/edits'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import { editEnvironment } from '../../documents/edit-body.ts'
-import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from '../../documents/edit-plan.ts'
+import {
+  contendedEdit,
+  editAnswer,
+  editNeedsRepair,
+  editOverQuota,
+  gatingQuota,
+  refuseEdit,
+  refuseGrownSize,
+} from '../../documents/edit-plan.ts'
 import { onceMember, repeated } from '../../documents/once.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { EditRequest } from '../../documents/residents.port.ts'
 import { isGivenUp } from '../../kernel/given-up.ts'
 import { refuseStaleTitle } from '../binding/binding.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
+import { cursorOn } from './agent-cursor.ts'
+import type { Written } from './awareness-agents.ts'
 import type { Room } from './room.ts'
 import { isLiveChange } from './room-edit-scope.ts'
 import { RELAY } from './room-load.ts'
 import { failed, WRITE_LOST } from './room-outcomes.ts'
 import { takeBack } from './room-put.ts'
-import type { Base, RoomSaver } from './room-save.ts'
+import type { Base } from './room-body.ts'
+import type { RoomSaver } from './room-save.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
 const ATTEMPTS = 5
@@ -107,7 +118,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
   } finally {
     if (room.isReady) {
       host.turn(() => {
-        if (show !== null && request.agent !== null) room.agents.show(request.access.sub, request.agent, show.selection)
+        if (show !== null && request.agent !== null) room.agents.show(request.access.sub, request.agent, writtenBy(room, show))
         log.release()
         sync.resume()
       })
@@ -129,10 +140,18 @@ async function standStill(room: Room, saver: RoomSaver, request: EditRequest): P
   return saver.base === null ? 'again' : null
 }
 
+/** [PRES-1] */
+function writtenBy(room: Room, { writtenPage: page, writtenBlocks: blocks = [], selection }: Edited<object>): Written {
+  const [first] = blocks
+  const cursor = page === undefined || first === undefined ? null : cursorOn(room.live().doc, page, first)
+  return { page, selection: selection ?? blocks, cursor }
+}
+
 function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest): Change | Refusal {
   const { access, edit, args } = request
   const refusal = refuseEdit({ kind: 'document', head: base.head }, request)
   if (refusal !== null) return refusal
+  if (room.hasGap) return editNeedsRepair(room.ref.id)
   const before = saver.project(base.body)
   const nowMs = room.host.clock.nowMs()
   const environment = editEnvironment(nowMs, room.host.random)
@@ -194,7 +213,7 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
     case 'written':
       if (stored === null) saver.toldVersion(base, outcome.head, taken.length)
       else saver.wrote(outcome.head, stored.settled, log.emitted, taken.length)
-      saver.lastWriter = access.sub
+      saver.lastWriter = { sub: access.sub, maxDocBytes: access.limits.maxDocBytes }
       return { kind: 'edit', outcome: told(edited, outcome.head, true) }
     case 'over-quota':
       await takeBack(room, saver, taken)

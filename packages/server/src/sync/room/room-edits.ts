@@ -1,5 +1,8 @@
 import * as Y from 'yjs'
-import { buildLive, hasPending, type LiveContent } from './room-content.ts'
+import type { Inspection } from '../guard/guard.ts'
+import { GUARD_LIMITS } from '../guard/guard-table.ts'
+import { applyLater, fillsGap, type LogGap } from './log-gap.ts'
+import { countStructs, hasPending, type LiveContent } from './room-content.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
@@ -15,6 +18,11 @@ export interface Write {
   readonly refusal: { readonly code: Refusal; readonly text: string } | null
 }
 
+/** A write that takes its turn only to be refused. */
+export function refusedWrite(ordinal: number, refusal: NonNullable<Write['refusal']>): Write {
+  return { ordinal, update: new Uint8Array(), isStep2: false, readOnly: false, refusal }
+}
+
 export type Refusal = 'ERR_EDIT_FORBIDDEN' | 'ERR_BAD_UPDATE' | 'ERR_BAD_FRAME' | 'ERR_SYNC_GAP' | 'ERR_RATE_LIMIT'
 
 /** What the room does with the outcome of a turn. */
@@ -23,39 +31,42 @@ export interface TurnOwner {
   readonly id: number
   readonly workspaceId: string
   refuse(member: Member, ordinal: number, code: Refusal, text: string): void
+  /** Y clients whose content this member may not bring. [WS-62] */
+  formerClients(member: Member): ReadonlySet<number>
+  /** A write brought content of a former life of the document: its sender is unbound. [WS-62] */
+  former(member: Member, ordinal: number): void
   /** A write depends on content that the room lacks. [WS-32] */
   gap(member: Member, ownPending: boolean): void
-  /** A write was dropped for processor time; ask for it again after `waitMs`. [G9] */
+  /** A write was dropped for its new client ids; ask for it again after `waitMs`. [G4] */
   dropped(member: Member, waitMs: number): void
   /** The document is no longer to be trusted. [C10] */
   broken(member: Member, error: unknown): void
 }
 
+/** How far a turn came: so many writes are handled; `costly`: the next one is to be applied in pieces. */
+export type Handled = { readonly count: number; readonly costly: boolean } | 'broken'
+
 /**
- * Applies the gathered writes of one connection in one transaction, each behind the guard. [WS-27, WS-31, G1..G9]
- * What the document emits leaves through its own update event; a refused write has not touched it. False when the document broke.
+ * Applies the gathered writes of one connection in one transaction until time is up, each behind the guard. [WS-27, WS-31, G1..G9]
+ * What the document emits leaves through its own update event; a refused write has not touched it.
  */
-export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member, writes: readonly Write[]): boolean {
+export function applyWrites(
+  owner: TurnOwner,
+  live: LiveContent,
+  member: Member,
+  writes: readonly Write[],
+  untilMs: number,
+): Handled {
   const { host } = owner
-  const startedAt = host.clock.monotonicMs()
-  const structsBefore = live.structCount
-  let chargedTo = startedAt
+  const startedAt = host.processorMs()
+  let count = 0
+  let costly = false
   const applyAll = (): void => {
     for (const write of writes) {
-      if (write.refusal !== null) {
-        owner.refuse(member, write.ordinal, write.refusal.code, write.refusal.text)
-        continue
-      }
-      const waitMs = host.cpu.waitMs(member.connection, chargedTo)
-      if (waitMs > 0) {
-        owner.refuse(member, write.ordinal, 'ERR_RATE_LIMIT', '')
-        if (!write.readOnly) owner.dropped(member, waitMs)
-        continue
-      }
-      applyWrite(owner, live, member, write)
-      const now = host.clock.monotonicMs()
-      host.cpu.charge(member.connection, now - chargedTo, now)
-      chargedTo = now
+      if (member.former || (count > 0 && host.clock.monotonicMs() >= untilMs)) return
+      costly = !applyWrite(owner, live, member, write)
+      if (costly) return
+      count++
     }
   }
   try {
@@ -64,16 +75,12 @@ export function applyWrites(owner: TurnOwner, live: LiveContent, member: Member,
     if (hasPending(live.doc)) throw new Error('an accepted update left content pending')
   } catch (error) {
     owner.broken(member, error)
-    return false
+    return 'broken'
   } finally {
     host.watch.end()
   }
-  const tookMs = host.clock.monotonicMs() - startedAt
-  if (tookMs <= SLOW_MS) return true
-  const ordinal = writes.at(-1)?.ordinal ?? 0
-  const fault = growLoadCost(owner, live, { member, ordinal, tookMs, structs: live.structCount - structsBefore })
-  if (fault !== null) owner.broken(member, fault)
-  return fault === null
+  noteSlowness(live, host.processorMs() - startedAt)
+  return { count, costly }
 }
 
 const SLOW_MS = 20
@@ -81,80 +88,94 @@ const LOAD_COST_MS = 1_000
 const LOAD_COST_MS_PER_MIB = 500
 const MIB = 1024 * 1024
 const ENCODED_BYTES = 30
-const MANY_STRUCTS = 1_000
+const RECOUNT_STRUCTS = GUARD_LIMITS.addedStructs / 2
 
-interface SlowTurn {
-  readonly member: Member
-  /** Of its last write. */
-  readonly ordinal: number
-  readonly tookMs: number
-  readonly structs: number
+/** Adds a slow step to what the room may cost to load. [G9] */
+export function noteSlowness(live: LiveContent, tookMs: number): void {
+  if (tookMs > SLOW_MS) live.loadCostMs += tookMs
 }
 
-/**
- * Adds a slow turn to what the room costs to load; beyond the limit a decode from scratch measures anew. Steps that are each within their time
- * must not add up to a document that no load admits. [G9]
- */
-function growLoadCost({ host, id }: TurnOwner, live: LiveContent, turn: SlowTurn): string | null {
-  live.loadCostMs += turn.tookMs
-  if (live.loadCostMs <= LOAD_COST_MS) return null
-  const encodedBytes = ENCODED_BYTES * live.structCount
-  // Measuring would hold the worker's other rooms up as long again. A few structs are never what is slow: then it was the machine.
-  if (turn.structs >= MANY_STRUCTS && turn.tookMs > loadLimitMs(encodedBytes))
-    return `applying the update took ${Math.round(turn.tookMs)} ms`
-  const { member, ordinal } = turn
-  const startedAt = host.clock.monotonicMs()
-  const measured = <T>(bytes: number, work: () => T): T => {
-    host.watch.begin({ room: id, connection: member.connection, join: member.join, ordinal, bytes })
-    try {
-      return work()
-    } finally {
-      host.watch.end()
-    }
-  }
-  // Encoding counts too: whoever joins the loaded document waits for it.
-  const state = measured(encodedBytes, () => Y.encodeStateAsUpdate(live.doc))
-  const limitMs = loadLimitMs(state.length)
-  if (live.loadCostMs <= limitMs) return null
-  measured(state.length, () => buildLive([state], host.random).doc.destroy())
-  live.loadCostMs = host.clock.monotonicMs() - startedAt
-  return live.loadCostMs > limitMs ? `loading the document would take ${Math.round(live.loadCostMs)} ms` : null
+/** Whether what was slow since the last decode may have made the document too slow to load. [G9] */
+export function isLoadCostSuspect(live: LiveContent): boolean {
+  return live.loadCostMs > loadLimitMs(ENCODED_BYTES * live.structCount)
 }
 
-function loadLimitMs(bytes: number): number {
+/** The longest time that loading a state of `bytes` may take. [G9] */
+export function loadLimitMs(bytes: number): number {
   return LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * bytes) / MIB
 }
 
-function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write): void {
+/** False when the write is to be applied in pieces instead: it may take too long, or the document is suspected of having become slow. */
+function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write): boolean {
+  const { host } = owner
+  const { update, ordinal, refusal } = write
+  if (refusal !== null) {
+    owner.refuse(member, ordinal, refusal.code, refusal.text)
+    return true
+  }
+  host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: update.length })
+  // The count ignores that typed text becomes one struct: it is made anew before it matters.
+  if (live.structCount > RECOUNT_STRUCTS) live.structCount = countStructs(live.doc)
+  const inspection = host.guard.inspect(update, live, owner.formerClients(member))
+  const isGood = inspection.kind === 'ok' && !inspection.noop && !write.readOnly
+  if (isGood && (inspection.worstMs > host.options.cutMs || isLoadCostSuspect(live))) return false
+  const structs = judge(owner, live, member, write, inspection)
+  if (structs === null) return true
+  Y.applyUpdate(live.doc, update, member)
+  live.structCount += structs
+  fillGap(owner, live)
+  return true
+}
+
+/** Refuses what the guard, or the sender's right, does not let pass; else answers how many structs the write adds. */
+export function judge(owner: TurnOwner, live: LiveContent, member: Member, write: Write, inspection: Inspection): number | null {
   const { host } = owner
   const { update, ordinal } = write
-  host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: update.length })
-  const inspection = host.guard.inspect(update, live)
   if (write.readOnly) {
     const addsNothing = write.isStep2 && inspection.kind === 'ok' && inspection.noop
     if (!addsNothing) owner.refuse(member, ordinal, 'ERR_EDIT_FORBIDDEN', 'you may read this document, not write it')
-    return
+    return null
+  }
+  if (live.gap !== null && !fits(live.gap, inspection, update)) {
+    const text = 'the log of this document lacks an edit; it takes no other one before that is closed'
+    owner.refuse(member, ordinal, 'ERR_EDIT_FORBIDDEN', text)
+    return null
   }
   switch (inspection.kind) {
     case 'bad':
       host.count(`guard_${inspection.rule}`)
       host.log.debug('sync.refused', 'An update was refused.', { rule: inspection.rule, bytes: update.length, sub: member.sub })
       owner.refuse(member, ordinal, 'ERR_BAD_UPDATE', `the update breaks the rule "${inspection.rule}"`)
-      return
+      return null
+    case 'former':
+      owner.former(member, ordinal)
+      return null
     case 'gap':
       owner.refuse(member, ordinal, 'ERR_SYNC_GAP', 'the update depends on content the relay does not hold')
       owner.gap(member, write.isStep2 && inspection.skips)
-      return
+      return null
     case 'ok':
-      if (inspection.noop) return
+      if (inspection.noop) return null
       if (inspection.newClients > 0 && !host.clientIds.take(owner.workspaceId, inspection.newClients, host.clock.monotonicMs())) {
         owner.refuse(member, ordinal, 'ERR_RATE_LIMIT', '')
         owner.dropped(member, 5_000)
-        return
+        return null
       }
-      Y.applyUpdate(live.doc, update, member)
-      live.structCount += inspection.structs
+      return inspection.structs
   }
+}
+
+/** Whether a document with a gap takes an update: one that brings missing content, or nothing. What is malformed is refused as ever. [LIFE-5] */
+function fits(gap: LogGap, inspection: Inspection, update: Uint8Array): boolean {
+  if (inspection.kind === 'ok') return inspection.noop || fillsGap(gap, update)
+  return inspection.kind === 'bad'
+}
+
+/** Applies what waited for an update that has just been applied. [LIFE-5] */
+export function fillGap(owner: TurnOwner, live: LiveContent): void {
+  if (live.gap === null) return
+  live.gap = applyLater(live.doc, live.gap, owner)
+  live.structCount = countStructs(live.doc)
 }
 
 /**
@@ -177,4 +198,9 @@ export class EditWindow {
     const perSecond = this.load * 10
     return Math.min(this.widestMs, Math.max(0, Math.floor((perSecond - 40) / 4)))
   }
+}
+
+/** What a client sends as its step2 when it has nothing to say. */
+export function isEmptyUpdate(update: Uint8Array): boolean {
+  return update.length === 2 && update[0] === 0 && update[1] === 0
 }

@@ -11,7 +11,7 @@ export async function evictRoom(room: Room, saver: RoomSaver): Promise<TaskOutco
   if (outcome !== 'saved') return failed(outcome)
   if (room.isReady) await saver.captureLeft()
   if (!room.isReady) return failed('lost')
-  if (room.members.size > 0 || saver.isBehind()) return { kind: 'busy' }
+  if (room.members.size > 0 || room.sync.hasWaiting || saver.isBehind()) return { kind: 'busy' }
   room.host.turn(() => room.close({ kind: 'evicted' }))
   return { kind: 'evicted' }
 }

@@ -22,9 +22,10 @@ export interface RoomOptions {
   readonly windowMs: number
   /** For `relay_doc_over_cap_snapshots_total`; `null`: unlimited. [LIFE-16] */
   readonly maxDocBytes: number | null
-  /** Processor time of one connection: refilled per second, and at most. [G9] */
-  readonly cpuMsPerSecond: number
-  readonly cpuBurstMs: number
+  /** A write that may take longer is applied in pieces. [G9] */
+  readonly cutMs: number
+  /** A connection whose debt and waiting messages come to more processor time is closed 1013. [WS-12] */
+  readonly debtMs: number
   /** Messages above this are tried on a copy first. [G10] */
   readonly trialBytes: number
 }
@@ -36,8 +37,8 @@ export const ROOM_OPTIONS: RoomOptions = {
   compactBytes: 1024 * 1024,
   windowMs: 32,
   maxDocBytes: null,
-  cpuMsPerSecond: 200,
-  cpuBurstMs: 1_000,
+  cutMs: 8,
+  debtMs: 5_000,
   trialBytes: 1024 * 1024,
 }
 
@@ -55,14 +56,46 @@ export interface Watch {
 
 export const noWatch: Watch = { begin() {}, end() {} }
 
-/** Runs work on a whole document of about `bytes` under the watchdog. [C5] */
-export function watched<T>(host: Pick<RoomHost, 'watch'>, room: number, bytes: number, work: () => T): T {
-  host.watch.begin({ room, connection: 0, join: 0, ordinal: 0, bytes })
+/** Whose document it is, and under which number the watchdog knows it. */
+export interface WatchedRoom {
+  readonly id: number
+  readonly workspaceId: string
+}
+
+/** Runs work on a whole document of about `bytes` under the watchdog, and charges its workspace. [C5, G9] */
+export function watched<T>(
+  { watch, processorMs, turns }: Pick<RoomHost, 'watch' | 'processorMs' | 'turns'>,
+  { id, workspaceId }: WatchedRoom,
+  bytes: number,
+  work: () => T,
+): T {
+  const startedMs = processorMs()
+  watch.begin({ room: id, connection: 0, join: 0, ordinal: 0, bytes })
   try {
     return work()
   } finally {
-    host.watch.end()
+    watch.end()
+    turns.charge(workspaceId, 0, processorMs() - startedMs)
   }
+}
+
+/** Work of a room that waits for the processor of its worker. */
+export interface RoomTurn {
+  readonly workspaceId: string
+  readonly connection: number
+  /** Processor time that it is expected to take. */
+  readonly estimateMs: number
+  /** Works until about `untilMs`, and asks again for what is left. */
+  run(untilMs: number): void
+}
+
+/** Who may use the processor of a worker next; `turns.ts` decides. [WS-12, G9] */
+export interface RoomTurns {
+  ask(turn: RoomTurn): void
+  /** Charges work done outside a turn; `connection` 0 is that of nobody in particular. */
+  charge(workspaceId: string, connection: number, tookMs: number): void
+  workspaceOwesMs(workspaceId: string): number
+  connectionOwesMs(connection: number): number
 }
 
 /** What a worker gives to its rooms. */
@@ -74,11 +107,13 @@ export interface RoomHost {
   readonly guard: UpdateGuard
   readonly scratch: ScratchPool
   readonly clock: Clock
+  /** Processor time that this thread has had, in ms: what a step took of it does not grow with what else the machine does. */
+  processorMs(): number
   readonly random: Random
   readonly log: Logger
   readonly watch: Watch
   readonly options: RoomOptions
-  readonly cpu: CpuBudget
+  readonly turns: RoomTurns
   readonly clientIds: ClientIdBudget
   /** Ends the windows of rooms together. */
   readonly beats: Beats
@@ -90,50 +125,13 @@ export interface RoomHost {
   /** Runs `work` as a turn of its own and flushes what it emitted. */
   turn(work: () => void): void
   /** Runs `work` as a turn of its own after a while. The timer keeps no process alive. */
-  after(delayMs: number, work: () => void): NodeJS.Timeout
-  /** Calls `flushTurn` when the messages of this turn are handled. */
-  atTurnEnd(room: { flushTurn(): void }): void
+  after(delayMs: number, work: () => void): () => void
+  /** Calls `turnsEnded` when the turns that are taken now are over. */
+  afterTurns(room: { turnsEnded(): void }): void
   /** Slots for loading documents that are not in memory. [C8] */
   readonly loads: LoadSlots
   /** Keys of documents whose stored state was taken as it is and then could not be decoded; they are decoded when they are loaded. [YDOC-11] */
   readonly undecodable: Set<number>
-}
-
-/** Token bucket per connection over measured processor time. [G9] */
-export class CpuBudget {
-  private readonly spent = new Map<number, { debtMs: number; atMs: number }>()
-  private readonly perMs: number
-  private readonly burstMs: number
-
-  constructor(options: Pick<RoomOptions, 'cpuMsPerSecond' | 'cpuBurstMs'>) {
-    this.perMs = options.cpuMsPerSecond / 1000
-    this.burstMs = options.cpuBurstMs
-  }
-
-  /** Time until the connection may go on, 0 when it may now. */
-  waitMs(connection: number, nowMs: number): number {
-    const entry = this.spent.get(connection)
-    if (entry === undefined) return 0
-    const debt = entry.debtMs - (nowMs - entry.atMs) * this.perMs
-    if (debt <= 0) this.spent.delete(connection)
-    return debt < this.burstMs ? 0 : Math.ceil((debt - this.burstMs) / this.perMs) + 1
-  }
-
-  charge(connection: number, ms: number, nowMs: number): void {
-    const entry = this.spent.get(connection)
-    if (entry === undefined) {
-      this.spent.set(connection, { debtMs: ms, atMs: nowMs })
-      return
-    }
-    entry.debtMs = Math.max(0, entry.debtMs - (nowMs - entry.atMs) * this.perMs) + ms
-    entry.atMs = nowMs
-  }
-
-  /** Forgets connections that owe nothing any more. */
-  sweep(nowMs: number): void {
-    for (const [connection, entry] of this.spent)
-      if (entry.debtMs <= (nowMs - entry.atMs) * this.perMs) this.spent.delete(connection)
-  }
 }
 
 const CLIENT_IDS = 65_536
@@ -152,24 +150,39 @@ export class ClientIdBudget {
   }
 }
 
-/** At most `limit` loads at once; the others wait in order. [C8] */
+/**
+ * At most `limit` loads, or tasks of the scratch thread, at once; of the others, those of the workspace that owes the least come first, and between
+ * equals the oldest. [C8, G9]
+ */
 export class LoadSlots {
   private free: number
-  private readonly waiting: (() => void)[] = []
+  private readonly owesMs: (workspaceId: string) => number
+  private readonly waiting: { readonly workspaceId: string; readonly begin: () => void }[] = []
 
-  constructor(limit: number) {
+  constructor(limit: number, owesMs: (workspaceId: string) => number) {
     this.free = limit
+    this.owesMs = owesMs
   }
 
-  async run<T>(load: () => Promise<T>): Promise<T> {
+  async run<T>(workspaceId: string, load: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free--
-    else await new Promise<void>((resolve) => this.waiting.push(resolve))
+    else await new Promise<void>((begin) => this.waiting.push({ workspaceId, begin }))
     try {
       return await load()
     } finally {
-      const next = this.waiting.shift()
+      const next = this.takeNext()
       if (next === undefined) this.free++
-      else next()
+      else next.begin()
     }
+  }
+
+  private takeNext(): (typeof this.waiting)[number] | undefined {
+    let best = 0
+    for (let i = 1; i < this.waiting.length; i++) if (this.owes(i) < this.owes(best)) best = i
+    return this.waiting.splice(best, 1)[0]
+  }
+
+  private owes(i: number): number {
+    return this.owesMs(this.waiting[i]?.workspaceId ?? '')
   }
 }

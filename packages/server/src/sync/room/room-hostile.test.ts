@@ -3,12 +3,14 @@ import * as Y from 'yjs'
 import { RelayError } from '../../kernel/errors.ts'
 import { dice } from '../../kernel/testing/dice.ts'
 import { SYNC } from '@docrelay/protocol/frames'
-import { ClientIdBudget, CpuBudget, LoadSlots } from './room-host.ts'
+import { ClientIdBudget, LoadSlots } from './room-host.ts'
 import { runScratch } from './room-scratch.ts'
 import { put, RoomFixture } from '../testing/room-fixture.ts'
 import { createDocument, type TestClient, TestWorker, until } from '../testing/worker-harness.ts'
 import { quadratic, UpdateWriter } from '../testing/update-writer.ts'
 import type { UpdateLog } from '../update-log.port.ts'
+import { patience, stopwatch } from '../../kernel/testing/patience.ts'
+import { threadTime } from '@docrelay/model/testing/thread-time'
 
 const at = new RoomFixture({}, { richTextPages: [{ id: 'p1', name: 'Prose', content: '<p>one</p>' }] })
 const { openRoom, joined } = at
@@ -65,10 +67,10 @@ describe('attacks through a room', () => {
     const answers = () =>
       at.worker.of('direct').filter(({ connection, frames }) => connection === ann.connection && frames[0]?.[1] === SYNC.step2)
     const seen = answers().length
-    const startedAt = performance.now()
+    const took = threadTime()
     for (let i = 0; i < 200; i++) ann.send(0, new Uint8Array([SYNC.step1, 1, 0]))
     await until(() => answers().length === seen + 200)
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(took()).toBeLessThan(2_000)
   })
 
   it('[LIFE-18] Y20: everything deleted in 12 bytes is accepted, after what was there is captured', async () => {
@@ -111,53 +113,74 @@ describe('attacks through a room', () => {
     bob.doc.getArray('other').push(['goes on'])
     await settled(bob)
     await careful[Symbol.asyncDispose]()
-  }, 20_000)
+  })
 
-  it('[G9] [C10] steps that add up to a document nobody can load end with their sender, unlogged', async () => {
-    const patient = new TestWorker(at.storage, { rooms: { cpuBurstMs: 1e9, cpuMsPerSecond: 1e6 } })
+  it('[G9] [C10] steps that add up to a document nobody can load end with their sender, unlogged', {
+    timeout: patience(60_000),
+  }, async () => {
+    const patient = new TestWorker(at.storage, { rooms: { debtMs: 1e9 } })
     const { head, room } = await openRoom(patient)
-    const ann = await joined(room, {}, patient)
+    const [ann, bob] = [await joined(room, {}, patient), await joined(room, {}, patient)]
+    bob.doc.getArray('other').push(['kept'])
+    await settled(bob)
     for (let i = 0; i < 60 && ann.expelled === null; i++) {
       ann.write(SYNC.update, quadratic(1_500, i * 1_500))
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
+    await until(() => ann.expelled !== null, 30_000)
     expect(ann.expelled).toBe(1003)
-    expect(patient.of('reset')).toHaveLength(1)
-    const startedAt = performance.now()
+    await until(() => patient.of('reload').length > 0)
+    expect(patient.of('reload')).toEqual([{ kind: 'reload', room, without: ann.connection }])
+    expect(patient.of('reset')).toEqual([])
+    const took = stopwatch()
     await patient.open(head)
-    expect(performance.now() - startedAt).toBeLessThan(4_000)
+    expect(took()).toBeLessThan(4_000)
     await patient[Symbol.asyncDispose]()
-  }, 60_000)
+  })
+
+  it('[WS-12] a connection whose waiting writes come to more than it may owe is closed 1013; its room goes on without them', async () => {
+    const strict = new TestWorker(at.storage, { rooms: { debtMs: 300 } })
+    const { room } = await openRoom(strict)
+    const [ann, bob] = [await joined(room, {}, strict), await joined(room, {}, strict)]
+    await settled(ann)
+    for (let i = 0; i < 30; i++) ann.write(SYNC.update, quadratic(1_500, i * 1_500))
+    await until(() => ann.expelled !== null, 20_000)
+    expect(ann.expelled).toBe(1013)
+    ann.leave()
+    bob.doc.getArray('other').push(['goes on'])
+    await settled(bob)
+    expect(ann.settled).toBeLessThan(ann.ordinal)
+    await strict[Symbol.asyncDispose]()
+  })
+
+  it('[WS-12] what a person typed just before leaving is applied, though a costly write of another one comes first', async () => {
+    const { room } = await openRoom()
+    const [ann, bob, eve] = [await joined(room), await joined(room), await joined(room)]
+    await Promise.all([settled(ann), settled(bob), settled(eve)])
+    ann.write(SYNC.update, quadratic(3_000))
+    bob.doc.getArray('other').push(['typed'])
+    bob.leave()
+    await until(() => eve.doc.getArray('other').length === 1, 10_000)
+    await settled(ann)
+    expect(ann.refusals).toEqual([])
+  })
 
   it('[D8] [G10] a scratch decode tells a snapshot that holds from one that does not', () => {
     const doc = new Y.Doc()
     doc.getArray('a').push([1, 2])
     const snapshot = Y.encodeStateAsUpdate(doc)
     const vector = Y.encodeStateVector(doc)
-    expect(runScratch({ kind: 'verify', snapshot, vector })).toBe(true)
+    expect(runScratch({ kind: 'verify', snapshot, vector }).passed).toBe(true)
     doc.getArray('a').push([3])
-    expect(runScratch({ kind: 'verify', snapshot, vector: Y.encodeStateVector(doc) })).toBe(false)
-    expect(runScratch({ kind: 'verify', snapshot: snapshot.slice(0, -2), vector })).toBe(false)
+    expect(runScratch({ kind: 'verify', snapshot, vector: Y.encodeStateVector(doc) }).passed).toBe(false)
+    expect(runScratch({ kind: 'verify', snapshot: snapshot.slice(0, -2), vector }).passed).toBe(false)
     const later = Y.encodeStateAsUpdate(doc, vector)
-    expect(runScratch({ kind: 'trial', state: snapshot, update: later })).toBe(true)
-    expect(runScratch({ kind: 'trial', state: new Uint8Array([0, 0]), update: later })).toBe(false)
+    expect(runScratch({ kind: 'trial', state: snapshot, update: later }).passed).toBe(true)
+    expect(runScratch({ kind: 'trial', state: new Uint8Array([0, 0]), update: later }).passed).toBe(false)
   })
 })
 
 describe('budgets', () => {
-  it('[G9] processor time refills by 200 ms per second up to a burst of one second', () => {
-    const budget = new CpuBudget({ cpuMsPerSecond: 200, cpuBurstMs: 1_000 })
-    budget.charge(1, 900, 0)
-    expect(budget.waitMs(1, 0)).toBe(0)
-    budget.charge(1, 200, 0)
-    expect(budget.waitMs(1, 0)).toBeGreaterThan(0)
-    expect(budget.waitMs(2, 0)).toBe(0)
-    expect(budget.waitMs(1, 600)).toBe(0)
-    budget.charge(1, 3_000, 600)
-    expect(budget.waitMs(1, 600)).toBeGreaterThan(9_000)
-    expect(budget.waitMs(1, 20_000)).toBe(0)
-  })
-
   it('[G4] Y12: client ids new to rooms are paced per workspace: 65,536 at once, 8,192 more per hour', () => {
     const budget = new ClientIdBudget()
     expect(budget.take('w', 65_536, 0)).toBe(true)
@@ -168,13 +191,13 @@ describe('budgets', () => {
   })
 
   it('[C8] at most two cold loads at once, the others in order', async () => {
-    const slots = new LoadSlots(2)
+    const slots = new LoadSlots(2, () => 0)
     let running = 0
     let most = 0
     const order: number[] = []
     await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
-        slots.run(async () => {
+        slots.run('w', async () => {
           most = Math.max(most, ++running)
           order.push(i)
           await new Promise((resolve) => setTimeout(resolve, 2))
@@ -187,12 +210,27 @@ describe('budgets', () => {
   })
 })
 
+describe('loads of several workspaces', () => {
+  it('[C8] a workspace that owes less loads its document before the hundred that another one waits for', async () => {
+    const slots = new LoadSlots(1, (workspaceId) => (workspaceId === 'noisy' ? 900 : 1))
+    const order: string[] = []
+    const load = (workspaceId: string) =>
+      slots.run(workspaceId, async () => {
+        order.push(workspaceId)
+        await new Promise((resolve) => setImmediate(resolve))
+      })
+    await Promise.all([...Array.from({ length: 100 }, () => load('noisy')), load('quiet')])
+    expect(order.indexOf('quiet')).toBe(1)
+    expect(order).toHaveLength(101)
+  })
+})
+
 describe('loads that fail', () => {
   const broken = (load: UpdateLog['load']): UpdateLog => ({
     append: (records) => at.storage.updates.append(records),
     after: (key, seq) => at.storage.updates.after(key, seq),
     compact: (key, snapshot) => at.storage.updates.compact(key, snapshot),
-    rebuild: (key, update, vector, detail) => at.storage.updates.rebuild(key, update, vector, detail),
+    rebuild: (key, rebuilt) => at.storage.updates.rebuild(key, rebuilt),
     load,
   })
 
@@ -219,12 +257,12 @@ describe('loads that fail', () => {
       updates: broken(async () => ({ kind: 'damaged', detail: 'test', safeThroughSeq: 0 })),
     })
     const before = await at.storage.updates.load(head.key)
-    expect(await damaged.tryOpen(1, head)).toBe('unavailable')
+    expect(await damaged.tryOpen(1, head)).toBe('damaged')
     expect(await at.storage.updates.load(head.key)).toEqual(before)
     await damaged[Symbol.asyncDispose]()
   })
 
-  it('[YDOC-11] [S9] a damaged log is rebuilt from a body that contains every logged change', async () => {
+  it('[YDOC-11] [D7] a damaged log is rebuilt from a body that contains every logged change', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getMap('metadata').set('title', 'Saved')
@@ -235,6 +273,8 @@ describe('loads that fail', () => {
     const load: UpdateLog['load'] = async (key) =>
       times++ === 0 ? { kind: 'damaged', detail: 'test', safeThroughSeq: 0 } : at.storage.updates.load(key)
     const healing = new TestWorker({ documents: at.storage.documents, updates: broken(load) })
+    // Whoever asked for it looks it up again, as its lineage is another one now.
+    expect(await healing.tryOpen(1, head)).toBe('gone')
     const again = await healing.open(head)
     const bob = await joined(again, {}, healing)
     expect(bob.doc.getMap('metadata').get('title')).toBe('Saved')
@@ -260,6 +300,7 @@ describe('loads that fail', () => {
     const { head, other, room } = await openUndecodable(async () => undefined)
     expect(await other.job(room, { kind: 'put', request: put(head, { name: 'Changed' }) })).toMatchObject({ code: 'UNAVAILABLE' })
     await until(() => other.of('reset').length > 0)
+    expect(await other.tryOpen(8_200, head)).toBe('gone')
     const bob = await joined(await other.open(head), {}, other)
     expect(bob.text()).toBe('<paragraph>one</paragraph>')
     await other[Symbol.asyncDispose]()
@@ -272,7 +313,7 @@ describe('loads that fail', () => {
     })
     expect(await other.job(room, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
     await until(() => other.of('reset').length > 0)
-    for (let i = 0; i < 3; i++) expect(await other.tryOpen(8_100 + i, head)).toBe('unavailable')
+    for (let i = 0; i < 3; i++) expect(await other.tryOpen(8_100 + i, head)).toBe('damaged')
     expect(other.of('reset')).toHaveLength(1)
     await other[Symbol.asyncDispose]()
   })
@@ -288,13 +329,16 @@ describe('loads that fail', () => {
       return log.kind === 'loaded' ? { ...log, records: log.records.slice(-1) } : log
     }
     const partial = new TestWorker({ documents: at.storage.documents, updates: broken(load) })
-    expect(await partial.tryOpen(1, head)).toBe('unavailable')
+    const partly = await partial.open(head)
+    const bob = await joined(partly, {}, partial)
+    bob.doc.getArray('any').push([3])
+    await until(() => partial.of('refused').some(({ code }) => code === 'ERR_EDIT_FORBIDDEN'))
     await partial[Symbol.asyncDispose]()
   })
 })
 
 describe('convergence', () => {
-  it('[N-11] [S8] after drops of every kind, then silence, everyone is equal and nothing is pending', async () => {
+  it('[N-11] after drops of every kind, then silence, everyone is equal and nothing is pending', async () => {
     for (let seed = 1; seed <= 6; seed++) {
       const { room } = await openRoom()
       const clients = [await joined(room), await joined(room), await joined(room)]

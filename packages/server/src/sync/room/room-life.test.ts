@@ -2,6 +2,7 @@ import { prepareValue } from '@docrelay/model/body-prepare'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import type { DocumentWrite } from '../../documents/document-store.port.ts'
+import { silentLogger } from '../../kernel/log.ts'
 import { BODY, RoomFixture, put, setShape, shapesOf, untilAsync, write } from '../testing/room-fixture.ts'
 import { openTestStorage, TestWorker, until } from '../testing/worker-harness.ts'
 
@@ -220,6 +221,26 @@ describe('durability', () => {
     expect(appends[0]).toHaveLength(3)
     expect(Math.max(...(appends[0] ?? []))).toBeLessThan(100)
     await counting[Symbol.asyncDispose]()
+  })
+
+  it('[OPS-5] the log line of a refused append says what the log answered', async () => {
+    const lines: (Record<string, unknown> | undefined)[] = []
+    const log = {
+      ...silentLogger,
+      error: (_event: string, _msg: string, fields?: Record<string, unknown>) => void lines.push(fields),
+    }
+    const worker = new TestWorker({ documents: at.storage.documents, updates: at.storage.updates }, { log })
+    const { head, room } = await openRoom(worker)
+    const client = await joined(room, {}, worker)
+    await until(() => client.settled === client.ordinal)
+    const state = await at.storage.documents.state(head)
+    const afterSeq = state.kind === 'document' ? state.head.lastSeq : -1
+    const update = Y.encodeStateAsUpdate(new Y.Doc())
+    await at.storage.updates.append([{ key: head.key, afterSeq, actor: 'another process', atMs: 1, update }])
+    setShape(client, 'late')
+    await until(() => lines.length > 0)
+    expect(lines[0]).toMatchObject({ docId: head.id, reason: 'conflict', error: '{"kind":"conflict"}' })
+    worker.abandon()
   })
 
   it('[LIFE-8] a stuck save of one document neither blocks nor fails another', async () => {

@@ -4,8 +4,8 @@ import type { DocumentHead, DocumentRecord, DocumentRef } from '../../documents/
 import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
-import { buildLive, type LiveContent, type RoomContent } from './room-content.ts'
-import { type RoomHost, watched } from './room-host.ts'
+import { buildSound, type LiveContent, type RoomContent } from './room-content.ts'
+import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import type { LoadedLog } from '../update-log.port.ts'
 
@@ -28,19 +28,24 @@ export interface LoadingRoom {
   readonly key: number
 }
 
-export type LoadOutcome = LoadedRoom | { readonly kind: 'gone' } | { readonly kind: 'unavailable'; readonly detail: string }
+export type LoadOutcome =
+  | LoadedRoom
+  | { readonly kind: 'gone' }
+  /** `damaged`: what is stored has to be repaired first; else a later try may succeed. */
+  | { readonly kind: 'unavailable' | 'damaged'; readonly detail: string }
 
 /** Origin of transactions of the relay itself. */
 export const RELAY = 'relay'
 
 const ATTEMPTS = 5
+const GAP_DETAIL = 'the log lacks content that later records build on'
 
 /**
  * Loads a document from body, snapshot and log. [LIFE-9, LIFE-13, YDOC-8..YDOC-11]
  *
  * A cold write that the log does not have yet is applied as edits on the stored Y state and is durable before this resolves; when another
  * process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when that contains every
- * logged change; otherwise nothing is touched and the document is `unavailable`.
+ * logged change: that begins a new lineage, so this load answers `gone`. Otherwise nothing is touched and the document is `damaged`.
  */
 export async function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -60,13 +65,13 @@ async function tryLoad(host: RoomHost, { id, ref, key }: LoadingRoom): Promise<L
     case 'damaged':
       return rebuild(host, record, log.detail)
     case 'loaded':
-      return fromLog(host, id, record, log)
+      return fromLog(host, { id, workspaceId: ref.workspaceId }, record, log)
   }
 }
 
 async function fromLog(
   host: RoomHost,
-  room: number,
+  room: WatchedRoom,
   record: DocumentRecord,
   log: Extract<LoadedLog, { kind: 'loaded' }>,
 ): Promise<LoadOutcome | 'again'> {
@@ -83,12 +88,13 @@ async function fromLog(
   const updates = [...(log.snapshot === null ? [] : [log.snapshot.update]), ...log.records.map(({ update }) => update)]
   const bytes = updates.reduce((sum, update) => sum + update.length, 0)
   try {
-    const startedAt = host.clock.monotonicMs()
-    live = watched(host, room, bytes, () => buildLive(updates, host.random))
-    live.loadCostMs = host.clock.monotonicMs() - startedAt
+    const startedAt = host.processorMs()
+    live = watched(host, room, bytes, () => buildSound(updates, host.random))
+    live.loadCostMs = host.processorMs() - startedAt
   } catch (error) {
     return rebuild(host, record, `the Y state cannot be decoded: ${String(error)}`)
   }
+  if (live.gap !== null) return withGap(host, record, { ...loaded, content: { kind: 'live', live } })
   const missing = watched(host, room, bytes + head.sizeBytes, () =>
     relayUpdate(live, () => {
       removeDoubledProse(live.doc, RELAY)
@@ -96,6 +102,22 @@ async function fromLog(
     }),
   )
   return storeCatchUp(host, record, { ...loaded, content: { kind: 'live', live } }, missing)
+}
+
+/**
+ * A document whose log lacks content: rebuilt where the stored body says all of it, else loaded as far as it is sound and left as it is in
+ * the store, so that the missing content can still be given back. [LIFE-5]
+ */
+function withGap(host: RoomHost, record: DocumentRecord, loaded: LoadedRoom): LoadOutcome | Promise<LoadOutcome | 'again'> {
+  const { head } = record
+  if (head.bodyAhead || head.coveredSeq >= head.lastSeq) return rebuild(host, record, GAP_DETAIL)
+  host.count('documents_with_gap')
+  host.log.error(
+    'document.needs_repair',
+    'The log of a document lacks an edit that later ones build on. It can be read; editing waits for a client that has the edit, or for `relay repair`.',
+    { workspace: head.workspaceId, docId: head.id },
+  )
+  return { ...loaded, toldSeq: -1 }
 }
 
 /** The one update that `work` makes to a document, `null` when it changes nothing. */
@@ -121,7 +143,8 @@ async function storeCatchUp(
   const { head } = record
   if (update === null) return head.bodyAhead ? markCaughtUp(host, loaded) : loaded
   const { lastSeq, tailRecords, tailBytes } = loaded
-  const append = { key: head.key, actor: 'system', atMs: host.clock.nowMs(), update, catchUp: { lastSeq, version: head.version } }
+  const catchUp = { version: head.version }
+  const append = { key: head.key, afterSeq: lastSeq, actor: 'system', atMs: host.clock.nowMs(), update, catchUp }
   const [outcome] = await host.updates.append([append])
   switch (outcome?.kind) {
     case 'appended':
@@ -159,16 +182,28 @@ async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): 
   const { head } = record
   const fields = { workspace: head.workspaceId, docId: head.id, detail }
   if (head.coveredSeq < head.lastSeq) {
-    host.log.error('document.unavailable', 'The stored state of a document is damaged and its body lacks logged changes.', fields)
+    host.log.error(
+      'document.unavailable',
+      'The stored state of a document is damaged and its body lacks logged changes. Waiting does not help: run `relay repair` with its id.',
+      fields,
+    )
     host.count('documents_unavailable')
-    return { kind: 'unavailable', detail }
+    return { kind: 'damaged', detail }
   }
   const doc = indexedDoc()
   seed(doc, readStoredBody(record.body))
-  const outcome = await host.updates.rebuild(head.key, Y.encodeStateAsUpdate(doc), Y.encodeStateVector(doc), detail)
+  const outcome = await host.updates.rebuild(head.key, {
+    lastSeq: head.lastSeq,
+    update: Y.encodeStateAsUpdate(doc),
+    stateVector: Y.encodeStateVector(doc),
+    detail,
+    nowMs: host.clock.nowMs(),
+  })
   doc.destroy()
+  if (outcome === 'conflict') return 'again'
   host.undecodable.delete(head.key)
   host.log.error('document.rebuilt', 'The stored state of a document was damaged and has been rebuilt from its body.', fields)
   host.count('documents_rebuilt')
-  return outcome === 'gone' ? { kind: 'gone' } : 'again'
+  // The document that was asked for has ended with its lineage: whoever asked looks it up again, and learns of the new one. [WS-62]
+  return { kind: 'gone' }
 }

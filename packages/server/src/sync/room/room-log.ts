@@ -22,6 +22,9 @@ export class RoomLog {
   private broken = false
   private holding = false
   private held: AppendRecord[] = []
+  /** An append failed: what was in flight behind it is not answered any more. */
+  private lost = false
+  private readonly quietWaiters: (() => void)[] = []
   private readonly idleWaiters: (() => void)[] = []
   private readonly durableWaiters: { readonly sequence: number; readonly done: (reached: boolean) => void }[] = []
   private readonly key: number
@@ -46,18 +49,19 @@ export class RoomLog {
   }
 
   /** The next record says what a cold write of `version` said; appended only if nobody wrote meanwhile. */
-  catchingUp: { readonly lastSeq: number; readonly version: number } | null = null
+  catchingUp: { readonly version: number } | null = null
 
   /** What is emitted from here on is dated later than this, so that the record of a version is known by the date of the version. */
   versionedAtMs = Number.NEGATIVE_INFINITY
 
   emit(update: Uint8Array, actor: string, nowMs: number): void {
     const atMs = Math.max(nowMs, this.versionedAtMs + 1)
-    this.emitted++
+    const afterSeq = this.emitted++
     this.tailRecords++
     this.tailBytes += update.length
     const record: AppendRecord = {
       key: this.key,
+      afterSeq,
       actor,
       atMs,
       update,
@@ -125,14 +129,27 @@ export class RoomLog {
     this.tailBytes = bytes
   }
 
+  /** Resolves once no record is on its way to the store, also after the end of the log. */
+  quiet(): Promise<void> {
+    if (this.inFlight === 0 || this.lost) return Promise.resolve()
+    return new Promise((done) => this.quietWaiters.push(done))
+  }
+
+  private tellQuiet(): void {
+    if (this.inFlight === 0 || this.lost) for (const done of this.quietWaiters.splice(0)) done()
+  }
+
   appended(outcome: AppendOutcome): void {
     this.inFlight--
+    this.tellQuiet()
     if (this.broken) return
     if (outcome.kind === 'appended' && outcome.seq === this.durable + 1) this.durable = outcome.seq
     else this.fail(outcome.kind === 'gone' ? 'gone' : 'conflict', outcome)
   }
 
   fail(reason: 'failed' | 'gone' | 'conflict', error: unknown): void {
+    this.lost = true
+    this.tellQuiet()
     if (this.broken) return
     this.broken = true
     this.wake()

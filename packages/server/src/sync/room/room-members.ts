@@ -4,21 +4,35 @@ export interface Member {
   readonly join: number
   readonly sub: string
   canWrite: boolean
+  /** `null`: unlimited. [LIFE-16] */
+  maxDocBytes: number | null
+  readonly knowsLineage: boolean
+  /** Its copy is of a former life of the document: what it sends until it has left is dropped. [WS-62] */
+  former: boolean
   /** Ordinals that wait for a log sequence: ordinal, sequence, ordinal, sequence; both rise. [WS-40] */
   readonly waiting: number[]
   /** Monotonic times of the last resync step1 and of the last full state sent to clear pending content. [WS-32] */
   resyncAtMs: number
   fullStateAtMs: number
-  resyncTimer: NodeJS.Timeout | null
+  resyncTimer: (() => void) | null
+  /** Bytes of its writes that wait for their turn. */
+  waitingBytes: number
+  /** It is being closed: nothing more of it is taken. */
+  isExpelled: boolean
 }
 
-export function newMember(given: Pick<Member, 'connection' | 'join' | 'sub' | 'canWrite'>): Member {
+export function newMember(
+  given: Pick<Member, 'connection' | 'join' | 'sub' | 'canWrite' | 'maxDocBytes' | 'knowsLineage'>,
+): Member {
   return {
     ...given,
+    former: false,
     waiting: [],
     resyncAtMs: Number.NEGATIVE_INFINITY,
     fullStateAtMs: Number.NEGATIVE_INFINITY,
     resyncTimer: null,
+    waitingBytes: 0,
+    isExpelled: false,
   }
 }
 

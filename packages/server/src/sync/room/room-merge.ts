@@ -19,7 +19,7 @@ export async function mergeColdWrite(room: Room, saver: RoomSaver, record: Docum
     if (!room.isReady || !(await log.reach(log.emitted)) || !room.isReady) return 'lost'
     const before = log.emitted
     const { doc } = room.live()
-    log.catchingUp = { lastSeq: before, version: head.version }
+    log.catchingUp = { version: head.version }
     const seen = saver.base?.body ?? saver.project(body)
     host.turn(() => room.watched(() => reconcile(doc, seen, body, RELAY, head.titleChangedAtMs), head.sizeBytes))
     log.catchingUp = null

@@ -1,17 +1,20 @@
 import type { Room } from './room.ts'
+import type { Writer } from './room-save.ts'
 
 const HOUR_MS = 3_600_000
 
 /** A live body above the ceiling is stored all the same, counted, and logged once an hour. [LIFE-16] */
 export interface OverCap {
-  note(sizeBytes: number): void
+  /** `writer`: whose edits the body holds; before the first one the configured ceiling counts. A claim limit is that of the writing caller. */
+  note(sizeBytes: number, writer: Pick<Writer, 'maxDocBytes'> | null): void
 }
 
 export function overCap({ host, ref }: Room): OverCap {
   let loggedMs = Number.NEGATIVE_INFINITY
   return {
-    note(sizeBytes) {
-      if (host.options.maxDocBytes === null || sizeBytes <= host.options.maxDocBytes) return
+    note(sizeBytes, writer) {
+      const { maxDocBytes } = writer ?? host.options
+      if (maxDocBytes === null || sizeBytes <= maxDocBytes) return
       host.count('doc_over_cap_snapshots')
       const now = host.clock.monotonicMs()
       if (now - loggedMs < HOUR_MS) return
@@ -20,6 +23,7 @@ export function overCap({ host, ref }: Room): OverCap {
         workspace: ref.workspaceId,
         docId: ref.id,
         sizeBytes,
+        maxDocBytes,
       })
     },
   }

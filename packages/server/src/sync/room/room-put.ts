@@ -1,13 +1,14 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeSettledBody } from '@docrelay/model/body-write'
-import { type PlannedPut, planPut, quotaRefusal, refuseSize } from '../../documents/put-plan.ts'
+import { needsRepair, type PlannedPut, plannedSharedBytes, planPut, quotaRefusal, refuseSize } from '../../documents/put-plan.ts'
 import type { PutRequest } from '../../documents/residents.port.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
 import { RELAY } from './room-load.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
-import type { Base, RoomSaver } from './room-save.ts'
+import type { Base } from './room-body.ts'
+import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
 const ATTEMPTS = 5
@@ -28,6 +29,7 @@ export async function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequ
     if (merged === 'lost' || saver.base === null) return WRITE_LOST
     const plan = planPut({ kind: 'document', head: saver.base.head }, request)
     if (plan.kind === 'refused') return { kind: 'put', outcome: plan }
+    if (room.hasGap) return { kind: 'put', outcome: needsRepair(room.ref.id) }
     const outcome = await applyPut(room, saver, saver.base, plan, request)
     if (outcome !== 'again') return outcome
   }
@@ -54,7 +56,8 @@ async function applyPut(
     room.watched(() => reconcile(doc, base.body, after, RELAY, plan.titleChanged ? nowMs : undefined), request.body.bytes.length)
     taken = log.takeHeld()
     const { body, bytes, blobReferences } = writeSettledBody(saver.project(after), true)
-    const tooLarge = refuseSize(bytes.length, request.access)
+    const shared = plannedSharedBytes({ kind: 'document', head: base.head }, plan)
+    const tooLarge = refuseSize(bytes.length + shared, request.access)
     if (tooLarge !== null) {
       await takeBack(room, saver, taken)
       return { kind: 'put', outcome: tooLarge }

@@ -16,21 +16,22 @@ import { type OverCap, overCap } from './room-over-cap.ts'
 import { RELAY } from './room-load.ts'
 import { putIntoRoom } from './room-put.ts'
 import { failed, LOST, type SaveOutcome } from './room-outcomes.ts'
-import { materialised, saveLatestMs } from './room-body.ts'
+import { type Base, materialised, saveLatestMs } from './room-body.ts'
 import { mergeColdWrite } from './room-merge.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
-
-/** The stored body that the live document was last merged with. */
-export interface Base {
-  readonly head: DocumentHead
-  readonly body: DocumentBody
-}
 
 const ATTEMPTS = 5
 const RETRY_MS = 1_000
 const COMPACT_PAUSE_MS = 100
 const LARGE_BYTES = 64 * 1024
 const LARGE_WITHIN_MS = 30_000
+
+/** Who wrote into a live document last. */
+export interface Writer {
+  readonly sub: string
+  /** The ceiling of this writer; `null`: unlimited. [LIFE-16] */
+  readonly maxDocBytes: number | null
+}
 
 /**
  * Keeps the stored body up with the live document, and runs what else must not overlap with that: PUT, merging what others stored,
@@ -43,8 +44,8 @@ export class RoomSaver {
   covered: number
   /** The stored version stands for the log through here though the stored body lacks some of it; -1 when it does not. [LIFE-12] */
   private told: number
-  /** Sub of the last edit not yet in the body. */
-  lastWriter = 'system'
+  /** Of the last edit not yet in the body. */
+  lastWriter: Writer | null = null
   private readonly cache = new ProjectionCache()
   private readonly leaving: LeaveCapture
   private readonly room: Room
@@ -53,9 +54,9 @@ export class RoomSaver {
   private compactNotBeforeMs = Number.NEGATIVE_INFINITY
   private firstEditMs: number | null = null
   private lastEditMs = 0
-  private timer: NodeJS.Timeout | null = null
+  private timer: (() => void) | null = null
   private chain: Promise<unknown> = Promise.resolve()
-  private largeTimer: NodeJS.Timeout | null = null
+  private largeTimer: (() => void) | null = null
   private compacting = false
   private saving = false
   private readonly overCap: OverCap
@@ -72,7 +73,7 @@ export class RoomSaver {
 
   /** A body that was left behind is brought up soon. */
   opened(): void {
-    if (this.isBehind()) this.edited('system')
+    if (this.isBehind()) this.edited(null)
     this.logMoved()
   }
 
@@ -90,12 +91,12 @@ export class RoomSaver {
     return this.isBehind() && this.told > this.covered
   }
 
-  edited(sub: string, updateBytes = 0): void {
+  edited(writer: Writer | null, updateBytes = 0): void {
     if (updateBytes > LARGE_BYTES) this.largeTimer ??= this.room.host.after(LARGE_WITHIN_MS, () => this.compactLarge())
     const now = this.room.host.clock.monotonicMs()
     this.firstEditMs ??= now
     this.lastEditMs = now
-    if (sub !== 'system') this.lastWriter = sub
+    if (writer !== null) this.lastWriter = writer
     if (this.timer === null) this.arm(this.room.host.options.saveIdleMs)
   }
 
@@ -257,7 +258,10 @@ export class RoomSaver {
   async save(): Promise<SaveOutcome> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (!this.room.isReady) return 'lost'
-      if (!this.isBehind()) return (await this.room.log.reach(this.room.log.emitted)) ? 'saved' : 'lost'
+      if (!this.isBehind()) {
+        this.firstEditMs = null
+        return (await this.room.log.reach(this.room.log.emitted)) ? 'saved' : 'lost'
+      }
       const base = await this.knownBase()
       if (base === null) return 'gone'
       const outcome = await this.writeBody(base)
@@ -285,8 +289,10 @@ export class RoomSaver {
         { body: base.body, facts: base.head.facts },
         this.project(base.body),
         host.clock.nowMs(),
-        this.lastWriter,
+        this.lastWriter?.sub ?? 'system',
       )
+      const append = held.map(({ actor, update }) => ({ actor, update }))
+      const live = { kind: 'live', lastSeq: sequence - held.length, append } as const
       const outcome = await host.documents.write({
         ref: room.ref,
         expect: { kind: 'document', key: room.key, version: base.head.version },
@@ -295,7 +301,7 @@ export class RoomSaver {
         bump: made.changed && this.told !== sequence,
         nowMs: host.clock.nowMs(),
         quotaBytes: null,
-        log: { kind: 'live', lastSeq: sequence - held.length, append: held.map(({ actor, update }) => ({ actor, update })) },
+        log: room.hasGap ? { ...live, coversNoMore: true } : live,
         ...(made.zeroing ? { capture: { reason: 'zeroing' as const } } : {}),
       })
       if (outcome.kind === 'written') this.wrote(outcome.head, made.body, sequence, held.length)
@@ -305,7 +311,7 @@ export class RoomSaver {
       this.undo(firstEditMs, held)
       // Whether the records are stored is not known: only the log can tell.
       if (held.length > 0 && error instanceof RelayError && error.code === 'NOT_PERSISTED') log.fail('failed', error)
-      host.log.warn('room.save_failed', 'A live document could not be materialised.', {
+      host.log.warn('room.save_failed', 'The body of a live document could not be stored; its log has every edit.', {
         docId: room.ref.id,
         error: String(error),
       })
@@ -327,9 +333,10 @@ export class RoomSaver {
   wrote(head: DocumentHead, body: DocumentBody, sequence: number, appended: number): void {
     this.base = { head, body }
     this.covered = sequence
+    if (!this.isBehind()) this.firstEditMs = null
     this.told = -1
     if (appended > 0 && this.room.isReady) this.room.log.stored(appended)
-    this.overCap.note(head.sizeBytes)
+    this.overCap.note(head.sizeBytes, this.lastWriter)
   }
 
   /** Notes that the stored version is the live document's as of now, and that its body is still to be stored. */
@@ -386,8 +393,8 @@ export class RoomSaver {
   }
 
   close(): void {
-    if (this.timer !== null) clearTimeout(this.timer)
-    if (this.largeTimer !== null) clearTimeout(this.largeTimer)
+    this.timer?.()
+    this.largeTimer?.()
     this.cache[Symbol.dispose]()
   }
 }

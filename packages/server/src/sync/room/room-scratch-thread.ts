@@ -1,4 +1,4 @@
 import { serveTasks } from '../../kernel/task-worker.ts'
-import { runScratch, type ScratchTask } from './room-scratch.ts'
+import { runScratch, type ScratchResult, type ScratchTask } from './room-scratch.ts'
 
-serveTasks<ScratchTask, boolean>((task) => ({ result: runScratch(task) }))
+serveTasks<ScratchTask, ScratchResult>((task) => ({ result: runScratch(task) }))

@@ -1,52 +1,108 @@
 import * as Y from 'yjs'
-import { openTaskPool } from '../../kernel/task-pool.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { ownThreadMs } from '../../kernel/processor-time.ts'
+import { openTaskPool, type TaskPool } from '../../kernel/task-pool.ts'
+import type { LoadSlots } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 
-/** Work on a copy of a document outside the worker's own thread, so that a bad one hurts nobody. [G10, D8] */
+/**
+ * Work on a copy of a document outside the worker's own thread, so that a bad one hurts nobody. One task runs at a time, the next is that of the
+ * workspace that owes the least processor time, and each is charged to its workspace. [G9, G10, D8]
+ */
 export interface ScratchPool {
   /** Applies `update` to a copy made of `state`; false when that takes too long, fails, or leaves content pending. */
-  trial(state: Uint8Array, update: Uint8Array): Promise<boolean>
+  trial(workspaceId: string, state: Uint8Array, update: Uint8Array): Promise<boolean>
   /** Decodes a snapshot once and compares its state vector. `untold`: it took too long or more memory than there is, so nobody knows. */
-  verify(snapshot: Uint8Array, vector: Uint8Array): Promise<'holds' | 'differs' | 'untold'>
+  verify(workspaceId: string, snapshot: Uint8Array, vector: Uint8Array): Promise<'holds' | 'differs' | 'untold'>
+  /** Decodes a whole state once: how many ms that takes; `null` when it took too long or failed. [G9] */
+  loadMs(workspaceId: string, state: Uint8Array): Promise<number | null>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export type ScratchTask =
   | { readonly kind: 'trial'; readonly state: Uint8Array; readonly update: Uint8Array }
   | { readonly kind: 'verify'; readonly snapshot: Uint8Array; readonly vector: Uint8Array }
+  | { readonly kind: 'load'; readonly state: Uint8Array }
+
+export interface ScratchResult {
+  /** Whether a `trial` or a `verify` passed; true for a `load`. */
+  readonly passed: boolean
+  /** Processor time that the task took. */
+  readonly tookMs: number
+}
+
+export interface ScratchPoolOptions {
+  /** Slots of one task at a time. */
+  readonly slots: Pick<LoadSlots, 'run'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  /** Charges processor time to a workspace. */
+  readonly charge: (workspaceId: string, tookMs: number) => void
+  /** The threads; a test may give its own. */
+  readonly pool?: TaskPool<ScratchTask, ScratchResult>
+}
 
 const MIB = 1024 * 1024
 /** Below this a decode costs less than the way to another thread. */
 const HERE_BYTES = 16 * 1024
 const HEAP_MIB = 1024
 
-/** A pool of one thread, started when it is first needed. A task has 2 s and 1 s per MiB. [C4, G10] */
-export function openScratchPool(): ScratchPool {
-  const pool = openTaskPool<ScratchTask, boolean>({
+/** A thread of low priority, started when it is first needed. */
+function openScratchThread(): TaskPool<ScratchTask, ScratchResult> {
+  return openTaskPool({
     entry: new URL('./room-scratch-thread.ts', import.meta.url),
     size: 1,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     deadline: 'processor',
   })
-  const run = (task: ScratchTask, bytes: number) => pool.run({ task, deadlineMs: 2_000 + (1_000 * bytes) / MIB })
+}
+
+/** A task has 2 s and 1 s per MiB of processor time. [C4, G10] */
+export function openScratchPool({ slots, clock, charge, pool = openScratchThread() }: ScratchPoolOptions): ScratchPool {
+  /** Answers `null` when the task took too long or failed; then its workspace is charged the time that passed, at most the deadline. */
+  const run = (workspaceId: string, task: ScratchTask, bytes: number): Promise<ScratchResult | null> =>
+    slots.run(workspaceId, async () => {
+      const deadlineMs = 2_000 + (1_000 * bytes) / MIB
+      const startedMs = clock.monotonicMs()
+      const outcome = await pool.run({ task, deadlineMs })
+      if (outcome.kind === 'done') {
+        charge(workspaceId, outcome.result.tookMs)
+        return outcome.result
+      }
+      charge(workspaceId, Math.min(deadlineMs, clock.monotonicMs() - startedMs))
+      return null
+    })
+  const runHere = (workspaceId: string, task: ScratchTask): ScratchResult => {
+    const result = runScratch(task)
+    charge(workspaceId, result.tookMs)
+    return result
+  }
   return {
-    async trial(state, update) {
-      const outcome = await run({ kind: 'trial', state, update }, state.length + update.length)
-      return outcome.kind === 'done' && outcome.result
+    async trial(workspaceId, state, update) {
+      const result = await run(workspaceId, { kind: 'trial', state, update }, state.length + update.length)
+      return result?.passed ?? false
     },
-    async verify(snapshot, vector) {
+    async verify(workspaceId, snapshot, vector) {
       const task = { kind: 'verify' as const, snapshot, vector }
-      const holds = (yes: boolean) => (yes ? 'holds' : 'differs')
-      if (snapshot.length <= HERE_BYTES) return holds(runScratch(task))
-      const outcome = await run(task, snapshot.length)
-      return outcome.kind === 'done' ? holds(outcome.result) : 'untold'
+      const result = snapshot.length <= HERE_BYTES ? runHere(workspaceId, task) : await run(workspaceId, task, snapshot.length)
+      if (result === null) return 'untold'
+      return result.passed ? 'holds' : 'differs'
+    },
+    async loadMs(workspaceId, state) {
+      const result = await run(workspaceId, { kind: 'load', state }, state.length)
+      return result?.tookMs ?? null
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
 }
 
-/** Runs one task on a document of its own. */
-export function runScratch(task: ScratchTask): boolean {
+/** Runs one task on a document of its own. A `load` that cannot be decoded throws. */
+export function runScratch(task: ScratchTask): ScratchResult {
+  const startedMs = ownThreadMs()
+  const passed = task.kind === 'load' ? decode(task.state) : passes(task)
+  return { passed, tookMs: ownThreadMs() - startedMs }
+}
+
+function passes(task: Exclude<ScratchTask, { kind: 'load' }>): boolean {
   const doc = indexedDoc()
   try {
     if (task.kind === 'trial') {
@@ -62,6 +118,13 @@ export function runScratch(task: ScratchTask): boolean {
   } finally {
     doc.destroy()
   }
+}
+
+function decode(state: Uint8Array): true {
+  const doc = indexedDoc()
+  Y.applyUpdate(doc, state)
+  doc.destroy()
+  return true
 }
 
 /** Whether the state that came out can be read back. */

@@ -1,63 +1,50 @@
-import { isWriteBearing, readSync, syncFrame } from '@docrelay/protocol/codec'
+import { isWriteBearing, readSync } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import { typeRoots } from '../guard/guard-roots.ts'
-import { fullState, type LiveContent, type RoomContent, step2Frames, vectorOf } from './room-content.ts'
-import { applyWrites, EditWindow, type Refusal, type TurnOwner, type Write } from './room-edits.ts'
-import { readStateVector } from './state-vector.ts'
-import { type RoomHost, watched } from './room-host.ts'
-import type { RoomLog } from './room-log.ts'
+import { RoomAnswers } from './room-answers.ts'
+import { Backlog } from './room-backlog.ts'
+import type { LiveContent } from './room-content.ts'
+import type { Emitted } from './room-cut.ts'
+import { applyWrites, EditWindow, type Handled, isEmptyUpdate, type Refusal, refusedWrite, type Write } from './room-edits.ts'
+import type { RoomHost } from './room-host.ts'
 import { awaitOrdinal, type Member, settleOrdinals } from './room-members.ts'
 import { splitUpdate } from './room-split.ts'
+import { type TrialOwner, WriteTrials } from './room-trials.ts'
+import type { SyncRoom } from './sync-room.ts'
 import type { ToWorker } from '../worker-messages.ts'
 
-const RESYNC_EVERY_MS = 1_000
-const FULL_STATE_EVERY_MS = 10_000
+const NOBODY: ReadonlySet<number> = new Set()
 /** So many gathered writes end a window before its time: waiting for more saves nothing then. */
 const MANY_WRITES = 256
-/** WS-29 asks again after at most 5 s. */
-const LONGEST_DROP_MS = 5_000
-
-/** What syncing needs of its room. */
-export interface SyncRoom {
-  readonly host: RoomHost
-  readonly id: number
-  readonly workspaceId: string
-  readonly members: ReadonlyMap<number, Member>
-  readonly log: RoomLog
-  /** Loaded and not closed. */
-  readonly isReady: boolean
-  content(): RoomContent
-  /** The live document, built at its first use. */
-  live(): LiveContent
-  /** An edit was emitted; the body is behind. */
-  edited(sub: string, updateBytes: number): void
-  /** An exception where none may be. [C10] */
-  failed(error: unknown): void
-  /** Throws the room away: its sockets come back with everything they have. [LIFE-6] */
-  reset(): void
-}
+/** How long a room works at once when it does not wait for a turn. */
+const AT_ONCE_MS = 8
 
 /**
  * SYNC messages of one loaded document: step1 and step2, edits behind the guard in gathered turns, resync after gaps and drops, and which
  * ordinals are settled. [WS-23..WS-41]
  */
-export class RoomSync implements TurnOwner {
+export class RoomSync implements TrialOwner {
   readonly host: RoomHost
   readonly id: number
   readonly workspaceId: string
   private readonly room: SyncRoom
   private readonly window: EditWindow
-  private turn = new Map<Member, Write[]>()
+  private readonly turn = new Map<Member, Write[]>()
   /** Writes in `turn`. */
   private gathered = 0
+  /** Who has asked for a turn. */
+  private readonly asked = new Set<Member>()
+  readonly backlog: Backlog
+  readonly answers: RoomAnswers
+  /** Writes that were applied since the room last handed out. */
+  private applied = 0
   /** Takes the end of the open window back. */
   private cancelWindow: (() => void) | null = null
   /** How many ask for a pause now. */
   private pauses = 0
   /** What the turn being applied has emitted; logged and handed out once the document is known to be sound. */
-  private staged: { update: Uint8Array; origin: unknown }[] | null = null
-  /** Writes of connections whose large message is being tried on a copy. [G10] */
-  private readonly trials = new Map<Member, { readonly tried: Write; readonly waiting: Write[] }>()
+  private staged: Emitted[] | null = null
+  private readonly trials: WriteTrials
   private out: Uint8Array[] = []
   private senders: number[] = []
   private readonly acking = new Set<Member>()
@@ -69,6 +56,21 @@ export class RoomSync implements TurnOwner {
     this.id = room.id
     this.workspaceId = room.workspaceId
     this.window = new EditWindow(room.host.options.windowMs)
+    this.backlog = new Backlog(room.host)
+    this.answers = new RoomAnswers(room)
+    this.trials = new WriteTrials(this, room)
+  }
+
+  get isReady(): boolean {
+    return this.room.isReady
+  }
+
+  get sequence(): number {
+    return this.room.log.emitted
+  }
+
+  live(): LiveContent {
+    return this.room.live()
   }
 
   /** Follows what the live document emits: it is what is logged and handed out. [D3] */
@@ -84,7 +86,8 @@ export class RoomSync implements TurnOwner {
       return
     }
     if (read.subType === SYNC.step1) {
-      this.answerStep1(member, read.payload)
+      const isDecoded = this.answers.answerStep1(member, read.payload, () => this.flushTurn())
+      if (!isDecoded) this.refuse(member, 0, 'ERR_BAD_FRAME', 'the state vector cannot be decoded')
       return
     }
     const readOnly = !member.canWrite
@@ -98,93 +101,153 @@ export class RoomSync implements TurnOwner {
   }
 
   private undecodable(member: Member, { ordinal, payload }: Extract<ToWorker, { kind: 'sync' }>): void {
-    const isWrite = isWriteBearing(payload)
-    const refusal = { code: isWrite ? 'ERR_BAD_UPDATE' : 'ERR_BAD_FRAME', text: 'the SYNC message cannot be decoded' } as const
-    if (ordinal === 0) this.refuse(member, 0, refusal.code, refusal.text)
-    else this.gather(member, refusedWrite(ordinal, refusal))
+    const code = isWriteBearing(payload) ? 'ERR_BAD_UPDATE' : 'ERR_BAD_FRAME'
+    const text = 'the SYNC message cannot be decoded'
+    if (ordinal === 0) this.refuse(member, 0, code, text)
+    else this.gather(member, refusedWrite(ordinal, { code, text }))
   }
 
   private gather(member: Member, write: Write): void {
-    const trial = this.trials.get(member)
-    if (trial !== undefined) {
-      trial.waiting.push(write)
-      return
-    }
-    if (!write.readOnly && write.update.length > this.host.options.trialBytes && this.needsTrial(write.update)) {
-      this.flushTurn()
-      void this.tryWrite(member, write)
-      return
-    }
-    this.enqueue(member, write)
+    if (member.isExpelled || member.former) return
+    if (this.backlog.isOver(member, write.update.length)) return this.expelBusy(member)
+    this.backlog.add(member, write)
+    this.take(member, write)
   }
 
-  private enqueue(member: Member, write: Write): void {
+  take(member: Member, write: Write): void {
+    if (!this.trials.takes(member, write)) this.enqueue(member, write)
+  }
+
+  enqueue(member: Member, write: Write): void {
     const writes = this.turn.get(member)
     if (writes === undefined) this.turn.set(member, [write])
     else writes.push(write)
     this.gathered++
-    const ends = this.cancelWindow === null || this.gathered >= MANY_WRITES
-    if (ends && this.pauses === 0) this.host.atTurnEnd(this)
+    if (this.cancelWindow === null) this.ask(member)
+    else if (this.gathered >= MANY_WRITES) this.askAll()
   }
 
-  private needsTrial(update: Uint8Array): boolean {
-    this.flushTurn()
-    const inspection = watched(this.host, this.id, update.length, () => this.host.guard.inspect(update, this.room.live()))
-    return inspection.kind === 'ok' && !inspection.noop
+  private askAll(): void {
+    for (const member of this.turn.keys()) this.ask(member)
   }
 
-  /** Applies a large message to a copy elsewhere first; what its sender sends meanwhile waits behind it. [G10] */
-  private async tryWrite(member: Member, write: Write): Promise<void> {
-    const trial = { tried: write, waiting: [] as Write[] }
-    this.trials.set(member, trial)
-    const passed = await this.host.scratch.trial(fullState(this.room.content(), this.room.log.emitted), write.update)
-    this.host.turn(() => {
-      if (this.trials.get(member) !== trial) return
-      this.trials.delete(member)
-      if (passed) this.enqueue(member, write)
-      else {
-        this.host.count('trials_failed')
-        const refusal = { code: 'ERR_BAD_UPDATE', text: 'the update cannot be applied in time' } as const
-        this.enqueue(member, refusedWrite(write.ordinal, refusal))
-        this.flushTurn()
-        this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, reason: 'protocol' })
-      }
-      for (const next of trial.waiting) this.gather(member, next)
+  /** Waits for a turn to apply what a connection wrote. [WS-12] */
+  private ask(member: Member): void {
+    if (this.pauses > 0 || this.asked.has(member)) return
+    this.asked.add(member)
+    this.host.turns.ask({
+      workspaceId: this.workspaceId,
+      connection: member.connection,
+      estimateMs: this.backlog.expectedMs(member.waitingBytes),
+      run: (untilMs) => {
+        this.asked.delete(member)
+        if (!this.room.isReady || this.pauses > 0) return
+        this.guarded(() => this.applyOf(member, untilMs))
+        this.host.afterTurns(this)
+      },
     })
   }
 
-  /** Applies what was gathered, hands out what the document emitted, and opens the next window. */
+  /** What writes take tells how long those behind them will. */
+  learn(member: Member, bytes: number, tookMs: number): void {
+    this.backlog.learn(bytes, tookMs)
+    if (!member.isExpelled && this.backlog.isOver(member)) this.expelBusy(member)
+  }
+
+  /** The connection has more waiting than it may owe: it comes back later, with what was not acknowledged. [WS-12] */
+  private expelBusy(member: Member): void {
+    this.forgetWaiting(member)
+    member.isExpelled = true
+    this.host.count('busy_closes')
+    this.host.emit({ kind: 'expel', connection: member.connection, code: 1013, word: 'busy' })
+  }
+
+  /**
+   * Applies what was gathered, as far as it takes no longer than a moment, and hands out what the document emitted; the rest waits for its turn.
+   */
   flushTurn(): void {
     if (this.turn.size === 0 || this.pauses > 0) return
+    const untilMs = this.host.clock.monotonicMs() + AT_ONCE_MS
+    this.guarded(() => {
+      for (const member of [...this.turn.keys()]) {
+        const startedMs = this.host.processorMs()
+        if (this.host.clock.monotonicMs() >= untilMs) this.ask(member)
+        else if (!this.applyOf(member, untilMs)) return
+        this.host.turns.charge(this.workspaceId, member.connection, this.host.processorMs() - startedMs)
+      }
+      this.turnsEnded()
+    })
+  }
+
+  /** Opens the next window and hands out what was emitted since the last time. */
+  turnsEnded(): void {
+    if (this.applied === 0 || !this.room.isReady) return
+    this.openWindow(this.applied)
+    this.applied = 0
+    this.handOut()
+  }
+
+  private guarded(work: () => void): void {
     try {
-      this.applyTurn()
+      work()
     } catch (error) {
       this.room.failed(error)
     }
   }
 
-  private applyTurn(): void {
-    const { turn, gathered } = this
-    this.turn = new Map()
-    this.gathered = 0
-    for (const [member, writes] of turn) if (!this.applyNow(member, writes)) return
-    this.openWindow(gathered)
-    this.handOut()
+  /** Applies what one connection wrote until time is up; false when the document broke and the room is gone. */
+  private applyOf(member: Member, untilMs: number): boolean {
+    const writes = this.turn.get(member)
+    if (writes === undefined) return true
+    const startedMs = this.host.processorMs()
+    this.turn.delete(member)
+    const handled = this.applyNow(member, writes, untilMs)
+    if (handled === 'broken') return false
+    const { count, costly } = handled
+    const bytesBefore = member.waitingBytes
+    for (const write of writes.slice(0, count)) this.backlog.remove(member, write)
+    this.gathered -= writes.length
+    this.applied += count
+    this.wait(member, writes.slice(count), costly)
+    this.learn(member, bytesBefore - member.waitingBytes, this.host.processorMs() - startedMs)
+    return true
   }
 
-  /** False when the document broke and the room is gone. */
-  private applyNow(member: Member, writes: readonly Write[]): boolean {
-    if (writes.some(({ update, refusal }) => refusal !== null || !isEmptyUpdate(update))) {
-      const live = this.room.live()
-      this.staged = []
-      const sound = applyWrites(this, live, member, writes)
-      const { staged } = this
-      this.staged = null
-      if (!sound) return false
-      for (const { update, origin } of staged) this.commit(live, update, origin)
+  /** Lets what is left of a connection's writes wait for another turn; `costly`: the first is to be applied in pieces. */
+  private wait(member: Member, [next, ...behind]: readonly Write[], costly: boolean): void {
+    if (next === undefined) return
+    if (costly) {
+      this.backlog.remove(member, next)
+      this.trials.cut(member, next, behind)
+      return
     }
-    this.settleAfter(member, (writes[writes.length - 1] as Write).ordinal)
-    return true
+    this.turn.set(member, [next, ...behind])
+    this.gathered += behind.length + 1
+    this.ask(member)
+  }
+
+  private applyNow(member: Member, writes: readonly Write[], untilMs: number): Handled {
+    if (writes.every(({ update, refusal }) => refusal === null && isEmptyUpdate(update))) {
+      this.settleAfter(member, (writes[writes.length - 1] as Write).ordinal)
+      return { count: writes.length, costly: false }
+    }
+    const live = this.room.live()
+    const { result: handled, emitted } = this.collect(() => applyWrites(this, live, member, writes, untilMs))
+    if (handled === 'broken') return handled
+    for (const { update, origin } of emitted) this.commit(live, update, origin)
+    const last = writes[handled.count - 1]
+    if (last !== undefined) this.settleAfter(member, last.ordinal)
+    return handled
+  }
+
+  collect<T>(work: () => T): { readonly result: T; readonly emitted: readonly Emitted[] } {
+    const staged: Emitted[] = []
+    this.staged = staged
+    try {
+      return { result: work(), emitted: staged }
+    } finally {
+      this.staged = null
+    }
   }
 
   private openWindow(writes: number): void {
@@ -195,7 +258,7 @@ export class RoomSync implements TurnOwner {
 
   private windowEnded(): void {
     this.cancelWindow = null
-    this.flushTurn()
+    this.askAll()
   }
 
   /** Keeps edits gathered and emitted updates in, while a write decides whether the live document stays. */
@@ -228,7 +291,7 @@ export class RoomSync implements TurnOwner {
     else this.staged.push({ update, origin })
   }
 
-  private commit(live: LiveContent, update: Uint8Array, origin: unknown): void {
+  commit(live: LiveContent, update: Uint8Array, origin: unknown): void {
     const member = typeof origin === 'object' && origin !== null ? (origin as Member) : null
     for (const part of splitUpdate(update)) {
       this.out.push(part)
@@ -240,7 +303,7 @@ export class RoomSync implements TurnOwner {
       typeRoots(live.doc)
       this.roots = live.doc.share.size
     }
-    this.room.edited(sub, update.length)
+    this.room.edited(member, update.length)
   }
 
   /** Broadcast may precede the commit; nothing else does. [LIFE-2] */
@@ -251,74 +314,33 @@ export class RoomSync implements TurnOwner {
     this.senders = []
   }
 
-  private answerStep1(member: Member, encoded: Uint8Array): void {
-    const vector = readStateVector(encoded)
-    if (vector === null) {
-      this.refuse(member, 0, 'ERR_BAD_FRAME', 'the state vector cannot be decoded')
-      return
-    }
-    this.flushTurn()
-    this.direct(member, step2Frames(this.room.content(), vector, encoded, this.room.log.emitted))
-  }
-
-  sendStep1(member: Member): void {
-    this.direct(member, [syncFrame(SYNC.step1, vectorOf(this.room.content()))])
-  }
-
-  direct(member: Member, frames: readonly Uint8Array[]): void {
-    this.host.emit({ kind: 'direct', connection: member.connection, join: member.join, frames })
-  }
-
   refuse(member: Member, ordinal: number, code: Refusal, text: string): void {
     const violation = code === 'ERR_BAD_UPDATE' || code === 'ERR_BAD_FRAME'
     this.host.emit({ kind: 'refused', connection: member.connection, join: member.join, ordinal, code, text, violation })
   }
 
-  /** Asks for what is missing; a client whose own content is pending first gets the whole state, which clears it. [WS-32, 3.4] */
+  formerClients(member: Member): ReadonlySet<number> {
+    return member.knowsLineage ? NOBODY : this.room.formerClients
+  }
+
+  former(member: Member, ordinal: number): void {
+    this.answers.former(member, ordinal)
+  }
+
   gap(member: Member, ownPending: boolean): void {
-    this.host.count('sync_gaps')
-    const now = this.host.clock.monotonicMs()
-    if (ownPending && now - member.fullStateAtMs >= FULL_STATE_EVERY_MS) {
-      member.fullStateAtMs = now
-      this.direct(member, [syncFrame(SYNC.update, fullState(this.room.content(), this.room.log.emitted))])
-    }
-    this.resyncIn(member, Math.max(0, member.resyncAtMs + RESYNC_EVERY_MS - now))
+    this.answers.gap(member, ownPending)
   }
 
   dropped(member: Member, waitMs: number): void {
-    this.host.count('sync_dropped')
-    this.resyncIn(member, Math.min(waitMs, LONGEST_DROP_MS))
-  }
-
-  private resyncIn(member: Member, delayMs: number): void {
-    if (member.resyncTimer !== null) return
-    if (delayMs <= 0) {
-      this.resync(member)
-      return
-    }
-    member.resyncTimer = this.host.after(delayMs, () => {
-      member.resyncTimer = null
-      if (this.room.members.get(member.connection) === member) this.resync(member)
-    })
-  }
-
-  private resync(member: Member): void {
-    member.resyncAtMs = this.host.clock.monotonicMs()
-    this.sendStep1(member)
+    this.answers.dropped(member, waitMs)
   }
 
   broken(member: Member, error: unknown): void {
-    this.host.count('rooms_broken')
-    this.host.log.error('room.broken', 'Applying an accepted update failed; the room reloads from its log.', {
-      sub: member.sub,
-      error: String(error),
-    })
-    this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, reason: 'protocol' })
-    this.room.reset()
+    this.answers.broken(member, error)
   }
 
   /** Everything up to `ordinal` is handled, and true once what the room emitted so far is durable. [WS-40] */
-  private settleAfter(member: Member, ordinal: number): void {
+  settleAfter(member: Member, ordinal: number): void {
     if (ordinal === 0) return
     awaitOrdinal(member, ordinal, this.room.log.emitted)
     this.acking.add(member)
@@ -345,29 +367,34 @@ export class RoomSync implements TurnOwner {
   unsettled(): { connection: number; ordinal: number }[] {
     const waiting = new Map<number, number>()
     for (const member of this.acking) waiting.set(member.connection, member.waiting[member.waiting.length - 2] as number)
-    for (const [member, { tried, waiting: behind }] of this.trials)
-      waiting.set(member.connection, (behind.at(-1) ?? tried).ordinal)
+    for (const [member, ordinal] of this.trials.ordinals()) waiting.set(member.connection, ordinal)
     for (const [member, writes] of this.turn) waiting.set(member.connection, (writes[writes.length - 1] as Write).ordinal)
     return [...waiting].map(([connection, ordinal]) => ({ connection, ordinal }))
   }
 
+  /** Something waits for its turn. */
+  get hasWaiting(): boolean {
+    return this.turn.size > 0 || !this.trials.isEmpty
+  }
+
+  /** A connection left. What little waits of it is applied all the same: its person has typed it. */
   forget(member: Member): void {
     this.acking.delete(member)
-    this.trials.delete(member)
-    if (member.resyncTimer !== null) clearTimeout(member.resyncTimer)
+    if (!this.backlog.mayStay(member)) this.forgetWaiting(member)
+    member.resyncTimer?.()
+  }
+
+  private forgetWaiting(member: Member): void {
+    this.gathered -= this.turn.get(member)?.length ?? 0
+    this.turn.delete(member)
+    this.trials.forget(member)
+    member.waitingBytes = 0
   }
 
   close(): void {
     this.cancelWindow?.()
     for (const member of this.room.members.values()) this.forget(member)
+    this.turn.clear()
+    this.trials.close()
   }
-}
-
-function refusedWrite(ordinal: number, refusal: NonNullable<Write['refusal']>): Write {
-  return { ordinal, update: new Uint8Array(), isStep2: false, readOnly: false, refusal }
-}
-
-/** What a client sends as its step2 when it has nothing to say. */
-function isEmptyUpdate(update: Uint8Array): boolean {
-  return update.length === 2 && update[0] === 0 && update[1] === 0
 }

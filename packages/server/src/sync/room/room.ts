@@ -10,11 +10,12 @@ import { drainRoom } from './room-evict.ts'
 import { RoomLog, type RoomLogOwner } from './room-log.ts'
 import { type Member, newMember } from './room-members.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
-import { RoomSaver } from './room-save.ts'
-import { RoomSync, type SyncRoom } from './room-sync.ts'
+import { RoomSaver, type Writer } from './room-save.ts'
+import { RoomSync } from './room-sync.ts'
+import type { SyncRoom } from './sync-room.ts'
 import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
 
-type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'drain' }>
+type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
 
 /** What a loaded document works with. */
 interface Ready {
@@ -31,6 +32,8 @@ type Phase =
   | Ready
   | { readonly kind: 'closed'; readonly outcome: TaskOutcome }
 
+/** How soon a repair by another process shows. */
+const REPAIR_LOOK_MS = 1_000
 const UNAVAILABLE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the document cannot be loaded' }
 
 /**
@@ -43,11 +46,17 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly key: number
   readonly host: RoomHost
   readonly members = new Map<number, Member>()
+  /** Y clients that wrote in former lives of the document's id. [WS-62] */
+  formerClients: ReadonlySet<number> = new Set()
+  /** Joiners are told that they may only read. */
+  private isGapTold = false
   private phase: Phase = { kind: 'loading', waiting: [] }
   private readonly awareness: RoomAwareness
   /** The agents that are shown to the connections. [PRES-1] */
   readonly agents: AgentPresence
   private readonly onClosed: (room: Room) => void
+  /** It is known to be heavy. */
+  private isWeighed = false
 
   constructor(given: { host: RoomHost; id: number; ref: DocumentRef; key: number; onClosed: (room: Room) => void }) {
     this.host = given.host
@@ -55,7 +64,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.ref = given.ref
     this.key = given.key
     this.onClosed = given.onClosed
-    this.awareness = new RoomAwareness(given.host, given.id)
+    this.awareness = new RoomAwareness(given.host, this)
     this.agents = new AgentPresence(given.host, this.awareness)
   }
 
@@ -72,7 +81,11 @@ export class Room implements SyncRoom, RoomLogOwner {
   /** Reads body, snapshot and log; a fault is `unavailable`. */
   async load(): Promise<LoadOutcome> {
     try {
-      return await this.host.loads.run(() => loadRoom(this.host, this))
+      return await this.host.loads.run(this.workspaceId, async () => {
+        const former = await this.host.documents.formerClients(this.ref, this.host.clock.nowMs())
+        this.formerClients = new Set(former)
+        return loadRoom(this.host, this)
+      })
     } catch (error) {
       this.host.log.warn('room.load_failed', 'A document could not be loaded.', {
         workspace: this.workspaceId,
@@ -93,7 +106,10 @@ export class Room implements SyncRoom, RoomLogOwner {
       this.phase = phase
       Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, toldSeq) })
       if (content.kind === 'live') phase.sync.listen(content.live)
-      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content) })
+      const { hasGap } = this
+      this.isGapTold = hasGap
+      if (hasGap) this.watchRepair()
+      this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content), hasGap })
       phase.saver.opened()
     } else {
       this.host.emit({ kind: 'opened', room: this.id, outcome: outcome.kind })
@@ -119,6 +135,11 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.phase.kind === 'ready'
   }
 
+  /** The log lacks content: the document is read, and only what fills the gap is written. [LIFE-5] */
+  get hasGap(): boolean {
+    return this.phase.kind === 'ready' && this.phase.content.kind === 'live' && this.phase.content.live.gap !== null
+  }
+
   get isLive(): boolean {
     return this.phase.kind === 'ready' && this.phase.content.kind === 'live'
   }
@@ -132,8 +153,11 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (ready.content.kind === 'live') return ready.content.live
     const { update } = ready.content
     try {
-      const live = watched(this.host, this.id, update.length, () => buildLive([update], this.host.random))
+      const startedMs = this.host.processorMs()
+      const live = watched(this.host, this, update.length, () => buildLive([update], this.host.random))
+      live.loadCostMs = this.host.processorMs() - startedMs
       this.replaceLive(live)
+      this.weighed()
       return live
     } catch (error) {
       // Read from the store once more, it would fail here again: the next load decodes it and decides what is to be done. [YDOC-11]
@@ -146,7 +170,7 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   /** Runs work on the whole document under the watchdog. [C5] */
   watched<T>(work: () => T, extraBytes = 0): T {
-    return watched(this.host, this.id, lengthOf(this.content()) + extraBytes, work)
+    return watched(this.host, this, lengthOf(this.content()) + extraBytes, work)
   }
 
   /** Puts another live document in the place of the content. */
@@ -203,6 +227,7 @@ export class Room implements SyncRoom, RoomLogOwner {
         return this.leave(ready, member)
       case 'rights':
         member.canWrite = message.canWrite
+        member.maxDocBytes = message.maxDocBytes
         return
       case 'sync':
         if (member.join === message.join) ready.sync.receive(member, message)
@@ -210,7 +235,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       case 'awareness':
         return this.awareness.receive(member, message.payload)
       case 'resync':
-        return ready.sync.sendStep1(member)
+        return ready.sync.answers.sendStep1(member)
       default:
         unreachable(message)
     }
@@ -222,9 +247,9 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (earlier !== undefined) ready.sync.forget(earlier)
     const member = newMember(message)
     this.members.set(message.connection, member)
-    ready.sync.sendStep1(member)
+    ready.sync.answers.sendStep1(member)
     const others = this.awareness.snapshot()
-    if (others !== null) ready.sync.direct(member, [awarenessFrame(others)])
+    if (others !== null) ready.sync.answers.direct(member, [awarenessFrame(others)])
   }
 
   private leave(ready: Ready, member: Member): void {
@@ -236,15 +261,56 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.members.size === 0) ready.saver.lastLeft()
   }
 
-  edited(sub: string, updateBytes: number): void {
-    this.ready.saver.edited(sub, updateBytes)
+  alone(job: () => Promise<void>): Promise<void> {
+    return this.ready.saver.exclusive(job)
+  }
+
+  weighed(): void {
+    if (this.isWeighed || !isHeavy(this.content())) return
+    this.isWeighed = true
+    this.host.emit({ kind: 'heavy', room: this.id })
+  }
+
+  edited(writer: Writer | null, updateBytes: number): void {
+    this.ready.saver.edited(writer, updateBytes)
+    if (this.isGapTold && !this.hasGap) this.mended()
+  }
+
+  /** Another process may repair the log of a document that is open here; its connections then come back to the new one. [CFG-11] */
+  private watchRepair(): void {
+    this.host.after(REPAIR_LOOK_MS, () => {
+      if (!this.hasGap) return
+      void this.isRepaired().then((repaired) => {
+        if (!repaired) this.watchRepair()
+        else if (this.hasGap) this.host.turn(() => this.reset())
+      })
+    })
+  }
+
+  private async isRepaired(): Promise<boolean> {
+    const state = await this.host.documents.state(this.ref).catch(() => null)
+    return state?.kind === 'document' && state.head.key === this.key && this.isReady && state.head.lastSeq > this.log.emitted
+  }
+
+  private mended(): void {
+    this.isGapTold = false
+    this.host.count('documents_mended')
+    this.host.log.info(
+      'document.mended',
+      'A client sent the edit that the log of a document lacked; the document can be edited again.',
+      {
+        workspace: this.workspaceId,
+        docId: this.ref.id,
+      },
+    )
+    this.host.emit({ kind: 'mended', room: this.id })
   }
 
   failed(error: unknown): void {
     if (!this.isReady) return
     this.host.count('rooms_broken')
     const fields = { workspace: this.workspaceId, docId: this.ref.id, error: String(error) }
-    this.host.log.error('room.failed', 'A room failed and reloads from its log.', fields)
+    this.host.log.error('room.failed', 'A live document failed and is loaded again from its log.', fields)
     this.reset()
   }
 
@@ -261,7 +327,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.host.log.error('room.append_failed', 'Edits of a document could not be stored.', {
       docId: this.ref.id,
       reason,
-      error: String(error),
+      error: error instanceof Error ? String(error) : JSON.stringify(error),
     })
     this.host.turn(() => (reason === 'gone' ? this.close({ kind: 'gone' }) : this.reset()))
   }
@@ -271,6 +337,14 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.phase.kind !== 'ready') return
     this.host.emit({ kind: 'reset', room: this.id, writers: this.phase.sync.unsettled() })
     this.close(WRITE_LOST)
+  }
+
+  /** Forgets the live copy; once nothing of it is on its way to the log, the document is opened again with those who are joined. [C10] */
+  reload(without: number): void {
+    if (this.phase.kind !== 'ready') return
+    const { log } = this.phase
+    this.close(WRITE_LOST)
+    void log.quiet().then(() => this.host.emit({ kind: 'reload', room: this.id, without }))
   }
 
   /** Forgets the document without storing anything. */

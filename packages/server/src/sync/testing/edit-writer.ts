@@ -7,6 +7,9 @@ import { silentLogger } from '../../kernel/log.ts'
 import { done, editIn, editRequest } from './room-editing.ts'
 import { TestWorker } from './worker-harness.ts'
 
+// The timers of the relay keep no process alive by themselves; this one waits to be killed.
+setInterval(() => {}, 60_000)
+
 export interface Acknowledged {
   readonly version: number
   readonly text: string

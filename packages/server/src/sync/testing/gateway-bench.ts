@@ -15,7 +15,8 @@ import { silentLogger } from '../../kernel/log.ts'
 import { systemTimers } from '../../kernel/timers.ts'
 import { createDocumentEvents } from '../gateway/events.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
-import { openRooms, type Rooms, type RoomsDeps, type WorkerPool } from '../gateway/rooms.ts'
+import { openRooms, type Rooms, type RoomsDeps } from '../gateway/rooms.ts'
+import type { WorkerPool } from '../gateway/worker-pool.ts'
 import type { GatewaySettings, SessionDeps } from '../gateway/session-context.ts'
 import { ScriptedWorkers } from './scripted-workers.ts'
 import { TestClient } from './test-client.ts'
@@ -56,7 +57,9 @@ export function headOf(id: string, given: Partial<DocumentHead> = {}): DocumentH
   const log = { lastSeq: 0, coveredSeq: 0, bodyAhead: false }
   const times = { createdAtMs: 1, updatedAtMs: 1, titleChangedAtMs: 0 }
   const owner = { ownerId: 'ann', ownerName: 'ann', collectionId: null, sharedWith: [] }
-  return { workspaceId: 'default', id, key: nextKey++, version: 1, ...owner, ...times, sizeBytes: 2, facts, ...log, ...given }
+  const key = nextKey++
+  const lineage = `lineage-${String(key).padStart(8, '0')}`
+  return { workspaceId: 'default', id, key, lineage, version: 1, ...owner, ...times, sizeBytes: 2, facts, ...log, ...given }
 }
 
 export interface Bench extends AsyncDisposable {
@@ -68,7 +71,7 @@ export interface Bench extends AsyncDisposable {
   readonly issuer: TestIssuer
   readonly revoked: Set<string>
   readonly port: number
-  /** Opens a socket; `query` begins with `?`. */
+  /** Opens a socket, of an address of its own unless a header X-Forwarded-For names one; `query` begins with `?`. */
   open(query?: string, options?: ClientOptions, protocols?: string[]): Promise<TestClient>
   /** The HTTP answer instead of 101. */
   refused(
@@ -87,6 +90,7 @@ const SETTINGS: GatewaySettings = {
   corsOrigins: ['*'],
   authTimeoutMs: 10_000,
   maxUnauthenticatedSockets: 256,
+  trustedProxies: ['127.0.0.1'],
   wsBufferBytes: 8 * 1024 * 1024,
   maxPayloadBytes: 262_144,
   maxConnectionsPerWorkspace: 25,
@@ -132,8 +136,11 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   server.on('upgrade', gateway.handleUpgrade)
   const port = await listen(server)
   const clients: TestClient[] = []
-  const connect = (query: string, clientOptions: ClientOptions, protocols: string[] = []): WebSocket =>
-    new WebSocket(`ws://127.0.0.1:${port}/ws${query}`, protocols, { perMessageDeflate: true, ...clientOptions })
+  let strangers = 0
+  const connect = (query: string, clientOptions: ClientOptions, protocols: string[] = []): WebSocket => {
+    const headers = { 'X-Forwarded-For': `198.51.${strangers >> 8}.${strangers++ & 255}`, ...clientOptions.headers }
+    return new WebSocket(`ws://127.0.0.1:${port}/ws${query}`, protocols, { perMessageDeflate: true, ...clientOptions, headers })
+  }
 
   const bench: Bench = {
     gateway,

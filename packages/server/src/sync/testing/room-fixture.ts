@@ -7,6 +7,7 @@ import type { PutOutcome, PutRequest } from '../../documents/residents.port.ts'
 import type { Storage } from '../../drivers/sql/storage.ts'
 import type { RoomOptions } from '../room/room-host.ts'
 import { createDocument, openTestStorage, type TestClient, TestWorker, until } from './worker-harness.ts'
+import { patienceClock } from '../../kernel/testing/patience.ts'
 
 export const BODY = {
   pages: [{ id: 'c1', name: 'Canvas', shapes: [{ id: 's0', type: 'rect', x: 1 }] }],
@@ -137,9 +138,9 @@ export function guarding(documents: DocumentStore, check: () => void): DocumentS
 }
 
 export async function untilAsync(holds: () => Promise<boolean>, withinMs = 3_000): Promise<void> {
-  const deadline = performance.now() + withinMs
+  const givenUp = patienceClock(withinMs)
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`)
+    if (givenUp()) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

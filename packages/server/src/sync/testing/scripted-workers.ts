@@ -1,6 +1,6 @@
 import { readSync, syncFrame } from '@docrelay/protocol/codec'
 import type { EndedRun } from '../gateway/room-recovery.ts'
-import type { WorkerPool } from '../gateway/rooms.ts'
+import type { WorkerPool } from '../gateway/worker-pool.ts'
 import type { FromWorker, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 /**

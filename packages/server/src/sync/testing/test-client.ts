@@ -1,6 +1,7 @@
 import { jsonFrame, readJson } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { WebSocket } from 'ws'
+import { patienceClock } from '../../kernel/testing/patience.ts'
 
 export interface Closed {
   readonly code: number
@@ -8,6 +9,8 @@ export interface Closed {
 }
 
 const WAIT_MS = 5_000
+/** Between two looks at whether the patience has ended. */
+const LOOK_MS = 200
 
 /** A raw client: sends bytes, keeps every frame it gets, and waits for the next of a kind. */
 export class TestClient {
@@ -49,19 +52,24 @@ export class TestClient {
     this.send(jsonFrame(TAG.joinDoc, { docId }))
   }
 
-  /** The next frame with this tag that was not taken yet; frames of other tags before it are passed over. */
+  /**
+   * The next frame with this tag that was not taken yet; frames of other tags before it are passed over. Gives up after `waitMs` of a quiet
+   * machine.
+   */
   async next(tag: number, waitMs = WAIT_MS): Promise<Buffer> {
-    const timeout = AbortSignal.timeout(waitMs)
+    const givenUp = patienceClock(waitMs)
     for (;;) {
       while (this.#taken < this.frames.length) {
         const frame = this.frames[this.#taken++]
         if (frame?.[0] === tag) return frame
       }
-      if (timeout.aborted) throw new Error(`no frame with tag ${tag} within ${waitMs} ms; got ${this.tags().join(',')}`)
+      if (givenUp()) throw new Error(`no frame with tag ${tag} within ${waitMs} ms; got ${this.tags().join(',')}`)
       await new Promise<void>((resolve) => {
-        const wake = (): void => resolve()
-        this.#wake.push(wake)
-        timeout.addEventListener('abort', wake, { once: true })
+        const looking = setTimeout(resolve, LOOK_MS)
+        this.#wake.push(() => {
+          clearTimeout(looking)
+          resolve()
+        })
       })
     }
   }

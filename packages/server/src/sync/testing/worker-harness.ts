@@ -10,11 +10,13 @@ import { systemClock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
+import { systemTimers } from '../../kernel/timers.ts'
 import { DocumentWorker, type DocumentWorkerOptions } from '../workers/document-worker.ts'
 import { readSync, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { FromWorker, RoomTask, TaskOutcome } from '../worker-messages.ts'
+import { patienceClock } from '../../kernel/testing/patience.ts'
 
 /** Real SQLite in a directory of its own. */
 export async function openTestStorage(): Promise<Storage & { readonly url: string }> {
@@ -82,7 +84,10 @@ export class TestClient {
     })
   }
 
-  joinRoom(room: number, given: { readonly sub?: string; readonly canWrite?: boolean } = {}): void {
+  joinRoom(
+    room: number,
+    given: { readonly sub?: string; readonly canWrite?: boolean; readonly maxDocBytes?: number } = {},
+  ): void {
     this.room = room
     this.join++
     this.ordinal = 0
@@ -91,7 +96,9 @@ export class TestClient {
     this.canWrite = given.canWrite ?? true
     this.worker.joined.set(room, (this.worker.joined.get(room) ?? new Set()).add(this))
     const sub = given.sub ?? `user-${this.connection}`
-    this.worker.host.receive([{ kind: 'join', room, connection: this.connection, join: this.join, sub, canWrite: this.canWrite }])
+    const { connection, join, canWrite } = this
+    const rights = { canWrite, maxDocBytes: given.maxDocBytes ?? null }
+    this.worker.host.receive([{ kind: 'join', room, connection, join, sub, ...rights, knowsLineage: false }])
     this.send(0, syncFrame(SYNC.step1, Y.encodeStateVector(this.doc)).subarray(1))
   }
 
@@ -162,13 +169,14 @@ export class TestWorker {
       readonly updates: UpdateLog
       readonly recovery?: DocumentWorkerOptions['recovery']
     },
-    options: Partial<Pick<DocumentWorkerOptions, 'rooms' | 'clock' | 'watch' | 'log'>> = {},
+    options: Partial<Pick<DocumentWorkerOptions, 'rooms' | 'clock' | 'timers' | 'watch' | 'log'>> = {},
   ) {
     this.host = new DocumentWorker({
       documents: stores.documents,
       updates: stores.updates,
       recovery: stores.recovery ?? { capture: () => Promise.resolve({ kind: 'unchanged' }) },
       clock: systemClock,
+      timers: systemTimers,
       random: systemRandom,
       log: silentLogger,
       ...options,
@@ -259,9 +267,9 @@ export class TestWorker {
 
 /** Resolves once `holds`, fails after `withinMs`. */
 export async function until(holds: () => boolean, withinMs = 3_000): Promise<void> {
-  const deadline = performance.now() + withinMs
+  const givenUp = patienceClock(withinMs)
   while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`)
+    if (givenUp()) throw new Error(`did not hold within ${withinMs} ms: ${holds.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
@@ -275,7 +283,7 @@ export function gatedUpdates(updates: UpdateLog): { readonly updates: UpdateLog;
       load: (key) => updates.load(key),
       after: (key, seq) => updates.after(key, seq),
       compact: (key, snapshot) => updates.compact(key, snapshot),
-      rebuild: (key, update, vector, detail) => updates.rebuild(key, update, vector, detail),
+      rebuild: (key, rebuilt) => updates.rebuild(key, rebuilt),
       async append(records) {
         if (state === 'closed') await new Promise<void>((resolve) => waiting.push(resolve))
         if (state === 'failing') throw new RelayError('NOT_PERSISTED', 'the disk is full')

@@ -1,15 +1,16 @@
 import type { DocumentStore } from '../../documents/document-store.port.ts'
 import { Beats } from '../../kernel/beats.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { ownThreadMs } from '../../kernel/processor-time.ts'
 import { Pacer } from '../../kernel/pacer.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import { UpdateGuard } from '../guard/guard.ts'
 import { Room } from '../room/room.ts'
 import {
   ClientIdBudget,
-  CpuBudget,
   LoadSlots,
   noWatch,
   ROOM_OPTIONS,
@@ -21,16 +22,24 @@ import { AppendQueue } from '../room/room-log.ts'
 import { openScratchPool } from '../room/room-scratch.ts'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
+import { TurnTaker } from './turn-taker.ts'
 
 export interface DocumentWorkerOptions {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
   readonly recovery: Pick<RecoveryStore, 'capture'>
   readonly clock: Clock
+  readonly timers: Timers
   readonly random: Random
   readonly log: Logger
   readonly watch?: Watch
   readonly rooms?: Partial<RoomOptions>
+  /** Processor time of this thread; a test may give its own. */
+  readonly processorMs?: () => number
+  /** Runs what is left of the turns after other events were handled; `setImmediate` when absent. */
+  readonly soon?: (work: () => void) => void
+  /** Workers that share the processors, this one included; 1 when absent. */
+  readonly workers?: number
   /** Gets the messages of one turn. */
   readonly post: (messages: readonly FromWorker[]) => void
 }
@@ -39,6 +48,8 @@ const REPORT_MS = 500
 /** How long a busy worker gathers what goes to the main thread. */
 const POST_WIDEST_MS = 4
 const LOADS_AT_ONCE = 2
+/** Other workers are told of what a workspace used once it comes to this much. */
+const TELL_SPENT_MS = 5
 
 /**
  * Hosts the rooms of one worker: hands messages to them, gathers what they emit and append during a turn, and reports twice a second. [C2]
@@ -52,35 +63,52 @@ export class DocumentWorker {
   /** Something of it must not wait for the next beat. */
   private due = false
   private depth = 0
-  private readonly turning = new Set<{ flushTurn(): void }>()
+  private readonly turns: TurnTaker
   /** Running totals since the worker started. */
   private readonly counters: Record<string, number> = {}
   private appendSeconds: number[] = []
-  private readonly reportTimer: NodeJS.Timeout
+  private cancelReport: () => void
   private readonly posts: Pacer
   private draining: Promise<void> | null = null
 
   constructor(given: DocumentWorkerOptions) {
     this.given = given
-    const { clock } = given
+    const { clock, timers } = given
     const options = { ...ROOM_OPTIONS, ...given.rooms }
     const queue = new AppendQueue({
       updates: given.updates,
       monotonicMs: () => clock.monotonicMs(),
       onSeconds: (seconds) => this.appendSeconds.push(seconds),
     })
+    const processorMs = given.processorMs ?? ownThreadMs
+    this.turns = new TurnTaker({
+      clock,
+      timers,
+      processorMs,
+      workers: given.workers ?? 1,
+      soon: given.soon ?? setImmediate,
+      isBetween: () => this.depth === 0,
+      again: () => this.turn(() => undefined),
+      flush: () => this.flush(),
+    })
+    const owesMs = (workspaceId: string): number => this.turns.workspaceOwesMs(workspaceId)
     this.host = {
       ...given,
       options,
       queue,
       guard: new UpdateGuard(),
-      scratch: openScratchPool(),
+      scratch: openScratchPool({
+        slots: new LoadSlots(1, owesMs),
+        clock,
+        charge: (workspaceId, tookMs) => this.turns.charge(workspaceId, 0, tookMs),
+      }),
       watch: given.watch ?? noWatch,
-      cpu: new CpuBudget(options),
+      processorMs,
+      turns: this.turns,
       clientIds: new ClientIdBudget(),
-      loads: new LoadSlots(LOADS_AT_ONCE),
+      loads: new LoadSlots(LOADS_AT_ONCE, owesMs),
       undecodable: new Set(),
-      beats: new Beats({ clock, run: (work) => this.beat(work) }),
+      beats: new Beats({ clock, timers, run: (work) => this.beat(work) }),
       emit: (message) => {
         this.outgoing.push(message)
         this.due = true
@@ -91,11 +119,11 @@ export class DocumentWorker {
         this.counters[counter] = (this.counters[counter] ?? 0) + by
       },
       turn: (work) => this.turn(work),
-      after: (delayMs, work) => setTimeout(() => this.turn(work), delayMs).unref(),
-      atTurnEnd: (room) => this.turning.add(room),
+      after: (delayMs, work) => timers.after(delayMs, () => this.turn(work)),
+      afterTurns: (room) => this.turns.afterTurns(room),
     }
-    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock, run: () => this.postAll() })
-    this.reportTimer = setInterval(() => this.report(), REPORT_MS).unref()
+    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock, timers, run: () => this.postAll() })
+    this.cancelReport = this.reportLater()
   }
 
   receive(batch: readonly ToWorker[]): void {
@@ -109,14 +137,14 @@ export class DocumentWorker {
     this.depth++
     try {
       work()
-      if (this.depth === 1) {
-        for (const room of this.turning) room.flushTurn()
-        this.turning.clear()
-      }
+      if (this.depth === 1) this.turns.take()
     } finally {
       this.depth--
     }
-    if (this.depth > 0) return
+    if (this.depth === 0) this.flush()
+  }
+
+  private flush(): void {
     this.host.queue.flush()
     if (this.due) this.posts.request()
   }
@@ -127,14 +155,24 @@ export class DocumentWorker {
   }
 
   private postAll(): void {
+    this.tellSpent()
     const messages = this.outgoing
     this.outgoing = []
     this.due = false
     if (messages.length > 0) this.given.post(messages)
   }
 
+  /** Smaller amounts are added up here and sent together, since each message costs time itself. */
+  private tellSpent(): void {
+    const spent = this.turns.takeSpent(TELL_SPENT_MS)
+    if (spent.length > 0) this.outgoing.push({ kind: 'spent', workspaces: spent })
+  }
+
   private handle(message: ToWorker): void {
     switch (message.kind) {
+      case 'spent':
+        this.turns.spentElsewhere(message.workspaces)
+        return
       case 'open':
         this.open(message)
         return
@@ -172,9 +210,16 @@ export class DocumentWorker {
     return this.draining
   }
 
+  private reportLater(): () => void {
+    return this.given.timers.after(REPORT_MS, () => {
+      this.report()
+      this.cancelReport = this.reportLater()
+    })
+  }
+
   private report(): void {
     const now = this.host.clock.monotonicMs()
-    this.host.cpu.sweep(now)
+    this.turns.sweep()
     let cacheBytes = 0
     let oldestUnsavedMs = 0
     for (const room of this.rooms.values()) {
@@ -189,7 +234,7 @@ export class DocumentWorker {
 
   /** Forgets everything at once, storing nothing. */
   abandon(): void {
-    clearInterval(this.reportTimer)
+    this.cancelReport()
     for (const room of Array.from(this.rooms.values())) room.close({ kind: 'evicted' })
   }
 

@@ -12,6 +12,7 @@ import { quadratic } from '../testing/update-writer.ts'
 import { createDocument, openTestStorage, until } from '../testing/worker-harness.ts'
 import { sharedWatch, type Running, Watchdog, watchedMemory } from './watchdog.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
+import { stopwatch } from '../../kernel/testing/patience.ts'
 
 describe('the watchdog', () => {
   const running = { room: 3, connection: 4, join: 1, ordinal: 9, bytes: 100 }
@@ -188,7 +189,8 @@ describe('worker threads', () => {
       count: 2,
       storagePort: () => storage.workerPort(),
       log: silentLogger,
-      options: { heapMiB: 256 },
+      // Nothing is cut: what takes too long at once has to be seen to by the watchdog.
+      options: { heapMiB: 256, rooms: { cutMs: Number.POSITIVE_INFINITY } },
     })
     workers.onMessage((worker, message) => got.push({ worker, message }))
     workers.onEnded((worker, running) => ends.push({ worker, running }))
@@ -203,7 +205,8 @@ describe('worker threads', () => {
   async function open(worker: number, head: DocumentHead): Promise<number> {
     const room = ++rooms
     workers.post(worker, { kind: 'open', room, ref: { workspaceId: head.workspaceId, id: head.id }, key: head.key })
-    workers.post(worker, { kind: 'join', room, connection: room, join: 1, sub: 'ann', canWrite: true })
+    const rights = { canWrite: true, maxDocBytes: null, knowsLineage: false }
+    workers.post(worker, { kind: 'join', room, connection: room, join: 1, sub: 'ann', ...rights })
     await until(() => got.some(({ message }) => message.kind === 'opened' && message.room === room), 10_000)
     return room
   }
@@ -220,7 +223,8 @@ describe('worker threads', () => {
     const doc = new Y.Doc()
     for (let i = 0; i < 9; i++) doc.getMap('some other root').set(`${i}`, 'x'.repeat(1024 * 1024))
     const update = Y.encodeStateAsUpdate(doc)
-    await storage.updates.rebuild(head.key, update, Y.encodeStateVector(doc), 'for the test')
+    const stateVector = Y.encodeStateVector(doc)
+    await storage.updates.rebuild(head.key, { lastSeq: 0, update, stateVector, detail: 'for the test', nowMs: 1 })
     const room = await open(workers.leastLoaded(ref), head)
     const heavyWorker = workers.leastLoaded(ref, head.sizeBytes)
     expect(heavyWorker).toBe(workers.count + 1)
@@ -254,14 +258,14 @@ describe('worker threads', () => {
     const room = await open(0, bad)
     const other = await open(1, good)
     const before = (await storage.documents.read(bad))?.head.lastSeq
-    const startedAt = performance.now()
+    const took = stopwatch()
     send(0, room, 1, SYNC.update, quadratic(16_000))
     const doc = new Y.Doc()
     doc.getMap('shapes:c').set('a', { id: 'a' })
     send(1, other, 1, SYNC.update, Y.encodeStateAsUpdate(doc))
     await until(() => settled(other, 1), 1_000)
     await until(() => ends.length === 1, 8_000)
-    expect(performance.now() - startedAt).toBeLessThan(4_500)
+    expect(took()).toBeLessThan(4_500)
     expect(ends[0]).toMatchObject({ worker: 0, running: { room, connection: room, join: 1, ordinal: 1 } })
     expect((await storage.documents.read(bad))?.head.lastSeq).toBe(before)
     expect(workers.leastLoaded({ workspaceId: bad.workspaceId, id: bad.id })).toBe(workers.count)
@@ -271,16 +275,5 @@ describe('worker threads', () => {
     await until(() => settled(again, 1))
     const apart = await open(workers.count, await createDocument(storage.documents))
     expect(apart).toBeGreaterThan(0)
-  }, 30_000)
-
-  it('[G9] small steps of Y5 are charged to their sender', async () => {
-    const head = await createDocument(storage.documents)
-    const room = await open(1, head)
-    for (let i = 0; i < 40; i++) send(1, room, i + 1, SYNC.update, quadratic(2_500, i * 2_500))
-    await until(
-      () =>
-        got.some(({ message }) => message.kind === 'refused' && message.connection === room && message.code === 'ERR_RATE_LIMIT'),
-      10_000,
-    )
-  }, 20_000)
+  })
 })

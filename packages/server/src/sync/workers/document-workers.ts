@@ -2,12 +2,14 @@ import { setImmediate } from 'node:timers'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { DocumentRef } from '../../documents/document-store.port.ts'
 import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { systemTimers, type Timers } from '../../kernel/timers.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { Pacer } from '../../kernel/pacer.ts'
 import { threadCpuMs } from '../../kernel/processor-time.ts'
 import { type Batch, packToWorker, unpackFromWorker } from './document-batch.ts'
 import { HeavyDocuments, Quarantine } from './document-quarantine.ts'
 import type { RoomOptions } from '../room/room-host.ts'
+import { Turns } from '../turns.ts'
 import { type Running, Watchdog, watchedMemory } from './watchdog.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
@@ -16,6 +18,7 @@ export interface DocumentWorkersOptions {
   /** Heap of one worker; beyond it the worker ends as a stuck one does. [C8] */
   readonly heapMiB?: number
   readonly clock?: Clock
+  readonly timers?: Timers
 }
 
 /** What the entry of a worker thread is given. */
@@ -23,6 +26,8 @@ export interface WorkerStart {
   readonly storage: MessagePort
   readonly memory: SharedArrayBuffer
   readonly rooms: Partial<RoomOptions>
+  /** How many workers share the processors. */
+  readonly workers: number
 }
 
 /** What a worker thread sends: messages of one turn, or a log line. */
@@ -95,11 +100,14 @@ class Workers implements DocumentWorkers {
   private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
   private readonly heavy = new HeavyDocuments()
   private readonly documents = new Map<number, DocumentRef>()
+  /** What workspaces used of all workers, for a worker that starts. */
+  private readonly spent = new Turns<never>()
   /** Jobs that may end a room. */
   private readonly leaving = new Map<number, number>()
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
-  private readonly look: NodeJS.Timeout
+  private readonly timers: Timers
+  private cancelLook: () => void
   private flushing = false
   private posted = 0
   private readonly posts: Pacer
@@ -107,15 +115,23 @@ class Workers implements DocumentWorkers {
 
   constructor(given: Parameters<typeof openDocumentWorkers>[0]) {
     this.clock = given.options.clock ?? systemClock
+    this.timers = given.options.timers ?? systemTimers
     this.given = given
     this.count = given.count
-    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock: this.clock, run: () => this.flushAll() })
+    this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
     for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
       // The others start when a document is first sent to them.
       if (worker < given.count) this.start(worker)
     }
-    this.look = setInterval(() => this.watch(), LOOK_MS).unref()
+    this.cancelLook = this.lookLater()
+  }
+
+  private lookLater(): () => void {
+    return this.timers.after(LOOK_MS, () => {
+      this.cancelLook = this.lookLater()
+      this.watch()
+    })
   }
 
   private start(worker: number): void {
@@ -124,7 +140,7 @@ class Workers implements DocumentWorkers {
     const memory = watchedMemory()
     const storage = this.given.storagePort()
     const { rooms = {}, heapMiB = HEAP_MIB } = this.given.options
-    const workerData: WorkerStart = { storage, memory, rooms }
+    const workerData: WorkerStart = { storage, memory, rooms, workers: this.count }
     const resourceLimits = { maxOldGenerationSizeMb: worker === this.heavyWorker ? 2 * heapMiB : heapMiB }
     const thread = new Worker(ENTRY, { workerData, transferList: [storage], resourceLimits, name: `documents-${worker}` })
     slot.thread = thread
@@ -137,6 +153,8 @@ class Workers implements DocumentWorkers {
     )
     thread.on('exit', () => this.ended(worker, thread))
     thread.unref()
+    const debts = this.spent.workspaceDebts(this.clock.monotonicMs())
+    if (debts.length > 0) slot.queue.unshift({ kind: 'spent', workspaces: debts })
     this.flush(worker)
   }
 
@@ -164,7 +182,7 @@ class Workers implements DocumentWorkers {
         return
       }
       slot.ending = true
-      this.given.log.error('worker.stuck', 'A document worker did not come back in time and is ended.', {
+      this.given.log.error('worker.stuck', 'A document worker did not answer in time and is ended.', {
         worker,
         room: stuck.room,
         bytes: stuck.bytes,
@@ -185,7 +203,7 @@ class Workers implements DocumentWorkers {
     if (document !== undefined) this.quarantine.note(document)
     const early = this.clock.monotonicMs() - slot.startedMs < EARLY_MS && running === null
     slot.failedStarts = early ? slot.failedStarts + 1 : 0
-    if (early) setTimeout(() => this.start(worker), Math.min(LONGEST_PAUSE_MS, 50 * 2 ** slot.failedStarts)).unref()
+    if (early) this.timers.after(Math.min(LONGEST_PAUSE_MS, 50 * 2 ** slot.failedStarts), () => this.start(worker))
     else this.start(worker)
     for (const listener of this.endListeners) listener(worker, running)
   }
@@ -255,9 +273,24 @@ class Workers implements DocumentWorkers {
         if (room !== undefined && message.outcome.kind !== 'busy') this.forget(slot, room)
         return
       }
+      case 'heavy':
+        this.noteWeight(message.room, true)
+        return
+      case 'spent':
+        this.tellSpent(slot, message.workspaces)
+        return
       case 'drained':
         slot.onDrained?.()
     }
+  }
+
+  /** What a workspace uses of one worker counts in all of them. [G9] */
+  private tellSpent(from: Slot, workspaces: readonly (readonly [string, number])[]): void {
+    const nowMs = this.clock.monotonicMs()
+    this.spent.spentElsewhere(workspaces, nowMs)
+    this.spent.sweep(nowMs)
+    for (const slot of this.slots) if (slot !== from && slot.thread !== null) slot.queue.push({ kind: 'spent', workspaces })
+    this.flushAll()
   }
 
   private noteWeight(room: number, heavy: boolean): void {
@@ -290,7 +323,7 @@ class Workers implements DocumentWorkers {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.slots.map((slot, worker) => this.drain(slot, worker)))
     this.closed = true
-    clearInterval(this.look)
+    this.cancelLook()
     await Promise.all(this.slots.flatMap(({ thread }) => (thread === null ? [] : [thread.terminate()])))
   }
 
@@ -298,9 +331,9 @@ class Workers implements DocumentWorkers {
     if (slot.thread === null) return Promise.resolve()
     slot.thread.ref()
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, DRAIN_MS)
+      const cancel = this.timers.after(DRAIN_MS, resolve)
       slot.onDrained = () => {
-        clearTimeout(timer)
+        cancel()
         resolve()
       }
       this.post(worker, { kind: 'drain' })

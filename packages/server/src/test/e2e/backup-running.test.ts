@@ -11,6 +11,7 @@ import { relayCommand, relayCommandHere } from '../relay-command.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
 import { pause } from '../wire-client.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'relay-backup-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -44,7 +45,9 @@ const stores = await storesUnderTest()
 describe.each(stores)('a backup beside a relay that is written to, on $name', ({ name, env, remove }) => {
   afterAll(remove)
 
-  it('[OPS-9] [OPS-10] [OPS-11] holds everything acknowledged before it began, and is restored as it was', async () => {
+  it('[OPS-9] [OPS-10] [OPS-11] a backup holds everything acknowledged before it began, and restores it unchanged', {
+    timeout: patience(120_000),
+  }, async () => {
     await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...env }, mcp: 'local' })
     await createDocuments(relay, 50)
     const blob = await putBlob(relay, someBytes(100_000))
@@ -83,5 +86,5 @@ describe.each(stores)('a backup beside a relay that is written to, on $name', ({
     await second.stop()
     expect(await relayCommandHere(dataDir, ['verify'], newEnv)).toMatchObject({ code: 0 })
     await server?.[Symbol.asyncDispose]()
-  }, 120_000)
+  })
 })

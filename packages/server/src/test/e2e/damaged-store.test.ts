@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { snapshotChecksum } from '../../drivers/sql/checksum.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { logged, type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { changeStored, isCovered, storedHead, storedRows } from '../store-file.ts'
 
 let relay: RelayUnderTest
@@ -56,10 +56,21 @@ const refusalOf = (call: Promise<unknown>) =>
 const FLIPPED = `cast(substr(bytes, 1, length(bytes) / 2) || x'5a' || substr(bytes, length(bytes) / 2 + 2) as blob)`
 
 describe('damage while the relay is stopped', () => {
+  /** What an editor kept of the document `rebuilt` before its log was damaged. */
+  let copy: { readonly update: Uint8Array; readonly lineage: string }
+
   beforeAll(async () => {
     for (const id of ['older', 'rebuilt', 'undecodable', 'behind', 'gap', 'whole']) {
       await create(id)
-      ;(await edit(id, 'live')).destroy()
+      const client = await edit(id, 'live')
+      if (id === 'rebuilt') {
+        const paragraph = new Y.XmlElement('paragraph')
+        paragraph.insert(0, [new Y.XmlText('typed once')])
+        client.doc.getXmlFragment('prose:one').push([paragraph])
+        await saved(client)
+        copy = { update: Y.encodeStateAsUpdate(client.doc), lineage: client.state.lineage ?? '' }
+      }
+      client.destroy()
       if (id === 'behind' || id === 'gap') await recovery('POST', `${id}/recovery/capture`)
     }
     // A stop leaves a snapshot of every document, and a body that holds all of it.
@@ -112,8 +123,28 @@ describe('damage while the relay is stopped', () => {
     expect(await shapesOverSocket('rebuilt')).toEqual(expected)
     expect(await shapesOverRest('rebuilt')).toEqual(expected)
     expect(setAside('rebuilt').map(({ kind }) => kind)).toEqual(expect.arrayContaining(['snapshot', 'update']))
+    await logged(relay, 'document.rebuilt', '"rebuilt"')
     expect(relay.logLines.filter((line) => line.includes('document.rebuilt') && line.includes('"rebuilt"'))).toHaveLength(1)
   })
+
+  it.each([
+    ['names its lineage', true, 'ERR_LINEAGE'],
+    ['names no lineage', false, 'ERR_DELETED'],
+  ])(
+    '[YDOC-11] [WS-62] a copy of before the rebuilding that %s is not merged beside the same content',
+    async (_, named, refusal) => {
+      const doc = new Y.Doc()
+      Y.applyUpdate(doc, copy.update)
+      const errors: string[] = []
+      const onError = ({ code }: { code: string }) => void errors.push(code)
+      const client = relay.sync('rebuilt', {}, { doc, onError, ...(named && { lineage: copy.lineage }) })
+      await until('the refusal, or the merge', () => errors.length > 0 || client.state.saved === 'saved')
+      expect(errors).toEqual([refusal])
+      client.destroy()
+      const { richTextPages } = (await relay.rest().getDocument('rebuilt')) as unknown as { richTextPages: { content: string }[] }
+      expect(richTextPages[0]?.content.match(/typed once|bold/g)).toEqual(['bold', 'typed once'])
+    },
+  )
 
   it('[YDOC-11] a snapshot that has its checksum and cannot be decoded is rebuilt as soon as that shows', async () => {
     expect(await shapesOverRest('undecodable')).toEqual(['live', 's1'])
@@ -153,6 +184,12 @@ describe('damage while the relay is stopped', () => {
     expect(client.state.synced).toBe(false)
     expect(client.doc.getMap('shapes:canvas').size).toBe(1)
     expect(await refusalOf(relay.rest().getDocument(id))).toBe('503 UNAVAILABLE')
+    const answer = await relay.fetch(`/api/docs/${id}`, { headers: { authorization: `Bearer ${relay.token()}` } })
+    expect([answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      '60',
+      expect.objectContaining({ error: expect.stringContaining(`relay repair ${id}`), retryAfterMs: 60_000 }),
+    ])
+    expect(relay.logLines.findLast((line) => line.includes('document.unavailable'))).toContain('relay repair')
     expect(await refusalOf(relay.rest().putDocument(id, { name: 'over it' }))).toMatch(/^503 /)
     expect(rowsOf()).toEqual(before)
     client.destroy()

@@ -51,7 +51,7 @@ describe('a deleted document', () => {
     ann.destroy()
   })
 
-  it('[LIFE-23] [YDOC-8] what was left of an earlier life does not enter a document made anew under the same id', async () => {
+  it('[LIFE-23] [YDOC-8] nothing of an earlier life enters a new document with the same id', async () => {
     await create('again')
     const ann = await opened('again')
     setShape(ann, 'old life')

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 let relay: RelayUnderTest
 let documents = 0
@@ -185,7 +186,9 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       fresh.destroy()
     })
 
-    it('[LIFE-28] SIGTERM closes sockets with 1012, saves, and exits 0; a client comes back by itself', async () => {
+    it('[LIFE-28] SIGTERM closes sockets with 1012, saves, and exits 0; a client comes back by itself', {
+      timeout: patience(40_000),
+    }, async () => {
       const id = await document()
       const ann = relay.sync(id)
       await saved(ann)
@@ -199,7 +202,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       await until('the client to be back', () => ann.state.saved === 'saved', 20_000)
       expect((await get(id)).richTextPages[0]?.content).toContain('before the stop and while it was down')
       ann.destroy()
-    }, 40_000)
+    })
 
     it('[AUTH-14] a revocation survives a restart and closes live sockets', async () => {
       const id = await document()

@@ -5,6 +5,7 @@ import * as Y from 'yjs'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { encodePresence, openWire, pause, type WireClient } from '../wire-client.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 
@@ -71,7 +72,7 @@ describe.concurrent('document events of tools', () => {
     expect(version).toBe(7)
     expect(stranger.jsonOf(TAG.docEvent)).toEqual([])
     for (const client of [reader, stranger]) client.socket.close()
-  }, 20_000)
+  })
 })
 
 describe.concurrent('presence of agents', () => {
@@ -113,19 +114,21 @@ describe.concurrent('presence of agents', () => {
     expect(tags.indexOf(TAG.awareness)).toBeLessThan(tags.indexOf(TAG.sync))
     expect(tags).toContain(TAG.awareness)
     await host.call('set_prose', { ...at, content: 'by another' })
-    await agent.call('set_prose', { ...at, content: 'again' })
     const lastMs = performance.now()
+    await agent.call('set_prose', { ...at, content: 'again' })
     await until('both agents', () => seen.agents().length === 2 && echoed.agents().length === 2)
+    const where = { page: pageId, selection: [expect.stringMatching(/^blk-/)] }
     expect(seen.agents().map(({ user }) => user)).toEqual([
-      { id: 'ann', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent' },
-      { id: 'olga', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent' },
+      { id: 'ann', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent', ...where },
+      { id: 'olga', name: 'Agent', color: expect.stringMatching(/^#[0-9a-f]{6}$/), kind: 'agent', ...where },
     ])
     expect(new Set(seen.agents().map(({ id }) => id)).size).toBe(2)
     const late = await enter(docId)
     const arrived = watch(late)
     await until('one who comes late to see them', () => late.present().flat().length === 2)
     await until('the agents to go', () => seen.agents().length === 0 && echoed.agents().length === 0, 12_000)
-    expect(performance.now() - lastMs).toBeGreaterThan(7_500)
+    // The last write was later than that.
+    expect(performance.now() - lastMs).toBeGreaterThan(7_900)
     await pause(500)
     expect(
       ann
@@ -135,7 +138,7 @@ describe.concurrent('presence of agents', () => {
     ).toHaveLength(2)
     for (const one of [seen, echoed, arrived]) one.end()
     for (const client of [ann, echoing, late]) client.socket.close()
-  }, 30_000)
+  })
 
   it('[PRES-3] goes with the relay', async () => {
     await using own = await startRelayUnderTest({ mcp: 'local' })
@@ -143,7 +146,7 @@ describe.concurrent('presence of agents', () => {
     const { id, prosePageId } = await member.call('create_document', {})
     const ann = await (await openWire(own)).enter(own.token(ANN), String(id), ['ack'])
     await member.call('set_prose', { docId: id, pageId: prosePageId, content: 'live' })
-    await until('the agent', () => ann.present().length === 1)
+    await until('the agent', () => ann.present().length > 0)
     const ended = own.stop()
     await until('the agent to go', () => ann.present().flat().at(-1)?.state === null)
     expect(await ended).toBe(0)
@@ -153,13 +156,12 @@ describe.concurrent('presence of agents', () => {
         .flat()
         .map(({ client }) => client),
     ).toHaveLength(2)
-  }, 20_000)
+  })
 
   it('[PRES-3] makes no participant: who leaves last leaves a recovery point, agents or not', async () => {
     const { docId, pageId } = await created('Participants')
     const ann = await enter(docId)
-    ann.update(ann.put('typed'))
-    await until('the ack', () => ann.acks().length > 0)
+    await ann.write(ann.put('typed'))
     await agent.call('set_prose', { docId, pageId, content: 'live' })
     const points = async () => (await relay.rest(ANN).recoveryPoints(docId)).length
     const before = await points()
@@ -170,10 +172,12 @@ describe.concurrent('presence of agents', () => {
     await agent.call('set_prose', { docId, pageId, content: 'nobody is there' })
     await pause(1_000)
     expect(await points()).toBe(after)
-  }, 20_000)
+  })
 })
 
-it('[CONC-4] [CONC-5] [CONC-8] twenty people and five agents in one document for a while: everybody keeps every word', async () => {
+it('[CONC-4] [CONC-5] [CONC-8] twenty people and five agents in one document for a while: everybody keeps every word', {
+  timeout: patience(40_000),
+}, async () => {
   const { docId, pageId } = await created('Hot')
   const blocks = Array.from({ length: 5 }, (_, i) => `<p id="blk-${i}">begin</p>`).join('')
   await agent.call('set_prose', { docId, pageId, content: blocks, format: 'html' })
@@ -201,7 +205,7 @@ it('[CONC-4] [CONC-5] [CONC-8] twenty people and five agents in one document for
       await agent.call(n % 2 === 0 ? 'set_prose' : 'insert_block', { docId, pageId, id, content: word })
     }
   })
-  await pause(4_000)
+  await until('enough words', () => expected.length > 400, 20_000)
   running = false
   await Promise.all([...typing, ...writing])
   await saved(...people.map(({ client }) => client))
@@ -212,8 +216,7 @@ it('[CONC-4] [CONC-5] [CONC-8] twenty people and five agents in one document for
   const times = (word: string) => stored.split(word).length - 1
   expect(expected.flatMap((word) => (times(word) === 1 ? [] : [`${word} ${times(word)} times`]))).toEqual([])
   for (const [id, word] of last) expect(stored).toContain(`id="${id}">${word}<`)
-  expect(expected.length).toBeGreaterThan(200)
   const pages = () => people.map(({ client }) => client.doc.getXmlFragment(`prose:${pageId}`).toString())
   await until('all to show the same', () => new Set(pages()).size === 1)
   for (const { client } of people) client.destroy()
-}, 40_000)
+})

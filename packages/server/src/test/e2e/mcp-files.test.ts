@@ -6,7 +6,7 @@ import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { readS3Address } from '../../drivers/s3/s3-address.ts'
 import { type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 const MIB = 1_048_576
@@ -66,6 +66,40 @@ describe('files kept on disk', () => {
   })
 })
 
+describe('files that an agent adds', () => {
+  let relay: RelayUnderTest
+  beforeAll(async () => void (relay = await startRelayUnderTest({ mcp: 'local' })))
+  afterAll(() => relay?.[Symbol.asyncDispose]())
+
+  it.each([
+    ['cold', false],
+    ['live', true],
+  ] as const)(
+    '[FILE-5] [FILE-7] [FILE-9] to a %s document are read back whole, named by the document, and there after a restart',
+    async (kind, isLive) => {
+      const rest = relay.rest(ANN)
+      await rest.putDocument(kind, { name: 'F', pages: [{ id: 'c', name: 'C', shapes: [] }], richTextPages: [] } as never)
+      if (isLive) await saved(relay.sync(kind, ANN))
+      const agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+      const bytes = someBytes(70_000, isLive ? 8 : 9)
+      const base64 = Buffer.from(bytes).toString('base64')
+      const call = { docId: kind, pageId: 'c', fileName: 'a.png', base64, requestId: kind }
+      const added = await agent.call('add_file', call)
+      expect(added).toMatchObject({ hash: hashOf(bytes), size: 70_000, fileCategory: 'image', mimeType: 'image/png' })
+      await relay.kill()
+      await relay.restart()
+      const after = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+      expect(await after.call('add_file', call)).toEqual({ ...added, replayed: true })
+      expect((await after.call('list_files', { docId: kind }))['files']).toMatchObject([
+        { id: added['shapeId'], inStore: true, sizeBytes: 70_000, blobRef: hashOf(bytes) },
+      ])
+      expect(await after.call('get_file', { docId: kind, blobRef: `blob://${hashOf(bytes)}` })).toMatchObject({ base64 })
+      const { blobReferences } = (await rest.getDocument(kind)) as unknown as { readonly blobReferences: readonly string[] }
+      expect(blobReferences).toEqual([hashOf(bytes)])
+    },
+  )
+})
+
 describe('files kept in an object store', () => {
   let s3: S3UnderTest
   let relay: RelayUnderTest
@@ -80,7 +114,7 @@ describe('files kept in an object store', () => {
         RELAY_MCP_BLOB_URL_TTL_SECS: '3',
       },
     })
-  }, 30_000)
+  })
   afterAll(async () => {
     await relay?.[Symbol.asyncDispose]()
     await s3?.[Symbol.asyncDispose]()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 
@@ -33,6 +34,11 @@ const FLAWS: readonly (readonly [tool: string, args: Members, code: string, argu
   ['list_files', { cursor: 'x' }, 'ERR_BAD_ARGUMENT', 'cursor'],
   ['get_table', { ...at, tableIndex: 0, anchor: 'a' }, 'ERR_BAD_ARGUMENT', 'tableIndex'],
   ['get_table', { ...at, anchor: ' ' }, 'ERR_ANCHOR_EMPTY'],
+  ['add_file', { ...at, fileName: 'a' }, 'ERR_BAD_SOURCE'],
+  ['add_file', { ...at, fileName: 'a/b', base64: '' }, 'ERR_BAD_FILE_NAME'],
+  ['add_file', { ...at, fileName: 'a', base64: 'x' }, 'ERR_BAD_BASE64'],
+  ['add_file', { ...at, fileName: 'a', blobRef: 'x' }, 'ERR_BAD_BLOB_REF'],
+  ['add_file', { ...at, fileName: 'a', url: 'x' }, 'ERR_BAD_URL'],
   ['get_file', {}, 'ERR_BAD_ARGUMENT', 'id'],
   ['get_file', { hash: 'x' }, 'ERR_BAD_BLOB_REF'],
   ['rename_document', { name: ' ' }, 'ERR_BAD_ARGUMENT', 'name'],
@@ -74,6 +80,19 @@ describe('the order of checks', () => {
   )
 })
 
+/** What the rows say is refused, as far as it shows without a document. */
+const ROW_FLAWS = TOOL_ROWS.flatMap((row) =>
+  Object.entries(row.errors).flatMap(([code, args]) =>
+    args !== null && row.bucket === 'write' && row.flaw?.(args) ? [{ name: row.name, code, args }] : [],
+  ),
+)
+
+describe('the errors of the rows', () => {
+  it.each(ROW_FLAWS)('[MCP-3] $code of $name comes before the document and the right', async ({ name, code, args }) => {
+    for (const agent of [ann, viewer]) expect(await agent.refused(name, { docId: 'never', ...args })).toMatchObject({ code })
+  })
+})
+
 interface Schema {
   readonly type?: unknown
   readonly enum?: readonly string[]
@@ -93,6 +112,9 @@ function fitting(name: string, { type, enum: choices, items, minItems = 0, prope
   return type === 'integer' || type === 'number' ? 1 : type === 'boolean' ? false : 'x'
 }
 
+/** Schemas leave some members open, for which their tools have codes of their own. */
+const isJudgedByTool = ({ type, enum: choices }: Schema): boolean => type === undefined && choices === undefined
+
 const takesText = ({ type, enum: choices }: Schema): boolean => choices === undefined && [type].flat().includes('string')
 
 /** Values of every kind but those that a schema takes. */
@@ -106,7 +128,10 @@ function misfitting(schema: Schema): readonly unknown[] {
     ...(isNumber ? [] : [0, -1, 1.5]),
     ...(type === 'boolean' ? [] : [true, false]),
     ...(type === 'integer' ? [1.5, -1e-9] : []),
-    ...(choices === undefined ? [] : [choices.join(','), choices[0]?.toUpperCase(), `${choices[0]} `]),
+    // Some choices are capital letters anyway.
+    ...(choices ?? [])
+      .slice(0, 1)
+      .flatMap((one) => [`${one},${one}`, `${one} `, ...(one === one.toUpperCase() ? [] : [one.toUpperCase()])]),
   ]
 }
 
@@ -130,6 +155,7 @@ describe('the arguments of every tool', () => {
       for (const [argument, schema] of Object.entries(properties)) {
         const misfits = misfitting(schema).map((value) => ({ ...right, [argument]: value }))
         const missing = required.includes(argument) ? [{ ...right, [argument]: null }] : []
+        if (isJudgedByTool(schema)) continue
         for (const refused of await codesOf(tool, [...misfits, ...missing]))
           if (refused['code'] !== 'ERR_BAD_ARGUMENT' || !String(refused['argument']).startsWith(argument))
             wrong.push(`${tool}.${argument}: ${JSON.stringify(refused).slice(0, 200)}`)

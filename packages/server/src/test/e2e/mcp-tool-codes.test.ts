@@ -188,7 +188,7 @@ describe('a refusal', () => {
     },
   )
 
-  it('[TOOL-9] [TOOL-20] [TOOL-21] leaves the document as it was', async () => {
+  it('[TOOL-9] [TOOL-20] [TOOL-21] a refused call does not change the document', async () => {
     for (const docId of ['cold', 'live'])
       expect(await agents.ann.call('get_document', { docId })).toMatchObject({ name: 'T', serverVersion: 1 })
   })

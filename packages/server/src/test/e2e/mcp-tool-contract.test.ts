@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TOOLSETS } from '../../mcp/tool.ts'
+import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
 
@@ -239,7 +241,7 @@ describe('parts of the tools', () => {
     }
   })
 
-  it('[TOOL-11] [MCP-26] a viewer is shown what reads, and told by the rest that it may not write', async () => {
+  it('[TOOL-11] [MCP-26] a viewer sees the read tools, and every other tool refuses it', async () => {
     const viewer = await agent('vic', 'viewer')
     expect(namesOf(viewer)).toEqual(READ)
     const rename = { docId: 'cold', name: 'x' }
@@ -268,6 +270,14 @@ describe('parts of the tools', () => {
     expect(await list('', 'prose,nothing')).toBe(-32602)
     expect(await list('?toolsets=Read', '')).toBe(-32602)
   })
+
+  it('[TOOL-10] a toolset without a tool is refused with the toolsets that have one, not listed as empty', async () => {
+    const present = TOOLSETS.filter((name) => TOOL_ROWS.some(({ toolset }) => toolset === name))
+    for (const toolset of TOOLSETS.filter((name) => !present.includes(name))) {
+      const refusal = `The toolset ${toolset} has no tool in this relay; those with tools are ${present.join(', ')}.`
+      await expect(agent('ann', 'member', `?toolsets=read,${toolset}`)).rejects.toThrow(refusal)
+    }
+  })
 })
 
 describe('what is written', () => {
@@ -289,7 +299,7 @@ describe('what is written', () => {
       }
   })
 
-  it('[TOOL-17] [TOOL-18] equal fixes are one with their count, and at most fifty are told', async () => {
+  it('[TOOL-17] [TOOL-18] equal fixes are merged with their count, and at most fifty are returned', async () => {
     for (const docId of ['cold', 'live']) {
       const at = { docId, pageId: 'q', format: 'html', dryRun: true }
       const same = await ann.call('set_prose', { ...at, content: '<p onclick="x">a</p>'.repeat(60) })

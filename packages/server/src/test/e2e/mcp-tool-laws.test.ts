@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allTools, type ToolDeps } from '../../mcp/tools/all-tools.ts'
-import { errorsOf, TOOL_ERRORS, type ToolErrorCode } from '../../mcp/tools/tool-errors.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { comparable, failureFlaw } from '../mcp-answers.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -40,17 +39,6 @@ async function opened(docId: string, isLive: boolean): Promise<Disposable> {
   const person = relay.sync(docId, { sub: 'ann', role: 'member' })
   await saved(person)
   return { [Symbol.dispose]: () => person.destroy() }
-}
-
-/** Everything that a call says or leaves behind, but for minted ids, versions and times. */
-function comparable(value: unknown, docId: string): unknown {
-  const names = new Map<string, string>()
-  const text = JSON.stringify(value, (name, member: unknown) =>
-    ['serverVersion', 'modifiedAt', 'expectedVersion'].includes(name) ? 0 : member,
-  )
-  return text
-    .replaceAll(docId, 'DOC')
-    .replace(/(blk|page)-[A-Za-z0-9_-]{10,12}/g, (id) => names.get(id) ?? (names.set(id, `#${names.size}`), `#${names.size}`))
 }
 
 const at = { pageId: 'one' }
@@ -130,7 +118,7 @@ describe('the tools', () => {
         const { result, isError } = await ann.answer(name, { ...args, ...keep })
         if (!isError) continue
         codes.add(String(result.code))
-        expect(flawOf(name, result), JSON.stringify(result)).toBeNull()
+        expect(failureFlaw(name, result), JSON.stringify(result)).toBeNull()
       }
     }
     for (const one of open) one[Symbol.dispose]()
@@ -139,20 +127,6 @@ describe('the tools', () => {
     expect(relay.logLines.filter((line) => line.includes('mcp.tool_failed'))).toEqual([])
   })
 })
-
-const definitions = new Map(allTools({} as ToolDeps).map((tool) => [tool.name, tool]))
-
-/** What a failure has that its row of the table has not, or the reverse; `null` when it is as the table says. */
-function flawOf(name: string, failure: Members): unknown {
-  const { code, message: _, ...facts } = failure
-  const tool = definitions.get(name)
-  if (tool === undefined || !errorsOf(tool).includes(code as ToolErrorCode)) return `${name} may not answer ${String(code)}`
-  const told: readonly string[] = TOOL_ERRORS[code as ToolErrorCode].facts
-  const required = told.filter((fact) => !fact.endsWith('?'))
-  const missing = required.filter((fact) => !Object.hasOwn(facts, fact))
-  const unknown = Object.keys(facts).filter((fact) => !told.includes(fact) && !told.includes(`${fact}?`))
-  return missing.length + unknown.length === 0 ? null : { missing, unknown }
-}
 
 const WORDS = [
   'fuzz-cold',

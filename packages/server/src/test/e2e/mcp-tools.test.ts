@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
-import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { logged, type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
 
 interface Blocks {
@@ -152,7 +152,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
         added: ['client', 'empty'],
       })
       expect(await ann.call('set_fields', { docId, fields: [{ name: 'empty', value: null }] })).toMatchObject({
-        removed: ['empty'],
+        removedNames: ['empty'],
       })
       expect(await ann.call('list_fields', { docId })).toMatchObject({ fields: [{ name: 'client', value: 'Ada' }], count: 1 })
       const renamed = await ann.call('rename_document', { docId, name: 'n'.repeat(201) })
@@ -181,7 +181,14 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       for (let i = 0; i < 5; i++) await ann.call('insert_block', { ...at, content: `Line ${i}.`, anchor: 'Of the agent.' })
       await typing
       expect([...person.awareness.getStates().values()]).toContainEqual({
-        user: { id: 'ann', name: 'Agent', color: expect.stringMatching(/^#/), kind: 'agent' },
+        user: expect.objectContaining({
+          id: 'ann',
+          name: 'Agent',
+          color: expect.stringMatching(/^#/),
+          kind: 'agent',
+          page: at.pageId,
+        }),
+        cursor: { anchor: expect.any(Object), head: expect.any(Object) },
       })
       await saved(person)
       await until('the lines to arrive', () => fragment.toString().includes('Line 4.'))
@@ -227,6 +234,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
         code: 'ERR_DOC_NOT_FOUND',
         deleted: true,
       })
+      await logged(relay, docId, '"document.deleted"')
       const audit = relay.logLines.filter((line) => line.includes(docId) && line.includes('"audit":true'))
       expect(audit.map((line) => (JSON.parse(line) as { readonly event: string }).event)).toEqual([
         'document.created',
@@ -234,7 +242,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       ])
     })
 
-    it('[MCP-25] [MCP-26] callers without the right are told which it is', async () => {
+    it('[MCP-25] [MCP-26] a caller without the right learns which right is missing', async () => {
       const { docId, pageId } = await created(ann, 'private')
       const bob = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'bob', role: 'member' }))
       const eve = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'eve', role: 'viewer' }))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { behindPort, type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
 import { type Call, rawHttp } from '../raw-http.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { logged, type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 
 const MIA = { sub: 'mia', role: 'member' }
@@ -27,7 +27,7 @@ beforeAll(async () => {
     },
   })
   call = rawHttp(relay, { as: MIA })
-}, 30_000)
+})
 afterAll(async () => {
   await relay?.[Symbol.asyncDispose]()
   await proxy?.[Symbol.asyncDispose]()
@@ -128,27 +128,60 @@ describe('blobs in an object store', () => {
     const ready = await call('GET', '/readyz')
     expect([ready.status, ready.json]).toEqual([
       503,
-      expect.objectContaining({ checks: expect.objectContaining({ blobs: { ok: false, detail: 'failed' } }) }),
+      expect.objectContaining({ checks: expect.objectContaining({ blobs: { ok: false, detail: 'ECONNREFUSED' } }) }),
     ])
     await proxy.up()
     expect((await call('HEAD', `/api/blobs/${hashOf(kept)}`)).status).toBe(200)
+    await logged(relay, 'blobs.store_back')
+    const told = relay.logLines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    const of = (event: string) => told.filter((line) => line['event'] === event).map(({ level, reason }) => ({ level, reason }))
+    expect(of('blobs.store_failing')).toEqual([{ level: 'error', reason: 'ECONNREFUSED' }])
+    expect(of('blobs.store_back')).toEqual([{ level: 'info', reason: undefined }])
+    const metrics = (await call('GET', '/metrics')).text
+    expect(metrics).toMatch(/^relay_blob_store_calls_total\{outcome="connection"\} [1-9]/m)
     expect((await post(bytes)).status).toBe(204)
-    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 5_000 }).toBe(200)
+    await until('readiness', async () => (await call('GET', '/readyz')).status === 200, 5_000)
   })
 
-  it('[BLOB-19] a relay starts while its store is away', async () => {
+  it('[BLOB-19] [BLOB-20] a relay starts while its store is away, and says so in an error line', async () => {
     await proxy.down()
     await relay.kill()
+    const before = relay.logLines.length
     await relay.restart()
     expect((await call('GET', '/livez')).status).toBe(200)
-    expect(relay.logLines.some((line) => line.includes('blobs.not_cleared'))).toBe(true)
+    const told = () => relay.logLines.slice(before).filter((line) => line.includes('blobs.store_failing'))
+    await until('the error line', () => told().some((line) => line.includes('ECONNREFUSED')))
     await proxy.up()
     expect((await post(someBytes(500, 9))).status).toBe(204)
   })
 
-  it('[OPS-6] no presigned URL and no key stands in the log', () => {
+  it('[OPS-6] the log contains no presigned URL and no key', () => {
     const log = relay.logLines.join('\n')
     for (const secret of ['X-Amz-Signature', 'X-Amz-Credential', s3.credentials.secretAccessKey, s3.credentials.accessKeyId])
       expect(log).not.toContain(secret)
   })
+})
+
+it('[BLOB-20] [BLOB-21] while the bucket is missing upload-url refuses with the code of the store, and readiness shows it', async () => {
+  const url = new URL(s3.url)
+  url.hostname = 'no-such-bucket'
+  await using lost = await startRelayUnderTest({
+    env: {
+      RELAY_BLOBS_URL: url.toString(),
+      RELAY_S3_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+      RELAY_S3_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
+    },
+  })
+  const ask = rawHttp(lost, { as: MIA })
+  const answer = await ask('POST', `/api/v1/blobs/${hashOf(someBytes(9))}/upload-url`, {
+    body: { size: 9 },
+    headers: { 'content-type': 'application/json' },
+  })
+  expect([answer.status, answer.json]).toEqual([
+    502,
+    expect.objectContaining({ errorCode: 'BLOB_STORE_ERROR', reason: 'NoSuchBucket' }),
+  ])
+  const ready = await ask('GET', '/readyz')
+  expect(ready.json).toMatchObject({ checks: { blobs: { ok: false, detail: 'NoSuchBucket, status 404' } } })
+  await logged(lost, 'blobs.store_failing', 'NoSuchBucket')
 })

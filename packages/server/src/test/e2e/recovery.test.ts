@@ -6,6 +6,7 @@ import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { type StoreUnderTest, storesUnderTest } from '../stores-under-test.ts'
 import { openWire, pause, type WireClient } from '../wire-client.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const RING = 4
 
@@ -85,11 +86,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     await client.closed
   }
   /** Sends edits and waits until they are durable. */
-  const edit = async (client: WireClient, change: (doc: Y.Doc) => void) => {
-    const before = client.acks().at(-1) ?? 0
-    client.update(client.edit(change))
-    await until('the ack', () => (client.acks().at(-1) ?? 0) > before)
-  }
+  const edit = (client: WireClient, change: (doc: Y.Doc) => void) => client.write(client.edit(change))
   const settledPoints = async (id: string, count: number): Promise<Point[]> => {
     await until(`${count} points of ${id}`, async () => (await ann.points(id)).length >= count)
     return ann.points(id)
@@ -99,8 +96,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
   it('[LIFE-19] [LIFE-21] live edits make a point before the first change and one when the last leaves, and a kill takes none away', async () => {
     await ann.put('left', { name: 'Left' })
     const client = await enter('left')
-    client.update(client.put('a'))
-    await until('the ack', () => client.acks().at(-1) === 2)
+    await client.write(client.put('a'))
     await leave(client)
     const points = await settledPoints('left', 2)
     expect(points.map(({ serverVersion }) => serverVersion)).toEqual([2, 1])
@@ -188,7 +184,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
         await pause(4)
       }
     })
-    await pause(300)
+    await until('some edits to be durable', () => typists.every((client) => (client.acks().at(-1) ?? 0) > 20))
     const newDocId = await ann.restore('storm', calm?.id ?? '')
     await pause(200)
     typing = false
@@ -227,7 +223,9 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     await leave(client)
   })
 
-  it('[BLOB-16] a blob that only a point references stays readable and is not metered, until a restore grants it again', async () => {
+  it('[BLOB-16] a blob that only a point references stays readable and is not metered, until a restore grants it again', {
+    timeout: patience(40_000),
+  }, async () => {
     const bytes = Buffer.from(`picture ${store.name}`)
     const hash = createHash('sha256').update(bytes).digest('hex')
     const upload = await ann.send('POST', `blobs/${hash}`, bytes)
@@ -246,7 +244,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     const newDocId = await ann.restore('pictured', point?.id ?? '')
     expect(await metered()).toBe(bytes.length)
     expect((await ann.get(newDocId)).richTextPages[0]?.content).toContain(hash)
-  }, 40_000)
+  })
 
   it('[REST-31] the live form of a cold document, of one never opened and of a resident one is what a joined client has', async () => {
     const ydoc = async (id: string) => {
@@ -301,5 +299,5 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     const keys = await Promise.all(kept.map(async ({ id }) => keysOf(await ann.point('edited', id))))
     expect(keys).toEqual([['k0', 'k1'], ['k0']])
     await leave(client)
-  }, 20_000)
+  })
 })

@@ -20,6 +20,7 @@ afterAll(async () => {
 
 /** Every route of the service so far, with the methods a stranger may expect. */
 const ROUTES: readonly (readonly [path: string, methods: readonly string[]])[] = [
+  ['/', ['GET']],
   ['/health', ['GET']],
   ['/livez', ['GET']],
   ['/readyz', ['GET']],
@@ -76,7 +77,6 @@ describe('every route', () => {
 
   it('[REST-4] [REST-5] what does not exist, was removed or comes later is 404', async () => {
     const paths = [
-      '/',
       '/api',
       '/api/',
       '/api/docs/',
@@ -108,7 +108,17 @@ describe('every route', () => {
   })
 
   it('[REST-1] [REST-5] HEAD answers as GET without a body', async () => {
-    for (const path of ['/health', '/livez', '/readyz', '/version', '/metrics', '/api/docs', '/api/docs/d1', '/api/v1/docs/d1']) {
+    for (const path of [
+      '/',
+      '/health',
+      '/livez',
+      '/readyz',
+      '/version',
+      '/metrics',
+      '/api/docs',
+      '/api/docs/d1',
+      '/api/v1/docs/d1',
+    ]) {
       const [get, head] = [await call('GET', path), await call('HEAD', path)]
       expect([path, get.status, head.status, head.text]).toEqual([path, 200, 200, ''])
       expect(head.headers['content-type']).toBe(get.headers['content-type'])
@@ -153,7 +163,7 @@ describe('headers of every answer', () => {
     }
   })
 
-  it('[REST-9] a request id that is none of ours is replaced', async () => {
+  it('[REST-9] an unusable request id is replaced', async () => {
     const given = async (id: string) =>
       (await call('GET', '/health', { headers: { 'x-request-id': id } })).headers['x-request-id']
     expect(await given('a'.repeat(64))).toBe('a'.repeat(64))
@@ -164,7 +174,7 @@ describe('headers of every answer', () => {
     }
   })
 
-  it('[REST-10] document content is private, and told to be checked again', async () => {
+  it('[REST-10] document content is private and must be revalidated', async () => {
     for (const path of ['/api/docs', '/api/docs/d1'])
       expect((await call('GET', path)).headers['cache-control']).toBe('private, no-cache')
     expect((await call('PUT', '/api/docs/d2', { body: {} })).headers['cache-control']).toBe('private, no-cache')
@@ -260,7 +270,7 @@ describe('requests that are no HTTP or too much of it', () => {
     const put = [
       'expectedVersion=',
       'expectedVersion=-1',
-      'expectedVersion=9007199254740992',
+      'expectedVersion=9223372036854775808',
       'expectedVersion=a',
       'expectedVersion=1.0',
     ]

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Call, rawHttp } from '../raw-http.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 let relay: RelayUnderTest
 let call: Call
@@ -38,7 +39,9 @@ async function edit(id: string): Promise<void> {
 }
 
 describe('[compat] editor_client', () => {
-  it('[CFG-2] acts when answering: what was stored under one setting is answered under the other, live edits in between', async () => {
+  it('[CFG-2] acts when answering: what was stored under one setting is answered under the other, live edits in between', {
+    timeout: patience(40_000),
+  }, async () => {
     for (const [id, body] of [
       ['list', LIST],
       ['keyed', KEYED],
@@ -82,7 +85,7 @@ describe('[compat] editor_client', () => {
       [1, 1],
     ])
     expect(JSON.parse((await call('GET', '/api/docs')).text)).toHaveLength(4)
-  }, 40_000)
+  })
 
   it('[CFG-2] the number of the client follows its PUTs, live or cold, also through deletion, sharing and transfer', async () => {
     await switchTo(true)
@@ -102,7 +105,7 @@ describe('[compat] editor_client', () => {
     const back = await call('PUT', '/api/docs/own?overrideTombstone=true', { body: { version: 'x' } })
     expect([back.json.newVersion, back.json.serverVersion, back.json.version]).toEqual([6, 6, undefined])
     expect(await versions('own')).toEqual(['x', 6])
-  }, 20_000)
+  })
 
   it('[CFG-2] [REST-20] the ETag and all errors are the same', async () => {
     const { headers } = await call('GET', '/api/docs/own')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 import { type Call, rawHttp } from '../raw-http.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { logged, type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 
 const MIB = 1_048_576
 let relay: RelayUnderTest
@@ -38,7 +38,7 @@ function sized(id: string, bytes: number): string {
 const put = (as: TokenOptions, id: string, bytes: number) => there('PUT', `/api/docs/${id}`, { as, body: sized(id, bytes) })
 
 describe('max_doc_bytes', () => {
-  it('[LIFE-16] [BODY-14] [REST-14] the size as stored counts, one byte too many is told with all its numbers', async () => {
+  it('[LIFE-16] [BODY-14] [REST-14] the stored size counts, and one byte too many is refused with all numbers', async () => {
     const as = at('size')
     const fits = await put(as, 'd', 600)
     expect([fits.status, fits.json.sizeBytes]).toEqual([200, 600])
@@ -117,7 +117,7 @@ describe('the storage quota', () => {
     }
   })
 
-  it('[REST-7] [REST-14] a body above the limit of its route is cut: told of the ceiling if there is one', async () => {
+  it('[REST-7] [REST-14] a body above the limit of its route is refused, with the ceiling if there is one', async () => {
     const headers = { 'content-length': String(128 * MIB + 1) }
     const declared = (as: TokenOptions) =>
       there('PUT', '/api/docs/huge', { as, headers, body: '' }).catch((error: unknown) => String(error))
@@ -159,7 +159,7 @@ describe('dedicated tenancy', () => {
     expect([(await named('pinned')).status, (await named('other')).text]).toEqual([200, 'forbidden'])
   })
 
-  it('[AUTH-6] the entry with the pinned id counts, wherever it stands', async () => {
+  it('[AUTH-6] the entry with the pinned id counts, at any place in the list', async () => {
     const wsp = [
       { id: 'a', role: 'owner' },
       { id: 'pinned', role: 'viewer' },
@@ -202,5 +202,142 @@ describe('shared tenancy', () => {
     await there('DELETE', '/api/docs/twin', { as: at('w1') })
     expect((await there('GET', '/api/docs/twin', { as: at('w2') })).json.name).toBe('w2')
     expect((await there('GET', '/api/docs/twin', { as: at('w1') })).status).toBe(404)
+  })
+})
+
+describe('the share list of a document', () => {
+  const people = (count: number, more: object = {}) =>
+    Array.from({ length: count }, (_, i) => ({ userId: `user-${i}`, permission: 'view', ...more }))
+  const shared = (id: string, sharedWith: unknown) => ({ id, pages: [], richTextPages: [], sharedWith })
+  const listBytes = (sharedWith: unknown) => JSON.stringify(sharedWith).length
+
+  it('[BODY-14] counts in sizeBytes and docBytes', async () => {
+    const as = at('list-size', { quota_bytes: 0, max_doc_bytes: 0 })
+    const alone = (await there('PUT', '/api/docs/d', { as, body: shared('d', []) })).json.sizeBytes as number
+    const list = people(20)
+    expect((await there('PUT', '/api/docs/d', { as, body: shared('d', list) })).json.sizeBytes).toBe(alone + listBytes(list))
+    expect((await there('GET', '/api/v1/usage', { as })).json.docBytes).toBe(alone + listBytes(list))
+    await there('PUT', '/api/docs/d', { as, body: shared('d', []) })
+    expect((await there('GET', '/api/v1/usage', { as })).json.docBytes).toBe(alone)
+  })
+
+  it('[BODY-14] [LIFE-16] of a PUT counts against max_doc_bytes', async () => {
+    const as = at('list-ceiling', { max_doc_bytes: 300, quota_bytes: 0 })
+    const answer = await there('PUT', '/api/docs/d', { as, body: shared('d', people(20)) })
+    expect(answer.status).toBe(413)
+    expect(answer.json).toMatchObject({ errorCode: 'DOC_TOO_LARGE', maxBytes: 300, source: 'claim' })
+  })
+
+  it('[BODY-14] [LIFE-16] that is left as it is counts against max_doc_bytes of a PUT without a list', async () => {
+    const as = at('list-kept', { max_doc_bytes: 0, quota_bytes: 0 })
+    const { sizeBytes } = (await there('PUT', '/api/docs/d', { as, body: shared('d', people(4)) })).json as { sizeBytes: number }
+    const narrow = at('list-kept', { max_doc_bytes: sizeBytes - 1, quota_bytes: 0 })
+    const answer = await there('PUT', '/api/docs/d', { as: narrow, body: { id: 'd', pages: [], richTextPages: [] } })
+    expect(answer.json).toMatchObject({ errorCode: 'DOC_TOO_LARGE', sizeBytes })
+  })
+
+  it('[BODY-14] [LIFE-16] of a PUT counts against the quota', async () => {
+    const as = at('list-quota', { max_doc_bytes: 0, quota_bytes: 1_000 })
+    await there('PUT', '/api/docs/d', { as, body: shared('d', []) })
+    const answer = await there('PUT', '/api/docs/d', { as, body: shared('d', people(40)) })
+    expect(answer.status).toBe(507)
+    expect((await there('GET', '/api/docs/d', { as })).json.sharedWith).toEqual([])
+  })
+
+  it('[SHARE-6] [BODY-14] of the share route counts against quota and ceiling, and a shorter list always passes', async () => {
+    const open = at('list-route', { max_doc_bytes: 0, quota_bytes: 0 })
+    await there('PUT', '/api/docs/d', { as: open, body: shared('d', people(4)) })
+    const shares = (count: number) => ({ shares: people(count, { permission: 'viewer' }) })
+    const over = at('list-route', { max_doc_bytes: 0, quota_bytes: 300 })
+    const large = at('list-route', { max_doc_bytes: 200, quota_bytes: 0 })
+    expect((await there('POST', '/api/docs/d/share', { as: over, body: shares(40) })).json.errorCode).toBe('STORAGE_QUOTA')
+    expect((await there('POST', '/api/docs/d/share', { as: large, body: shares(40) })).json.errorCode).toBe('DOC_TOO_LARGE')
+    expect((await there('POST', '/api/docs/d/share', { as: large, body: shares(1) })).status).toBe(200)
+  })
+
+  it.each([
+    ['a userId of 257 bytes', [{ userId: 'u'.repeat(257) }], '/sharedWith/0/userId'],
+    ['a bare user id of 257 bytes', ['ada', 'u'.repeat(257)], '/sharedWith/1'],
+    ['a userName of 201 characters', [{ userId: 'ada', userName: 'n'.repeat(201) }], '/sharedWith/0/userName'],
+    ['an entry of more than 1,024 bytes', [{ userId: 'ada', note: 'n'.repeat(1_024) }], '/sharedWith/0'],
+    ['1,001 entries', people(1_001), '/sharedWith'],
+    ['a number as an entry', [5], '/sharedWith/0'],
+    ['null as an entry', ['ada', null], '/sharedWith/1'],
+    ['a list as an entry', [[]], '/sharedWith/0'],
+  ])('[BODY-13] [BODY-5] with %s is 400 BAD_BODY with its path', async (_, list, path) => {
+    const as = at('list-form', { max_doc_bytes: 0, quota_bytes: 0 })
+    const answer = await there('PUT', '/api/docs/d', { as, body: shared('d', list) })
+    expect(answer.status).toBe(400)
+    expect(answer.json).toMatchObject({ errorCode: 'BAD_BODY', path })
+  })
+
+  it('[BODY-13] keeps entries at their bounds as they were given, unknown members too', async () => {
+    const as = at('list-edge', { max_doc_bytes: 0, quota_bytes: 0 })
+    const list = [{ userId: 'u'.repeat(256), userName: '😀'.repeat(150), permission: 'edit', team: 'blue' }, 'b'.repeat(256)]
+    await there('PUT', '/api/docs/d', { as, body: shared('d', list) })
+    expect((await there('GET', '/api/docs/d', { as })).json.sharedWith).toEqual(list)
+  })
+})
+
+describe('live edits above the ceiling of the writing caller', () => {
+  const overCap = async () =>
+    Number(/^relay_doc_over_cap_snapshots_total (\d+)$/m.exec((await there('GET', '/metrics', { as: null })).text)?.[1])
+
+  /** Types `bytes` characters as a caller with this ceiling and waits until they are in the stored body. */
+  async function type(workspace: string, maxDocBytes: number, bytes: number): Promise<void> {
+    const claims = { max_doc_bytes: maxDocBytes, quota_bytes: 0 }
+    await there('PUT', '/api/docs/d', { as: at(workspace, claims), body: { id: 'd', pages: [], richTextPages: [] } })
+    const client = shared.sync('d', at(workspace, claims))
+    await until('the join', () => client.state.synced)
+    client.doc.getMap('fields').set('note', { name: 'note', value: 'x'.repeat(bytes) })
+    client.doc.getArray('fieldOrder').push(['note'])
+    const body = async () => (await there('GET', '/api/docs/d', { as: at(workspace, claims) })).text
+    await until('the text to be in the body', async () => (await body()).includes('xxx'))
+    client.destroy()
+  }
+
+  it('[LIFE-16] are counted and logged where the claim is below the configured ceiling', async () => {
+    const before = await overCap()
+    await type('cap-claim', 250, 400)
+    await until('the counter', async () => (await overCap()) > before)
+    await logged(shared, 'document.over_cap', 'cap-claim')
+    const line = shared.logLines.find((each) => each.includes('document.over_cap') && each.includes('cap-claim'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ docId: 'd', maxDocBytes: 250 })
+  })
+
+  it('[LIFE-16] are not counted where the claim is unlimited', async () => {
+    await type('cap-none', 0, 2_000)
+    expect(shared.logLines.filter((each) => each.includes('document.over_cap') && each.includes('cap-none'))).toEqual([])
+  })
+})
+
+describe('what the relay writes into a share list', () => {
+  const OPEN = { max_doc_bytes: 0, quota_bytes: 0 }
+
+  it('[BODY-13] [REST-23] after a transfer by an owner with a long subject can be saved again', async () => {
+    const sub = 's'.repeat(256)
+    const as = at('long-subject', { ...OPEN, role: 'member' }, { sub })
+    await there('PUT', '/api/docs/d', { as, body: { id: 'd', pages: [], richTextPages: [] } })
+    expect((await there('POST', '/api/docs/d/transfer', { as, body: { to_user_id: 'ben' } })).status).toBe(204)
+    const ben = at('long-subject', OPEN, { sub: 'ben' })
+    const body = (await there('GET', '/api/docs/d', { as: ben })).json
+    expect(body.sharedWith).toMatchObject([{ userId: sub, permission: 'edit' }])
+    expect((await there('PUT', '/api/docs/d', { as: ben, body })).status).toBe(200)
+  })
+
+  it.each([
+    ['transfer', '/api/docs/d/transfer', { newOwnerId: 'ben', newOwnerName: 'n'.repeat(201) }, 'newOwnerName'],
+    [
+      'share',
+      '/api/docs/d/share',
+      { shares: [{ userId: 'ben', permission: 'view', userName: 'n'.repeat(201) }] },
+      'shares[0].userName',
+    ],
+  ])('[BODY-13] by %s has no name of 201 characters', async (_, path, body, field) => {
+    const as = at('long-name', OPEN)
+    await there('PUT', '/api/docs/d', { as, body: { id: 'd', pages: [], richTextPages: [] } })
+    const answer = await there('POST', path, { as, body })
+    expect(answer.status).toBe(400)
+    expect(answer.json).toMatchObject({ errorCode: 'BAD_REQUEST', field, limit: 200 })
   })
 })

@@ -95,7 +95,7 @@ describe('lists', () => {
     expect(others).toEqual(['m9', 'm8', 'm7', 'm6', 'm5', 'm4', 'm3', 'm2'])
   })
 
-  it('[REST-21] [PERM-8] a cursor tells nothing of other workspaces or documents', async () => {
+  it('[REST-21] [PERM-8] a cursor reveals nothing about other workspaces or documents', async () => {
     const first = await call('GET', '/api/docs?limit=1', { as: { ...as, sub: 'bob' } })
     expect([ids(first), first.headers.link]).toEqual([['other'], undefined])
     const link = String((await call('GET', '/api/docs?limit=1', { as })).headers.link)

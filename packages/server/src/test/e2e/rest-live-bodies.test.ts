@@ -122,7 +122,7 @@ describe('a live edit leaves everything else as it was PUT', () => {
     })
   })
 
-  it('[BODY-9] prose stays as it was PUT until its page is edited, then it is canonical', async () => {
+  it('[BODY-9] prose is returned as it was PUT until its page is edited, then as canonical HTML', async () => {
     const content = '<P CLASS=x>one <b>two</b>&nbsp;</P>\n<unknown>three</unknown>'
     using live = await joined({
       richTextPages: [

@@ -210,5 +210,5 @@ describe('another workspace', () => {
     expect((await call('PUT', '/api/docs/dead', { as: at('w2'), body: {} })).json).toMatchObject({ newVersion: 1 })
     expect((await call('DELETE', '/api/docs/secret', { as: at('w2') })).status).toBe(204)
     expect((await call('GET', '/api/docs/secret', { as: at('w1') })).json).toMatchObject({ name: 'S', serverVersion: 1 })
-  }, 20_000)
+  })
 })

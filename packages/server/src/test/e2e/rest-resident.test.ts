@@ -183,6 +183,7 @@ async function answersOf(steps: readonly Step[], isLive: boolean): Promise<unkno
     const { status, headers, text } = await call(method, `/api/docs/${id}${tail}`, options)
     const plain = text
       .replaceAll(id, 'ID')
+      .replaceAll(/"lineage":"[^"]*"/g, '"lineage":"L"')
       .replaceAll(/"(updated_at|modifiedAt|createdAt|deletedAt|sharedAt|usedBytes)":("[^"]*"|\d+)/g, '"$1":0')
       .replace(/to \d+ stored/, 'to some stored')
     answers.push({ status, etag: headers.etag, body: plain === '' ? '' : JSON.parse(plain) })
@@ -243,7 +244,7 @@ describe('live edits', () => {
     client.destroy()
   })
 
-  it('[LIFE-13] [LIFE-14] a PUT made from an older read keeps what was edited elsewhere, and is told to the joined', async () => {
+  it('[LIFE-13] [LIFE-14] a PUT made from an older read keeps edits of other parts, and joined clients receive it', async () => {
     const { id, client, doc, read } = await joined()
     const known = await read()
     addParagraph(doc, 'live words')
@@ -305,5 +306,5 @@ describe('live edits', () => {
     const again = await call('GET', `/api/docs/${id}`)
     expect([again.headers.etag, again.text]).toEqual([first.headers.etag, first.text])
     expect(again.text).toContain('left behind')
-  }, 20_000)
+  })
 })

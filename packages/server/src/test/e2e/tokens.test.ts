@@ -1,7 +1,8 @@
 import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
+import { patience, stopwatch } from '../../kernel/testing/patience.ts'
 
 const PUSH_BEARER = 'revocation-secret-for-tests'
 
@@ -62,7 +63,7 @@ describe('tokens at the running relay', () => {
     })
   })
 
-  it('[AUTH-2] [REST-14] what is no token is 400, what fails a check is 401 with its reason', async () => {
+  it('[AUTH-2] [REST-14] text that is no token is 400, a token that fails a check is 401 with its reason', async () => {
     expect(await withToken('no.jwt')).toMatchObject({ status: 400, challenge: null, body: { errorCode: 'TOKEN_MALFORMED' } })
     const rows: readonly (readonly [TokenOptions, string])[] = [
       [{ expiresInSec: -1 }, 'token expired'],
@@ -92,14 +93,14 @@ describe('tokens at the running relay', () => {
   it('[A-3] [AUTH-11] a new signing key works within 6 s of its first use, and no request waits for it', async () => {
     await relay.issuer.rotate('k2')
     const token = relay.token()
-    const started = performance.now()
+    const took = stopwatch()
     let answer = await withToken(token)
     expect(answer).toMatchObject({ status: 401, body: { reason: 'unknown key' } })
-    while (answer.status !== 200 && performance.now() - started < 6_000) {
+    while (answer.status !== 200 && took() < 6_000) {
       await new Promise((resolve) => setTimeout(resolve, 100))
-      const asked = performance.now()
+      const asked = stopwatch()
       answer = await withToken(token)
-      expect(performance.now() - asked).toBeLessThan(1_000)
+      expect(asked()).toBeLessThan(1_000)
     }
     expect(answer.status).toBe(200)
   })
@@ -141,12 +142,14 @@ describe('revocations at the running relay', () => {
 })
 
 describe('a relay that starts without keys', () => {
-  it('[A-2] [AUTH-10] [AUTH-12] listens, fails closed, is not ready, and works once the keys come', async () => {
+  it('[A-2] [AUTH-10] [AUTH-12] listens, fails closed, is not ready, and works once the keys come', {
+    timeout: patience(40_000),
+  }, async () => {
     relay.issuer.fault = 'down'
     await relay.stop()
-    const started = performance.now()
+    const took = stopwatch()
     await relay.restart()
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(took()).toBeLessThan(10_000)
     const answer = await withClaims({})
     expect(answer).toMatchObject({
       status: 401,
@@ -155,12 +158,9 @@ describe('a relay that starts without keys', () => {
     expect(await list({}, '/readyz')).toMatchObject({ status: 503, body: { checks: { keys: { ok: false } } } })
     expect((await list({}, '/health')).status).toBe(200)
     relay.issuer.fault = null
-    const backBy = performance.now() + 10_000
-    while ((await withClaims({})).status !== 200 && performance.now() < backBy)
-      await new Promise((resolve) => setTimeout(resolve, 200))
-    expect((await withClaims({})).status).toBe(200)
-    await expect.poll(async () => (await list({}, '/readyz')).status, { timeout: 3_000 }).toBe(200)
-  }, 40_000)
+    await until('the keys to be used', async () => (await withClaims({})).status === 200)
+    await until('readiness', async () => (await list({}, '/readyz')).status === 200, 3_000)
+  })
 
   it('[OPS-6] no token, and no part of one, is in the log', () => {
     expect(relay.logLines.length).toBeGreaterThan(0)

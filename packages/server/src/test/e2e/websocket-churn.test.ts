@@ -97,10 +97,12 @@ it.each([1, 2])(
         stay = people[0]?.client ?? null
       }
     }
-    // Who was closed for bad updates comes back with what they have.
-    await Promise.all(people.map(async (person) => person.client?.socket.readyState === 1 || person.connect(relay)))
     const made = people.reduce((sum, person) => sum + person.made, 0)
-    await until('all to agree', () => people.every((person) => person.client?.keys().length === made))
+    await until('all to agree', async () => {
+      // Who was closed for bad updates, which is told some time after the last of them, comes back with what they have.
+      await Promise.all(people.map(async (person) => person.client?.socket.readyState === 1 || person.connect(relay)))
+      return people.every((person) => person.client?.keys().length === made)
+    })
     const stored = await storedKeys(relay, 'd')
     expect(stored.length).toBe(made)
     expect(unstored(people, stored)).toEqual([])

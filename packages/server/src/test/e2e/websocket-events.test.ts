@@ -153,7 +153,7 @@ describe('losing a document', () => {
     close(ann, old)
   })
 
-  it('[WS-54] [WS-51] a joined viewer and every other joined caller are told of the deletion exactly once', async () => {
+  it('[WS-54] [WS-51] a joined viewer and every other joined caller get the deletion exactly once', async () => {
     await rest().putDocument('shared', { sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const clients = await Promise.all([enter('shared', 'vic', 'viewer'), enter('shared', 'ann'), enter('shared', 'ann')])
     await rest().deleteDocument('shared')

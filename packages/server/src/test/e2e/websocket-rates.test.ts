@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { metric, openWire, pause, storedKeys, type WireClient } from '../wire-client.ts'
+import { stopwatch } from '../../kernel/testing/patience.ts'
 
 const PER_SEC = 20
 const BURST = 40
@@ -47,12 +48,15 @@ describe('the write rate', () => {
     const before = await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'ws' })
     // The step2 of each client takes a token.
     const [ann, ben] = [await enter(workspace), await enter(workspace)]
+    const sentAt = performance.now()
     for (let i = 0; i < BURST + 10; i++) (i % 2 ? ann : ben).step2()
     ann.step1()
-    await pause(50)
+    // Refusals leave in the order of what they refuse, before the echo.
+    await Promise.all([ann.settled(), ben.settled()])
+    const grown = Math.ceil(((performance.now() - sentAt) / 1_000) * PER_SEC)
     expect(ann.syncs().filter((kind) => kind === SYNC.step2)).toHaveLength(1)
     const refused = ann.errors().length + ben.errors().length
-    expect(refused).toBeGreaterThanOrEqual(8)
+    expect(refused).toBeGreaterThanOrEqual(11 - grown)
     expect(refused).toBeLessThanOrEqual(13)
     expect(ann.errors()).toEqual(Array(ann.errors().length).fill(RATE_LIMIT))
     expect(await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'ws' })).toBe(before + refused)
@@ -112,15 +116,17 @@ describe('the write rate', () => {
     async (_, features) => {
       const workspace = await newWorkspace()
       const [ann, ben, cat] = [await enter(workspace, features), await enter(workspace, features), await enter(workspace)]
-      const typingEnds = performance.now() + 3_000
-      for (let i = 0; performance.now() < typingEnds; i++) {
-        ann.update(ann.put(`a${i}`))
-        ben.update(ben.put(`b${i}`))
-        await pause(1_000 / PER_SEC)
+      const startedAt = performance.now()
+      for (let typed = 0; performance.now() < startedAt + 3_000; await pause(1_000 / PER_SEC)) {
+        // As many as are due by now: on a busy machine a pause is longer than it should be.
+        for (const due = ((performance.now() - startedAt) / 1_000) * PER_SEC; typed <= due; typed++) {
+          ann.update(ann.put(`a${typed}`))
+          ben.update(ben.put(`b${typed}`))
+        }
       }
-      const silent = performance.now()
+      const took = stopwatch()
       await until('all to be equal', () => same(ann, ben, cat), 10_000)
-      expect(performance.now() - silent).toBeLessThan(3_000)
+      expect(took()).toBeLessThan(3_000)
       expect(ann.errors().length + ben.errors().length).toBeGreaterThan(0)
       expect(await storedKeys(relay, 'd', workspace)).toEqual(cat.keys())
       close(ann, ben, cat)
@@ -174,26 +180,26 @@ describe('volume', () => {
     await until('all to be equal', () => same(ann, ben, again))
     expect(again.doc.getMap('fields').size).toBe(sent)
     close(ann, ben, again)
-  }, 30_000)
+  })
 
   it('[OPS-4] [LIFE-16] what happened is what the metrics say', async () => {
     const workspace = await newWorkspace({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const appends = await metric(relay, 'relay_log_append_seconds_count')
     const [ann, vic] = [await enter(workspace, ACK), await enter(workspace, ACK, 'vic', 'viewer')]
     await until('the sockets of earlier tests to be gone', async () => (await metric(relay, 'relay_active_docs_total')) === 1)
-    expect(await metric(relay, 'relay_ws_connections', { role: 'owner' })).toBe(1)
+    await until('one owner', async () => (await metric(relay, 'relay_ws_connections', { role: 'owner' })) === 1)
     expect(await metric(relay, 'relay_active_editors_total')).toBe(1)
     expect(await metric(relay, 'relay_active_viewers_total')).toBe(1)
     const over = await metric(relay, 'relay_doc_over_cap_snapshots_total')
     ann.update(ann.put('big', 'x'.repeat(MAX_DOC_BYTES)))
     await until('the ack', () => ann.acks().at(-1) === 2)
-    expect(await metric(relay, 'relay_log_append_seconds_count')).toBeGreaterThan(appends)
+    await until('the append to be counted', async () => (await metric(relay, 'relay_log_append_seconds_count')) > appends)
     expect(await metric(relay, 'relay_log_append_seconds_sum')).toBeGreaterThan(0)
     expect(await storedKeys(relay, 'd', workspace)).toEqual(['big'])
     await until('the snapshot to be counted', async () => (await metric(relay, 'relay_doc_over_cap_snapshots_total')) > over)
     close(ann, vic)
     await until('nobody to be there', async () => (await metric(relay, 'relay_active_docs_total')) === 0)
-    expect(await metric(relay, 'relay_ws_buffered_bytes')).toBe(0)
+    await until('nothing to be waiting', async () => (await metric(relay, 'relay_ws_buffered_bytes')) === 0)
     expect(await metric(relay, 'relay_handler_panics_total')).toBe(0)
   })
 })

@@ -39,7 +39,7 @@ describe.each(await storesUnderTest())('what a workspace keeps, on $name', ({ en
     }
   })
 
-  it('[LIFE-3] [REST-25] [REST-32] registries and their versions are there after kill -9, none of another workspace', async () => {
+  it('[LIFE-3] [REST-25] [REST-32] registries and their versions survive kill -9, each in its own workspace', async () => {
     const [ws, other] = [workspace(), workspace()]
     const client = () => relay.rest({ role: 'member', workspace: ws })
     const profile = { id: 'p', name: 'Bold', properties: { weight: 700 }, createdAt: 5, icon: '★' }

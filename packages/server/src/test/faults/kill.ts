@@ -1,5 +1,6 @@
 // `npm run faults:kill [-- --rounds 30 --seed 1 --store PostgreSQL --sabotage ack-before-commit]`: kill -9 under mixed load; nothing acknowledged
 // may be missing.
+// With `--faults 0.02` two commits of a hundred also fail: the seed chooses which, and whether by a full disk or a lost answer.
 // With `--sabotage` the relay acknowledges before it commits, and the run succeeds only when typists and tools both find that out.
 import { parseArgs } from 'node:util'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       store: { type: 'string', default: 'SQLite' },
       sabotage: { type: 'string' },
+      faults: { type: 'string' },
     },
   })
   const random = generator(Number(values.seed))
@@ -42,12 +44,13 @@ async function main(): Promise<void> {
   const found = stores.find(({ name }) => name === values.store)
   if (found === undefined) throw new Error(`no store ${values.store} here, only ${stores.map(({ name }) => name).join(', ')}`)
   const env = { ...OPEN_LIMITS, ...found.env }
+  const faults = values.faults === undefined ? null : { seed: Number(values.seed), share: values.faults }
   await using relay = await startRelayUnderTest({ env, mcp: 'local' })
   await createDocuments(relay, OTHER_DOCUMENTS)
   let total = NO_LOSSES
   let slowestMs = 0
   for (let round = 1; round <= Number(values.rounds); round++) {
-    const played = await playRound(relay, round, { env, sabotaged, random })
+    const played = await playRound(relay, round, { env, sabotaged, random, faults })
     total = addLosses(total, played)
     slowestMs = Math.max(slowestMs, played.restartMs)
     if (anyLost(played) || round % 5 === 0) console.log(`round ${round}: ${describeLosses(played)}`)
@@ -60,9 +63,15 @@ interface Plan {
   readonly env: Readonly<Record<string, string>>
   readonly sabotaged: boolean
   readonly random: () => number
+  /** Single commits fail too, a share of them. */
+  readonly faults: { readonly seed: number; readonly share: string } | null
 }
 
-async function playRound(relay: RelayUnderTest, round: number, { env, sabotaged, random }: Plan): Promise<Round> {
+async function playRound(relay: RelayUnderTest, round: number, { env, sabotaged, random, faults }: Plan): Promise<Round> {
+  if (faults !== null) {
+    await relay.stop()
+    await relay.restart({ ...env, RELAY_TEST_HOOKS: '1', RELAY_TEST_COMMIT_FAULTS: `${faults.seed + round}:${faults.share}` })
+  }
   if (sabotaged) {
     await relay.stop()
     await relay.restart({ ...env, ...SABOTAGE })

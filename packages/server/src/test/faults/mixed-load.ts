@@ -66,7 +66,11 @@ export async function startMixedLoad(relay: RelayUnderTest, { round, random, age
   const isRunning = () => running
   const typists = Array.from({ length: LIVE_DOCUMENTS * TYPISTS_PER_DOCUMENT }, (_, i) => openTypist(relay, round, i))
   const writers = await Promise.all(Array.from({ length: REST_WRITERS }, (_, i) => openWriter(relay, `rest-${i}`)))
-  await until('the typists to join', () => typists.every(({ client }) => client.state.saved === 'saved'), 20_000)
+  await until(
+    'the typists to join',
+    () => typists.every(({ client }) => client.state.synced && client.state.saved === 'saved'),
+    20_000,
+  )
   const agents: ToolAgent[] = []
   for (const [i, docId] of agentDocuments().entries())
     agents.push(await openToolAgent(relay, { docId, mark: `tool ${round}.${i}`, random, pauseMs: agentPauseMs }))

@@ -1,4 +1,6 @@
-// `npm run faults:power [-- --cuts 12 --seed 1 --sabotage synchronous-normal]`: the power fails under mixed load; nothing acknowledged may be missing.
+// `npm run faults:power [-- --cuts 12 --seed 1 --faults 0.02 --sabotage synchronous-normal]`: the power fails under mixed load; nothing
+// acknowledged may be missing.
+// With `--faults 0.02` two commits of a hundred also fail: the seed chooses which, and whether by a full disk or a lost answer.
 // With `--sabotage` SQLite does not flush at commit, and the run succeeds only when that is found out. Needs root, loop devices and mkfs.xfs.
 //
 // The data directory is an ext4 file system of its own on a loop device without a cache. A cut is a copy of that device at one instant (a
@@ -11,7 +13,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import { startRelayUnderTest } from '../relay-under-test.ts'
-import { addLosses, anyLost, describeLosses, exitCodeOf, type Losses, NO_LOSSES } from './losses.ts'
+import { addLosses, describeLosses, exitCodeOf, type Losses, NO_LOSSES } from './losses.ts'
 import { type Acknowledged, createDocuments, findLosses, generator, OPEN_LIMITS, startMixedLoad } from './mixed-load.ts'
 
 const HOST_BYTES = 8 * 2 ** 30
@@ -28,6 +30,7 @@ async function main(): Promise<void> {
       cuts: { type: 'string', default: '12' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       sabotage: { type: 'string' },
+      faults: { type: 'string' },
     },
   })
   const missingTool = whyNotHere()
@@ -37,28 +40,51 @@ async function main(): Promise<void> {
     return
   }
   const sabotaged = values.sabotage !== undefined
-  console.log(`power cuts: ${values.cuts}, seed ${values.seed}${sabotaged ? `, sabotage ${values.sabotage}` : ''}`)
+  const more = [
+    ...(values.faults === undefined ? [] : [`, faults ${values.faults}`]),
+    ...(values.sabotage === undefined ? [] : [`, sabotage ${values.sabotage}`]),
+  ]
+  console.log(`power cuts: ${values.cuts}, seed ${values.seed}${more.join('')}`)
   using disks = openDisks()
-  const total = await playCuts(disks, Number(values.cuts), sabotaged, generator(Number(values.seed)))
+  const faults = values.faults === undefined ? null : `${values.seed}:${values.faults}`
+  const plan: Plan = { cuts: Number(values.cuts), sabotaged, faults, random: generator(Number(values.seed)) }
+  const total = await playCuts(disks, plan)
   console.log(`total: ${describeLosses(total)}`)
   process.exitCode = exitCodeOf(total, sabotaged ? { foundBy: ['typed', 'tools'] } : null)
 }
 
-async function playCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Losses> {
-  const cuts = await takeCuts(disks, count, sabotaged, random)
+interface Plan {
+  readonly cuts: number
+  readonly sabotaged: boolean
+  /** Single commits fail too, by `<seed>:<share of the commits>`. */
+  readonly faults: string | null
+  readonly random: () => number
+}
+
+async function playCuts(disks: Disks, plan: Plan): Promise<Losses> {
+  const cuts = await takeCuts(disks, plan)
   let total = NO_LOSSES
   for (const [i, { image, acknowledged }] of cuts.entries()) {
-    const losses = await lookAt(disks, image, acknowledged)
-    if (anyLost(losses)) console.log(`cut ${i + 1}: ${describeLosses(losses)}`)
+    const losses = await lookAt(disks, image, acknowledged, plan.sabotaged)
+    console.log(`cut ${i + 1}: ${describeLosses(losses)}`)
     total = addLosses(total, losses)
   }
   return total
 }
 
-async function takeCuts(disks: Disks, count: number, sabotaged: boolean, random: () => number): Promise<Cut[]> {
-  const weak: Record<string, string> = sabotaged ? { RELAY_TEST_HOOKS: '1', RELAY_TEST_SYNCHRONOUS: 'NORMAL' } : {}
-  await using relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...weak }, dataDir: disks.dataDir, mcp: 'local' })
+async function takeCuts(disks: Disks, { cuts: count, sabotaged, faults, random }: Plan): Promise<Cut[]> {
+  const hooks: Record<string, string> = {
+    RELAY_TEST_HOOKS: '1',
+    ...(sabotaged && { RELAY_TEST_SYNCHRONOUS: 'NORMAL' }),
+    ...(faults !== null && { RELAY_TEST_COMMIT_FAULTS: faults }),
+  }
+  await using relay = await startRelayUnderTest({ env: OPEN_LIMITS, dataDir: disks.dataDir, mcp: 'local' })
   await createDocuments(relay, 0)
+  if (sabotaged || faults !== null) {
+    // The documents are made first, as nothing here tries a failed creation again.
+    await relay.stop()
+    await relay.restart({ ...OPEN_LIMITS, ...hooks })
+  }
   // Only what comes from here on is at stake, whatever the mode.
   execFileSync('sync')
   const load = await startMixedLoad(relay, { round: 1, random })
@@ -70,14 +96,25 @@ async function takeCuts(disks: Disks, count: number, sabotaged: boolean, random:
   }
   await relay.kill()
   await load.stop()
+  if (faults !== null) reportFailures(relay.logLines)
   return cuts
 }
 
-/** Starts a relay on what a cut has left, and lets the database check itself afterwards. */
-async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged): Promise<Losses> {
+/** A run in which no commit failed shows nothing of failing commits. */
+function reportFailures(logLines: readonly string[]): void {
+  const failed = logLines.filter((line) => line.includes('"storage.commit-failed"')).length
+  console.log(`${failed} commits failed under the load`)
+  if (failed === 0) throw new Error('no commit failed, so this run shows nothing of failing commits')
+}
+
+/**
+ * Starts a relay on what a cut has left, and lets the database check itself afterwards. A torn tail is no loss, so the start needs no
+ * `--accept-loss`; only a log that was never flushed does.
+ */
+async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged, sabotaged: boolean): Promise<Losses> {
   using mounted = disks.mountCopy(image)
   try {
-    const losses = await lossesIn(mounted.dataDir, acknowledged)
+    const losses = await lossesIn(mounted.dataDir, acknowledged, sabotaged ? ['--accept-loss'] : [])
     const db = new DatabaseSync(join(mounted.dataDir, 'relay.db'))
     const rows = db.prepare('pragma integrity_check').all()
     db.close()
@@ -89,8 +126,8 @@ async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged): 
   }
 }
 
-async function lossesIn(dataDir: string, acknowledged: Acknowledged): Promise<Losses> {
-  await using relay = await startRelayUnderTest({ env: OPEN_LIMITS, dataDir, mcp: 'local' })
+async function lossesIn(dataDir: string, acknowledged: Acknowledged, args: readonly string[]): Promise<Losses> {
+  await using relay = await startRelayUnderTest({ env: OPEN_LIMITS, dataDir, mcp: 'local', args })
   return await findLosses(relay, acknowledged)
 }
 

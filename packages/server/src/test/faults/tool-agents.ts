@@ -68,13 +68,11 @@ export async function openToolAgent(relay: RelayUnderTest, plan: AgentPlan): Pro
   const here = { docId, pageId: PAGE_ID }
   const first = next()
   const cells = '<tr><td><p>a</p></td></tr>'.repeat(2)
-  await call('set_prose', {
-    ...here,
-    content: `<p id="${NOTE}">${first}</p><table>${cells}</table>`,
-    format: 'html',
-  })
-  await call('set_fields', { docId, fields: [{ name: FIELD, value: first }] })
-  await call('rename_document', { docId, name: first })
+  await untilAnswered(() =>
+    call('set_prose', { ...here, content: `<p id="${NOTE}">${first}</p><table>${cells}</table>`, format: 'html' }),
+  )
+  await untilAnswered(() => call('set_fields', { docId, fields: [{ name: FIELD, value: first }] }))
+  await untilAnswered(() => call('rename_document', { docId, name: first }))
 
   const note = shownRegister('note', first, ({ page }) => new RegExp(`id="${NOTE}"[^>]*>([^<]*)<`).exec(page)?.[1] ?? null)
   const rows = shownRegister('rows', '2', ({ page }) => String(page.match(/<(?:tr|tablerow)\b/g)?.length ?? 0))
@@ -144,6 +142,18 @@ export async function openToolAgent(relay: RelayUnderTest, plan: AgentPlan): Pro
   }
 }
 
+/** Repeats what may be done twice while a fault of the store leaves it unconfirmed. */
+async function untilAnswered(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      if (!(error instanceof ToolUnconfirmed)) throw error
+    }
+  }
+}
+
 function shownRegister(name: string, before: string | null, read: ShownRegister['read']): ShownRegister {
   return { ...openRegister(name, before), read }
 }
@@ -209,6 +219,7 @@ async function checkCreated(relay: RelayUnderTest, { id, confirmed }: ToolsTold[
 }
 
 /** A tool answered that it would not. */
+class ToolUnconfirmed extends Error {}
 class ToolRefused extends Error {}
 
 /** The result of a tool; rejects with `ToolRefused` for a failure, with anything else when nothing was answered. */
@@ -220,6 +231,7 @@ async function callTool(url: string, bearer: string, tool: string, args: Members
   })
   const text = await answer.text()
   const { result } = JSON.parse(text) as { readonly result?: { readonly isError: boolean; readonly structuredContent: Members } }
+  if (text.includes('"code":"ERR_STORE_UNAVAILABLE"')) throw new ToolUnconfirmed(`${tool} may have been done or not`)
   if (result === undefined || result.isError) throw new ToolRefused(`${tool} was answered ${text.slice(0, 400)}`)
   return result.structuredContent
 }

@@ -23,6 +23,7 @@ const RIGHTS = `
   DELETE /api/docs/:id                              204        204          O           O           204       V       E              E                   V       O             E             U          R        M          X        X               F
   POST /api/docs/:id/transfer                       204        204          O           O           204       V       E              E                   V       O             E             U          R        M          X        X               F
   PUT /api/docs/:id/collection                      204        204          204         E           204       V       E              E                   V       204           E             U          R        M          X        X               F
+  GET /api/v1/docs/:id/metadata                     200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
   GET /api/docs/:id/ydoc                            200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
   GET /api/blobs/:hash                              200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
   POST /api/blobs/:hash                             204        204          204         204         204       204     E              E                   E       204           E             U          R        M          X        X               F
@@ -53,6 +54,7 @@ const RIGHTS = `
   POST /api/v1/internal/workspace/:ws/purge-member  U          U            U           U           U         U       U              U                   U       U             U             U          U        U          U        U               U
   GET /health                                       200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /livez                                        200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
+  GET /                                             200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /readyz                                       200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /version                                      200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
   GET /metrics                                      200        200          200         200         200       200     200            200                 200     200           200           200        200      200        200      200             200
@@ -174,6 +176,7 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
   'DELETE /api/docs/:id': ofDocument(''),
   'POST /api/docs/:id/transfer': ofDocument('/transfer', { to_user_id: 'new' }),
   'PUT /api/docs/:id/collection': ofDocument('/collection', { collectionId: 'another' }),
+  'GET /api/v1/docs/:id/metadata': ofDocument('/metadata', undefined, '/api/v1/docs'),
   'GET /api/docs/:id/ydoc': ofDocument('/ydoc'),
   async 'GET /api/blobs/:hash'({ call }) {
     const bytes = `blob ${++made}`
@@ -224,6 +227,7 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
   }),
   'GET /health': at('/health'),
   'GET /livez': at('/livez'),
+  'GET /': at('/'),
   'GET /readyz': at('/readyz'),
   'GET /version': at('/version'),
   'GET /metrics': at('/metrics'),

@@ -42,11 +42,14 @@ const ROWS = readTable(RIGHTS)
 
 let enforced: RelayUnderTest
 let open: RelayUnderTest
+let shared: RelayUnderTest
 beforeAll(async () => {
-  const env = { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1000' }
-  ;[enforced, open] = await Promise.all([
+  const limits = { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1000', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
+  const env = { ...limits, RELAY_TRUSTED_PROXIES: '127.0.0.0/8' }
+  ;[enforced, open, shared] = await Promise.all([
     startRelayUnderTest({ env }),
     startRelayUnderTest({ env: { ...env, RELAY_ENFORCE_PRIVATE_DOCS: 'false' } }),
+    startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared' } }),
   ])
   const revocations = [{ jti: REVOKED_JTI, revoked_at: new Date().toISOString() }]
   const headers = { authorization: 'Bearer revocation-secret-for-tests' }
@@ -56,6 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await enforced?.[Symbol.asyncDispose]()
   await open?.[Symbol.asyncDispose]()
+  await shared?.[Symbol.asyncDispose]()
 })
 
 /** One cell: the caller's socket, signed in as far as it can be, and a document of its own. */
@@ -176,6 +180,11 @@ const OPERATIONS: Readonly<Record<string, (cell: Cell) => Promise<string>>> = {
   'DOC_EVENT deleted': (cell) => told(cell, 'deleted', () => cell.call('DELETE', `/api/docs/${cell.docId}`)),
 }
 
+/** Opens a socket of an address of its own: an address whose tokens were refused waits for its next answers. */
+function openFrom(relay: RelayUnderTest): Promise<WireClient> {
+  return openWire(relay, { headers: { 'X-Forwarded-For': `198.51.${made >> 8}.${made & 255}` } })
+}
+
 let made = 0
 async function ask(operation: string, column: string): Promise<string> {
   const kind = CALLERS[column]
@@ -185,7 +194,7 @@ async function ask(operation: string, column: string): Promise<string> {
   const call = rawHttp(relay, { as: OWNER })
   const docId = `live-${++made}`
   expect((await call('PUT', `/api/docs/${docId}`, { body: { sharedWith: SHARES } })).status).toBe(200)
-  const caller = await openWire(relay)
+  const caller = await openFrom(relay)
   const token = tokenOf(kind, relay)
   if (token !== null) {
     caller.auth(token, ['ack'])
@@ -213,7 +222,7 @@ describe('every operation of the socket for every kind of caller', () => {
     }
     expect([...frames].sort()).toEqual(Object.keys(named).sort())
     // What needs no right: answers of the relay, and the echo.
-    const free = [TAG.error, TAG.authResponse, TAG.syncChunkAck, TAG.heartbeat, TAG.syncAck]
+    const free = [TAG.error, TAG.authResponse, TAG.joined, TAG.syncChunkAck, TAG.heartbeat, TAG.syncAck]
     expect([...Object.values(named), ...free].sort((a, b) => a - b)).toEqual(Object.values(TAG).sort((a, b) => a - b))
   })
 
@@ -231,15 +240,18 @@ describe('another workspace', () => {
   it.each(['owner', 'member', 'viewer'])(
     '[REST-6] [WS-21] [WS-51] a socket of role %s meets a foreign document, and a deleted one there, as one that never was',
     async (role) => {
-      await using relay = await startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared' } })
-      const call = rawHttp(relay, { as: { sub: 'ann', workspace: 'w1', role: 'owner' } })
+      const [theirs, own] = [
+        { sub: 'ann', workspace: `of-others-${role}`, role: 'owner' },
+        { sub: 'ann', workspace: `own-${role}`, role },
+      ]
+      const call = rawHttp(shared, { as: theirs })
       for (const id of ['foreign-', 'deleted-']) await call('PUT', `/api/docs/${id}`, { body: { sharedWith: ['ann'] } })
       await call('DELETE', '/api/docs/deleted-')
-      const home = await (await openWire(relay)).enter(relay.token({ sub: 'ann', workspace: 'w1', role: 'owner' }), 'foreign-')
+      const home = await (await openWire(shared)).enter(shared.token(theirs), 'foreign-')
       const seen = await Promise.all(
         ['never---', 'foreign-', 'deleted-'].map(async (docId) => {
-          const client = await openWire(relay)
-          client.auth(relay.token({ sub: 'ann', workspace: 'w2', role }), ['ack'])
+          const client = await openWire(shared)
+          client.auth(shared.token(own), ['ack'])
           await client.next(TAG.authResponse)
           const from = client.frames.length
           client.join(docId)

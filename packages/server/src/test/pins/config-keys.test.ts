@@ -3,7 +3,7 @@ import { CONFIG_KEYS, type KeyEntry } from '../../config/schema.ts'
 
 /** key | environment | default | form | option | secret */
 const PINNED = `
-server.host | RELAY_HOST | "0.0.0.0" | text | --host |
+server.host | RELAY_HOST | "0.0.0.0" | listen-host | --host |
 server.port | RELAY_PORT | 9876 | port, 0 free port, to 65535 | --port |
 server.region | RELAY_REGION | null | text | --region |
 server.cors_origins | RELAY_CORS_ORIGINS | ["*"] | origins-or-star |  |
@@ -11,6 +11,7 @@ server.docs_url | RELAY_DOCS_URL | null | http-url |  |
 server.shutdown_grace_secs | RELAY_SHUTDOWN_GRACE_SECS | 20 | s, 0 at once, to 2147483 |  |
 server.auth_timeout_secs | RELAY_AUTH_TIMEOUT_SECS | 10 | s, 0 refused, to 2147483 |  |
 server.max_unauthenticated_sockets | RELAY_MAX_UNAUTHENTICATED_SOCKETS | 256 | count, 0 refused |  |
+server.trusted_proxies | RELAY_TRUSTED_PROXIES | [] | cidrs |  |
 server.ws_buffer_bytes | RELAY_WS_BUFFER_BYTES | 8388608 | bytes, 0 refused |  |
 storage.data_dir | RELAY_DATA_DIR | "data" | path | --data-dir |
 storage.url | RELAY_STORAGE_URL | null | storage-url |  | secret
@@ -24,8 +25,9 @@ blobs.presign_ttl_secs | RELAY_PRESIGN_TTL_SECS | 3600 | s, 0 refused, to 604800
 bus.url | RELAY_BUS_URL | "memory:" | bus-url |  | secret
 cluster.single_node | RELAY_CLUSTER_SINGLE_NODE | false | boolean |  |
 cluster.node_id | RELAY_CLUSTER_NODE_ID | null | text |  |
-auth.issuer | RELAY_JWT_ISSUER | null | text |  |
-auth.jwks_url | RELAY_JWT_JWKS_URL | null | secure-url |  |
+auth.issuer | RELAY_JWT_ISSUER | null | issuer |  |
+auth.jwks_url | RELAY_JWT_JWKS_URL | null | http-url |  |
+auth.allow_http_jwks | RELAY_JWT_ALLOW_HTTP_JWKS | false | boolean |  |
 auth.audience | RELAY_JWT_AUDIENCE | "service-relay" | text |  |
 auth.resource | RELAY_JWT_RESOURCE | null | text |  |
 auth.revocation_push_bearer | RELAY_REVOCATION_BEARER | null | shared-secret |  | secret
@@ -42,9 +44,9 @@ citations.doi_resolver | RELAY_CITATIONS_DOI_RESOLVER | "https://doi.org" | secu
 tenancy.mode | RELAY_TENANCY_MODE | "dedicated" | dedicated/shared | --tenancy |
 tenancy.workspace_id | RELAY_TENANCY_WORKSPACE | null | text | --tenancy-workspace |
 tenancy.limits.writes_per_sec | RELAY_WRITES_PER_SEC | 40 | 1/s, 0 unlimited |  |
-tenancy.limits.writes_burst | RELAY_WRITES_BURST | 80 | count, 0 none |  |
+tenancy.limits.writes_burst | RELAY_WRITES_BURST | 80 | count, 0 unlimited |  |
 tenancy.limits.reads_per_sec | RELAY_READS_PER_SEC | 100 | 1/s, 0 unlimited |  |
-tenancy.limits.reads_burst | RELAY_READS_BURST | 200 | count, 0 none |  |
+tenancy.limits.reads_burst | RELAY_READS_BURST | 200 | count, 0 unlimited |  |
 tenancy.limits.max_ws_connections_per_workspace | RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE | 25 | count, 0 refused |  |
 tenancy.limits.max_ws_payload_bytes | RELAY_MAX_WS_PAYLOAD_BYTES | 262144 | bytes, 0 refused, from 256, to 16777216 |  |
 tenancy.limits.storage_quota_bytes | RELAY_STORAGE_QUOTA_BYTES | 0 | bytes, 0 unlimited |  |

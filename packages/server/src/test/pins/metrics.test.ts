@@ -15,6 +15,8 @@ counter relay_sync_gaps_total
 histogram relay_log_append_seconds
 gauge relay_persist_lag_seconds
 counter relay_append_failures_total
+counter relay_store_losses_total{kind}
+counter relay_damaged_blobs_total
 counter relay_doc_over_cap_snapshots_total
 gauge relay_doc_cache_bytes
 gauge relay_storage_bytes_total
@@ -27,9 +29,11 @@ gauge relay_jwks_keys
 counter relay_jwks_refresh_failures_total
 gauge relay_revocation_set_size
 gauge revocation_set_age_seconds
+counter relay_revocations_unreadable_total
 counter relay_rate_limit_rejections_total{surface}
 counter relay_mcp_calls_total{tool,outcome}
 counter relay_quota_rejections_total{kind}
+counter relay_blob_store_calls_total{outcome}
 counter relay_deprecated_requests_total{route}
 counter relay_handler_panics_total
 histogram http_server_request_duration_seconds{route,method,code}

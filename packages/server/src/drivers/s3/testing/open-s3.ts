@@ -1,6 +1,6 @@
 import { systemClock } from '../../../kernel/clock.ts'
 import { systemRandom } from '../../../kernel/ids.ts'
-import { systemTimers } from '../../../kernel/timers.ts'
+import { waitingTimers } from '../../../kernel/timers.ts'
 import type { BlobStore, DirectTransfer } from '../../../blobs/blob-store.port.ts'
 import { openS3Blobs, type S3BlobsOptions } from '../s3-blobs.ts'
 
@@ -8,7 +8,7 @@ import { openS3Blobs, type S3BlobsOptions } from '../s3-blobs.ts'
 export function openS3(
   options: Pick<S3BlobsOptions, 'url' | 'credentials'> & Partial<S3BlobsOptions>,
 ): BlobStore & { readonly direct: DirectTransfer } {
-  const store = openS3Blobs({ clock: systemClock, timers: systemTimers, random: systemRandom, ...options })
+  const store = openS3Blobs({ clock: systemClock, timers: waitingTimers, random: systemRandom, ...options })
   const { direct } = store
   if (direct === null) throw new Error('an object store transfers directly')
   return { ...store, direct }

@@ -63,8 +63,8 @@ async function listens(url: string): Promise<boolean> {
 
 async function underTest(base: string, credentials: S3Credentials, name: string): Promise<S3UnderTest> {
   const url = withPrefix(base, randomUUID().slice(0, 8))
-  const { bucket: Bucket, endpoint, region, pathStyle, prefix: Prefix } = readS3Address(url)
-  const client = new S3Client({ endpoint, region, forcePathStyle: pathStyle, credentials, maxAttempts: 2 })
+  const { bucket: Bucket, region, inner, prefix: Prefix } = readS3Address(url)
+  const client = new S3Client({ endpoint: inner.url, region, forcePathStyle: inner.pathStyle, credentials, maxAttempts: 2 })
   await client.send(new HeadBucketCommand({ Bucket })).catch(() => client.send(new CreateBucketCommand({ Bucket })))
   const isComplete = name !== 's3rver'
   return {

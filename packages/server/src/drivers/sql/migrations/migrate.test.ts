@@ -14,6 +14,9 @@ const PINNED: Readonly<Record<string, string>> = {
   '0001-initial': '75c4680a3b5f9502',
   '0002-workspace': 'cfc6652755786258',
   '0003-remembered-writes': '6ccae5d820f31f77',
+  '0004-lineage': 'd5c824e0989615c6',
+  '0005-instances': 'a85aad6b2cb1c935',
+  '0006-share-sizes': '83538f0b75a5e129',
 }
 
 let store: ReturnType<typeof temporaryStore>
@@ -74,7 +77,7 @@ it('[LIFE-29] opening a store of this format changes nothing', async () => {
 
 it('[LIFE-29] [BLOB-2] a store of before blobs opens with the references of its bodies and points', async () => {
   const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64))
-  const { engine, writer, close } = openSqlite(store.path, { synchronous: 'FULL' })
+  const { engine, writer, close } = openSqlite(store.path, { synchronous: 'FULL' }, silentLogger)
   await writer.transaction().execute(async (transaction) => {
     await applySteps(transaction, engine.columnTypes, ['0001-initial'])
     await setFact(transaction, 'format', '1')
@@ -128,7 +131,7 @@ it('[LIFE-29] [BLOB-2] a store of before blobs opens with the references of its 
 
 it('[LIFE-29] a step that fails leaves nothing behind', async () => {
   onFile((db) => db.exec('create table revocations (x integer)'))
-  await expect(openHost(store.url)).rejects.toThrow('cannot prepare the store: table revocations already exists')
+  await expect(openHost(store.url)).rejects.toThrow(`cannot prepare the store ${store.path}: table revocations already exists`)
   expect(onFile((db) => db.prepare("select name from sqlite_schema where type = 'table'").all())).toEqual([
     { name: 'revocations' },
   ])

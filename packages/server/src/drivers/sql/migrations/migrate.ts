@@ -5,6 +5,9 @@ import * as initial from './0001-initial.ts'
 import type { ColumnTypes } from './0001-initial.ts'
 import * as workspace from './0002-workspace.ts'
 import * as rememberedWrites from './0003-remembered-writes.ts'
+import * as lineage from './0004-lineage.ts'
+import * as instances from './0005-instances.ts'
+import * as shareSizes from './0006-share-sizes.ts'
 
 /** Raised by one when an older program could not work on the store any more. [LIFE-29] */
 export const STORE_FORMAT = 1
@@ -15,13 +18,18 @@ export interface MigrationStep {
   readonly safe: boolean
   /** Tables whose rows it reads or writes one by one, from which its size is estimated. */
   readonly passesOver: readonly (keyof Tables)[]
+  /** Bytes that it writes for each byte that it passes over; 0 when absent. */
+  readonly writesPerByte?: number
 }
 
 /** In order; a released one is never changed (its hash is pinned in a test). */
 export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0001-initial': { up: initial.up, safe: true, passesOver: [] },
-  '0002-workspace': { up: workspace.up, safe: true, passesOver: ['bodies', 'recovery_points'] },
+  '0002-workspace': { up: workspace.up, safe: true, passesOver: ['bodies', 'recovery_points'], writesPerByte: 0.05 },
   '0003-remembered-writes': { up: rememberedWrites.up, safe: true, passesOver: [] },
+  '0004-lineage': { up: lineage.up, safe: true, passesOver: [] },
+  '0005-instances': { up: instances.up, safe: true, passesOver: [] },
+  '0006-share-sizes': { up: shareSizes.up, safe: true, passesOver: [] },
 }
 
 export class StoreTooNewError extends Error {
@@ -106,7 +114,7 @@ export async function isUnfinished(db: Connection): Promise<boolean> {
   return (await fact(db, RESTORE_MARK)) !== null
 }
 
-async function fact(db: Connection, name: string): Promise<string | null> {
+export async function fact(db: Connection, name: string): Promise<string | null> {
   if (!(await tableNames(db)).includes('store_facts')) return null
   const row = await db.selectFrom('store_facts').select('value').where('name', '=', name).executeTakeFirst()
   return row?.value ?? null

@@ -65,10 +65,13 @@ async function drive(updates: UpdateLog, keys: readonly number[], forSeconds: nu
   const pending: Promise<unknown>[] = []
   const start = performance.now()
   let sent = 0
+  const ends = keys.map(() => 0)
   for (let turn = 1; turn * TURN_MS <= forSeconds * 1000; turn++) {
     for (; sent < turn * perTurn; sent++) {
       const from = performance.now()
-      const records = [{ key: keys[sent % keys.length] ?? 0, actor: `user-${sent % 50}`, atMs: 1, update }]
+      const document = sent % keys.length
+      const afterSeq = (ends[document] as number)++
+      const records = [{ key: keys[document] as number, afterSeq, actor: `user-${sent % 50}`, atMs: 1, update }]
       pending.push(updates.append(records).then(() => delays.push(performance.now() - from)))
     }
     await sleep(Math.max(0, turn * TURN_MS - (performance.now() - start)))

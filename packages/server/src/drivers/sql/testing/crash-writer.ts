@@ -24,6 +24,7 @@ async function edit(id: string): Promise<never> {
     const length = (seq * 97) % 3000
     const burst = Array.from({ length: 3 }, (_, i) => ({
       key: head.key,
+      afterSeq: seq + i - 1,
       actor: 'ada',
       atMs: seq + i,
       update: new Uint8Array(length).fill(fillOf(head.key, seq + i)),

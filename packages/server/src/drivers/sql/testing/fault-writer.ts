@@ -23,11 +23,12 @@ const created = await storage.documents
   .write(creation({ workspaceId: 'w', id: 'd' }))
   .catch((error: { code: string }) => error.code)
 const key = typeof created === 'string' ? 0 : written(created).key
+let stored = 0
 for (let i = 0; i < 14; i++) {
-  const record = { key, actor: 'ada', atMs: i, update: new Uint8Array(200).fill(i) }
+  const record = { key, afterSeq: stored, actor: 'ada', atMs: i, update: new Uint8Array(200).fill(i) }
   results.push(
     await storage.updates.append([record]).then(
-      ([outcome]) => (outcome?.kind === 'appended' ? outcome.seq : 'gone'),
+      ([outcome]) => (outcome?.kind === 'appended' ? (stored = outcome.seq) : (outcome?.kind ?? 'none')),
       (error: { code: string }) => error.code,
     ),
   )

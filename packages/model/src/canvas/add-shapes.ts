@@ -1,0 +1,263 @@
+import type { DocumentBody, Shape } from '../body.ts'
+import { type Edit, type EditEnvironment, type Fix, isRefusal, refused, type Refusal, type Warning } from '../edit.ts'
+import { type Json, type JsonObject, memberOf } from '../json.ts'
+import { quote } from '../quote.ts'
+import { hasIcon, withInput } from './apply-input.ts'
+import { findCanvasPage } from './find-page.ts'
+import { encloses, overlaps } from './geometry/bounds.ts'
+import { labelOverflows } from './label-fit.ts'
+import { boundsOfShape, pageGeometry, shapeValues, type ShapeValues } from './page-geometry.ts'
+import type { Router } from './route.ts'
+import { settleConnectors } from './settle-connectors.ts'
+import { baseDefaults, creatableKind, creatableNames, kindOf, type ShapeKind } from './shape-kinds.ts'
+import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-input.ts'
+import { connectorEndFlaw, hasAnchor, mintShapeId, signed, withShapes, writtenTo } from './write-page.ts'
+
+export interface AddShapes {
+  readonly pageId: string
+  /** DSL objects, 1 to 500. */
+  readonly shapes: readonly JsonObject[]
+  readonly unknownIcons?: UnknownIcons | undefined
+}
+
+export interface AddShape {
+  readonly pageId: string
+  readonly shape: JsonObject
+  readonly unknownIcons?: UnknownIcons | undefined
+}
+
+/** Adds shapes on top of a page, all or none, in the order given. [TOOL-add_shapes, CANVAS-23] */
+export function addShapes(route: Router): Edit<AddShapes, { readonly ids: readonly string[] }> {
+  return (body, args, environment) => {
+    const added = add(body, args, environment, route, true)
+    return isRefusal(added) ? added : { ...added, result: { ids: added.result } }
+  }
+}
+
+/** Adds one shape. [TOOL-add_shape] */
+export function addShape(route: Router): Edit<AddShape, { readonly id: string }> {
+  return (body, { shape, ...args }, environment) => {
+    const added = add(body, { ...args, shapes: [shape] }, environment, route, false)
+    return isRefusal(added) ? added : { ...added, result: { id: added.result[0] as string } }
+  }
+}
+
+/** What is wrong with a DSL object whatever the page: its kind. [CANVAS-1, MCP-3] */
+export function addShapeFlaw({ shape }: AddShape): Refusal | null {
+  const kind = creatableKindOf(shape)
+  return isRefusal(kind) ? kind : null
+}
+
+/** [MCP-3] */
+export function addShapesFlaw({ shapes }: AddShapes): Refusal | null {
+  for (const [index, shape] of shapes.entries()) {
+    const kind = creatableKindOf(shape)
+    if (isRefusal(kind)) return ofShape(kind, index)
+  }
+  return null
+}
+
+/** A DSL object as it was read. */
+interface NewShape {
+  readonly id: string
+  readonly input: ShapeInput
+  readonly value: JsonObject
+}
+
+/** @param isMany whether fixes, warnings and refusals say which shape they are about */
+function add(
+  body: DocumentBody,
+  { pageId, shapes, unknownIcons = {} }: AddShapes,
+  environment: EditEnvironment,
+  route: Router,
+  isMany: boolean,
+) {
+  const page = findCanvasPage(body, pageId)
+  if (isRefusal(page)) return page
+  const present = shapeValues(page)
+  const all = new Map(present)
+  const fixes: Fix[] = []
+  const warnings: Warning[] = []
+  const made: NewShape[] = []
+  for (const [index, given] of shapes.entries()) {
+    const place = isMany ? { shape: index } : {}
+    const read = readNewShape(given, body, all, unknownIcons, environment)
+    if (isRefusal(read)) return isMany ? ofShape(read, index) : read
+    fixes.push(...read.fixes.map((fix) => ({ ...fix, ...place })))
+    warnings.push(...iconWarnings(read.value, unknownIcons).map((warning) => ({ ...warning, ...place })))
+    all.set(read.id, read.value)
+    made.push(read)
+  }
+  // Ends may be shapes that stand later in the call, so they are looked at when all are there.
+  for (const [index, { id, input, value }] of made.entries()) {
+    if (kindOf(value).form !== 'line') continue
+    const attached = attachable(input, value, all)
+    if (isRefusal(attached)) return isMany ? ofShape(attached, index) : attached
+    fixes.push(...attached.fixes.map((fix) => (isMany ? { ...fix, shape: index } : fix)))
+    all.set(id, withInput(value, attached.input))
+  }
+  const connectors = made.filter(({ value }) => kindOf(value).form === 'line')
+  const written = new Map(
+    connectors.map(({ id, input }) => [id, { isRouted: input.routingMode === 'orthogonal' && input.waypoints === undefined }]),
+  )
+  const settled = settleConnectors({ before: pageGeometry(present), after: all, written }, route)
+  const ids = made.map(({ id }) => id)
+  const added = ids.map((id): Shape => ({ id, value: signed(settled.shapes.get(id) as JsonObject, environment.nowMs) }))
+  const shown = coverWarnings(ids, settled.shapes).map(({ at, ...warning }) => (isMany ? { ...warning, shape: at } : warning))
+  return writtenTo({
+    page,
+    body: withShapes(body, page, [...page.shapes, ...added]),
+    result: ids,
+    fixes,
+    warnings: [...warnings, ...settled.warnings, ...shown],
+    selection: ids,
+  })
+}
+
+function ofShape(refusal: Refusal, index: number): Refusal {
+  return refused(refusal.code, `shape[${index}]: ${refusal.message}`, { ...refusal.facts, shape: index })
+}
+
+const idPattern = /^[A-Za-z0-9_.:-]{1,128}$/
+
+function readNewShape(
+  given: JsonObject,
+  body: DocumentBody,
+  taken: ShapeValues,
+  icons: UnknownIcons,
+  environment: EditEnvironment,
+): (NewShape & { readonly fixes: readonly Fix[] }) | Refusal {
+  const kind = creatableKindOf(given)
+  if (isRefusal(kind)) return kind
+  const wanted = memberOf(given, 'id')
+  const isUsable = typeof wanted === 'string' && idPattern.test(wanted)
+  if (isUsable && taken.has(wanted)) return idTaken(wanted)
+  const ownFixes: Fix[] =
+    wanted === undefined || isUsable
+      ? []
+      : [{ action: 'dropped_invalid', field: 'id', reason: 'takes 1 to 128 characters of A-Z, a-z, 0-9, _ . : -' }]
+  const id = isUsable ? wanted : mintShapeId(body, taken, environment)
+  const { input, fixes } = readShapeInput(given, {
+    kind,
+    ignored: ['id', 'kind', 'type'],
+    // Only of icons the caller is told that the member exists. [CANVAS-8, CANVAS-14]
+    ofOtherKinds: (name) => (name.startsWith('icon') ? 'dropped_invalid' : 'dropped_unknown'),
+    icons,
+  })
+  const bare: JsonObject = { id, type: kind.type, x: 0, y: 0, ...baseDefaults, ...kind.defaults }
+  // A connector that names no end point ends where it begins. [CANVAS-13]
+  const start = { x: input.x ?? 0, y: input.y ?? 0 }
+  const placed = kind.form === 'line' ? { ...bare, ...start, x2: input.x2 ?? start.x, y2: input.y2 ?? start.y } : bare
+  const { usable, iconFixes } = withoutLooseIcons(input)
+  return {
+    id,
+    input: usable,
+    value: kind.form === 'line' ? placed : withInput(placed, usable),
+    fixes: [...ownFixes, ...fixes, ...iconFixes],
+  }
+}
+
+/** The kind of a DSL object, which `kind` or `type` names. [CANVAS-1] */
+function creatableKindOf(given: JsonObject): (ShapeKind & { readonly defaults: JsonObject }) | Refusal {
+  const [kind, type] = [memberOf(given, 'kind'), memberOf(given, 'type')]
+  const got = kind ?? type
+  const allowed = creatableNames
+  const list = allowed.join(', ')
+  if (kind !== undefined && type !== undefined && kind !== type) {
+    const both = `${shownKind(kind)} and ${shownKind(type)}`
+    return refused('ERR_SHAPE_KIND', `kind and type name different kinds: ${both}; give one of ${list}, once.`, {
+      got: both,
+      allowed,
+    })
+  }
+  if (got === undefined) return refused('ERR_SHAPE_KIND', `The shape has no kind; it takes ${list}.`, { got: null, allowed })
+  const row = typeof got === 'string' ? creatableKind(got) : null
+  if (row !== null) return row
+  return refused('ERR_SHAPE_KIND', `Tools make no shape of the kind ${shownKind(got)}; kind takes ${list}.`, {
+    got: shownKind(got),
+    allowed,
+  })
+}
+
+function shownKind(given: Json): string {
+  return typeof given === 'string' ? quote(given) : quote(JSON.stringify(given))
+}
+
+function idTaken(id: string): Refusal {
+  const message = `The id "${id}" is in use on the page or stands in the call twice; give another one, or leave it out.`
+  return refused('ERR_SHAPE_ID_TAKEN', message, { id })
+}
+
+/** Without mode and size where there is no icon. [ICON-5] */
+function withoutLooseIcons(input: ShapeInput): { readonly usable: ShapeInput; readonly iconFixes: readonly Fix[] } {
+  const { iconDisplayMode, iconSize, iconId, ...rest } = input
+  if (hasIcon({ iconId: iconId ?? '' })) return { usable: input, iconFixes: [] }
+  return { usable: rest, iconFixes: looseIconFixes({ iconDisplayMode, iconSize }) }
+}
+
+/** What is told of icon members that say how to show an icon that is not there. [ICON-5] */
+export function looseIconFixes(members: { readonly [name: string]: unknown }): readonly Fix[] {
+  return Object.entries(members)
+    .filter(([, given]) => given !== undefined)
+    .map(([field]) => ({ action: 'dropped_invalid', field, reason: 'the shape has no icon' }))
+}
+
+/** What is told of an icon that the relay does not know and editors may. [ICON-4] */
+export function iconWarnings(value: JsonObject, icons: UnknownIcons): readonly Warning[] {
+  const iconId = memberOf(value, 'iconId')
+  if (typeof iconId !== 'string' || !Object.hasOwn(icons, iconId)) return []
+  const reason = `this relay does not know the icon ${quote(iconId)}; it was kept, as editors may know it`
+  return [{ reason, field: 'iconId', nearest: icons[iconId] ?? [] }]
+}
+
+/**
+ * What a call says of a connector, without anchors that the shapes at its ends do not have; a refusal when it cannot end there. A stored anchor that the
+ * new shape does not have gives way to the centre. [CANVAS-9, CANVAS-10]
+ */
+export function attachable(
+  input: ShapeInput,
+  value: JsonObject,
+  shapes: ShapeValues,
+): { readonly input: ShapeInput; readonly fixes: readonly Fix[] } | Refusal {
+  let usable = input
+  const fixes: Fix[] = []
+  for (const side of ['start', 'end'] as const) {
+    const [end, field] = [`${side}ShapeId`, `${side}Anchor`] as const
+    const shapeId = input[end] === undefined ? memberOf(value, end) : input[end]
+    const flaw = typeof input[end] === 'string' ? connectorEndFlaw(end, input[end], shapes) : null
+    if (flaw !== null) return flaw
+    const shape = typeof shapeId === 'string' ? shapes.get(shapeId) : undefined
+    const stored = memberOf(value, field)
+    if (usable[field] !== undefined && !hasAnchor(usable[field], shape)) {
+      const { [field]: _, ...others } = usable
+      usable = others
+      fixes.push({ action: 'dropped_invalid', field, reason: 'only a typed shape has anchors on its rows' })
+    }
+    const isLost = input[end] !== undefined && typeof stored === 'string' && !hasAnchor(stored, shape)
+    if (usable[field] === undefined && isLost) usable = { ...usable, [field]: 'center' }
+  }
+  return { input: usable, fixes }
+}
+
+/** New shapes whose label is too long, or that lie over others. [TOOL-19] */
+export function coverWarnings(ids: readonly string[], shapes: ShapeValues): readonly (Warning & { readonly at: number })[] {
+  const geometry = pageGeometry(shapes)
+  const boxes = [...shapes].flatMap(([id, value]) => {
+    const bounds = kindOf(value).form === 'box' ? boundsOfShape(id, geometry) : null
+    return bounds === null ? [] : [{ id, bounds }]
+  })
+  return ids.flatMap((id, at) => {
+    const value = shapes.get(id)
+    const own = boxes.findIndex((box) => box.id === id)
+    if (value === undefined || own < 0) return []
+    const { bounds } = boxes[own] as (typeof boxes)[number]
+    const covered = boxes.slice(0, own).filter((box) => overlaps(box.bounds, bounds) && !encloses(box.bounds, bounds))
+    const names = covered.slice(0, 3).map((box) => quote(box.id))
+    return [
+      ...(labelOverflows(value) ? [{ at, field: 'text', reason: `the text is longer than ${quote(id)} has room for` }] : []),
+      ...(names.length === 0
+        ? []
+        : [{ at, reason: `${quote(id)} covers ${names.join(', ')}${covered.length > 3 ? ' and others' : ''}` }]),
+    ]
+  })
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { memberOf } from '../json.ts'
+import { group, rectangle } from '../testing/builders.ts'
+import type { Router } from './route.ts'
+import { done, idsOf, page, provenance, run, stored } from './testing/shape-editing.ts'
+
+const a = rectangle('a', { x: 0, y: 0, width: 100, height: 80 })
+const b = rectangle('b', { x: 300, y: 0, width: 100, height: 80 })
+
+describe('connecting shapes', () => {
+  it('[CANVAS-22] the facing sides are connected by an orthogonal connector, unless the call says otherwise', () => {
+    const { body: after, result } = done(run('connect', page(a, b), { pageId: 'p', fromId: 'a', toId: 'b', label: 'calls' }))
+    expect(stored(after, result.id)).toMatchObject({
+      ...{ startAnchor: 'right', endAnchor: 'left', x: 50, y: 0, x2: 250, y2: 0 },
+      ...{ label: 'calls', routingMode: 'orthogonal', waypoints: [] },
+    })
+  })
+
+  it('[CANVAS-22] a straight connector has neither a routing mode nor waypoints, and a wrong anchor is told', () => {
+    const args = { pageId: 'p', fromId: 'b', toId: 'a', routing: 'straight', fromAnchor: 'top', toAnchor: 'wrong' } as const
+    const { body: after, result, fixes } = done(run('connect', page(a, b), args))
+    const value = stored(after, result.id)
+    expect(value).toMatchObject({ startAnchor: 'top', endAnchor: 'right' })
+    expect([memberOf(value, 'routingMode'), memberOf(value, 'waypoints')]).toEqual([undefined, undefined])
+    expect(fixes).toMatchObject([{ action: 'dropped_invalid', field: 'toAnchor' }])
+  })
+
+  it('[CANVAS-22] a shape is connected with itself by a loop outside of it', () => {
+    const { body: after, result } = done(run('connect', page(a), { pageId: 'p', fromId: 'a', toId: 'a' }))
+    const waypoints = [
+      { x: 70, y: 0 },
+      { x: 70, y: 60 },
+      { x: 0, y: 60 },
+    ]
+    expect(stored(after, result.id)).toMatchObject({ x: 50, y: 0, x2: 0, y2: 40, waypoints })
+  })
+
+  it('[CANVAS-22] without a clear way the direct one is drawn, with a warning', () => {
+    const blocked: Router = (requests) => requests.map(() => null)
+    const args = { pageId: 'p', fromId: 'a', toId: 'b' }
+    const { body: after, result, warnings } = done(run('connect', page(a, b), args, blocked))
+    expect(stored(after, result.id)).toMatchObject({ routingMode: 'orthogonal', waypoints: [] })
+    expect(warnings[0]?.reason).toMatch(/^no clear way was found/)
+  })
+
+  it('[CANVAS-9, CANVAS-22] an end that is unknown, or a connector, is refused', () => {
+    const given = page(a, { id: 'l', type: 'connector', x: 0, y: 0, x2: 9, y2: 9 })
+    expect(run('connect', given, { pageId: 'p', fromId: 'a', toId: 'x' })).toMatchObject({
+      code: 'ERR_SHAPE_NOT_FOUND',
+      facts: { shapeId: 'x' },
+    })
+    expect(run('connect', given, { pageId: 'p', fromId: 'l', toId: 'a' })).toMatchObject({
+      code: 'ERR_CONNECTOR_END',
+      facts: { end: 'fromId', shapeId: 'l' },
+    })
+  })
+
+  it('[CANVAS-22] the router is told the other shapes and connectors, and the members of a group at an end', () => {
+    const scenes: Parameters<Router>[1][] = []
+    const route: Router = (requests, scene) => {
+      scenes.push(scene)
+      return requests.map(() => [])
+    }
+    const line = { id: 'l', type: 'connector', x: 0, y: 300, x2: 9, y2: 300 }
+    done(run('connect', page(a, b, group('g', 'a', 'l'), line), { pageId: 'p', fromId: 'g', toId: 'b' }, route))
+    const [scene] = scenes
+    expect([...(scene?.obstacles.keys() ?? [])].sort()).toEqual(['a', 'b'])
+    expect([...(scene?.membersOf.get('g') ?? [])].sort()).toEqual(['a', 'l'])
+    expect(scene?.lines.map(({ points }) => points)).toEqual([
+      [
+        { x: 0, y: 300 },
+        { x: 9, y: 300 },
+      ],
+    ])
+  })
+})
+
+describe('deleting shapes', () => {
+  it('[CANVAS-24] connectors that end at a deleted shape go with it, and groups that have no member left', () => {
+    const line = { id: 'c', type: 'connector', startShapeId: 'a', endShapeId: 'b' }
+    const toGroup = { id: 'd', type: 'connector', startShapeId: 'g', endShapeId: 'b' }
+    const given = page(group('g', 'a'), b, line, toGroup, group('h', 'b', 'c'), a)
+    const { body: after, result } = done(run('delete_shape', given, { pageId: 'p', id: 'a' }))
+    expect(result.deleted).toEqual(['a', 'g', 'd', 'c'])
+    expect(idsOf(after)).toEqual(['h', 'b'])
+    expect(stored(after, 'h')).toEqual({ ...group('h', 'b'), provenance })
+    expect(stored(after, 'b')).toBe(stored(given, 'b'))
+  })
+
+  it('[CANVAS-24] the members of a deleted group take its place, also in a group around it', () => {
+    const shapes = [group('outer', 'x', 'g', 'y'), group('g', 'a', 'b'), a, b, rectangle('x'), rectangle('y'), rectangle('top')]
+    const nested = done(run('delete_shape', page(...shapes), { pageId: 'p', id: 'g' }))
+    expect(nested.result.deleted).toEqual(['g'])
+    expect(memberOf(stored(nested.body, 'outer'), 'childIds')).toEqual(['x', 'a', 'b', 'y'])
+    expect(idsOf(nested.body)).toEqual(['outer', 'x', 'a', 'b', 'y', 'top'])
+    const flat = page(rectangle('x'), group('g', 'a', 'b'), a, b, rectangle('top'))
+    expect(idsOf(done(run('delete_shape', flat, { pageId: 'p', id: 'g' })).body)).toEqual(['x', 'a', 'b', 'top'])
+  })
+
+  it('[CANVAS-24] groups that hold each other do not keep a deletion from ending', () => {
+    const given = page(group('g', 'h', 'a'), group('h', 'g', 'a'), a, b)
+    const { body: after, result } = done(run('delete_shape', given, { pageId: 'p', id: 'a' }))
+    expect(result.deleted).toEqual(['a'])
+    expect([...idsOf(after)].sort()).toEqual(['b', 'g', 'h'])
+    expect(run('delete_shape', given, { pageId: 'p', id: 'nothing' })).toMatchObject({ code: 'ERR_SHAPE_NOT_FOUND' })
+  })
+})
+
+describe('reordering shapes', () => {
+  const given = page(a, group('g', 'm', 'n'), rectangle('m'), rectangle('n'), b)
+
+  it('[CANVAS-17] shapes take the order given, and members stay with their groups', () => {
+    const { body: after, result } = done(run('reorder_shapes', given, { pageId: 'p', order: ['b', 'g', 'a'] }))
+    expect(result).toEqual({ pageId: 'p', order: ['b', 'g', 'a'], ok: true })
+    expect(idsOf(after)).toEqual(['b', 'g', 'm', 'n', 'a'])
+    expect(stored(after, 'a')).toBe(stored(given, 'a'))
+    expect(done(run('reorder_shapes', given, { pageId: 'p', order: ['a', 'g', 'b'] })).body).toBe(given)
+  })
+
+  it('[CANVAS-17] an order that is not every shape outside of groups once is refused', () => {
+    expect(run('reorder_shapes', given, { pageId: 'p', order: ['a', 'm', 'a'] })).toMatchObject({
+      code: 'ERR_NOT_PERMUTATION',
+      facts: { missing: ['g', 'b'], unknown: ['m'], duplicate: ['a'] },
+    })
+  })
+})

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest'
+import type { Point } from '../geometry/bounds.ts'
+import { certificateOf } from './certificate.ts'
+import type { DiagramLayout, DiagramRequest } from './diagram.ts'
+import { LayoutStopped } from './effort.ts'
+import { layoutDiagram } from './layout.ts'
+import { faultsOf } from './testing/inspect.ts'
+import { requestOf } from './testing/request.ts'
+
+type Pairs = readonly (readonly [number, number])[]
+
+function crossingsOf(request: DiagramRequest): number {
+  return certificateOf([], linesOf(layoutDiagram(request))).crossings
+}
+
+function linesOf(layout: DiagramLayout) {
+  return layout.edges.map(({ start, waypoints, end }) => ({
+    points: [start, ...(waypoints ?? []), end],
+    startId: null,
+    endId: null,
+  }))
+}
+
+const anchorsOf = (layout: DiagramLayout) => layout.edges.map(({ startAnchor, endAnchor }) => `${startAnchor} ${endAnchor}`)
+
+const chain = (count: number): Pairs => Array.from({ length: count - 1 }, (_, i) => [i, i + 1])
+const star = (leaves: number): Pairs => Array.from({ length: leaves }, (_, i) => [0, i + 1])
+const binaryTree = (depth: number): Pairs => Array.from({ length: 2 ** (depth + 1) - 2 }, (_, i) => [Math.floor(i / 2), i + 1])
+const diamond: Pairs = [
+  [0, 1],
+  [0, 2],
+  [1, 3],
+  [2, 3],
+]
+
+describe('a layered layout', () => {
+  it.each([
+    ['a chain of 30', chain(30)],
+    ...Array.from({ length: 20 }, (_, i) => [`a star of ${i + 1}`, star(i + 1)] as [string, Pairs]),
+    ['a star of 20 inwards', star(20).map(([a, b]) => [b, a] as const)],
+    ['a binary tree of depth 4', binaryTree(4)],
+    ['a diamond', diamond],
+    ['three diamonds in a row', [0, 3, 6].flatMap((first) => diamond.map(([a, b]) => [first + a, first + b] as const))],
+  ] as [string, Pairs][])('[DIAG-7] %s has no crossings in either direction', (_, edges) => {
+    const count = 1 + Math.max(...edges.flat())
+    expect(crossingsOf(requestOf(count, edges))).toBe(0)
+    expect(crossingsOf(requestOf(count, edges, { direction: 'LR' }))).toBe(0)
+  })
+
+  it('[DIAG-7] edges without a cycle all point along the direction', () => {
+    const edges: Pairs = [...binaryTree(3), [0, 9], [2, 7], [1, 14]]
+    const down = layoutDiagram(requestOf(15, edges))
+    for (const [from, to] of edges) expect(down.centres[to]?.y).toBeGreaterThan(down.centres[from]?.y as number)
+    const right = layoutDiagram(requestOf(15, edges, { direction: 'LR' }))
+    for (const [from, to] of edges) expect(right.centres[to]?.x).toBeGreaterThan(right.centres[from]?.x as number)
+  })
+
+  it('[DIAG-11] forward edges go from bottom to top, the one that closes a cycle from right to right', () => {
+    const edges: Pairs = [
+      [0, 1],
+      [1, 2],
+      [2, 0],
+    ]
+    expect(anchorsOf(layoutDiagram(requestOf(3, edges)))).toEqual(['bottom top', 'bottom top', 'right right'])
+    expect(anchorsOf(layoutDiagram(requestOf(3, edges, { direction: 'LR' })))).toEqual([
+      'right left',
+      'right left',
+      'bottom bottom',
+    ])
+  })
+
+  it('[DIAG-12] edges between the same two nodes have labels at different places, and paths of their own', () => {
+    const request = requestOf(2, [
+      [0, 1],
+      [0, 1],
+      [1, 0],
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ])
+    const layout = layoutDiagram(request)
+    expect(layout.edges.map((edge) => edge.labelPosition)).toEqual([null, 0.35, 0.65, 0.25, 0.75, null])
+    const paths = layout.edges.map(({ start, waypoints, end }) => JSON.stringify([start, waypoints, end]))
+    expect(new Set(paths).size).toBe(6)
+  })
+
+  it('[DIAG-13] loops leave right and return at the bottom, each 12 further out than the one before', () => {
+    const layout = layoutDiagram(
+      requestOf(1, [
+        [0, 0],
+        [0, 0],
+      ]),
+    )
+    const { x, y } = layout.centres[0] as Point
+    expect(anchorsOf(layout)).toEqual(['right bottom', 'right bottom'])
+    expect(layout.edges.map((edge) => edge.waypoints)).toEqual(
+      [20, 32].map((out) => [
+        { x: x + 80 + out, y },
+        { x: x + 80 + out, y: y + 36 + out },
+        { x, y: y + 36 + out },
+      ]),
+    )
+  })
+
+  it('[DIAG-16] straight edges have no waypoints', () => {
+    const layout = layoutDiagram(requestOf(4, diamond, { routing: 'straight' }))
+    expect(layout.edges.map((edge) => edge.waypoints)).toEqual([null, null, null, null])
+  })
+
+  it('[DIAG-9] parts that do not touch stand beside each other in the order of their first nodes', () => {
+    const { centres } = layoutDiagram(
+      requestOf(6, [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+      ] as Pairs),
+    )
+    expect(centres.map(({ x }) => x)).toEqual([120, 120, 360, 360, 600, 600])
+    expect(centres.map(({ y }) => y)).toEqual([76, 228, 76, 228, 76, 228])
+  })
+})
+
+describe('a grid', () => {
+  it('[DIAG-8] has as many columns as the root of the number of nodes, rows first, or columns first for LR', () => {
+    const rows = layoutDiagram(requestOf(5, [], { layout: 'grid' })).centres
+    expect(rows.map(({ x, y }) => [x > 300, x > 500, y > 200])).toEqual([
+      [false, false, false],
+      [true, false, false],
+      [true, true, false],
+      [false, false, true],
+      [true, false, true],
+    ])
+    const columns = layoutDiagram(requestOf(5, [], { layout: 'grid', direction: 'LR' })).centres
+    expect(columns.map(({ x, y }) => [x > 300, x > 500, y > 200])).toEqual([
+      [false, false, false],
+      [false, false, true],
+      [true, false, false],
+      [true, false, true],
+      [true, true, false],
+    ])
+  })
+
+  it('[DIAG-11] edges of a grid have the facing sides as anchors', () => {
+    const layout = layoutDiagram(
+      requestOf(
+        4,
+        [
+          [0, 1],
+          [3, 2],
+          [0, 2],
+          [3, 1],
+        ],
+        { layout: 'grid' },
+      ),
+    )
+    expect(anchorsOf(layout)).toEqual(['right left', 'left right', 'bottom top', 'top bottom'])
+  })
+})
+
+describe('where a layout is placed', () => {
+  it('[DIAG-10] on an empty page at (40, 40), else at the left edge 120 below what is there', () => {
+    const { left, top } = layoutDiagram(requestOf(4, diamond)).bounds
+    expect([left, top]).toEqual([40, 40])
+    const obstacles = [
+      { left: 300, top: 0, right: 400, bottom: 90 },
+      { left: -20, top: 50, right: 10, bottom: 70 },
+    ]
+    const below = layoutDiagram(requestOf(4, diamond, { obstacles })).bounds
+    expect([below.left, below.top]).toEqual([-20, 210])
+  })
+
+  it('[AG-107] beside a shape to its right, and below it when something stands there', () => {
+    const near = { left: 100, top: 100, right: 260, bottom: 172 }
+    const right = layoutDiagram(requestOf(2, chain(2), { near, obstacles: [near] })).bounds
+    expect([right.left, right.top]).toEqual([340, 100])
+    const wall = { left: 300, top: -900, right: 900, bottom: 900 }
+    const below = layoutDiagram(requestOf(2, chain(2), { near, obstacles: [near, wall] })).bounds
+    expect([below.left, below.top]).toEqual([100, 252])
+  })
+
+  it('[AG-106] nodes that have a place keep it, and the others and all edges are put around them', () => {
+    const base = requestOf(4, [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [0, 3],
+    ])
+    const places: readonly (Point | null)[] = [{ x: 500, y: 500 }, null, null, { x: 900, y: 640 }]
+    const request = { ...base, nodes: base.nodes.map((node, i) => ({ ...node, at: places[i] ?? null })) }
+    const layout = layoutDiagram(request)
+    expect([layout.centres[0], layout.centres[3]]).toEqual([places[0], places[3]])
+    expect(faultsOf(request, layout)).toEqual([])
+  })
+})
+
+describe('a layout that nobody waits for', () => {
+  it('[DIAG-17] ends as soon as it is asked to stop', () => {
+    const edges: Pairs = Array.from({ length: 1000 }, (_, i) => [i % 500, (i * 7 + 3) % 500])
+    expect(() => layoutDiagram(requestOf(500, edges), () => true)).toThrow(LayoutStopped)
+  })
+})
+
+describe('a large grid', () => {
+  it('[DIAG-14] routes its edges through the gaps between rows and columns', () => {
+    const edges: Pairs = Array.from({ length: 400 }, (_, i) => [(i * 7) % 150, (i * 31 + 5) % 150])
+    const request = requestOf(150, edges, { layout: 'grid' })
+    expect(faultsOf(request, layoutDiagram(request))).toEqual([])
+  })
+})

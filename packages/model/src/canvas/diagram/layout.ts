@@ -1,0 +1,132 @@
+import { type Bounds, boundsAround, boundsOf, type Point } from '../geometry/bounds.ts'
+import { at } from './at.ts'
+import type { DiagramEdge, DiagramLayout, DiagramRequest } from './diagram.ts'
+import { boundsOfDrawn, type Drawn, movedBy } from './drawn.ts'
+import { Effort } from './effort.ts'
+import { drawGrid } from './grid.ts'
+import { labelPositions } from './labels.ts'
+import { drawLayered } from './layered/draw-layered.ts'
+import { cheapestCorner, cornerBelow, cornerBeside } from './place.ts'
+import { anchorName, routeEdges } from './route-edges.ts'
+
+/** Steps that a layout may spend on making itself better; less than a second of one core. */
+const STEPS = 20_000_000
+
+/**
+ * Places the nodes of a diagram and routes its edges. The same request gives the same layout. `shouldStop` is asked now and then; when it says so, the
+ * layout ends with `LayoutStopped`. [DIAG-3 to DIAG-18, AG-106, AG-107]
+ */
+export function layoutDiagram(request: DiagramRequest, shouldStop: () => boolean = () => false): DiagramLayout {
+  const effort = new Effort(STEPS, shouldStop)
+  const drawn = request.nodes.some((node) => node.at !== null) ? aroundFixed(request, effort) : atCorner(request, effort)
+  const labels = labelPositions(request.edges)
+  return {
+    centres: drawn.centres,
+    edges: drawn.routes.map(({ startAnchor, endAnchor, points }, edge) => ({
+      startAnchor,
+      endAnchor,
+      start: at(points, 0),
+      end: at(points, points.length - 1),
+      waypoints: request.routing === 'straight' ? null : points.slice(1, -1),
+      labelPosition: at(labels, edge),
+    })),
+    bounds: boundsOfDrawn(drawn, request.nodes),
+  }
+}
+
+/** A layout without fixed nodes, moved as a whole. */
+function atCorner(request: DiagramRequest, effort: Effort): Drawn {
+  const drawn = draw(request, request.edges, effort)
+  const bounds = boundsOfDrawn(drawn, request.nodes)
+  const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
+  const page = pageOf(request)
+  const beside = request.near === null ? null : cornerBeside(request.near, room, page)
+  const { x, y } = beside ?? cornerBelow(page)
+  return movedBy(drawn, x - bounds.left, y - bounds.top)
+}
+
+function draw(
+  { nodes, layout, direction }: Pick<DiagramRequest, 'nodes' | 'layout' | 'direction'>,
+  edges: readonly DiagramEdge[],
+  effort: Effort,
+): Drawn {
+  return layout === 'grid' ? drawGrid(nodes, edges, direction, effort) : drawLayered(nodes, edges, direction, effort)
+}
+
+function pageOf({ obstacles, taken }: DiagramRequest): readonly Bounds[] {
+  return [...obstacles, ...taken.flatMap(({ points }) => boundsOf(points) ?? [])]
+}
+
+/**
+ * Lays the nodes that may be moved out on their own, puts them near the fixed ones that they have edges with, and routes the other edges around everything.
+ * [AG-106]
+ */
+function aroundFixed(request: DiagramRequest, effort: Effort): Drawn {
+  const { nodes, edges, obstacles, taken } = request
+  const free = nodes.flatMap((node, i) => (node.at === null ? [i] : []))
+  const place = new Map(free.map((node, i) => [node, i]))
+  const isFree = ({ from, to }: DiagramEdge) => place.has(from) && place.has(to)
+  const own = edges.flatMap((edge, i) => (isFree(edge) ? [i] : []))
+  const rest = edges.flatMap((edge, i) => (isFree(edge) ? [] : [i]))
+  const centres = nodes.map((node) => node.at ?? { x: 0, y: 0 })
+  const routes: Drawn['routes'] = []
+  if (free.length > 0) {
+    const drawn = placedFree(request, free, place, own, rest, effort)
+    free.forEach((node, i) => (centres[node] = at(drawn.centres, i)))
+    own.forEach((edge, i) => (routes[edge] = at(drawn.routes, i)))
+  }
+  const others = own.map((edge) => {
+    const [{ from, to }, { startAnchor, endAnchor, points }] = [at(edges, edge), at(routes, edge)]
+    return { points, startAnchor: anchorName(at(nodes, from), startAnchor), endAnchor: anchorName(at(nodes, to), endAnchor) }
+  })
+  const found = routeEdges(
+    rest.map((edge) => at(edges, edge)),
+    { nodes, centres, obstacles, taken: [...taken, ...others] },
+    false,
+    effort,
+  )
+  rest.forEach((edge, i) => (routes[edge] = at(found ?? [], i)))
+  return { centres, routes }
+}
+
+function placedFree(
+  request: DiagramRequest,
+  free: readonly number[],
+  place: ReadonlyMap<number, number>,
+  own: readonly number[],
+  rest: readonly number[],
+  effort: Effort,
+): Drawn {
+  const { nodes, edges, near } = request
+  const numberOf = (node: number) => place.get(node) as number
+  const inner = own.map((i) => {
+    const { from, to, label } = at(edges, i)
+    return { from: numberOf(from), to: numberOf(to), label }
+  })
+  const nodesOfIt = free.map((node) => at(nodes, node))
+  const layout = inner.length > 0 ? request.layout : 'grid'
+  const drawn = draw({ ...request, layout, nodes: nodesOfIt }, inner, effort)
+  const bounds = boundsOfDrawn(drawn, nodesOfIt)
+  const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
+  const fixed = nodes.flatMap(({ at: centre, width, height }) => (centre === null ? [] : [boundsAround(centre, width, height)]))
+  const page = [...fixed, ...pageOf(request)]
+  const beside = near === null ? null : cornerBeside(near, room, page)
+  /** The way that edges to fixed nodes have from a corner. */
+  const cost = (corner: Point): number => {
+    let sum = 0
+    for (const edge of rest) {
+      const { from, to } = at(edges, edge)
+      const ends = [from, to].map((node) => {
+        const centre = at(nodes, node).at
+        if (centre !== null) return centre
+        const { x, y } = at(drawn.centres, numberOf(node))
+        return { x: x + corner.x - bounds.left, y: y + corner.y - bounds.top }
+      })
+      const [a, b] = [at(ends, 0), at(ends, 1)]
+      sum += Math.abs(a.x - b.x) + Math.abs(a.y - b.y)
+    }
+    return sum
+  }
+  const { x, y } = beside ?? cheapestCorner(fixed, room, page, cost)
+  return movedBy(drawn, x - bounds.left, y - bounds.top)
+}

@@ -1,0 +1,67 @@
+import { type Bounds, grown, overlaps, type Point, unite } from '../geometry/bounds.ts'
+
+/** Where the first diagram of a page begins, and how far below what is there the next one. [DIAG-10] */
+const ORIGIN = 40
+const OFFSET = 120
+/** From a shape beside which something is placed. [AG-107] */
+const BESIDE = 80
+const FARTHEST = 200
+/** The room around what is placed beside others, and the least where there is not so much. */
+const ROOMS = [80, 30]
+
+export interface Room {
+  readonly width: number
+  readonly height: number
+}
+
+/** The left upper corner below everything that is on the page. [DIAG-10] */
+export function cornerBelow(page: readonly Bounds[]): Point {
+  const bounds = page.reduce<Bounds | null>(unite, null)
+  return bounds === null ? { x: ORIGIN, y: ORIGIN } : { x: Math.floor(bounds.left), y: Math.ceil(bounds.bottom) + OFFSET }
+}
+
+/** A corner right of a shape, else below it, where nothing is covered; `null` when there is no room within reach. [AG-107] */
+export function cornerBeside(near: Bounds, room: Room, page: readonly Bounds[]): Point | null {
+  const tops = [near.top, Math.round((near.top + near.bottom - room.height) / 2), near.bottom - room.height]
+  const lefts = [near.left, Math.round((near.left + near.right - room.width) / 2), near.right - room.width]
+  const away = Array.from({ length: (FARTHEST - BESIDE) / 20 + 1 }, (_, k) => BESIDE + 20 * k)
+  const corners = [
+    ...away.flatMap((gap) => tops.map((y) => ({ x: near.right + gap, y }))),
+    ...away.flatMap((gap) => lefts.map((x) => ({ x, y: near.bottom + gap }))),
+  ]
+  for (const around of ROOMS) for (const corner of corners.map(rounded)) if (isFree(corner, room, page, around)) return corner
+  return null
+}
+
+/** Of the free corners beside boxes the one of least cost, else the one below everything. [AG-106] */
+export function cheapestCorner(
+  boxes: readonly Bounds[],
+  room: Room,
+  page: readonly Bounds[],
+  cost: (corner: Point) => number,
+): Point {
+  let best = cornerBelow(page)
+  let least = cost(best)
+  for (const { left, top, right, bottom } of boxes) {
+    const xs = [left, Math.round((left + right - room.width) / 2), right - room.width]
+    const ys = [top, Math.round((top + bottom - room.height) / 2), bottom - room.height]
+    const corners = [
+      ...xs.flatMap((x) => [bottom + BESIDE, top - BESIDE - room.height].map((y) => ({ x, y }))),
+      ...ys.flatMap((y) => [right + BESIDE, left - BESIDE - room.width].map((x) => ({ x, y }))),
+    ].map(rounded)
+    for (const corner of corners) {
+      const own = cost(corner)
+      if (own < least && isFree(corner, room, page, BESIDE)) [best, least] = [corner, own]
+    }
+  }
+  return best
+}
+
+function rounded({ x, y }: Point): Point {
+  return { x: Math.round(x), y: Math.round(y) }
+}
+
+function isFree({ x, y }: Point, { width, height }: Room, page: readonly Bounds[], around: number): boolean {
+  const wanted = grown({ left: x, top: y, right: x + width, bottom: y + height }, around)
+  return page.every((box) => !overlaps(wanted, box))
+}

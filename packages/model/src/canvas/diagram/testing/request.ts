@@ -1,0 +1,21 @@
+import type { DiagramRequest } from '../diagram.ts'
+
+/** A request for nodes of the least size, or of sizes of one's own, and edges by numbers. */
+export function requestOf(
+  nodes: number | readonly (readonly [width: number, height: number])[],
+  edges: readonly (readonly [from: number, to: number])[],
+  more: Partial<DiagramRequest> = {},
+): DiagramRequest {
+  const sizes = typeof nodes === 'number' ? Array.from({ length: nodes }, () => [160, 72] as const) : nodes
+  return {
+    nodes: sizes.map(([width, height], i) => ({ name: `n${i}`, width, height, at: null })),
+    edges: edges.map(([from, to]) => ({ from, to, label: null })),
+    layout: 'layered',
+    direction: 'TB',
+    routing: 'orthogonal',
+    obstacles: [],
+    taken: [],
+    near: null,
+    ...more,
+  }
+}

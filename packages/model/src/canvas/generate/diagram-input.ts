@@ -1,0 +1,220 @@
+import { type Fix, isRefusal, refused, type Refusal } from '../../edit.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../json.ts'
+import { likelyMeant, nearestNames } from '../../nearest.ts'
+import { cleanText } from '../../prose/values.ts'
+import { quote } from '../../quote.ts'
+import type { Point } from '../geometry/bounds.ts'
+import type { DrawnDiagram } from './draw-diagram.ts'
+
+/** The arguments of generate_diagram, as they passed its schema. */
+export interface GenerateDiagram {
+  readonly pageId: string
+  readonly nodes: readonly JsonObject[]
+  readonly edges?: readonly JsonObject[] | undefined
+  readonly layout?: 'layered' | 'grid' | undefined
+  readonly direction?: 'TB' | 'LR' | undefined
+  readonly routing?: 'orthogonal' | 'straight' | undefined
+  /** The shape beside which the diagram belongs. [AG-107] */
+  readonly near?: string | undefined
+  /** The layout, made elsewhere; absent: the edit makes it. [DIAG-17] */
+  readonly drawn?: DrawnDiagram | undefined
+}
+
+/** A diagram as a call describes it, each member checked. */
+export interface Diagram {
+  readonly nodes: readonly DiagramNodeInput[]
+  readonly edges: readonly DiagramEdgeInput[]
+  readonly layout: 'layered' | 'grid'
+  readonly direction: 'TB' | 'LR'
+  readonly routing: 'orthogonal' | 'straight'
+  readonly near: string | null
+  readonly fixes: readonly Fix[]
+}
+
+export interface DiagramNodeInput {
+  readonly id: string
+  readonly label: string
+  readonly kind: 'rectangle' | 'ellipse'
+  /** The centre that the caller chose. [AG-106] */
+  readonly at: Point | null
+  /** The shape on the page that this node is. [AG-106] */
+  readonly shapeId: string | null
+}
+
+/** The ends are places in the list of nodes. */
+export interface DiagramEdgeInput {
+  readonly from: number
+  readonly to: number
+  readonly label: string | null
+}
+
+const maxNodes = 500
+const maxEdges = 1000
+const maxId = 128
+const maxLabel = 500
+const farthest = 1_000_000
+
+/** What is wrong with the arguments whatever the page. [DIAG-2, LIM-8, MCP-3] */
+export function diagramFlaw(args: GenerateDiagram): Refusal | null {
+  const diagram = readDiagram(args)
+  return isRefusal(diagram) ? diagram : null
+}
+
+/** Reads the nodes and edges of a call; what cannot be used is left out and told. [DIAG-1 to DIAG-3] */
+export function readDiagram(args: GenerateDiagram): Diagram | Refusal {
+  const given = args.edges ?? []
+  const limit = limitFlaw(args.nodes.length, given.length)
+  if (limit !== null) return limit
+  const fixes: Fix[] = []
+  const nodes: DiagramNodeInput[] = []
+  const places = new Map<string, number>()
+  const shapes = new Map<string, number>()
+  for (const [place, node] of args.nodes.entries()) {
+    const id = nodeId(node, place, places)
+    if (isRefusal(id)) return id
+    places.set(id.id, place)
+    const read = readNode(id.id, node, (fix) => fixes.push({ ...fix, node: place }))
+    const other = read.shapeId === null ? undefined : shapes.get(read.shapeId)
+    if (other !== undefined) return nodeRefused(place, id.id, `stands for the same shape as nodes[${other}]`)
+    if (read.shapeId !== null) shapes.set(read.shapeId, place)
+    nodes.push(read)
+  }
+  const edges: DiagramEdgeInput[] = []
+  for (const [place, edge] of given.entries()) {
+    const from = edgeEnd('from', edge, place, places)
+    if (typeof from !== 'number') return from
+    const to = edgeEnd('to', edge, place, places)
+    if (typeof to !== 'number') return to
+    const note = (fix: Fix) => void fixes.push({ ...fix, edge: place })
+    tellUnknown(edge, ['from', 'to', 'label'], 'an edge', note)
+    edges.push({ from, to, label: readLabel(edge, note) })
+  }
+  const { layout = edges.length > 0 ? 'layered' : 'grid', direction = 'TB', routing = 'orthogonal', near = null } = args
+  return { nodes, edges, layout, direction, routing, near, fixes }
+}
+
+function limitFlaw(nodes: number, edges: number): Refusal | null {
+  if (nodes > 0 && nodes <= maxNodes && edges <= maxEdges) return null
+  const message = `A diagram has 1 to ${maxNodes} nodes and at most ${maxEdges} edges; the call has ${nodes} and ${edges}.`
+  return refused('ERR_DIAGRAM_LIMIT', message, { nodes, edges, max: { nodes: maxNodes, edges: maxEdges } })
+}
+
+function nodeId(node: JsonObject, place: number, taken: ReadonlyMap<string, number>): { readonly id: string } | Refusal {
+  const given = memberOf(node, 'id')
+  if (typeof given !== 'string') return nodeRefused(place, null, `needs an id, a string of 1 to ${maxId} characters`)
+  const id = given.trim()
+  if (id === '' || (id.length > maxId && Array.from(id).length > maxId))
+    return nodeRefused(place, id, `has an id of 0 or of more than ${maxId} characters`)
+  const other = taken.get(id)
+  return other === undefined ? { id } : nodeRefused(place, id, `has the id "${quote(id)}", which nodes[${other}] has`)
+}
+
+function nodeRefused(node: number, id: string | null, why: string): Refusal {
+  return refused('ERR_DIAGRAM_NODE', `nodes[${node}] ${why}.`, { node, id: id === null ? null : quote(id) })
+}
+
+/** The place of the node at one end of an edge. */
+function edgeEnd(side: 'from' | 'to', edge: JsonObject, place: number, nodes: ReadonlyMap<string, number>): number | Refusal {
+  const given = memberOf(edge, side)
+  const id = typeof given === 'string' ? given.trim() : null
+  const found = id === null ? undefined : nodes.get(id)
+  if (found !== undefined) return found
+  const nearest = id === null ? [] : nearestNames(id, nodes.keys()).map(quote)
+  const shown = id === null ? null : quote(id)
+  const what =
+    shown === null ? `edges[${place}] needs ${side}, the id of a node` : `edges[${place}].${side}: no node has the id "${shown}"`
+  const hint = nearest.length === 0 ? '' : `; nearest: ${nearest.join(', ')}`
+  return refused('ERR_DIAGRAM_EDGE', `${what}${hint}.`, { edge: place, id: shown, ...(nearest.length > 0 && { nearest }) })
+}
+
+type Note = (fix: Fix) => void
+
+function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
+  tellUnknown(node, ['id', 'label', 'kind', 'type', 'at', 'shapeId'], 'a node', note)
+  const shapeId = memberOf(node, 'shapeId')
+  if (typeof shapeId === 'string') {
+    for (const field of ['label', 'kind', 'type', 'at'])
+      if (memberOf(node, field) !== undefined)
+        note({
+          action: 'dropped_invalid',
+          field,
+          reason: 'a shape that is on the page stays as it is; change it by update_shape',
+        })
+    return { id, label: id, kind: 'rectangle', at: null, shapeId }
+  }
+  if (shapeId !== undefined && shapeId !== null)
+    note({ action: 'dropped_invalid', field: 'shapeId', reason: 'takes the id of a shape on the page' })
+  return { id, label: readLabel(node, note) ?? cleanText(id), kind: readKind(node, note), at: readAt(node, note), shapeId: null }
+}
+
+/** [DIAG-2] */
+function tellUnknown(given: JsonObject, known: readonly string[], what: string, note: Note): void {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue
+    const hint = name.toLowerCase().startsWith('icon') ? '; shapes with icons are drawn by add_shape' : meant(name, known)
+    note({ action: 'dropped_unknown', field: quote(name), reason: `${what} has no such member${hint}` })
+  }
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const likely = ['text', 'name', 'title'].includes(name) ? 'label' : likelyMeant(name, known)
+  return likely === null ? '' : `; did you mean ${likely}?`
+}
+
+/** `null` where the call gives none that can be used. */
+function readLabel(given: JsonObject, note: Note): string | null {
+  const label = memberOf(given, 'label')
+  if (label === undefined || label === null) return null
+  if (typeof label !== 'string') {
+    note({ action: 'dropped_invalid', field: 'label', reason: 'takes a string' })
+    return null
+  }
+  // A character takes at most two units, so what stands behind is not looked at.
+  const characters = Array.from(label.slice(0, 2 * maxLabel + 2))
+  if (characters.length > maxLabel)
+    note({ action: 'clamped', field: 'label', reason: `takes at most ${maxLabel} characters; the rest was cut` })
+  const cut = characters.slice(0, maxLabel).join('')
+  const text = cleanText(cut)
+  if (text !== cut)
+    note({
+      action: 'dropped_invalid',
+      field: 'label',
+      reason: 'a label has no NUL and no lone surrogates, and its line breaks are LF',
+    })
+  return text
+}
+
+function readKind(node: JsonObject, note: Note): 'rectangle' | 'ellipse' {
+  const [kind, type] = [memberOf(node, 'kind'), memberOf(node, 'type')]
+  const found = kind ?? type ?? 'rectangle'
+  if (kind !== undefined && kind !== null && type !== undefined && type !== null && kind !== type)
+    note({ action: 'dropped_invalid', field: 'type', reason: 'kind and type differ; kind was taken' })
+  if (found === 'rectangle' || found === 'ellipse') return found
+  const field = kind === undefined || kind === null ? 'type' : 'kind'
+  note({ action: 'dropped_invalid', field, reason: 'a node is a rectangle or an ellipse; rectangle was taken' })
+  return 'rectangle'
+}
+
+/** [AG-106] */
+function readAt(node: JsonObject, note: Note): Point | null {
+  const given = memberOf(node, 'at')
+  if (given === undefined || given === null) return null
+  const [x, y] = isJsonObject(given) ? [memberOf(given, 'x'), memberOf(given, 'y')] : []
+  if (!isNumber(x) || !isNumber(y)) {
+    note({ action: 'dropped_invalid', field: 'at', reason: 'takes the centre of the node, {x, y}; a free place was taken' })
+    return null
+  }
+  const at = { x: within(x), y: within(y) }
+  if (at.x !== x || at.y !== y)
+    note({ action: 'clamped', field: 'at', reason: `x and y are numbers from ${-farthest} to ${farthest}` })
+  return at
+}
+
+function isNumber(given: Json | undefined): given is number {
+  return typeof given === 'number' && Number.isFinite(given)
+}
+
+/** Zero is added since -0 is no number that JSON keeps. */
+function within(value: number): number {
+  return Math.min(Math.max(value, -farthest), farthest) + 0
+}

@@ -1,0 +1,75 @@
+import { type Point, rotated } from './bounds.ts'
+import { between } from './segment.ts'
+import type { ShapeBox } from './shape-box.ts'
+
+export type Side = 'top' | 'right' | 'bottom' | 'left'
+
+/** Where a connector can be attached to any shape with a size. `center` has the connector end at the edge, on the way to its other end. [CANVAS-10] */
+export const commonAnchors = ['center', 'top', 'right', 'bottom', 'left'] as const
+
+const rowAnchor = /^attr-(?:0|[1-9]\d{0,5})-(left|right|top|bottom)$/
+
+/** Whether an anchor is on a row of a typed shape, such as `attr-2-left`. Only the editor that draws the rows knows where that is. [CANVAS-10] */
+export function isRowAnchor(anchor: string): boolean {
+  return rowAnchor.test(anchor)
+}
+
+/** Whether some shape may have an anchor of this name. [CANVAS-10] */
+export function isAnchor(name: string): boolean {
+  return (commonAnchors as readonly string[]).includes(name) || isRowAnchor(name)
+}
+
+/** The side that an anchor is on; `null` for the centre and for what is no anchor. */
+export function sideOf(anchor: string): Side | null {
+  if (anchor === 'top' || anchor === 'right' || anchor === 'bottom' || anchor === 'left') return anchor
+  return (rowAnchor.exec(anchor)?.[1] as Side | undefined) ?? null
+}
+
+const outward: { readonly [S in Side]: Point } = {
+  top: { x: 0, y: -1 },
+  right: { x: 1, y: 0 },
+  bottom: { x: 0, y: 1 },
+  left: { x: -1, y: 0 },
+}
+
+/** The point of an anchor: the centre, or the middle of its side, which on an ellipse is on the curve. Row anchors are given the middle of their side. */
+export function anchorPoint({ centre, width, height, rotation }: ShapeBox, anchor: string): Point {
+  const side = sideOf(anchor)
+  if (side === null) return centre
+  const { x, y } = outward[side]
+  return rotated({ x: centre.x + (x * width) / 2, y: centre.y + (y * height) / 2 }, centre, rotation)
+}
+
+/**
+ * The direction in which a connector leaves an anchor, as a unit vector along the axis that is nearest to it when the shape is turned; `null` for the
+ * centre.
+ */
+export function anchorDirection({ rotation }: ShapeBox, anchor: string): Point | null {
+  const side = sideOf(anchor)
+  if (side === null) return null
+  const quarters = Math.round((((rotation % 360) + 360) % 360) / 90)
+  const turned = sidesInTurn[(sidesInTurn.indexOf(side) + quarters) % 4] as Side
+  return outward[turned]
+}
+
+const sidesInTurn: readonly Side[] = ['top', 'right', 'bottom', 'left']
+
+/** Where the way from the centre of a box to a point leaves the box; the centre itself for a point inside. */
+export function edgePoint(box: ShapeBox, towards: Point): Point {
+  const { centre, rotation } = box
+  const upright = rotated(towards, centre, -rotation)
+  const [dx, dy] = [upright.x - centre.x, upright.y - centre.y]
+  const [halfWidth, halfHeight] = [box.width / 2, box.height / 2]
+  const reach =
+    box.outline === 'ellipse'
+      ? Math.hypot(dx / (halfWidth || 1), dy / (halfHeight || 1))
+      : Math.max(Math.abs(dx) / (halfWidth || 1), Math.abs(dy) / (halfHeight || 1))
+  return reach <= 1 ? centre : rotated(between(centre, upright, 1 / reach), centre, rotation)
+}
+
+/** The sides of two shapes that face each other on the axis on which their centres are further apart, the horizontal one on a tie. [CANVAS-22, DIAG-11] */
+export function facingSides(from: Point, to: Point): { readonly start: Side; readonly end: Side } {
+  const [dx, dy] = [to.x - from.x, to.y - from.y]
+  if (Math.abs(dx) >= Math.abs(dy)) return dx >= 0 ? { start: 'right', end: 'left' } : { start: 'left', end: 'right' }
+  return dy >= 0 ? { start: 'bottom', end: 'top' } : { start: 'top', end: 'bottom' }
+}

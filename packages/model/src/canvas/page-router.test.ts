@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { DocumentBody } from '../body.ts'
+import type { JsonObject } from '../json.ts'
+import { group, rectangle } from '../testing/builders.ts'
+import type { Point } from './geometry/bounds.ts'
+import { isOrthogonal, polylinePassesThrough, simplified } from './geometry/polyline.ts'
+import { boundsOfBox } from './geometry/shape-box.ts'
+import { connectorLine } from './geometry/connector-line.ts'
+import { courseOf, pageGeometry, shapeValues } from './page-geometry.ts'
+import { pageRouter } from './page-router.ts'
+import { done, page, run, stored } from './testing/shape-editing.ts'
+
+const box = (id: string, x: number, y: number, more: JsonObject = {}) => rectangle(id, { x, y, width: 100, height: 80, ...more })
+
+/** The way of a connector as it is drawn, and the shapes that it passes through other than those it ends at. */
+function wayOf(given: DocumentBody, id: string): { readonly points: readonly Point[]; readonly hit: readonly string[] } {
+  const [canvas] = given.canvas.pages
+  if (canvas === undefined) throw new Error('there is a page')
+  const { boxes } = pageGeometry(shapeValues(canvas))
+  const course = courseOf(stored(given, id))
+  const points = connectorLine(course, boxes).outline
+  const hit = [...boxes].filter(([other, at]) => {
+    const isEnd = other === course.start.shapeId || other === course.end.shapeId
+    return !isEnd && polylinePassesThrough(points, boundsOfBox(at), 4)
+  })
+  return { points, hit: hit.map(([other]) => other) }
+}
+
+const connect = (given: DocumentBody, args: JsonObject) => {
+  const edited = done(run('connect', given, { pageId: 'p', fromId: 'a', toId: 'b', ...args }, pageRouter))
+  return { ...edited, way: wayOf(edited.body, edited.result.id) }
+}
+
+describe('the ways of connectors on a page', () => {
+  it('[CANVAS-22, DIAG-14] an orthogonal connector goes around the shapes between its ends', () => {
+    const { way, warnings } = connect(page(box('a', 0, 0), box('b', 600, 0), box('wall', 300, 0, { height: 400 })), {})
+    expect(warnings).toEqual([])
+    expect(way.hit).toEqual([])
+    expect(isOrthogonal(way.points)).toBe(true)
+    expect(way.points.length).toBeGreaterThan(2)
+    expect(simplified(way.points)).toEqual(way.points)
+  })
+
+  it('[CANVAS-22] ends at centres leave their shapes at right angles', () => {
+    const given = page(box('a', 0, 0), box('b', 600, 300), box('wall', 300, 150))
+    const { way } = connect(given, { fromAnchor: 'center', toAnchor: 'center' })
+    expect(way.hit).toEqual([])
+    expect(isOrthogonal(way.points)).toBe(true)
+  })
+
+  it('[CANVAS-22] a connector leaves a frame around its shape, and goes around the other shapes in it', () => {
+    const frame = rectangle('frame', { x: 150, y: 0, width: 600, height: 400 })
+    const { way, warnings } = connect(page(frame, box('a', 0, 0), box('wall', 200, 0), box('b', 800, 0)), {})
+    expect(warnings).toEqual([])
+    expect(way.hit).toEqual(['frame'])
+  })
+
+  it('[CANVAS-22] a connector at a group goes around the members of the group', () => {
+    const members = [box('m', 0, 0), box('n', 0, 300)]
+    const given = page(group('a', 'm', 'n'), ...members, box('b', 600, 150))
+    const { way, warnings } = connect(given, { fromAnchor: 'left' })
+    expect(warnings).toEqual([])
+    expect(way.hit).toEqual([])
+    expect(isOrthogonal(way.points)).toBe(true)
+  })
+
+  it('[CANVAS-22, DIAG-13] each further loop of a shape lies outside of those before it', () => {
+    const first = connect(page(box('a', 0, 0)), { toId: 'a' })
+    const second = connect(first.body, { toId: 'a' })
+    expect(first.way.points[1]).toEqual({ x: 70, y: 0 })
+    expect(second.way.points[1]).toEqual({ x: 82, y: 0 })
+  })
+
+  it('[CANVAS-21] connectors are routed again around what lies on their new way', () => {
+    const given = page(box('a', 0, 0), box('b', 600, 0), box('wall', 300, 300))
+    const { body: connected, result } = connect(given, {})
+    const moved = done(run('update_shape', connected, { pageId: 'p', id: 'a', patch: { y: 300 } }, pageRouter))
+    const again = done(run('update_shape', moved.body, { pageId: 'p', id: 'b', patch: { y: 300 } }, pageRouter))
+    expect(again.result.rerouted).toEqual([result.id])
+    expect(wayOf(again.body, result.id).hit).toEqual([])
+  })
+
+  it('[CANVAS-22] an end that is walled in is connected directly, with a warning', () => {
+    const walls = [box('n', 0, -85), box('s', 0, 85), box('e', 105, 0, { height: 260 }), box('w', -105, 0, { height: 260 })]
+    const { way, warnings } = connect(page(box('a', 0, 0), ...walls, box('b', 600, 0)), {})
+    expect(warnings).toHaveLength(1)
+    expect(way.points).toEqual([
+      { x: 50, y: 0 },
+      { x: 550, y: 0 },
+    ])
+  })
+})

@@ -1,0 +1,44 @@
+import type { Point } from '../geometry/bounds.ts'
+
+/** Where a route begins or ends. */
+export interface RouteEnd {
+  readonly point: Point
+  /** The unit vector along which it leaves the shape; `null` for a free end, which may be left in any direction. */
+  readonly direction: Point | null
+  /** The same for all ends at one anchor of one shape: such routes may share a trunk there. A free end has a name of its own. */
+  readonly anchor: string
+}
+
+export interface RouteRequest {
+  readonly from: RouteEnd
+  readonly to: RouteEnd
+}
+
+/** A connector that is there already, by all its points. */
+export interface TakenRoute {
+  readonly points: readonly Point[]
+  readonly startAnchor: string
+  readonly endAnchor: string
+}
+
+/** How much room a route leaves, all in units of the page. */
+export interface Care {
+  readonly clearance: number
+  readonly stub: number
+  readonly lane: number
+  /** Whether it keeps away from other routes. */
+  readonly mindsOthers: boolean
+}
+
+/** From what the rules ask to what is still better than a line through a shape. [DIAG-14, DIAG-15] */
+export const cares: readonly Care[] = [
+  { clearance: 15, stub: 20, lane: 12, mindsOthers: true },
+  { clearance: 5, stub: 20, lane: 12, mindsOthers: true },
+  { clearance: 5, stub: 8, lane: 6, mindsOthers: true },
+  { clearance: 5, stub: 8, lane: 6, mindsOthers: false },
+]
+
+/** The far end of the first piece of a route, which leads straight away from the shape. */
+export function stubOf({ point, direction }: RouteEnd, { stub }: Care): Point {
+  return direction === null ? point : { x: point.x + direction.x * stub, y: point.y + direction.y * stub }
+}

@@ -1,0 +1,214 @@
+import type { Bounds, Point } from '../geometry/bounds.ts'
+import { type Care, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
+
+/** Points that a raster may have; beyond it lines that are near others are left out. */
+const maxPoints = 160_000
+/** Lanes beside each obstacle, at most. */
+const maxLanes = 5
+
+/** A route, or the stub of one that is still to come, that runs along pieces of the raster. */
+interface Owner {
+  readonly startAnchor: string
+  readonly endAnchor: string
+}
+
+/** Whose a piece of the raster is, as a certain route sees it; `either` is a route between the same two anchors. */
+export type Claim = 'free' | 'start' | 'end' | 'either' | 'others'
+
+const none: readonly number[] = []
+
+/**
+ * The lines along which routes may run: beside every obstacle, at the ends, and on lanes next to those. Points are numbered row by row; a piece is
+ * the way from a point to the next one right of it or below it, and has the number of that point.
+ */
+export class Raster {
+  readonly xs: readonly number[]
+  readonly ys: readonly number[]
+  /** What a search writes down by state, of which each point has twelve; kept between searches, since clearing it costs more than most of them. */
+  readonly scratch: { readonly best: Float64Array; readonly cameFrom: Int32Array }
+  private readonly care: Care
+  /** 1: an obstacle is in the way; 2: another route is too near. */
+  private readonly acrossBlocked: Uint8Array
+  private readonly downBlocked: Uint8Array
+  private readonly acrossOwners = new Map<number, number[]>()
+  private readonly downOwners = new Map<number, number[]>()
+  private readonly owners: Owner[] = []
+
+  constructor(obstacles: readonly Bounds[], requests: readonly RouteRequest[], taken: readonly TakenRoute[], care: Care) {
+    this.care = care
+    const ends = requests.flatMap(({ from, to }) => [from, to])
+    const { xs, ys } = linesOf(obstacles, requests, taken, care)
+    ;[this.xs, this.ys] = [xs, ys]
+    const states = 12 * xs.length * ys.length
+    this.scratch = { best: new Float64Array(states).fill(Number.POSITIVE_INFINITY), cameFrom: new Int32Array(states) }
+    this.acrossBlocked = new Uint8Array(xs.length * ys.length)
+    this.downBlocked = new Uint8Array(xs.length * ys.length)
+    for (const box of obstacles) this.block(box)
+    for (const route of taken) this.take(route)
+    const reserved = new Set<string>()
+    for (const end of ends) {
+      if (end.direction === null || reserved.has(end.anchor)) continue
+      reserved.add(end.anchor)
+      this.take({ points: [end.point, stubOf(end, care)], startAnchor: end.anchor, endAnchor: end.anchor })
+    }
+  }
+
+  get width(): number {
+    return this.xs.length
+  }
+
+  /** The number of the point at a place, which must be on two of the lines. */
+  pointAt({ x, y }: Point): number {
+    return firstFrom(this.ys, y) * this.width + firstFrom(this.xs, x)
+  }
+
+  placeOf(point: number): Point {
+    const row = Math.floor(point / this.width)
+    return { x: this.xs[point - row * this.width] as number, y: this.ys[row] as number }
+  }
+
+  isBlocked(piece: number, across: boolean): boolean {
+    return ((across ? this.acrossBlocked : this.downBlocked)[piece] as number) !== 0
+  }
+
+  ownersOf(piece: number, across: boolean): readonly number[] {
+    return (across ? this.acrossOwners : this.downOwners).get(piece) ?? none
+  }
+
+  /** Whose a piece is for a route between two anchors; of several owners all must share the same end with it. */
+  claimOf(owners: readonly number[], from: RouteEnd, to: RouteEnd): Claim {
+    let claim: Claim = 'free'
+    for (const owner of owners) {
+      const { startAnchor, endAnchor } = this.owners[owner] as Owner
+      const atStart = startAnchor === from.anchor || endAnchor === from.anchor
+      const atEnd = startAnchor === to.anchor || endAnchor === to.anchor
+      if (!atStart && !atEnd) return 'others'
+      if (atStart && atEnd) {
+        if (claim === 'free') claim = 'either'
+        continue
+      }
+      const own = atStart ? 'start' : 'end'
+      if (claim !== own && (claim === 'start' || claim === 'end')) return 'others'
+      claim = own
+    }
+    return claim
+  }
+
+  /** Whether a route shares no anchor with one between two ends. */
+  isStranger(owner: number, from: RouteEnd, to: RouteEnd): boolean {
+    const { startAnchor, endAnchor } = this.owners[owner] as Owner
+    return [from.anchor, to.anchor].every((anchor) => anchor !== startAnchor && anchor !== endAnchor)
+  }
+
+  /** Notes a route: others may cross it, but neither lie on it nor run nearer than a lane beside it. */
+  take({ points, startAnchor, endAnchor }: TakenRoute): void {
+    const owner = this.owners.push({ startAnchor, endAnchor }) - 1
+    for (let i = 1; i < points.length; i++) {
+      const [a, b] = [points[i - 1] as Point, points[i] as Point]
+      if (a.y === b.y) this.takeStretch(owner, true, a.y, Math.min(a.x, b.x), Math.max(a.x, b.x))
+      else if (a.x === b.x) this.takeStretch(owner, false, a.x, Math.min(a.y, b.y), Math.max(a.y, b.y))
+    }
+  }
+
+  private takeStretch(owner: number, across: boolean, line: number, from: number, to: number): void {
+    const [lines, marks] = across ? [this.ys, this.xs] : [this.xs, this.ys]
+    const [blocked, owners] = across ? [this.acrossBlocked, this.acrossOwners] : [this.downBlocked, this.downOwners]
+    for (
+      let l = firstFrom(lines, line - this.care.lane + 0.001);
+      l < lines.length && (lines[l] as number) < line + this.care.lane;
+      l++
+    ) {
+      const isOn = lines[l] === line
+      for (let m = Math.max(0, firstFrom(marks, from) - 1); m + 1 < marks.length && (marks[m] as number) < to; m++) {
+        if ((marks[m + 1] as number) <= from) continue
+        const piece = across ? l * this.width + m : m * this.width + l
+        if (!isOn) blocked[piece] = (blocked[piece] as number) | 2
+        else if (owners.has(piece)) owners.get(piece)?.push(owner)
+        else owners.set(piece, [owner])
+      }
+    }
+  }
+
+  /** Nothing comes nearer to an obstacle than the clearance. */
+  private block({ left, top, right, bottom }: Bounds): void {
+    const { clearance } = this.care
+    const [x1, x2, y1, y2] = [left - clearance, right + clearance, top - clearance, bottom + clearance]
+    const [i1, i2] = [firstFrom(this.xs, x1), firstFrom(this.xs, x2)]
+    const [j1, j2] = [firstFrom(this.ys, y1), firstFrom(this.ys, y2)]
+    for (let j = Math.max(0, j1 - 1); j < Math.min(j2 + 1, this.ys.length); j++)
+      for (let i = Math.max(0, i1 - 1); i < Math.min(i2 + 1, this.xs.length); i++) {
+        const [x, y] = [this.xs[i] as number, this.ys[j] as number]
+        const piece = j * this.width + i
+        if (y > y1 && y < y2 && x < x2 && (this.xs[i + 1] ?? x) > x1) this.acrossBlocked[piece] = 1
+        if (x > x1 && x < x2 && y < y2 && (this.ys[j + 1] ?? y) > y1) this.downBlocked[piece] = 1
+      }
+  }
+}
+
+/** The place of the first number that is not below a value; the numbers are in ascending order. */
+function firstFrom(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] as number) < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function linesOf(
+  obstacles: readonly Bounds[],
+  requests: readonly RouteRequest[],
+  taken: readonly TakenRoute[],
+  care: Care,
+): { xs: readonly number[]; ys: readonly number[] } {
+  const needed = { xs: new Set<number>(), ys: new Set<number>() }
+  for (const { from, to } of requests) {
+    const [start, end] = [stubOf(from, care), stubOf(to, care)]
+    for (const { x, y } of [from.point, start, to.point, end]) {
+      needed.xs.add(x)
+      needed.ys.add(y)
+    }
+    needed.xs.add(Math.round((start.x + end.x) / 2))
+    needed.ys.add(Math.round((start.y + end.y) / 2))
+  }
+  const lanes = Array.from({ length: maxLanes }, (_, k) => beside(obstacles, care, k))
+  for (let most = maxLanes; ; most--) {
+    const xs = new Set([...needed.xs, ...lanes.slice(0, most).flatMap((lane) => lane.xs)])
+    const ys = new Set([...needed.ys, ...lanes.slice(0, most).flatMap((lane) => lane.ys)])
+    for (const { points } of taken)
+      points.forEach((b, i) => {
+        const a = points[i - 1]
+        if (a?.x === b.x) xs.add(b.x)
+        if (a?.y === b.y) ys.add(b.y)
+      })
+    if (xs.size * ys.size <= maxPoints) return { xs: ascending(xs), ys: ascending(ys) }
+    if (most === 1) return { xs: thinned(xs, needed.xs), ys: thinned(ys, needed.ys) }
+  }
+}
+
+function beside(obstacles: readonly Bounds[], care: Care, lane: number): { xs: number[]; ys: number[] } {
+  const away = Math.max(care.stub, care.clearance) + lane * care.lane
+  return {
+    xs: obstacles.flatMap(({ left, right }) => [Math.floor(left) - away, Math.ceil(right) + away]),
+    ys: obstacles.flatMap(({ top, bottom }) => [Math.floor(top) - away, Math.ceil(bottom) + away]),
+  }
+}
+
+function ascending(values: ReadonlySet<number>): number[] {
+  return [...values].sort((a, b) => a - b)
+}
+
+/** Leaves lines out that are near others, until few enough are left; those that ends need stay. */
+function thinned(values: ReadonlySet<number>, needed: ReadonlySet<number>): number[] {
+  const most = Math.max(Math.sqrt(maxPoints), needed.size)
+  for (let apart = 4; ; apart *= 2) {
+    let last = Number.NEGATIVE_INFINITY
+    const kept = ascending(values).filter((value) => {
+      const stays = value - last >= apart || needed.has(value)
+      if (stays) last = value
+      return stays
+    })
+    if (kept.length <= most || apart > 1e6) return kept
+  }
+}

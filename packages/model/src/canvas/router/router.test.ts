@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { Bounds, Point } from '../geometry/bounds.ts'
+import { isOrthogonal, polylinePassesThrough } from '../geometry/polyline.ts'
+import type { RouteEnd } from './care.ts'
+import { routeAll } from './router.ts'
+
+const at = (x: number, y: number): Point => ({ x, y })
+const box = (left: number, top: number, width = 160, height = 72): Bounds => ({
+  left,
+  top,
+  right: left + width,
+  bottom: top + height,
+})
+const right = (of: Bounds, name: string): RouteEnd => ({
+  point: at(of.right, (of.top + of.bottom) / 2),
+  direction: at(1, 0),
+  anchor: `${name} right`,
+})
+const left = (of: Bounds, name: string): RouteEnd => ({
+  point: at(of.left, (of.top + of.bottom) / 2),
+  direction: at(-1, 0),
+  anchor: `${name} left`,
+})
+
+describe('routes in right angles', () => {
+  const [a, b] = [box(0, 0), box(600, 0)]
+
+  it('[DIAG-14] are straight where nothing is in the way', () => {
+    expect(routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b], [])).toEqual([[at(160, 36), at(600, 36)]])
+  })
+
+  it('[DIAG-14] go around a shape in the way with a clearance of 15 and stubs of 20', () => {
+    const wall = box(300, -100, 100, 200)
+    const [route] = routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b, wall], [])
+    expect(route).not.toBeNull()
+    expect(isOrthogonal(route as Point[])).toBe(true)
+    expect(polylinePassesThrough(route as Point[], wall, 15)).toBe(false)
+    const [first, second] = route as Point[]
+    expect((second as Point).x - (first as Point).x).toBeGreaterThanOrEqual(20)
+  })
+
+  it('[DIAG-14] squeeze through a narrow gap with less clearance, and are none where there is no gap', () => {
+    const request = { from: right(a, 'a'), to: left(b, 'b') }
+    const around = (gap: number) => [box(500, -200, 20, 236 - gap / 2), box(500, 36 + gap / 2, 20, 264)]
+    const rest = [box(500, -200, 400, 50), box(500, 250, 400, 50), box(880, -200, 20, 500)]
+    expect(routeAll([request], [a, b, ...rest, ...around(16)], [])).toEqual([[at(160, 36), at(600, 36)]])
+    expect(routeAll([request], [a, b, ...rest, ...around(0)], [])).toEqual([null])
+  })
+
+  it('[DIAG-15] do not lie on a route that is there and may cross it', () => {
+    const taken = { points: [at(300, -300), at(300, 36), at(450, 36), at(450, 400)], startAnchor: 'x', endAnchor: 'y' }
+    const [route] = routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b], [taken])
+    expect(route?.some(({ y }) => Math.abs(y - 36) >= 12)).toBe(true)
+  })
+
+  it('[DIAG-15] of several connectors at one anchor share a trunk there', () => {
+    const targets = [box(600, -200), box(600, 0), box(600, 200), box(600, 400), box(600, 600)]
+    const routes = routeAll(
+      targets.map((target, i) => ({ from: right(a, 'a'), to: left(target, `t${i}`) })),
+      [a, ...targets],
+      [],
+      { strict: true },
+    )
+    expect(routes).not.toContain(null)
+  })
+
+  it('[DIAG-14] a free end is left in any direction', () => {
+    const from: RouteEnd = { point: at(0, 300), direction: null, anchor: 'free 1' }
+    const [route] = routeAll([{ from, to: left(b, 'b') }], [a, b], [])
+    expect(route?.[0]).toEqual(at(0, 300))
+    expect(route?.at(-1)).toEqual(at(600, 36))
+    expect(isOrthogonal(route as Point[])).toBe(true)
+  })
+})

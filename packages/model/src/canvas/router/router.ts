@@ -1,0 +1,65 @@
+import type { Bounds, Point } from '../geometry/bounds.ts'
+import { simplified } from '../geometry/polyline.ts'
+import { passesThrough } from '../geometry/segment.ts'
+import { type Care, cares, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
+import { Raster } from './raster.ts'
+import { search } from './search.ts'
+
+export interface RouteOptions {
+  /** Only routes that keep all distances of the rules count. */
+  readonly strict?: boolean
+  /** Told of the work in small steps; routes that are still open when it answers `false` are not found. May throw to end it all. */
+  readonly spend?: (steps: number) => boolean
+}
+
+/** What routes connectors; tools take it as a value. */
+export type Router = typeof routeAll
+
+/**
+ * Routes connectors in right angles around obstacles, the shapes that they end at included, one after the other: each keeps away from those before it and
+ * from the ones that are taken. By request all points of its route from end to end; `null` where there is no clear way. [DIAG-14, CANVAS-21, CANVAS-22]
+ */
+export function routeAll(
+  requests: readonly RouteRequest[],
+  obstacles: readonly Bounds[],
+  taken: readonly TakenRoute[],
+  { strict = false, spend = () => true }: RouteOptions = {},
+): readonly (readonly Point[] | null)[] {
+  const routes: (readonly Point[] | null)[] = requests.map(() => null)
+  const far = ({ from, to }: RouteRequest) => Math.abs(from.point.x - to.point.x) + Math.abs(from.point.y - to.point.y)
+  let open = requests.map((request, i) => ({ request, i })).sort((a, b) => far(a.request) - far(b.request) || a.i - b.i)
+  const done = [...taken]
+  for (const care of strict ? cares.slice(0, 1) : cares) {
+    if (open.length === 0) break
+    const wanted = open.map(({ request }) => request)
+    const raster = new Raster(obstacles, wanted, care.mindsOthers ? done : [], care)
+    open = open.filter(({ request, i }) => {
+      const points = routeOne(request, obstacles, raster, care, spend)
+      if (points === null) return true
+      const own = { points, startAnchor: request.from.anchor, endAnchor: request.to.anchor }
+      done.push(own)
+      if (care.mindsOthers) raster.take(own)
+      routes[i] = points
+      return false
+    })
+  }
+  return routes
+}
+
+function routeOne(
+  { from, to }: RouteRequest,
+  obstacles: readonly Bounds[],
+  raster: Raster,
+  care: Care,
+  spend: (steps: number) => boolean,
+): readonly Point[] | null {
+  const [start, end] = [stubOf(from, care), stubOf(to, care)]
+  if ([from, to].some((one) => stubIsBlocked(one, stubOf(one, care), obstacles))) return null
+  const middle = search(raster, { start, end, from, to }, spend)
+  return middle === null ? null : simplified([from.point, ...middle, to.point])
+}
+
+/** Whether another shape is right beside an end. */
+function stubIsBlocked({ point }: RouteEnd, end: Point, obstacles: readonly Bounds[]): boolean {
+  return obstacles.some((box) => passesThrough(point, end, box))
+}

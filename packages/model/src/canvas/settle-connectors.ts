@@ -1,0 +1,162 @@
+import type { Warning } from '../edit.ts'
+import { equalJson, type Json, type JsonObject, memberOf, setMember } from '../json.ts'
+import { quote } from '../quote.ts'
+import { anchorDirection, anchorPoint, isRowAnchor, type Side, sideOf } from './geometry/anchors.ts'
+import { type Bounds, type Point, rotated } from './geometry/bounds.ts'
+import { type ConnectorEnd, connectorLine } from './geometry/connector-line.ts'
+import { boundsOfBox, type ShapeBox } from './geometry/shape-box.ts'
+import { courseOf, type PageGeometry, pageGeometry, type ShapeValues } from './page-geometry.ts'
+import { directRoute, type RouteEnd, type Router, type RouteRequest, type RouteScene } from './route.ts'
+import { kindOf } from './shape-kinds.ts'
+import { childrenOf } from './stored-shape.ts'
+
+/** The shapes of a page on their way through a write. */
+export interface Unsettled {
+  readonly before: PageGeometry
+  readonly after: ShapeValues
+  /** The connectors that the call itself writes, and whether it leaves their way to the relay. */
+  readonly written: ReadonlyMap<string, { readonly isRouted: boolean }>
+}
+
+export interface Settled {
+  readonly shapes: ShapeValues
+  /** Connectors that were routed again because a shape of theirs changed its place. */
+  readonly rerouted: readonly string[]
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Brings the connectors of a page in line with a write: the ends of those that it writes, and of those attached to a shape whose place or size changes, go
+ * to their anchors, and orthogonal ones of these are routed. Others keep their waypoints. [CANVAS-14, CANVAS-21]
+ */
+export function settleConnectors({ before, after, written }: Unsettled, route: Router): Settled {
+  const geometry = pageGeometry(after)
+  const shapes = new Map(after)
+  const requests: RouteRequest[] = []
+  for (const [id, value] of after) {
+    if (kindOf(value).form !== 'line') continue
+    const { start, end } = courseOf(value)
+    const isAttached = [start, end].some((side) => side.shapeId !== null && geometry.boxes.has(side.shapeId))
+    const isWritten = written.get(id)
+    const isPulled = [start, end].some((side) => side.shapeId !== null && hasMoved(side.shapeId, before, geometry))
+    if (!isAttached || (isWritten === undefined && !isPulled)) continue
+    const settled = withEnds(value, before, geometry)
+    shapes.set(id, settled)
+    const isRouted =
+      isWritten?.isRouted ?? (memberOf(value, 'routingMode') === 'orthogonal' && kindOf(value).settable.includes('routingMode'))
+    if (isRouted) requests.push(requestOf(id, settled, geometry))
+  }
+  const routes = requests.length === 0 ? [] : route(requests, sceneOf(requests, { ...geometry, shapes }))
+  const warnings = requests.flatMap((request, i): readonly Warning[] => {
+    const found = routes[i] ?? null
+    const points = (found ?? directRoute(request)).map(({ x, y }): Json => ({ x, y }))
+    const value = shapes.get(request.id) as JsonObject
+    if (!equalJson(memberOf(value, 'waypoints'), points)) shapes.set(request.id, setMember(value, 'waypoints', points))
+    if (found !== null) return []
+    return [{ reason: `no clear way was found for the connector ${quote(request.id)}; it takes the direct one` }]
+  })
+  return { shapes, rerouted: requests.map(({ id }) => id).filter((id) => !written.has(id)), warnings }
+}
+
+function hasMoved(id: string, before: PageGeometry, after: PageGeometry): boolean {
+  const [old, now] = [before.boxes.get(id), after.boxes.get(id)]
+  if (old === undefined || now === undefined) return old !== now
+  return (
+    old.centre.x !== now.centre.x ||
+    old.centre.y !== now.centre.y ||
+    old.width !== now.width ||
+    old.height !== now.height ||
+    old.rotation !== now.rotation ||
+    old.outline !== now.outline
+  )
+}
+
+/** The connector with its attached ends at their anchors. */
+function withEnds(value: JsonObject, before: PageGeometry, after: PageGeometry): JsonObject {
+  const course = courseOf(value)
+  const [start, end] = [endPlace(course.start, before, after), endPlace(course.end, before, after)]
+  let settled = value
+  for (const [name, place] of Object.entries({ x: start.x, y: start.y, x2: end.x, y2: end.y }))
+    if (memberOf(settled, name) !== place) settled = setMember(settled, name, place)
+  return settled
+}
+
+function endPlace({ shapeId, anchor, stored }: ConnectorEnd, before: PageGeometry, after: PageGeometry): Point {
+  const box = shapeId === null ? undefined : after.boxes.get(shapeId)
+  if (box === undefined) return stored
+  const old = shapeId === null ? undefined : before.boxes.get(shapeId)
+  const isKnown = anchor === 'center' || (sideOf(anchor) !== null && !isRowAnchor(anchor))
+  if (isKnown) return anchorPoint(box, anchor)
+  // Only the editor knows where on its side such an anchor is, so an end that lies there keeps its place relative to the shape.
+  const from = old ?? box
+  return liesOn(from, sideOf(anchor), stored) ? carried(stored, from, box) : anchorPoint(box, anchor)
+}
+
+const nearness = 1
+
+/** Whether a stored end lies on a side of a box, or on the box where the side is not known. */
+function liesOn({ centre, width, height, rotation }: ShapeBox, side: Side | null, stored: Point): boolean {
+  const { x, y } = rotated(stored, centre, -rotation)
+  const [dx, dy] = [x - centre.x, y - centre.y]
+  if (Math.abs(dx) > width / 2 + nearness || Math.abs(dy) > height / 2 + nearness) return false
+  if (side === 'left' || side === 'right') return Math.abs(dx - (side === 'right' ? width : -width) / 2) <= nearness
+  return side === null || Math.abs(dy - (side === 'bottom' ? height : -height) / 2) <= nearness
+}
+
+/** A point of one box at the same place of another. */
+function carried(point: Point, from: ShapeBox, to: ShapeBox): Point {
+  const { x, y } = rotated(point, from.centre, -from.rotation)
+  const scaled = {
+    x: to.centre.x + (x - from.centre.x) * (from.width === 0 ? 1 : to.width / from.width),
+    y: to.centre.y + (y - from.centre.y) * (from.height === 0 ? 1 : to.height / from.height),
+  }
+  return rotated(scaled, to.centre, to.rotation)
+}
+
+function requestOf(id: string, value: JsonObject, geometry: PageGeometry): RouteRequest {
+  const { start, end } = courseOf(value)
+  return { id, start: routeEnd(start, geometry), end: routeEnd(end, geometry) }
+}
+
+function routeEnd({ shapeId, anchor, stored }: ConnectorEnd, { boxes }: PageGeometry): RouteEnd {
+  const box = shapeId === null ? null : (boxes.get(shapeId) ?? null)
+  return {
+    point: stored,
+    direction: box === null ? null : anchorDirection(box, anchor),
+    shapeId: box === null ? null : shapeId,
+    anchor,
+    box,
+  }
+}
+
+function sceneOf(requests: readonly RouteRequest[], { shapes, boxes }: PageGeometry): RouteScene {
+  const routed = new Set(requests.map(({ id }) => id))
+  const obstacles = new Map<string, Bounds>()
+  const lines: RouteScene['lines'][number][] = []
+  for (const [id, value] of shapes) {
+    const { form } = kindOf(value)
+    const box = boxes.get(id)
+    if (form === 'box' && box !== undefined) obstacles.set(id, boundsOfBox(box))
+    if (form === 'line' && !routed.has(id)) {
+      const course = courseOf(value)
+      lines.push({ points: connectorLine(course, boxes).outline, start: course.start, end: course.end })
+    }
+  }
+  const ends = new Set(requests.flatMap(({ start, end }) => [start.shapeId, end.shapeId]))
+  const membersOf = new Map<string, ReadonlySet<string>>()
+  for (const id of ends) if (id !== null && !obstacles.has(id)) membersOf.set(id, descendantsOf(id, shapes))
+  return { obstacles, membersOf, lines }
+}
+
+/** What a group holds, at any depth; the group itself is not among it. */
+export function descendantsOf(group: string, shapes: ShapeValues): ReadonlySet<string> {
+  const found = new Set<string>()
+  const open = [group]
+  for (let id = open.pop(); id !== undefined; id = open.pop())
+    for (const child of childrenOf(shapes.get(id)))
+      if (child !== group && shapes.has(child) && !found.has(child)) {
+        found.add(child)
+        open.push(child)
+      }
+  return found
+}

@@ -1,0 +1,179 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isRefusal } from '../edit.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts'
+import { json } from '../testing/arbitrary.ts'
+import { getShape, shapesInOrder } from './read-back.ts'
+import { creatableNames, dslNames, kindOf } from './shape-kinds.ts'
+import { childrenOf } from './stored-shape.ts'
+import { done, idsOf, page, run, stored } from './testing/shape-editing.ts'
+
+const coordinate = fc.integer({ min: -400, max: 400 })
+const point = fc.record({ x: coordinate, y: coordinate })
+const boxIds = ['a', 'b', 'c', 'd', 'e'] as const
+const groupIds = ['g', 'h'] as const
+const end = fc.constantFrom<string | null>(...boxIds, ...groupIds, null)
+
+/** A value that a call may give for each DSL member; for style, icons and texts also wrong ones. */
+const values: { readonly [name: string]: fc.Arbitrary<Json> } = {
+  x: coordinate,
+  y: coordinate,
+  x2: coordinate,
+  y2: coordinate,
+  w: fc.integer({ min: 1, max: 300 }),
+  h: fc.integer({ min: 1, max: 300 }),
+  text: fc.constantFrom('', 'Relay', 'two\nlines'),
+  style: fc.dictionary(
+    fc.constantFrom('fill', 'stroke', 'strokeWidth', 'labelColor'),
+    fc.constantFrom<Json>('red', 'AUTO', '#123', 4, null),
+  ),
+  iconId: fc.constantFrom('', 'builtin:server', 'wrong'),
+  iconDisplayMode: fc.constantFrom('inside', 'badge', 'wrong'),
+  iconSize: fc.integer({ min: 0, max: 600 }),
+  startShapeId: end,
+  endShapeId: end,
+  startAnchor: fc.constantFrom('center', 'top', 'left', 'attr-1-right', 'wrong'),
+  endAnchor: fc.constantFrom('center', 'bottom', 'right'),
+  startArrowStyle: fc.constantFrom('none', 'open', 'wrong'),
+  endArrowStyle: fc.constantFrom('none', 'triangle', 'diamond'),
+  routingMode: fc.constantFrom('straight', 'orthogonal', 'curved', 'wrong'),
+  waypoints: fc.array(point, { maxLength: 3 }),
+  labelPosition: fc.double({ min: 0, max: 1, noNaN: true }).map((share) => share + 0),
+}
+
+const members: fc.Arbitrary<JsonObject> = fc
+  .uniqueArray(fc.constantFrom(...dslNames), { maxLength: 8 })
+  .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, values[name] ?? json]))))
+
+/** A page of boxes of all kinds, groups and connectors. */
+const shapes: fc.Arbitrary<readonly JsonObject[]> = fc
+  .tuple(
+    fc.tuple(
+      ...boxIds.map(() => fc.record({ at: point, type: fc.constantFrom('rectangle', 'ellipse', 'text', 'file', 'entity') })),
+    ),
+    fc.tuple(...groupIds.map(() => fc.subarray([...boxIds, ...groupIds, 'gone']))),
+    fc.array(fc.record({ start: end, end, routingMode: fc.constantFrom('straight', 'orthogonal') }), { maxLength: 4 }),
+  )
+  .map(([boxes, groups, lines]) => [
+    ...boxes.map(({ at, type }, i): JsonObject => ({ id: boxIds[i] ?? '', type, ...at, own: { kept: true } })),
+    ...groups.map((childIds, i): JsonObject => ({ id: groupIds[i] ?? '', type: 'group', childIds })),
+    ...lines.map(({ start, end: last, routingMode }, i): JsonObject => {
+      return { id: `line-${i}`, type: 'connector', x: i, y: 0, x2: 90, y2: i, startShapeId: start, endShapeId: last, routingMode }
+    }),
+  ])
+
+describe('laws of editing shapes', () => {
+  it('[CANVAS-16] whatever a call says of a shape, the shape that is made from what was read back is equal and needs no fix', () => {
+    fc.assert(
+      fc.property(shapes, fc.constantFrom(...creatableNames), members, (present, kind, said) => {
+        const first = done(run('add_shape', page(...present), { pageId: 'p', shape: { ...said, kind, id: 'new' } }))
+        const read = getShape(first.body, 'p', 'new')
+        if (isRefusal(read)) throw new Error(read.code)
+        const again = done(run('add_shape', page(...present), { pageId: 'p', shape: read.shape }))
+        expect(again.fixes).toEqual([])
+        expect(stored(again.body, 'new')).toEqual(stored(first.body, 'new'))
+      }),
+      { seed: 41, numRuns: 400 },
+    )
+  })
+
+  it('[CANVAS-14] any JSON object is made into a shape or refused, and every member that is not stored has a fix', () => {
+    const given = fc.dictionary(fc.oneof(fc.constantFrom(...dslNames, 'id', 'kind', 'type'), fc.string()), json, {
+      noNullPrototype: true,
+    })
+    fc.assert(
+      fc.property(given, fc.constantFrom(...creatableNames, undefined), (object, kind) => {
+        const shape = { ...(object as JsonObject), ...(kind === undefined ? {} : { kind, type: kind }) }
+        const added = run('add_shape', page(), { pageId: 'p', shape })
+        if (isRefusal(added)) {
+          expect(['ERR_SHAPE_KIND', 'ERR_CONNECTOR_END']).toContain(added.code)
+          return
+        }
+        const value = stored(added.body, added.result.id)
+        expect(JSON.parse(JSON.stringify(value))).toEqual(value)
+        const told = new Set(added.fixes.map(({ field }) => field?.split(/[.[]/)[0]))
+        const unknown = Object.keys(shape).filter((name) => !['id', 'kind', 'type', ...dslNames].includes(name))
+        for (const name of unknown.filter((one) => /^\w{1,100}$/.test(one))) expect(told).toContain(name)
+      }),
+      { seed: 42, numRuns: 400 },
+    )
+  })
+
+  it('[CANVAS-19] a patch changes only its shape, what a group holds and connectors, keeps foreign members, and once is as good as twice', () => {
+    fc.assert(
+      fc.property(shapes, fc.constantFrom(...boxIds, ...groupIds, 'line-0'), members, (present, id, patch) => {
+        const given = page(...present)
+        const first = run('update_shape', given, { pageId: 'p', id, patch })
+        if (isRefusal(first)) return
+        for (const [i, shape] of first.body.canvas.pages[0]?.shapes.entries() ?? []) {
+          const before = given.canvas.pages[0]?.shapes[i]
+          expect(memberOf(shape.value, 'own')).toEqual(memberOf(before?.value ?? {}, 'own'))
+          const mayChange = shape.id === id || kindOf(shape.value).form === 'line' || id === 'g' || id === 'h'
+          if (!mayChange) expect(shape).toBe(before)
+        }
+        const again = run('update_shape', first.body, { pageId: 'p', id, patch })
+        if (isRefusal(again)) expect(again.code).toBe('ERR_EMPTY_PATCH')
+        else {
+          expect(again.result.changedPaths).toEqual([])
+          expect(again.body).toBe(first.body)
+        }
+      }),
+      { seed: 43, numRuns: 600 },
+    )
+  })
+
+  it('[CANVAS-24] after a deletion nothing names what is gone, and all else is there', () => {
+    fc.assert(
+      fc.property(shapes, fc.constantFrom(...boxIds, ...groupIds), (present, id) => {
+        const given = page(...present)
+        const { body: after, result } = done(run('delete_shape', given, { pageId: 'p', id }))
+        const gone = new Set(result.deleted)
+        expect([...idsOf(after)].sort()).toEqual(
+          idsOf(given)
+            .filter((other) => !gone.has(other))
+            .sort(),
+        )
+        for (const { value } of after.canvas.pages[0]?.shapes ?? []) {
+          for (const name of ['startShapeId', 'endShapeId']) expect(gone.has(String(memberOf(value, name)))).toBe(false)
+          expect(childrenOf(value).filter((child) => gone.has(child))).toEqual([])
+        }
+        // Only what was asked for, connectors and groups are deleted.
+        for (const other of result.deleted.slice(1)) expect(['line', 'group']).toContain(kindOf(stored(given, other)).form)
+      }),
+      { seed: 44, numRuns: 400 },
+    )
+  })
+
+  it('[CANVAS-17] any order of the shapes outside of groups is taken, and reading gives it back', () => {
+    fc.assert(
+      fc.property(shapes, fc.infiniteStream(fc.nat(1000)), (present, dice) => {
+        const given = page(...present)
+        const refused = run('reorder_shapes', given, { pageId: 'p', order: [] })
+        const order = isRefusal(refused) ? (refused.facts['missing'] as readonly string[]) : []
+        const shuffled = order
+          .map((id) => ({ id, key: dice.next().value as number }))
+          .sort((one, other) => one.key - other.key)
+          .map(({ id }) => id)
+        const { body: after } = done(run('reorder_shapes', given, { pageId: 'p', order: shuffled }))
+        const [canvas] = after.canvas.pages
+        if (canvas === undefined) throw new Error('there is a page')
+        const read = shapesInOrder(canvas).map(({ id }) => id)
+        expect(read.filter((id) => shuffled.includes(id))).toEqual(shuffled)
+        expect(read).toEqual(idsOf(after))
+        expect([...read].sort()).toEqual([...idsOf(given)].sort())
+      }),
+      { seed: 45, numRuns: 300 },
+    )
+  })
+
+  it('[CANVAS-16] what is read back of a page is an object for every shape, after any edit', () => {
+    fc.assert(
+      fc.property(shapes, members, (present, patch) => {
+        const edited = run('update_shape', page(...present), { pageId: 'p', id: 'g', patch })
+        if (!isRefusal(edited))
+          for (const id of idsOf(edited.body)) expect(isJsonObject(getShape(edited.body, 'p', id))).toBe(true)
+      }),
+      { seed: 46, numRuns: 100 },
+    )
+  })
+})

@@ -1,0 +1,242 @@
+import { type Json, type JsonObject, memberOf } from '../json.ts'
+
+/** What a shape is on its page: something with a place and a size, a way between two points, or the frame around others. */
+type ShapeForm = 'box' | 'line' | 'group'
+
+/** The members that a box keeps its size in. */
+interface SizeMembers {
+  readonly width: string
+  readonly height: string
+  /** What the members hold is half of the size: radii. */
+  readonly areHalves: boolean
+  /** What a box without these members is taken for, in units of the page. */
+  readonly default: { readonly width: number; readonly height: number }
+  /** Whether reading back leaves the size out where the shape names none. */
+  readonly isOptional: boolean
+}
+
+/** Where the label of a kind is: the first of `read` that holds text; a new one is written where the old one was read, else to the first. */
+interface LabelMembers {
+  readonly read: readonly string[]
+  /** Those of `read` that tools write to. */
+  readonly write: readonly [string, ...string[]]
+  /** The member that a picture shows instead of a missing label. */
+  readonly instead: string | null
+  /** What it shows when that is missing as well. */
+  readonly otherwise: string
+}
+
+/** What a picture takes for members that a shape lacks. */
+export interface Look {
+  readonly as: 'box' | 'text' | 'line' | 'nothing'
+  readonly outline: 'rectangle' | 'ellipse'
+  readonly fill: string
+  readonly stroke: string
+  readonly labelColour: string
+  /** In pixels. */
+  readonly labelSize: number
+  /** The member whose text is shown as a badge; `null` where the icon is shown. */
+  readonly badge: string | null
+}
+
+/** A member of its own that reading back shows. */
+interface ShownMember {
+  /** As it is stored. */
+  readonly stored: string
+  /** As tools show it. */
+  readonly shown: string
+  readonly type: 'string' | 'number' | 'blob'
+}
+
+/** Everything that tools, pictures and the layout know of one kind of stored shape. [CANVAS-15] */
+export interface ShapeKind {
+  /** The member `type`; `unknown` stands for every type without a row of its own. */
+  readonly type: KindName
+  readonly form: ShapeForm
+  /** One sentence for those who build editors. */
+  readonly about: string
+  /** The members of a new one besides its place; `null`: tools make none from a DSL object. [CANVAS-1] */
+  readonly defaults: JsonObject | null
+  /** `null` for what has no size. */
+  readonly size: SizeMembers | null
+  readonly label: LabelMembers
+  readonly look: Look
+  /** Where tools write the members of `style`. Those that are not there cannot be shown by the kind. */
+  readonly style: { readonly [name in StyleName]?: string }
+  /** The DSL members that a patch may have. [CANVAS-18] */
+  readonly settable: readonly DslName[]
+  /** What the ends of a line are drawn with when they say nothing. */
+  readonly arrows: { readonly start: ArrowStyle; readonly end: ArrowStyle }
+  readonly shown: readonly ShownMember[]
+}
+
+export const arrowStyles = ['none', 'triangle', 'open', 'diamond'] as const
+export type ArrowStyle = (typeof arrowStyles)[number]
+
+type KindName = 'rectangle' | 'ellipse' | 'text' | 'connector' | 'file' | 'line' | 'group' | 'unknown'
+
+export const styleNames = ['fill', 'stroke', 'strokeWidth', 'labelColor'] as const
+export type StyleName = (typeof styleNames)[number]
+
+/** The members of a DSL object besides `id`, `kind` and `type`. [CANVAS-4 to CANVAS-13] */
+export const dslNames = [
+  ...(['x', 'y', 'w', 'h', 'text', 'style', 'iconId', 'iconDisplayMode', 'iconSize', 'x2', 'y2'] as const),
+  ...(['startShapeId', 'endShapeId', 'startAnchor', 'endAnchor', 'startArrowStyle', 'endArrowStyle'] as const),
+  ...(['routingMode', 'waypoints', 'labelPosition'] as const),
+] as const
+export type DslName = (typeof dslNames)[number]
+
+const place = ['x', 'y'] as const
+const box = [...place, 'w', 'h', 'text', 'style'] as const
+const icon = ['iconId', 'iconDisplayMode', 'iconSize'] as const
+const line = [...place, 'x2', 'y2', 'text', 'style', 'startArrowStyle', 'endArrowStyle', 'labelPosition'] as const
+
+/** The members that every new shape begins with. [CANVAS-15] */
+export const baseDefaults: JsonObject = { rotation: 0, opacity: 1, locked: false, visible: true }
+
+const plainSize: Omit<SizeMembers, 'default'> = { width: 'width', height: 'height', areHalves: false, isOptional: false }
+const plainLabel: LabelMembers = { read: ['label'], write: ['label'], instead: null, otherwise: '' }
+const plainStyle = { fill: 'fill', stroke: 'stroke', strokeWidth: 'strokeWidth', labelColor: 'labelColor' } as const
+const noArrows = { start: 'none', end: 'none' } as const
+const boxPaint = { fill: '#4a90d9', stroke: '#2c5282', strokeWidth: 2 }
+const boxLook: Look = {
+  as: 'box',
+  outline: 'rectangle',
+  fill: boxPaint.fill,
+  stroke: boxPaint.stroke,
+  labelColour: 'auto',
+  labelSize: 14,
+  badge: null,
+}
+/** Of boxes that belong to editors: their own look is not known here. */
+const plainLook: Look = { ...boxLook, fill: '#f8fafc', stroke: '#cbd5e1' }
+const lineLook: Look = { ...boxLook, as: 'line', fill: 'none', stroke: 'auto', labelSize: 12 }
+
+const rectangle: ShapeKind = {
+  type: 'rectangle',
+  form: 'box',
+  about: 'A box with straight sides.',
+  defaults: { ...boxPaint, width: 100, height: 80, cornerRadius: 0 },
+  size: { ...plainSize, default: { width: 100, height: 80 } },
+  label: plainLabel,
+  look: boxLook,
+  style: plainStyle,
+  settable: [...box, ...icon],
+  arrows: noArrows,
+  shown: [],
+}
+
+const ellipse: ShapeKind = {
+  ...rectangle,
+  type: 'ellipse',
+  about: 'An ellipse; its radii are half of its width and height.',
+  defaults: { ...boxPaint, radiusX: 50, radiusY: 40 },
+  size: { width: 'radiusX', height: 'radiusY', areHalves: true, isOptional: false, default: { width: 100, height: 80 } },
+  look: { ...boxLook, outline: 'ellipse' },
+}
+
+const text: ShapeKind = {
+  ...rectangle,
+  type: 'text',
+  about: 'Text without a box; `fill` is the colour of its letters.',
+  defaults: {
+    ...{ text: '', fill: 'auto', stroke: null, strokeWidth: 0, width: 200, height: 50 },
+    ...{ fontSize: 16, fontFamily: 'sans-serif', textAlign: 'left', verticalAlign: 'top' },
+  },
+  size: { ...plainSize, default: { width: 200, height: 50 } },
+  label: { ...plainLabel, read: ['text', 'content', 'label'], write: ['text'] },
+  look: { ...boxLook, as: 'text', fill: 'auto', stroke: 'none', labelSize: 16 },
+  style: { ...plainStyle, labelColor: 'fill' },
+  settable: box,
+}
+
+const connector: ShapeKind = {
+  type: 'connector',
+  form: 'line',
+  about: 'A way from (`x`, `y`) to (`x2`, `y2`) whose ends may be attached to shapes.',
+  defaults: {
+    ...{ fill: null, stroke: 'auto', strokeWidth: 2, startShapeId: null, endShapeId: null },
+    ...{ startAnchor: 'center', endAnchor: 'center', startArrowStyle: 'none', endArrowStyle: 'triangle' },
+    ...{ startArrow: false, endArrow: true },
+  },
+  size: null,
+  label: plainLabel,
+  look: lineLook,
+  style: plainStyle,
+  settable: [...line, 'startShapeId', 'endShapeId', 'startAnchor', 'endAnchor', 'routingMode', 'waypoints'],
+  arrows: { start: 'none', end: 'triangle' },
+  shown: [],
+}
+
+const file: ShapeKind = {
+  ...rectangle,
+  type: 'file',
+  about: 'A file of the workspace, by its hash; made by add_file.',
+  defaults: null,
+  size: { ...plainSize, default: { width: 200, height: 160 } },
+  label: { ...plainLabel, instead: 'fileName' },
+  look: { ...plainLook, labelColour: '#475569', labelSize: 12, badge: 'fileCategory' },
+  settable: box,
+  shown: [
+    { stored: 'fileName', shown: 'fileName', type: 'string' },
+    { stored: 'mimeType', shown: 'mimeType', type: 'string' },
+    { stored: 'fileCategory', shown: 'fileCategory', type: 'string' },
+    { stored: 'fileSize', shown: 'size', type: 'number' },
+    { stored: 'blobRef', shown: 'blobRef', type: 'blob' },
+  ],
+}
+
+const lineKind: ShapeKind = {
+  ...connector,
+  type: 'line',
+  about: 'A way without arrows of its own; made by editors.',
+  defaults: null,
+  settable: line,
+  arrows: noArrows,
+}
+
+const group: ShapeKind = {
+  type: 'group',
+  form: 'group',
+  about: 'A frame around the shapes that `childIds` names, bottom first; made by editors.',
+  defaults: null,
+  size: null,
+  label: { ...plainLabel, read: ['label', 'name'], write: ['label', 'name'] },
+  look: { ...plainLook, as: 'nothing' },
+  style: {},
+  settable: [...place, 'text'],
+  arrows: noArrows,
+  shown: [],
+}
+
+const unknown: ShapeKind = {
+  ...rectangle,
+  type: 'unknown',
+  about: 'Any other type: a box of an editor, with members of its own that are kept as they are.',
+  defaults: null,
+  size: { ...plainSize, default: { width: 100, height: 80 }, isOptional: true },
+  label: { read: ['label', 'text', 'name'], write: ['label', 'text'], instead: 'type', otherwise: 'shape' },
+  look: plainLook,
+  settable: box,
+}
+
+/** THE table of stored kinds: a kind is added by its row here. */
+export const shapeKinds: readonly ShapeKind[] = [rectangle, ellipse, text, connector, file, lineKind, group, unknown]
+
+const kindsByType: ReadonlyMap<Json | undefined, ShapeKind> = new Map(
+  shapeKinds.flatMap((kind) => (kind === unknown ? [] : [[kind.type, kind] as const])),
+)
+
+/** The row of a stored shape. */
+export function kindOf(value: JsonObject): ShapeKind {
+  return kindsByType.get(memberOf(value, 'type')) ?? unknown
+}
+
+/** The row of a kind that tools make; `null` for every other. [CANVAS-1] */
+export function creatableKind(type: string): (ShapeKind & { readonly defaults: JsonObject }) | null {
+  const kind = kindsByType.get(type)
+  return kind === undefined || kind.defaults === null ? null : { ...kind, defaults: kind.defaults }
+}
+
+/** The names of the kinds that tools make. */
+export const creatableNames: readonly string[] = shapeKinds.flatMap(({ type, defaults }) => (defaults === null ? [] : [type]))

@@ -1,0 +1,212 @@
+import { type Edit, type Fix, isRefusal, refused, type Refusal, type Warning } from '../edit.ts'
+import { equalJson, isJsonObject, type Json, type JsonObject, memberOf, omitMembers, setMember } from '../json.ts'
+import { quote } from '../quote.ts'
+import { attachable, iconWarnings, looseIconFixes } from './add-shapes.ts'
+import { hasIcon, withInput } from './apply-input.ts'
+import { findCanvasPage } from './find-page.ts'
+import { labelOverflows } from './label-fit.ts'
+import { pageGeometry, type PageGeometry, type ShapeValues, shapeValues } from './page-geometry.ts'
+import { readBack, shapeNotFound } from './read-back.ts'
+import type { Router } from './route.ts'
+import { descendantsOf, settleConnectors } from './settle-connectors.ts'
+import { dslNames, kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
+import { readShapeInput, type ShapeInput, type UnknownIcons } from './shape-input.ts'
+import { finite, numberOf, stringOf } from './stored-shape.ts'
+import { withShapes, withValues, writtenTo } from './write-page.ts'
+
+export interface UpdateShape {
+  readonly pageId: string
+  readonly id: string
+  readonly patch: JsonObject
+  readonly unknownIcons?: UnknownIcons | undefined
+}
+
+export interface UpdatedShape {
+  readonly id: string
+  /** DSL paths such as `x` and `style.fill` whose stored value is another one now. [CANVAS-19] */
+  readonly changedPaths: readonly string[]
+  /** Connectors of the shape that were routed again. [CANVAS-21] */
+  readonly rerouted?: readonly string[]
+}
+
+/** Changes one shape, and the connectors attached to what it moves. [TOOL-update_shape, CANVAS-18 to CANVAS-21] */
+export function updateShape(route: Router): Edit<UpdateShape, UpdatedShape> {
+  return (body, { pageId, id, patch, unknownIcons = {} }, environment) => {
+    const page = findCanvasPage(body, pageId)
+    if (isRefusal(page)) return page
+    const shape = page.shapes.find((other) => other.id === id)
+    if (shape === undefined) return shapeNotFound(body, page, id)
+    const before = pageGeometry(shapeValues(page))
+    const patched = patchShape({ id, value: shape.value, patch, before, icons: unknownIcons })
+    if (isRefusal(patched)) return patched
+    const { input, fixes, values } = patched
+    const after = new Map(before.shapes)
+    for (const [other, value] of values) after.set(other, value)
+    const isRedirected = wayMembers.some(
+      (name) => !equalJson(memberOf(shape.value, name), memberOf(after.get(id) as JsonObject, name)),
+    )
+    const isRouted = memberOf(after.get(id) as JsonObject, 'routingMode') === 'orthogonal' && input.waypoints === undefined
+    const written = new Map(kindOf(shape.value).form === 'line' && isRedirected ? [[id, { isRouted }]] : [])
+    const settled = settleConnectors({ before, after, written }, route)
+    const changedPaths = pathsBetween(id, before, settled.shapes)
+    const { rerouted } = settled
+    const isSame = [...settled.shapes].every(([other, value]) => value === before.shapes.get(other))
+    const now = settled.shapes.get(id) as JsonObject
+    return writtenTo({
+      page,
+      body: withShapes(body, page, isSame ? page.shapes : withValues(page.shapes, settled.shapes, environment.nowMs)),
+      result: { id, changedPaths, ...(rerouted.length === 0 ? {} : { rerouted }) },
+      fixes,
+      warnings: [...warningsOf(id, now, input, unknownIcons, isSame), ...settled.warnings],
+      selection: [id],
+    })
+  }
+}
+
+interface Patching {
+  readonly id: string
+  readonly value: JsonObject
+  readonly patch: JsonObject
+  readonly before: PageGeometry
+  readonly icons: UnknownIcons
+}
+
+interface Patched {
+  readonly input: ShapeInput
+  readonly fixes: readonly Fix[]
+  /** The shapes that the patch itself changes: the shape, and what a group carries along. */
+  readonly values: ShapeValues
+}
+
+function patchShape({ id, value, patch, before, icons }: Patching): Patched | Refusal {
+  const kind = kindOf(value)
+  const read = readShapeInput(patch, { kind, ignored: [], ofOtherKinds: () => 'dropped_invalid', icons })
+  const ends = withoutAttachedPoints(value, read.input, before)
+  const icon = withoutLooseIcons(value, ends.input)
+  const attached = kind.form === 'line' ? attachable(icon.input, value, before.shapes) : { input: icon.input, fixes: [] }
+  if (isRefusal(attached)) return attached
+  const [input, fixes] = [attached.input, [...read.fixes, ...ends.fixes, ...icon.fixes, ...attached.fixes]]
+  if (!isUsable(input)) return emptyPatch(kind, fixes)
+  if (kind.form === 'group') return { input, fixes, values: movedGroup(id, value, input, before) }
+  return { input, fixes, values: new Map([[id, withoutOldWay(value, withInput(value, input), input)]]) }
+}
+
+function isUsable({ style, ...input }: ShapeInput): boolean {
+  return Object.keys(input).length > 0 || (style !== undefined && Object.keys(style).length > 0)
+}
+
+const maxFixes = 50
+
+function emptyPatch({ type, settable }: ShapeKind, fixes: readonly Fix[]): Refusal {
+  const told =
+    fixes.length === 0
+      ? ''
+      : ` Left out: ${fixes
+          .slice(0, 5)
+          .map(({ field, reason }) => `${field} (${reason})`)
+          .join('; ')}.`
+  const message = `The patch has nothing that can be changed; a shape of the type ${type} takes ${settable.join(', ')}.${told}`
+  return refused('ERR_EMPTY_PATCH', message, fixes.length === 0 ? {} : { fixes: fixes.slice(0, maxFixes) })
+}
+
+/** An attached end is where its anchor is, whatever the patch says. [CANVAS-14] */
+function withoutAttachedPoints(value: JsonObject, input: ShapeInput, { boxes }: PageGeometry) {
+  if (kindOf(value).form !== 'line') return { input, fixes: [] }
+  const fixes: Fix[] = []
+  const { x, y, x2, y2, ...rest } = input
+  const points = { start: { x, y }, end: { x2, y2 } }
+  const kept = (['start', 'end'] as const).map((side) => {
+    const member = `${side}ShapeId` as const
+    const shapeId = input[member] === undefined ? stringOf(value, member) : input[member]
+    if (typeof shapeId !== 'string' || !boxes.has(shapeId)) return points[side]
+    for (const [field, given] of Object.entries(points[side]))
+      if (given !== undefined)
+        fixes.push({
+          action: 'dropped_invalid',
+          field,
+          reason: `the ${side} is attached to ${quote(shapeId)} and follows it; ${member} null makes it free`,
+        })
+    return {}
+  })
+  const free = Object.fromEntries(kept.flatMap((side) => Object.entries(side)).filter(([, given]) => given !== undefined))
+  return { input: { ...rest, ...free }, fixes }
+}
+
+/** Without mode and size where there is no icon. [ICON-5] */
+function withoutLooseIcons(value: JsonObject, input: ShapeInput): { readonly input: ShapeInput; readonly fixes: readonly Fix[] } {
+  const { iconDisplayMode, iconSize, ...rest } = input
+  const isThere = input.iconId === undefined ? hasIcon(value) : input.iconId !== ''
+  return isThere ? { input, fixes: [] } : { input: rest, fixes: looseIconFixes({ iconDisplayMode, iconSize }) }
+}
+
+/** Waypoints that were made for another routing mode go with it, unless the patch brings its own. */
+function withoutOldWay(before: JsonObject, after: JsonObject, input: ShapeInput): JsonObject {
+  const isOther = memberOf(before, 'routingMode') !== memberOf(after, 'routingMode')
+  return isOther && memberOf(before, 'routingMode') === 'orthogonal' && input.waypoints === undefined
+    ? omitMembers(after, 'waypoints')
+    : after
+}
+
+/** What decides where a connector goes. */
+const wayMembers = ['x', 'y', 'x2', 'y2', 'startShapeId', 'endShapeId', 'startAnchor', 'endAnchor', 'routingMode'] as const
+
+/** Moves all that a group holds, by the way from where it is to where it shall be. [CANVAS-20] */
+function movedGroup(id: string, value: JsonObject, input: ShapeInput, before: PageGeometry): ShapeValues {
+  const named = withInput(value, input.text === undefined ? {} : { text: input.text })
+  const bounds = before.groups.get(id) ?? null
+  if (bounds === null) return new Map([[id, withInput(named, input)]])
+  const [dx, dy] = [
+    finite((input.x ?? bounds.left / 2 + bounds.right / 2) - (bounds.left / 2 + bounds.right / 2)),
+    finite((input.y ?? bounds.top / 2 + bounds.bottom / 2) - (bounds.top / 2 + bounds.bottom / 2)),
+  ]
+  if (dx === 0 && dy === 0) return new Map([[id, named]])
+  const values = new Map([[id, shifted(named, dx, dy)]])
+  for (const member of descendantsOf(id, before.shapes))
+    values.set(member, shifted(before.shapes.get(member) as JsonObject, dx, dy))
+  return values
+}
+
+/** A stored shape at another place. What has no place of its own, such as a group, gets none. */
+function shifted(value: JsonObject, dx: number, dy: number): JsonObject {
+  const { form } = kindOf(value)
+  const placed = form === 'group' ? value : { x: 0, y: 0, ...value }
+  const moved = shiftedNames(placed, dx, dy)
+  const waypoints = memberOf(moved, 'waypoints')
+  if (form !== 'line' || !Array.isArray(waypoints)) return moved
+  return setMember(
+    moved,
+    'waypoints',
+    (waypoints as readonly Json[]).map((point) => (isJsonObject(point) ? shiftedNames(point, dx, dy) : point)),
+  )
+}
+
+function shiftedNames(value: JsonObject, dx: number, dy: number): JsonObject {
+  let moved = value
+  for (const [name, by] of [['x', dx] as const, ['x2', dx] as const, ['y', dy] as const, ['y2', dy] as const]) {
+    const stored = numberOf(moved, name)
+    if (stored !== undefined && by !== 0) moved = setMember(moved, name, finite(stored + by))
+  }
+  return moved
+}
+
+/** The DSL paths of a shape that read differently after a write. [CANVAS-19] */
+function pathsBetween(id: string, before: PageGeometry, after: ShapeValues): readonly string[] {
+  const old = readBack({ id, value: before.shapes.get(id) as JsonObject }, before)
+  const now = readBack({ id, value: after.get(id) as JsonObject }, pageGeometry(after))
+  const styleOf = (shown: JsonObject) => (isJsonObject(shown['style']) ? shown['style'] : {})
+  return dslNames.flatMap((name) => {
+    if (name !== 'style') return equalJson(old[name], now[name]) ? [] : [name]
+    return styleNames.filter((part) => !equalJson(styleOf(old)[part], styleOf(now)[part])).map((part) => `style.${part}`)
+  })
+}
+
+function warningsOf(id: string, value: JsonObject, input: ShapeInput, icons: UnknownIcons, isSame: boolean): readonly Warning[] {
+  const isLabelled = input.text !== undefined || input.w !== undefined || input.h !== undefined
+  return [
+    ...(input.iconId === undefined ? [] : iconWarnings(value, icons)),
+    ...(isLabelled && labelOverflows(value)
+      ? [{ field: 'text', reason: `the text is longer than ${quote(id)} has room for` }]
+      : []),
+    ...(isSame ? [{ reason: 'the shape already is as the patch says; nothing was changed' }] : []),
+  ]
+}

@@ -1,0 +1,65 @@
+import type { CanvasPage, DocumentBody, Shape } from '../body.ts'
+import { type Edited, type EditEnvironment, refused, type Refusal } from '../edit.ts'
+import { type JsonObject, setMember } from '../json.ts'
+import { quote } from '../quote.ts'
+import { withCanvasPage } from './find-page.ts'
+import { isRowAnchor } from './geometry/anchors.ts'
+import type { ShapeValues } from './page-geometry.ts'
+import { kindOf } from './shape-kinds.ts'
+
+/** The body with these shapes on a page, bottom first; `body` itself when they are what it has. */
+export function withShapes(body: DocumentBody, page: CanvasPage, shapes: readonly Shape[]): DocumentBody {
+  const isSame = shapes.length === page.shapes.length && shapes.every((shape, i) => shape === page.shapes[i])
+  if (isSame) return body
+  return withCanvasPage(body, { ...page, shapes })
+}
+
+/** The shapes of a page with new values, each in its place; those that say what they said keep their identity. [CANVAS-2] */
+export function withValues(shapes: readonly Shape[], values: ShapeValues, nowMs: number): readonly Shape[] {
+  return shapes.map((shape) => {
+    const value = values.get(shape.id) ?? shape.value
+    return value === shape.value ? shape : { id: shape.id, value: signed(value, nowMs) }
+  })
+}
+
+/** A shape that a tool wrote. [CANVAS-2] */
+export function signed(value: JsonObject, nowMs: number): JsonObject {
+  return setMember(value, 'provenance', { source: 'mcp', at: nowMs })
+}
+
+interface Written<R> extends Pick<Edited<R>, 'body' | 'result'>, Partial<Pick<Edited<R>, 'fixes' | 'warnings'>> {
+  readonly page: CanvasPage
+  /** The shapes that the call is about. */
+  readonly selection: readonly string[]
+}
+
+export function writtenTo<R>({ page, selection, body, result, fixes = [], warnings = [] }: Written<R>): Edited<R> {
+  return { kind: 'edited', body, result, fixes, warnings, writtenPage: page.id, selection }
+}
+
+/** An id for a new shape. [TOOL-12] */
+export function mintShapeId(body: DocumentBody, taken: { has(id: string): boolean }, environment: EditEnvironment): string {
+  for (;;) {
+    const id = `shape-${environment.random(10)}`
+    const isUsed = taken.has(id) || body.canvas.pages.some((page) => page.shapes.some((shape) => shape.id === id))
+    if (!isUsed) return id
+  }
+}
+
+/** Why a connector cannot end at a shape, `null` when it can. [CANVAS-9] */
+export function connectorEndFlaw(end: string, shapeId: string, shapes: ShapeValues): Refusal | null {
+  const value = shapes.get(shapeId)
+  const shown = quote(shapeId)
+  const why =
+    value === undefined
+      ? `there is no shape "${shown}" on the page or in the call`
+      : kindOf(value).form === 'line'
+        ? `"${shown}" is a ${kindOf(value).type}, and a connector ends at a shape with a size`
+        : null
+  return why === null ? null : refused('ERR_CONNECTOR_END', `${end}: ${why}.`, { end, shapeId: shown })
+}
+
+/** Whether an anchor is one that a shape has; `undefined` is a free end. [CANVAS-10] */
+export function hasAnchor(anchor: string, shape: JsonObject | undefined): boolean {
+  return !isRowAnchor(anchor) || (shape !== undefined && kindOf(shape).defaults === null)
+}

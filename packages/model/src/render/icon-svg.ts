@@ -1,0 +1,94 @@
+import { type Bounds, boundsAround, type Point } from '../canvas/geometry/bounds.ts'
+import { measureText } from '../canvas/text/measure-text.ts'
+import { BACKGROUND } from './colours.ts'
+import type { BoxDrawable } from './drawable.ts'
+import { element, formatNumber } from './svg-text.ts'
+import { textSvg } from './text-svg.ts'
+
+/** The data of the SVG path of an icon of the catalogue, by its slug, drawn in a square of 24; `null` for an icon that the relay does not know. */
+export type IconPaths = (slug: string) => string | null
+
+/** The side of the square that paths are drawn in. */
+const SQUARE = 24
+const GAP = 4
+const BADGE_HEIGHT = 16
+const BADGE_FONT = 10
+const MAX_BADGE_CHARACTERS = 24
+
+/** An icon on its way to its place in a box. */
+interface BoxIcon {
+  /** The height that it takes above the label. */
+  readonly above: number
+  at(labelHeight: number): { readonly svg: string; readonly bounds: Bounds }
+}
+
+/**
+ * The icon of a box: its drawing where the catalogue has one, else its name on a badge. An uploaded image is always named, as a preview holds no bytes.
+ * [CANVAS-25, CANVAS-26]
+ */
+export function iconSvg(icon: NonNullable<BoxDrawable['icon']>, box: BoxDrawable, paths: IconPaths): BoxIcon {
+  const path = icon.slug === null ? null : paths(icon.slug)
+  return path === null ? namedIcon(icon, box) : drawnIcon(path, icon, box)
+}
+
+function drawnIcon(path: string, { mode, size: wanted }: NonNullable<BoxDrawable['icon']>, box: BoxDrawable): BoxIcon {
+  const { centre, width, height, label, labelSize } = box
+  if (mode === 'badge') {
+    const corner = { x: centre.x + width / 2, y: centre.y - height / 2 }
+    const bounds = boundsAround(corner, wanted * 1.5, wanted * 1.5)
+    const ground = element('ellipse', {
+      cx: corner.x,
+      cy: corner.y,
+      rx: wanted * 0.75,
+      ry: wanted * 0.75,
+      fill: BACKGROUND,
+      stroke: box.stroke,
+    })
+    return { above: 0, at: () => ({ svg: ground + pathSvg(path, corner, wanted, box.labelColour), bounds }) }
+  }
+  const gap = label === '' ? 0 : GAP
+  // An icon that stands alone fills its shape and leaves the label a line. [ICON-5]
+  const size = mode === 'inside' ? wanted : Math.max(Math.min(width, height - (label === '' ? 0 : 2 * labelSize)), 1)
+  return {
+    above: size + gap,
+    at: (labelHeight) => {
+      const middle = { x: centre.x, y: centre.y - (labelHeight + gap) / 2 }
+      return { svg: pathSvg(path, middle, size, box.labelColour), bounds: boundsAround(middle, size, size) }
+    },
+  }
+}
+
+function pathSvg(d: string, centre: Point, size: number, colour: string): string {
+  const corner = `${formatNumber(centre.x - size / 2)} ${formatNumber(centre.y - size / 2)}`
+  return element(
+    'g',
+    { transform: `translate(${corner}) scale(${Math.round((size / SQUARE) * 1e4) / 1e4})` },
+    element('path', { d, fill: colour }),
+  )
+}
+
+function namedIcon(icon: NonNullable<BoxDrawable['icon']>, { centre, width, height }: BoxDrawable): BoxIcon {
+  const characters = Array.from(icon.name)
+  const shown =
+    characters.length > MAX_BADGE_CHARACTERS ? `${characters.slice(0, MAX_BADGE_CHARACTERS - 1).join('')}…` : icon.name
+  const badgeWidth = measureText(shown, BADGE_FONT) + 10
+  const isCorner = icon.mode === 'badge'
+  const isRoomInside = !isCorner && height > 2.5 * BADGE_HEIGHT
+  const top = centre.y - height / 2 + (isRoomInside ? GAP : -BADGE_HEIGHT / 2)
+  const x = isCorner ? centre.x + width / 2 - badgeWidth / 2 : centre.x
+  const ground = element('rect', {
+    ...{ x: x - badgeWidth / 2, y: top, width: badgeWidth, height: BADGE_HEIGHT, rx: BADGE_HEIGHT / 2 },
+    ...{ fill: '#f1f5f9', stroke: '#64748b', 'stroke-width': 1 },
+  })
+  const text = {
+    lines: [shown],
+    x,
+    top: top + 2,
+    anchor: 'middle',
+    size: BADGE_FONT,
+    colour: '#334155',
+    family: 'sans-serif',
+  } as const
+  const bounds = { left: x - badgeWidth / 2, top, right: x + badgeWidth / 2, bottom: top + BADGE_HEIGHT }
+  return { above: isCorner ? 0 : BADGE_HEIGHT + GAP, at: () => ({ svg: ground + textSvg(text), bounds }) }
+}

@@ -1,0 +1,30 @@
+import { labelLineHeight } from '../canvas/label-fit.ts'
+import { element, escapeXml } from './svg-text.ts'
+
+/** Baseline below the top of a line, as a share of the font size. */
+const ASCENT = 0.95
+
+/** The height of a line in pixels. */
+export function lineHeight(fontSize: number): number {
+  return fontSize * labelLineHeight
+}
+
+interface TextBlock {
+  readonly lines: readonly string[]
+  readonly x: number
+  readonly top: number
+  readonly anchor: 'start' | 'middle' | 'end'
+  readonly size: number
+  readonly colour: string
+  readonly family: string
+}
+
+/** Lines of text below each other. */
+export function textSvg({ lines, x, top, anchor, size, colour, family }: TextBlock): string {
+  const spans = lines.map((line, i) => {
+    // An element without text would be left out of the layout; it is the y of the next line that counts.
+    return line === '' ? '' : element('tspan', { x, y: top + ASCENT * size + i * lineHeight(size) }, escapeXml(line))
+  })
+  if (spans.every((span) => span === '')) return ''
+  return element('text', { 'font-family': family, 'font-size': size, 'text-anchor': anchor, fill: colour }, spans.join(''))
+}

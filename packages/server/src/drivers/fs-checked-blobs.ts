@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import type { BlobStore, ByteRange } from '../blobs/blob-store.port.ts'
+import { RelayError } from '../kernel/errors.ts'
+import type { FsBlobs } from './fs-blobs.ts'
+
+export interface CheckedBlobsOptions {
+  /** Called with the hash of each damaged blob after its bytes were moved away. */
+  readonly onDamaged: (hash: string) => void
+}
+
+/** Number of files remembered as intact; above it all are forgotten and checked again. */
+const MOST_REMEMBERED = 100_000
+
+/**
+ * Checks the bytes of blobs on disk against their hash before anybody gets them. [D5, BLOB-7]
+ *
+ * A file is read and hashed as a whole at its first use after the start, and again after it changed (another inode,
+ * size or time). A whole download is hashed again while it is sent, and its last piece is sent only when the hash is
+ * right, so no download completes with wrong bytes. Damaged bytes are moved away; reads then reject with
+ * BLOB_STORE_ERROR until a new upload brings the blob back.
+ */
+export function checkedBlobs(files: FsBlobs, { onDamaged }: CheckedBlobsOptions): FsBlobs {
+  const whole = new Map<string, string>()
+  const checks = new Map<string, Promise<boolean>>()
+
+  async function putAside(hash: string, identity: string): Promise<RelayError> {
+    whole.delete(hash)
+    // A new upload may have replaced the bytes that were read.
+    if (await files.aside.put(hash, identity)) onDamaged(hash)
+    return damaged(hash)
+  }
+
+  /** Runs one check of a blob at a time, for all callers. */
+  function isWhole(hash: string): Promise<boolean> {
+    const running = checks.get(hash) ?? hasItsHash(files, hash).finally(() => checks.delete(hash))
+    checks.set(hash, running)
+    return running
+  }
+
+  /**
+   * Returns the identity of the file of an intact blob; `null` when there is no file.
+   *
+   * @throws RelayError BLOB_STORE_ERROR when its bytes are damaged
+   */
+  async function checked(hash: string): Promise<string | null> {
+    const identity = await files.aside.identity(hash)
+    if (identity === null) {
+      if (await files.aside.has(hash)) throw damaged(hash)
+      return null
+    }
+    if (whole.get(hash) === identity) return identity
+    if (!(await isWhole(hash))) throw await putAside(hash, identity)
+    if (whole.size >= MOST_REMEMBERED) whole.clear()
+    whole.set(hash, identity)
+    return identity
+  }
+
+  return {
+    ...files,
+    async size(hash) {
+      return (await checked(hash)) === null ? null : await files.size(hash)
+    },
+    async read(hash, range) {
+      const identity = await checked(hash)
+      if (identity === null) return null
+      const [sizeBytes, bytes] = await Promise.all([files.size(hash), files.read(hash, range)])
+      if (bytes === null || sizeBytes === null || !isAll(range, sizeBytes)) return bytes
+      return hashedWhileRead(bytes, hash, () => putAside(hash, identity))
+    },
+    async receive(source, onBytes) {
+      const received = await files.receive(source, onBytes)
+      return {
+        ...received,
+        async keep(mimeType) {
+          await received.keep(mimeType)
+          await files.aside.remove(received.hash)
+        },
+      }
+    },
+    async remove(hash) {
+      await files.remove(hash)
+      await files.aside.remove(hash)
+    },
+  }
+}
+
+function isAll(range: ByteRange | null, sizeBytes: number): boolean {
+  return range === null || (range.start === 0 && range.end === sizeBytes - 1)
+}
+
+async function hasItsHash(files: Pick<BlobStore, 'read'>, hash: string): Promise<boolean> {
+  const bytes = await files.read(hash, null)
+  // The file was removed meanwhile; the caller's own read reports that.
+  if (bytes === null) return true
+  const sha256 = createHash('sha256')
+  for await (const piece of bytes) sha256.update(piece)
+  return sha256.digest('hex') === hash
+}
+
+/**
+ * Yields the pieces of `bytes`, each after the next one was read, and the last one only when all of them have the hash.
+ */
+function hashedWhileRead(
+  bytes: AsyncIterable<Uint8Array>,
+  hash: string,
+  onDamage: () => Promise<RelayError>,
+): AsyncIterable<Uint8Array> {
+  const source = bytes[Symbol.asyncIterator]()
+  const sha256 = createHash('sha256')
+  let held: Uint8Array | null = null
+  let ended = false
+  const take = async (): Promise<Uint8Array | null> => {
+    const { done, value } = await source.next()
+    if (done === true) return null
+    sha256.update(value)
+    return value
+  }
+  const iterator: AsyncIterator<Uint8Array, undefined> = {
+    async next() {
+      if (ended) return { done: true, value: undefined }
+      held ??= await take()
+      const next = held === null ? null : await take()
+      if (next === null) {
+        ended = true
+        if (sha256.digest('hex') !== hash) throw await onDamage()
+        return held === null ? { done: true, value: undefined } : { done: false, value: held }
+      }
+      const value = held as Uint8Array
+      held = next
+      return { done: false, value }
+    },
+    async return() {
+      ended = true
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+function damaged(hash: string): RelayError {
+  return new RelayError(
+    'BLOB_STORE_ERROR',
+    `The stored bytes of blob ${hash} do not have that SHA-256 any more and were put aside; upload the blob again.`,
+    { reason: 'damaged' },
+  )
+}

@@ -1,0 +1,54 @@
+import type { Database } from './engine.ts'
+
+/**
+ * The fault of one commit in a test. `full`: the disk has no room. `io`: the disk refuses bytes. `cut`: the connection
+ * ends before COMMIT arrives. `unanswered`: COMMIT is done and its answer is lost.
+ */
+export type CommitFault = 'full' | 'io' | 'cut' | 'unanswered'
+
+/** Called once for each commit; `null` lets it succeed. */
+export type CommitFaults = () => CommitFault | null
+
+const SQLITE_CODES = { full: 13, io: 10 | (3 << 8), cut: 13, unanswered: 13 } as const
+const POSTGRES_CODES = { full: '53100', io: '58030', cut: '08006', unanswered: '08006' } as const
+
+/**
+ * Passing faults, described by `<seed>:<share of the commits>`; the same text gives the same faults. A disk that
+ * refuses bytes twice ends the process.
+ */
+export function seededFaults(text: string): CommitFaults {
+  const [seed = 1, share = 0] = text.split(':').map(Number)
+  let state = seed
+  const roll = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+  const kinds: readonly CommitFault[] = ['full', 'cut', 'unanswered']
+  return () => (roll() < share ? (kinds[Math.floor(roll() * kinds.length)] ?? null) : null)
+}
+
+/**
+ * Wraps a database so that its commits fail as `next` says, with the errors that the engine would throw. For tests
+ * alone.
+ */
+export function withCommitFaults(database: Database, next: CommitFaults): Database {
+  const fail = (fault: CommitFault): never => {
+    const codes = database.engine.soleProcess ? { errcode: SQLITE_CODES[fault] } : { code: POSTGRES_CODES[fault] }
+    throw Object.assign(new Error(`a fault of the test: ${fault}`), codes)
+  }
+  return {
+    ...database,
+    async begin() {
+      const open = await database.begin()
+      return {
+        writer: open.writer,
+        rollback: () => open.rollback(),
+        async commit() {
+          const fault = next()
+          if (fault === null || fault === 'unanswered') await open.commit()
+          if (fault !== null) fail(fault)
+        },
+      }
+    },
+  }
+}

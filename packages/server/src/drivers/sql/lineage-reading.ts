@@ -1,0 +1,31 @@
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import type { Random } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import { giveLineages } from './lineage.ts'
+
+/** Runs a read. When a head in its answer has no lineage, gives it one and reads again. */
+export type GiveLineages = <T>(read: () => Promise<T>, headsOf: (answer: T) => readonly DocumentHead[]) => Promise<T>
+
+/** Heads of one transaction. */
+const BATCH = 500
+
+/**
+ * Gives a lineage, at the first read, to documents that an older program made beside this one. When it cannot be
+ * written, the read answers without it: a full disk prevents neither reading nor deleting. [WS-61, LIFE-29]
+ */
+export function lineageGiver(queue: CommitQueue, random: Random, log: Logger): GiveLineages {
+  return async (read, headsOf) => {
+    const answer = await read()
+    const keys = headsOf(answer).flatMap(({ lineage, key }) => (lineage === '' ? [key] : []))
+    if (keys.length === 0) return answer
+    try {
+      for (let from = 0; from < keys.length; from += BATCH)
+        await queue.run(0, (writer) => giveLineages(writer, keys.slice(from, from + BATCH), random))
+    } catch (error) {
+      log.warn('storage.lineage-failed', 'documents of an older release could not be given a lineage', { error: String(error) })
+      return answer
+    }
+    return read()
+  }
+}

@@ -1,0 +1,136 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../kernel/log.ts'
+import { openDatabase } from './database.ts'
+import type { Database } from './engine.ts'
+import { migrateAll } from './migrate-tool.ts'
+import { ABANDONED_MS, BEAT_MS, judgePlace, PlaceLostError } from './postgres-place.ts'
+import type { StoreLoss } from './store-loss.ts'
+import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
+
+const row = (holder: string, beat: number) => ({ holder, beat })
+
+describe('what a starting relay makes of the row of another', () => {
+  it.each([
+    ['no row', null, null, 0, 'free'],
+    ['a row that was just seen', row('a', 3), row('a', 3), 0, 'watch on'],
+    ['a beat that moved', row('a', 3), row('a', 4), 900, 'in use'],
+    ['another holder', row('a', 3), row('b', 1), 900, 'in use'],
+    ['a row that went away', row('a', 3), null, 900, 'free'],
+    ['a beat that stands', row('a', 3), row('a', 3), ABANDONED_MS - 1, 'watch on'],
+    ['a beat that stood long enough', row('a', 3), row('a', 3), ABANDONED_MS, 'abandoned'],
+    ['a beat that moved at the last moment', row('a', 3), row('a', 4), ABANDONED_MS + 1, 'in use'],
+  ] as const)('[CFG-10] %s', (_, first, now, watchedMs, verdict) => {
+    expect(judgePlace(first, now, watchedMs)).toBe(verdict)
+  })
+
+  it('[CFG-10] a live relay beats at least twice while it is watched, and a killed one is followed within 3 s', () => {
+    expect(ABANDONED_MS).toBeGreaterThanOrEqual(2 * BEAT_MS)
+    expect(ABANDONED_MS).toBeLessThan(3000)
+  })
+})
+
+const server = await openPostgresUnderTest()
+
+describe.skipIf(typeof server === 'string')('the place of the one relay on a PostgreSQL store', () => {
+  const url = typeof server === 'string' ? '' : server.url
+  const opened = new Set<Database>()
+  afterEach(async () => {
+    for (const database of opened) await database.close()
+    opened.clear()
+  })
+  afterAll(async () => {
+    if (typeof server !== 'string') await server[Symbol.asyncDispose]()
+  })
+
+  interface Relay {
+    readonly database: Database
+    readonly lost: Promise<Error>
+    readonly loss: Promise<StoreLoss>
+  }
+
+  async function relay(): Promise<Relay> {
+    const lost = Promise.withResolvers<Error>()
+    const loss = Promise.withResolvers<StoreLoss>()
+    const occupy = { onLost: lost.resolve, onLoss: loss.resolve }
+    const database = await openDatabase(url, { synchronous: 'FULL', occupy }, silentLogger)
+    opened.add(database)
+    return { database, lost: lost.promise, loss: loss.promise }
+  }
+
+  async function write(database: Database): Promise<void> {
+    const transaction = await database.begin()
+    await transaction.commit()
+  }
+
+  it('[CFG-10] is refused to a second relay while the first lives, and free when it has left', async () => {
+    const first = await relay()
+    await expect(relay()).rejects.toThrow('in use by another process')
+    await expect(migrateAll(url, silentLogger)).rejects.toThrow('in use by another process')
+    await first.database.close()
+    opened.delete(first.database)
+    await write((await relay()).database)
+  })
+
+  it('[CFG-10] lets tools write beside the relay', async () => {
+    await relay()
+    const tool = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
+    opened.add(tool)
+    await write(tool)
+  })
+
+  it('[CFG-10] [LIFE-26] goes to another relay when the heartbeat stops; the first relay then writes nothing and learns that it lost the place', async () => {
+    const paused = await relay()
+    // A name that nobody moves stands for the stopped process.
+    await sql`update instances set holder = 'relay-stopped'`.execute(paused.database.reader)
+    const next = await relay()
+    expect(await paused.lost).toBeInstanceOf(PlaceLostError)
+    await expect(paused.database.begin()).rejects.toBeInstanceOf(PlaceLostError)
+    await write(next.database)
+  })
+
+  it('[CFG-10] [LIFE-26] is taken from a relay that was stopped in an open transaction, which the server undoes', async () => {
+    await (await openDatabase(url, { synchronous: 'FULL' }, silentLogger)).close()
+    const stopped = new pg.Client({ connectionString: url, application_name: 'docrelay relay-stopped' })
+    stopped.on('error', () => undefined)
+    await stopped.connect()
+    await stopped.query("insert into instances (holder, place, beat, at_ms) values ('relay-stopped', 'relay', 7, 0)")
+    await stopped.query('begin')
+    await stopped.query("select 1 from instances where holder = 'relay-stopped' for key share")
+    await stopped.query("insert into store_facts (name, value) values ('of-the-stopped', 'x')")
+    const { database } = await relay()
+    await expect(stopped.query('commit')).rejects.toThrow()
+    const facts = await database.reader.selectFrom('store_facts').select('name').where('name', '=', 'of-the-stopped').execute()
+    expect(facts).toEqual([])
+  })
+
+  it('[LIFE-5] a row that the database lost is written again, and the loss is reported', async () => {
+    const { database, loss } = await relay()
+    await database.reader.deleteFrom('instances').execute()
+    await expect(database.begin()).rejects.toBeInstanceOf(PlaceLostError)
+    expect(await loss).toMatchObject({ kind: 'tail' })
+    await write(database)
+  })
+
+  it('[LIFE-5] a heartbeat that went back is a loss, and ends nothing', async () => {
+    const { database, loss } = await relay()
+    await sql`update instances set beat = beat - 5`.execute(database.reader)
+    expect(await loss).toMatchObject({ kind: 'tail' })
+    await write(database)
+  })
+
+  it('[CFG-10] a lost connection ends nothing', async () => {
+    const { database } = await relay()
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.execute(database.reader)
+    await expect(relay()).rejects.toThrow('in use by another process')
+    await write(database)
+  })
+
+  it('[CFG-10] of two relays that start at once one has the place', async () => {
+    const both = await Promise.allSettled([relay(), relay()])
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+})

@@ -1,0 +1,90 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { StoreLoss } from './store-loss.ts'
+
+/**
+ * What a file beside a SQLite store remembers of it. The store holds the same two values in a transaction that was flushed before the file was
+ * written, so a store with a lower number has lost that transaction and everything after it. [LIFE-5]
+ *
+ * The file is written at the start, after each checkpoint, and at a clean stop. While a relay runs, the number is in the write-ahead log and
+ * not yet in the main file: a log that is gone shows by the lower number of the main file.
+ */
+export interface StoreMark {
+  /** Random, given to a store once. */
+  readonly store: string
+  /** Grows by one with each mark. */
+  readonly number: number
+}
+
+/** What a store says of itself; `null` members where it holds no mark. */
+export type MarkedStore =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'store'; readonly store: string | null; readonly number: number | null }
+
+export function markPathOf(path: string): string {
+  return `${path}.mark`
+}
+
+/** Compares a store with the mark beside it; without a mark, nothing is known to be lost. */
+export function lossByMark(mark: StoreMark | null, found: MarkedStore): StoreLoss | null {
+  if (mark === null) return null
+  if (found.kind === 'none') {
+    return { kind: 'missing', detail: 'it is missing, and the mark beside it says that there was one' }
+  }
+  if (found.store !== null && found.store !== mark.store) {
+    return { kind: 'replaced', detail: `it is another store than the one that the mark beside it was written for` }
+  }
+  const number = found.number ?? 0
+  if (number >= mark.number) return null
+  return {
+    kind: 'older',
+    detail: `it is older than the mark beside it (the store has mark ${number}, the file ${mark.number}): a former copy was put in its place, or its write-ahead log is gone`,
+  }
+}
+
+/** The mark of the store at `path`; `null` when there is none, or none that can be read: then it proves nothing. */
+export function readMark(path: string): StoreMark | null {
+  try {
+    return parseMark(readFileSync(markPathOf(path), 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new Error(`cannot read the mark ${markPathOf(path)}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Durable when it returns; after a crash or power cut the file holds the mark from before or this one. */
+export function writeMark(path: string, mark: StoreMark): void {
+  const target = markPathOf(path)
+  const temporary = `${target}.new`
+  const file = openSync(temporary, 'w', 0o600)
+  try {
+    writeSync(file, markText(mark))
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(temporary, target)
+  const folder = openSync(dirname(target), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+export function removeMark(path: string): void {
+  rmSync(markPathOf(path), { force: true })
+}
+
+export function markText({ store, number }: StoreMark): string {
+  const values = JSON.stringify({ store, number })
+  return `${values} ${crc32(values)}\n`
+}
+
+export function parseMark(text: string): StoreMark | null {
+  const [, values = '', sum] = /^(\{.*\}) (\d+)\n$/.exec(text) ?? []
+  if (sum === undefined || crc32(values) !== Number(sum)) return null
+  const { store, number } = JSON.parse(values) as StoreMark
+  return typeof store === 'string' && Number.isSafeInteger(number) ? { store, number } : null
+}

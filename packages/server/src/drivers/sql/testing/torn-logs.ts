@@ -1,0 +1,45 @@
+const SECTOR_BYTES = 512
+
+/** A write-ahead log as it was before a commit and as the commit left it; answers what a crash within the commit may leave instead. */
+type Tear = (before: Buffer, after: Buffer) => Buffer
+
+/** Where the last transaction lies in the log. */
+function lastWritten(before: Buffer, after: Buffer): { readonly start: number; readonly end: number } {
+  let start = 0
+  while (start < before.byteLength && before[start] === after[start]) start++
+  let end = after.byteLength
+  while (end > start && end <= before.byteLength && before[end - 1] === after[end - 1]) end--
+  if (start >= end) throw new Error('the commit wrote nothing into the log')
+  return { start, end }
+}
+
+/** The new bytes but for those from `from` to `to`, which did not reach the disk. */
+function without(before: Buffer, after: Buffer, from: number, to: number): Buffer {
+  const torn = Buffer.from(after)
+  torn.fill(0, from, to)
+  before.subarray(from, to).copy(torn, from)
+  return torn
+}
+
+/** Every way but the last keeps to what a disk can do: each sector is new, or what it was. The last one is a disk that wrote rubbish. */
+export const TORN_LOGS: Readonly<Record<string, Tear>> = {
+  'the first half'(before, after) {
+    const { start, end } = lastWritten(before, after)
+    const middle = Math.floor((start + end) / 2)
+    return Buffer.concat([after.subarray(0, middle), before.subarray(middle)])
+  },
+  'everything but the first sector'(before, after) {
+    const { start } = lastWritten(before, after)
+    return without(before, after, start, start - (start % SECTOR_BYTES) + SECTOR_BYTES)
+  },
+  'everything but the last sector'(before, after) {
+    const { start, end } = lastWritten(before, after)
+    return without(before, after, Math.max(start, end - SECTOR_BYTES), end)
+  },
+  'a last sector that is rubbish'(before, after) {
+    const { start, end } = lastWritten(before, after)
+    const torn = Buffer.from(after)
+    for (let at = Math.max(start, end - SECTOR_BYTES); at < end; at++) torn[at] = ~(after[at] ?? 0) & 0xff
+    return torn
+  },
+}

@@ -1,0 +1,238 @@
+/** Bytes of a write-ahead log; `read` returns fewer bytes than asked for at the end of the file. */
+export interface WalBytes {
+  readonly size: number
+  read(offset: number, length: number): Uint8Array
+}
+
+/** What stands behind the last transaction of a log that can be read, and belongs to no earlier generation of it. */
+export interface WalTail {
+  /** Offset of its first byte in the file. */
+  readonly offset: number
+  readonly bytes: number
+  /** Frames among these bytes, the last one counted when it is cut. */
+  readonly frames: number
+}
+
+/**
+ * What the bytes of a write-ahead log show. `sound`: every transaction that was ever flushed can be read, or nothing shows the opposite.
+ * `damaged`: a flushed transaction cannot be read.
+ */
+export type WalFinding =
+  /** `tail`: bytes that are read by nobody, as a crash within a commit leaves them, or damage within the last transaction; mostly `null`. */
+  | { readonly kind: 'sound'; readonly tail: WalTail | null }
+  | {
+      readonly kind: 'damaged'
+      /** Number of the first bad frame, from 1; 0 is the header of the file. */
+      readonly frame: number
+      /** Offset of that frame in the file. */
+      readonly offset: number
+      /** Whole transactions that can be seen behind the bad frame, at least 1. */
+      readonly laterCommits: number
+    }
+
+const HEADER_BYTES = 32
+const FRAME_HEADER_BYTES = 24
+const MAGIC = 0x377f0682
+const FORMAT = 3007000
+/** What a disk writes as a whole. */
+const SECTOR_BYTES = 512
+const READ_BYTES = 1 << 20
+
+/** The running checksum of a log; each frame continues that of the frame before it. */
+type Sum = readonly [number, number]
+
+interface WalHeader {
+  readonly littleEndian: boolean
+  readonly pageBytes: number
+  readonly salts: Sum
+  readonly sum: Sum
+}
+
+interface Frame {
+  readonly page: number
+  /** Pages of the database after the transaction in its last frame; 0 in every other frame. */
+  readonly commitPages: number
+  readonly salts: Sum
+  /** As stored. */
+  readonly sum: Sum
+  /** The checksum of this frame as a continuation of `seed`. */
+  continuing(seed: Sum): Sum
+}
+
+/**
+ * Reads the frames of SQLite's write-ahead log past the first bad one. [LIFE-5]
+ *
+ * With `synchronous=FULL` a transaction is written only after the one before it was flushed. So a frame of a later transaction proves that
+ * every earlier frame was on the disk, and that a bad one among them was damaged afterwards. Without such a frame, the bad frame belongs to
+ * the last transaction: a torn tail, which no one was told of.
+ *
+ * The proof needs two links. A commit frame at or behind the bad one closes the damaged transaction. The frame behind that commit continues
+ * its checksum: only a program to which the commit had succeeded wrote it. Frames that a rolled-back transaction or an earlier generation of
+ * the log left in the file lack the one or the other.
+ */
+export function inspectWal(file: WalBytes): WalFinding {
+  const header = readHeader(file)
+  if (header === null) return damagedHeader(file)
+  const frames = frameReader(file, header)
+  let seed = header.sum
+  let bad = 0
+  let committed = 0
+  for (; ; bad++) {
+    const frame = frames(bad)
+    if (frame === null || !isNext(frame, seed, header)) break
+    seed = frame.sum
+    if (frame.commitPages !== 0) committed = bad + 1
+  }
+  const laterCommits = commitsBehind(frames, bad, seed, header)
+  if (laterCommits === 0) return { kind: 'sound', tail: tailBehind(file, frames, committed, header) }
+  return { kind: 'damaged', frame: bad + 1, offset: offsetOf(bad, header), laterCommits }
+}
+
+/** What stands behind the first `committed` frames, up to the frames of an earlier generation of the log. */
+function tailBehind(file: WalBytes, frames: Frames, committed: number, header: WalHeader): WalTail | null {
+  let end = committed
+  for (let frame = frames(end); frame !== null; frame = frames(++end)) if (isOfEarlierGeneration(frame, header)) break
+  const offset = offsetOf(committed, header)
+  const isAtEndOfFile = frames(end) === null
+  const bytes = (isAtEndOfFile ? file.size : offsetOf(end, header)) - offset
+  if (bytes <= 0) return null
+  return { offset, bytes, frames: Math.ceil(bytes / (FRAME_HEADER_BYTES + header.pageBytes)) }
+}
+
+/**
+ * Each time a log begins anew over its own file, SQLite adds one to the first salt and draws the second one. A frame in which one of the two was
+ * damaged differs in that one alone.
+ */
+function isOfEarlierGeneration({ page, salts }: Frame, header: WalHeader): boolean {
+  const generations = (header.salts[0] - salts[0]) >>> 0
+  return page !== 0 && generations > 0 && generations < 2 ** 31 && salts[1] !== header.salts[1]
+}
+
+function offsetOf(frame: number, { pageBytes }: WalHeader): number {
+  return HEADER_BYTES + frame * (FRAME_HEADER_BYTES + pageBytes)
+}
+
+type Frames = (index: number) => Frame | null
+
+function isNext(frame: Frame, seed: Sum, { salts }: WalHeader): boolean {
+  return frame.page !== 0 && same(frame.salts, salts) && same(frame.continuing(seed), frame.sum)
+}
+
+/** Counts transactions behind the one of the frame `bad`; `seed` is the checksum before that frame. */
+function commitsBehind(frames: Frames, bad: number, seed: Sum, header: WalHeader): number {
+  let before = frames(bad)
+  if (before === null) return 0
+  /** Whether a transaction is known to end with `before`. */
+  let isCommit = same(before.salts, header.salts) && before.commitPages !== 0 && isInOneSector(bad, header)
+  let proven = false
+  let commits = 0
+  for (let index = bad + 1; ; index++) {
+    const frame = frames(index)
+    if (frame === null) return proven ? Math.max(1, commits) : 0
+    let links = isNext(frame, before.sum, header)
+    if (!links && index === bad + 1) {
+      // The content of the bad frame is whole and its stored checksum is not: the next frame shows the right one.
+      links = isNext(frame, before.continuing(seed), header)
+      if (links) isCommit = before.commitPages !== 0
+    }
+    if (links && isCommit) proven = true
+    isCommit = links && frame.commitPages !== 0
+    if (isCommit && proven) commits++
+    before = frame
+  }
+}
+
+/** A header within one sector is new or old as a whole after a power cut, and never a mixture of two frames. */
+function isInOneSector(index: number, header: WalHeader): boolean {
+  const offset = offsetOf(index, header)
+  return (offset % SECTOR_BYTES) + FRAME_HEADER_BYTES <= SECTOR_BYTES
+}
+
+/**
+ * The header is flushed before the first frame of its generation is written. So a bad header above frames that continue one another was damaged
+ * afterwards, and everything in the file is out of reach.
+ */
+function damagedHeader(file: WalBytes): WalFinding {
+  const damaged: WalFinding = { kind: 'damaged', frame: 0, offset: 0, laterCommits: 1 }
+  const sound: WalFinding = { kind: 'sound', tail: file.size === 0 ? null : { offset: 0, bytes: file.size, frames: 0 } }
+  const bytes = file.read(0, HEADER_BYTES)
+  if (bytes.byteLength < HEADER_BYTES) return sound
+  const view = viewOf(bytes)
+  const storedSum: Sum = [view.getUint32(24), view.getUint32(28)]
+  for (let pageBytes = 512; pageBytes <= 65536; pageBytes *= 2) {
+    for (const littleEndian of [true, false]) {
+      const frames = frameReader(file, { littleEndian, pageBytes, salts: [0, 0], sum: storedSum })
+      const first = frames(0)
+      if (first === null) continue
+      const header = { littleEndian, pageBytes, salts: first.salts, sum: storedSum }
+      if (isNext(first, storedSum, header)) return damaged
+      const second = frames(1)
+      if (second !== null && isNext(second, first.sum, header)) return damaged
+    }
+  }
+  return sound
+}
+
+function readHeader(file: WalBytes): WalHeader | null {
+  const bytes = file.read(0, HEADER_BYTES)
+  if (bytes.byteLength < HEADER_BYTES) return null
+  const view = viewOf(bytes)
+  const magic = view.getUint32(0)
+  const pageBytes = view.getUint32(8)
+  const isPower = pageBytes >= 512 && pageBytes <= 65536 && (pageBytes & (pageBytes - 1)) === 0
+  if ((magic & ~1) !== MAGIC || view.getUint32(4) !== FORMAT || !isPower) return null
+  const littleEndian = (magic & 1) === 0
+  const sum: Sum = [view.getUint32(24), view.getUint32(28)]
+  if (!same(checksum(view, 0, 24, littleEndian, [0, 0]), sum)) return null
+  return { littleEndian, pageBytes, salts: [view.getUint32(16), view.getUint32(20)], sum }
+}
+
+/** Frames by their index, read in pieces; `null` behind the last whole one. */
+function frameReader(file: WalBytes, { littleEndian, pageBytes }: WalHeader): Frames {
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes
+  const count = Math.floor((file.size - HEADER_BYTES) / frameBytes)
+  const perPiece = Math.max(2, Math.floor(READ_BYTES / frameBytes))
+  let from = 0
+  let piece = viewOf(new Uint8Array(0))
+  return (index) => {
+    if (index >= count) return null
+    if (index < from || (index - from + 1) * frameBytes > piece.byteLength) {
+      from = index
+      piece = viewOf(file.read(HEADER_BYTES + index * frameBytes, perPiece * frameBytes))
+      if (piece.byteLength < frameBytes) return null
+    }
+    return frameAt(piece, (index - from) * frameBytes, pageBytes, littleEndian)
+  }
+}
+
+function frameAt(view: DataView, at: number, pageBytes: number, littleEndian: boolean): Frame {
+  return {
+    page: view.getUint32(at),
+    commitPages: view.getUint32(at + 4),
+    salts: [view.getUint32(at + 8), view.getUint32(at + 12)],
+    sum: [view.getUint32(at + 16), view.getUint32(at + 20)],
+    continuing(seed) {
+      const head = checksum(view, at, 8, littleEndian, seed)
+      return checksum(view, at + FRAME_HEADER_BYTES, pageBytes, littleEndian, head)
+    },
+  }
+}
+
+/** The checksum of SQLite's file format over `length` bytes, a multiple of 8. */
+function checksum(view: DataView, from: number, length: number, littleEndian: boolean, [seed0, seed1]: Sum): Sum {
+  let sum0 = seed0 | 0
+  let sum1 = seed1 | 0
+  for (let at = from; at < from + length; at += 8) {
+    sum0 = (sum0 + view.getUint32(at, littleEndian) + sum1) | 0
+    sum1 = (sum1 + view.getUint32(at + 4, littleEndian) + sum0) | 0
+  }
+  return [sum0 >>> 0, sum1 >>> 0]
+}
+
+function same(a: Sum, b: Sum): boolean {
+  return a[0] === b[0] && a[1] === b[1]
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

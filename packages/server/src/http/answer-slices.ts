@@ -1,0 +1,56 @@
+import { createRoundTurns, type RoundTurns } from '../kernel/round-turns.ts'
+
+/** What is handed to a connection at once: about half a millisecond of work. */
+const SLICE_BYTES = 262_144
+
+const SLICES_PER_ROUND = 2
+
+/** Turns of workspaces at sending slices of answers. [H10] */
+export const createSliceTurns = (): RoundTurns => createRoundTurns({ perRound: SLICES_PER_ROUND })
+
+/** The bytes of an answer in parts. */
+export function lengthOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+/** All parts of an answer in one piece. */
+export function whole(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+}
+
+/**
+ * The parts of an answer as the body of a response: above 256 KiB they are cut into slices that the connection takes one after the other. Each
+ * slice waits for a turn of `holder`, so that a long answer, or many of them, do not hold up the thread. [H10]
+ */
+export function slicedAnswer(
+  parts: readonly Uint8Array[],
+  holder: string,
+  turns: RoundTurns,
+): Uint8Array | ReadableStream<Uint8Array> {
+  if (lengthOf(parts) <= SLICE_BYTES) return whole(parts)
+  const slices = slicesOf(parts)
+  let isCancelled = false
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) =>
+        new Promise((resolve) =>
+          turns.run(holder, () => {
+            resolve()
+            if (isCancelled) return
+            const { done, value } = slices.next()
+            if (done === true) controller.close()
+            else controller.enqueue(value)
+          }),
+        ),
+      cancel() {
+        isCancelled = true
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function* slicesOf(parts: readonly Uint8Array[]): Generator<Uint8Array, void> {
+  for (const part of parts) for (let at = 0; at < part.byteLength; at += SLICE_BYTES) yield part.subarray(at, at + SLICE_BYTES)
+}

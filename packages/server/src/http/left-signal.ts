@@ -1,0 +1,17 @@
+import type { ServerResponse } from 'node:http'
+import { RelayError } from '../kernel/errors.ts'
+
+/**
+ * Returns a signal that is aborted when the connection closes before the whole response was handed over. Nobody will
+ * read the error in its reason.
+ */
+export function leftSignal(outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  const closed = (): void => {
+    if (!outgoing.writableFinished)
+      controller.abort(new RelayError('UNAVAILABLE', 'The client closed the connection before the answer.'))
+  }
+  if (outgoing.destroyed) closed()
+  else outgoing.once('close', closed)
+  return controller.signal
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { instructionsFor } from './instructions.ts'
+import { SPEC_ROWS } from './tools/testing/spec-rows.ts'
+
+const ALL = new Set(SPEC_ROWS.map(({ name }) => name))
+const named = (text: string): readonly string[] => [...text.matchAll(/service_([a-z_]+)/g)].map(([, name]) => name ?? '')
+
+it('[MCP-60] the instructions of a relay with every tool are short and say what has to be known', () => {
+  const text = instructionsFor(ALL)
+  expect(text.split(/\s+/).length).toBeLessThanOrEqual(150)
+  for (const word of ['get_skills', 'generate_diagram', 'Markdown', 'expectedVersion', 'fixes', 'warnings', 'not instructions'])
+    expect(text).toContain(word)
+})
+
+it('[AG-96] the instructions name only tools that the relay has', () => {
+  expect(named(instructionsFor(new Set()))).toEqual([])
+  for (const missing of named(instructionsFor(ALL))) {
+    const others = new Set([...ALL].filter((name) => name !== missing))
+    expect(named(instructionsFor(others))).not.toContain(missing)
+  }
+})

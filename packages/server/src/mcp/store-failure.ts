@@ -1,0 +1,29 @@
+import { OverdueBody } from '../documents/bodies.ts'
+import { RelayError } from '../kernel/errors.ts'
+import { failure } from './results.ts'
+import type { ToolCall, ToolFailure } from './tool.ts'
+
+/** Returns the failure of a call whose storage did not answer; `null` when the error is another one. [TOOL-28 ERR_STORE_UNAVAILABLE] */
+export function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): ToolFailure | null {
+  if (!(error instanceof RelayError)) return null
+  if (error instanceof OverdueBody) {
+    const cure = 'when that fails too, get_prose with pageId and without id reads no further into a page than its answer goes'
+    const sentence = `The document took longer than a call may take: the machine is busy, or a page is very long. Nothing was written. Repeat the call; ${cure}.`
+    return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
+  }
+  switch (error.code) {
+    case 'UNAVAILABLE':
+    case 'BLOB_STORE_ERROR':
+      return failure('ERR_STORE_UNAVAILABLE', 'Storage cannot answer now; repeat the call in a moment.', { retryable: true })
+    case 'NOT_PERSISTED': {
+      const cure =
+        once === undefined
+          ? 'read the document before you repeat the call'
+          : 'repeat the call with the same requestId in a moment'
+      const sentence = `Storage did not confirm the write; ${cure}.`
+      return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
+    }
+    default:
+      return null
+  }
+}

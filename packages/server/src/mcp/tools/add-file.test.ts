@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { NO_LIMITS } from '../../access/testing/no-limits.ts'
+import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { type RestRelay, startRestRelay } from '../../http/testing/rest-relay.ts'
+import { type Internet, startInternet } from '../../outbound/testing/internet.ts'
+import { runTool, toolCall } from '../testing/tool-call.ts'
+import type { JsonObject } from '../tool.ts'
+import { addFileTool } from './add-file.ts'
+import { typeByExtension } from '../../blobs/file-types.ts'
+
+const MAX_BLOB_BYTES = 100_000
+const SECRET = 'Bearer canary-7f3a9c'
+const url = 'https://files.example/a.pdf?signature=canary-query'
+
+let internet: Internet
+let relay: RestRelay
+beforeAll(async () => {
+  internet = await startInternet(['files.example', 'cdn.example'])
+  relay = await startRestRelay({
+    blobs: { maxBlobBytes: MAX_BLOB_BYTES },
+    ingest: { allowedHosts: ['files.example'], network: internet.network },
+  })
+})
+afterAll(async () => {
+  await relay?.[Symbol.asyncDispose]()
+  await internet?.[Symbol.asyncDispose]()
+})
+beforeEach(() => {
+  internet.requests.length = 0
+  internet.connections.length = 0
+})
+
+const serve = (bytes: Uint8Array, headers = {}) =>
+  internet.sites.set('files.example', (_, response) => response.writeHead(200, headers).end(bytes))
+const serving = (answer: (response: ServerResponse) => void) =>
+  internet.sites.set('files.example', (_, response) => answer(response))
+
+/** A workspace with one document, and the tool in it. */
+async function workspace(limits: Partial<typeof NO_LIMITS> & { quotaBytes?: number; maxDocBytes?: number } = {}) {
+  const workspaceId = randomUUID()
+  const as = { sub: 'ann', wsp: [{ id: workspaceId, role: 'member' }] } as const
+  const body = { name: 'D', pages: [{ id: 'c', name: 'C', shapes: [] }], richTextPages: [] }
+  await relay.call('PUT', '/api/docs/doc', { as, body })
+  const { documents, blobs, ingest, storage } = relay
+  const usage = async () => ({
+    docBytes: await storage.documents.usedBytes(workspaceId),
+    blobBytes: await storage.blobs.meteredBytes(workspaceId),
+  })
+  const tool = addFileTool({ documents, blobs, ingest, maxBlobBytes: MAX_BLOB_BYTES, usage })
+  const access = { workspaceId, limits: { ...NO_LIMITS, ...limits } }
+  const more = { access }
+  return {
+    usage,
+    workspaceId,
+    as,
+    add: (args: JsonObject, over: Parameters<typeof toolCall>[1] = more) =>
+      runTool([tool], 'add_file', toolCall({ docId: 'doc', pageId: 'c', fileName: 'a.pdf', ...args }, { ...over, access })),
+    shapes: async () => {
+      const { json } = await relay.call('GET', '/api/docs/doc', { as })
+      return (json['pages'] as readonly { readonly shapes: readonly JsonObject[] }[])[0]?.shapes ?? []
+    },
+    held: () => storage.blobs.meteredBytes(workspaceId),
+  }
+}
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
+
+describe('a file from a url', () => {
+  it('[FILE-5] [FILE-6] [FILE-7] [TOOL-add_file] is fetched with the authorization as it came, stored, and put on the page', async () => {
+    const bytes = someBytes(5_000, 1)
+    serve(bytes, { 'content-type': 'Image/PNG; q=1' })
+    const { add, shapes, workspaceId, held } = await workspace()
+    const added = await add({ url, authorization: SECRET, x: 5, label: 'Picture' })
+    const hash = hashOf(bytes)
+    expect(added).toMatchObject({
+      ...{ pageId: 'c', hash, blobRef: hash, fileName: 'a.pdf', mimeType: 'image/png', size: 5_000, fileCategory: 'image' },
+      serverVersion: 2,
+    })
+    expect(await shapes()).toMatchObject([{ id: added['shapeId'], type: 'file', x: 5, blobRef: hash, label: 'Picture' }])
+    expect(internet.requests.map(({ headers }) => headers.authorization)).toEqual([SECRET])
+    expect(await held()).toBe(5_000)
+    using database = new DatabaseSync(join(relay.directory, 'relay.db'), { readOnly: true })
+    const row = database.prepare('select provenance from blob_grants where workspace_id = ?').get(workspaceId)
+    expect(JSON.parse(String(row?.['provenance']))).toEqual({ source: 'mcp:add_file', tags: [] })
+    expect(JSON.stringify(relay.logLines)).not.toContain('canary')
+  })
+
+  it.each([
+    [{ mimeType: 'Text/CSV; charset=x' }, 'image/png', 'text/csv'],
+    [{}, 'text/html; charset=utf-8', 'application/octet-stream'],
+    [{}, 'image/svg+xml', 'image/svg+xml'],
+    [{}, undefined, 'application/pdf'],
+    [{ fileName: 'x.html' }, undefined, 'application/octet-stream'],
+    [{ mimeType: 'no type' }, 'image/png', 'application/octet-stream'],
+    [{ mimeType: 'application/xhtml+xml' }, 'image/png', 'application/octet-stream'],
+  ])('[FILE-6] the type is that of the call %j, else of the source %s, else of the name: %s', async (args, remote, mimeType) => {
+    serve(someBytes(10, 2), remote === undefined ? {} : { 'content-type': remote })
+    const { add, shapes } = await workspace()
+    expect(await add({ url, ...args })).toMatchObject({ mimeType })
+    expect(await shapes()).toMatchObject([{ mimeType }])
+  })
+
+  it('[FILE-8] [TOOL-20] nothing is fetched for a page that is gone, another version, or a document that the caller does not have', async () => {
+    serve(someBytes(10, 3))
+    const { add } = await workspace()
+    expect(await add({ url, pageId: 'gone' })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
+    expect(await add({ url, expectedVersion: 7 })).toMatchObject({ code: 'ERR_VERSION_CONFLICT' })
+    expect(await add({ url, docId: 'nowhere' })).toMatchObject({ code: 'ERR_DOC_NOT_FOUND' })
+    expect(internet.connections).toEqual([])
+  })
+
+  it('[TOOL-21] a dry run fetches and stores nothing, and is refused where the fetch would be before it starts', async () => {
+    const { add, shapes, held } = await workspace()
+    expect(await add({ url, dryRun: true })).toMatchObject({
+      hash: null,
+      blobRef: null,
+      size: null,
+      dryRun: true,
+      serverVersion: 1,
+    })
+    expect(await add({ url: 'https://other.example/', dryRun: true })).toMatchObject({ code: 'ERR_URL_NOT_ALLOWED' })
+    expect([internet.connections, await shapes(), await held()]).toEqual([[], [], 0])
+  })
+
+  it('[TOOL-22] a repeat by request id neither fetches nor stores again', async () => {
+    serve(someBytes(10, 4))
+    const { add, shapes } = await workspace()
+    const once = { requestId: 'r', request: randomUUID(), digest: 'd' }
+    const first = await add({ url }, { once })
+    expect(first).not.toHaveProperty('code')
+    expect(await add({ url }, { once })).toEqual({ ...first, replayed: true })
+    expect([internet.requests.length, (await shapes()).length]).toEqual([1, 1])
+  })
+
+  it('[FILE-5] [TOOL-28] a source that misbehaves is told by its code, and neither blob nor shape stays', async () => {
+    const { add, shapes, held } = await workspace()
+    expect(await add({ url: 'https://other.example/' })).toMatchObject({ code: 'ERR_URL_NOT_ALLOWED', host: 'other.example' })
+    serving((response) => response.writeHead(302, { location: 'https://cdn.example/x' }).end())
+    expect(await add({ url })).toMatchObject({ code: 'ERR_URL_NOT_ALLOWED', host: 'cdn.example' })
+    serving((response) => response.writeHead(404).end('the text of the source'))
+    const missing = await add({ url })
+    expect(missing).toMatchObject({ code: 'ERR_FETCH_FAILED', status: 404, reason: 'status' })
+    expect(JSON.stringify(missing)).not.toContain('the text')
+    serving((response) => response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy()))
+    expect(await add({ url })).toMatchObject({ code: 'ERR_FETCH_FAILED' })
+    serve(Buffer.alloc(MAX_BLOB_BYTES + 1))
+    expect(await add({ url })).toMatchObject({ code: 'ERR_FILE_TOO_LARGE', maxBytes: MAX_BLOB_BYTES })
+    expect([await shapes(), await held()]).toEqual([[], 0])
+  })
+
+  it('[MCP-3] [FILE-5] an authorization that cannot be sent is refused without being shown', async () => {
+    const { add } = await workspace()
+    const refused = await add({ url, authorization: 'canary\r\nX: 1' })
+    expect(refused).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'authorization' })
+    expect(JSON.stringify(refused)).not.toContain('canary')
+    for (const bad of ['http://files.example/', 'file:///etc/passwd', '', 'x'])
+      expect(await add({ url: bad })).toMatchObject({ code: 'ERR_BAD_URL' })
+  })
+})
+
+describe('a file from base64', () => {
+  it.each(['SGVsbG8', 'SGVsbG8=\n', ' SGVsbG8=', 'SGVsbG9=', 'SGVs-_8=', 'data:text/plain;base64,SGVsbG8=', '====', 'A'])(
+    '[FILE-5] %j is not strict Base64',
+    async (text) => {
+      const { add } = await workspace()
+      expect(await add({ base64: text })).toMatchObject({ code: 'ERR_BAD_BASE64' })
+    },
+  )
+
+  it('[FILE-5] [FILE-9] is stored to the last byte; the same bytes again add nothing, whatever the quota', async () => {
+    const { add, held } = await workspace({ quotaBytes: 3_000 })
+    const bytes = someBytes(1_000, 5)
+    expect(await add({ base64: base64(bytes) })).toMatchObject({ hash: hashOf(bytes), size: 1_000, mimeType: 'application/pdf' })
+    expect(await add({ base64: base64(bytes), fileName: 'b.png' })).toMatchObject({ hash: hashOf(bytes), mimeType: 'image/png' })
+    expect(await held()).toBe(1_000)
+    expect(await add({ base64: '' })).toMatchObject({ size: 0 })
+  })
+
+  it('[FILE-9] [ERR_STORAGE_QUOTA] [ERR_FILE_TOO_LARGE] what does not fit is refused before it is granted, by a dry run too', async () => {
+    const { add, held, shapes } = await workspace({ quotaBytes: 3_000 })
+    for (const dryRun of [true, false]) {
+      expect(await add({ base64: base64(someBytes(3_000, 6)), dryRun })).toMatchObject({
+        code: 'ERR_STORAGE_QUOTA',
+        addedBytes: 3_000,
+        quotaBytes: 3_000,
+      })
+      expect(await add({ base64: base64(someBytes(MAX_BLOB_BYTES + 1, 6)), dryRun })).toMatchObject({
+        code: 'ERR_FILE_TOO_LARGE',
+        sizeBytes: MAX_BLOB_BYTES + 1,
+        maxBytes: MAX_BLOB_BYTES,
+      })
+    }
+    expect([await held(), await shapes()]).toEqual([0, []])
+  })
+
+  it('[FILE-8] when the document is full only after the bytes were stored, the failure names their hash, and the retry by blobRef adds no bytes', async () => {
+    const { usage, ...before } = await workspace()
+    const { docBytes } = await usage()
+    const bytes = someBytes(900, 7)
+    // There is room for the bytes or for the shape, and not for both.
+    const tight = await workspace({ quotaBytes: docBytes + 950 })
+    const refused = await tight.add({ base64: base64(bytes) })
+    const hash = hashOf(bytes)
+    expect(refused).toMatchObject({ code: 'ERR_STORAGE_QUOTA', hash })
+    expect(refused['message']).toContain(`blobRef ${hash}`)
+    expect([await tight.held(), await tight.shapes()]).toEqual([900, []])
+    expect(await before.held()).toBe(0)
+  })
+})
+
+describe('a file by its hash', () => {
+  it('[FILE-5] [FILE-6] is one that the workspace holds; its own type counts, and where it has none that of the name', async () => {
+    const { add, as } = await workspace()
+    const [typed, untyped] = [someBytes(20, 8), someBytes(21, 9)]
+    for (const [bytes, type] of [
+      [typed, 'image/gif'],
+      [untyped, 'application/octet-stream'],
+    ] as const)
+      await relay.call('POST', `/api/blobs/${hashOf(bytes)}`, { as, raw: bytes, headers: { 'content-type': type } })
+    expect(await add({ blobRef: hashOf(typed) })).toMatchObject({ mimeType: 'image/gif', size: 20 })
+    expect(await add({ blobRef: `blob://${hashOf(untyped)}` })).toMatchObject({
+      mimeType: 'application/pdf',
+      hash: hashOf(untyped),
+    })
+    const other = await workspace()
+    for (const dryRun of [true, false])
+      expect(await other.add({ blobRef: hashOf(typed), dryRun })).toMatchObject({
+        code: 'ERR_FILE_NOT_FOUND',
+        hash: hashOf(typed),
+      })
+    expect(await other.shapes()).toEqual([])
+  })
+})
+
+it('[FILE-6] the end of a name stands for a type in any case, and strange ends for none', () => {
+  expect(['a.PDF', 'a.b.jpeg', 'a', 'pdf', 'a.', 'a.constructor', 'a.__proto__'].map(typeByExtension)).toEqual([
+    'application/pdf',
+    'image/jpeg',
+    ...[null, null, null, null, null],
+  ])
+})

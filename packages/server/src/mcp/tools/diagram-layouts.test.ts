@@ -1,0 +1,62 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
+import { drawDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
+import { LayoutStopped } from '@docrelay/model/canvas/diagram/effort'
+import { silentLogger } from '../../kernel/log.ts'
+import type { EditInput } from '../../documents/edit.ts'
+import { runTool, toolCall } from '../testing/tool-call.ts'
+import { openDiagramLayouts } from './diagram-layouts.ts'
+import { runDiagramTask } from './diagram-task.ts'
+import { diagramTools } from './diagrams.ts'
+
+/** As many nodes and edges as a call may have. */
+const LARGEST: GenerateDiagram = {
+  pageId: 'c',
+  nodes: Array.from({ length: 500 }, (_, i) => ({ id: `n${i}` })),
+  edges: Array.from({ length: 1000 }, (_, i) => ({ from: `n${i % 500}`, to: `n${(i * 37 + 11) % 500}` })),
+}
+const SMALL: GenerateDiagram = { pageId: 'c', nodes: [{ id: 'a' }, { id: 'b' }], edges: [{ from: 'a', to: 'b' }] }
+
+const layouts = openDiagramLayouts(silentLogger)
+afterAll(() => layouts[Symbol.asyncDispose]())
+
+const draw = (args: GenerateDiagram, signal = new AbortController().signal) =>
+  layouts.draw({ workspaceId: 'w', body: null, args, signal })
+
+describe('layouts of diagrams', () => {
+  it('[DIAG-17] [DIAG-4] come from a thread as they would from this one', async () => {
+    expect(await draw(SMALL)).toEqual(drawDiagram(null, SMALL))
+  })
+
+  it('[DIAG-17] a layout that is told to stop ends before it is finished', () => {
+    const stop = new SharedArrayBuffer(4)
+    Atomics.store(new Int32Array(stop), 0, 1)
+    expect(() => runDiagramTask({ body: null, args: LARGEST, stop })).toThrow(LayoutStopped)
+  })
+
+  it('[DIAG-17] [MCP-15] a call that is cancelled while its layout is made writes nothing, and the thread goes on with the next one', async () => {
+    const edits: EditInput[] = []
+    const caller = new AbortController()
+    const tools = diagramTools({
+      layouts: {
+        draw: (request) => {
+          const drawing = layouts.draw(request)
+          caller.abort(new Error('the caller left'))
+          return drawing
+        },
+      },
+      documents: {
+        require: async () => ({}) as never,
+        get: async () => ({}) as never,
+        edit: async (_, input) => {
+          edits.push(input)
+          return {} as never
+        },
+      },
+    })
+    const call = toolCall({ docId: 'd', ...LARGEST }, { signal: caller.signal })
+    await expect(runTool(tools, 'generate_diagram', call)).rejects.toThrow('the caller left')
+    expect(edits).toEqual([])
+    expect(await draw(SMALL)).toEqual(drawDiagram(null, SMALL))
+  })
+})

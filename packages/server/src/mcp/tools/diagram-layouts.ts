@@ -1,0 +1,69 @@
+import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
+import type { DrawnDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
+import type { Refusal } from '@docrelay/model/edit'
+import { RelayError } from '../../kernel/errors.ts'
+import { createLanes } from '../../kernel/fair-turns.ts'
+import type { Logger } from '../../kernel/log.ts'
+import { openTaskPool } from '../../kernel/task-pool.ts'
+import type { DiagramTask } from './diagram-task.ts'
+
+const DEADLINE_MS = 15_000
+const THREADS = 2
+const MIB = 1_048_576
+const ENDS_THREAD_BYTES = 16 * MIB
+/** Reading a longer body takes so long that other diagrams must not wait for it. [C11] */
+const HEAVY_BYTES = 4 * MIB
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }
+
+export interface LayoutRequest {
+  readonly workspaceId: string
+  /** The stored body; `null` where what is on the page does not matter. */
+  readonly body: Uint8Array | null
+  readonly args: GenerateDiagram
+  /** Aborted when the caller gave up. */
+  readonly signal: AbortSignal
+}
+
+/** Lays out diagrams in threads of their own, so that neither the main thread nor a live document waits for them. [DIAG-17] */
+export interface DiagramLayouts extends AsyncDisposable {
+  /** Rejects with UNAVAILABLE when the layout takes too long, and with the reason of the signal; the layout ends then. */
+  draw(request: LayoutRequest): Promise<DrawnDiagram | Refusal>
+}
+
+/** Opens the threads; the first diagram starts one. Workspaces take turns, and one diagram of a workspace is laid out at a time. [C11] */
+export function openDiagramLayouts(log: Logger): DiagramLayouts {
+  const lanes = createLanes({ slots: THREADS, perHolder: 1 })
+  const pool = openTaskPool<DiagramTask, DrawnDiagram | Refusal>({
+    entry: new URL('./diagram-worker.ts', import.meta.url),
+    size: THREADS,
+    resourceLimits: RESOURCE_LIMITS,
+    deadline: 'processor',
+  })
+
+  async function run({ body, args, signal }: LayoutRequest): Promise<DrawnDiagram | Refusal> {
+    const stop = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+    const halt = (): void => void Atomics.store(new Int32Array(stop), 0, 1)
+    signal.throwIfAborted()
+    signal.addEventListener('abort', halt)
+    try {
+      const endsThread = body !== null && body.byteLength > ENDS_THREAD_BYTES
+      const outcome = await pool.run({ task: { body, args, stop }, deadlineMs: DEADLINE_MS, endsThread })
+      signal.throwIfAborted()
+      if (outcome.kind === 'done') return outcome.result
+      if (outcome.kind === 'overdue') throw new RelayError('UNAVAILABLE', 'The diagram could not be laid out in time.')
+      const detail = outcome.kind === 'failed' ? outcome.detail : 'it was given up'
+      log.error('diagram.task_failed', 'a diagram could not be laid out', { detail })
+      throw new RelayError('UNAVAILABLE', 'The diagram could not be laid out now.')
+    } finally {
+      signal.removeEventListener('abort', halt)
+    }
+  }
+
+  return {
+    draw(request) {
+      const heavy = (request.body?.byteLength ?? 0) > HEAVY_BYTES
+      return lanes.run({ holder: request.workspaceId, heavy, givenUp: request.signal }, () => run(request))
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  }
+}

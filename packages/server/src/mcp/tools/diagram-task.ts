@@ -1,0 +1,19 @@
+import { readStoredBody } from '@docrelay/model/body-parse'
+import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
+import { drawDiagram, type DrawnDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
+import type { Refusal } from '@docrelay/model/edit'
+
+/** Lays out a diagram in a task thread. Input and output are plain data. */
+export interface DiagramTask {
+  /** The stored body; `null` where what is on the page does not matter. */
+  readonly body: Uint8Array | null
+  readonly args: GenerateDiagram
+  /** Four bytes of shared memory: once they are not zero, nobody wants the layout any more. */
+  readonly stop: SharedArrayBuffer
+}
+
+/** Throws LayoutStopped when it was stopped. [DIAG-17] */
+export function runDiagramTask({ body, args, stop }: DiagramTask): DrawnDiagram | Refusal {
+  const flag = new Int32Array(stop)
+  return drawDiagram(body && readStoredBody(body), args, () => Atomics.load(flag, 0) !== 0)
+}

@@ -1,0 +1,98 @@
+import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
+import { dependsOnPage } from '@docrelay/model/canvas/generate/draw-diagram'
+import { isRefusal } from '@docrelay/model/edit'
+import type { Documents } from '../../documents/documents.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import type { JsonObject, ToolCall } from '../tool.ts'
+import type { DiagramLayouts } from './diagram-layouts.ts'
+import { type Editable, editTool } from './edit-tool.ts'
+import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
+
+export interface DiagramDeps {
+  readonly documents: Editable & Pick<Documents, 'get'>
+  readonly layouts: Pick<DiagramLayouts, 'draw'>
+}
+
+/** Open and of any length: the edit has codes and fixes of its own for nodes and edges. [DIAG-2] */
+const OBJECTS = { type: 'array', items: { type: 'object' } } as const
+
+/** [TOOL-generate_diagram] */
+export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
+  return [
+    editTool(deps.documents, {
+      name: 'generate_diagram',
+      place: 33,
+      title: 'Generate diagram',
+      description:
+        'Draw nodes (id, label, kind; at or shapeId keeps a place) and edges (from, to, label), laid out and routed around what is there. Returns shape ids by node id.',
+      toolset: 'diagram',
+      input: input(
+        { ...PAGE, nodes: OBJECTS },
+        {
+          edges: OBJECTS,
+          layout: { enum: ['layered', 'grid'] },
+          direction: { enum: ['TB', 'LR'] },
+          routing: { enum: ['orthogonal', 'straight'] },
+          near: TEXT,
+          ...VERSIONED,
+          ...REPEATABLE,
+        },
+      ),
+      result: ['nodes', 'edges', 'layout', 'direction', 'routing', 'bounds'],
+      errors: {
+        ERR_SHAPE_NOT_FOUND: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'other' }] },
+        ERR_CONNECTOR_END: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'k1' }] },
+        ERR_DIAGRAM_LIMIT: { pageId: 'c', nodes: [] },
+        ERR_DIAGRAM_NODE: { pageId: 'c', nodes: [{ id: 'a' }, { id: ' a ' }] },
+        ERR_DIAGRAM_EDGE: { pageId: 'c', nodes: [{ id: 'api' }], edges: [{ from: 'api', to: 'apis' }] },
+      },
+      examples: [
+        {
+          pageId: 'c',
+          nodes: [{ id: 'user', label: 'User', kind: 'ellipse' }, { id: 'api', label: 'API' }, { id: 'db' }],
+          edges: [
+            { from: 'user', to: 'api', label: 'calls' },
+            { from: 'api', to: 'db' },
+          ],
+          direction: 'LR',
+        },
+        {
+          pageId: 'c',
+          nodes: [
+            { id: 'one', shapeId: 's1' },
+            { id: 'new', color: 'red' },
+            { id: 'far', at: { x: -400, y: 300 } },
+          ],
+          edges: [
+            { from: 'one', to: 'new' },
+            { from: 'new', to: 'far' },
+            { from: 'far', to: 'far' },
+          ],
+          layout: 'layered',
+        },
+        { pageId: 'c2', nodes: [{ id: 'a' }, { id: 'b' }], layout: 'grid', near: 'other', routing: 'straight' },
+      ],
+      prepare: (call) => layOut(call, deps),
+    }),
+  ]
+}
+
+/** The layout as the argument `drawn` of the edit. What the edit itself refuses is left to it. [DIAG-17] */
+async function layOut({ access, args, signal }: ToolCall, { documents, layouts }: DiagramDeps): Promise<JsonObject> {
+  const wanted = args as unknown as GenerateDiagram
+  const body = dependsOnPage(wanted) ? await bodyOf(documents.get(access, args['docId'] as string)) : null
+  if (body === 'none') return {}
+  const drawn = await layouts.draw({ workspaceId: access.workspaceId, body, args: wanted, signal })
+  return isRefusal(drawn) ? {} : { drawn }
+}
+
+/** `none`: the document is gone. */
+async function bodyOf(found: ReturnType<Documents['get']>): Promise<Uint8Array | 'none'> {
+  try {
+    return (await found).record.body
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'NOT_FOUND') return 'none'
+    throw error
+  }
+}

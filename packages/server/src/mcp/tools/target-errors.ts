@@ -1,0 +1,15 @@
+import type { JsonObject } from '../tool.ts'
+import type { OwnErrors } from './tool-row.ts'
+
+/** What a tool refuses that takes a block of the page `p` by `id` or `anchor`, beside these other arguments. */
+export function targetErrors(others: JsonObject): OwnErrors {
+  const at = { pageId: 'p', ...others }
+  return {
+    ERR_ANCHOR_EMPTY: { ...at, anchor: ' ' },
+    ERR_ANCHOR_NOT_FOUND: { ...at, anchor: 'Alph' },
+    ERR_ANCHOR_AMBIGUOUS: { ...at, anchor: 'Same' },
+    ERR_ID_NOT_FOUND: { ...at, id: 'blk-q' },
+    ERR_ID_AMBIGUOUS: { ...at, id: 'blk-x' },
+    ERR_ID_ANCHOR_MISMATCH: { ...at, id: 'blk-a', anchor: 'Same' },
+  }
+}

@@ -1,0 +1,185 @@
+import type { DocumentBody } from '@docrelay/model/body'
+import { readStoredBody } from '@docrelay/model/body-parse'
+import { writeBody } from '@docrelay/model/body-write'
+import * as Y from 'yjs'
+import type { DocumentHead, DocumentRef } from '../documents/document-store.port.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { counted } from '../kernel/counted.ts'
+import type { Random } from '../kernel/ids.ts'
+import { project } from '../sync/binding/binding.ts'
+import { seed } from '../sync/binding/binding-seed.ts'
+import { materialised } from '../sync/room/room-body.ts'
+import { buildLive, buildSound } from '../sync/room/room-content.ts'
+import { indexedDoc } from '../sync/room/root-index.ts'
+import type { StoredDocument } from '../verify/stored-contents.port.ts'
+import type { Repaired, RepairStore } from './repair.port.ts'
+
+/**
+ * What was done to a document, or why nothing was; `lines` are for the operator. `sound`: there was nothing to do. `refused`: something is wrong,
+ * and this cannot mend it.
+ */
+export interface RepairReport {
+  readonly kind: 'repaired' | 'sound' | 'refused'
+  readonly lines: readonly string[]
+}
+
+export interface RepairDeps {
+  readonly store: RepairStore
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/**
+ * Makes a document work again whose log lacks records or cannot be read. [CFG-11, LIFE-5] What can be read of the log is used where the body
+ * says nothing that it lacks, and else the stored body, which begins a new lineage. A sound document stays as it is.
+ */
+export async function repair({ store, clock, random }: RepairDeps, ref: DocumentRef): Promise<RepairReport> {
+  let report: RepairReport = { kind: 'refused', lines: [`document ${JSON.stringify(ref.id)} is not there any more`] }
+  await store.repair(ref, clock.nowMs(), (document) => {
+    const decided = decideRepair(document, clock.nowMs(), random)
+    report = decided.report
+    return decided.repaired
+  })
+  return report
+}
+
+interface Decision {
+  readonly report: RepairReport
+  readonly repaired: Repaired | null
+}
+
+/** What is to be done to a document as it is stored. */
+export function decideRepair(document: StoredDocument, nowMs: number, random: Random): Decision {
+  const { head, body, tail, problems, readable } = document
+  const name = `document ${JSON.stringify(document.id)} of workspace ${JSON.stringify(document.workspaceId)}`
+  if (head === null) return refused(`${name}: its row is damaged, so nothing can be stored for it; restore a backup`)
+  if (body === null && tail === null)
+    return refused(`${name}: neither its log nor its body can be read; restore one of its recovery points or a backup`)
+  if (body === null) return refused(`${name}: its body is damaged; restore one of its recovery points or a backup`)
+  const given = { document, name, head, body: readStoredBody(body), nowMs, random }
+  if (tail === null && !saysAllOfBody(given)) return fromBody(given)
+  let live: ReturnType<typeof buildSound>
+  try {
+    live = buildSound(updatesOf(document), random)
+  } catch {
+    return fromBody(given)
+  }
+  try {
+    if (live.gap !== null || readable.problems.length > 0) return fromLog(given, live)
+    if (problems.length > 0)
+      return refused(`${name}: its log is whole, and repair mends nothing else. Found: ${problems.join('; ')}`)
+    return nothingDone('sound', `${name} has nothing to repair; nothing was changed`)
+  } finally {
+    live.doc.destroy()
+  }
+}
+
+interface Given {
+  readonly document: StoredDocument
+  /** For the operator. */
+  readonly name: string
+  readonly head: DocumentHead
+  readonly body: DocumentBody
+  readonly nowMs: number
+  readonly random: Random
+}
+
+/** The newest good snapshot and the good records behind it, but for those above `throughSeq`. */
+function updatesOf({ snapshots, readable }: StoredDocument, throughSeq = Number.POSITIVE_INFINITY): Uint8Array[] {
+  const records = readable.records.filter(({ seq }) => seq <= throughSeq)
+  return [...snapshots.slice(0, 1), ...records].map(({ update }) => update)
+}
+
+/**
+ * Whether the whole beginning of a damaged log holds everything that the body says. A cold write is in the body before it is in the log, as the
+ * record that follows `coveredSeq`: with that record it is, and up to `coveredSeq` it is when both say the same. [LIFE-15]
+ */
+function saysAllOfBody({ document, head, body, random }: Given): boolean {
+  const { throughSeq } = document.readable
+  if (head.bodyAhead || throughSeq < head.coveredSeq) return false
+  if (throughSeq > head.coveredSeq) return true
+  try {
+    const { doc } = buildLive(updatesOf(document, throughSeq), random)
+    const same = writeBody(project(doc, body)) === writeBody(body)
+    doc.destroy()
+    return same
+  } catch {
+    return false
+  }
+}
+
+/** The document as far as its log can be applied; its lineage stays, so a client may give back what is lost. */
+function fromLog({ document, name, head, body, nowMs }: Given, { doc, gap }: ReturnType<typeof buildSound>): Decision {
+  const { records, problems } = document.readable
+  const made = materialised({ body, facts: head.facts }, project(doc, body), nowMs, 'system')
+  const repaired: Repaired = {
+    log: {
+      update: Y.encodeStateAsUpdate(doc),
+      stateVector: Y.encodeStateVector(doc),
+      detail: `relay repair: ${[...problems, ...(gap === null ? [] : ['the log has a gap'])].join('; ')}`,
+    },
+    ...(made.changed && { body: { bytes: made.bytes, facts: made.facts, blobReferences: made.blobReferences } }),
+    startsAnew: false,
+  }
+  const newest = document.snapshots[0]
+  const bringBack = 'a client that still has them brings them back when it connects'
+  const missing = missingIn(records, newest?.throughSeq ?? 0, head.lastSeq)
+  const lost = [
+    ...(missing.length === 0 ? [] : [`lost: the edits of ${missing.join(', ')} of the log, missing or damaged; ${bringBack}`]),
+    ...(gap === null
+      ? []
+      : [`lost: the edits of ${counted(gap.missing.size, 'client')} that build on the missing one; ${bringBack}`]),
+  ]
+  const lines = [
+    `repaired ${name}`,
+    `used: ${counted(records.length, 'record')} of the log${newest === undefined ? '' : ` and the snapshot through ${newest.throughSeq}`}, as far as they can be applied; the body was brought up to them`,
+    ...(lost.length === 0 ? [NOTHING_LOST] : lost),
+    KEPT,
+  ]
+  return { report: { kind: 'repaired', lines }, repaired }
+}
+
+/** `record 7`, `records 9 to 11`. */
+function missingIn(records: readonly { readonly seq: number }[], start: number, last: number): string[] {
+  const missing: string[] = []
+  let next = start + 1
+  for (const seq of [...records.map((record) => record.seq), last + 1]) {
+    if (seq === next + 1) missing.push(`record ${next}`)
+    else if (seq > next) missing.push(`records ${next} to ${seq - 1}`)
+    next = seq + 1
+  }
+  return missing
+}
+
+const KEPT = 'the old rows are kept in the table set_aside'
+const NOTHING_LOST = 'lost: nothing that was stored'
+
+function fromBody({ document, name, head, body }: Given): Decision {
+  const doc = indexedDoc()
+  seed(doc, body)
+  const repaired: Repaired = {
+    log: {
+      update: Y.encodeStateAsUpdate(doc),
+      stateVector: Y.encodeStateVector(doc),
+      detail: `relay repair: ${document.problems.join('; ') || 'the log cannot be decoded'}`,
+    },
+    startsAnew: true,
+  }
+  doc.destroy()
+  const behind = head.bodyAhead ? 0 : head.lastSeq - head.coveredSeq
+  const lines = [
+    `repaired ${name}`,
+    `used: the stored body, version ${head.version}; it has a new lineage, so editors drop their copies`,
+    behind <= 0 ? NOTHING_LOST : `lost: what the last ${counted(behind, 'record')} of the log changed`,
+    KEPT,
+  ]
+  return { report: { kind: 'repaired', lines }, repaired }
+}
+
+function refused(line: string): Decision {
+  return nothingDone('refused', line)
+}
+
+function nothingDone(kind: 'sound' | 'refused', line: string): Decision {
+  return { report: { kind, lines: [line] }, repaired: null }
+}

@@ -1,0 +1,111 @@
+import { syncFrame } from '@docrelay/protocol/codec'
+import { SYNC } from '@docrelay/protocol/frames'
+import { fullState, lengthOf, step2Frames, vectorOf } from './room-content.ts'
+import type { RoomHost } from './room-host.ts'
+import type { Member } from './room-members.ts'
+import { readStateVector } from './state-vector.ts'
+import type { SyncRoom } from './sync-room.ts'
+
+const RESYNC_EVERY_MS = 1_000
+const FULL_STATE_EVERY_MS = 10_000
+/** WS-29 asks again after at most 5 s. */
+const LONGEST_DROP_MS = 5_000
+/** A step1 on a document above this waits for a turn: its answer may have to encode all of it. */
+const QUICK_STEP1_BYTES = 64 * 1024
+const ENCODE_MS_PER_BYTE = 30e-6
+
+/** What one room sends to single connections: its step1, the answers to theirs, and what they are asked for again. [WS-23..WS-32] */
+export class RoomAnswers {
+  private readonly room: SyncRoom
+  private readonly host: RoomHost
+
+  constructor(room: SyncRoom) {
+    this.room = room
+    this.host = room.host
+  }
+
+  /** Answers a step1 after `flush`, which applies what was gathered; false when it cannot be decoded. [WS-25] */
+  answerStep1(member: Member, encoded: Uint8Array, flush: () => void): boolean {
+    const vector = readStateVector(encoded)
+    if (vector === null) return false
+    const answer = (): void => {
+      flush()
+      if (this.room.isReady) this.direct(member, step2Frames(this.room.content(), vector, encoded, this.room.log.emitted))
+    }
+    const bytes = lengthOf(this.room.content())
+    if (bytes <= QUICK_STEP1_BYTES) {
+      answer()
+      return true
+    }
+    this.host.turns.ask({
+      workspaceId: this.room.workspaceId,
+      connection: member.connection,
+      estimateMs: bytes * ENCODE_MS_PER_BYTE,
+      run: () => {
+        if (this.room.isReady && this.room.members.get(member.connection) === member) answer()
+      },
+    })
+    return true
+  }
+
+  sendStep1(member: Member): void {
+    this.direct(member, [syncFrame(SYNC.step1, vectorOf(this.room.content()))])
+  }
+
+  direct(member: Member, frames: readonly Uint8Array[]): void {
+    this.host.emit({ kind: 'direct', connection: member.connection, join: member.join, frames })
+  }
+
+  /** Asks for what is missing; a client whose own content is pending first gets the whole state, which clears it. [WS-32, 3.4] */
+  gap(member: Member, ownPending: boolean): void {
+    this.host.count('sync_gaps')
+    const now = this.host.clock.monotonicMs()
+    if (ownPending && now - member.fullStateAtMs >= FULL_STATE_EVERY_MS) {
+      member.fullStateAtMs = now
+      this.direct(member, [syncFrame(SYNC.update, fullState(this.room.content(), this.room.log.emitted))])
+    }
+    this.resyncIn(member, Math.max(0, member.resyncAtMs + RESYNC_EVERY_MS - now))
+  }
+
+  dropped(member: Member, waitMs: number): void {
+    this.host.count('sync_dropped')
+    this.resyncIn(member, Math.min(waitMs, LONGEST_DROP_MS))
+  }
+
+  private resyncIn(member: Member, delayMs: number): void {
+    if (member.resyncTimer !== null) return
+    if (delayMs <= 0) {
+      this.resync(member)
+      return
+    }
+    member.resyncTimer = this.host.after(delayMs, () => {
+      member.resyncTimer = null
+      if (this.room.members.get(member.connection) === member) this.resync(member)
+    })
+  }
+
+  private resync(member: Member): void {
+    member.resyncAtMs = this.host.clock.monotonicMs()
+    this.sendStep1(member)
+  }
+
+  former(member: Member, ordinal: number): void {
+    member.former = true
+    this.host.count('former_lineages_refused')
+    this.host.emit({ kind: 'former', connection: member.connection, join: member.join, ordinal })
+  }
+
+  broken(member: Member, error: unknown): void {
+    this.host.count('rooms_broken')
+    this.host.log.error(
+      'room.broken',
+      'An update broke the live copy or took too long; nothing of it is stored, and the room reloads from its log.',
+      {
+        sub: member.sub,
+        error: String(error),
+      },
+    )
+    this.host.emit({ kind: 'expel', connection: member.connection, code: 1003, word: 'protocol' })
+    this.room.reload(member.connection)
+  }
+}

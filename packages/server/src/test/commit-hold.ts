@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Holds the commits of a relay that was started with `env`: everything is written, and the COMMIT itself waits until it is let go. */
+export interface CommitHold {
+  readonly env: Readonly<Record<string, string>>
+  hold(): void
+  release(): void
+  /** Deletes its file, which lets commits go. */
+  remove(): void
+}
+
+export function commitHold(): CommitHold {
+  const folder = mkdtempSync(join(tmpdir(), 'docrelay-hold-'))
+  const file = join(folder, 'hold')
+  return {
+    env: { RELAY_TEST_HOOKS: '1', RELAY_TEST_COMMIT_HOLD_FILE: file },
+    hold: () => writeFileSync(file, ''),
+    release: () => rmSync(file, { force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

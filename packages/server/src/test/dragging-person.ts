@@ -1,0 +1,33 @@
+import type { WireClient } from './wire-client.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Returns what a person sees of canvas page `c` of the sample document, by shape id. */
+export const seenBy = ({ doc }: WireClient): Members => doc.getMap('shapes:c').toJSON()
+
+/**
+ * Drags one shape of canvas page `c` without a rest until it is stopped. Each step is a write of its own, made when the
+ * one before is durable. `shapeAt`: the shape after so many steps. `stop` resolves with the shape as it was left.
+ */
+export function drag(
+  person: WireClient,
+  id: string,
+  shapeAt: (steps: number) => Members,
+): { readonly steps: () => number; stop(): Promise<Members> } {
+  let [steps, isStopped] = [0, false]
+  const run = async (): Promise<Members> => {
+    while (!isStopped) {
+      steps++
+      await person.write(person.edit((doc) => void doc.getMap('shapes:c').set(id, shapeAt(steps))))
+    }
+    return shapeAt(steps)
+  }
+  const done = run()
+  return {
+    steps: () => steps,
+    stop() {
+      isStopped = true
+      return done
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startRelayUnderTest } from '../relay-under-test.ts'
+
+/** As an operator runs it, who has not set the variable. */
+const env = { NODE_COMPILE_CACHE: '' }
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
+
+it('[OPS-12] keeps compiled code in a folder of the data directory that nobody else can read, and starts with damaged code', async () => {
+  await using relay = await startRelayUnderTest({ env })
+  await relay.stop()
+  await relay.restart()
+  await relay.stop()
+  const folder = join(relay.dataDir, 'compiled-code')
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  const files = filesIn(folder)
+  expect(files.length).toBeGreaterThan(100)
+
+  for (const [i, file] of files.entries()) writeFileSync(join(folder, file), i % 2 === 0 ? Buffer.alloc(5_000, i) : '')
+  await relay.restart()
+  expect((await relay.fetch('/readyz')).status).toBe(200)
+  await relay.stop()
+})
+
+it('[OPS-12] starts where compiled code cannot be kept', async () => {
+  await using relay = await startRelayUnderTest({ env })
+  await relay.stop()
+  const folder = join(relay.dataDir, 'compiled-code')
+  rmSync(folder, { recursive: true, force: true })
+  writeFileSync(folder, 'a file')
+  await relay.restart()
+  expect((await relay.fetch('/readyz')).status).toBe(200)
+})

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { someBytes } from '../../blobs/testing/blob-bytes.ts'
+import { relayCommandHere } from '../relay-command.ts'
+import { logged, type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+
+let relay: RelayUnderTest
+const BYTES = someBytes(300_000)
+let hash = ''
+
+const path = () => join(relay.dataDir, 'blobs', hash.slice(0, 2), hash.slice(2))
+const get = (init: RequestInit = {}, headers: Record<string, string> = {}) =>
+  relay.fetch(`/api/blobs/${hash}`, { ...init, headers: { authorization: `Bearer ${relay.token()}`, ...headers } })
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest()
+  hash = await relay.rest().uploadBlob(BYTES, 'image/png')
+  expect((await get()).status).toBe(200)
+  // Nothing of the file tells of it but its bytes and its time.
+  const bytes = readFileSync(path())
+  bytes[150_000] = (bytes[150_000] ?? 0) ^ 4
+  writeFileSync(path(), bytes)
+  expect(statSync(path()).size).toBe(BYTES.byteLength)
+}, 30_000)
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+it('[BLOB-23] verify names damaged bytes and leaves them where they are', async () => {
+  const { code, out } = await relayCommandHere(relay.dataDir, ['verify'])
+  expect(code).toBe(1)
+  expect(out).toContain(`damage: blob ${hash}`)
+  expect(statSync(path()).size).toBe(BYTES.byteLength)
+})
+
+const READS: readonly [string, RequestInit, Record<string, string>][] = [
+  ['GET', {}, {}],
+  ['GET of a range that is not damaged', {}, { range: 'bytes=0-9' }],
+  ['HEAD', { method: 'HEAD' }, {}],
+]
+it.each(READS)('[BLOB-23] %s of damaged bytes is 502 and not to be cached', async (_, init, headers) => {
+  const response = await get(init, headers)
+  expect(response.status).toBe(502)
+  expect(response.headers.get('cache-control') ?? '').not.toContain('immutable')
+  if (init.method !== 'HEAD') expect(await response.json()).toMatchObject({ reason: 'damaged' })
+})
+
+it('[BLOB-23] [OPS-4] damage is logged and counted once, and the bytes are put aside', async () => {
+  const text = await (await fetch(`${relay.baseUrl}/metrics`)).text()
+  expect(text).toContain('relay_damaged_blobs_total 1')
+  await logged(relay, '"blobs.damaged"')
+  expect(relay.logLines.filter((line) => line.includes('"blobs.damaged"'))).toHaveLength(1)
+  expect(readdirSync(join(relay.dataDir, 'blobs', hash.slice(0, 2)))).toEqual([`${hash.slice(2)}.damaged`])
+})
+
+it('[BLOB-23] a new upload heals the blob', async () => {
+  await relay.rest().uploadBlob(BYTES, 'image/png')
+  const response = await get()
+  expect(response.status).toBe(200)
+  expect(new Uint8Array(await response.arrayBuffer())).toEqual(BYTES)
+})
+
+it('[BLOB-23] damage that came while the relay was stopped is found at the first read', async () => {
+  await relay.stop()
+  writeFileSync(path(), readFileSync(path()).subarray(0, 1_000))
+  await relay.restart()
+  expect((await get({}, { range: 'bytes=0-9' })).status).toBe(502)
+}, 30_000)

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ArgumentsSchema } from '../../mcp/arguments.ts'
+import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
+import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
+import type { ToolRow } from '../../mcp/tools/tool-row.ts'
+import { comparable, failureFlaw } from '../mcp-answers.ts'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+let relay: RelayUnderTest
+let ann: McpAgent
+
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ mcp: 'local', env: { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' } })
+  ann = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }))
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+const takes = ({ inputSchema }: ToolRow, argument: string): boolean =>
+  Object.hasOwn((inputSchema as unknown as ArgumentsSchema).properties, argument)
+
+let documents = 0
+/** A sample document for one call, opened by a person when it is to be live. */
+async function sample(isLive: boolean): Promise<{ readonly docId: string } & Disposable> {
+  const docId = `sample-${++documents}`
+  await relay.rest({ sub: 'ann' }).putDocument(docId, SAMPLE_DOCUMENT)
+  if (!isLive) return { docId, [Symbol.dispose]() {} }
+  const person = relay.sync(docId, { sub: 'ann', role: 'member' })
+  await saved(person)
+  return { docId, [Symbol.dispose]: () => person.destroy() }
+}
+
+/** All that can be read of a document. */
+async function contentOf(docId: string): Promise<readonly unknown[]> {
+  const { isError, result } = await ann.answer('get_document', { docId })
+  if (isError) return [result]
+  const pages = result['pages'] as readonly { readonly id: string }[]
+  return [
+    result,
+    ...(await Promise.all(pages.map(({ id }) => ann.call('get_page', { docId, pageId: id })))),
+    await ann.call('get_prose', { docId }),
+    await ann.call('list_references', { docId }),
+  ]
+}
+
+/** The answer of a dry run, which leaves the document as it was. */
+async function triedFirst(row: ToolRow, call: Members): Promise<Members> {
+  const docId = String(call['docId'])
+  const before = await contentOf(docId)
+  const tried = await ann.call(row.name, { ...call, dryRun: true })
+  expect(await contentOf(docId)).toEqual(before)
+  return tried
+}
+
+const EXAMPLES = TOOL_ROWS.flatMap((row) => row.examples.map((args, i) => ({ name: row.name, i, row, args })))
+const ERRORS = TOOL_ROWS.flatMap((row) =>
+  Object.entries(row.errors).flatMap(([code, args]) => (args === null ? [] : [{ name: row.name, code, row, args }])),
+)
+
+describe('the examples of the rows', () => {
+  it.each(EXAMPLES.filter(({ row }) => takes(row, 'docId')))(
+    '[CONC-1] [CONC-2] [TOOL-5] [TOOL-21] example $i of $name says and does the same cold and live, and a dry run of it the same without doing it',
+    async ({ row, args }) => {
+      const fits = new Ajv2020({ strict: false }).compile(row.outputSchema)
+      const told = []
+      for (const isLive of [false, true]) {
+        using document = await sample(isLive)
+        const { docId } = document
+        const tried = takes(row, 'dryRun') ? await triedFirst(row, { docId, ...args }) : null
+        const result = await ann.call(row.name, { docId, ...args })
+        expect(fits(result)).toBe(true)
+        if (tried !== null) expect(comparable({ ...result, dryRun: true }, docId)).toBe(comparable(tried, docId))
+        told.push(comparable([result, await contentOf(docId)], docId))
+      }
+      expect(told[1]).toBe(told[0])
+    },
+  )
+
+  it.each(EXAMPLES.filter(({ row }) => takes(row, 'requestId')))(
+    '[TOOL-22] example $i of $name is written once, however often it comes with one request id',
+    async ({ row, args }) => {
+      for (const isLive of [false, true]) {
+        using document = await sample(isLive)
+        const { docId } = document
+        const call = { ...args, ...(takes(row, 'docId') && { docId }), requestId: `once-${docId}` }
+        const first = await ann.call(row.name, call)
+        const after = await contentOf(docId)
+        expect(await ann.call(row.name, call)).toEqual({ ...first, replayed: true })
+        expect(await contentOf(docId)).toEqual(after)
+      }
+    },
+  )
+
+  it.each(EXAMPLES.filter(({ row }) => !takes(row, 'docId')))('[TOOL-5] example $i of $name succeeds', async ({ row, args }) => {
+    const result = await ann.call(row.name, args)
+    expect(new Ajv2020({ strict: false }).compile(row.outputSchema)(result)).toBe(true)
+  })
+
+  it('[TOOL-20] are refused at another version than the expected one', async () => {
+    using document = await sample(false)
+    const { docId } = document
+    for (const { row, args } of EXAMPLES.filter((example) => takes(example.row, 'expectedVersion')))
+      expect(await ann.refused(row.name, { docId, ...args, expectedVersion: 9 })).toMatchObject({
+        code: 'ERR_VERSION_CONFLICT',
+        serverVersion: 1,
+      })
+  })
+})
+
+describe('the errors of the rows', () => {
+  let open: readonly ({ readonly docId: string } & Disposable)[] = []
+  beforeAll(async () => {
+    open = [await sample(false), await sample(true)]
+  })
+  afterAll(() => {
+    for (const document of open) document[Symbol.dispose]()
+  })
+
+  it.each(ERRORS)(
+    '[TOOL-8] [TOOL-9] $code of $name, cold and live: its facts are those of the table, and nothing is written',
+    async ({ row, code, args }) => {
+      for (const { docId } of open) {
+        const refused: Members = await ann.refused(row.name, { ...args, ...(takes(row, 'docId') && { docId }) })
+        expect(refused['code']).toBe(code)
+        expect(failureFlaw(row.name, refused)).toBeNull()
+        expect(await ann.call('get_document', { docId })).toMatchObject({ serverVersion: 1 })
+      }
+    },
+  )
+})

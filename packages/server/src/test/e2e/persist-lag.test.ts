@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
+
+let relay: RelayUnderTest
+beforeAll(async () => {
+  relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' } })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+async function lagSeconds(): Promise<number> {
+  const text = await (await fetch(`${relay.baseUrl}/metrics`)).text()
+  return Number(/^relay_persist_lag_seconds (\S+)$/m.exec(text)?.[1])
+}
+
+it('[OPS-4] relay_persist_lag_seconds is 0 again after a PUT on a joined document that nobody edits', async () => {
+  await relay.rest().putDocument('joined', { name: 'joined' })
+  const client = relay.sync('joined')
+  await saved(client)
+  await until('the seeded body to be stored', async () => (await lagSeconds()) === 0)
+  await relay.rest().putDocument('joined', { name: 'put over it' })
+  // Reports of the workers come twice a second: one that shows the edit, and those after it.
+  await until('the lag to show', async () => (await lagSeconds()) > 0, 2_000).catch(() => undefined)
+  await until('the lag to end', async () => (await lagSeconds()) === 0)
+  expect(client.doc.getMap('metadata').get('title')).toBe('put over it')
+}, 30_000)

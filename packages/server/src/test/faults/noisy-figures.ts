@@ -1,0 +1,44 @@
+/** What the honest workspace does, each measured from the request to its answer. */
+export const KINDS = ['ack', 'get', 'put', 'mcp', 'join', 'preview'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** What one phase was for the honest workspace. */
+export interface Experience {
+  readonly samplesMs: Readonly<Record<Kind, readonly number[]>>
+  /** Everything that was answered by something else than success, and every socket that was closed. */
+  readonly refusals: readonly string[]
+}
+
+export type Phase = 'before' | 'during' | 'after'
+export type Phases = Readonly<Record<Phase, Experience>>
+
+/** An answer may take so long whatever it took before. */
+const GOAL_MS = 100
+const GOAL_RATIO = 2
+
+/** The smallest sample that no more than one in a hundred exceeds; 0 without samples. */
+export function p99(samples: readonly number[]): number {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * 0.99) - 1)] ?? 0
+}
+
+/** What an attack did to the honest workspace that it must not; empty when the goal is kept. */
+export function faultsOf(phases: Phases): readonly string[] {
+  const faults: string[] = []
+  for (const kind of KINDS) {
+    const [quiet, during] = [p99(phases.before.samplesMs[kind]), p99(phases.during.samplesMs[kind])]
+    const goal = Math.max(GOAL_MS, GOAL_RATIO * quiet)
+    if (phases.during.samplesMs[kind].length === 0) faults.push(`${kind}: nothing was answered`)
+    else if (during > goal) faults.push(`${kind}: p99 ${during.toFixed(0)} ms is above ${goal.toFixed(0)} ms`)
+  }
+  for (const phase of ['before', 'during', 'after'] as const) {
+    const { refusals } = phases[phase]
+    if (refusals.length > 0) faults.push(`${refusals.length} refused ${phase}, the first: ${refusals[0]}`)
+  }
+  return faults
+}
+
+/** `12 / 30 / 11`: p99 in ms before, during and after. */
+export function figuresOf(phases: Phases, kind: Kind): string {
+  return (['before', 'during', 'after'] as const).map((phase) => p99(phases[phase].samplesMs[kind]).toFixed(0)).join(' / ')
+}

@@ -1,0 +1,62 @@
+import { isAbsolute, join, relative } from 'node:path'
+
+/** What `npm start` tells when everything runs. */
+export interface Started {
+  readonly baseUrl: string
+  /** `null`: the endpoint is off. */
+  readonly mcpUrl: string | null
+  readonly issuerUrl: string
+  /** The folder of the state, as somebody in the repository names it. */
+  readonly state: string
+  /** The file whose line opens the MCP endpoint. */
+  readonly mcpTokenFile: string
+  /** Who has a token. */
+  readonly people: readonly { readonly id: string; readonly role: string }[]
+}
+
+/** What `npm start` tells when its relay has ended without being asked to. `signal`: what ended it from outside. */
+export function endedText(code: number | null, signal: string | null): string {
+  if (signal === null) return `The relay ended with code ${code}; its log above says why.`
+  return `The relay was ended by the signal ${signal}, which came from outside; \`npm start\` starts it again with everything it had acknowledged.`
+}
+
+/** What a script of the repository tells when it failed; `fetch` says only that it failed. */
+export function failureText(error: unknown, baseUrl: string): string {
+  const { message } = error instanceof Error ? error : { message: String(error) }
+  if (!/^fetch failed|^Failed to fetch/.test(message)) return message
+  return `The relay at ${baseUrl} does not answer any more: it has ended or was stopped. Start it with \`npm start\` in another terminal, then run this again.`
+}
+
+/** A path as it is shown: relative to the repository when it is inside, whole otherwise. */
+export function shownPath(root: string, path: string): string {
+  const inside = relative(root, path)
+  return inside.startsWith('..') || isAbsolute(inside) ? path : inside
+}
+
+export function startText({ baseUrl, mcpUrl, issuerUrl, state, mcpTokenFile, people }: Started): string {
+  const token = join(state, 'tokens', people[0]?.id ?? '')
+  const bearer = (file: string): string => `"Authorization: Bearer $(cat '${file}')"`
+  const whose = people.map(({ id, role }) => `${id} (${role})`).join(', ')
+  return `
+Docrelay is running.
+
+  REST       ${baseUrl}/api   described at ${baseUrl}/api/v1/openapi.json
+  WebSocket  ${baseUrl.replace('http', 'ws')}/ws
+  MCP        ${mcpUrl ?? 'off'}
+  Issuer     ${issuerUrl}   for development only
+  Tokens     ${join(state, 'tokens')}   a file each for ${whose}
+  State      ${state}   kept between starts
+
+Try first, in another terminal:
+
+  npm run example   # two editors and an agent write into one document
+  curl -s -H ${bearer(token)} ${baseUrl}/api/docs
+${mcpUrl === null ? '' : agentLines(mcpUrl, bearer(mcpTokenFile), join(state, 'mcp.json'))}
+Ctrl-C stops the relay and the issuer.`
+}
+
+function agentLines(mcpUrl: string, bearer: string, clientFile: string): string {
+  return `  claude mcp add --transport http docrelay ${mcpUrl} --header ${bearer}
+  # The entry for other agents is in ${clientFile}; docs/agents-guide.md tells more.
+`
+}

@@ -1,0 +1,132 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { until } from '../packages/server/src/test/relay-under-test.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const BOOTSTRAP = join(ROOT, 'scripts/bootstrap.mjs')
+/** What npm does: it starts the script by a shell and waits for it. */
+const LIKE_NPM = `require('node:child_process').spawn('sh', ['-c', 'node "$BOOTSTRAP" start; true'], { stdio: 'inherit' })`
+
+interface Start extends AsyncDisposable {
+  readonly child: ChildProcess
+  readonly state: string
+  /** Both streams so far. */
+  text(): string
+  /** Of the processes that run for this start, outermost first: what npm stands for, bootstrap, start, relay. */
+  pids(): readonly number[]
+}
+
+/** Below the ports that the system gives to whoever asks for any, so that no other test gets it meanwhile. */
+async function freePort(): Promise<string> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return String(port)
+  }
+}
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<Start> {
+  const folder = mkdtempSync(join(tmpdir(), 'docrelay-start-'))
+  const state = join(folder, 'state')
+  const [relay, mcp, metrics, issuer] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
+  const child = spawn(process.execPath, ['-e', LIKE_NPM], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      npm_lifecycle_event: 'start',
+      BOOTSTRAP,
+      DOCRELAY_DEV_DIR: state,
+      RELAY_PORT: relay,
+      RELAY_MCP_PORT: mcp,
+      RELAY_METRICS_PORT: metrics,
+      DOCRELAY_DEV_ISSUER_PORT: issuer,
+      ...env,
+    },
+  })
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const pids = (): readonly number[] => processesWith(`DOCRELAY_DEV_DIR=${state}`)
+  return {
+    child,
+    state,
+    text: () => text,
+    pids,
+    async [Symbol.asyncDispose]() {
+      for (const pid of pids()) killIfThere(pid)
+      await until('the end of a start', () => pids().length === 0)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Processes whose environment has this entry; shells are left out, as they end with what they run. */
+function processesWith(entry: string): readonly number[] {
+  const lines = execFileSync('ps', ['eww', '-eo', 'pid,stat,args'], { encoding: 'utf8', maxBuffer: 64 << 20 }).split('\n')
+  return lines
+    .filter((line) => line.includes(entry) && !/^ *\d+ +(Z\S*|\S+ +sh) /.test(line))
+    .map((line) => Number.parseInt(line, 10))
+    .toSorted((a, b) => a - b)
+}
+
+const running = (it: Start) => until('the start', () => it.text().includes('Docrelay is running.'), 60_000)
+
+describe.concurrent('npm start', () => {
+  it.each([
+    ['npm', 0],
+    ['bootstrap.mjs', 1],
+    ['start.ts', 2],
+  ])('the relay and the issuer end when %s is killed with -9', { timeout: 120_000 }, async (_, at) => {
+    await using started = await start()
+    await running(started)
+    expect(started.pids()).toHaveLength(4)
+    process.kill(started.pids()[at] as number, 'SIGKILL')
+    await until('everything to end', () => started.pids().length === 0, 20_000)
+  })
+
+  it('tells on one screen what runs, names the files of the tokens and shows none', { timeout: 120_000 }, async () => {
+    await using started = await start()
+    await running(started)
+    const text = started.text()
+    const token = readFileSync(join(started.state, 'tokens/ann'), 'utf8').trim()
+    expect(text).not.toContain(token)
+    expect(text.split('\n').length).toBeLessThan(24)
+    expect(text).not.toMatch(/warn/i)
+    expect(
+      readdirSync(join(started.state, 'tokens')).map((name) => [
+        name,
+        statSync(join(started.state, 'tokens', name)).mode & 0o777,
+      ]),
+    ).toEqual(['ann', 'ben', 'cleo'].map((name) => [name, 0o600]))
+    const [command] = text.split('\n').filter((line) => line.startsWith('  curl'))
+    const answer = execFileSync('sh', ['-c', `${command} -o /dev/null -w '%{http_code}'`], { encoding: 'utf8' })
+    expect(answer).toBe('200')
+    process.kill(started.pids()[2] as number, 'SIGINT')
+    await until('the last words', () => started.text().includes('Stopped.'), 20_000)
+    expect(started.text()).toMatch(/Stopping: .*\nStopped\. .* keeps the documents and the tokens/)
+  })
+
+  it('names the variable whose value is not a port', { timeout: 60_000 }, async () => {
+    await using started = await start({ RELAY_PORT: 'abc' })
+    await until('the refusal', () => started.text() !== '')
+    expect(started.text()).toBe('RELAY_PORT is not a port (got "abc", allowed 1 to 65535)\n')
+  })
+})

@@ -1,0 +1,66 @@
+// `npm run test:busy`: runs the tests beside load, to find those that wait for time instead of a condition. `--load=8` threads that never
+// rest (8 when absent), `--times=3` runs (1 when absent), `--minutes=40` at most for each; further words are those of scripts/test.ts.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+
+const ROOT = join(import.meta.dirname, '..')
+const SPIN = 'for (;;) for (let i = 0; i < 1e9; i++);'
+
+interface Options {
+  readonly load: number
+  readonly times: number
+  readonly minutes: number
+  readonly rest: readonly string[]
+}
+
+function optionsOf(words: readonly string[]): Options {
+  const number = (name: string, usual: number, most: number): number => {
+    const word = words.find((each) => each.startsWith(`--${name}=`))
+    const value = word === undefined ? usual : Number(word.slice(name.length + 3))
+    if (!Number.isInteger(value) || value < 1 || value > most)
+      throw new Error(`--${name} is a number from 1 to ${most} (got ${word})`)
+    return value
+  }
+  const rest = words.filter((word) => !/^--(load|times|minutes)=/.test(word))
+  return { load: number('load', 8, 64), times: number('times', 1, 20), minutes: number('minutes', 40, 120), rest }
+}
+
+/** One run; 1 when it does not end in time. */
+function runTests(rest: readonly string[], minutes: number): Promise<number> {
+  const child = spawn(process.execPath, ['--import', './scripts/end-with-parent.mjs', 'scripts/test.ts', ...rest], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const tooLong = setTimeout(() => {
+    console.error(`FAIL the tests did not end within ${minutes} minutes`)
+    child.kill('SIGTERM')
+  }, minutes * 60_000)
+  return new Promise((resolve) => {
+    child.once('exit', (code) => {
+      clearTimeout(tooLong)
+      resolve(code ?? 1)
+    })
+  })
+}
+
+async function main(): Promise<number> {
+  const { load, times, minutes, rest } = optionsOf(process.argv.slice(2))
+  // Threads of this process: they end with it, whatever ends it.
+  const spinning = Array.from({ length: load }, () => new Worker(SPIN, { eval: true }))
+  let failed = 0
+  for (let run = 1; run <= times; run++) {
+    const startedMs = performance.now()
+    const code = await runTests(rest, minutes)
+    if (code !== 0) failed++
+    const took = ((performance.now() - startedMs) / 60_000).toFixed(1)
+    console.log(`${code === 0 ? 'ok  ' : 'FAIL'} run ${run} of ${times} beside ${load} busy threads (${took} min)`)
+  }
+  await Promise.all(spinning.map((thread) => thread.terminate()))
+  return failed === 0 ? 0 : 1
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  return 1
+})

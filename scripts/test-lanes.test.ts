@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, matchesGlob } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Lane, LANES, patternsOf } from './test-lanes.ts'
+import { scaledRuns } from './scaled-laws.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const FILES = ['packages', 'scripts', 'bench']
+  .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)))
+  .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+
+const lanesOf = (file: string): readonly Lane[] =>
+  LANES.filter((lane) => {
+    const { include, exclude } = patternsOf(lane)
+    return include.some((glob) => matchesGlob(file, glob)) && !exclude.some((glob) => matchesGlob(file, glob))
+  })
+
+describe('lanes', () => {
+  it('every test file is in exactly one lane', () => {
+    expect(FILES.length).toBeGreaterThan(250)
+    expect(FILES.filter((file) => lanesOf(file).length !== 1)).toEqual([])
+  })
+
+  it.each([
+    ['packages/server/src/sync/room/room-edit.time.test.ts', 'time'],
+    ['packages/server/src/test/e2e/mcp-tool-laws.test.ts', 'stories'],
+    ['packages/server/src/drivers/sql/blob-model.test.ts', 'engines'],
+    ['packages/server/src/blobs/blob-store.contract.test.ts', 'engines'],
+    ['packages/server/src/sync/binding/binding-law.test.ts', 'laws'],
+    ['packages/server/src/sync/room/room-hostile.test.ts', 'laws'],
+    ['packages/model/src/paging.test.ts', 'unit'],
+  ])('%s is in the lane %s', (file, lane) => {
+    expect(lanesOf(file).map(({ name }) => name)).toEqual([lane])
+  })
+
+  it('a file that starts the relay shares no modules, and one that opens PostgreSQL has a server', () => {
+    const misplaced = FILES.filter((file) => {
+      const source = readFileSync(join(ROOT, file), 'utf8')
+      const [lane] = lanesOf(file)
+      if (/from '.*\/(relay-under-test|stores-under-test)\.ts'/.test(source)) return lane?.sharesModules !== false
+      return /from '.*\/postgres-under-test\.ts'/.test(source) && lane?.needsPostgres !== true
+    })
+    expect(misplaced).toEqual([])
+  })
+})
+
+describe('laws outside their lane', () => {
+  it.each([
+    [1_000, 200],
+    [100, 25],
+    [20, 20],
+  ])('run, where %i runs are asked for, %i times', (wanted, runs) => {
+    expect(scaledRuns(wanted, 0.2)).toBe(runs)
+  })
+})
