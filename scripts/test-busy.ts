@@ -28,7 +28,7 @@ function optionsOf(words: readonly string[]): Options {
 
 /** One run; 1 when it does not end in time. */
 function runTests(rest: readonly string[], minutes: number): Promise<number> {
-  const child = spawn(process.execPath, ['--import', './scripts/end-with-parent.mjs', 'scripts/test.ts', ...rest], {
+  const child = spawn(process.execPath, ['--import', './scripts/end-with-parent.mjs', 'scripts/test.ts', '--once', ...rest], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { summarise, type VitestReport } from './test-report.ts'
+import { filesToRunAgain, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const file = (name: string, status: string, tests: VitestReport['testResults'][number]['assertionResults'], message = '') => ({
   name,
@@ -78,5 +78,28 @@ describe('the last line of npm test', () => {
 
   it('is only the checks when the runner wrote nothing', () => {
     expect(summarise(null, NONE, [true, false])).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
+  })
+})
+
+describe('a second run of failed files', () => {
+  const failed = (name: string) => file(name, 'failed', [{ fullName: name, status: 'failed' }])
+  const passed = (name: string) => file(name, 'passed', [{ fullName: name, status: 'passed' }])
+
+  it('runs up to three files again, and none when more failed', () => {
+    const three = [failed('a'), passed('b'), failed('c'), failed('d')]
+    expect(filesToRunAgain({ testResults: three }, NONE)).toEqual(['a', 'c', 'd'])
+    expect(filesToRunAgain({ testResults: [...three, failed('e')] }, NONE)).toEqual([])
+  })
+
+  it('runs nothing again after an error outside tests, or without a report', () => {
+    expect(filesToRunAgain({ testResults: [failed('a')] }, { ...NONE, unhandled: ['Error: leaked'] })).toEqual([])
+    expect(filesToRunAgain(null, NONE)).toEqual([])
+  })
+
+  it('counts what the second run found, and the first for files that it lost', () => {
+    const first = { testResults: [failed('a'), passed('b'), failed('c')] }
+    const count = (second: VitestReport | null) => summarise(withSecondRun(first, second), NONE, [])
+    expect(count({ testResults: [passed('a'), failed('c')] })).toMatchObject({ passed: 2, failed: 1 })
+    expect(count(null)).toMatchObject({ passed: 1, failed: 2 })
   })
 })

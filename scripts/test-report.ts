@@ -34,6 +34,21 @@ export interface Summary {
   readonly slowest: readonly { readonly name: string; readonly seconds: number }[]
 }
 
+/** More files than these fail for a reason of the code, and running them again would only hide it. */
+const MOST_FILES_AGAIN = 3
+
+/** The failed files that are worth a second run by themselves; none when many failed or when an error came from outside tests. */
+export function filesToRunAgain(report: VitestReport | null, notes: RunNotes): readonly string[] {
+  const failed = (report?.testResults ?? []).filter(({ status }) => status === 'failed').map(({ name }) => name)
+  return notes.unhandled.length === 0 && failed.length <= MOST_FILES_AGAIN ? failed : []
+}
+
+/** The report of a whole run with the files of a second run in the places of the first. */
+export function withSecondRun(first: VitestReport, second: VitestReport | null): VitestReport {
+  const again = new Map((second?.testResults ?? []).map((file) => [file.name, file]))
+  return { testResults: first.testResults.map((file) => again.get(file.name) ?? file) }
+}
+
 const SLOWEST = 10
 
 /**

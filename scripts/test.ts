@@ -1,11 +1,12 @@
 // `npm test`: everything CI runs. `--lanes=unit,engines` runs these lanes alone, without the checks and with fewer runs of laws; further words
-// are filters of files. Ends with one line `N passed, N failed, N skipped`; a step that is no test suite counts as one.
+// are filters of files. Up to three files that failed run once more, alone: a test that passes then is printed as flaky, with what failed, and
+// counts as passed; `--once` runs nothing again. Ends with one line `N passed, N failed, N skipped`; a step that is no test suite counts as one.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { LANES } from './test-lanes.ts'
-import { type RunNotes, summarise, type VitestReport } from './test-report.ts'
+import { filesToRunAgain, type RunNotes, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const BIN = join(ROOT, 'node_modules', '.bin')
@@ -99,6 +100,8 @@ interface Suites {
 interface Wanted {
   readonly lanes: readonly string[]
   readonly filters: readonly string[]
+  /** Failed files are not run again. */
+  readonly once: boolean
 }
 
 function wantedOf(words: readonly string[]): Wanted {
@@ -106,17 +109,18 @@ function wantedOf(words: readonly string[]): Wanted {
   const lanes = words.filter((word) => word.startsWith(option)).flatMap((word) => word.slice(option.length).split(','))
   const unknown = lanes.find((lane) => !LANES.some(({ name }) => name === lane))
   if (unknown !== undefined) throw new Error(`there is no lane ${unknown}; there are ${LANES.map(({ name }) => name).join(', ')}`)
-  return { lanes, filters: words.filter((word) => !word.startsWith(option)) }
+  const filters = words.filter((word) => !word.startsWith(option) && word !== '--once')
+  return { lanes, filters, once: words.includes('--once') }
 }
 
-async function runSuites({ lanes, filters }: Wanted): Promise<Suites> {
+async function runSuites({ lanes, filters }: Omit<Wanted, 'once'>, options: readonly string[] = []): Promise<Suites> {
   const folder = await mkdtemp(join(tmpdir(), 'docrelay-test-'))
   try {
     const reportFile = join(folder, 'report.json')
     const notesFile = join(folder, 'notes.json')
     const reporters = ['--reporter=json', `--outputFile=${reportFile}`, '--reporter=./scripts/run-notes.ts']
     const projects = lanes.flatMap((lane) => ['--project', lane])
-    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...projects, ...filters]
+    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...options, ...projects, ...filters]
     const env = {
       DOCRELAY_RUN_NOTES: notesFile,
       NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/docrelay-tests'),
@@ -130,6 +134,21 @@ async function runSuites({ lanes, filters }: Wanted): Promise<Suites> {
   }
 }
 
+/** Runs up to three files that failed once more, one after the other. A test that passes now waits for time or for an order that no rule gives. */
+async function withFailedFilesAgain(first: Suites, lanes: readonly string[]): Promise<Suites> {
+  const files = filesToRunAgain(first.report, first.notes)
+  if (first.report === null || files.length === 0) return first
+  const again = await runSuites({ lanes, filters: files }, ['--no-file-parallelism'])
+  const failedAgain = new Set(summarise(again.report, again.notes, []).failures.map(({ name }) => name))
+  for (const { name, message } of summarise(first.report, first.notes, []).failures)
+    if (!failedAgain.has(name)) console.log(`flaky ${name}\n${indented(message)}`)
+  return {
+    outcome: again.outcome,
+    report: withSecondRun(first.report, again.report),
+    notes: { ...again.notes, skips: { ...first.notes.skips, ...again.notes.skips } },
+  }
+}
+
 async function readJson<T>(file: string): Promise<T | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined)
   return text === undefined ? undefined : (JSON.parse(text) as T)
@@ -139,7 +158,8 @@ async function main(): Promise<number> {
   const wanted = wantedOf(process.argv.slice(2))
   const everything = wanted.lanes.length === 0 && wanted.filters.length === 0
   // The checks run one after the other beside the suites: the machine that this must finish on has two cores.
-  const [checks, suites] = await Promise.all([everything ? runChecks() : [], runSuites(wanted)])
+  const [checks, once] = await Promise.all([everything ? runChecks() : [], runSuites(wanted)])
+  const suites = wanted.once ? once : await withFailedFilesAgain(once, wanted.lanes)
   const summary = summarise(
     suites.report,
     suites.notes,
@@ -149,7 +169,7 @@ async function main(): Promise<number> {
   for (const skip of summary.skips) console.log(`skip ${skip.name}: ${skip.reason}`)
   for (const { name, seconds } of summary.slowest)
     console.log(`slow ${seconds.toFixed(1).padStart(5)} s  ${relative(ROOT, name)}`)
-  console.log(`${suites.outcome.code === 0 ? 'ok  ' : 'FAIL'} tests (${suites.outcome.seconds.toFixed(1)} s)`)
+  console.log(`${suites.outcome.code === 0 ? 'ok  ' : 'FAIL'} tests (${once.outcome.seconds.toFixed(1)} s)`)
   // The runner may fail without a failing test, e.g. on an unhandled rejection; then its own words are all there is.
   const unexplained = suites.outcome.code !== 0 && summary.failures.length === 0
   if (unexplained) console.log(indented(suites.outcome.output.slice(-8000)))
