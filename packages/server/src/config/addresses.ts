@@ -4,51 +4,51 @@ import type { TextFormat } from './key-kinds.ts'
 /** Least length of a secret. [AUTH-17] */
 const MIN_SECRET_CHARACTERS = 16
 
+/** What a text of each form may be, in words. */
+export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
+  text: 'printable text',
+  path: 'a path',
+  'listen-host': 'e.g. 0.0.0.0, 127.0.0.1, :: or localhost',
+  'shared-secret': `${MIN_SECRET_CHARACTERS} characters or more`,
+  'http-url': 'https://… or http://…',
+  'link-url': 'https://… or http://… without #',
+  issuer: 'the `iss` of your tokens, e.g. https://id.example',
+  'secure-url': 'https://…, or http://… on localhost, 127.0.0.1 or [::1]',
+  'storage-url': 'sqlite:<path> or postgres://…',
+  'blobs-url': 'file:<path> or s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]',
+  'bus-url': 'memory:',
+}
+
 /** Returns the problem of a text value, or `null`. The problem never repeats the value, which may be a secret. */
 export function addressProblem(format: TextFormat, value: string): { readonly problem: string; readonly allowed: string } | null {
   if (hasControlCharacter(value)) return { problem: 'has a control character', allowed: 'printable text' }
+  const problem = wrongForm(format, value)
+  return problem === null ? null : { problem, allowed: ALLOWED_TEXTS[format] }
+}
+
+function wrongForm(format: TextFormat, value: string): string | null {
   switch (format) {
     case 'text':
     case 'path':
       return null
     case 'listen-host':
-      return isListenHost(value)
-        ? null
-        : { problem: 'neither an IP address nor a host name', allowed: 'e.g. 0.0.0.0, 127.0.0.1, :: or localhost' }
+      return isListenHost(value) ? null : 'neither an IP address nor a host name'
     case 'shared-secret':
-      return value.length >= MIN_SECRET_CHARACTERS
-        ? null
-        : { problem: 'too short for a shared secret', allowed: `${MIN_SECRET_CHARACTERS} characters or more` }
+      return value.length >= MIN_SECRET_CHARACTERS ? null : 'too short for a shared secret'
     case 'http-url':
-      return isHttpUrl(value) ? null : { problem: 'not an http URL', allowed: 'https://… or http://…' }
+      return isHttpUrl(value) ? null : 'not an http URL'
     case 'link-url':
-      return isHttpUrl(value) && !value.includes('#')
-        ? null
-        : { problem: 'not an http URL without fragment', allowed: 'https://… or http://… without #' }
+      return isHttpUrl(value) && !value.includes('#') ? null : 'not an http URL without fragment'
     case 'issuer':
-      return isIssuer(value)
-        ? null
-        : { problem: 'neither a URL nor a host name', allowed: 'the `iss` of your tokens, e.g. https://id.example' }
+      return isIssuer(value) ? null : 'neither a URL nor a host name'
     case 'secure-url':
-      return isSecureUrl(value)
-        ? null
-        : {
-            problem: 'neither an https URL nor one of this host',
-            allowed: 'https://…, or http://… on localhost, 127.0.0.1 or [::1]',
-          }
+      return isSecureUrl(value) ? null : 'neither an https URL nor one of this host'
     case 'storage-url':
-      return isStorageUrl(value) ? null : { problem: 'not a storage URL', allowed: 'sqlite:<path> or postgres://…' }
+      return isStorageUrl(value) ? null : 'not a storage URL'
     case 'blobs-url':
-      return isBlobsUrl(value)
-        ? null
-        : {
-            problem: 'not a blob store URL',
-            allowed: 'file:<path> or s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]',
-          }
+      return isBlobsUrl(value) ? null : 'not a blob store URL'
     case 'bus-url':
-      return value === 'memory:' || (value.startsWith('redis:') && isUrlWith(value, 'redis:'))
-        ? null
-        : { problem: 'not a bus URL', allowed: 'memory:' }
+      return value === 'memory:' || (value.startsWith('redis:') && isUrlWith(value, 'redis:')) ? null : 'not a bus URL'
   }
 }
 

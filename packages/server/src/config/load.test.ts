@@ -183,9 +183,18 @@ describe('problems', () => {
       'relay.toml:5: [sever]: unknown section, the nearest known one is [server] (got sever, allowed [server])',
       'relay.toml:2: [server].port: not an integer (got "x", allowed 1 to 65535, 0 = free port)',
       'RELAY_COMMIT_DELAY_MS: [storage].commit_delay_ms: out of range (got 51, allowed 1 to 50, 0 = at once)',
-      'default: [auth].issuer: not set (got nothing, allowed a value here or in RELAY_JWT_ISSUER)',
+      'default: [auth].issuer: not set, and the relay needs a value (got nothing, allowed the `iss` of your tokens, e.g. https://id.example; in the file or in RELAY_JWT_ISSUER)',
       '--tenancy: [tenancy].mode: not one of the choices (got both, allowed dedicated, shared)',
       'relay.toml:9: [log].level: not one of the choices (got "loud", allowed debug, info, warn, error)',
+    ])
+  })
+
+  it('[CFG-5] an empty value of a key that needs one is told from a missing key, with its line and the values there are', () => {
+    const env = { RELAY_JWT_ISSUER: '', RELAY_JWT_JWKS_URL: '' }
+    expect(lines({ file: '[server]\nhost = ""\n\n[auth]\nissuer = ""\n', env })).toEqual([
+      'relay.toml:2: [server].host: empty, and the relay needs a value (got "", allowed e.g. 0.0.0.0, 127.0.0.1, :: or localhost)',
+      'relay.toml:5: [auth].issuer: empty, and the relay needs a value (got "", allowed the `iss` of your tokens, e.g. https://id.example)',
+      'default: [auth].jwks_url: not set, and the relay needs a value (got nothing, allowed https://… or http://…; in the file or in RELAY_JWT_JWKS_URL)',
     ])
   })
 

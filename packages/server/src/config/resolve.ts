@@ -1,16 +1,19 @@
 import { join } from 'node:path'
+import { ALLOWED_TEXTS } from './addresses.ts'
 import { camelCase, type Config } from './config.ts'
 import { CONTRADICTIONS } from './contradictions.ts'
 import type { Given } from './given.ts'
 import { type Problem, shown } from './problem.ts'
 import { CONFIG_KEYS, type KeyEntry } from './schema.ts'
-import { type ConfigValue, readValue } from './values.ts'
+import { allowedValues, type ConfigValue, readValue } from './values.ts'
 
 /** The effective value of one key and its source. An unlimited 0 is still 0. */
 export interface Setting {
   readonly entry: KeyEntry
   readonly value: ConfigValue
   readonly source: string
+  /** Line of the file, where it is known. */
+  readonly line?: number
   readonly kind: Given['kind']
 }
 
@@ -50,15 +53,24 @@ function decide(entry: KeyEntry, given: readonly Given[], problems: Problem[], b
       })
       bad.add(entry.label)
     } else if (effective === null) {
-      effective = { entry, value: reading.value, source: candidate.source, kind: candidate.kind }
+      const { source, line, kind } = candidate
+      effective = { entry, value: reading.value, source, ...(line !== undefined && { line }), kind }
     }
   }
   effective ??= { entry, value: entry.key.default, source: 'default', kind: 'default' }
   if (effective.value === null && entry.key.required === true && !bad.has(entry.label) && fileIsKnown) {
-    problems.push({ ...place(effective), problem: 'not set', allowed: `a value here or in ${entry.key.env}` })
+    problems.push({ ...place(effective), ...missing(effective) })
     bad.add(entry.label)
   }
   return effective
+}
+
+/** What is wrong with a required key that has no value: nobody gave one, or an empty one was given. */
+function missing({ entry, kind }: Setting): Pick<Problem, 'problem' | 'got' | 'allowed'> {
+  const { key } = entry
+  const allowed = key.kind === 'text' ? ALLOWED_TEXTS[key.format] : allowedValues(key)
+  if (kind !== 'default') return { problem: 'empty, and the relay needs a value', got: '""', allowed }
+  return { problem: 'not set, and the relay needs a value', got: 'nothing', allowed: `${allowed}; in the file or in ${key.env}` }
 }
 
 /** A contradiction with a value that is invalid by itself is not reported. [CFG-6] */
@@ -70,11 +82,12 @@ function contradictions(config: Config, settings: readonly Setting[], bad: Reado
   })
 }
 
-function place(setting: Setting): Pick<Problem, 'source' | 'subject' | 'got'> {
+function place(setting: Setting): Pick<Problem, 'source' | 'line' | 'subject' | 'got'> {
   // A default is public, also the default of a secret.
   const isDefault = setting.kind === 'default' && setting.value !== null
   return {
     source: setting.source,
+    ...(setting.line !== undefined && { line: setting.line }),
     subject: setting.entry.label,
     got: isDefault ? String(setting.value) : shown(setting.entry, setting.value),
   }
