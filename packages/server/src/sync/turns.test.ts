@@ -46,8 +46,8 @@ function alwaysBusy(processor: Processor, everybody: readonly Piece[], untilMs: 
 
 const ms = fc.double({ min: 1, max: 8, noNaN: true })
 
-describe('turns at a processor', () => {
-  it('[WS-12] gives workspaces that always have work equal shares, however many connections and whatever turns each has', () => {
+describe('sharing a processor between workspaces', () => {
+  it('[WS-12] workspaces that always have work get equal shares, whatever their number of connections and length of turns', () => {
     const workspace = fc.record({ connections: fc.integer({ min: 1, max: 12 }), tookMs: ms })
     fc.assert(
       fc.property(fc.array(workspace, { minLength: 2, maxLength: 6 }), (workspaces) => {
@@ -65,7 +65,7 @@ describe('turns at a processor', () => {
     )
   })
 
-  it('[WS-12] gives the connections of one workspace equal shares', () => {
+  it('[WS-12] connections of one workspace get equal shares', () => {
     fc.assert(
       fc.property(fc.array(ms, { minLength: 2, maxLength: 5 }), (costs) => {
         const processor = new Processor()
@@ -81,7 +81,7 @@ describe('turns at a processor', () => {
     )
   })
 
-  it('[WS-12] starves nobody: whoever waits is taken, whatever it owes and whoever comes meanwhile', () => {
+  it('[WS-12] a waiting turn is always taken at some time, whatever it owes and whoever arrives meanwhile', () => {
     const others = fc.array(fc.record({ tookMs: ms, estimateMs: ms }), { minLength: 1, maxLength: 20 })
     fc.assert(
       fc.property(others, fc.double({ min: 0, max: 5_000, noNaN: true }), (given, owedMs) => {
@@ -101,7 +101,7 @@ describe('turns at a processor', () => {
     )
   })
 
-  it('[WS-12] lets a workspace that uses little wait for no more than the turn under way, whoever else is busy', () => {
+  it('[WS-12] a workspace that uses little waits at most for the running turn, however busy the others are', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 }), ms, (workspaces, connections, tookMs) => {
         const processor = new Processor()
@@ -122,7 +122,7 @@ describe('turns at a processor', () => {
     )
   })
 
-  it('[WS-12] rests only when nothing waits, and lets a workspace that is alone have everything', () => {
+  it('[WS-12] the processor is idle only when no turn waits, and a single workspace gets all of it', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ workspace: fc.nat(3), tookMs: ms }), { maxLength: 60 }), (given) => {
         const processor = new Processor()
@@ -137,7 +137,7 @@ describe('turns at a processor', () => {
     )
   })
 
-  it('[WS-11] keeps the turns of one connection in their order', () => {
+  it('[WS-11] turns of one connection stay in order', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ connection: fc.integer({ min: 1, max: 3 }), tookMs: ms }), { maxLength: 40 }), (given) => {
         const turns = new Turns<number>()
@@ -151,7 +151,7 @@ describe('turns at a processor', () => {
     )
   })
 
-  it('[WS-12] a debt halves every second and is forgotten in the end; nothing makes it negative', () => {
+  it('[WS-12] a debt halves every second until it is forgotten, and is never negative', () => {
     const turns = new Turns<null>()
     turns.charge('w', 1, 800, 0)
     expect([turns.workspaceOwesMs('w', 1_000), turns.connectionOwesMs(1, 3_000)]).toEqual([400, 100])
@@ -162,13 +162,13 @@ describe('turns at a processor', () => {
     expect(turns.connectionOwesMs(1, 60_000)).toBe(0)
   })
 
-  it('[WS-12] charges the estimate at once, so that many turns taken together are not all free', () => {
+  it('[WS-12] taking a turn charges its estimate at once, so that many turns taken together are not all free', () => {
     const turns = new Turns<null>()
     for (const workspaceId of ['a', 'a', 'a', 'b']) turns.add({ workspaceId, connection: 1, estimateMs: 100, work: null })
     expect([0, 0, 0, 0].map(() => turns.take(0)?.workspaceId)).toEqual(['a', 'b', 'a', 'a'])
   })
 
-  it('[WS-12] a connection that comes back under another number finds the debt of its workspace', () => {
+  it('[WS-12] a connection that returns under another number finds the debt of its workspace', () => {
     const turns = new Turns<null>()
     turns.charge('noisy', 1, 2_000, 0)
     turns.add({ workspaceId: 'noisy', connection: 2, estimateMs: 1, work: null })
@@ -176,7 +176,7 @@ describe('turns at a processor', () => {
     expect(turns.take(10)?.workspaceId).toBe('quiet')
   })
 
-  it('[WS-12] what a workspace used of other processors counts here, and is not told to them again', () => {
+  it('[WS-12] time used on other processors adds to the debt here, and is not reported back to them', () => {
     const [one, other] = [new Turns<null>(), new Turns<null>()]
     one.charge('noisy', 1, 500, 0)
     other.spentElsewhere(one.takeSpent(), 0)

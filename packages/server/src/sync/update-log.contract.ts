@@ -28,7 +28,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
     })
     afterAll(() => store[Symbol.asyncDispose]())
 
-    it('[LIFE-1] [LIFE-3] appended records are there after a restart, with actor, time and bytes', async () => {
+    it('[LIFE-1] [LIFE-3] appended records survive a restart with actor, time and bytes', async () => {
       const { key } = await newDocument()
       const records = [
         { key, afterSeq: 0, actor: 'ada', atMs: 10, update: update(1, 2, 3) },
@@ -63,7 +63,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       }
     })
 
-    it('[LIFE-8] a deleted document among others is told so and the others are appended', async () => {
+    it('[LIFE-8] an append to a deleted document answers gone, and other documents of the same call are appended', async () => {
       const [gone, kept] = [await newDocument(), await newDocument()]
       await store.documents.remove(gone, gone.key, 1)
       const outcomes = await store.updates.append([
@@ -76,7 +76,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect(await store.updates.append([])).toEqual([])
     })
 
-    it('[LIFE-5] [LIFE-26] a record that does not follow the end of the log is a conflict and is not stored', async () => {
+    it('[LIFE-5] [LIFE-26] a record that does not follow the end of the log answers conflict and is not stored', async () => {
       const [behind, ahead, sound] = [await newDocument(), await newDocument(), await newDocument()]
       await store.updates.append([record(behind.key, 0, 1), record(behind.key, 1, 2)])
       const outcomes = await store.updates.append([
@@ -90,7 +90,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(ahead.key)).records).toEqual([])
     })
 
-    it('[LIFE-5] records of a room that was reset and of the one loaded anew are told apart in one commit', async () => {
+    it('[LIFE-5] in one call records of a reset room answer conflict and those of the reloaded room are appended', async () => {
       const { key } = await newDocument()
       const reset = [record(key, 1, 2), record(key, 2, 3)]
       const anew = [record(key, 0, 4), record(key, 1, 5)]
@@ -103,7 +103,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(key)).records.map((r) => r.update)).toEqual([update(4), update(5)])
     })
 
-    it('[LIFE-26] of two writers that follow the same sequence at once exactly one appends', async () => {
+    it('[LIFE-26] of two simultaneous writers at one sequence exactly one appends', async () => {
       const { key } = await newDocument()
       const both = await Promise.all([1, 2].map((n) => store.updates.append([record(key, 0, n), record(key, 1, n)])))
       expect(both.map((outcomes) => outcomes.map(({ kind }) => kind)).sort()).toEqual([
@@ -113,14 +113,14 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect(seqsOf((await loaded(key)).records)).toEqual([1, 2])
     })
 
-    it('[LIFE-11] an append puts the log ahead of the body', async () => {
+    it('[LIFE-11] an append makes the log newer than the body', async () => {
       const document = await newDocument()
       await store.updates.append([record(document.key, 0, 1)])
       const state = await store.documents.state(document)
       expect(state).toEqual({ kind: 'document', head: { ...document, lastSeq: 1, coveredSeq: 0, bodyAhead: true } })
     })
 
-    it('[LIFE-15] [YDOC-8] of two rooms that catch up with one cold write exactly one appends it', async () => {
+    it('[LIFE-15] [YDOC-8] of two rooms that catch up with the same cold write exactly one appends it', async () => {
       const document = await newDocument()
       const catchUp = { version: 1 }
       const both = await Promise.all([1, 2].map((n) => store.updates.append([{ ...record(document.key, 0, n), catchUp }])))
@@ -129,7 +129,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect((await loaded(document.key)).records).toHaveLength(1)
     })
 
-    it('[LIFE-15] a catch-up loses against a newer version and keeps its place among other records', async () => {
+    it('[LIFE-15] a catch-up with an older version than the stored one answers conflict, a current one is appended in order', async () => {
       const document = await newDocument()
       const { key } = document
       written(await store.documents.write(change(document, '{"b":1}')))
@@ -145,7 +145,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       expect(await store.updates.append([{ ...record(key, 2, 5), catchUp: { version: 2 } }])).toEqual([{ kind: 'gone' }])
     })
 
-    it('[LIFE-25] what follows a sequence can be read', async () => {
+    it('[LIFE-25] the records after a sequence can be read', async () => {
       const { key } = await newDocument()
       await store.updates.append([record(key, 0, 1), record(key, 1, 2), record(key, 2, 3)])
       expect(seqsOf(await store.updates.after(key, 0))).toEqual([1, 2, 3])
@@ -162,7 +162,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
         throughSeq,
       })
 
-      it('[LIFE-7] a snapshot takes the place of what it holds; the previous one and its rows stay', async () => {
+      it('[LIFE-7] loading returns the newest snapshot and later records; the records since the previous snapshot stay readable', async () => {
         const { key } = await newDocument()
         await store.updates.append([1, 2, 3].map((n) => record(key, n - 1, n)))
         expect(await store.updates.compact(key, snapshot(2))).toBe('stored')
@@ -181,7 +181,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
         expect((await loaded(key)).records).toEqual([expect.objectContaining({ seq: 5 })])
       })
 
-      it('[LIFE-7] an older or equal snapshot changes nothing, one beyond the log is refused', async () => {
+      it('[LIFE-7] an older or equal snapshot changes nothing, one beyond the end of the log is refused', async () => {
         const { key } = await newDocument()
         await store.updates.append([1, 2, 3].map((n) => record(key, n - 1, n)))
         await store.updates.compact(key, snapshot(2))
@@ -192,7 +192,7 @@ export function describeUpdateLogContract(name: string, open: () => Promise<Open
       })
     })
 
-    it('[YDOC-11] [WS-61] a rebuilt log starts anew behind the old one, with a lineage of its own', async () => {
+    it('[YDOC-11] [WS-61] a rebuilt log continues after the old one with a new lineage', async () => {
       const document = await newDocument()
       const lineageNow = async () => {
         const state = await store.documents.state(document)

@@ -19,7 +19,7 @@ function same(a: DocumentBody, b: DocumentBody): void {
   if (!equalJson(value(a), value(b))) expect(value(a)).toEqual(value(b))
 }
 
-describe('laws of the binding', () => {
+describe('laws of the binding between the live document and the body', () => {
   it('[YDOC-1] [BODY-2] [BODY-7] a seeded document projects to the body it was seeded with', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
@@ -29,7 +29,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[LIFE-13] [LIFE-14] alone, reconciling is exact', () => {
+  it('[LIFE-13] [LIFE-14] reconciling a live document that nobody else edits makes it project to exactly the wanted body', () => {
     fc.assert(
       fc.property(documentBody, documentBody, documentBody, (a, b, c) => {
         const ydoc = liveDocument(a)
@@ -44,7 +44,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[YDOC-8] [LIFE-15] a state that lacks a stored body is brought up to it by edits', () => {
+  it('[YDOC-8] [LIFE-15] catching up an older live state with a newer stored body makes it, and every replica, project to that body', () => {
     fc.assert(
       fc.property(documentBody, documentBody, (a, b) => {
         const ydoc = liveDocument(a)
@@ -58,7 +58,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[YDOC-9] two nodes that seed one body produce the same bytes', () => {
+  it('[YDOC-9] two nodes that seed the same body produce identical bytes', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
         const updates = [new Y.Doc(), new Y.Doc()].map((ydoc) => {
@@ -71,7 +71,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[LIFE-14] two replicas that reconcile different edits become equal and keep what either side added', () => {
+  it('[LIFE-14] two replicas that reconcile different edits converge and keep what each side added', () => {
     fc.assert(
       fc.property(documentBody, documentBody, documentBody, (a, b, c) => {
         const [left, right] = [liveDocument(a), liveDocument(a)]
@@ -91,7 +91,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[LIFE-14] edits on a document that moved on leave what others changed elsewhere', () => {
+  it('[LIFE-14] reconciling an edit of an older body keeps what other clients changed meanwhile', () => {
     fc.assert(
       fc.property(documentBody, documentBody, documentBody, (a, b, c) => {
         const ydoc = liveDocument(a)
@@ -106,7 +106,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[YDOC-4] projecting never writes', () => {
+  it('[YDOC-4] projecting a live document writes nothing to it', () => {
     fc.assert(
       fc.property(documentBody, documentBody, (a, b) => {
         const ydoc = liveDocument(a)
@@ -122,7 +122,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[LIFE-9] a projection with a memory says what one without says, and keeps what did not change', () => {
+  it('[LIFE-9] a cached projection equals an uncached one, and projecting again without a change returns the same object', () => {
     fc.assert(
       fc.property(fc.array(documentBody, { minLength: 2, maxLength: 5 }), fc.boolean(), (bodies, fresh) => {
         const ydoc = liveDocument(bodies[0] as DocumentBody)
@@ -142,7 +142,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[LIFE-12] what any live content projects to is a body that reads back the same and stays as it is', () => {
+  it('[LIFE-12] after random client edits the projected body is written and read back without a change', () => {
     fc.assert(
       fc.property(documentBody, fc.array(clientEdit, { maxLength: 12 }), (body, edits) => {
         const ydoc = liveDocument(body)
@@ -168,7 +168,7 @@ describe('laws of the binding', () => {
     )
   })
 
-  it('[YDOC-3] reconciling with nothing changed writes nothing', () => {
+  it('[YDOC-3] reconciling two equal bodies writes nothing', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
         const ydoc = liveDocument(body)

@@ -27,8 +27,8 @@ function shapeIds(ydoc: Y.Doc, pageId = 'p') {
     ?.shapes.map((shape) => shape.id)
 }
 
-describe('project', () => {
-  it('[YDOC-1] each root holds the content of its counterpart as plain values', () => {
+describe('projecting a live document to a body', () => {
+  it('[YDOC-1] each shared root of the live document holds its part of the body as plain values', () => {
     const ydoc = liveDocument(SAMPLE)
     expect(ydoc.getMap('metadata').toJSON()).toEqual({ title: 'Plan', tags: ['a'], citationStyle: 'apa' })
     expect(ydoc.getMap('canvasPages').toJSON()).toEqual({ p: { id: 'p', name: 'p' }, q: { id: 'q', name: 'q' } })
@@ -48,7 +48,7 @@ describe('project', () => {
     ])
   })
 
-  it('[YDOC-1] live changes of every root reach the body', () => {
+  it('[YDOC-1] a live change of any shared root appears in the projected body', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('metadata').set('title', 'New')
     ydoc.getMap('metadata').set('tags', ['b'])
@@ -66,7 +66,7 @@ describe('project', () => {
     })
   })
 
-  it('[YDOC-2] a nested Y type is read as its JSON value and left as it is', () => {
+  it('[YDOC-2] a nested Y type is read as its JSON value and stays unchanged', () => {
     const ydoc = liveDocument(SAMPLE)
     const nested = new Y.Map<unknown>([
       ['id', 's4'],
@@ -82,7 +82,7 @@ describe('project', () => {
     expect(project(ydoc, base).canvas.pages[0]?.shapes.at(-1)?.value).toEqual({ id: 's4', points: [1, { x: 2 }, 3] })
   })
 
-  it('[YDOC-2] values that JSON has not are read as the nearest it has', () => {
+  it('[YDOC-2] live values that JSON cannot express are read as the nearest JSON value', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('shapes:p').set('s1', { id: 's1', big: 7n, none: undefined, endless: Infinity, bytes: new Uint8Array([1, 2]) })
     ydoc.getMap('shapes:p').set('s2', 'no shape')
@@ -92,7 +92,7 @@ describe('project', () => {
     ])
   })
 
-  it('[YDOC-4] repeated and unknown ids of an order are skipped and unlisted records appended by createdAt, then id', () => {
+  it('[YDOC-4] a live order skips repeated and unknown ids and appends unlisted records by createdAt, then by id', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getArray('canvasPageOrder').insert(0, ['q', 'ghost', 'q'])
     ydoc.getMap('canvasPages').set('z', { id: 'z', createdAt: 5 })
@@ -103,14 +103,14 @@ describe('project', () => {
     expect(Y.encodeStateAsUpdate(ydoc)).toEqual(before)
   })
 
-  it('[YDOC-4] [CANVAS-17] members of a live group are read directly after it wherever the order has them', () => {
+  it('[YDOC-4] [CANVAS-17] members of a live group are read directly after their group, wherever the order lists them', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('shapes:p').set('g', group('g', 's3', 's1'))
     ydoc.getArray('shapeOrder:p').insert(0, ['g'])
     expect(shapeIds(ydoc)).toEqual(['g', 's3', 's1', 's2'])
   })
 
-  it('[YDOC-5] a page list that is not empty is the list, an empty one leaves the stored list standing', () => {
+  it('[YDOC-5] a live page list replaces the stored list unless the live list is empty', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('canvasPages').delete('p')
     const shrunk = project(ydoc, SAMPLE)
@@ -122,14 +122,14 @@ describe('project', () => {
     expect(project(ydoc, SAMPLE).prose.pages.map((page) => page.id)).toEqual(['r', 't'])
   })
 
-  it('[YDOC-5] roots of a page that is not listed stay out of the body', () => {
+  it('[YDOC-5] a shared root of a page that is not in the page list stays out of the body', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('shapes:lost').set('s', rectangle('s'))
     ydoc.getXmlFragment('prose:lost').insert(0, [paragraph('lost')])
     expect(project(ydoc, SAMPLE)).toBe(SAMPLE)
   })
 
-  it('[YDOC-6] unknown roots and keys of metadata stay live and out of the body, body-only members out of the live document', () => {
+  it('[YDOC-6] unknown roots and metadata keys stay in the live document only, members unknown to it stay in the body only', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('metadata').set('theme', 'dark')
     ydoc.getMap('plugins').set('x', 1)
@@ -140,7 +140,7 @@ describe('project', () => {
     expect(ydoc.getMap('metadata').get('theme')).toBe('dark')
   })
 
-  it('[YDOC-13] what a client wrote outside the content model is shown healed and not altered', () => {
+  it('[YDOC-13] a node outside the content model is projected repaired and stays unchanged in the live document', () => {
     const ydoc = liveDocument(SAMPLE)
     const odd = new Y.XmlElement('widget')
     odd.insert(0, [paragraph('inside')])
@@ -150,7 +150,7 @@ describe('project', () => {
     expect(Y.encodeStateAsUpdate(ydoc)).toEqual(before)
   })
 
-  it('[YDOC-14] neither loading nor reading nor a client edit mints block ids', () => {
+  it('[YDOC-14] loading, reading and client edits add no block ids', () => {
     const ydoc = liveDocument(SAMPLE)
     textOf(ydoc, 'r', 0).insert(0, 'x')
     const next = project(ydoc, SAMPLE)
@@ -158,7 +158,7 @@ describe('project', () => {
     expect(ydoc.getXmlFragment('prose:r').toString()).not.toContain('id=')
   })
 
-  it('[BODY-9] stored HTML stays as it was PUT until that page changes live', () => {
+  it('[BODY-9] stored HTML of a page stays byte for byte until that page changes live', () => {
     const ydoc = liveDocument(SAMPLE)
     textOf(ydoc, 'r', 1).insert(3, '!')
     const first = project(ydoc, SAMPLE)
@@ -167,7 +167,7 @@ describe('project', () => {
     expect(project(ydoc, first).prose.pages[1]?.content).toBe('<p>now not <strong>canonical</strong></p>')
   })
 
-  it('[BODY-2] a page made live takes the form of its container', () => {
+  it('[BODY-2] a page that a client adds is stored as an array entry or a keyed entry, like the pages of its body', () => {
     for (const keyed of [false, true]) {
       const empty = bodyOf(keyed ? { pages: {}, richTextPages: { pages: {} } } : {})
       const ydoc = liveDocument(empty)
@@ -190,7 +190,7 @@ describe('project', () => {
     }
   })
 
-  it('[BODY-3] references and fields appear when a client adds the first entry', () => {
+  it('[BODY-3] the body gets references and fields when a client adds the first entry', () => {
     const bare = body({ pages: [], richTextPages: [], fields: { note: 1 } })
     const ydoc = liveDocument(bare)
     ydoc.getMap('metadata').set('citationStyle', 'apa')
@@ -203,7 +203,7 @@ describe('project', () => {
     })
   })
 
-  it('[BODY-7] members that the live document cannot carry stay with their record when it changes live', () => {
+  it('[BODY-7] __proto__ and constructor members, which the live document cannot hold, stay with their record when it changes live', () => {
     const shape = JSON.parse('{"id":"s","__proto__":{"a":1},"constructor":2,"deep":{"__proto__":3,"x":1}}') as JsonObject
     const base = body({ pages: [canvasPage('p', shape)] })
     const ydoc = liveDocument(base)
@@ -216,7 +216,7 @@ describe('project', () => {
     expect(project(ydoc, next)).toBe(next)
   })
 
-  it('[LIFE-9] a live record under another key or without id gets the id of its key', () => {
+  it('[LIFE-9] a live record with another id than its key, or with none, is projected with its key as id', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('shapes:p').set('s1', { id: 'other', x: 1 })
     ydoc.getMap('canvasPages').set('n', { name: 'N' })
@@ -225,7 +225,7 @@ describe('project', () => {
     expect(next.canvas.pages[2]?.members).toEqual({ id: 'n', name: 'N' })
   })
 
-  it('[LIFE-12] a part that nobody changed keeps its identity, and so does the whole', () => {
+  it('[LIFE-12] projecting returns the same objects for unchanged parts, and the same body when nothing changed', () => {
     const ydoc = liveDocument(SAMPLE)
     const cache = new ProjectionCache()
     expect(project(ydoc, SAMPLE, cache)).toBe(SAMPLE)
@@ -240,7 +240,7 @@ describe('project', () => {
     expect(project(ydoc, SAMPLE, cache)).toBe(SAMPLE)
   })
 
-  it('[YDOC-5] [LIFE-9] over an empty base a live document shows its own content alone', () => {
+  it('[YDOC-5] [LIFE-9] projected over an empty body, a live document yields only its own content', () => {
     const ydoc = liveDocument(SAMPLE)
     const client = replica(ydoc)
     exchange(ydoc, client)
@@ -253,7 +253,7 @@ describe('project', () => {
     expect(project(new Y.Doc(), EMPTY_BODY)).toBe(EMPTY_BODY)
   })
 
-  it('[LIFE-9] after a one-character edit projecting costs a small share of a full projection', () => {
+  it('[LIFE-9] projecting after an edit of one character costs a small share of a full projection', () => {
     const text = Array.from(
       { length: 1500 },
       (_, i) => `<p id="blk-${i}">Paragraph ${i} with <strong>some</strong> text in it.</p>`,
@@ -282,7 +282,7 @@ describe('project', () => {
     expect(full / small).toBeGreaterThan(10)
   })
 
-  it('[CONC-13] an edit of what a long live page reads as starts from the nodes that it reads as, and compares no others', () => {
+  it('[CONC-13] after one changed word the projection rebuilds one table row and still knows the live node of each row', () => {
     const cells = Array.from({ length: 400 }, (_, i) => `<tr><td><p id="blk-${i}">some words ${i}</p></td></tr>`).join('')
     const ydoc = liveDocument(body({ pages: [], richTextPages: [prosePage('r', `<table>${cells}</table>`)] }))
     const cache = new ProjectionCache()

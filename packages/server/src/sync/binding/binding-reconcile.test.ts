@@ -25,8 +25,8 @@ function content(ydoc: Y.Doc, base: DocumentBody) {
 
 const [A, B, C, D] = [rectangle('a'), rectangle('b'), rectangle('c'), rectangle('d')]
 
-describe('reconcile', () => {
-  it('[YDOC-2] entries are plain JSON and replaced whole', () => {
+describe('reconciling a live document with an edited body', () => {
+  it('[YDOC-2] a changed record replaces its whole live entry with plain JSON, not with Y types', () => {
     const before = shapesBody(A)
     const ydoc = liveDocument(before)
     reconcile(ydoc, before, shapesBody(rectangle('a', { style: { fill: 'red', list: [1] } })), 'relay')
@@ -35,7 +35,7 @@ describe('reconcile', () => {
     expect(entry).not.toBeInstanceOf(Y.AbstractType)
   })
 
-  it('[YDOC-3] [LIFE-13] only entries whose value changes are touched, in one transaction with its origin', () => {
+  it('[YDOC-3] [LIFE-13] reconciling writes only the entries whose value changed, in one transaction with the given origin', () => {
     const before = body({
       pages: [canvasPage('p', A, B), canvasPage('q', C)],
       richTextPages: [prosePage('r', '<p>x</p>')],
@@ -59,7 +59,7 @@ describe('reconcile', () => {
     expect([touched, origins]).toEqual([['shapes:p b'], ['me']])
   })
 
-  it('[YDOC-3] one moved shape is one deletion and one insertion', () => {
+  it('[YDOC-3] moving one shape deletes one entry of the order and inserts one', () => {
     const before = shapesBody(A, B, C, D)
     const ydoc = liveDocument(before)
     const deltas: unknown[] = []
@@ -68,7 +68,7 @@ describe('reconcile', () => {
     expect(deltas).toEqual([[{ retain: 1 }, { delete: 1 }, { retain: 2 }, { insert: ['b'] }]])
   })
 
-  it('[YDOC-3] a client that deletes an order and inserts it again in one transaction is read as the new order', () => {
+  it('[YDOC-3] an order that a client clears and fills again in one transaction is read as the new order', () => {
     const before = shapesBody(A, B, C)
     const ydoc = liveDocument(before)
     const client = replica(ydoc)
@@ -83,7 +83,7 @@ describe('reconcile', () => {
     expect(shapeIds(ydoc, before)).toEqual(['c', 'a', 'b', 'd'])
   })
 
-  it('[YDOC-4] repeats and unknown ids that a client left in an order are not cleaned up by an edit elsewhere', () => {
+  it('[YDOC-4] an edit of another record leaves repeated and unknown ids of an order as the client wrote them', () => {
     const before = shapesBody(A, B, C)
     const ydoc = liveDocument(before)
     ydoc.getArray('shapeOrder:p').insert(3, ['ghost', 'a'])
@@ -93,7 +93,7 @@ describe('reconcile', () => {
     expect(ydoc.getArray('shapeOrder:p').toArray()).toContain('ghost')
   })
 
-  it('[CANVAS-17] [BODY-4] members of a group are not named by the live order', () => {
+  it('[CANVAS-17] [BODY-4] the live order lists a group but not its members', () => {
     const before = shapesBody(A, B, C)
     const after = shapesBody(A, group('g', 'c', 'b'), B, C)
     const ydoc = liveDocument(before)
@@ -104,7 +104,7 @@ describe('reconcile', () => {
     expect(ydoc.getArray('shapeOrder:p').toArray()).toEqual(['a', 'b', 'c'])
   })
 
-  it('[CANVAS-17] reordering a page writes no members of groups into its live order', () => {
+  it('[CANVAS-17] reordering a page writes no group members into its live order', () => {
     const before = shapesBody(A, group('g', 'c'), C, B)
     const after = shapesBody(group('g', 'c'), C, B, A)
     const ydoc = liveDocument(before)
@@ -115,7 +115,7 @@ describe('reconcile', () => {
     expect(shapeIds(ydoc, after)).toEqual(['g', 'c', 'b', 'a', 'live', 'n'])
   })
 
-  it('[LIFE-14] a shape deleted live stays gone, one changed live elsewhere keeps that change', () => {
+  it('[LIFE-14] an edit neither restores a shape deleted live nor undoes a live change of a shape that the edit leaves alone', () => {
     const before = shapesBody(A, B, C)
     const ydoc = liveDocument(before)
     ydoc.getMap('shapes:p').delete('a')
@@ -130,7 +130,7 @@ describe('reconcile', () => {
     ])
   })
 
-  it('[LIFE-14] a page deleted live stays gone with what the edit did on it', () => {
+  it('[LIFE-14] an edit does not restore a page deleted live, and what it added to that page is dropped', () => {
     const before = body({
       pages: [canvasPage('p', A), canvasPage('q', B)],
       richTextPages: [prosePage('r', '<p>x</p>'), prosePage('s', '')],
@@ -148,7 +148,7 @@ describe('reconcile', () => {
     expect(ydoc.getMap('shapes:p').has('c')).toBe(false)
   })
 
-  it('[LIFE-14] a container that a PUT lacks counts as emptied', () => {
+  it('[LIFE-14] a PUT without a container empties it, except for what a client added meanwhile', () => {
     const before = body({
       pages: [canvasPage('p', A)],
       richTextPages: [prosePage('r', '<p>x</p>')],
@@ -167,7 +167,7 @@ describe('reconcile', () => {
     })
   })
 
-  it('[LIFE-14] a page that a client and the PUT both add has the blocks of both, those of either once', () => {
+  it('[LIFE-14] a page added both by a client and by a PUT keeps the blocks of both, and shared blocks once', () => {
     const before = proseBody('<p>x</p>')
     const added = prosePage('n', '<p>both</p><p>mine</p><p>end</p>')
     const after = body({ richTextPages: [prosePage('r', '<p>x</p>'), added] })
@@ -179,7 +179,7 @@ describe('reconcile', () => {
     expect(page.match(/<p>\w+<\/p>/g)?.sort()).toEqual(['<p>both</p>', '<p>end</p>', '<p>mine</p>', '<p>theirs</p>'])
   })
 
-  it('[YDOC-5] a page id that is used again starts with what the edit says', () => {
+  it('[YDOC-5] adding a page under a page id used before starts with the content of the edit, not with the old content', () => {
     const [full, none] = [shapesBody(A, B), body({ pages: [canvasPage('other')] })]
     const ydoc = liveDocument(full)
     reconcile(ydoc, full, none, 'relay')
@@ -189,7 +189,7 @@ describe('reconcile', () => {
     expect(written(project(ydoc, again))).toEqual(written(again))
   })
 
-  it('[LIFE-14] [PROSE-54] typing in a block that an edit did not touch keeps every character', () => {
+  it('[LIFE-14] [PROSE-54] typing in a block that an edit leaves alone keeps every typed character', () => {
     const words = fc
       .string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 8 })
       .map((text) => text.replaceAll(/[<>&\s]/g, '_'))
@@ -226,7 +226,7 @@ describe('reconcile', () => {
     )
   })
 
-  it('[LIFE-14] inside a changed text block the common beginning and end are kept', () => {
+  it('[LIFE-14] an edit of a text block keeps the live characters of its unchanged beginning and end', () => {
     const [before, after] = [proseBody('<p>The quick fox jumps</p>'), proseBody('<p>The slow red fox jumps</p>')]
     const ydoc = liveDocument(before)
     const client = replica(ydoc)
@@ -237,7 +237,7 @@ describe('reconcile', () => {
     expect(content(ydoc, after)).toBe('<p>&gt; The slow red fox jumps far</p>')
   })
 
-  it('[YDOC-13] HTML outside the content model is written live as the model allows and kept in the body as PUT', () => {
+  it('[YDOC-13] a PUT with HTML outside the content model is repaired in the live document and kept unchanged in the body', () => {
     const put = proseBody('<li>item</li><p>text<h2>heading</h2><script>x</script>')
     const before = proseBody('<p>old</p>')
     const ydoc = liveDocument(before)
@@ -251,7 +251,7 @@ describe('reconcile', () => {
     expect(ydoc.getXmlFragment('prose:r').toString()).not.toContain('script')
   })
 
-  it('[YDOC-14] an edit that carries no block ids adds none', () => {
+  it('[YDOC-14] an edit without block ids adds none to the live document', () => {
     const [before, after] = [proseBody('<p>a</p>'), proseBody('<p>a</p><p id="blk-kept">b</p><p>c</p>')]
     const ydoc = liveDocument(before)
     reconcile(ydoc, before, after, 'relay')
@@ -263,7 +263,7 @@ describe('reconcile', () => {
     ).toEqual([undefined, 'blk-kept', undefined])
   })
 
-  it('[YDOC-1] [BODY-10] title, tags and citation style follow the body, and what the body lacks is taken away', () => {
+  it('[YDOC-1] [BODY-10] live title, tags and citation style follow the body, and those the body lacks are removed', () => {
     const before = body({ name: 'A', tags: ['x'], references: { items: {}, itemOrder: [], style: 'apa' } })
     const after = body({ title: 'B', references: { items: {}, itemOrder: [], style: 'own' } })
     const ydoc = liveDocument(before)
@@ -273,10 +273,10 @@ describe('reconcile', () => {
   })
 })
 
-describe('titles of a live document', () => {
+describe('title of a live document', () => {
   const stored = body({ name: 'Stored', tags: ['s'] })
 
-  it('[YDOC-7] a live title becomes every title member of the body, live tags its tags', () => {
+  it('[YDOC-7] a live title becomes both title members of the body, and live tags its tags', () => {
     const base = body({ name: 'Stored', title: 'Stored', tags: ['s'] })
     const ydoc = liveDocument(base)
     ydoc.getMap('metadata').set('title', 'Live')
@@ -285,7 +285,7 @@ describe('titles of a live document', () => {
     expect(written(project(ydoc, base))).toMatchObject({ name: 'Live', title: 'Live', tags: ['l', 'm'] })
   })
 
-  it('[YDOC-7] a live title older than the last change made elsewhere is put back with the time of that change', () => {
+  it('[YDOC-7] a live title older than the stored change is replaced by the stored title with the stored time', () => {
     const ydoc = liveDocument(stored)
     const metadata = ydoc.getMap('metadata')
     metadata.set('title', 'Old')
@@ -296,7 +296,7 @@ describe('titles of a live document', () => {
     expect(refuseStaleTitle(ydoc, stored, 100, 'relay')).toBe(false)
   })
 
-  it('[YDOC-7] a live title of the same time or later stands', () => {
+  it('[YDOC-7] a live title as new as the stored change, or newer, is kept', () => {
     const ydoc = liveDocument(stored)
     ydoc.getMap('metadata').set('title', 'Live')
     ydoc.getMap('metadata').set('updatedAt', 100)
@@ -305,8 +305,8 @@ describe('titles of a live document', () => {
   })
 })
 
-describe('catchUp', () => {
-  it('[YDOC-8] clients that hold an older state merge with a newer stored body without doubled content', () => {
+describe('catching up with a newer stored body', () => {
+  it('[YDOC-8] clients with an older state merge with a newer stored body without doubled content', () => {
     const before = body({ name: 'A', pages: [canvasPage('p', A)], richTextPages: [prosePage('r', '<p>one</p><p>two</p>')] })
     const stored = body({
       name: 'B',
@@ -323,7 +323,7 @@ describe('catchUp', () => {
     expect(shapeIds(client, stored)).toEqual(['a', 'b'])
   })
 
-  it('[YDOC-8] what the stored body no longer has is taken out of the live document', () => {
+  it('[YDOC-8] content that the newer stored body lacks is removed from the live document', () => {
     const before = body({
       pages: [canvasPage('p', A), canvasPage('q', B)],
       references: { items: { k: {} }, itemOrder: ['k'], style: 'apa' },
@@ -336,10 +336,10 @@ describe('catchUp', () => {
   })
 })
 
-describe('orders', () => {
+describe('merging of orders', () => {
   const ids = fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { maxLength: 8 })
 
-  it('[YDOC-3] an order that nobody else moved becomes the wanted one with the fewest edits', () => {
+  it('[YDOC-3] an order that nobody else changed becomes the wanted order with the fewest deletions and insertions', () => {
     fc.assert(
       fc.property(ids, ids, (before, after) => {
         const target = mergeOrder(before, before, after, () => true)
@@ -363,7 +363,7 @@ describe('orders', () => {
     )
   })
 
-  it('[YDOC-3] [LIFE-14] ids that others moved, added or removed stay as they left them', () => {
+  it('[YDOC-3] [LIFE-14] ids that other clients moved, added or removed keep their place in a merged order', () => {
     expect(mergeOrder(['c', 'a', 'b'], ['a', 'b', 'c'], ['a', 'b', 'x', 'c'], () => true)).toEqual(['c', 'a', 'b', 'x'])
     expect(mergeOrder(['a', 'n', 'b'], ['a', 'b'], ['b', 'a'], () => true)).toHaveLength(3)
     expect(mergeOrder(['b'], ['a', 'b', 'c'], ['c', 'a', 'b'], (id) => id === 'b')).toEqual(['b'])
@@ -378,8 +378,8 @@ describe('orders', () => {
   })
 })
 
-describe('paragraphs of editors', () => {
-  it('[LIFE-14] blocks that a client added meanwhile stay', () => {
+describe('prose that a client edits beside a PUT', () => {
+  it('[LIFE-14] a block that a client added meanwhile survives an edit of its neighbour', () => {
     const [before, after] = [proseBody('<p>one</p><p>two</p>'), proseBody('<p>1</p><p>two</p>')]
     const ydoc = liveDocument(before)
     ydoc.getXmlFragment('prose:r').insert(1, [paragraph('mine', 'blk-mine')])

@@ -14,8 +14,8 @@ const SAMPLE = body({
   references: { items: { k: { id: 'k' } }, itemOrder: ['k'] },
 })
 
-describe('seed', () => {
-  it('[YDOC-9] a root is written under the client id drawn from its name and content', () => {
+describe('seeding a live document from a stored body', () => {
+  it('[YDOC-9] each root is seeded under a client id hashed from its name and content', () => {
     const digest = createHash('sha256').update('shapeOrder:p\u001f["a","b"]', 'utf8').digest()
     const expected = Number(digest.readBigUInt64LE(0) % 2n ** 53n)
     expect(seedClientId('shapeOrder:p', '["a","b"]')).toBe(expected)
@@ -27,7 +27,7 @@ describe('seed', () => {
     expect(ydoc.store.clients.size).toBe(roots.size)
   })
 
-  it('[YDOC-9] two nodes seed the same bytes in one update, and clients that get both have the content once', () => {
+  it('[YDOC-9] two nodes seed the same bytes in one update, and a client that receives both has the content once', () => {
     const [one, two] = [new Y.Doc(), new Y.Doc()]
     const updates = [one, two].map((ydoc) => updatesOf(ydoc, () => seed(ydoc, SAMPLE, 'relay', 40)))
     expect(updates[0]).toHaveLength(1)
@@ -39,7 +39,7 @@ describe('seed', () => {
     expect(client.getMap('metadata').toJSON()).toEqual({ title: 'Plan', createdAt: 12, updatedAt: 40 })
   })
 
-  it('[YDOC-9] only roots that never held anything are seeded; one that was emptied live stays empty', () => {
+  it('[YDOC-9] only roots without any history are seeded; a root that a client emptied stays empty', () => {
     const ydoc = liveDocument(SAMPLE)
     ydoc.getMap('references').delete('k')
     ydoc.getMap('shapes:p').clear()
@@ -50,7 +50,7 @@ describe('seed', () => {
     expect(project(reloaded, SAMPLE).prose.pages[0]?.content).toBe('<p></p>')
   })
 
-  it('[YDOC-9] a root that a client left out is seeded when the document is next written', () => {
+  it('[YDOC-9] a root that a client never wrote is seeded at the next write', () => {
     const ydoc = new Y.Doc()
     ydoc.getMap('canvasPages').set('p', { id: 'p', name: 'p' })
     ydoc.getArray('canvasPageOrder').insert(0, ['p'])
@@ -71,7 +71,7 @@ describe('seed', () => {
     expect(partial.getMap('shapes:p').size).toBe(2)
   })
 
-  it('[YDOC-9] [YDOC-5] pages that the live list does not have are not seeded', () => {
+  it('[YDOC-9] [YDOC-5] a page missing from the live page list is not seeded', () => {
     const ydoc = new Y.Doc()
     ydoc.getMap('canvasPages').set('mine', { id: 'mine' })
     ydoc.getMap('prosePages').set('mine', { id: 'mine' })
@@ -79,7 +79,7 @@ describe('seed', () => {
     expect([roots.has('shapes:p'), roots.has('prose:r'), roots.has('canvasPageOrder')]).toEqual([false, false, false])
   })
 
-  it('[YDOC-9] [YDOC-12] where the state has structs of the drawn id, and for every other edit, the own id of the document is used', () => {
+  it('[YDOC-9] [YDOC-12] the document writes under its own client id when the seed client id is taken, and for every edit after seeding', () => {
     const ydoc = new Y.Doc()
     const drawn = seedClientId('shapeOrder:p', '["a","b"]')
     const foreign = new Y.Doc()
@@ -96,7 +96,7 @@ describe('seed', () => {
     expect([...ydoc.store.clients.keys()].every((client) => known.has(client))).toBe(true)
   })
 
-  it('[YDOC-12] what the relay takes out of a document is collected', () => {
+  it('[YDOC-12] content that the relay removes from a live document is garbage-collected from its state', () => {
     const ydoc = liveDocument(SAMPLE)
     const full = Y.encodeStateAsUpdate(ydoc).length
     reconcile(ydoc, SAMPLE, body({ name: 'Plan', createdAt: 12, richTextPages: [prosePage('r', '<p>one</p>')] }), 'relay')
@@ -104,7 +104,7 @@ describe('seed', () => {
     expect(Buffer.from(Y.encodeStateAsUpdate(ydoc)).includes('blk-1')).toBe(false)
   })
 
-  it('[PROSE-9] a page that only holds an atom or an embedded group is seeded', () => {
+  it('[PROSE-9] a page that holds only an atom or an embedded group is seeded', () => {
     const atoms = body({
       richTextPages: [
         prosePage('math', '<p><span data-math-inline data-latex="x"></span></p>'),
@@ -116,7 +116,7 @@ describe('seed', () => {
     expect(['math', 'group', 'none'].map((id) => ydoc.getXmlFragment(`prose:${id}`).length)).toEqual([1, 1, 0])
   })
 
-  it('[YDOC-14] seeding keeps block ids and mints none', () => {
+  it('[YDOC-14] seeding keeps the stored block ids and adds none', () => {
     const ydoc = liveDocument(SAMPLE)
     expect(
       ydoc
@@ -127,7 +127,7 @@ describe('seed', () => {
   })
 })
 
-describe('removeDoubledProse', () => {
+describe('removing prose that an old client seeded twice', () => {
   function doubled(...texts: readonly string[]): Y.Doc {
     const ydoc = new Y.Doc()
     ydoc.getXmlFragment('prose:r').insert(
@@ -137,7 +137,7 @@ describe('removeDoubledProse', () => {
     return ydoc
   }
 
-  it('[YDOC-10] a second half that repeats the first exactly is taken away as one ordinary edit, once', () => {
+  it('[YDOC-10] a page whose second half repeats the first exactly loses that half in one ordinary update, once', () => {
     const ydoc = doubled('a', 'b', 'a', 'b')
     const client = replica(ydoc)
     expect(updatesOf(ydoc, () => removeDoubledProse(ydoc, 'relay'))).toHaveLength(1)
@@ -152,12 +152,12 @@ describe('removeDoubledProse', () => {
     ['fewer than four children', ['a', 'a']],
     ['an odd number', ['a', 'b', 'a', 'b', 'a']],
     ['halves that differ', ['a', 'b', 'a', 'c']],
-  ])('[YDOC-10] %s are left alone', (_, texts) => {
+  ])('[YDOC-10] doubled prose is not removed from a page with %s', (_, texts) => {
     const ydoc = doubled(...texts)
     expect(updatesOf(ydoc, () => removeDoubledProse(ydoc, 'relay'))).toEqual([])
   })
 
-  it('[YDOC-10] halves that differ in a mark or an attribute alone are left alone', () => {
+  it('[YDOC-10] a page whose halves differ only in a mark or an attribute is left unchanged', () => {
     const ydoc = doubled('a', 'b', 'a', 'b')
     textOf(ydoc, 'r', 2).format(0, 1, { bold: {} })
     expect(removeDoubledProse(ydoc, 'relay')).toBe(false)

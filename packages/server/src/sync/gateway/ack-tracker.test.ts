@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countOrdinal, dropKept, keepFrame, newAckTracker, settleThrough, takeAck } from './ack-tracker.ts'
 
-describe('ack tracker', () => {
-  it('[WS-40] refused messages are covered once everything below them is settled', () => {
+describe('tracking of acknowledgements', () => {
+  it('[WS-40] an ack covers a refused message once every earlier message is settled', () => {
     const acks = newAckTracker()
     const hand = (): void => keepFrame(acks, { ordinal: countOrdinal(acks), payload: new Uint8Array(3), order: acks.received })
     hand()
@@ -19,7 +19,7 @@ describe('ack tracker', () => {
     expect(acks.keptBytes).toBe(0)
   })
 
-  it('[C6] a dropped running frame no longer holds back what follows it', () => {
+  it('[C6] dropping the message that was running lets later messages be acknowledged', () => {
     const acks = newAckTracker()
     for (let at = 0; at < 2; at++) keepFrame(acks, { ordinal: countOrdinal(acks), payload: new Uint8Array(1), order: at })
     dropKept(acks, 1)
@@ -28,7 +28,7 @@ describe('ack tracker', () => {
     expect(takeAck(acks)).toBe(1)
   })
 
-  it('[WS-39] [WS-40] [WS-41] for any order of events acks rise and never cover what is outstanding', () => {
+  it('[WS-39] [WS-40] [WS-41] for any order of events acks rise and never cover an outstanding message', () => {
     const event = fc.oneof(fc.constant('hand' as const), fc.constant('refuse' as const), fc.nat(40))
     fc.assert(
       fc.property(fc.array(event, { maxLength: 80 }), (events) => {

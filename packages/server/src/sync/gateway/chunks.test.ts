@@ -12,8 +12,8 @@ const piece = (id: number, seq: number, total: number, payload = new Uint8Array(
   payload,
 })
 
-describe('chunks', () => {
-  it('[WS-35] any order and any repetition of the pieces gives the frame back', () => {
+describe('reassembling SYNC_CHUNK messages', () => {
+  it('[WS-35] pieces in any order and with any repetition reassemble the message', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 600 }),
@@ -45,7 +45,7 @@ describe('chunks', () => {
     ['total 65', piece(1, 0, 65)],
     ['seq = total', piece(1, 2, 2)],
     ['bytes', piece(1, 0, 2, new Uint8Array(CHUNK_LIMITS.bytes + 1))],
-  ])('[WS-36] %s is refused once, its remaining pieces are ignored', (_name, bad) => {
+  ])('[WS-36] a piece with invalid %s refuses its message once, and later pieces of it are ignored', (_name, bad) => {
     const box = newChunkBox()
     const shared = budget()
     expect(addChunk(box, shared, bad, 0)).toEqual({ kind: 'refused', fault: 'client' })
@@ -53,7 +53,7 @@ describe('chunks', () => {
     expect(shared.usedBytes).toBe(0)
   })
 
-  it('[WS-36] a fifth message in progress is refused, the four others go on', () => {
+  it('[WS-36] a fifth message in progress is refused, and the four others can complete', () => {
     const box = newChunkBox()
     const shared = budget()
     for (let id = 1; id <= 4; id++) expect(addChunk(box, shared, piece(id, 0, 2), 0).kind).toBe('waiting')
@@ -61,7 +61,7 @@ describe('chunks', () => {
     expect(addChunk(box, shared, piece(1, 1, 2), 0).kind).toBe('complete')
   })
 
-  it('[WS-36] a changed total restarts the id', () => {
+  it('[WS-36] a piece with another total restarts the message of its id', () => {
     const box = newChunkBox()
     const shared = budget()
     addChunk(box, shared, piece(1, 0, 2, Uint8Array.of(1)), 0)
@@ -72,7 +72,7 @@ describe('chunks', () => {
     expect(shared.usedBytes).toBe(0)
   })
 
-  it('[WS-36] a message without progress for 10 s expires; a repeated piece is no progress', () => {
+  it('[WS-36] a message without a new piece for 10 s expires; a repeated piece does not extend it', () => {
     const box = newChunkBox()
     const shared = budget()
     addChunk(box, shared, piece(1, 0, 2), 1_000)
@@ -83,7 +83,7 @@ describe('chunks', () => {
     expect([chunksExpired(box, 99_000), shared.usedBytes]).toEqual([false, 0])
   })
 
-  it('[W5] exceeding the limit of the process is not a fault of the client', () => {
+  it('[W5] a piece above the memory limit of the process is refused with fault process, not client', () => {
     const shared = budget(10)
     expect(addChunk(newChunkBox(), shared, piece(1, 0, 2), 0).kind).toBe('waiting')
     expect(addChunk(newChunkBox(), shared, piece(1, 0, 2), 0)).toEqual({ kind: 'refused', fault: 'process' })

@@ -6,14 +6,14 @@ import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
 const EDIT = syncFrame(2, Uint8Array.of(0, 0))
 const SETTINGS = { settings: { maxConnectionsPerWorkspace: null } }
 
-describe('DOC_EVENT', () => {
+describe('DOC_EVENT frames', () => {
   let bench: Bench
   beforeAll(async () => {
     bench = await startBench({ settings: { ...SETTINGS.settings, tenancy: { mode: 'shared' } } })
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-51] [PERM-8] goes exactly once to every connection whose caller may read, the actor included, and to nobody else', async () => {
+  it('[WS-51] [PERM-8] a DOC_EVENT goes exactly once to every connection whose caller may read, including the actor, and to no other', async () => {
     const head = headOf('d1', { sharedWith: [{ userId: 'sam', permission: 'view' }] })
     const owner = await bench.authed({ sub: 'ann', role: 'member' })
     const shared = await bench.authed({ sub: 'sam', role: 'member' })
@@ -27,7 +27,7 @@ describe('DOC_EVENT', () => {
     expect(all.map((client) => client.of(TAG.docEvent).length)).toEqual([1, 1, 1, 0, 0, 0])
   })
 
-  it('[WS-9] [PERM-7] carries the metadata each reader would get, with the own share alone at level view', async () => {
+  it('[WS-9] [PERM-7] a DOC_EVENT carries the metadata its reader may see: at level view only the share of that reader', async () => {
     const shares = [
       { userId: 'sam', permission: 'view' },
       { userId: 'tom', permission: 'edit' },
@@ -45,7 +45,7 @@ describe('DOC_EVENT', () => {
     expect(await tom.nextJson(TAG.docEvent)).toMatchObject({ metadata: { access: 'edit', sharedWith: shares } })
   })
 
-  it('[WS-9] an event without an actor names system, and deleted carries no metadata', async () => {
+  it('[WS-9] a DOC_EVENT without an actor names system, and a deleted event carries no metadata', async () => {
     const head = headOf('d3')
     const client = await bench.authed()
     const tombstone = { workspaceId: 'default', id: 'd3', deletedAtMs: 1, lastServerVersion: 1, ownerId: 'ann' }
@@ -53,7 +53,7 @@ describe('DOC_EVENT', () => {
     expect(await client.nextJson(TAG.docEvent)).toEqual({ eventType: 'deleted', docId: 'd3', userId: 'system' })
   })
 
-  it('[WS-53] to clients of the document it follows the sync frames of the same change', async () => {
+  it('[WS-53] a joined client receives the sync frames of a change before its DOC_EVENT', async () => {
     const head = bench.store.put(headOf('d4'))
     const client = await bench.joined('d4')
     const { room } = bench.workers.of('join').at(-1) ?? { room: 0 }
@@ -65,7 +65,7 @@ describe('DOC_EVENT', () => {
 })
 
 describe('rights of joined connections', () => {
-  it('[WS-54] [WS-51] [LIFE-23] a delete unbinds every joined connection with DOC_EVENT deleted; later writes get ERR_DELETED again', async () => {
+  it('[WS-54] [WS-51] [LIFE-23] deleting a document unbinds every joined connection with DOC_EVENT deleted, and later writes get ERR_DELETED', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     const client = await bench.joined('doc', { sub: 'sam', role: 'member' }, ['ack'])
@@ -94,7 +94,7 @@ describe('rights of joined connections', () => {
     expect(bench.rooms.isResident(head)).toBe(false)
   })
 
-  it('[WS-54] [PERM-2] a caller whose level falls below view is unbound with ERR_VIEW_FORBIDDEN, others stay', async () => {
+  it('[WS-54] [PERM-2] a caller whose level falls below view is unbound with ERR_VIEW_FORBIDDEN, other callers stay joined', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     const shared = await bench.joined('doc', { sub: 'sam', role: 'member' })
@@ -112,7 +112,7 @@ describe('rights of joined connections', () => {
     expect(shared.socket.readyState).toBe(shared.socket.OPEN)
   })
 
-  it('[WS-54] [PERM-2] a fall from edit to view counts from the next message on, and is never inherited by another document', async () => {
+  it('[WS-54] [PERM-2] a fall from edit to view applies to the next message, and does not apply to the next document joined', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     bench.store.put(headOf('own', { ownerId: 'sam' }))
@@ -131,7 +131,7 @@ describe('rights of joined connections', () => {
     expect(client.of(TAG.error)).toHaveLength(1)
   })
 
-  it('[PERM-2] when a share list changes during a join, the rights are decided again', async () => {
+  it('[PERM-2] a share list that changes during a join makes the gateway decide the rights again', async () => {
     await using bench = await startBench(SETTINGS)
     const head = bench.store.put(headOf('doc', { ownerId: 'ann', sharedWith: [{ userId: 'sam', permission: 'edit' }] }))
     bench.workers.openOutcome = 'hang'

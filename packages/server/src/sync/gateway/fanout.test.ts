@@ -12,8 +12,8 @@ const turn = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-describe('fan-out', () => {
-  it('[WS-31] the bytes of a turn are the frames of its updates in order; a sender gets all but its own', () => {
+describe('sending updates to the connections of a room', () => {
+  it('[WS-31] the updates of one turn are sent in order, and a sender gets all but its own', () => {
     fc.assert(
       fc.property(turn, (writes) => {
         const updates = writes.map(({ update }) => update)
@@ -31,7 +31,7 @@ describe('fan-out', () => {
   })
 
   it.each([0, 1, 125, 126, 127, 65_535, 65_536, 70_000])(
-    '[WS-8] a message of %i bytes is one unmasked binary frame',
+    '[WS-8] a message of %i bytes is sent as one unmasked binary frame',
     (length) => {
       const bytes = wireBytes(new Uint8Array(length).fill(7))
       expect(bytes[0]).toBe(0x82)
@@ -43,8 +43,8 @@ describe('fan-out', () => {
   )
 })
 
-describe('held updates', () => {
-  it('[WS-55] what was held for a slow socket is merged into one update that says the same', () => {
+describe('updates held for a slow socket', () => {
+  it('[WS-55] updates held for a slow socket are merged into one update with the same result', () => {
     const source = new Y.Doc()
     const held = newHeldUpdates()
     const text = source.getText('t')
@@ -63,7 +63,7 @@ describe('held updates', () => {
     expect(releaseHeld(held).updates).toEqual([])
   })
 
-  it('[WS-55] awareness is reduced to the newest state of each id', () => {
+  it('[WS-55] awareness held for a slow socket is reduced to the newest state of each client id', () => {
     const held = newHeldUpdates()
     const frame = (client: number, clock: number, state: string): Uint8Array => {
       const json = Buffer.from(state)

@@ -14,7 +14,7 @@ describe('AUTH', () => {
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-9] [WS-15] the string form and the object form both work', async () => {
+  it('[WS-9] [WS-15] AUTH accepts a token as a string and as an object', async () => {
     const plain = await bench.open()
     plain.auth(bench.issuer.token({ sub: 'bob', role: 'viewer' }))
     const base = { success: true, userId: 'bob', username: 'bob', role: 'viewer', maxMessageSize: 262_144 }
@@ -34,12 +34,12 @@ describe('AUTH', () => {
   })
 
   it.each([
-    ['not JSON', Buffer.from('{'), 'token malformed'],
+    ['invalid JSON', Buffer.from('{'), 'token malformed'],
     ['a number', Buffer.from('7'), 'token malformed'],
     ['an object without token', Buffer.from('{"features":[]}'), 'token malformed'],
-    ['features that are no list', Buffer.from('{"token":"x","features":"ack"}'), 'token malformed'],
-    ['no JWT', Buffer.from('"abc"'), 'token malformed'],
-  ])('[WS-16] [WS-60] %s is answered and closed with 4401', async (_name, payload, error) => {
+    ['features that are not a list', Buffer.from('{"token":"x","features":"ack"}'), 'token malformed'],
+    ['a string that is not a JWT', Buffer.from('"abc"'), 'token malformed'],
+  ])('[WS-16] [WS-60] AUTH with %s gets AUTH_RESPONSE and a close with 4401', async (_name, payload, error) => {
     const client = await bench.open()
     client.send(TAG.auth, payload)
     expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error })
@@ -52,14 +52,14 @@ describe('AUTH', () => {
     ['issuer mismatch', { claims: { iss: 'https://other.example' } }, 'token-invalid'],
     ['audience mismatch', { claims: { aud: 'other' } }, 'token-invalid'],
     ['missing claim sub', { claims: { sub: undefined } }, 'token-invalid'],
-  ] as const)('[WS-60] [WS-58] %s', async (error, options, word) => {
+  ] as const)('[WS-60] [WS-58] AUTH answers the error text: %s', async (error, options, word) => {
     const client = await bench.open()
     client.auth(bench.issuer.token(options))
     expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error })
     expect(await client.closed).toEqual({ code: 4401, reason: word })
   })
 
-  it('[WS-60] a revoked token is 4401 token-revoked', async () => {
+  it('[WS-60] AUTH with a revoked token closes with 4401 token-revoked', async () => {
     bench.revoked.add('gone')
     const client = await bench.open()
     client.auth(bench.issuer.token({ jti: 'gone' }))
@@ -67,14 +67,14 @@ describe('AUTH', () => {
     expect(await client.closed).toEqual({ code: 4401, reason: 'token-revoked' })
   })
 
-  it('[WS-60] a foreign workspace is forbidden, 4403', async () => {
+  it('[WS-60] AUTH with a token of another workspace answers forbidden and closes with 4403', async () => {
     const client = await bench.open()
     client.auth(bench.issuer.token({ workspace: 'other' }))
     expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'forbidden' })
     expect(await client.closed).toEqual({ code: 4403, reason: 'forbidden' })
   })
 
-  it('[WS-18] a renewal of the same caller replaces the token; anything else leaves the old one', async () => {
+  it('[WS-18] AUTH again with a token of the same caller replaces the token; any other token is answered with its error and the socket stays open', async () => {
     const client = await bench.authed({ sub: 'cat' })
     const renew = async (token: string): Promise<Record<string, unknown>> => {
       client.auth(token)
@@ -87,7 +87,7 @@ describe('AUTH', () => {
     expect(client.socket.readyState).toBe(client.socket.OPEN)
   })
 
-  it('[WS-18] [WS-20] the new exp counts from the renewal on', async () => {
+  it('[WS-18] [WS-20] after a renewal the new exp decides when the socket closes', async () => {
     const exp = Math.floor(Date.now() / 1_000) + 3
     const client = await bench.authed({ sub: 'cat', claims: { exp } })
     client.auth(bench.issuer.token({ sub: 'cat', expiresInSec: 100 }))
@@ -109,7 +109,7 @@ describe('AUTH', () => {
     expect(bench.workers.of('rights').at(-1)).toMatchObject({ canWrite: true })
   })
 
-  it('[WS-20] [K11] an expired token closes within 1 s with 4401', async () => {
+  it('[WS-20] [K11] an expired token closes its socket within 1 s with 4401', async () => {
     const client = await bench.authed({ expiresInSec: 1 })
     // A second until it expires, and one until that is noticed.
     const took = stopwatch()
@@ -117,7 +117,7 @@ describe('AUTH', () => {
     expect(took()).toBeLessThan(2_000)
   })
 
-  it('[WS-20] [K11] a revoked jti closes within 1 s, and none of its frames is accepted before', async () => {
+  it('[WS-20] [K11] a revoked jti closes its socket within 1 s, and none of its frames is accepted before', async () => {
     const client = await bench.joined('doc', { jti: 'live-one' })
     const syncs = bench.workers.of('sync').length
     bench.revoked.add('live-one')
@@ -133,7 +133,7 @@ describe('AUTH', () => {
 })
 
 describe('caps', () => {
-  it('[WS-17] total connections are checked before editors, and viewers hold no editor seat', async () => {
+  it('[WS-17] the cap of connections is checked before the cap of editors, and viewers take no editor seat', async () => {
     await using bench = await startBench({
       settings: {
         maxConnectionsPerWorkspace: 3,
@@ -157,7 +157,7 @@ describe('caps', () => {
     expect(bench.gateway.metrics().counters.capRejections).toEqual({ connections: 1, editors: 1 })
   })
 
-  it('[WS-19] a downgrade frees the editor seat; an upgrade without a free one stays a viewer', async () => {
+  it('[WS-19] a downgrade to viewer frees the editor seat; an upgrade without a free seat leaves a viewer', async () => {
     await using bench = await startBench({
       settings: { configuredLimits: { storageQuotaBytes: null, maxDocBytes: null, maxEditorsPerWorkspace: 1 } },
     })
@@ -171,7 +171,7 @@ describe('caps', () => {
     expect(bench.gateway.metrics().connections).toMatchObject({ member: 1, viewer: 1 })
   })
 
-  it('[WS-5] [WS-16] a header bearer above a cap gets AUTH_RESPONSE with the reason and is closed with 4409', async () => {
+  it('[WS-5] [WS-16] a bearer in the upgrade header above a cap gets AUTH_RESPONSE with the reason and is closed with 4409', async () => {
     await using bench = await startBench({ settings: { maxConnectionsPerWorkspace: 1 } })
     await bench.authed()
     const client = await bench.open('', { headers: { Authorization: `Bearer ${bench.issuer.token()}` } })
@@ -179,7 +179,7 @@ describe('caps', () => {
     expect(await client.closed).toMatchObject({ code: 4409 })
   })
 
-  it('[WS-15] [WS-17] R-11: of many at once exactly the cap get in, and a seat is free when its socket has ended', async () => {
+  it('[WS-15] [WS-17] R-11: of 20 simultaneous AUTHs exactly the cap succeed, and ended sockets free their seats', async () => {
     await using bench = await startBench({ settings: { maxConnectionsPerWorkspace: 5 } })
     const clients = await Promise.all(Array.from({ length: 20 }, () => bench.open()))
     const token = bench.issuer.token()
@@ -193,7 +193,7 @@ describe('caps', () => {
     await Promise.all(Array.from({ length: 5 }, () => bench.authed()))
   })
 
-  it('[WS-60] storage that cannot answer is temporarily unavailable, 1012; a key set past its grace is 1012 keys', async () => {
+  it('[WS-60] AUTH answers temporarily unavailable with close 1012 while storage fails, and 1012 keys once the key set is past its grace', async () => {
     await using broken = await startBench({ deps: { verifyToken: () => Promise.reject(new Error('no storage')) } })
     const client = await broken.open()
     client.auth('any')
@@ -210,7 +210,7 @@ describe('caps', () => {
     expect(retryAfter).toBeLessThanOrEqual(5_000)
   })
 
-  it('[AUTH-6] [AUTH-7] in shared tenancy the query member names the workspace, else the first entry counts', async () => {
+  it('[AUTH-6] [AUTH-7] in shared tenancy the query member workspace selects the workspace, without it the first entry of the token', async () => {
     await using bench = await startBench({ settings: { tenancy: { mode: 'shared' } } })
     const wsp = [
       { id: 'one', role: 'owner' },
@@ -227,7 +227,7 @@ describe('caps', () => {
   })
 })
 
-describe('sign-ins that are refused again and again', () => {
+describe('repeatedly refused AUTHs', () => {
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
 
   /** A bench whose time stands still until it is told to pass, with one seat for editors that is taken. */
@@ -255,7 +255,7 @@ describe('sign-ins that are refused again and again', () => {
     return Promise.race([client.next(TAG.heartbeat).then(() => true), client.closed.then(() => false)])
   }
 
-  it('[WS-16] are answered at once, and closed at once the first time, then half a second later and later', async () => {
+  it('[WS-16] refused AUTHs are answered at once, and repeated ones are closed 0.5, 1 and 2 s later', async () => {
     const { time, knock, end } = await refusing()
     expect(await (await knock('203.0.113.1')).closed).toEqual({ code: 4409, reason: 'editor-limit' })
     for (const waitMs of [500, 1_000, 2_000]) {
@@ -270,7 +270,7 @@ describe('sign-ins that are refused again and again', () => {
     await end()
   })
 
-  it('[WS-16] let at most four of an address wait, whatever such a socket sends', async () => {
+  it('[WS-16] at most four refused sockets of an address wait for their close, and nothing they send is handled', async () => {
     const { bench, time, knock, end } = await refusing()
     await (await knock('203.0.113.1')).closed
     const waiting = []

@@ -7,7 +7,7 @@ import { patienceClock } from '../../kernel/testing/patience.ts'
 
 const STEP1 = Uint8Array.of(TAG.sync, 0, 1, 0)
 
-describe('frames', () => {
+describe('reading frames', () => {
   let bench: Bench
   beforeAll(async () => {
     bench = await startBench()
@@ -15,7 +15,7 @@ describe('frames', () => {
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-8] reserved and unknown tags are ignored and do not count', async () => {
+  it('[WS-8] reserved and unknown frame tags are ignored and count as no violation', async () => {
     const client = await bench.authed()
     for (const tag of [3, 4, 5, 6, 11, 12, 13, 19, 99, 255]) client.send(tag, 1, 2, 3)
     await client.settled()
@@ -28,7 +28,7 @@ describe('frames', () => {
     ['empty', Buffer.alloc(0)],
     ...[7, 8, 9, 15, 17].map((tag) => [`tag ${tag}`, Buffer.of(tag, 1)] as const),
   ]
-  it.each(bad)('[WS-8] [WS-56] [WS-58] the third %s message closes with 1003', async (_name, message) => {
+  it.each(bad)('[WS-8] [WS-56] [WS-58] the third %s message closes the socket with 1003', async (_name, message) => {
     const client = await bench.authed()
     client.socket.send(message)
     client.socket.send(message)
@@ -38,13 +38,13 @@ describe('frames', () => {
     expect(await client.closed).toEqual({ code: 1003, reason: 'protocol' })
   })
 
-  it('[WS-9] an ERROR has exactly error, code and requestId null without the feature', async () => {
+  it('[WS-9] an ERROR frame has exactly the members error, code and requestId null without the ack feature', async () => {
     const client = await bench.authed()
     client.join('missing')
     expect(await client.nextJson(TAG.error)).toEqual({ error: 'ERR_UNKNOWN_DOC', code: 'ERR_UNKNOWN_DOC', requestId: null })
   })
 
-  it('[WS-59] JSON that cannot be read, and a wrong member type, is ERR_BAD_FRAME and a violation', async () => {
+  it('[WS-59] invalid JSON and a member of the wrong type answer ERR_BAD_FRAME and count as violations', async () => {
     const client = await bench.authed()
     client.send(TAG.joinDoc, Buffer.from('{'))
     expect(await client.nextJson(TAG.error)).toMatchObject({
@@ -57,13 +57,13 @@ describe('frames', () => {
     expect(await client.closed).toMatchObject({ code: 1003 })
   })
 
-  it('[WS-10] a SYNC sub-type other than 0, 1 and 2 is ERR_BAD_FRAME', async () => {
+  it('[WS-10] a SYNC sub-type other than 0, 1 and 2 answers ERR_BAD_FRAME', async () => {
     const client = await bench.joined('doc')
     client.send(TAG.sync, 3, 0)
     expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_BAD_FRAME' })
   })
 
-  it('[WS-11] AUTH, JOIN_DOC and step1 sent in one burst are handled in their order', async () => {
+  it('[WS-11] AUTH, JOIN_DOC and step1 sent in one burst are handled in order', async () => {
     const client = await bench.open()
     client.auth(bench.issuer.token())
     client.join('doc')
@@ -73,7 +73,7 @@ describe('frames', () => {
     expect((await client.next(TAG.sync))[1]).toBe(1)
   })
 
-  it('[WS-13] a message above the cap closes with 1009, before and after AUTH, and is not dispatched', async () => {
+  it('[WS-13] a message above the size cap closes with 1009, before and after AUTH, and is not dispatched', async () => {
     const before = await bench.open()
     before.send(TAG.heartbeat, Buffer.alloc(262_144))
     expect(await before.closed).toEqual({ code: 1009, reason: 'frame-too-large' })
@@ -85,7 +85,7 @@ describe('frames', () => {
     expect(bench.workers.of('sync').length).toBe(syncs)
   })
 
-  it('[WS-13] the header of a SYNC_CHUNK does not count', async () => {
+  it('[WS-13] the header of a SYNC_CHUNK does not count towards the size cap', async () => {
     const client = await bench.joined('doc')
     const header = Buffer.alloc(24)
     header.writeUInt32BE(2, 20)
@@ -94,7 +94,7 @@ describe('frames', () => {
     expect(client.socket.readyState).toBe(client.socket.OPEN)
   })
 
-  it('[WS-14] before AUTH only AUTH and HEARTBEAT have effect, and JOIN_DOC says so for any document', async () => {
+  it('[WS-14] before AUTH only AUTH and HEARTBEAT have effect, and JOIN_DOC answers ERR_NOT_AUTHENTICATED for any document id', async () => {
     const client = await bench.open()
     const posted = bench.workers.posted.length
     client.join('doc')
@@ -109,13 +109,13 @@ describe('frames', () => {
     expect(client.of(TAG.error)).toHaveLength(2)
   })
 
-  it('[WS-49] a HEARTBEAT is echoed as one byte before AUTH', async () => {
+  it('[WS-49] a HEARTBEAT before AUTH is echoed as one byte', async () => {
     const client = await bench.open()
     client.send(TAG.heartbeat)
     expect([...(await client.next(TAG.heartbeat))]).toEqual([16])
   })
 
-  it('[WS-58] the client codes 4000 and 4001 are accepted', async () => {
+  it('[WS-58] a client may close with 4000 and 4001', async () => {
     for (const code of [4000, 4001]) {
       const client = await bench.authed()
       client.socket.close(code)
@@ -124,8 +124,8 @@ describe('frames', () => {
   })
 })
 
-describe('asynchronous work', () => {
-  it('[WS-12] [W3] with 64 frames waiting the server stops reading, and drops nothing', async () => {
+describe('frames that wait for asynchronous work', () => {
+  it('[WS-12] [W3] with 64 frames waiting the server stops reading the socket, and drops none', async () => {
     const held: ((verification: Verification) => void)[] = []
     const bench = await startBench({
       settings: { writes: { ratePerSec: null, burst: 0 } },
@@ -150,7 +150,7 @@ describe('asynchronous work', () => {
     await bench[Symbol.asyncDispose]()
   })
 
-  it('[WS-49] [W3] an echo overtakes a token check', async () => {
+  it('[WS-49] [W3] a HEARTBEAT is echoed while a token check is still running', async () => {
     const bench = await startBench({ deps: { verifyToken: () => new Promise(() => {}) } })
     const client = await bench.open()
     client.auth('never')
@@ -178,7 +178,7 @@ describe('asynchronous work', () => {
     expect(bench.gateway.metrics().counters.panics).toBe(1)
   })
 
-  it('[W4] above 200 messages a second reading pauses and nothing is dropped', async () => {
+  it('[W4] above 200 messages a second the server pauses reading and drops none', async () => {
     await using bench = await startBench({ settings: { writes: { ratePerSec: 40, burst: 80 } } })
     const client = await bench.authed()
     const start = performance.now()

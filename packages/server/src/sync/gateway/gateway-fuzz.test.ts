@@ -38,7 +38,7 @@ describe(`F-1 frame decoder, seed ${SEED}`, () => {
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-8] [WS-35] [OPS-8] any bytes in any state: no panic, nothing left behind, and an honest client works on', async () => {
+  it('[WS-8] [WS-35] [OPS-8] random frames in any state crash nothing, leave nothing behind, and do not disturb another client', async () => {
     const { sessions } = bench.gateway
     const verified = { kind: 'pinned', jti: 'f', expMs: Number.MAX_SAFE_INTEGER } as const
     const access = { sub: 'ann', workspaceId: 'default', role: 'owner', limits: NO_LIMITS } as const
@@ -63,7 +63,7 @@ describe(`F-1 frame decoder, seed ${SEED}`, () => {
     expect((await honest.next(TAG.syncAck))[1]).toBe(1)
   })
 
-  it('[WS-8] [WS-13] one case in many over a real socket', async () => {
+  it('[WS-8] [WS-13] random frames over a real socket crash nothing', async () => {
     const samples = fc.sample(fc.array(anyFrame, { minLength: 1, maxLength: 8 }), { seed: SEED, numRuns: 40 })
     for (const frames of samples) {
       const client = await bench.joined('doc')

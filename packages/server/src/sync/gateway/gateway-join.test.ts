@@ -25,7 +25,7 @@ describe('JOIN_DOC', () => {
     ['../up', 'ERR_UNKNOWN_DOC', 'ERR_UNKNOWN_DOC'],
     ['', 'ERR_UNKNOWN_DOC', 'ERR_UNKNOWN_DOC'],
     ['private', 'ERR_VIEW_FORBIDDEN', expect.stringMatching(/^ERR_VIEW_FORBIDDEN: /)],
-  ])('[WS-21] [PERM-1] %j answers %s and the socket stays', async (docId, code, error) => {
+  ])('[WS-21] [PERM-1] a JOIN_DOC of document %j is answered with %s and the socket stays open', async (docId, code, error) => {
     const client = await bench.authed({ sub: 'bob', role: 'member' })
     client.join(docId)
     expect(await client.nextJson(TAG.error)).toEqual({ error, code, requestId: null })
@@ -33,7 +33,7 @@ describe('JOIN_DOC', () => {
     expect(client.socket.readyState).toBe(client.socket.OPEN)
   })
 
-  it('[WS-21] a failed JOIN_DOC leaves the earlier document', async () => {
+  it('[WS-21] a failed JOIN_DOC leaves the earlier document joined', async () => {
     const client = await bench.joined('doc')
     client.join('missing')
     await client.next(TAG.error)
@@ -45,7 +45,7 @@ describe('JOIN_DOC', () => {
     expect(client.of(TAG.error)).toHaveLength(1)
   })
 
-  it('[WS-22] [C9] storage that cannot answer is ERR_UNAVAILABLE and 1012, never an absent document', async () => {
+  it('[WS-22] [C9] a JOIN_DOC while storage fails answers ERR_UNAVAILABLE and closes with 1012, never ERR_UNKNOWN_DOC', async () => {
     await using faulty = await startBench()
     faulty.store.answer = () => Promise.reject(new RelayError('UNAVAILABLE', 'storage is away'))
     const client = await faulty.authed()
@@ -57,7 +57,7 @@ describe('JOIN_DOC', () => {
     expect(await client.closed).toEqual({ code: 1012, reason: expect.stringMatching(/^unavailable;retry-after=\d+$/) })
   })
 
-  it('[WS-23] joins a document while the sharing of other documents changes without end', async () => {
+  it('[WS-23] a JOIN_DOC succeeds while the sharing of another document keeps changing', async () => {
     await using busy = await startBench()
     const head = headOf('mine')
     const other = headOf('theirs', { workspaceId: 'another' })
@@ -71,7 +71,7 @@ describe('JOIN_DOC', () => {
     expect(client.of(TAG.error)).toEqual([])
   })
 
-  it('[WS-21] looks a document up again when its own sharing changes meanwhile', async () => {
+  it('[WS-21] a JOIN_DOC looks the document up again when the sharing of that document changes meanwhile', async () => {
     await using busy = await startBench()
     const head = headOf('mine', { ownerId: 'someone', sharedWith: [{ userId: 'bob', permission: 'view' }] })
     const unshared = { ...head, sharedWith: [] }
@@ -86,7 +86,7 @@ describe('JOIN_DOC', () => {
     expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_VIEW_FORBIDDEN' })
   })
 
-  it('[WS-22] a document that cannot be loaded is ERR_UNAVAILABLE and 1012', async () => {
+  it('[WS-22] a JOIN_DOC of a document that cannot be loaded answers ERR_UNAVAILABLE and closes with 1012', async () => {
     await using faulty = await startBench()
     faulty.store.put(headOf('doc'))
     faulty.workers.openOutcome = 'unavailable'
@@ -96,7 +96,7 @@ describe('JOIN_DOC', () => {
     expect(await client.closed).toMatchObject({ code: 1012 })
   })
 
-  it('[WS-21] a document deleted between look-up and load is looked up again', async () => {
+  it('[WS-21] a JOIN_DOC looks the document up again when it is deleted before it is loaded', async () => {
     await using racing = await startBench()
     const head = headOf('doc')
     racing.store.put(head)
@@ -112,7 +112,7 @@ describe('JOIN_DOC', () => {
     expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_DELETED' })
   })
 
-  it('[WS-23] a JOIN has no reply of its own: the first frame is the step1 of the server', async () => {
+  it('[WS-23] a successful JOIN_DOC has no reply of its own: the first frame is the step1 of the server', async () => {
     const client = await bench.authed()
     client.join('doc')
     await client.next(TAG.sync)
@@ -120,12 +120,12 @@ describe('JOIN_DOC', () => {
     expect(bench.workers.of('join').at(-1)).toMatchObject({ sub: 'ann', canWrite: true })
   })
 
-  it('[PERM-1] a view share joins without the right to write', async () => {
+  it('[PERM-1] a caller with a view share joins without the right to write', async () => {
     await bench.joined('shared', { sub: 'bob', role: 'member' })
     expect(bench.workers.of('join').at(-1)).toMatchObject({ sub: 'bob', canWrite: false })
   })
 
-  it('[WS-24] a second JOIN_DOC leaves the first room, restarts ordinals and drops chunks', async () => {
+  it('[WS-24] a second JOIN_DOC leaves the first room, restarts ordinals and drops unfinished chunks', async () => {
     const client = await bench.joined('doc', {}, ['ack'])
     client.send(EDIT)
     expect([...(await client.next(TAG.syncAck))]).toEqual([TAG.syncAck, 1])
@@ -143,7 +143,7 @@ describe('JOIN_DOC', () => {
     expect(join?.join).toBe(2)
   })
 
-  it('[WS-24] above 20 JOIN_DOC at once a connection gets ERR_RATE_LIMIT and keeps its binding', async () => {
+  it('[WS-24] above 20 simultaneous JOIN_DOCs a connection gets ERR_RATE_LIMIT and keeps its document', async () => {
     const client = await bench.joined('doc')
     for (let at = 0; at < 22; at++) client.join('doc')
     const error = await client.nextJson(TAG.error)

@@ -18,8 +18,8 @@ function shiftedClock(): { clock: typeof systemClock; shift(ms: number): void } 
   }
 }
 
-describe('signs of life', () => {
-  it('[WS-50] [W7] pings every 30 s; without any answer for 60 s the socket is terminated and its seat is free', async () => {
+describe('detecting dead sockets', () => {
+  it('[WS-50] [W7] the server pings every 30 s, terminates a socket silent for 60 s and frees its seat', async () => {
     const { clock, shift } = shiftedClock()
     await using bench = await startBench({ settings: { maxConnectionsPerWorkspace: 2 }, deps: { clock } })
     const silent = await bench.open('', { autoPong: false })
@@ -36,7 +36,7 @@ describe('signs of life', () => {
     await bench.authed()
   })
 
-  it('[WS-36] [WS-39] chunks without progress for 10 s: 1009 with ack, a resync without', async () => {
+  it('[WS-36] [WS-39] chunks without progress for 10 s close with 1009 when the client has acks, and ask for a resync otherwise', async () => {
     const { clock, shift } = shiftedClock()
     await using bench = await startBench({ settings: FREE, deps: { clock } })
     bench.store.put(headOf('doc'))
@@ -56,7 +56,7 @@ describe('signs of life', () => {
     expect(plain.socket.readyState).toBe(plain.socket.OPEN)
   })
 
-  it('[WS-56] violations more than 60 s apart do not add up', async () => {
+  it('[WS-56] violations more than 60 s apart do not add up to a close', async () => {
     const { clock, shift } = shiftedClock()
     await using bench = await startBench({ deps: { clock } })
     const client = await bench.authed()
@@ -73,7 +73,7 @@ describe('signs of life', () => {
 })
 
 describe('slow readers', () => {
-  it('[WS-55] [W6] N-8 a paused reader gets what it missed as few merged updates and ends with the same document; others see no delay', async () => {
+  it('[WS-55] [W6] N-8 a paused reader later gets a few merged updates and the same document, and other clients see no delay', async () => {
     await using bench = await startBench({ settings: FREE })
     bench.store.put(headOf('doc'))
     const slow = await bench.joined('doc')
@@ -116,7 +116,7 @@ describe('slow readers', () => {
     expect(slow.of(TAG.sync).length).toBe(last + 1)
   })
 
-  it('[WS-55] [WS-58] above the bound the socket is closed with 1013 and counted, others stay', async () => {
+  it('[WS-55] [WS-58] a socket above the send bound is closed with 1013 and counted, other sockets stay open', async () => {
     await using bench = await startBench({ settings: { ...FREE, wsBufferBytes: 3 * 1024 * 1024 } })
     bench.store.put(headOf('doc'))
     const slow = await bench.joined('doc')
@@ -141,7 +141,7 @@ describe('slow readers', () => {
     expect(reason).toMatch(/^slow-consumer;retry-after=\d+$/)
   })
 
-  it('[WS-55] [WS-26] one large step2 may exceed the bound alone', async () => {
+  it('[WS-55] [WS-26] a single large step2 may exceed the send bound', async () => {
     await using bench = await startBench({ settings: { ...FREE, wsBufferBytes: 2 * 1024 * 1024 } })
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')
@@ -156,8 +156,8 @@ describe('slow readers', () => {
   })
 })
 
-describe('unsettled writes', () => {
-  it('[WS-12] a connection with 8 MiB of writes that are not settled is read again once they are', async () => {
+describe('writes that are not settled yet', () => {
+  it('[WS-12] a connection with 8 MiB of unsettled writes is not read until they are settled', async () => {
     await using bench = await startBench({ settings: { ...FREE, maxPayloadBytes: 4 * 1024 * 1024 } })
     bench.store.put(headOf('doc'))
     bench.workers.settles = false

@@ -41,7 +41,7 @@ class Editor {
   }
 }
 
-describe('with real document workers and a real store', () => {
+describe('the gateway with real document workers and a real store', () => {
   let folder: string
   let storage: Storage
   let workers: DocumentWorkers
@@ -85,7 +85,7 @@ describe('with real document workers and a real store', () => {
     return made
   }
 
-  it('[WS-23] [WS-31] [WS-40] editors converge, acks cover every write, and a later JOIN after eviction sees all of it', async () => {
+  it('[WS-23] [WS-31] [WS-40] two editors converge, acks cover every write, and a JOIN_DOC after eviction gets all of it', async () => {
     await create('doc')
     const editors = [await editor('doc', ['ack']), await editor('doc'), await editor('doc')]
     for (let at = 0; at < 60; at++) {
@@ -105,7 +105,7 @@ describe('with real document workers and a real store', () => {
     expect(texts.has(late.text.toString())).toBe(true)
   })
 
-  it('[WS-56] [WS-33] an update of rubbish is refused, and nobody else notices', async () => {
+  it('[WS-56] [WS-33] three undecodable updates close their sender with 1003, and another editor keeps writing', async () => {
     await create('guarded')
     const good = await editor('guarded', ['ack'])
     const bad = await editor('guarded', ['ack'])
@@ -117,7 +117,7 @@ describe('with real document workers and a real store', () => {
     expect(good.client.socket.readyState).toBe(good.client.socket.OPEN)
   })
 
-  it('[LIFE-28] drain materialises what was typed', async () => {
+  it('[LIFE-28] drain stores the body of a document that was edited', async () => {
     await create('stopping')
     const one = await editor('stopping', ['ack'])
     one.doc.getMap('metadata').set('title', 'Typed')

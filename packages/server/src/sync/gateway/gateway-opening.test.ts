@@ -11,24 +11,27 @@ describe('opening a socket', () => {
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-1] unknown query members and doc are ignored', async () => {
+  it('[WS-1] the upgrade ignores unknown query members and doc', async () => {
     const client = await bench.open('?doc=some-document&colour=blue&protocolVersion=4')
     client.auth(bench.issuer.token({ region: 'eu' }))
     expect(await client.nextJson(TAG.authResponse)).toMatchObject({ success: true })
     expect(bench.workers.of('open')).toEqual([])
   })
 
-  it('[WS-1] another path opens no socket', async () => {
+  it('[WS-1] an upgrade on another path is refused', async () => {
     const answer = await rawUpgrade(bench.port, '/wsx')
     expect(answer).toMatch(/^HTTP\/1\.1 404 /)
   })
 
-  it.each(['', '?protocolVersion=4', '?protocolVersion=4.0', '?protocolVersion=4.17'])('[WS-2] accepts %j', async (query) => {
-    const client = await bench.open(query)
-    expect(client.socket.readyState).toBe(client.socket.OPEN)
-  })
+  it.each(['', '?protocolVersion=4', '?protocolVersion=4.0', '?protocolVersion=4.17'])(
+    '[WS-2] the upgrade accepts the version %j',
+    async (query) => {
+      const client = await bench.open(query)
+      expect(client.socket.readyState).toBe(client.socket.OPEN)
+    },
+  )
 
-  it.each(['3', '5', '4.', '4.x', '', '04'])('[WS-2] answers 426 to version %j', async (version) => {
+  it.each(['3', '5', '4.', '4.x', '', '04'])('[WS-2] the upgrade answers 426 to the version %j', async (version) => {
     const { status, headers, body } = await bench.refused(`?protocolVersion=${version}`)
     expect(status).toBe(426)
     expect(headers['upgrade']).toBe('websocket')
@@ -38,7 +41,7 @@ describe('opening a socket', () => {
     expect(body).toContain(version)
   })
 
-  it('[WS-3] echoes exactly the first offered subprotocol, none without an offer, and no extension', async () => {
+  it('[WS-3] the upgrade echoes the first offered subprotocol, none without an offer, and negotiates no extension', async () => {
     const offered = await bench.open('', {}, ['first', 'second'])
     expect(offered.socket.protocol).toBe('first')
     expect(offered.socket.extensions).toBe('')
@@ -46,13 +49,13 @@ describe('opening a socket', () => {
     expect(plain.socket.protocol).toBe('')
   })
 
-  it('[WS-4] an Origin outside the list answers 403; one inside and an absent one pass', async () => {
+  it('[WS-4] an Origin outside the allowed list answers 403; a listed or missing Origin passes', async () => {
     expect((await bench.refused('', { origin: 'https://evil.example' })).status).toBe(403)
     await bench.open('', { origin: 'https://app.example' })
     await bench.open()
   })
 
-  it('[WS-5] a good header bearer is authenticated at open and AUTH_RESPONSE is the first frame', async () => {
+  it('[WS-5] a valid bearer in the upgrade header authenticates the socket, and AUTH_RESPONSE is its first frame', async () => {
     const client = await bench.open('', bearer(bench.issuer.token({ region: 'eu', sub: 'bob', role: 'member' })))
     client.send(TAG.heartbeat)
     expect(await client.nextJson(TAG.authResponse)).toEqual({
@@ -66,7 +69,7 @@ describe('opening a socket', () => {
     expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_UNKNOWN_DOC' })
   })
 
-  it('[WS-5] [AUTH-2] a bad header bearer is answered over HTTP', async () => {
+  it('[WS-5] [AUTH-2] an invalid bearer in the upgrade header is refused over HTTP', async () => {
     expect((await bench.refused('', bearer('not-a-token'))).status).toBe(400)
     const expired = await bench.refused('', bearer(bench.issuer.token({ region: 'eu', expiresInSec: -5 })))
     expect(expired.status).toBe(401)
@@ -83,7 +86,7 @@ describe('opening a socket', () => {
     expect((await bench.refused('?workspace=other', bearer(bench.issuer.token({ region: 'eu' })))).status).toBe(403)
   })
 
-  it('[AUTH-8] [WS-16] a token of another region on the socket closes with 4403', async () => {
+  it('[AUTH-8] [WS-16] AUTH with a token of another region closes with 4403', async () => {
     const client = await bench.open()
     client.auth(bench.issuer.token({ region: 'us' }))
     expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'forbidden' })
@@ -92,7 +95,7 @@ describe('opening a socket', () => {
 })
 
 describe('bounds before AUTH', () => {
-  it('[WS-6] beyond the bound an upgrade without bearer answers 503; one with a bearer passes', async () => {
+  it('[WS-6] at the bound of unauthenticated sockets an upgrade without bearer answers 503; one with a bearer passes', async () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 2 } })
     const first = await bench.open()
     await bench.open()
@@ -107,7 +110,7 @@ describe('bounds before AUTH', () => {
 
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
 
-  it('[WS-6] lets a client of another address in while one address holds all that it can', async () => {
+  it('[WS-6] a client of another address connects while one address holds its full share of sockets', async () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 30 } })
     for (let i = 0; i < 16; i++) await bench.open('', from('203.0.113.1'))
     const { status, headers } = await bench.refused('', from('203.0.113.1'))
@@ -117,7 +120,7 @@ describe('bounds before AUTH', () => {
     expect(await other.nextJson(TAG.authResponse)).toMatchObject({ success: true })
   })
 
-  it('[WS-6] closes the oldest socket of the largest holder when all places are taken', async () => {
+  it('[WS-6] when all places are taken, a new address closes the oldest socket of the address that holds most', async () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 40 } })
     const oldest = await bench.open('', from('2001:db8:0:1::1'))
     for (let i = 2; i <= 21; i++) await bench.open('', from(`2001:db8:0:1::${i}`))
@@ -127,13 +130,13 @@ describe('bounds before AUTH', () => {
     expect(bench.gateway.sessions.unauthenticated).toBe(40)
   })
 
-  it('[WS-6] an address that only claims to be forwarded is the one of its peer', async () => {
+  it('[WS-6] X-Forwarded-For of an untrusted peer is ignored: the socket counts for the address of the peer', async () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 30, trustedProxies: [] } })
     for (let i = 0; i < 16; i++) await bench.open()
     expect((await bench.refused()).status).toBe(503)
   })
 
-  it('[CFG-7] X-Forwarded-For of a peer that is not a trusted proxy causes one warning', async () => {
+  it('[CFG-7] X-Forwarded-For of an untrusted peer logs one warning', async () => {
     const warned: string[] = []
     const log = { ...silentLogger, warn: (event: string) => void warned.push(event) }
     await using bench = await startBench({ settings: { trustedProxies: [] }, deps: { log } })
@@ -141,7 +144,7 @@ describe('bounds before AUTH', () => {
     expect(warned).toEqual(['ws.proxy_not_trusted'])
   })
 
-  it('[WS-6] a socket that leaves makes room', async () => {
+  it('[WS-6] closing an unauthenticated socket frees its place', async () => {
     await using bench = await startBench({ settings: { maxUnauthenticatedSockets: 1 } })
     const first = await bench.open()
     first.socket.close()
@@ -151,7 +154,7 @@ describe('bounds before AUTH', () => {
     await bench.open()
   })
 
-  it('[WS-7] without a good AUTH a socket is closed with 4408, whatever it sends', async () => {
+  it('[WS-7] a socket that sends other frames but no valid AUTH is closed with 4408', async () => {
     await using bench = await startBench({ settings: { authTimeoutMs: 300 } })
     const client = await bench.open()
     const sending = setInterval(() => client.send(TAG.heartbeat), 50)
@@ -159,7 +162,7 @@ describe('bounds before AUTH', () => {
     clearInterval(sending)
   })
 
-  it('[WS-7] a token check under way is finished first', async () => {
+  it('[WS-7] the AUTH timeout waits for a token check that is running', async () => {
     let finish: () => void = () => {}
     const bench = await startBench({
       settings: { authTimeoutMs: 200 },

@@ -13,7 +13,7 @@ const UPDATE = Uint8Array.of(0, 0)
 const EDIT = syncFrame(2, UPDATE)
 const ALL = { settings: { writes: { ratePerSec: null, burst: 0 }, maxConnectionsPerWorkspace: null } }
 
-describe('SYNC', () => {
+describe('SYNC frames', () => {
   let bench: Bench
   beforeAll(async () => {
     bench = await startBench(ALL)
@@ -21,7 +21,7 @@ describe('SYNC', () => {
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-27] without a document SYNC is dropped silently', async () => {
+  it('[WS-27] SYNC without a joined document is dropped without an answer', async () => {
     const client = await bench.authed()
     client.send(EDIT)
     client.send(TAG.sync, 9)
@@ -29,7 +29,7 @@ describe('SYNC', () => {
     expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
   })
 
-  it('[WS-25] [G12] one step1 is asked at a time; the next goes when the answer to the first is here, and what is behind it waits', async () => {
+  it('[WS-25] [G12] the gateway sends one step1 at a time to the worker; a second one and later frames wait for its answer', async () => {
     const client = await bench.joined('doc')
     const { post } = bench.workers
     bench.workers.post = (_worker, message) => void bench.workers.posted.push(message)
@@ -52,7 +52,7 @@ describe('SYNC', () => {
     ).toEqual([0, 0, 0, 2])
   })
 
-  it('[WS-31] an update goes to every other connection of the room, in one frame of sub-type 2, and not to its sender', async () => {
+  it('[WS-31] an update goes to every other connection of the room as one frame of sub-type 2, and not to its sender', async () => {
     bench.store.put(headOf('room'))
     const sender = await bench.joined('room')
     const others = await Promise.all([bench.joined('room'), bench.joined('room')])
@@ -66,7 +66,7 @@ describe('SYNC', () => {
     expect(outside.of(TAG.sync)).toHaveLength(1)
   })
 
-  it('[WS-30] [WS-27] at level view an update is refused here, a step2 is left to the room', async () => {
+  it('[WS-30] [WS-27] at level view the gateway refuses an update itself and hands a step2 to the room', async () => {
     const client = await bench.joined('doc', { role: 'viewer' }, ['ack'])
     const syncs = bench.workers.of('sync').length
     client.send(EDIT)
@@ -82,7 +82,7 @@ describe('SYNC', () => {
     expect(bench.workers.of('sync').at(-1)).toMatchObject({ ordinal: 2 })
   })
 
-  it('[WS-8] [WS-42] an AWARENESS frame that is not exactly one message is a violation; a good one goes to the room unwrapped', async () => {
+  it('[WS-8] [WS-42] an AWARENESS frame that is not exactly one message is a violation; a valid one is handed to the room', async () => {
     const client = await bench.joined('doc')
     client.send(TAG.awareness, 1, 0)
     await client.settled()
@@ -91,7 +91,7 @@ describe('SYNC', () => {
     expect(await client.closed).toMatchObject({ code: 1003 })
   })
 
-  it('[WS-48] AWARENESS takes no write token', async () => {
+  it('[WS-48] AWARENESS frames take no write token', async () => {
     await using tight = await startBench({ settings: { writes: { ratePerSec: 1, burst: 1 } } })
     tight.store.put(headOf('doc'))
     const client = await tight.joined('doc')
@@ -102,7 +102,7 @@ describe('SYNC', () => {
   })
 })
 
-describe('SYNC_ACK', () => {
+describe('SYNC_ACK frames', () => {
   let bench: Bench
   beforeAll(async () => {
     bench = await startBench(ALL)
@@ -110,7 +110,7 @@ describe('SYNC_ACK', () => {
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-38] without the feature no SYNC_ACK, no frame and no ERR_SYNC_GAP is sent', async () => {
+  it('[WS-38] a client without the ack feature gets no SYNC_ACK, no frame member and no ERR_SYNC_GAP', async () => {
     const client = await bench.joined('doc', { sub: 'bob' })
     client.send(EDIT)
     await client.settled()
@@ -122,7 +122,7 @@ describe('SYNC_ACK', () => {
     expect(client.jsonOf(TAG.error)).toEqual([{ error: 'ERR_BAD_UPDATE: bad', code: 'ERR_BAD_UPDATE', requestId: null }])
   })
 
-  it('[WS-39] [WS-40] [WS-41] acks wait for the oldest unsettled message, follow its ERROR, and are coalesced', async () => {
+  it('[WS-39] [WS-40] [WS-41] an ack waits for the oldest unsettled message, follows its ERROR, and covers several messages at once', async () => {
     bench.workers.settles = false
     const client = await bench.joined('doc', {}, ['ack'])
     for (let at = 0; at < 3; at++) client.send(EDIT)
@@ -143,7 +143,7 @@ describe('SYNC_ACK', () => {
     bench.workers.settles = true
   })
 
-  it('[WS-40] what belongs to an earlier JOIN is dropped', async () => {
+  it('[WS-40] acks and errors of an earlier JOIN_DOC are dropped', async () => {
     bench.workers.settles = false
     const client = await bench.joined('doc', {}, ['ack'])
     client.send(EDIT)
@@ -175,8 +175,8 @@ describe('SYNC_ACK', () => {
   })
 })
 
-describe('write buckets', () => {
-  it('[WS-28] each SYNC message takes a token of the workspace; the first step1 after a JOIN is free', async () => {
+describe('write rate limit', () => {
+  it('[WS-28] each SYNC message takes a write token of the workspace; the first step1 after a JOIN_DOC takes none', async () => {
     await using bench = await startBench({ settings: { writes: { ratePerSec: 1, burst: 3 } } })
     bench.store.put(headOf('doc'))
     const first = await bench.joined('doc', {}, ['ack'])
@@ -200,7 +200,7 @@ describe('write buckets', () => {
     expect(bench.gateway.metrics().counters.rateLimited.ws).toBe(1)
   })
 
-  it('[WS-28] a connection at level view has a bucket of its own', async () => {
+  it('[WS-28] a connection at level view has its own bucket of write tokens', async () => {
     await using bench = await startBench({ settings: { writes: { ratePerSec: 0.1, burst: 2 } } })
     bench.store.put(headOf('doc', { sharedWith: [{ userId: 'eve', permission: 'view' }] }))
     const editor = await bench.joined('doc')
@@ -213,7 +213,7 @@ describe('write buckets', () => {
     expect(editor.of(TAG.error)).toEqual([])
   })
 
-  it('[WS-29] after a drop a resync is sent when a token is free, and its step2 takes that token', async () => {
+  it('[WS-29] after a dropped update the resync is sent once a token is free, and its step2 takes that token', async () => {
     await using bench = await startBench({ settings: { writes: { ratePerSec: 5, burst: 1 } } })
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')
@@ -231,7 +231,7 @@ describe('write buckets', () => {
     expect(bench.workers.of('sync')).toHaveLength(2)
   })
 
-  it('[WS-29] a client that types 60 times a second at a rate of 40 brings what it typed at least 20 times a second', async () => {
+  it('[WS-29] at a rate of 40 a client that types 60 times a second gets its text through at least 20 times a second', async () => {
     const time = manualTime(Date.now())
     await using bench = await startBench({ deps: time, settings: { writes: { ratePerSec: 40, burst: 40 } } })
     bench.store.put(headOf('doc'))
@@ -268,7 +268,7 @@ describe('write buckets', () => {
     expect(perSecond).toBeLessThanOrEqual(41)
   })
 
-  it('[WS-29] an update of a client that owes a step2 takes no token, and counts again 5 s later if none comes', async () => {
+  it('[WS-29] an update of a client that owes a step2 takes no token until 5 s have passed without that step2', async () => {
     const time = manualTime(Date.now())
     await using bench = await startBench({ deps: time, settings: { writes: { ratePerSec: 1, burst: 2 } } })
     bench.store.put(headOf('doc'))
@@ -290,7 +290,7 @@ describe('write buckets', () => {
     expect([handedOver, resyncs]).toEqual([[2, 2, 3], 1])
   })
 
-  it('[WS-29] while others take every token the resync comes after 5 s at the latest', async () => {
+  it('[WS-29] the resync is sent after at most 5 s even while other clients take every token', async () => {
     let offsetMs = 0
     const clock: Clock = { nowMs: systemClock.nowMs, monotonicMs: () => systemClock.monotonicMs() + offsetMs }
     const limiter = memoryRateLimiter(clock)
@@ -315,7 +315,7 @@ describe('write buckets', () => {
   })
 })
 
-describe('SYNC_CHUNK', () => {
+describe('SYNC_CHUNK frames', () => {
   let bench: Bench
   beforeAll(async () => {
     bench = await startBench(ALL)
@@ -323,7 +323,7 @@ describe('SYNC_CHUNK', () => {
   })
   afterAll(() => bench[Symbol.asyncDispose]())
 
-  it('[WS-35] [WS-37] [WS-39] pieces in any order become one SYNC frame with one ordinal, acknowledged once it was handled', async () => {
+  it('[WS-35] [WS-37] [WS-39] pieces in any order become one SYNC message with one ordinal, acknowledged once it is handled', async () => {
     const client = await bench.joined('doc', {}, ['ack'])
     const whole = Buffer.from(syncFrame(2, Buffer.alloc(500_000, 7)))
     const pieces = [whole.subarray(0, 262_144), whole.subarray(262_144)]
@@ -346,7 +346,7 @@ describe('SYNC_CHUNK', () => {
     expect(client.tags()).toEqual([TAG.authResponse, TAG.heartbeat])
   })
 
-  it('[WS-36] [WS-39] a message beyond a limit is refused once, counts as write-bearing and as a violation', async () => {
+  it('[WS-36] [WS-39] a chunked message above a limit is refused once and counts as one message and one violation', async () => {
     const client = await bench.joined('doc', {}, ['ack'])
     client.sendChunk(1, 0, 65, EDIT)
     client.sendChunk(1, 1, 65, EDIT)
@@ -366,14 +366,14 @@ describe('SYNC_CHUNK', () => {
     expect(await client.closed).toMatchObject({ code: 1003 })
   })
 
-  it('[WS-37] a refused chunked message is acknowledged as handled too', async () => {
+  it('[WS-37] a refused chunked message is acknowledged', async () => {
     const client = await bench.joined('doc', { role: 'viewer' })
     client.sendChunk(4, 0, 1, EDIT)
     expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_EDIT_FORBIDDEN' })
     await client.next(TAG.syncChunkAck)
   })
 
-  it('[WS-28] a reassembled message takes one token', async () => {
+  it('[WS-28] a reassembled message takes one write token', async () => {
     await using tight = await startBench({ settings: { writes: { ratePerSec: 0.1, burst: 1 } } })
     tight.store.put(headOf('doc'))
     const client = await tight.joined('doc')

@@ -25,8 +25,8 @@ function openAlone(): {
   return { time, workers, store, rooms: openRooms({ workers, store, ...time, log: silentLogger }) }
 }
 
-describe('residency', () => {
-  it('[LIFE-17] a document nobody is joined to is evicted after 30 s, not before', async () => {
+describe('keeping documents in memory', () => {
+  it('[LIFE-17] a document without connections is evicted after 30 s, not before', async () => {
     const { rooms, time, workers } = openAlone()
     const head = headOf('doc')
     expect((await rooms.enter(head)).kind).toBe('open')
@@ -37,7 +37,7 @@ describe('residency', () => {
     expect(rooms.isResident(head)).toBe(false)
   })
 
-  it('[LIFE-17] a JOIN during eviction waits for it and then loads the document again', async () => {
+  it('[LIFE-17] a JOIN_DOC during eviction waits for the eviction and then loads the document again', async () => {
     const { rooms, time, workers } = openAlone()
     const head = headOf('doc')
     await rooms.enter(head)
@@ -51,7 +51,7 @@ describe('residency', () => {
     expect(workers.of('open')).toHaveLength(2)
   })
 
-  it('[LIFE-17] an eviction that failed leaves the document resident', async () => {
+  it('[LIFE-17] a failed eviction leaves the document in memory', async () => {
     const { rooms, time, workers } = openAlone()
     const head = headOf('doc')
     await rooms.enter(head)
@@ -62,7 +62,7 @@ describe('residency', () => {
     expect(workers.of('open')).toHaveLength(1)
   })
 
-  it('[LIFE-17] a joined document is never evicted, and its 30 s begin when the last one leaves', async () => {
+  it('[LIFE-17] a joined document is never evicted; its 30 s begin when the last connection leaves', async () => {
     await using bench = await startBench({ rooms: { idleMs: 400 } })
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')
@@ -75,7 +75,7 @@ describe('residency', () => {
     expect(bench.workers.of('job').map((job) => job.task.kind)).toEqual(['evict'])
   })
 
-  it('[LIFE-11] settle waits for the room, opens a cold document whose log is ahead, and asks for nothing else', async () => {
+  it('[LIFE-11] settle opens a cold document only when its log is ahead of its body', async () => {
     const { rooms, workers, store } = openAlone()
     await rooms.settle({ workspaceId: 'default', id: 'missing' })
     const covered = store.put(headOf('covered', { lastSeq: 4, coveredSeq: 4 }))
@@ -86,7 +86,7 @@ describe('residency', () => {
     expect(workers.posted.map((message) => message.kind)).toEqual(['open', 'job'])
   })
 
-  it('[LIFE-11] settle of a document that cannot be loaded is UNAVAILABLE', async () => {
+  it('[LIFE-11] settle of a document that cannot be loaded fails with UNAVAILABLE', async () => {
     const { rooms, workers, store } = openAlone()
     workers.openOutcome = 'unavailable'
     await expect(rooms.settle(store.put(headOf('behind', { lastSeq: 4, coveredSeq: 3 })))).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe('residency', () => {
     })
   })
 
-  it('[LIFE-13] a PUT goes to the room of a resident document and is left to the caller otherwise', async () => {
+  it('[LIFE-13] a PUT goes to the room of a loaded document and is left to the caller for a cold one', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     expect(await rooms.put(putOf(head))).toBe('not-resident')
@@ -106,7 +106,7 @@ describe('residency', () => {
     expect(rooms.isResident(head)).toBe(false)
   })
 
-  it('[CONC-4] an edit goes to the open document; one without a room, or gone, is done cold', async () => {
+  it('[CONC-4] an edit runs in the room of an open document; without a room, or when the room is gone, the answer is not-resident', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     const request = editRequest(head, 'delete_prose_page', { pageId: 'p' })
@@ -122,7 +122,7 @@ describe('residency', () => {
     expect(rooms.isResident(head)).toBe(false)
   })
 
-  it('[MCP-15] an edit that its caller cancelled rejects with the reason; a committed one stays', async () => {
+  it('[MCP-15] an edit given up by its caller rejects with the reason of the caller; one that committed is returned', async () => {
     const { rooms, workers } = openAlone()
     const head = headOf('doc')
     const request = editRequest(head, 'delete_prose_page', { pageId: 'p' })
@@ -136,7 +136,7 @@ describe('residency', () => {
     expect(await rooms.edit(request, caller.signal)).toEqual(outcome)
   })
 
-  it('[C7] a PUT whose worker ended or did not answer is NOT_PERSISTED, never a guess', async () => {
+  it('[C7] a PUT whose worker ended or did not answer in time fails with NOT_PERSISTED', async () => {
     const { rooms, workers, time } = openAlone()
     const head = headOf('doc')
     await rooms.enter(head)
@@ -151,7 +151,7 @@ describe('residency', () => {
     await second
   })
 
-  it('[YDOC-8] a document that was deleted and made again is not joined to the room of its earlier life', async () => {
+  it('[YDOC-8] a document deleted and created again under the same id gets a new room, and the old room is dropped', async () => {
     const { rooms, workers } = openAlone()
     const old = await rooms.enter(headOf('doc'))
     const young = await rooms.enter(headOf('doc'))
@@ -160,8 +160,8 @@ describe('residency', () => {
   })
 })
 
-describe('faults', () => {
-  it('[LIFE-6] a failed append: the writer gets ERR_NOT_PERSISTED, the sockets close 1012 room-reset, the next JOIN loads anew', async () => {
+describe('failing workers and stores', () => {
+  it('[LIFE-6] after a failed append the writer gets ERR_NOT_PERSISTED, the sockets close with 1012 room-reset, and the next JOIN_DOC loads again', async () => {
     await using bench = await startBench()
     const head = bench.store.put(headOf('doc'))
     bench.workers.settles = false
@@ -185,7 +185,7 @@ describe('faults', () => {
     expect(bench.workers.of('open')).toHaveLength(2)
   })
 
-  it('[C6] after an end kept frames go in again in order, less the running one, whose sender is refused and closed 1003', async () => {
+  it('[C6] after a worker ends, kept frames are sent again in order, except the running one, whose sender is refused and closed with 1003', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     bench.workers.settles = false
@@ -232,7 +232,7 @@ describe('faults', () => {
     expect((await good.next(TAG.syncAck))[1]).toBe(2)
   })
 
-  it('[C6] [WS-45] after an end the newest presence of every connection is shown to the new worker, behind its join', async () => {
+  it('[C6] [WS-45] after a worker ends, the new worker gets the newest presence of every connection after its join', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')
@@ -244,7 +244,7 @@ describe('faults', () => {
     expect(bench.workers.of('awareness')[0]?.payload).toEqual(Uint8Array.of(1, 9, 2, 2, 0x7b, 0x7d))
   })
 
-  it('[C6] a step1 that was not answered yet is answered by the new worker', async () => {
+  it('[C6] a step1 unanswered when its worker ended is answered by the new worker, once', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')
@@ -261,7 +261,7 @@ describe('faults', () => {
     expect(bench.workers.of('sync')).toHaveLength(2)
   })
 
-  it('[C10] a document whose live copy broke is opened again for those who did nothing wrong; their sockets stay and their writes come again', async () => {
+  it('[C10] after a room breaks, the other connections keep their sockets, and their writes are sent to the reopened room', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     bench.workers.settles = false
@@ -297,7 +297,7 @@ describe('faults', () => {
     expect((await rooms.enter(head)).kind).toBe('open')
   })
 
-  it('[C6] [WS-22] a document that cannot be loaded again closes its sockets 1012', async () => {
+  it('[C6] [WS-22] a document that cannot be loaded again closes its sockets with 1012', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     const client = await bench.joined('doc')
@@ -309,7 +309,7 @@ describe('faults', () => {
 })
 
 describe('stopping', () => {
-  it('[LIFE-28] [WS-6] [WS-57] [WS-58] drain closes every socket with 1012 restarting, refuses upgrades with 503, then materialises all', async () => {
+  it('[LIFE-28] [WS-6] [WS-57] [WS-58] drain closes every socket with 1012 restarting, refuses upgrades with 503, then stores every document', async () => {
     await using bench = await startBench()
     bench.store.put(headOf('doc'))
     const clients = await Promise.all([bench.joined('doc'), bench.authed(), bench.open()])
@@ -326,7 +326,7 @@ describe('stopping', () => {
     expect(bench.gateway.metrics().connections).toEqual({ owner: 0, member: 0, viewer: 0, unauthenticated: 0 })
   })
 
-  it('[LIFE-28] a client that does not answer the close frame does not hold up the stop', async () => {
+  it('[LIFE-28] a client that does not answer the close frame does not delay the stop', async () => {
     await using bench = await startBench()
     const client = await bench.authed()
     client.socket.pause()

@@ -36,14 +36,14 @@ class Door {
 const many = (door: Door, address: string, count: number): number =>
   Array.from({ length: count }, () => door.knock(address)).filter((socket) => socket !== null).length
 
-describe('the places of sockets that have not signed in', () => {
-  it('[WS-6] one address gets half of them, and no more while it holds a sixteenth', () => {
+describe('places for sockets without AUTH', () => {
+  it('[WS-6] one address takes half of the places; while it holds them, another address takes at most a sixteenth', () => {
     const door = new Door(256)
     expect(many(door, 'noisy', 1_000)).toBe(129)
     expect(many(door, 'quiet', 100)).toBe(16)
   })
 
-  it('[WS-6] when all are taken, the oldest of whoever holds most makes room for another address', () => {
+  it('[WS-6] when all places are taken, a new address replaces the oldest socket of the address that holds most', () => {
     const door = new Door(256)
     many(door, 'noisy', 129)
     for (let i = 0; i < 127; i++) door.knock(`a${i}`)
@@ -53,13 +53,13 @@ describe('the places of sockets that have not signed in', () => {
     expect(door.knock('noisy')).toBeNull()
   })
 
-  it('[WS-6] when all are taken and nobody holds more than a share, nobody is closed', () => {
+  it('[WS-6] when all places are taken and no address exceeds its share, a new address is refused and no socket is closed', () => {
     const door = new Door(64)
     for (let i = 0; i < 64; i++) door.knock(`a${i % 8}`)
     expect([door.sockets.total, door.knock('quiet')]).toEqual([64, null])
   })
 
-  it('[WS-6] an address that comes new always finds a place while another one holds more than its share', () => {
+  it('[WS-6] a new address always gets a place while another one holds more than its share', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ address: fc.integer({ min: 0, max: 5 }), leaves: fc.boolean() }), { maxLength: 300 }),
@@ -78,7 +78,7 @@ describe('the places of sockets that have not signed in', () => {
     )
   })
 
-  it('[WS-16] a refused socket keeps its place but not of the share, four of an address at most', () => {
+  it('[WS-16] a refused socket keeps its place until it closes but no longer counts for its address, for at most four sockets of one', () => {
     const door = new Door(32)
     const sockets = Array.from({ length: 17 }, () => door.knock('noisy') as number)
     expect(door.knock('noisy')).toBeNull()
@@ -90,15 +90,15 @@ describe('the places of sockets that have not signed in', () => {
   })
 })
 
-describe('refused sign-ins', () => {
-  it('[WS-16] the first close does not wait, the next ones half a second, doubling up to ten', () => {
+describe('repeatedly refused sign-ins', () => {
+  it('[WS-16] the first close does not wait, the next ones wait 0.5 s, doubling up to 10 s', () => {
     const refused = new RefusedSignIns()
     expect(Array.from({ length: 9 }, (_, i) => refused.waitMs('a', 'sub ann', i * 1_000))).toEqual([
       0, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000,
     ])
   })
 
-  it('[WS-16] refusals count by address and subject, or reason, and start again after 60 s without one', () => {
+  it('[WS-16] refusals are counted by address with subject or reason, and the count restarts after 60 s without one', () => {
     const refused = new RefusedSignIns()
     refused.waitMs('a', 'sub ann', 0)
     expect([refused.waitMs('a', 'sub ben', 1), refused.waitMs('b', 'sub ann', 1), refused.waitMs('a', 'because x', 1)]).toEqual([
@@ -108,7 +108,7 @@ describe('refused sign-ins', () => {
     expect(refused.waitMs('a', 'sub ann', 119_999)).toBe(0)
   })
 
-  it('[WS-16] remembers 10,000 and forgets the oldest', () => {
+  it('[WS-16] refused sign-ins are remembered for 10,000 keys, and the oldest is forgotten', () => {
     const refused = new RefusedSignIns()
     for (let i = 0; i < 20_000; i++) refused.waitMs('a', `sub ${i}`, i / 1_000)
     expect(refused.size).toBe(10_000)

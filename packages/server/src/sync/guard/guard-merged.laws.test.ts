@@ -59,12 +59,12 @@ const histories = fc
     return sent
   })
 
-describe('a document that was accepted in parts', () => {
+describe('a document that was built from accepted updates', () => {
   it.each([
     ['the limits', GUARD_LIMITS, 400],
-    ['limits that a short history comes to', SMALL, 400],
+    ['limits that a short history reaches', SMALL, 400],
   ] as const)(
-    '[WS-66] [WS-34] [G7] is accepted as one update, loads, and gets old copies in step, under %s',
+    '[WS-66] [WS-34] [G7] its merged state is accepted, loads, and brings old copies up to date, under %s',
     (_, limits, numRuns) => {
       const guard = new UpdateGuard(limits)
       fc.assert(
@@ -85,7 +85,7 @@ describe('a document that was accepted in parts', () => {
     },
   )
 
-  it('[WS-34] [G7] a root that came in the same turn is held to its type', () => {
+  it('[WS-34] [G7] an update that uses a root of another type is refused also when that root came in the same turn', () => {
     const doc = indexedDoc()
     const element = new UpdateWriter().block(5, 0, 1, (w) => w.raw([7]).uint(1).text('prose:p1').uint(3).text('paragraph'))
     const beside = new UpdateWriter().block(9, 0, 1, (w) => w.stringAfter(5, 0, 'x')).deletes([])
@@ -95,7 +95,7 @@ describe('a document that was accepted in parts', () => {
     })
   })
 
-  it('[WS-34] [G4] a document has no more client ids than one update may bring', () => {
+  it('[WS-34] [G4] a document may hold no more client ids in all than one update may bring', () => {
     const guard = new UpdateGuard()
     const clients = (from: number, count: number) => {
       const update = new UpdateWriter().blocks(count)
@@ -107,7 +107,7 @@ describe('a document that was accepted in parts', () => {
     expect(verdict(guard, doc, clients(50_000, 25_536))).toMatchObject({ kind: 'ok', newClients: 25_536 })
   })
 
-  it('[WS-66] [WS-30] all of a document passes, whatever the relay itself has written into it', () => {
+  it('[WS-66] [WS-30] the whole state of a document is accepted even when the relay wrote more structs than the limit of one update', () => {
     const guard = new UpdateGuard(SMALL)
     const doc = indexedDoc()
     for (let i = 0; i < 50; i++) {
@@ -120,7 +120,7 @@ describe('a document that was accepted in parts', () => {
     expect(verdict(guard, doc, Y.encodeStateAsUpdate(doc))).toMatchObject({ kind: 'ok', noop: true, structs: 0 })
   })
 
-  it('[G7] deletions that cut structs pass in a full document up to the structs of one update, whole ones always', () => {
+  it('[G7] in a full document deletions that split structs pass up to the struct limit of one update; deletions of whole structs always pass', () => {
     const guard = new UpdateGuard({ ...SMALL, roots: 10 })
     const doc = loaded(new UpdateWriter().block(1, 0, 1, (w) => w.string('any', 'x'.repeat(200))).deletes([]))
     const every = (from: number, count: number) =>

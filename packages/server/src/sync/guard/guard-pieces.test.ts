@@ -35,8 +35,8 @@ function inPieces(room: readonly Uint8Array[], update: Uint8Array, size: () => n
   return { doc, pieces: count }
 }
 
-describe('an update in pieces', () => {
-  it('[G9] says the same as the whole one, and no piece waits for a later one', () => {
+describe('splitting a large update into pieces', () => {
+  it('[G9] applying the pieces in order gives the same state as applying the whole update, and no piece waits for a later one', () => {
     for (let seed = 1; seed <= 30; seed++) {
       const { updates, state } = honestHistory(seed, 60)
       const random = dice(seed)
@@ -51,7 +51,7 @@ describe('an update in pieces', () => {
     ['entries of one key', costlyUpdate(3_000, 7)],
     ['items with a right origin', quadratic(800)],
     ['deletions alone', new UpdateWriter().blocks(0).deletes([[9, 0, 100_000]])],
-  ])('[G9] of %s, one may be as small as wished', (_, update) => {
+  ])('[G9] an update made of %s can be split into pieces of any size', (_, update) => {
     const text = new UpdateWriter().block(9, 0, 1, (writer) => writer.string('any', 'x'.repeat(100_000))).deletes([])
     const { doc, pieces } = inPieces([text], update, () => 100)
     expect(stateOf(doc)).toBe(stateOf(roomOf(text, update)))
@@ -59,7 +59,7 @@ describe('an update in pieces', () => {
   })
 })
 
-describe('the longest time that an update may take', () => {
+describe('estimate of the longest time an update may take', () => {
   const worstOf = (room: readonly Uint8Array[], update: Uint8Array): number =>
     inspect(new UpdateGuard(), roomOf(...room), update).worstMs
 
@@ -70,20 +70,20 @@ describe('the longest time that an update may take', () => {
     return Y.encodeStateAsUpdate(doc, before)
   }
 
-  it('[G9] grows with the square of what has to walk, whatever way an attacker writes it', () => {
+  it('[G9] the estimate grows with the square of the structs that must search their place, for both costly shapes', () => {
     for (const make of [(n: number) => costlyUpdate(n, 7), (n: number) => quadratic(n)]) {
       expect(worstOf([], make(12_000))).toBeGreaterThan(500)
       expect(worstOf([], make(12_000)) / worstOf([], make(3_000))).toBeGreaterThan(10)
     }
   })
 
-  it('[G9] is long for few structs that walk a long list of the room', () => {
+  it('[G9] the estimate is high for a few structs that search a long list already in the room', () => {
     const long = costlyUpdate(10_000, 7)
     const entry = (writer: UpdateWriter) => writer.raw([0x28]).uint(1).text('a').text('k').uint(1).raw([126])
     expect(worstOf([long], new UpdateWriter().block(8, 0, 100, entry).deletes([]))).toBeGreaterThan(10)
   })
 
-  it('[G9] is short for text that is typed or pasted into a large document', () => {
+  it('[G9] the estimate is low for text typed or pasted into a large document', () => {
     const doc = new Y.Doc()
     doc.getArray('big').push(Array.from({ length: 500 }, (_, i) => i))
     for (let i = 0; i < 2_000; i++) doc.getText('text').insert((i * 37) % (i + 1), 'ab')
@@ -102,7 +102,7 @@ describe('the longest time that an update may take', () => {
     expect(worstOf([room, typed], pasted)).toBeLessThan(8)
   })
 
-  it('[G9] is nothing for an update that changes nothing', () => {
+  it('[G9] the estimate is zero for an update that changes nothing', () => {
     const state = honestHistory(3, 40).state
     expect(worstOf([state], state)).toBe(0)
   })

@@ -69,8 +69,8 @@ function act(editor: Editor, next: (limit: number) => number): void {
   }
 }
 
-describe('prose with a real editor', () => {
-  it('[PROSE-2] [PROSE-7] [YDOC-13] an editor that opens a page we wrote deletes and changes nothing', () => {
+describe('live prose and a real ProseMirror editor', () => {
+  it('[PROSE-2] [PROSE-7] [YDOC-13] an editor that opens a page written by the relay changes and deletes nothing', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const doc = filled(tree)
@@ -90,7 +90,7 @@ describe('prose with a real editor', () => {
     )
   })
 
-  it('[PROSE-6] [PROSE-8] what an editor stores of a page reads into the same page, and its HTML comes back equal', () => {
+  it('[PROSE-6] [PROSE-8] a page stored by an editor reads as the same page, and its HTML reads back equal', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const node = yXmlFragmentToProseMirrorRootNode(filled(tree).getXmlFragment(root), editorSchema)
@@ -105,7 +105,7 @@ describe('prose with a real editor', () => {
     )
   })
 
-  it('[PROSE-6] [PROSE-8] after any typing the page reads, writes and comes back equal, and opens unchanged elsewhere', () => {
+  it('[PROSE-6] [PROSE-8] after random typing the page and its HTML read back equal, and another editor opens the page without a change', () => {
     fc.assert(
       fc.property(anyTree, fc.nat(1e9), (tree, seed) => {
         const next = dice(seed)
@@ -124,7 +124,7 @@ describe('prose with a real editor', () => {
     )
   })
 
-  it('[LIFE-14] a reconciled block and a typed one meet without losing a character, for 60 schedules', () => {
+  it('[LIFE-14] a block rewritten by the relay and typed in by a person keeps every character, for 60 schedules', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const next = dice(seed)
       const before: ProseElement[] = Array.from({ length: 4 }, (_, i) => ({
@@ -177,7 +177,7 @@ describe('prose with a real editor', () => {
     }
   })
 
-  it('[LIFE-14] pages reconciled while an editor types stay the same on both sides and open without a deletion, for any page', () => {
+  it('[LIFE-14] any page reconciled while an editor types ends equal on both sides, and an editor opens it without a deletion', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.nat(1e9), (before, other, seed) => {
         const next = dice(seed)

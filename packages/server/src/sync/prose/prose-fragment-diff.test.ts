@@ -16,8 +16,8 @@ function told(a: string, b: string): readonly string[] {
 const VOCABULARY =
   'the of and to a in that is was he for it with as his on be at by had not are but from or have an they which'.split(' ')
 
-describe('differences of texts', () => {
-  it('[PROSE-50] are the letters that change, wherever they are', () => {
+describe('differences between two versions of a text', () => {
+  it('[PROSE-50] the difference is exactly the changed letters, at any position', () => {
     expect(told('same words', 'same words')).toEqual([])
     expect(told('a smal mistake', 'a small mistake')).toEqual(['-+l'])
     expect(told('ends', 'ends here')).toEqual(['-+ here'])
@@ -31,7 +31,7 @@ describe('differences of texts', () => {
     ).toEqual(['-eh+he', '-ht+th'])
   })
 
-  it('[CONC-8] keep what stays between two changes, unless it is less than they change', () => {
+  it('[CONC-8] unchanged text between two changes is kept unless it is shorter than the changes', () => {
     expect(told('one long sentence that stays as it was two', '1 long sentence that stays as it was 2')).toEqual([
       '-one+1',
       '-two+2',
@@ -41,7 +41,7 @@ describe('differences of texts', () => {
     ])
   })
 
-  it('[PROSE-50] [CONC-13] a block that is written anew again and again leaves little behind in the live document', () => {
+  it('[PROSE-50] [CONC-13] a block rewritten 200 times leaves little deleted content in the live document', () => {
     const roll = dice(5)
     const sentence = () => `<p id="blk-a">${Array.from({ length: 40 }, () => VOCABULARY[roll(VOCABULARY.length)]).join(' ')}</p>`
     let html = sentence()

@@ -2,7 +2,7 @@ import type { ProseElement } from '@docrelay/model/prose/node'
 import { expect, it } from 'vitest'
 import { matchBlocks } from './prose-fragment-match.ts'
 
-it('[LIFE-14] a page of more blocks than a call has arguments is matched like any other', () => {
+it('[LIFE-14] a page with more blocks than a function call may have arguments is matched', () => {
   const block = (id: number): ProseElement => ({ type: 'paragraph', attrs: { id: `blk-${id}` }, content: [] })
   const before = Array.from({ length: 150_000 }, (_, id) => block(id))
   const after = [...before.slice(1, -1), block(150_000)]
@@ -11,7 +11,7 @@ it('[LIFE-14] a page of more blocks than a call has arguments is matched like an
     expect(matchBlocks(before, after, moved)).toEqual(wanted)
 })
 
-it('[CONC-13] blocks that moved are matched in time that grows with the page alone', () => {
+it('[CONC-13] matching moved blocks takes time proportional to the page', () => {
   const block = (id: number, text: string): ProseElement => ({
     type: 'paragraph',
     attrs: { id: `blk-${id}` },

@@ -5,7 +5,7 @@ import { reconcileFragment } from './prose-fragment.ts'
 import { patience } from '../../kernel/testing/patience.ts'
 import { threadTime } from '@docrelay/model/testing/thread-time'
 
-describe('reconciling', () => {
+describe('reconciling a live page with a new version', () => {
   it('[LIFE-14] [PROSE-50] a changed word in a large page is an update of a few dozen bytes', () => {
     const html = Array.from({ length: 1000 }, (_, i) => `<p id="blk-${i}">paragraph ${i} says something</p>`).join('')
     const doc = page(html)
@@ -14,14 +14,14 @@ describe('reconciling', () => {
     expect(update.length).toBeLessThan(100)
   })
 
-  it('[LIFE-14] an equal page writes nothing, also when it is empty in another way', () => {
+  it('[LIFE-14] an equal page writes nothing, also when both are empty in different ways', () => {
     for (const html of ['<p>a</p><hr>', '<p></p>']) expect(reconcile(page(html), html, html).length).toBeLessThanOrEqual(13)
     const doc = written((fragment) => fragment.insert(0, [element('paragraph')]))
     expect(reconcile(doc, '', '<p></p>').length).toBeLessThanOrEqual(13)
     expect(doc.getXmlFragment(root).length).toBe(1)
   })
 
-  it('[PROSE-64] the first words of an empty page take the place of its empty paragraph', () => {
+  it('[PROSE-64] the first words of an empty page replace its empty paragraph', () => {
     const doc = written((fragment) => fragment.insert(0, [element('paragraph')]))
     reconcile(doc, '<p></p>', '<h1>a</h1>')
     expect(shown(doc)).toBe('<h1>a</h1>')
@@ -30,7 +30,7 @@ describe('reconciling', () => {
     expect(shown(empty)).toBe('<p>a</p>')
   })
 
-  it('[LIFE-14] common prefix and suffix of a changed text block keep their characters', () => {
+  it('[LIFE-14] the unchanged beginning and end of a changed text block keep their live characters', () => {
     const doc = page('<p>one two <strong>three</strong> four</p>')
     const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
     const ends = [Y.createRelativePositionFromTypeIndex(live, 2), Y.createRelativePositionFromTypeIndex(live, 16)]
@@ -39,7 +39,7 @@ describe('reconciling', () => {
     expect(ends.map((end) => Y.createAbsolutePositionFromRelativePosition(end, doc)?.index)).toEqual([2, 10])
   })
 
-  it('[LIFE-14] a change of marks only formats', () => {
+  it('[LIFE-14] a change of marks only formats the live text', () => {
     const doc = page('<p>one two three</p>')
     const live = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
     const inside = Y.createRelativePositionFromTypeIndex(live, 5)
@@ -59,7 +59,7 @@ describe('reconciling', () => {
     expect(shown(doc)).toBe('<p>START alpha BETA gamma END</p>')
   })
 
-  it('[LIFE-14] a block deleted meanwhile stays deleted, a block added meanwhile stays', () => {
+  it('[LIFE-14] a block deleted meanwhile stays deleted, and a block added meanwhile stays', () => {
     const html = '<p id="blk-a">a</p><p id="blk-b">b</p><p id="blk-c">c</p>'
     const doc = page(html)
     doc.getXmlFragment(root).delete(1, 1)
@@ -68,7 +68,7 @@ describe('reconciling', () => {
     expect(shown(doc)).toBe('<p id="blk-a">a1</p><p id="blk-c">c1</p><hr><p>new</p>')
   })
 
-  it('[LIFE-14] a block that stands where a removed one stood is not removed', () => {
+  it('[LIFE-14] a block that a client put in the place of a removed block is not removed', () => {
     const doc = page('<p>a</p><p>b</p><p>c</p>')
     doc.getXmlFragment(root).delete(1, 1)
     doc.getXmlFragment(root).insert(1, [element('paragraph', {}, plain('something else'))])
@@ -76,7 +76,7 @@ describe('reconciling', () => {
     expect(shown(doc)).toBe('<p>a</p><p>something else</p><p>c</p>')
   })
 
-  it('[PROSE-43] moved blocks keep their id, and the blocks they passed keep their live nodes', () => {
+  it('[PROSE-43] moved blocks keep their id, and the blocks they pass keep their live nodes', () => {
     const html = '<p id="blk-a">a</p><p id="blk-b">b</p><p id="blk-c">c</p>'
     const doc = page(html)
     const nodes = doc.getXmlFragment(root).toArray()
@@ -91,7 +91,7 @@ describe('reconciling', () => {
     ).toBe(true)
   })
 
-  it('[CONC-13] blocks are removed and inserted without a walk of the page for each', () => {
+  it('[CONC-13] removing and inserting many blocks does not walk the page once per block', () => {
     const paragraphs = (write: (i: number) => string) => Array.from({ length: 600 }, (_, i) => write(i)).join('')
     const paragraph = (i: number) => `<p id="blk-${i}">${i}</p>`
     const before = paragraphs(paragraph)
@@ -106,7 +106,7 @@ describe('reconciling', () => {
     expect(doc.getXmlFragment(root)).toHaveLength(400)
   })
 
-  it('[PROSE-50] blocks without id keep their live nodes when a block that is told to have moved passes them', () => {
+  it('[PROSE-50] blocks without id keep their live nodes when a block named as moved passes them', () => {
     const table = '<table><tr><td><p id="blk-cell">c</p></td></tr></table>'
     const others = ['<hr>', '<img src="https://example.org/a.png">', '<hr>', '<img src="https://example.org/b.png">']
     const before = [table, ...others].join('')
@@ -127,7 +127,7 @@ describe('reconciling', () => {
     }
   })
 
-  it('[LIFE-14] nested blocks are matched too: other cells, items and quotes keep their live nodes', () => {
+  it('[LIFE-14] changing one cell or list item keeps the live nodes of the other cells and items', () => {
     const html = '<ul><li><p>a</p></li><li><p>b</p></li></ul><table><tr><td><p>c</p></td><td><p>d</p></td></tr></table>'
     const doc = page(html)
     const cell = (column: number) => ((doc.getXmlFragment(root).get(1) as Y.XmlElement).get(0) as Y.XmlElement).get(column)
@@ -139,7 +139,7 @@ describe('reconciling', () => {
     expect((doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0)).toBe(first)
   })
 
-  it('[PROSE-7] atoms come and go in the middle of text, which stays one Y.XmlText between them', () => {
+  it('[PROSE-7] a line break inserted into a text and removed again leaves one Y.XmlText', () => {
     const doc = page('<p>one two</p>')
     reconcile(doc, '<p>one two</p>', '<p>one <br>two</p>')
     expect(shown(doc)).toBe('<p>one <br>two</p>')
@@ -148,7 +148,7 @@ describe('reconciling', () => {
     expect((doc.getXmlFragment(root).get(0) as Y.XmlElement).length).toBe(1)
   })
 
-  it('[PROSE-7] attributes change in place and go back to their default or away', () => {
+  it('[PROSE-7] a changed attribute is set on the same live node, a removed one returns to its default or disappears', () => {
     const before =
       '<h2 id="blk-1" style="text-align: center">a</h2><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>'
     const after = '<h1 id="blk-1">a</h1><ul data-type="taskList"><li data-type="taskItem" data-checked="false"><p>x</p></li></ul>'
@@ -160,7 +160,7 @@ describe('reconciling', () => {
     expect(heading.getAttributes()).toEqual({ level: 1, id: 'blk-1' })
   })
 
-  it('[YDOC-13] a list of which both sides removed what the other kept does not stay behind empty', () => {
+  it('[YDOC-13] a list is removed when the client deleted one of its items and the edit deletes the other', () => {
     const html = '<p>x</p><ul><li><p>a</p></li><li><p>b</p></li></ul>'
     const doc = page(html)
     ;(doc.getXmlFragment(root).get(1) as Y.XmlElement).delete(0, 1)
@@ -169,7 +169,7 @@ describe('reconciling', () => {
     expect(shown(doc)).toBe('<p>x</p>')
   })
 
-  it('[PROSE-24] a broken block is written healed when it changes, and left alone when another one does', () => {
+  it('[PROSE-24] a block outside the content model is repaired when it changes, and stays unchanged when another block does', () => {
     const broken = (fragment: Y.XmlFragment) =>
       fragment.insert(0, [element('section', {}, element('paragraph', {}, plain('a'))), element('paragraph', {}, plain('b'))])
     const other = written(broken)
@@ -181,7 +181,7 @@ describe('reconciling', () => {
     expect((itself.getXmlFragment(root).get(0) as Y.XmlElement).nodeName).toBe('paragraph')
   })
 
-  it('[PROSE-8] marks the model does not know stay on text that is not changed', () => {
+  it('[PROSE-8] unknown marks stay on text that does not change', () => {
     const doc = written((fragment) =>
       fragment.insert(0, [
         element(
@@ -196,7 +196,7 @@ describe('reconciling', () => {
     expect(live.toDelta()).toEqual([{ insert: 'a ' }, { insert: 'noted', attributes: { comment: { id: 1 } } }, { insert: ' Z' }])
   })
 
-  it('[LIFE-14] surrogate pairs are never cut', () => {
+  it('[LIFE-14] a surrogate pair is never split', () => {
     const doc = page('<p>a😀b</p>')
     reconcile(doc, '<p>a😀b</p>', '<p>a😁b</p>')
     expect(shown(doc)).toBe('<p>a😁b</p>')
@@ -205,7 +205,7 @@ describe('reconciling', () => {
     expect(shown(copy)).toBe('<p>a😁b</p>')
   })
 
-  it('[PROSE-54] without ids, the common ends of a page keep their nodes', () => {
+  it('[PROSE-54] blocks without ids at the unchanged beginning and end of a page keep their nodes', () => {
     const before = '<p>a</p><p>b</p><p>c</p><p>d</p>'
     const doc = page(before)
     const nodes = doc.getXmlFragment(root).toArray()
@@ -215,7 +215,7 @@ describe('reconciling', () => {
     expect([now[0] === nodes[0], now[3] === nodes[3]]).toEqual([true, true])
   })
 
-  it('[LIFE-14] what both sides added alike is there once: an editor may type live and save the same page', () => {
+  it('[LIFE-14] content that an editor typed live and then saves with the same page appears once', () => {
     const doc = page('<p id="blk-a">one</p>')
     const now = '<p id="blk-a">one two three</p><p id="blk-b">new</p><hr><p>more text here</p>'
     reconcile(doc, '<p id="blk-a">one</p>', now)
@@ -231,7 +231,7 @@ describe('reconciling', () => {
     expect(shown(doc)).toBe('<p id="blk-a">one two three four</p><p id="blk-b">news</p><hr><p>more text here!</p>')
   })
 
-  it('[LIFE-14] a rewritten sentence is whole even when someone deletes the old one at the same time', () => {
+  it('[LIFE-14] a rewritten sentence is complete even when another client deletes the old one at the same time', () => {
     const doc = page('<p id="blk-a">The old words of this line.</p>')
     const other = new Y.Doc()
     Y.applyUpdate(other, Y.encodeStateAsUpdate(doc))
@@ -243,7 +243,7 @@ describe('reconciling', () => {
     expect(shown(doc)).toBe('<p id="blk-a">Nobody knows what stood here!</p>')
   })
 
-  it('[CONC-13] a text of many formatted words is rewritten in one walk, however many there are', {
+  it('[CONC-13] rewriting a text of 16,000 formatted words walks it once, not once per word', {
     timeout: patience(60_000),
   }, () => {
     const words = (count: number, mark: string) => `<p>${`word <${mark}>more</${mark}> `.repeat(count).trimEnd()}</p>`

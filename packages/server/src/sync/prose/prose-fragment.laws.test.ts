@@ -59,7 +59,7 @@ function apply(tree: ProseTree, [kind, at, block]: [string, number, ProseElement
 }
 
 describe('laws of live prose', () => {
-  it('[PROSE-1] [PROSE-7] a filled page reads back equal, and its HTML reads back equal', () => {
+  it('[PROSE-1] [PROSE-7] a page written to a live fragment reads back equal, and so does its HTML', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const read = readFragment(page(tree).fragment)
@@ -70,7 +70,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[YDOC-9] two fills of one page by the same client id are byte-identical', () => {
+  it('[YDOC-9] two fills of one page under the same client id are byte-identical', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         expect(Y.encodeStateAsUpdate(page(tree, 7).doc)).toEqual(
@@ -81,7 +81,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[PROSE-8] reading never writes', () => {
+  it('[PROSE-8] reading a live page never writes', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const { doc, fragment } = page(tree)
@@ -93,7 +93,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[LIFE-14] alone, reconciling is exact', () => {
+  it('[LIFE-14] reconciling a page that nobody else edits makes it exactly the new version', () => {
     fc.assert(
       fc.property(edited, ({ before, after }) => {
         const { doc, fragment } = page(before)
@@ -104,7 +104,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[LIFE-14] a change that the live page has already changes nothing', () => {
+  it('[LIFE-14] reconciling with a version that the live page already has changes nothing', () => {
     fc.assert(
       fc.property(edited, ({ before, after }) => {
         const { doc, fragment } = page(after)
@@ -115,7 +115,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[PROSE-50] blocks that stand the same in both versions keep their live nodes', () => {
+  it('[PROSE-50] blocks that are equal in both versions keep their live nodes', () => {
     fc.assert(
       fc.property(anyTree, anyBlock, (tree, block) => {
         const { doc, fragment } = page(tree)
@@ -133,7 +133,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[LIFE-14] two versions made from one page merge to a page of the model, the same on both replicas', () => {
+  it('[LIFE-14] two versions made from one page merge to a valid page, the same on both replicas', () => {
     fc.assert(
       fc.property(edited, anyBlock, fc.nat(5), ({ before, after }, block, at) => {
         const left = page(before)
@@ -153,7 +153,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[LIFE-14] a version made from an older page lands on the page as it is now, and keeps what was added to it', () => {
+  it('[LIFE-14] a version made from an older page changes the current page and keeps what others added to it', () => {
     fc.assert(
       fc.property(edited, anyBlock, fc.nat(5), ({ before, after }, block, at) => {
         const { doc, fragment } = page(before)
@@ -167,7 +167,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[PROSE-8] a cached reading is the uncached one after any change, and untouched blocks are the same objects', () => {
+  it('[PROSE-8] a cached reading equals an uncached one after any change, and unchanged blocks are the same objects', () => {
     fc.assert(
       fc.property(edited, ({ before, after }) => {
         const { doc, fragment } = page(before)
@@ -182,7 +182,7 @@ describe('laws of live prose', () => {
     )
   })
 
-  it('[PROSE-24] [YDOC-13] a page that breaks the model is shown as a page of the model, and takes an edit exactly', () => {
+  it('[PROSE-24] [YDOC-13] a live page outside the content model is read repaired, and reconciles exactly', () => {
     fc.assert(
       fc.property(looseNodes, anyBlock, fc.nat(10), (nodes, block, at) => {
         const doc = new Y.Doc()

@@ -5,8 +5,8 @@ import { readFragment } from './prose-fragment.ts'
 import { createProseCache, forgetTouched } from './prose-fragment-read.ts'
 import { element, page, plain, root, shown, text, written } from '../testing/live-page.ts'
 
-describe('filling', () => {
-  it('[PROSE-7] attributes have their Yjs types, null ones are absent, defaults that are not null are written as editors do', () => {
+describe('writing a page to a live fragment', () => {
+  it('[PROSE-7] attributes are written with their Yjs types, null ones are left out, and non-null defaults are written as editors do', () => {
     const doc = page(
       '<h2 id="blk-1">a</h2><h1>b</h1><ol><li><p>x</p></li></ol><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>x</p></li></ul>' +
         '<table><tr><td colspan="2" colwidth="100,120"><p>x</p></td></tr></table><img src="a" width="640" height="50%">',
@@ -32,7 +32,7 @@ describe('filling', () => {
     ])
   })
 
-  it('[PROSE-7] [PROSE-2] every attribute of every row has the Yjs type of the table', () => {
+  it('[PROSE-7] [PROSE-2] every attribute of every node has the Yjs type of the table', () => {
     const hash = 'a'.repeat(64)
     const html =
       '<p id="i" style="text-align: right">x</p><h4 id="i" style="text-align: left">x</h4><pre id="i"><code class="language-js">x</code></pre>' +
@@ -78,7 +78,7 @@ describe('filling', () => {
     expect(shown(doc)).toBe(html)
   })
 
-  it('[PROSE-7] text between two atoms is one Y.XmlText, marks are formatting keys with their attribute object', () => {
+  it('[PROSE-7] text between two atoms is one Y.XmlText, and a mark is a formatting key with its attributes', () => {
     const doc = page('<p>a <strong>b</strong><a href="https://x"><mark>c</mark></a><br>d</p>')
     const [paragraph] = doc.getXmlFragment(root).toArray() as Y.XmlElement[]
     const children = paragraph?.toArray() ?? []
@@ -94,7 +94,7 @@ describe('filling', () => {
     ])
   })
 
-  it('[PROSE-9] the empty page leaves the fragment empty; atoms and embedded groups do not count as nothing', () => {
+  it('[PROSE-9] an empty page leaves the fragment empty, a page of only an atom or an embedded group does not', () => {
     expect(page('<p></p>').getXmlFragment(root).length).toBe(0)
     for (const html of [
       '<div data-type="embedded-group" data-group-id="g"></div>',
@@ -109,8 +109,8 @@ describe('filling', () => {
   })
 })
 
-describe('reading', () => {
-  it('[PROSE-8] accepts numbers and booleans as strings, stored defaults, and values outside the sets as absent', () => {
+describe('reading a live fragment', () => {
+  it('[PROSE-8] reading accepts numbers and booleans as strings and stored defaults, and drops values outside the allowed ones', () => {
     const doc = written((fragment) =>
       fragment.insert(0, [
         element('heading', { level: '3', id: 'x', textAlign: 'middle' }, plain('a')),
@@ -127,7 +127,7 @@ describe('reading', () => {
     )
   })
 
-  it('[PROSE-8] accepts true for a mark without attributes, hashed keys, extra mark attributes and unknown marks', () => {
+  it('[PROSE-8] reading accepts true for a mark without attributes, hashed keys, extra mark attributes and unknown marks', () => {
     const doc = written((fragment) =>
       fragment.insert(0, [
         element(
@@ -148,7 +148,7 @@ describe('reading', () => {
     )
   })
 
-  it('[PROSE-8] unknown elements are transparent, adjacent texts read as one, and nothing is written', () => {
+  it('[PROSE-8] reading passes through unknown elements, joins adjacent texts, and writes nothing', () => {
     const doc = written((fragment) =>
       fragment.insert(0, [
         element('section', {}, element('paragraph', {}, plain('a'), plain('b')), plain('c')),
@@ -161,7 +161,7 @@ describe('reading', () => {
     expect(Y.encodeStateAsUpdate(doc)).toEqual(state)
   })
 
-  it('[PROSE-24] what breaks the model is shown healed and left as it is', () => {
+  it('[PROSE-24] content outside the model is read repaired and stays unchanged in the live document', () => {
     const doc = written((fragment) =>
       fragment.insert(0, [
         element('blockquote'),
@@ -180,7 +180,7 @@ describe('reading', () => {
     expect(Y.encodeStateAsUpdate(doc)).toEqual(state)
   })
 
-  it('[PROSE-H20] nesting of any depth is read without overflowing', () => {
+  it('[PROSE-H20] nesting of any depth is read without a stack overflow', () => {
     const doc = new Y.Doc()
     let parent: Y.XmlFragment = doc.getXmlFragment(root)
     for (let i = 0; i < 2000; i++) {
@@ -194,7 +194,7 @@ describe('reading', () => {
     expect(html.split('<blockquote>')).toHaveLength(64)
   })
 
-  it('[PROSE-24] a long target that formatting spreads over many runs is shown on the first of them', () => {
+  it('[PROSE-24] a long link that formatting splits into many runs is shown on the first runs only, and no text is lost', () => {
     const doc = written((fragment) => fragment.insert(0, [element('paragraph', {}, plain('ab'.repeat(5000)))]))
     const line = (doc.getXmlFragment(root).get(0) as Y.XmlElement).get(0) as Y.XmlText
     doc.transact(() => {
@@ -206,7 +206,7 @@ describe('reading', () => {
     expect(html.replace(/<[^>]*>/g, '')).toBe('ab'.repeat(5000))
   })
 
-  it('[PROSE-8] a cached reading keeps the blocks that a change did not touch', () => {
+  it('[PROSE-8] a cached reading returns the same objects for unchanged blocks', () => {
     const doc = page('<p>a</p><blockquote><p>b</p></blockquote><p>c</p>')
     const fragment = doc.getXmlFragment(root)
     const cache = createProseCache()
@@ -220,7 +220,7 @@ describe('reading', () => {
   })
 })
 
-describe('tables that lack many cells', () => {
+describe('live tables that lack many cells', () => {
   /** A hundred empty rows above one cell of `width` columns. */
   const ragged = (width: number) =>
     element(
@@ -231,7 +231,7 @@ describe('tables that lack many cells', () => {
     )
   const cellsOf = (html: string) => html.split('<td').length - 1
 
-  it('[PROSE-24] [PROSE-21] get no more of them on one live page than tables of HTML do, whatever was read before', () => {
+  it('[PROSE-24] [PROSE-21] missing cells of all tables of a live page are completed up to the same limit as in HTML, also with a cache', () => {
     const doc = written((fragment) =>
       fragment.insert(
         0,

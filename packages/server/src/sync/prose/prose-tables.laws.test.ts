@@ -43,7 +43,7 @@ function staying(before: ProseElement, after: ProseElement, { op, row: at, from 
   })
 }
 
-it('[TABLE-5] [CONC-8] a live table takes over an op in place: blocks of cells that stay are the live nodes that they were', () => {
+it('[TABLE-5] [CONC-8] a table op on a live table gives the result of the op and keeps the live blocks of cells that stay', () => {
   let [kept, edits] = [0, 0]
   fc.assert(
     fc.property(anyTable, anyOp, fc.boolean(), (table, op, isAlone) => {
@@ -88,7 +88,7 @@ it.each([
   ['moveColumn', columns, 0, 1],
   ['moveColumn', columns, 1, 0],
   ['moveColumn', columns, 2, 1],
-] as const)('[TABLE-7] [CONC-8] %s of a live table makes the moved line anew, and no other (%#)', (op, table, from, to) => {
+] as const)('[TABLE-7] [CONC-8] %s on a live table recreates only the moved row or column (%#)', (op, table, from, to) => {
   const content = table('abc')
   const start = body({ richTextPages: [prosePage('p', content)] })
   const edited = editTableOfPage(start, { pageId: 'p', op, from, to }, { nowMs: 0, random: () => 'never' })

@@ -14,8 +14,8 @@ const bob = { connection: 2, sub: 'bob' }
 const said = (states: ReturnType<Presence['take']>) =>
   states.map(({ client, clock, state }) => [client, clock, state && JSON.parse(new TextDecoder().decode(state))])
 
-describe('what presence is taken in', () => {
-  it('[WS-42] an update is parsed and written anew, as clients read it', () => {
+describe('presence states that the relay accepts', () => {
+  it('[WS-42] an awareness update is parsed and encoded again so that clients can read it', () => {
     const doc = new Y.Doc()
     const sender = new Awareness(doc)
     sender.setLocalState({ name: 'Ann', cursor: { x: 1 } })
@@ -29,7 +29,7 @@ describe('what presence is taken in', () => {
     receiver.destroy()
   })
 
-  it('[WS-42] [G11] what is not exactly an awareness update is refused', () => {
+  it('[WS-42] [G11] bytes that are not exactly one awareness update are refused', () => {
     const deep = (depth: number) => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth)) as unknown
     const wire = (client: number, clock: number, json: Uint8Array) => writeAwareness([{ client, clock, state: json }])
     expect(readAwareness(wire(1, 1, text({ a: 1 })))).toHaveLength(1)
@@ -50,14 +50,14 @@ describe('what presence is taken in', () => {
     for (const bytes of bad) expect(readAwareness(bytes)).toBeNull()
   })
 
-  it('[WS-42] no bytes make the reader throw or read past their end', () => {
+  it('[WS-42] random bytes neither make the reader throw nor read past their end', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => void readAwareness(bytes)),
       { numRuns: 3_000 },
     )
   })
 
-  it('[WS-43] at most 4 client ids per connection, 16 KiB per state, 512 states and 1 MiB per room; what is beyond is left out', () => {
+  it('[WS-43] states beyond 4 client ids per connection, 16 KiB per state, 512 states or 1 MiB per room are left out', () => {
     const presence = new Presence()
     const five = [1, 2, 3, 4, 5].map((client) => entry(client, 1, { client }))
     expect(presence.take(ann, five, 0).map(({ client }) => client)).toEqual([1, 2, 3, 4])
@@ -79,7 +79,7 @@ describe('what presence is taken in', () => {
     expect(bytes).toBeGreaterThan(1_000_000)
   })
 
-  it('[WS-43] those who left take no place: any number may come and go within a moment', () => {
+  it('[WS-43] connections that left free their places, so 10,000 may join and leave at once', () => {
     const presence = new Presence()
     for (let i = 0; i < 10_000; i++) {
       expect(presence.take({ connection: i, sub: 's' }, [entry(i, 1, {})], 0)).toHaveLength(1)
@@ -88,7 +88,7 @@ describe('what presence is taken in', () => {
     expect(presence.isEmpty).toBe(true)
   })
 
-  it('[WS-42] null in any spelling takes a state away', () => {
+  it('[WS-42] a state that is null, however the JSON spells it, removes the presence', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, {})], 0)
     const spelt = readAwareness(writeAwareness([{ client: 1, clock: 2, state: new TextEncoder().encode(' null\n') }])) ?? []
@@ -96,7 +96,7 @@ describe('what presence is taken in', () => {
   })
 
   it.each([100, 5_000, 29_120])(
-    '[WS-43] [G11] Y18: %i fake clients in one frame leave four, and nothing of it for joiners',
+    '[WS-43] [G11] Y18: of %i fake clients in one frame only four are kept and shown to later joiners',
     (count) => {
       const fakes = Array.from({ length: count }, (_, i) => ({ client: i, clock: 1, state: text({ i }) }))
       const read = readAwareness(writeAwareness(fakes)) ?? []
@@ -107,7 +107,7 @@ describe('what presence is taken in', () => {
     },
   )
 
-  it('[WS-43] looks at no more of a frame than its own ids and four that it must not introduce', () => {
+  it('[WS-43] of one frame the relay reads only the own ids of the connection and four new ones', () => {
     const presence = new Presence()
     for (let i = 0; i < 300; i++) {
       presence.take(
@@ -128,7 +128,7 @@ describe('what presence is taken in', () => {
     expect(looked).toBe(8)
   })
 
-  it('[WS-43] an id that was given up and taken over counts for its new connection alone', () => {
+  it('[WS-43] an id taken over by a newer connection counts for that connection alone', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, {}), entry(2, 1, {}), entry(3, 1, {}), entry(4, 1, {})], 0)
     const again = { connection: 9, sub: 'ann' }
@@ -138,7 +138,7 @@ describe('what presence is taken in', () => {
     expect(presence.leave(ann.connection).map(({ client }) => client)).toEqual([2, 3, 4, 5])
   })
 
-  it('[WS-44] [PRES-3] the id of an agent is out of reach of all, of clients with its own sub that send back what they got too', () => {
+  it('[WS-44] [PRES-3] no client can change the state of an agent, not even one with the sub of the agent', () => {
     const presence = new Presence()
     const agent = { connection: -1, sub: 'ann' }
     presence.take(agent, [entry(7, 1, { of: 'agent' })], 0)
@@ -149,7 +149,7 @@ describe('what presence is taken in', () => {
     expect(said(presence.take(agent, [entry(7, 2, null)], 0))).toEqual([[7, 2, null]])
   })
 
-  it("[WS-44] another's live id is out of reach; the same sub takes over from its older connection", () => {
+  it('[WS-44] a client cannot change a live id of another user; a newer connection of the same user takes the id over', () => {
     const presence = new Presence()
     presence.take(ann, [entry(7, 1, { of: 'ann' })], 0)
     expect(presence.take(bob, [entry(7, 99, { of: 'bob' })], 0)).toEqual([])
@@ -162,7 +162,7 @@ describe('what presence is taken in', () => {
     expect(said(presence.take(bob, [entry(7, 1, { of: 'bob' })], 0))).toEqual([[7, 4, { of: 'bob' }]])
   })
 
-  it('[WS-45] a state is shown while it was renewed within 30 s', () => {
+  it('[WS-45] a state is shown until it was not renewed for 30 s', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, { a: 1 })], 0)
     presence.take(bob, [entry(2, 1, { b: 1 })], 0)
@@ -172,7 +172,7 @@ describe('what presence is taken in', () => {
     expect(said(presence.expire(60_000))).toEqual([[1, 3, null]])
   })
 
-  it('[WS-46] a connection that leaves takes back what it still shows', () => {
+  it('[WS-46] when a connection leaves, the states it still shows are removed', () => {
     const presence = new Presence()
     presence.take(ann, [entry(1, 1, {}), entry(2, 1, {})], 0)
     presence.take(ann, [entry(2, 2, null)], 0)
@@ -180,7 +180,7 @@ describe('what presence is taken in', () => {
     expect(presence.leave(1)).toEqual([])
   })
 
-  it('[WS-47] clocks sent rise strictly with every change, also when an old client comes back with its old clock', () => {
+  it('[WS-47] the clocks sent for an id rise with every change, also when a client returns with its old clock', () => {
     const presence = new Presence()
     const clocks: number[] = []
     const note = (states: ReturnType<Presence['take']>) => clocks.push(...states.map(({ clock }) => clock))
@@ -193,7 +193,7 @@ describe('what presence is taken in', () => {
     expect(clocks.every((clock, i) => i === 0 || clock > (clocks[i - 1] as number))).toBe(true)
   })
 
-  it('[WS-47] shows the owner of an id whatever clock a stranger gave the id before', () => {
+  it('[WS-47] the owner of an id is shown whatever clock another user gave that id before', () => {
     const presence = new Presence()
     for (const clock of [2 ** 53 - 1, 2 ** 32 - 1, 2 ** 31 + 1])
       expect(presence.take(bob, [entry(777, clock, {})], 0)).toEqual([])
@@ -206,7 +206,7 @@ describe('what presence is taken in', () => {
   })
 })
 
-describe('presence on the wire', () => {
+describe('presence frames between clients', () => {
   let storage: Storage
   let worker: TestWorker
   let room: number
@@ -235,7 +235,7 @@ describe('presence on the wire', () => {
   const send = (client: TestClient, id: number, clock: number, state: unknown) =>
     client.sendPresence(writeAwareness([{ client: id, clock, state: state === null ? null : text(state) }]))
 
-  it('[WS-45] [WS-46] a joiner gets the others in one frame; a leave takes them back within a second', async () => {
+  it('[WS-45] [WS-46] a joiner gets all presence in one frame, and a connection that leaves is removed within a second', async () => {
     const [one, two] = [join(), join()]
     send(one, 101, 1, { name: 'one' })
     send(two, 102, 1, { name: 'two' })
@@ -254,7 +254,7 @@ describe('presence on the wire', () => {
     late.leave()
   })
 
-  it('[WS-42] an undecodable frame is a violation and reaches nobody; level view may send presence', async () => {
+  it('[WS-42] an undecodable awareness frame is a violation and reaches nobody; a caller at level view may send presence', async () => {
     const [one, two] = [join(), join()]
     worker.host.receive([{ kind: 'rights', room, connection: one.connection, canWrite: false, maxDocBytes: null }])
     one.sendPresence(new Uint8Array([9, 9]))
@@ -266,7 +266,7 @@ describe('presence on the wire', () => {
     two.leave()
   })
 
-  it('[WS-48] above 30 frames/s after a burst of 60 only the newest state goes out, at the next slot', async () => {
+  it('[WS-48] above 30 frames/s after a burst of 60 only the newest state is sent, at the next free slot', async () => {
     const [one, two] = [join(), join()]
     for (let i = 1; i <= 300; i++) send(one, 301, i, { i })
     await until(() => shown(two.presence.at(-1))?.some(({ json }) => new TextDecoder().decode(json) === '{"i":300}') === true)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { saveLatestMs } from './room-body.ts'
 
-describe('saveLatestMs', () => {
-  it('[LIFE-10] is never later than configured, and spreads rooms that were opened one after the other', () => {
+describe('saveLatestMs, the latest time of a save', () => {
+  it('[LIFE-10] the latest time of a save is at most the configured one and differs between rooms opened in a row', () => {
     const latest = Array.from({ length: 100 }, (_, room) => saveLatestMs({ saveLatestMs: 10_000 }, room))
     expect(Math.max(...latest)).toBeLessThanOrEqual(10_000)
     expect(Math.min(...latest)).toBeGreaterThanOrEqual(8_000)

@@ -20,7 +20,7 @@ const untilPoints = (head: DocumentHead, count: number) => untilAsync(async () =
 const idle = (room: number, on = at.worker) => settle(room, on)
 
 describe('recovery points of a live document', () => {
-  it('[LIFE-19] [LIFE-21] when the last participant leaves, what they leave behind is stored and kept as a point', async () => {
+  it('[LIFE-19] [LIFE-21] when the last participant leaves, the document is stored and a recovery point is taken', async () => {
     const { head, room } = await openRoom()
     const [ann, ben] = [await joined(room), await joined(room)]
     setShape(ann, 's1')
@@ -38,7 +38,7 @@ describe('recovery points of a live document', () => {
     expect((await pointsOf(head))[0]?.version).toBe((await headOf(head)).version)
   })
 
-  it('[LIFE-19] nothing is kept again when nothing changed, whoever comes and goes', async () => {
+  it('[LIFE-19] participants who come and go without a change cause no second recovery point', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 's1')
@@ -58,7 +58,7 @@ describe('recovery points of a live document', () => {
     expect(await pointsOf(head)).toHaveLength(2)
   })
 
-  it('[LIFE-20] edits that come to nothing make no point', async () => {
+  it('[LIFE-20] edits that undo each other make no recovery point', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     ann.leave()
@@ -73,7 +73,7 @@ describe('recovery points of a live document', () => {
     expect(await pointsOf(head)).toHaveLength(1)
   })
 
-  it('[LIFE-18] a zeroing by a live edit and one by a PUT are preceded by a point of the state before', async () => {
+  it('[LIFE-18] a live edit and a PUT that empty the document are each preceded by a recovery point of the state before', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 's1')
@@ -90,7 +90,7 @@ describe('recovery points of a live document', () => {
     expect(await shapesAt(head, 0)).toEqual(['s2'])
   })
 
-  it('[OPS-8] a capture that fails neither keeps the document in memory nor is it forgotten', async () => {
+  it('[OPS-8] a failed capture does not keep the document in memory, and is tried again later', async () => {
     let failures = 1
     const calls: string[] = []
     const recovery: Pick<RecoveryStore, 'capture'> = {
@@ -112,10 +112,10 @@ describe('recovery points of a live document', () => {
   })
 })
 
-describe('standing still', () => {
+describe('pausing edits with a quiet settle', () => {
   const quiet = (room: number, quietMs: number) => at.worker.job(room, { kind: 'settle', quietMs })
 
-  it('[LIFE-22] edits wait after a quiet settle, and none is lost', async () => {
+  it('[LIFE-22] after a quiet settle edits wait until the pause ends, and none is lost', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 's1')
@@ -131,7 +131,7 @@ describe('standing still', () => {
     expect(shapesOf(await body(head))).toEqual(['s0', 's1', 's2'])
   })
 
-  it('[LIFE-13] a PUT meanwhile, and pauses that overlap, end as if there was none', async () => {
+  it('[LIFE-13] a PUT during the pause and overlapping pauses lose no edit', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     await Promise.all([quiet(room, 1_000), quiet(room, 40), quiet(room, 80)])
@@ -145,7 +145,7 @@ describe('standing still', () => {
     expect((await body(head)).name).toBe('Renamed')
   })
 
-  it('[LIFE-23] a document that is dropped meanwhile stays dropped', async () => {
+  it('[LIFE-23] a document dropped during the pause stays dropped', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     await quiet(room, 60)
@@ -157,7 +157,7 @@ describe('standing still', () => {
   })
 })
 
-describe('the whole live document in one answer', () => {
+describe('the whole live document as one encoded answer', () => {
   const decoded = (update: Uint8Array) => {
     const doc = new Y.Doc()
     Y.applyUpdate(doc, update)
@@ -169,7 +169,7 @@ describe('the whole live document in one answer', () => {
     return outcome
   }
 
-  it('[REST-31] is what a joined client has, with the version that the store has then', async () => {
+  it('[REST-31] the answer is the state of a joined client with the version in the store', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 's1', { x: 1 })
@@ -181,7 +181,7 @@ describe('the whole live document in one answer', () => {
     expect(shapesOf(await body(head))).toContain('s1')
   })
 
-  it('[REST-31] [YDOC-8] a document that was never opened is seeded, and later answers say the same lineage', async () => {
+  it('[REST-31] [YDOC-8] a document that was never opened is seeded for the answer, and later answers continue the same history', async () => {
     const { head, room } = await openRoom()
     const first = await encoded(room)
     expect(Object.keys(decoded(first.update).shapes)).toEqual(['s0'])
@@ -195,7 +195,7 @@ describe('the whole live document in one answer', () => {
     expect(both.getXmlFragment('prose:p1').toJSON()).toBe(decoded(first.update).prose)
   })
 
-  it('[REST-31] [D3] while edits never pause it still answers, and shows nothing that is not durable', async () => {
+  it('[REST-31] [D3] while a client types without a pause the answer still comes and contains only durable changes', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     let n = 0

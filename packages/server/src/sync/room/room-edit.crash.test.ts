@@ -38,7 +38,7 @@ async function afterRestart(url: string, document: DocumentHead) {
   return { found: found.head, settled, body }
 }
 
-it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 behind an acknowledged edit, before its body was stored, version and content hold', {
+it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 following an acknowledged edit, before its body was stored, version and content of the edit are there', {
   timeout: 60_000,
 }, async () => {
   const { url, remove } = temporaryStore()

@@ -43,21 +43,21 @@ async function givenUpAt(step: number) {
 const NOTHING = { kind: 'given-up', writes: 0, isUnchanged: true, versions: 1 }
 
 describe('an edit whose caller gives up', () => {
-  it('[MCP-15] before it begins does not run', async () => {
+  it('[MCP-15] an edit given up before it begins does not run', async () => {
     expect(await givenUpAt(0)).toMatchObject(NOTHING)
   })
 
-  it('[MCP-15] while it is computed writes nothing', async () => {
+  it('[MCP-15] an edit given up while it is computed writes nothing', async () => {
     expect(await givenUpAt(1)).toMatchObject(NOTHING)
   })
 
-  it('[MCP-15] while it is applied is taken back', async () => {
+  it('[MCP-15] an edit given up while it is applied is undone', async () => {
     const outcome = await givenUpAt(2)
     expect(outcome).toMatchObject(NOTHING)
     expect(outcome.text).not.toContain('given up')
   })
 
-  it('[MCP-15] not at all is written', async () => {
+  it('[MCP-15] an edit that its caller never gives up is committed', async () => {
     expect(await givenUpAt(100)).toMatchObject({ kind: 'edit', writes: 1, isUnchanged: false, versions: 2 })
   })
 })

@@ -75,7 +75,7 @@ const firstPage = fc.tuple(anyTree, anyTable).map(([tree, table]) => {
 const pages = fc.tuple(firstPage, anyTree.map(serialiseHtml))
 
 describe('laws of edits, cold and live', () => {
-  it('[CONC-1] [CONC-2] the same calls cold and on a live document give equal results, equal HTML and equal fields', {
+  it('[CONC-1] [CONC-2] the same edits on a cold and on a live document give equal results, equal HTML and equal fields', {
     timeout: 300_000,
   }, () => {
     const seen = new Map<EditName, number>()

@@ -43,8 +43,8 @@ async function contentOf(head: DocumentHead): Promise<string | undefined> {
   return ((await at.body(head)).richTextPages as { content: string }[])[0]?.content
 }
 
-describe('edits of a live document that another process stores too', () => {
-  it('[CONC-3] [LIFE-13] a version that another writer stored meanwhile is merged and the edit decided anew', async () => {
+describe('edits of a live document that another process also stores', () => {
+  it('[CONC-3] [LIFE-13] when another process stored a version meanwhile, that version is merged and the edit is computed again', async () => {
     const worker = overtaken(1)
     const { head, room } = await at.openRoom(worker, BODY)
     const outcome = done(await editIn(worker, room, editRequest(head, 'set_prose', set)))
@@ -53,7 +53,7 @@ describe('edits of a live document that another process stores too', () => {
     expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
   })
 
-  it('[TOOL-22] an edit that another process did meanwhile is taken back, and its answer told', async () => {
+  it('[TOOL-22] an edit whose request id another process used meanwhile is undone, and the stored answer is returned', async () => {
     const once = { requestId: 'r', request: 'twice', digest: 'd' }
     const { documents } = at.storage
     let isFirst = true
@@ -91,7 +91,7 @@ describe('edits of a live document that another process stores too', () => {
     expect(await contentOf(head)).toMatch(/one.*>2<.*three/)
   })
 
-  it('[CONC-3] after five lost races nothing is written, the attempts and the version now are told, and the document goes on', async () => {
+  it('[CONC-3] after five lost races an edit writes nothing, answers ERR_VERSION_CONFLICT with attempts and serverVersion, and the document stays usable', async () => {
     const worker = overtaken(5)
     const { head, room } = await at.openRoom(worker, BODY)
     const ann = await at.joined(room, {}, worker)

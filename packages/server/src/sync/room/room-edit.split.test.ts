@@ -92,7 +92,7 @@ class Bench {
   }
 }
 
-it('[PROSE-44] [PROSE-43] after Enter at the start of a block by a real editor, the next write leaves the id with the text', () => {
+it('[PROSE-44] [PROSE-43] after Enter at the start of a block in a real editor, the next edit leaves the block id with the text', () => {
   const bench = new Bench('<p id="blk-a">text</p><p id="blk-b">other</p>')
   bench.split(0, 0)
   bench.meet()
@@ -103,7 +103,7 @@ it('[PROSE-44] [PROSE-43] after Enter at the start of a block by a real editor, 
   expect(bench.editor.state.doc.textContent).toBe('textchanged')
 })
 
-it('[PROSE-44] [PROSE-43] after Enter in the middle and at the end the first part keeps the id', () => {
+it('[PROSE-44] [PROSE-43] after Enter in the middle or at the end of a block, the first part keeps the block id', () => {
   for (const offset of [2, 4]) {
     const bench = new Bench('<p id="blk-a">text</p><p id="blk-b">other</p>')
     bench.split(0, offset)
@@ -114,7 +114,7 @@ it('[PROSE-44] [PROSE-43] after Enter in the middle and at the end the first par
   }
 })
 
-it('[PROSE-44] [LIFE-14] what a person types into both halves while the ids are made right stays where it was typed', () => {
+it('[PROSE-44] [LIFE-14] letters typed into both halves of a split block while an edit repairs their ids stay in their half', () => {
   for (const offset of [0, 2, 4]) {
     const bench = new Bench('<p id="blk-a">text</p><p id="blk-b">other</p>')
     bench.split(0, offset)
@@ -132,7 +132,7 @@ it('[PROSE-44] [LIFE-14] what a person types into both halves while the ids are 
   }
 })
 
-it('[PROSE-44] [LIFE-14] in a list Enter repeats the id in another item, and letters of both items stay', () => {
+it('[PROSE-44] [LIFE-14] Enter in a list repeats the block id in the new item, and letters of both items are kept', () => {
   for (const offset of [0, 2, 4]) {
     const bench = new Bench('<ul><li><p id="blk-a">text</p></li></ul><p id="blk-b">other</p>')
     const { editor } = bench
@@ -151,7 +151,7 @@ it('[PROSE-44] [LIFE-14] in a list Enter repeats the id in another item, and let
   }
 })
 
-it('[PROSE-44] [CONC-1] [CONC-8] random Enters and letters of a real editor beside tool edits: cold and live do the same, ids end unique, no letter is lost', () => {
+it('[PROSE-44] [CONC-1] [CONC-8] random Enters and letters beside tool edits: cold and live agree, ids end unique, no letter is lost', () => {
   let [edits, repeated] = [0, 0]
   for (let seed = 1; seed <= 150; seed++) {
     const roll = dice(seed)

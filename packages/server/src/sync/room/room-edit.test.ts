@@ -49,7 +49,7 @@ function workerOn(documents: DocumentStore): TestWorker {
 }
 
 describe('edits of a live document', () => {
-  it('[CONC-4] an edit reaches every connection as one delta of the relay, and its result names the version that holds it', async () => {
+  it('[CONC-4] an edit reaches every connection as one update of the relay, and its result names the version that contains it', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const from = at.worker.messages.length
@@ -73,7 +73,7 @@ describe('edits of a live document', () => {
     expect(nodes()[2]).toBe(third)
   })
 
-  it('[LIFE-12] [TOOL-15] the body of the version follows later and brings no version of its own', async () => {
+  it('[LIFE-12] [TOOL-15] an edit stores its version at once and its body later, under that same version', async () => {
     const writes: DocumentWrite[] = []
     const worker = workerOn(recording(at.storage.documents, writes))
     const { head, room } = await openRoom(worker)
@@ -92,7 +92,7 @@ describe('edits of a live document', () => {
     expect(await settle(room, worker)).toMatchObject({ version: second.head.version })
   })
 
-  it('[LIFE-12] what people type after an edit is a version more', async () => {
+  it('[LIFE-12] letters typed after an edit make the next version', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const { version } = done(await editIn(at.worker, room, editRequest(head, 'set_prose', set('<p>2</p>')))).head
@@ -102,7 +102,7 @@ describe('edits of a live document', () => {
     expect((await contentOf(head))[0]).toContain('typed one')
   })
 
-  it('[CONC-7] a version stands for one content: after an edit of a person it is refused, until the caller has read again', async () => {
+  it('[CONC-7] after a person typed, an edit that expects the earlier version is refused until the caller reads again', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const { version } = done(
@@ -123,7 +123,7 @@ describe('edits of a live document', () => {
     })
   })
 
-  it('[CONC-7] a version just given holds without storing the body', async () => {
+  it('[CONC-7] an edit that expects the version just returned succeeds without storing the body in between', async () => {
     const writes: DocumentWrite[] = []
     const worker = workerOn(recording(at.storage.documents, writes))
     const { head, room } = await openRoom(worker)
@@ -141,7 +141,7 @@ describe('edits of a live document', () => {
     expect(writes.filter((each) => each.set.body !== undefined)).toEqual([])
   })
 
-  it('[TOOL-20] [CONC-7] an edit without a version is the next one after everything that was typed', async () => {
+  it('[TOOL-20] [CONC-7] an edit without expectedVersion applies after everything that was typed before it', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     type(ann, 0, 'typed ')
@@ -154,7 +154,7 @@ describe('edits of a live document', () => {
     expect((await contentOf(head))[0]).toContain('typed one')
   })
 
-  it('[PROSE-54] [TOOL-21] what changes nothing and what is only tried write nothing and show nothing', async () => {
+  it('[PROSE-54] [TOOL-21] an edit that changes nothing and a dry run write nothing and show no presence', async () => {
     const writes: DocumentWrite[] = []
     const worker = workerOn(recording(at.storage.documents, writes))
     const { head, room } = await openRoom(worker)
@@ -175,7 +175,7 @@ describe('edits of a live document', () => {
     expect([ann.presence, Y.encodeStateVector(ann.doc)]).toEqual([[], state])
   })
 
-  it('[MCP-25] rights are those of the document, and decided anew when its shares change', async () => {
+  it('[MCP-25] an edit is allowed by the share list of the document, which is read again after a change', async () => {
     const { head, room } = await openRoom()
     const bob = { sub: 'bob', role: 'member' } as const
     const request = editRequest(head, 'set_prose', set('<p>2</p>'), bob)
@@ -188,7 +188,7 @@ describe('edits of a live document', () => {
     expect(await editIn(at.worker, room, request)).toMatchObject({ kind: 'edited', head: { version: head.version + 2 } })
   })
 
-  it('[CONC-9] [LIFE-16] growth above the ceiling is refused before anything is applied; shrinking passes', async () => {
+  it('[CONC-9] [LIFE-16] an edit that grows the document above its size limit is refused before anything is applied; a shrinking one passes', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const state = Y.encodeStateVector(ann.doc)
@@ -204,7 +204,7 @@ describe('edits of a live document', () => {
     expect(await editIn(at.worker, room, shrink)).toMatchObject({ kind: 'edited', changed: true })
   })
 
-  it('[CONC-9] [LIFE-16] [TOOL-21] an edit over quota is refused when tried and taken back when done; the live document goes on', async () => {
+  it('[CONC-9] [LIFE-16] [TOOL-21] an edit over quota is refused as a dry run and undone as an edit, and the document stays usable', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const state = Y.encodeStateVector(ann.doc)
@@ -221,7 +221,7 @@ describe('edits of a live document', () => {
     expect((await contentOf(head))[0]).toBe(PAGE)
   })
 
-  it('[CONC-11] page lists and fields change in the live document too, and no later save undoes them', async () => {
+  it('[CONC-11] changes of page lists and fields reach the live document, and no later save undoes them', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const added = done(
@@ -252,7 +252,7 @@ describe('edits of a live document', () => {
     ])
   })
 
-  it('[LIFE-12] [CONC-11] what the live document cannot say alone is stored with the edit', async () => {
+  it('[LIFE-12] [CONC-11] a deleted page, which the live document cannot express, is stored together with the edit', async () => {
     const writes: DocumentWrite[] = []
     const worker = workerOn(recording(at.storage.documents, writes))
     const { head, room } = await openRoom(worker)
@@ -270,7 +270,7 @@ describe('edits of a live document', () => {
     expect(named).toBe(true)
   })
 
-  it('[LIFE-13] a PUT of the version of an edit is compared with the body of that version', async () => {
+  it('[LIFE-13] a PUT that expects the version of an edit is compared with the body of that version', async () => {
     const { head, room } = await openRoom()
     const { version } = done(await editIn(at.worker, room, editRequest(head, 'insert_block', { ...set('<p>agent</p>') }))).head
     const outcome = await putTo(room, put(head, BODY, { expectedVersion: version }))
@@ -278,7 +278,7 @@ describe('edits of a live document', () => {
     expect((await contentOf(head))[0]).toBe(PAGE)
   })
 
-  it('[LIFE-2] [LIFE-12] version and content of an edit survive the end of the process before the body was stored', async () => {
+  it('[LIFE-2] [LIFE-12] version and content of an edit survive a process that ends before the body is stored', async () => {
     const worker = workerOn(at.storage.documents)
     const { head, room } = await openRoom(worker)
     const { version } = done(await editIn(worker, room, editRequest(head, 'set_prose', set('<p>durable</p>')))).head
@@ -293,7 +293,7 @@ describe('edits of a live document', () => {
     expect(await settle(next)).toMatchObject({ version: version + 1 })
   })
 
-  it('[LIFE-12] what was typed behind an edit is a version more, also after the end of the process', async () => {
+  it('[LIFE-12] letters typed after an edit make the next version, also when the process ends before a save', async () => {
     const worker = workerOn(at.storage.documents)
     const { head, room } = await openRoom(worker)
     const ann = await joined(room, {}, worker)
@@ -306,7 +306,7 @@ describe('edits of a live document', () => {
     expect((await contentOf(head))[0]).toContain('typed one')
   })
 
-  it('[D3] [LIFE-2] nothing of an edit is handed out before it is durable', async () => {
+  it('[D3] [LIFE-2] no client receives any part of an edit before it is durable', async () => {
     let release: () => void = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -324,7 +324,7 @@ describe('edits of a live document', () => {
   })
 })
 
-describe('agents in the presence of a live document', () => {
+describe('presence of agents in a live document', () => {
   const agent = { name: 'Scribe', color: '#112233' }
   const shown = (client: TestClient) =>
     client.presence.flatMap((frame) => {
@@ -336,7 +336,7 @@ describe('agents in the presence of a live document', () => {
       }))
     })
 
-  it('[PRES-1] [PRES-2] an edit shows its agent before the delta, each principal under one id of its own', async () => {
+  it('[PRES-1] [PRES-2] an edit shows its agent before its update, and each principal has its own client id', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const from = at.worker.messages.length
@@ -356,7 +356,7 @@ describe('agents in the presence of a live document', () => {
     expect(third?.state).toMatchObject({ user: { id: 'bob' } })
   })
 
-  it('[PRES-3] a state goes when the worker stops, and refused edits show nothing', async () => {
+  it('[PRES-3] the presence of an agent ends when the worker stops, and a refused edit shows none', async () => {
     const worker = workerOn(at.storage.documents)
     const { head, room } = await openRoom(worker)
     const ann = await joined(room, {}, worker)

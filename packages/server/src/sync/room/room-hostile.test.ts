@@ -18,7 +18,7 @@ const { openRoom, joined } = at
 const settled = (client: TestClient) => until(() => client.settled === client.ordinal, 10_000)
 const equal = (a: Y.Doc, b: Y.Doc) => Buffer.from(Y.encodeStateAsUpdate(a)).equals(Buffer.from(Y.encodeStateAsUpdate(b)))
 
-describe('attacks through a room', () => {
+describe('hostile clients of a room', () => {
   it.each([1, 5, 20])('[WS-32] [G8] Y7: %i large updates behind a gap are not kept, logged or sent to joiners', async (count) => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
@@ -35,7 +35,7 @@ describe('attacks through a room', () => {
   })
 
   it.each([100, 1_000, 10_000])(
-    '[WS-34] [G4] Y11: %i roots, types or keys in one frame stay within the bounds and the room stays loadable',
+    '[WS-34] [G4] Y11: %i roots, types or keys in one frame stay within the limits, and the room can be loaded again',
     async (count) => {
       const { head, room } = await openRoom()
       const ann = await joined(room)
@@ -59,7 +59,7 @@ describe('attacks through a room', () => {
     15_000,
   )
 
-  it('[G12] Y19: the whole state is encoded once per sequence, however often it is asked for', async () => {
+  it('[G12] Y19: 200 requests for the whole state encode it once per log sequence', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     for (let i = 0; i < 30; i++) ann.doc.getMap('shapes:c').set(`s${i}`, { id: `s${i}`, data: 'x'.repeat(20_000) })
@@ -73,7 +73,7 @@ describe('attacks through a room', () => {
     expect(took()).toBeLessThan(2_000)
   })
 
-  it('[LIFE-18] Y20: everything deleted in 12 bytes is accepted, after what was there is captured', async () => {
+  it('[LIFE-18] Y20: an update of 12 bytes that deletes everything is accepted, after a recovery point of the state before', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getMap('shapes:c1').set('s', { id: 's' })
@@ -85,7 +85,7 @@ describe('attacks through a room', () => {
     expect(ann.refusals).toEqual([])
   })
 
-  it('[G10] a message above the limit is applied to a copy first; what its sender sends meanwhile waits behind it', async () => {
+  it('[G10] a message above the limit is tried on a copy first, and later messages of its sender wait for it', async () => {
     const careful = new TestWorker(at.storage, { rooms: { trialBytes: 50_000 } })
     const { room } = await openRoom(careful)
     const [ann, bob] = [await joined(room, {}, careful), await joined(room, {}, careful)]
@@ -99,7 +99,7 @@ describe('attacks through a room', () => {
     await careful[Symbol.asyncDispose]()
   })
 
-  it('[G10] a message that fails its trial is refused and its sender closed; the room is as before', async () => {
+  it('[G10] a message that fails its trial is refused and its sender closed; the room does not change', async () => {
     const careful = new TestWorker(at.storage, { rooms: { trialBytes: 50_000 } })
     const { room } = await openRoom(careful)
     const [ann, bob] = [await joined(room, {}, careful), await joined(room, {}, careful)]
@@ -115,7 +115,7 @@ describe('attacks through a room', () => {
     await careful[Symbol.asyncDispose]()
   })
 
-  it('[G9] [C10] steps that add up to a document nobody can load end with their sender, unlogged', {
+  it('[G9] [C10] updates that together would make a document too costly to load are not logged, and their sender is closed', {
     timeout: patience(60_000),
   }, async () => {
     const patient = new TestWorker(at.storage, { rooms: { debtMs: 1e9 } })
@@ -138,7 +138,7 @@ describe('attacks through a room', () => {
     await patient[Symbol.asyncDispose]()
   })
 
-  it('[WS-12] a connection whose waiting writes come to more than it may owe is closed 1013; its room goes on without them', async () => {
+  it('[WS-12] a connection whose waiting writes exceed their cost limit is closed with 1013; the room drops them and stays usable', async () => {
     const strict = new TestWorker(at.storage, { rooms: { debtMs: 300 } })
     const { room } = await openRoom(strict)
     const [ann, bob] = [await joined(room, {}, strict), await joined(room, {}, strict)]
@@ -153,7 +153,7 @@ describe('attacks through a room', () => {
     await strict[Symbol.asyncDispose]()
   })
 
-  it('[WS-12] what a person typed just before leaving is applied, though a costly write of another one comes first', async () => {
+  it('[WS-12] letters typed just before leaving are applied although a costly write of another client comes first', async () => {
     const { room } = await openRoom()
     const [ann, bob, eve] = [await joined(room), await joined(room), await joined(room)]
     await Promise.all([settled(ann), settled(bob), settled(eve)])
@@ -165,7 +165,7 @@ describe('attacks through a room', () => {
     expect(ann.refusals).toEqual([])
   })
 
-  it('[D8] [G10] a scratch decode tells a snapshot that holds from one that does not', () => {
+  it('[D8] [G10] the scratch check accepts a snapshot that decodes to its state vector and refuses any other', () => {
     const doc = new Y.Doc()
     doc.getArray('a').push([1, 2])
     const snapshot = Y.encodeStateAsUpdate(doc)
@@ -180,8 +180,8 @@ describe('attacks through a room', () => {
   })
 })
 
-describe('budgets', () => {
-  it('[G4] Y12: client ids new to rooms are paced per workspace: 65,536 at once, 8,192 more per hour', () => {
+describe('limits on costly work', () => {
+  it('[G4] Y12: a workspace may introduce 65,536 client ids at once and 8,192 more per hour', () => {
     const budget = new ClientIdBudget()
     expect(budget.take('w', 65_536, 0)).toBe(true)
     expect(budget.take('w', 1, 0)).toBe(false)
@@ -190,7 +190,7 @@ describe('budgets', () => {
     expect(budget.take('w', 2, 3_600_000)).toBe(false)
   })
 
-  it('[C8] at most two cold loads at once, the others in order', async () => {
+  it('[C8] at most two cold loads run at once, the others wait in order', async () => {
     const slots = new LoadSlots(2, () => 0)
     let running = 0
     let most = 0
@@ -210,8 +210,8 @@ describe('budgets', () => {
   })
 })
 
-describe('loads of several workspaces', () => {
-  it('[C8] a workspace that owes less loads its document before the hundred that another one waits for', async () => {
+describe('cold loads of several workspaces', () => {
+  it('[C8] a workspace with little debt loads its document before the hundred waiting loads of an indebted one', async () => {
     const slots = new LoadSlots(1, (workspaceId) => (workspaceId === 'noisy' ? 900 : 1))
     const order: string[] = []
     const load = (workspaceId: string) =>
@@ -234,7 +234,7 @@ describe('loads that fail', () => {
     load,
   })
 
-  it('[WS-22] [D7] a store that cannot answer is unavailable, a document that is gone is gone', async () => {
+  it('[WS-22] [D7] a load answers unavailable when the store fails, and gone when the document was deleted', async () => {
     const head = await createDocument(at.storage.documents)
     const down = new TestWorker({
       documents: at.storage.documents,
@@ -247,7 +247,7 @@ describe('loads that fail', () => {
     expect(await at.worker.tryOpen(8_001, head)).toBe('gone')
   })
 
-  it('[YDOC-11] [LIFE-5] a damaged log is unavailable and untouched while the body lacks logged changes', async () => {
+  it('[YDOC-11] [LIFE-5] a damaged log makes the document unavailable and stays untouched while the body lacks logged changes', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getMap('shapes:c1').set('unsaved', { id: 'unsaved' })
@@ -296,7 +296,7 @@ describe('loads that fail', () => {
     return { head, other, room: await other.open(head) }
   }
 
-  it('[YDOC-11] a stored state that turns out undecodable resets its room once and is then rebuilt from the body', async () => {
+  it('[YDOC-11] a stored state that cannot be decoded resets its room once and is then rebuilt from the body', async () => {
     const { head, other, room } = await openUndecodable(async () => undefined)
     expect(await other.job(room, { kind: 'put', request: put(head, { name: 'Changed' }) })).toMatchObject({ code: 'UNAVAILABLE' })
     await until(() => other.of('reset').length > 0)
@@ -306,7 +306,7 @@ describe('loads that fail', () => {
     await other[Symbol.asyncDispose]()
   })
 
-  it('[YDOC-11] [D7] such a state is unavailable, and not reset again and again, while the body lacks logged changes', async () => {
+  it('[YDOC-11] [D7] a stored state that cannot be decoded makes the document unavailable, with one reset, while the body lacks logged changes', async () => {
     const { head, other, room } = await openUndecodable(async (ann) => {
       ann.doc.getMap('shapes:c1').set('unsaved', { id: 'unsaved' })
       await settled(ann)
@@ -318,7 +318,7 @@ describe('loads that fail', () => {
     await other[Symbol.asyncDispose]()
   })
 
-  it('[YDOC-11] a log that decodes only in part is never a writable document', async () => {
+  it('[YDOC-11] a log of which only a part decodes is never opened for writing', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getArray('any').push([1])
@@ -338,7 +338,7 @@ describe('loads that fail', () => {
 })
 
 describe('convergence', () => {
-  it('[N-11] after drops of every kind, then silence, everyone is equal and nothing is pending', async () => {
+  it('[N-11] after dropped messages of every kind and then silence, all clients are equal with nothing pending', async () => {
     for (let seed = 1; seed <= 6; seed++) {
       const { room } = await openRoom()
       const clients = [await joined(room), await joined(room), await joined(room)]

@@ -10,7 +10,7 @@ const at = new RoomFixture({ saveIdleMs: 60, saveLatestMs: 250, compactRecords: 
 const { openRoom, joined, body, headOf, settle, putTo, vectorOf } = at
 
 describe('loading and leaving memory', () => {
-  it('[LIFE-17] evict refuses while someone is joined, and a join during it wins', async () => {
+  it('[LIFE-17] evict is refused while someone is joined, and a join during an evict wins', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 'kept')
@@ -28,7 +28,7 @@ describe('loading and leaving memory', () => {
     expect(await at.worker.job(room, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
   })
 
-  it('[LIFE-17] a document that was evicted is served from its stored bytes, without a live document, until someone edits', async () => {
+  it('[LIFE-17] a document loaded after eviction is served from its stored bytes until someone edits it', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 'kept')
@@ -46,7 +46,7 @@ describe('loading and leaving memory', () => {
     expect(shapesOf(await body(head))).toEqual(expect.arrayContaining(['s0', 'kept', 'more']))
   })
 
-  it('[LIFE-7] [D8] a long log is compacted without losing a record', async () => {
+  it('[LIFE-7] [D8] compacting a long log loses no record', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     for (let i = 0; i < 60; i++) {
@@ -64,7 +64,7 @@ describe('loading and leaving memory', () => {
     expect(Y.encodeStateVector(doc)).toEqual(Y.encodeStateVector(ann.doc))
   })
 
-  it('[YDOC-8] [LIFE-15] [LIFE-13] a cold write to a document with a Y state is applied as edits on it: older clients merge without doubling', async () => {
+  it('[YDOC-8] [LIFE-15] [LIFE-13] a cold write to a document with live state is applied as an edit of it, so older clients merge without doubling', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 'old')
@@ -86,7 +86,7 @@ describe('loading and leaving memory', () => {
     expect(await headOf(head)).toMatchObject({ bodyAhead: false })
   })
 
-  it('[YDOC-9] the seed is durable before anyone gets it, and the same bytes wherever it is made', async () => {
+  it('[YDOC-9] the seed of a document is durable before any client receives it, and two nodes make the same bytes', async () => {
     const { head, room } = await openRoom()
     const log = await at.storage.updates.load(head.key)
     expect(log).toMatchObject({ kind: 'loaded', records: [{ seq: 1, actor: 'system' }] })
@@ -117,7 +117,7 @@ describe('loading and leaving memory', () => {
     await other[Symbol.asyncDispose]()
   })
 
-  it('[YDOC-10] doubled prose loses its second half at load, once', async () => {
+  it('[YDOC-10] doubled prose loses its second half once, at load', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const words = ['a', 'b', 'a', 'b'].map((word) => {
@@ -144,7 +144,7 @@ describe('loading and leaving memory', () => {
     expect((await headOf(head)).lastSeq).toBe(seq)
   })
 
-  it('[YDOC-12] the relay edits under a random client id that is new per load', async () => {
+  it('[YDOC-12] the relay edits under a random client id, a new one for each load', async () => {
     const ids = new Set<number>()
     const { head, room } = await openRoom()
     for (let i = 0; i < 3; i++) {
@@ -172,7 +172,7 @@ describe('loading and leaving memory', () => {
 })
 
 describe('durability', () => {
-  it('[LIFE-3] [LIFE-1] what was settled is there for the next worker, though the one before ended without a word', async () => {
+  it('[LIFE-3] [LIFE-1] acknowledged changes are there for the next worker after the first one ended abruptly', async () => {
     const ended = new TestWorker(at.storage)
     const { head, room } = await openRoom(ended)
     const ann = await joined(room, {}, ended)
@@ -187,7 +187,7 @@ describe('durability', () => {
     await next[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-4] [LIFE-7] what all rooms emit in one turn is one append, of the bytes that were emitted', async () => {
+  it('[LIFE-4] [LIFE-7] updates of all rooms in one turn are appended to the log in one call, byte for byte as sent', async () => {
     const appends: number[][] = []
     const updates = {
       ...at.storage.updates,
@@ -223,7 +223,7 @@ describe('durability', () => {
     await counting[Symbol.asyncDispose]()
   })
 
-  it('[OPS-5] the log line of a refused append says what the log answered', async () => {
+  it('[OPS-5] the log line of a refused append contains the answer of the update log', async () => {
     const lines: (Record<string, unknown> | undefined)[] = []
     const log = {
       ...silentLogger,
@@ -243,7 +243,7 @@ describe('durability', () => {
     worker.abandon()
   })
 
-  it('[LIFE-8] a stuck save of one document neither blocks nor fails another', async () => {
+  it('[LIFE-8] a stuck save of one document neither blocks nor fails another document', async () => {
     const stuck: (() => void)[] = []
     let hold = ''
     const documents = {
@@ -270,7 +270,7 @@ describe('durability', () => {
     await two[Symbol.asyncDispose]()
   })
 
-  it('[WS-30] [WS-31] an update that adds nothing is neither logged nor handed out; one from the relay goes to everyone', async () => {
+  it('[WS-30] [WS-31] an update that adds nothing is neither logged nor sent; an update of the relay goes to everyone', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     setShape(ann, 'a')
@@ -285,7 +285,7 @@ describe('durability', () => {
     expect((await at.storage.documents.read(head))?.head.lastSeq).toBe(before)
   })
 
-  it('[WS-31] several edits of one busy sender leave as one update', async () => {
+  it('[WS-31] several edits of one busy sender are sent as one update', async () => {
     const { room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const from = at.worker.of('updates').length

@@ -8,7 +8,7 @@ const at = new RoomFixture({ saveIdleMs: 60, saveLatestMs: 250, compactRecords: 
 const { openRoom, joined, body, headOf, settle, putTo } = at
 
 describe('PUT on a live document', () => {
-  it('[LIFE-13] [LIFE-14] only differences to the stored base are applied; live edits elsewhere survive', async () => {
+  it('[LIFE-13] [LIFE-14] a PUT applies only its differences to the stored base, and live edits elsewhere survive', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 'live')
@@ -27,7 +27,7 @@ describe('PUT on a live document', () => {
     expect(await settle(room)).toMatchObject({ version: head.version + 1 })
   })
 
-  it('[LIFE-13] a PUT is broadcast as one transaction, by the relay', async () => {
+  it('[LIFE-13] a PUT is broadcast as one transaction of the relay', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const from = at.worker.messages.length
@@ -46,7 +46,7 @@ describe('PUT on a live document', () => {
     expect(sent[0]?.updates).toHaveLength(1)
   })
 
-  it('[REST-16] a version that does not match is refused and changes nothing', async () => {
+  it('[REST-16] a PUT with another version than the current one is refused and changes nothing', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     const outcome = await putTo(room, put(head, { name: 'Other' }, { expectedVersion: head.version + 5 }))
@@ -55,7 +55,7 @@ describe('PUT on a live document', () => {
     expect(await headOf(head)).toMatchObject({ version: head.version })
   })
 
-  it('[LIFE-16] a PUT over quota is refused by its projected size; the live document is as before and goes on', async () => {
+  it('[LIFE-16] a PUT over quota is refused by its projected size; the live document stays unchanged and usable', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const state = Y.encodeStateVector(ann.doc)
@@ -69,7 +69,7 @@ describe('PUT on a live document', () => {
     expect(shapesOf(await body(head))).toEqual(['s0', 'after'])
   })
 
-  it('[D3] [LIFE-2] nothing of a PUT is handed out before it is durable', async () => {
+  it('[D3] [LIFE-2] no client receives any part of a PUT before it is durable', async () => {
     let release: () => void = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -93,7 +93,7 @@ describe('PUT on a live document', () => {
     await slow[Symbol.asyncDispose]()
   })
 
-  it('[YDOC-7] a live title older than a PUT of the title loses against it', async () => {
+  it('[YDOC-7] a live title older than the title of a PUT is replaced by it', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     await putTo(room, put(head, { ...BODY, name: 'From REST' }))

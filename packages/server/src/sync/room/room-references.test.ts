@@ -7,7 +7,7 @@ const { openRoom, joined, body, headOf, settle, putTo } = at
 const [A, B, C] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string]
 const referencesOf = async (head: Parameters<typeof body>[0]) => (await body(head)).blobReferences
 
-it('[BLOB-2] a live edit makes the set that of the live content', async () => {
+it('[BLOB-2] after a live edit the blob references are exactly those of the live content', async () => {
   const { head, room } = await openRoom()
   const ann = await joined(room)
   setShape(ann, 'image', { blobRef: B })
@@ -22,7 +22,7 @@ it('[BLOB-2] a live edit makes the set that of the live content', async () => {
   expect(await referencesOf(head)).toEqual([])
 })
 
-it('[BLOB-2] a PUT on a live document counts its own list and the live content beside it, until the next live edit', async () => {
+it('[BLOB-2] after a PUT the blob references are its list and those of the live content, until the next live edit', async () => {
   const { head, room } = await openRoom()
   const ann = await joined(room)
   setShape(ann, 'image', { blobRef: B })
@@ -34,7 +34,7 @@ it('[BLOB-2] a PUT on a live document counts its own list and the live content b
   expect(await referencesOf(head)).toEqual([A, B])
 })
 
-it('[LIFE-12] [BLOB-2] materialising what nobody changed leaves version and list alone, also when content does not name what is listed', async () => {
+it('[LIFE-12] [BLOB-2] a settle without a change keeps the version and the stored blob references, also those that the content does not name', async () => {
   const { head, room } = await openRoom(at.worker, { ...BODY, blobReferences: [C] })
   const ann = await joined(room)
   setShape(ann, 'passing')

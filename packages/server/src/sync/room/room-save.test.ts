@@ -10,8 +10,8 @@ const IDLE_MS = 60
 const at = new RoomFixture({ saveIdleMs: IDLE_MS, saveLatestMs: 250, compactRecords: 20 })
 const { openRoom, joined, body, headOf, settle } = at
 
-describe('materialising', () => {
-  it('[LIFE-9] [LIFE-11] [BODY-10] settle stores every edit applied before it, with members outside the Y.Doc kept and stamps set', async () => {
+describe('storing the body of a live document', () => {
+  it('[LIFE-9] [LIFE-11] [BODY-10] settle stores every edit applied before it, keeps members unknown to the live document and sets the timestamps', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room, { sub: 'ann' })
     setShape(ann, 's1', { x: 2 })
@@ -40,7 +40,7 @@ describe('materialising', () => {
     expect(await settle(room)).toMatchObject({ version: head.version + 1 })
   })
 
-  it('[LIFE-10] stores some time after the last edit, and during endless typing at the latest some time after the first', async () => {
+  it('[LIFE-10] the body is stored some time after the last edit, and during endless typing some time after the first', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 'idle')
@@ -58,7 +58,7 @@ describe('materialising', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(2 * IDLE_MS)
   })
 
-  it('[LIFE-10] stores at once when the last participant leaves', async () => {
+  it('[LIFE-10] the body is stored at once when the last participant leaves', async () => {
     const slow = new TestWorker(at.storage)
     const { head, room } = await openRoom(slow)
     const ann = await joined(room, {}, slow)
@@ -68,7 +68,7 @@ describe('materialising', () => {
     await slow[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-28] [LIFE-10] draining stores everything and leaves a snapshot', async () => {
+  it('[LIFE-28] [LIFE-10] drain stores every body and leaves a snapshot', async () => {
     const draining = new TestWorker(at.storage)
     const { head, room } = await openRoom(draining)
     const ann = await joined(room, {}, draining)
@@ -81,7 +81,7 @@ describe('materialising', () => {
     await draining[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-12] [LIFE-13] a version that moved meanwhile (sharing) is a conflict that is merged and retried', async () => {
+  it('[LIFE-12] [LIFE-13] a version raised meanwhile by a change of sharing is merged and the save retried', async () => {
     const { head, room } = await openRoom()
     const ann = await joined(room)
     setShape(ann, 's1')
@@ -94,7 +94,7 @@ describe('materialising', () => {
     expect(shapesOf(await body(head))).toEqual(expect.arrayContaining(['s1', 's2']))
   })
 
-  it('[LIFE-18] shapes that vanish in one save are captured first; the save is accepted', async () => {
+  it('[LIFE-18] shapes that vanish in one save are captured first, and the save is accepted', async () => {
     const writes: DocumentWrite[] = []
     const watching = new TestWorker({ updates: at.storage.updates, documents: recording(at.storage.documents, writes) })
     const { head, room } = await openRoom(watching)
@@ -108,7 +108,7 @@ describe('materialising', () => {
     await watching[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-16] stores and counts a live body above the max_doc_bytes of its writer', async () => {
+  it('[LIFE-16] a live body above the max_doc_bytes of its writer is stored and counted', async () => {
     const capped = new TestWorker(at.storage)
     const { head, room } = await openRoom(capped)
     const ann = await joined(room, { maxDocBytes: 500 }, capped)
@@ -119,7 +119,7 @@ describe('materialising', () => {
     await capped[Symbol.asyncDispose]()
   })
 
-  it('[1.5] a store that refuses for a while loses nothing: settle fails, the next one stores', async () => {
+  it('[1.5] while the store fails, settle fails and nothing is lost; the next settle stores', async () => {
     let down = false
     const documents = guarding(at.storage.documents, () => {
       if (down) throw new RelayError('UNAVAILABLE', 'the disk is full')

@@ -22,8 +22,8 @@ async function stored(key: number): Promise<Uint8Array> {
 
 const sameState = (a: Y.Doc, b: Y.Doc) => Y.encodeStateAsUpdate(a).toString() === Y.encodeStateAsUpdate(b).toString()
 
-describe('join and sync', () => {
-  it('[WS-23] [WS-25] [WS-31] a join gets a step1 and exactly one step2; an edit reaches everyone but its sender', async () => {
+describe('joining and synchronising', () => {
+  it('[WS-23] [WS-25] [WS-31] a join gets a step1 and exactly one step2, and an edit reaches everyone but its sender', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     expect(ann.received).toEqual([SYNC.step1, SYNC.step2])
@@ -39,7 +39,7 @@ describe('join and sync', () => {
     expect(await stored(head.key)).toEqual(Y.encodeStateVector(ann.doc))
   })
 
-  it('[WS-25] a step1 is answered whatever the caller may do, with what its vector lacks and no more', async () => {
+  it('[WS-25] a step1 is answered with only what its state vector lacks, also for a caller without the right to write', async () => {
     const { room } = await openRoom()
     const viewer = await joined(room, { canWrite: false })
     expect(viewer.text()).toBe('<paragraph>one</paragraph>')
@@ -49,7 +49,7 @@ describe('join and sync', () => {
     expect(viewer.received.slice(before)).toEqual([SYNC.step2])
   })
 
-  it('[WS-25] an undecodable or immense state vector is ERR_BAD_FRAME and a violation', async () => {
+  it('[WS-25] an undecodable or huge state vector answers ERR_BAD_FRAME and is a violation', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     const vectors = [
@@ -75,7 +75,7 @@ describe('join and sync', () => {
     await settled(ann)
   })
 
-  it('[WS-26] a state above 8 MiB comes as updates of at most 4 MiB and one last step2', async () => {
+  it('[WS-26] a state above 8 MiB is sent as updates of at most 4 MiB and one last step2', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     for (let i = 0; i < 12; i++) ann.doc.getMap('shapes:c1').set(`s${i}`, { id: `s${i}`, data: 'x'.repeat(900_000) })
@@ -92,7 +92,7 @@ describe('join and sync', () => {
     }
   })
 
-  it('[WS-24] a second join starts anew: what belongs to the earlier one is dropped', async () => {
+  it('[WS-24] a second join drops messages and answers of the first one', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     const earlier = ann.join
@@ -115,8 +115,8 @@ describe('join and sync', () => {
   })
 })
 
-describe('rights', () => {
-  it('[WS-27] a write at level view is ERR_EDIT_FORBIDDEN before it is decoded, and changes nothing', async () => {
+describe('right to write', () => {
+  it('[WS-27] a write at level view answers ERR_EDIT_FORBIDDEN before it is decoded, and changes nothing', async () => {
     const { head, room } = await openRoom()
     const [viewer, bob] = [await joined(room, { canWrite: false }), await joined(room)]
     const before = await stored(head.key)
@@ -129,7 +129,7 @@ describe('rights', () => {
     expect(await stored(head.key)).toEqual(before)
   })
 
-  it('[WS-30] at level view a step2 that adds nothing is no error, an update that adds nothing is', async () => {
+  it('[WS-30] at level view a step2 that adds nothing is accepted, and an update that adds nothing is refused', async () => {
     const { room } = await openRoom()
     const editor = await joined(room)
     const viewer = await joined(room, { canWrite: false })
@@ -147,7 +147,7 @@ describe('rights', () => {
     expect(editor.doc.getMap('shapes:c1').has('x')).toBe(false)
   })
 
-  it('[WS-54] [WS-19] a right that changed counts from the next message on', async () => {
+  it('[WS-54] [WS-19] a changed right applies to the next message', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     ann.doc.getMap('shapes:c1').set('a', { id: 'a' })
@@ -161,8 +161,8 @@ describe('rights', () => {
   })
 })
 
-describe('resync', () => {
-  it('[WS-32] an update with a gap is not applied, logged or broadcast; its sender is asked for everything', async () => {
+describe('resynchronising', () => {
+  it('[WS-32] an update with a gap is not applied, logged or broadcast, and its sender is asked for its whole state', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const before = await stored(head.key)
@@ -182,7 +182,7 @@ describe('resync', () => {
     await until(() => ann.received.length === seen + 2, 1_500)
   })
 
-  it('[WS-32] [3.4] after drops of any kind client and relay are equal again, with nothing pending', async () => {
+  it('[WS-32] [3.4] after dropped messages of any kind client and relay end equal, with nothing pending', async () => {
     const { room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const dropping = ann.doc
@@ -199,7 +199,7 @@ describe('resync', () => {
     expect(bob.doc.store.pendingStructs).toBeNull()
   })
 
-  it('[3.4] a client whose own content is pending gets the whole state, then a step1', async () => {
+  it('[3.4] a client with pending content of its own gets the whole state, then a step1', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     const own = new Y.Doc()
@@ -221,7 +221,7 @@ describe('resync', () => {
     expect(ann.received.slice(seen)).toEqual([SYNC.update, SYNC.step1, SYNC.step1])
   })
 
-  it('[WS-29] a resync asked for by the main thread is a step1', async () => {
+  it('[WS-29] a resync requested by the main thread sends a step1', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     ann.answersStep1 = false
@@ -231,7 +231,7 @@ describe('resync', () => {
     expect(ann.received.slice(seen)).toEqual([SYNC.step1])
   })
 
-  it('[WS-33] [D3] a refused update leaves the document, its log and the others untouched', async () => {
+  it('[WS-33] [D3] a refused update leaves the document, its log and the other clients unchanged', async () => {
     const { head, room } = await openRoom()
     const [ann, bob] = [await joined(room), await joined(room)]
     const before = await stored(head.key)
@@ -247,7 +247,7 @@ describe('resync', () => {
 })
 
 describe('acknowledgements', () => {
-  it('[WS-39] [WS-40] [WS-41] ordinals settle in order, refused ones after their refusal', async () => {
+  it('[WS-39] [WS-40] [WS-41] ordinals settle in order, and a refused one after its refusal', async () => {
     const { room } = await openRoom()
     const ann = await joined(room)
     const from = at.worker.messages.length
@@ -265,7 +265,7 @@ describe('acknowledgements', () => {
     expect(refusal).toBeLessThan(covering)
   })
 
-  it('[D-13] [LIFE-2] [WS-40] while the commit is held only the broadcast leaves; a no-op waits for what it repeats', async () => {
+  it('[D-13] [LIFE-2] [WS-40] while a commit is delayed only the broadcast is sent, and a repeated update waits for the commit of the first', async () => {
     const gate = gatedUpdates(at.storage.updates)
     const held = new TestWorker({ documents: at.storage.documents, updates: gate.updates })
     const { head, room } = await openRoom(held)
@@ -289,7 +289,7 @@ describe('acknowledgements', () => {
     await held[Symbol.asyncDispose]()
   })
 
-  it('[WS-41] in a busy room an ack waits for the end of the window, and comes then also when nothing else does', async () => {
+  it('[WS-41] in a busy room an ack waits for the end of the send window, and is sent then without further traffic', async () => {
     await using own = new TestWorker(at.storage, { rooms: { windowMs: 1024 } })
     const { room } = await openRoom(own)
     const ann = await joined(room, {}, own)
@@ -302,7 +302,7 @@ describe('acknowledgements', () => {
     await until(() => ann.settled === ann.ordinal)
   })
 
-  it('[WS-11] [WS-40] a refusal in the same turn neither overtakes what came before it nor settles it', async () => {
+  it('[WS-11] [WS-40] a refusal neither overtakes earlier messages of its turn nor settles them', async () => {
     const gate = gatedUpdates(at.storage.updates)
     const held = new TestWorker({ documents: at.storage.documents, updates: gate.updates })
     const { room } = await openRoom(held)
@@ -327,7 +327,7 @@ describe('acknowledgements', () => {
     await held[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-6] a failed append is never settled: its writers are named and the room is forgotten', async () => {
+  it('[LIFE-6] writes of a failed append are never settled: the reset names their writers and the room is dropped', async () => {
     const gate = gatedUpdates(at.storage.updates)
     const failing = new TestWorker({ documents: at.storage.documents, updates: gate.updates })
     const { head, room } = await openRoom(failing)

@@ -34,8 +34,8 @@ function play(doc: Y.Doc, steps: readonly Step[]): Uint8Array[] {
   return emitted
 }
 
-describe('a document of many roots', () => {
-  it('[WS-34] [C8] 9,999 roots with 60,000 first items: applying, emitting and encoding do not cost their product', () => {
+describe('a document with many roots', () => {
+  it('[WS-34] [C8] with 9,999 roots and 60,000 first items, applying, emitting and encoding do not take roots times items', () => {
     const doc = indexedDoc()
     const emitted: Uint8Array[] = []
     doc.on('update', (update: Uint8Array) => emitted.push(update))
@@ -52,7 +52,7 @@ describe('a document of many roots', () => {
     expect(emitted).toEqual([update])
   })
 
-  it('[WS-34] [C8] the name of a root is the first that a look-up reads', () => {
+  it('[WS-34] [C8] looking up the name of a root finds it as the first entry of share', () => {
     const doc = indexedDoc()
     const names = Array.from({ length: 1_000 }, (_, i) => `root${i}`)
     for (const name of names) doc.get(name)
@@ -65,7 +65,7 @@ describe('a document of many roots', () => {
     expect(Y.findRootTypeKey(doc.getMap('root500'))).toBe('root500')
   })
 
-  it('[YDOC-6] whoever walks over the roots meets each once, whatever was asked before', () => {
+  it('[YDOC-6] iterating over the roots yields each once, whatever was looked up before', () => {
     const doc = indexedDoc()
     for (const name of ['a', 'b', 'c']) doc.getMap(name)
     expect(doc.getMap('b').doc).toBe(doc)
@@ -75,7 +75,7 @@ describe('a document of many roots', () => {
     expect([...doc.share.keys()]).toEqual(['a', 'b', 'c'])
   })
 
-  it('[YDOC-6] it emits, encodes and reads the same as any other Y.Doc', () => {
+  it('[YDOC-6] an indexed document emits, encodes and reads the same as a plain Y.Doc', () => {
     fc.assert(
       fc.property(fc.array(stepArb, { maxLength: 40 }), (steps) => {
         const [plain, indexed] = [new Y.Doc(), indexedDoc()]

@@ -14,7 +14,7 @@ import { sharedWatch, type Running, Watchdog, watchedMemory } from './watchdog.t
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 import { stopwatch } from '../../kernel/testing/patience.ts'
 
-describe('the watchdog', () => {
+describe('the watchdog of a worker', () => {
   const running = { room: 3, connection: 4, join: 1, ordinal: 9, bytes: 100 }
 
   /** Looks as a relay does: then it has the time of the thread measured, which `cpuMs` tells. */
@@ -30,7 +30,7 @@ describe('the watchdog', () => {
     return { watch, dog, look }
   }
 
-  it('[C5] an operation over its time is told with what it is; one that ended is not', async () => {
+  it('[C5] an operation over its deadline is reported, and one that ended is not', async () => {
     const { watch, look } = watched()
     expect(await look(0)).toBeNull()
     watch.begin(running)
@@ -42,7 +42,7 @@ describe('the watchdog', () => {
     expect(await look(99_000)).toBeNull()
   })
 
-  it('[C5] a busy worker whose operations come and go is left alone', async () => {
+  it('[C5] a busy worker that ends each operation in time is not reported', async () => {
     const { watch, look } = watched()
     for (let i = 0; i < 100; i++) {
       watch.begin({ ...running, ordinal: i })
@@ -50,7 +50,7 @@ describe('the watchdog', () => {
     }
   })
 
-  it('[C5] a larger operation has a second more per MiB', async () => {
+  it('[C5] the deadline grows by a second per MiB of the operation', async () => {
     const { watch, look } = watched()
     watch.begin({ ...running, bytes: 4 * 1024 * 1024 })
     await look(0)
@@ -58,7 +58,7 @@ describe('the watchdog', () => {
     expect(await look(6_000)).not.toBeNull()
   })
 
-  it('[C5] an operation that gets no processor is waited for, up to five times its time', async () => {
+  it('[C5] an operation that gets no processor time is reported only after five times its deadline', async () => {
     const { watch, look } = watched()
     watch.begin(running)
     await look(0, 70_000)
@@ -73,7 +73,7 @@ describe('the watchdog', () => {
     expect(await look(20_000, 71_600)).toEqual(running)
   })
 
-  it('[C5] a thread that does not even tell its time is waited for as long', async () => {
+  it('[C5] a thread that does not report its processor time is also given five times the deadline', async () => {
     const { watch, look } = watched()
     const never = new Promise<number>(() => undefined)
     watch.begin(running)
@@ -81,7 +81,7 @@ describe('the watchdog', () => {
     expect(await look(10_000, never)).toEqual(running)
   })
 
-  it('[C5] processor time of the operation before is none of the next one, however late it is told', async () => {
+  it('[C5] processor time of the previous operation does not count for the next one, even when it is reported late', async () => {
     const { watch, look } = watched()
     watch.begin(running)
     await look(0, 1_000)
@@ -96,7 +96,7 @@ describe('the watchdog', () => {
     expect(await look(3_950, 10_600)).toEqual(running)
   })
 
-  it('[C5] a thread that runs nothing is asked nothing', async () => {
+  it('[C5] an idle thread is not asked for its processor time', async () => {
     const { watch, dog, look } = watched()
     let asked = 0
     const ask = async () => ++asked
@@ -113,7 +113,7 @@ describe('the watchdog', () => {
 })
 
 describe('batches between threads', () => {
-  it('[C2] messages to a worker arrive as they were, in order, and the originals stay usable', () => {
+  it('[C2] messages to a worker arrive unchanged and in order, and the originals stay usable', () => {
     const pool = new Uint8Array(256 * 1024).fill(7)
     const frame = pool.subarray(100, 110)
     const messages: ToWorker[] = [
@@ -129,7 +129,7 @@ describe('batches between threads', () => {
     expect([frame.byteLength, pool.byteLength]).toEqual([10, 256 * 1024])
   })
 
-  it('[C6] a large frame as the socket gave it can be handed over once more', () => {
+  it('[C6] a large frame from a socket can be sent to a worker twice', () => {
     const payload = Buffer.alloc(100_000, 7)
     const message: ToWorker = { kind: 'sync', room: 1, connection: 2, join: 1, ordinal: 1, payload }
     for (let handedOver = 0; handedOver < 2; handedOver++) {
@@ -139,7 +139,7 @@ describe('batches between threads', () => {
     }
   })
 
-  it('[C2] messages from a worker arrive as they were, in order, without the buffers they were cut from', () => {
+  it('[C2] messages from a worker arrive unchanged and in order, without the larger buffers they were slices of', () => {
     const pool = new Uint8Array(256 * 1024).fill(9)
     const messages: FromWorker[] = [
       { kind: 'updates', room: 5, updates: [pool.subarray(3, 9), pool.subarray(9, 10)], senders: [1, 0] },
@@ -155,8 +155,8 @@ describe('batches between threads', () => {
   })
 })
 
-describe('quarantine', () => {
-  it('[C6] a document that ended a worker is kept apart for ten minutes, after a second end its workspace too', () => {
+describe('quarantine of documents', () => {
+  it('[C6] a document that ended a worker is quarantined for ten minutes, and after a second end its whole workspace', () => {
     let now = 0
     const quarantine = new Quarantine(() => now)
     const [bad, good] = [
@@ -215,7 +215,7 @@ describe('worker threads', () => {
   const settled = (room: number, ordinal: number) =>
     got.some(({ message }) => message.kind === 'settled' && message.connection === room && message.ordinal >= ordinal)
 
-  it('[C8] a document of more than 8 MiB shares a worker only with its like, from the second time even if its body does not tell', async () => {
+  it('[C8] documents above 8 MiB share a separate worker, also when only a first load showed their size', async () => {
     const head = await createDocument(storage.documents)
     const ref = { workspaceId: head.workspaceId, id: head.id }
     expect(workers.leastLoaded(ref, 9 * 1024 * 1024)).toBe(workers.count + 1)
@@ -236,7 +236,7 @@ describe('worker threads', () => {
     )
   })
 
-  it('[C2] [C3] an edit goes from thread to thread into the store and comes back as durable', async () => {
+  it('[C2] [C3] an edit passes between the threads into the store and is reported as durable', async () => {
     const head = await createDocument(storage.documents)
     const worker = workers.leastLoaded()
     const room = await open(worker, head)
@@ -253,7 +253,7 @@ describe('worker threads', () => {
     )
   })
 
-  it('[C5] [C6] [WS-33] Y5: an update that never ends costs its worker 2 s; others go on, the log does not have it', async () => {
+  it('[C5] [C6] [WS-33] Y5: an update that never ends stops its worker after 2 s; other documents continue, and the log lacks the update', async () => {
     const [bad, good] = [await createDocument(storage.documents), await createDocument(storage.documents)]
     const room = await open(0, bad)
     const other = await open(1, good)

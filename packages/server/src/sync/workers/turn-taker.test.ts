@@ -74,8 +74,8 @@ function letQuietWork({ taker }: Thread): void {
   taker.charge('quiet', 1, 1)
 }
 
-describe('taking turns', () => {
-  it('[WS-12] however many messages come at once, a workspace in debt gets one slice before the next of them are looked at', () => {
+describe('sharing a worker between workspaces', () => {
+  it('[WS-12] an indebted workspace gets one slice of time between messages, however many messages arrive at once', () => {
     const thread = new Thread()
     letQuietWork(thread)
     thread.taker.charge('noisy', 1, 200)
@@ -87,7 +87,7 @@ describe('taking turns', () => {
     expect(thread.count('noisy')).toBe(4)
   })
 
-  it('[WS-12] what a workspace in debt waits with for its slice does not hold up others: they are taken with the message', () => {
+  it('[WS-12] messages of other workspaces are handled at once while those of an indebted workspace wait', () => {
     const thread = new Thread()
     thread.taker.charge('noisy', 1, 200)
     thread.turn(() => {
@@ -98,7 +98,7 @@ describe('taking turns', () => {
     expect(thread.seen).toEqual(['quiet', 'other'])
   })
 
-  it('[WS-12] what others wrote is sent before a workspace in debt has its slice', () => {
+  it('[WS-12] updates of other workspaces are sent before an indebted workspace runs', () => {
     const thread = new Thread()
     thread.taker.charge('noisy', 1, 200)
     thread.ask('noisy', 1)
@@ -119,7 +119,7 @@ describe('taking turns', () => {
     expect(thread.nowMs - startedMs).toBeCloseTo(100 + thread.restedMs)
   })
 
-  it('[WS-12] an edit that comes while another workspace rests is taken at once', () => {
+  it('[WS-12] an edit that arrives while another workspace rests is handled at once', () => {
     const thread = new Thread()
     letQuietWork(thread)
     thread.taker.charge('noisy', 1, 2_000)
@@ -139,7 +139,7 @@ describe('taking turns', () => {
     expect([thread.count('noisy'), thread.restedMs]).toEqual([50, 0])
   })
 
-  it('[WS-12] a workspace that is alone never rests, whatever it owes', () => {
+  it('[WS-12] a workspace that is alone never rests, whatever its debt', () => {
     const thread = new Thread()
     thread.taker.charge('noisy', 1, 5_000)
     thread.ask('noisy', 2, 50)
