@@ -25,8 +25,8 @@ export interface IngestDeps {
 export interface Ingest {
   /** Throws what `fetch` would throw before it sends anything: EDIT_FORBIDDEN, INGEST_DISABLED, what reading the request throws, URL_NOT_ALLOWED. */
   check(access: Access, readRequest: () => Pick<IngestRequest, 'url'>): void
-  /** Durable when it resolves. */
-  fetch(access: Access, readRequest: () => IngestRequest): Promise<BlobGrant>
+  /** Durable when it resolves. Rejects with the reason of `givenUp` when that is aborted before all bytes are there; nothing is stored then. */
+  fetch(access: Access, readRequest: () => IngestRequest, givenUp?: AbortSignal): Promise<BlobGrant>
 }
 
 /** [BLOB-17, U4] */
@@ -49,12 +49,12 @@ export function createIngest(deps: IngestDeps): Ingest {
 
   return {
     check: (access, readRequest) => void allowed(access, readRequest),
-    async fetch(access, readRequest) {
+    async fetch(access, readRequest, givenUp) {
       const { request, host } = allowed(access, readRequest)
       const announced: Announced = { mimeType: null }
       const grant = await deps.upload(access, {
         expectedHash: null,
-        bytes: fetchedBytes(request, announced, deps),
+        bytes: fetchedBytes(request, announced, deps, givenUp),
         declaredBytes: null,
         get mimeType() {
           return request.typeOf(announced.mimeType)
@@ -81,7 +81,12 @@ interface Announced {
 }
 
 /** Sends nothing before the upload reads the first bytes: by then the upload has its place and room in the quota. */
-async function* fetchedBytes(request: IngestRequest, announced: Announced, deps: IngestDeps): AsyncGenerator<Uint8Array> {
+async function* fetchedBytes(
+  request: IngestRequest,
+  announced: Announced,
+  deps: IngestDeps,
+  givenUp: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
   const { url, authorization } = request
   const { allowedHosts, maxBlobBytes, userAgent, network, metrics } = deps
   const answer = await guardedFetch(
@@ -91,6 +96,7 @@ async function* fetchedBytes(request: IngestRequest, announced: Announced, deps:
       headers: { 'user-agent': userAgent },
       judge: (hop) => judgeUrl(hop, allowedHosts),
       limits: LIMITS,
+      givenUp,
     },
     network,
   )

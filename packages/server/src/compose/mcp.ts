@@ -132,6 +132,7 @@ function openTools(
     blobUrlTtlSecs: config.mcp.blobUrlTtlSecs,
     editorClient: config.compat.editorClient,
     random,
+    timers: systemTimers,
     localAccessEnabled: config.mcp.localDocumentsDir !== null,
   })
   return createToolServer({ tools, clock, random, log, metrics })

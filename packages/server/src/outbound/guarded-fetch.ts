@@ -35,6 +35,8 @@ export interface GuardedRequest {
    * plain http on this machine. Redirects, also those back to it, are checked. [REF-10]
    */
   readonly trustsFirstHop?: boolean
+  /** Aborted by whoever no longer wants the answer: the connection is closed, and the fetch rejects with the reason. */
+  readonly givenUp?: AbortSignal | undefined
 }
 
 export interface GuardedAnswer {
@@ -54,14 +56,21 @@ export interface GuardedAnswer {
  * never an address, a query or the answer. [BLOB-17, BLOB-18, U1–U4]
  */
 export async function guardedFetch(request: GuardedRequest, network: GuardedNetwork): Promise<GuardedAnswer> {
-  const { limits } = request
+  const { limits, givenUp } = request
+  givenUp?.throwIfAborted()
   const abort = new AbortController()
-  const timer = setTimeout(() => abort.abort(), limits.totalMs)
+  const halt = (): void => abort.abort()
+  const timer = setTimeout(halt, limits.totalMs)
+  givenUp?.addEventListener('abort', halt)
+  const settled = (): void => {
+    clearTimeout(timer)
+    givenUp?.removeEventListener('abort', halt)
+  }
   try {
     const response = await follow(request, network, abort.signal)
     const sizeBytes = lengthOf(response)
     const discard = (): void => {
-      clearTimeout(timer)
+      settled()
       response.destroy()
     }
     if (limits.maxBytes !== null && (sizeBytes ?? 0) > limits.maxBytes) {
@@ -69,9 +78,10 @@ export async function guardedFetch(request: GuardedRequest, network: GuardedNetw
       throw failed('too large')
     }
     const mimeType = response.headers['content-type'] ?? null
-    return { sizeBytes, mimeType, discard, body: bodyOf(response, limits, abort.signal, discard) }
+    return { sizeBytes, mimeType, discard, body: bodyOf(response, request, abort.signal, discard) }
   } catch (error) {
-    clearTimeout(timer)
+    settled()
+    givenUp?.throwIfAborted()
     throw error
   }
 }
@@ -156,7 +166,7 @@ function lengthOf({ headers }: IncomingMessage): number | null {
 
 function bodyOf(
   response: IncomingMessage,
-  limits: GuardedLimits,
+  { limits, givenUp }: Pick<GuardedRequest, 'limits' | 'givenUp'>,
   signal: AbortSignal,
   end: () => void,
 ): AsyncIterable<Uint8Array> {
@@ -174,6 +184,7 @@ function bodyOf(
       next: () =>
         next().catch((error: unknown) => {
           end()
+          givenUp?.throwIfAborted()
           throw error instanceof RelayError ? error : failed('cut short')
         }),
       return() {

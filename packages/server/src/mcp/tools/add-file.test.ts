@@ -7,8 +7,9 @@ import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { type RestRelay, startRestRelay } from '../../http/testing/rest-relay.ts'
 import { type Internet, startInternet } from '../../outbound/testing/internet.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { runTool, toolCall } from '../testing/tool-call.ts'
-import type { JsonObject } from '../tool.ts'
+import type { JsonObject, ToolCall } from '../tool.ts'
 import { addFileTool } from './add-file.ts'
 import { typeByExtension } from '../../blobs/file-types.ts'
 
@@ -50,10 +51,12 @@ async function workspace(limits: Partial<typeof NO_LIMITS> & { quotaBytes?: numb
     docBytes: await storage.documents.usedBytes(workspaceId),
     blobBytes: await storage.blobs.meteredBytes(workspaceId),
   })
-  const tool = addFileTool({ documents, blobs, ingest, maxBlobBytes: MAX_BLOB_BYTES, usage })
+  const time = manualTime()
+  const tool = addFileTool({ documents, blobs, ingest, maxBlobBytes: MAX_BLOB_BYTES, usage, timers: time.timers })
   const access = { workspaceId, limits: { ...NO_LIMITS, ...limits } }
   const more = { access }
   return {
+    time,
     usage,
     workspaceId,
     as,
@@ -123,6 +126,42 @@ describe('a file from a url', () => {
     })
     expect(await add({ url: 'https://other.example/', dryRun: true })).toMatchObject({ code: 'ERR_URL_NOT_ALLOWED' })
     expect([internet.connections, await shapes(), await held()]).toEqual([[], [], 0])
+  })
+
+  it('[MCP-15] a call that is cancelled during its fetch closes the connection, and neither blob nor shape stays', async () => {
+    for (const beginsAnswer of [false, true]) {
+      const caller = new AbortController()
+      const closed = new Promise<boolean>((resolve) =>
+        serving((response) => {
+          response.once('close', () => resolve(response.writableFinished))
+          if (beginsAnswer)
+            response.writeHead(200).write('a first part', () => setImmediate(() => caller.abort(new Error('the caller left'))))
+          else caller.abort(new Error('the caller left'))
+        }),
+      )
+      const { add, shapes, held } = await workspace()
+      await expect(add({ url }, { signal: caller.signal })).rejects.toThrow('the caller left')
+      expect([await closed, await shapes(), await held()]).toEqual([false, [], 0])
+    }
+  })
+
+  it('[MCP-16] while it is fetched the caller is told each second, and no more when it is there', async () => {
+    const asked = Promise.withResolvers<ServerResponse>()
+    serving((response) => asked.resolve(response))
+    const { add, time } = await workspace()
+    const steps: Parameters<ToolCall['progress']>[0][] = []
+    const adding = add({ url }, { progress: (step) => void steps.push(step) })
+    const response = await asked.promise
+    expect(steps).toEqual([])
+    await time.advance(2_500)
+    expect(steps).toEqual([
+      { progress: 1, message: 'fetching the url, 1 s' },
+      { progress: 2, message: 'fetching the url, 2 s' },
+    ])
+    response.end('bytes')
+    expect(await adding).toMatchObject({ size: 5 })
+    await time.advance(5_000)
+    expect([steps.length, time.waiting()]).toEqual([2, 0])
   })
 
   it('[TOOL-22] a repeat by request id neither fetches nor stores again', async () => {

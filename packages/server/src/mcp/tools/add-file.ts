@@ -5,15 +5,17 @@ import type { Access } from '../../access/access.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { typeByExtension } from '../../blobs/file-types.ts'
 import type { Ingest } from '../../blobs/ingest.ts'
-import { readTarget } from '../../blobs/ingest-request.ts'
+import { type IngestRequest, readTarget } from '../../blobs/ingest-request.ts'
 import { storedMimeType, UNKNOWN_TYPE } from '../../blobs/mime.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import type { Timers } from '../../kernel/timers.ts'
 import { badArgument } from '../arguments.ts'
 import { failure } from '../results.ts'
 import { storeFailure } from '../store-failure.ts'
 import type { JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 import { type Editable, editTool, runEdit } from './edit-tool.ts'
 import { findWhole } from './files.ts'
+import { withProgress } from './progress.ts'
 import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
@@ -22,6 +24,7 @@ export interface AddFileDeps {
   readonly blobs: Pick<Blobs, 'find' | 'confirm' | 'upload'>
   readonly ingest: Ingest
   readonly maxBlobBytes: number
+  readonly timers: Timers
   /** Bytes that the workspace uses now. */
   usage(access: Access): Promise<{ readonly docBytes: number; readonly blobBytes: number }>
 }
@@ -64,7 +67,14 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
       { pageId: 'c2', fileName: 'plan.pdf', ...HELLO, x: 600, y: 300, width: 240, height: 120, label: 'Plan' },
     ],
   })
-  return { ...row, flaw: (args) => row.flaw?.(args) ?? sourceFlaw(args), run: (call) => addFile(call, deps) }
+  return {
+    ...row,
+    flaw: (args) => row.flaw?.(args) ?? sourceFlaw(args),
+    run: (call) =>
+      typeof call.args['url'] === 'string'
+        ? withProgress(call, deps.timers, 'fetching the url', () => addFile(call, deps))
+        : addFile(call, deps),
+  }
 }
 
 /** What is wrong with a source whatever the document. [MCP-3, FILE-5] */
@@ -139,7 +149,7 @@ function plannedType({ mimeType, fileName }: JsonObject): string {
 }
 
 /** Stores the bytes of `url` or `base64` for the workspace. [FILE-5, FILE-6, FILE-9] */
-async function stored({ access, args }: ToolCall, { blobs, ingest }: AddFileDeps): Promise<StoredFile> {
+async function stored({ access, args, signal }: ToolCall, { blobs, ingest }: AddFileDeps): Promise<StoredFile> {
   const { url, base64, authorization, mimeType } = args
   if (typeof base64 === 'string') {
     const bytes = Buffer.from(base64, 'base64')
@@ -153,11 +163,12 @@ async function stored({ access, args }: ToolCall, { blobs, ingest }: AddFileDeps
     })
     return { hash: grant.hash, sizeBytes: grant.sizeBytes, mimeType: type }
   }
-  const grant = await ingest.fetch(access, () => ({
+  const request = (): IngestRequest => ({
     ...readTarget({ url, authorization }),
     typeOf: (announced) => (typeof mimeType === 'string' || !announced?.trim() ? plannedType(args) : announced),
     provenance: PROVENANCE,
-  }))
+  })
+  const grant = await ingest.fetch(access, request, signal)
   return {
     hash: grant.hash,
     sizeBytes: grant.sizeBytes,

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
-import { drawDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
+import { type DrawnDiagram, drawDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
 import { LayoutStopped } from '@docrelay/model/canvas/diagram/effort'
 import { silentLogger } from '../../kernel/log.ts'
 import type { EditInput } from '../../documents/edit.ts'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { runTool, toolCall } from '../testing/tool-call.ts'
+import type { ToolCall } from '../tool.ts'
 import { openDiagramLayouts } from './diagram-layouts.ts'
 import { runDiagramTask } from './diagram-task.ts'
 import { diagramTools } from './diagrams.ts'
@@ -38,6 +40,7 @@ describe('layouts of diagrams', () => {
     const edits: EditInput[] = []
     const caller = new AbortController()
     const tools = diagramTools({
+      timers: manualTime().timers,
       layouts: {
         draw: (request) => {
           const drawing = layouts.draw(request)
@@ -58,5 +61,28 @@ describe('layouts of diagrams', () => {
     await expect(runTool(tools, 'generate_diagram', call)).rejects.toThrow('the caller left')
     expect(edits).toEqual([])
     expect(await draw(SMALL)).toEqual(drawDiagram(null, SMALL))
+  })
+
+  it('[MCP-16] while a diagram is laid out its caller is told each second, and no more when the call ends', async () => {
+    const time = manualTime()
+    const drawing = Promise.withResolvers<DrawnDiagram>()
+    const tools = diagramTools({
+      timers: time.timers,
+      layouts: { draw: () => drawing.promise },
+      documents: {
+        require: async () => ({}) as never,
+        get: async () => ({}) as never,
+        edit: async () => ({ kind: 'refused', code: 'ERR_PAGE_NOT_FOUND', message: 'gone', facts: {} }) as never,
+      },
+    })
+    const steps: Parameters<ToolCall['progress']>[0][] = []
+    const call = toolCall({ docId: 'd', ...SMALL }, { progress: (step) => void steps.push(step) })
+    const called = runTool(tools, 'generate_diagram', call)
+    await time.advance(3_000)
+    expect(steps.map(({ progress }) => progress)).toEqual([1, 2, 3])
+    drawing.resolve(drawDiagram(null, SMALL) as DrawnDiagram)
+    expect(await called).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
+    await time.advance(3_000)
+    expect([steps.length, time.waiting()]).toEqual([3, 0])
   })
 })

@@ -3,15 +3,18 @@ import { dependsOnPage } from '@docrelay/model/canvas/generate/draw-diagram'
 import { isRefusal } from '@docrelay/model/edit'
 import type { Documents } from '../../documents/documents.ts'
 import { RelayError } from '../../kernel/errors.ts'
+import type { Timers } from '../../kernel/timers.ts'
 import type { JsonObject, ToolCall } from '../tool.ts'
 import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, editTool } from './edit-tool.ts'
+import { withProgress } from './progress.ts'
 import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 export interface DiagramDeps {
   readonly documents: Editable & Pick<Documents, 'get'>
   readonly layouts: Pick<DiagramLayouts, 'draw'>
+  readonly timers: Timers
 }
 
 /** Open and of any length: the edit has codes and fixes of its own for nodes and edges. [DIAG-2] */
@@ -19,63 +22,62 @@ const OBJECTS = { type: 'array', items: { type: 'object' } } as const
 
 /** [TOOL-generate_diagram] */
 export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
-  return [
-    editTool(deps.documents, {
-      name: 'generate_diagram',
-      place: 33,
-      title: 'Generate diagram',
-      description:
-        'Draw nodes (id, label, kind; at or shapeId keeps a place) and edges (from, to, label), laid out and routed around what is there. Returns shape ids by node id.',
-      toolset: 'diagram',
-      input: input(
-        { ...PAGE, nodes: OBJECTS },
-        {
-          edges: OBJECTS,
-          layout: { enum: ['layered', 'grid'] },
-          direction: { enum: ['TB', 'LR'] },
-          routing: { enum: ['orthogonal', 'straight'] },
-          near: TEXT,
-          ...VERSIONED,
-          ...REPEATABLE,
-        },
-      ),
-      result: ['nodes', 'edges', 'layout', 'direction', 'routing', 'bounds'],
-      errors: {
-        ERR_SHAPE_NOT_FOUND: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'other' }] },
-        ERR_CONNECTOR_END: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'k1' }] },
-        ERR_DIAGRAM_LIMIT: { pageId: 'c', nodes: [] },
-        ERR_DIAGRAM_NODE: { pageId: 'c', nodes: [{ id: 'a' }, { id: ' a ' }] },
-        ERR_DIAGRAM_EDGE: { pageId: 'c', nodes: [{ id: 'api' }], edges: [{ from: 'api', to: 'apis' }] },
+  const row = editTool(deps.documents, {
+    name: 'generate_diagram',
+    place: 33,
+    title: 'Generate diagram',
+    description:
+      'Draw nodes (id, label, kind; at or shapeId keeps a place) and edges (from, to, label), laid out and routed around what is there. Returns shape ids by node id.',
+    toolset: 'diagram',
+    input: input(
+      { ...PAGE, nodes: OBJECTS },
+      {
+        edges: OBJECTS,
+        layout: { enum: ['layered', 'grid'] },
+        direction: { enum: ['TB', 'LR'] },
+        routing: { enum: ['orthogonal', 'straight'] },
+        near: TEXT,
+        ...VERSIONED,
+        ...REPEATABLE,
       },
-      examples: [
-        {
-          pageId: 'c',
-          nodes: [{ id: 'user', label: 'User', kind: 'ellipse' }, { id: 'api', label: 'API' }, { id: 'db' }],
-          edges: [
-            { from: 'user', to: 'api', label: 'calls' },
-            { from: 'api', to: 'db' },
-          ],
-          direction: 'LR',
-        },
-        {
-          pageId: 'c',
-          nodes: [
-            { id: 'one', shapeId: 's1' },
-            { id: 'new', color: 'red' },
-            { id: 'far', at: { x: -400, y: 300 } },
-          ],
-          edges: [
-            { from: 'one', to: 'new' },
-            { from: 'new', to: 'far' },
-            { from: 'far', to: 'far' },
-          ],
-          layout: 'layered',
-        },
-        { pageId: 'c2', nodes: [{ id: 'a' }, { id: 'b' }], layout: 'grid', near: 'other', routing: 'straight' },
-      ],
-      prepare: (call) => layOut(call, deps),
-    }),
-  ]
+    ),
+    result: ['nodes', 'edges', 'layout', 'direction', 'routing', 'bounds'],
+    errors: {
+      ERR_SHAPE_NOT_FOUND: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'other' }] },
+      ERR_CONNECTOR_END: { pageId: 'c', nodes: [{ id: 'a', shapeId: 'k1' }] },
+      ERR_DIAGRAM_LIMIT: { pageId: 'c', nodes: [] },
+      ERR_DIAGRAM_NODE: { pageId: 'c', nodes: [{ id: 'a' }, { id: ' a ' }] },
+      ERR_DIAGRAM_EDGE: { pageId: 'c', nodes: [{ id: 'api' }], edges: [{ from: 'api', to: 'apis' }] },
+    },
+    examples: [
+      {
+        pageId: 'c',
+        nodes: [{ id: 'user', label: 'User', kind: 'ellipse' }, { id: 'api', label: 'API' }, { id: 'db' }],
+        edges: [
+          { from: 'user', to: 'api', label: 'calls' },
+          { from: 'api', to: 'db' },
+        ],
+        direction: 'LR',
+      },
+      {
+        pageId: 'c',
+        nodes: [
+          { id: 'one', shapeId: 's1' },
+          { id: 'new', color: 'red' },
+          { id: 'far', at: { x: -400, y: 300 } },
+        ],
+        edges: [
+          { from: 'one', to: 'new' },
+          { from: 'new', to: 'far' },
+          { from: 'far', to: 'far' },
+        ],
+        layout: 'layered',
+      },
+      { pageId: 'c2', nodes: [{ id: 'a' }, { id: 'b' }], layout: 'grid', near: 'other', routing: 'straight' },
+    ],
+    prepare: (call) => layOut(call, deps),
+  })
+  return [{ ...row, run: (call) => withProgress(call, deps.timers, 'drawing the diagram', () => row.run(call)) }]
 }
 
 /** The layout as the argument `drawn` of the edit. What the edit itself refuses is left to it. [DIAG-17] */
