@@ -19,11 +19,11 @@ interface RecordPart {
 }
 
 /**
- * What is remembered between projections of one live document, so that projecting costs the size of the change. [LIFE-9]
+ * Caches parts of the projection of one live document, so that a projection costs only the size of the change. [LIFE-9]
  *
- * Counts the transactions that touched each root. A part is taken from memory while none of its roots was touched and the base is the
- * one it was made from, or the result itself. Records are remembered by the value object that the live document holds, which is replaced
- * whole when it changes. [YDOC-2] Dispose it with the document.
+ * Counts the transactions that touched each root. A part is reused while none of its roots was touched and the base is the one it was
+ * computed from, or the cached result itself. Records are cached by the value object in the live document, which is replaced as a whole
+ * when it changes. [YDOC-2] Dispose it with the document.
  */
 export class ProjectionCache {
   private ydoc: Y.Doc | null = null
@@ -34,7 +34,7 @@ export class ProjectionCache {
   private html = new WeakMap<object, string>()
   private readonly canonicals = new Map<string, readonly Canonical[]>()
 
-  /** Listens to the document that is projected; what was remembered of another one is forgotten. */
+  /** Listens to the projected document. Clears the cache when that is another document than before. */
   attach(ydoc: Y.Doc): void {
     if (this.ydoc === ydoc) return
     this[Symbol.dispose]()
@@ -52,7 +52,7 @@ export class ProjectionCache {
     this.prose = createProseCache()
   }
 
-  /** `compute(base)`, or what it answered before. `roots` are all roots that it reads. */
+  /** Returns `compute(base)` or its cached result. `roots` must list all roots that `compute` reads. */
   part<B, T>(key: string, roots: readonly string[], base: B, compute: (base: B) => T): T {
     const stamp = roots.reduce((sum, root) => sum + (this.stamps.get(root) ?? 0), 0)
     const known = this.parts.get(key)
@@ -62,7 +62,7 @@ export class ProjectionCache {
     return out
   }
 
-  /** The same for one record, recognised by its live value. */
+  /** Like `part` for one record, identified by its live value. */
   record<B, T>(id: string, value: unknown, base: B, compute: () => T): T {
     if (typeof value !== 'object' || value === null || value instanceof Y.AbstractType) return compute()
     const known = this.records.get(value)
@@ -72,7 +72,7 @@ export class ProjectionCache {
     return out
   }
 
-  /** HTML of one block of a prose page; a block that was not touched is the same object in every reading. */
+  /** HTML of one block of a prose page. An untouched block is the same object in every reading. */
   block(block: object, compute: () => string): string {
     const known = this.html.get(block)
     if (known !== undefined) return known
@@ -81,12 +81,12 @@ export class ProjectionCache {
     return html
   }
 
-  /** The canonical HTML of a page's stored string. */
+  /** Canonical form of a page's stored HTML. */
   canonical(root: string, content: string, compute: (content: string) => string): string {
     const known = this.canonicals.get(root) ?? []
     const found = known.find((each) => each.content === content || each.html === content)
     const entry = found ?? { content, html: compute(content) }
-    // The stored body may stay behind, so its string is asked for beside the newest one.
+    // Keeps two entries per page, because the stored body may lag behind: its HTML is asked for as well as the newest.
     this.canonicals.set(root, [entry, ...known.filter((each) => each !== entry).slice(0, 1)])
     return entry.html
   }

@@ -4,8 +4,8 @@ import { isProseRoot } from './binding-roots.ts'
 const FEWEST_CHILDREN = 4
 
 /**
- * Takes away the second half of every prose page whose second half repeats the first exactly, which is what two initial fills of one page leave
- * behind. Called once when a document is loaded; an ordinary edit in one transaction. Answers whether it wrote. [YDOC-10]
+ * Removes the second half of every prose page whose second half exactly repeats the first, which is the result of two initial fills of one
+ * page. Called once when a document is loaded; it is an ordinary edit in one transaction. Returns whether it wrote. [YDOC-10]
  */
 export function removeDoubledProse(ydoc: Y.Doc, origin: unknown): boolean {
   const doubled = [...ydoc.share.keys()].filter((root) => isProseRoot(root) && isDoubled(ydoc.getXmlFragment(root)))
@@ -27,7 +27,7 @@ function isDoubled(fragment: Y.XmlFragment): boolean {
   return true
 }
 
-/** Everything about a node as text: equal texts, equal nodes. */
+/** A node as text; two nodes are equal exactly when their texts are. */
 function likeness(node: unknown): string {
   if (node instanceof Y.XmlText) return JSON.stringify(['text', node.toDelta()])
   if (!(node instanceof Y.XmlElement)) return String(node)

@@ -213,7 +213,7 @@ function page(copy: Y.Doc): Y.XmlFragment {
   return copy.getXmlFragment('prose:p')
 }
 
-// More of them: RUNS=1000 vitest run packages/server/src/sync/binding/binding-histories.test.ts
+// For more runs: RUNS=1000 vitest run packages/server/src/sync/binding/binding-histories.test.ts
 it('[LIFE-9] [PROSE-8] after every edit of a random history the cached projection equals a fresh one, and its HTML reads back equal', () => {
   fc.assert(
     fc.property(anyTree, fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }), (blocks, steps) => {

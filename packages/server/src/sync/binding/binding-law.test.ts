@@ -198,7 +198,7 @@ const oddValue: fc.Arbitrary<() => unknown> = fc.oneof(
   ),
 )
 
-/** Whatever an editor may do, sensible or not. */
+/** Any edit of a client; it need not make sense. */
 const clientEdit: fc.Arbitrary<(ydoc: Y.Doc) => void> = fc.oneof(
   fc.tuple(root, recordId, oddValue).map(
     ([name, id, made]) =>
@@ -239,17 +239,17 @@ const clientEdit: fc.Arbitrary<(ydoc: Y.Doc) => void> = fc.oneof(
     ),
 ) as fc.Arbitrary<(ydoc: Y.Doc) => void>
 
-/** Without the names that Yjs cannot carry. */
+/** As text, without the names that Yjs cannot transfer. */
 function stripped(given: Json): string {
   return JSON.stringify(given, (name, member: unknown) => (name === '__proto__' || name === 'constructor' ? undefined : member))
 }
 
-/** The same body in other objects. */
+/** An equal body made of other objects. */
 function structuredCopy(body: DocumentBody): DocumentBody {
   return { ...body, canvas: { ...body.canvas, pages: body.canvas.pages.map((page) => ({ ...page, shapes: [...page.shapes] })) } }
 }
 
-/** Everything that `side` added to `a` is in `merged`, unless its page is not there or the other side has the same record. */
+/** Expects `merged` to contain everything that `side` added to `a`, unless its page is gone or the other side has the same record. */
 function expectAdded(a: DocumentBody, side: DocumentBody, opposite: DocumentBody, merged: DocumentBody): void {
   const ids = (body: DocumentBody) =>
     new Map(body.canvas.pages.map((page) => [page.id, new Set(page.shapes.map((shape) => shape.id))]))

@@ -1,10 +1,10 @@
 import type * as Y from 'yjs'
 
 /**
- * The live order after the moves, additions and removals that lead from `before` to `after`. [YDOC-3]
+ * Applies the moves, additions and removals between `before` and `after` to the live order. [YDOC-3]
  *
- * What others moved meanwhile stays where they put it; only ids that this edit moved or added are placed, each behind the id it follows in
- * `after`. Ids that have no record any more (`has`) are not brought back. When `live` equals `before` the result is `after`.
+ * Items that others moved meanwhile stay where they put them. Only ids that this edit moved or added are placed, each after the id that it
+ * follows in `after`. Ids without a record (`has`) are not added back. When `live` equals `before`, the result is `after`.
  */
 export function mergeOrder(
   live: readonly string[],
@@ -28,8 +28,8 @@ export function mergeOrder(
 }
 
 /**
- * Edits an order array with the fewest deletions and insertions so that it reads as `target`. [YDOC-3] Ids in `removed` are deleted;
- * repeated ids and ids without a record that do not stand in the way are left alone. [YDOC-4]
+ * Changes an order array to `target` with the fewest deletions and insertions. [YDOC-3] Ids in `removed` are deleted. Repeated ids and ids
+ * without a record are left alone unless they are in the way. [YDOC-4]
  */
 export function writeOrder(array: Y.Array<unknown>, target: readonly string[], removed: ReadonlySet<string>): void {
   const raw = array.toArray()
@@ -44,7 +44,7 @@ export function writeOrder(array: Y.Array<unknown>, target: readonly string[], r
     if (steady.has(id)) anchor = first.get(id) as number
     else pushTo(inserts, anchor, id)
   }
-  // From the end, so that what is still to be edited keeps its index.
+  // From the end, so that indexes of items still to be edited stay valid.
   for (let index = raw.length - 1; index >= -1; index--) {
     const insert = inserts.get(index)
     if (insert !== undefined) array.insert(index + 1, insert)
@@ -62,7 +62,7 @@ function pushTo<K>(lists: Map<K, string[]>, key: K, id: string): void {
   else list.push(id)
 }
 
-/** Indexes of a longest strictly rising subsequence, in order. */
+/** Indexes of a longest strictly increasing subsequence, in order. */
 export function longestRise(numbers: readonly number[]): readonly number[] {
   const tails: number[] = []
   const previous: number[] = []

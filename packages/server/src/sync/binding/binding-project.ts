@@ -33,18 +33,18 @@ import {
 } from './binding-roots.ts'
 import { isWireOf, keepHidden, readValue } from './binding-values.ts'
 
-/** One projection: where it reads, and what it may remember. */
+/** Inputs of one projection: the document to read and the cache. */
 interface Reading {
   readonly ydoc: Y.Doc
   readonly cache: ProjectionCache | null
 }
 
 /**
- * The body that the live document says, over `base`: what has no counterpart in the live document, the written forms, and the prose strings of
- * pages that were not changed live are those of `base`. [LIFE-9, BODY-9, YDOC-4..YDOC-6]
+ * Projects the live document to a body over `base`. Members without a counterpart in the live document, the written forms, and the prose
+ * strings of pages without live changes come from `base`. [LIFE-9, BODY-9, YDOC-4..YDOC-6]
  *
- * Every part that equals its part of `base` is that very object, and the whole is `base` when nothing differs. With a `cache` that is kept
- * from one projection to the next the cost is that of the change. Never writes. [YDOC-4]
+ * Every part that equals its part of `base` is the same object, and the result is `base` itself when nothing differs. With a `cache` that
+ * is kept between projections the cost is the size of the change. Never writes. [YDOC-4]
  */
 export function project(ydoc: Y.Doc, base: DocumentBody, cache: ProjectionCache | null = null): DocumentBody {
   cache?.attach(ydoc)
@@ -86,7 +86,7 @@ function projectCanvas(reading: Reading, base: DocumentBody): CanvasContainer {
   return sameItems(pages, base.canvas.pages) ? base.canvas : { ...base.canvas, pages }
 }
 
-/** Members of a page from its live entry, which has no shapes; what only the body has of it stays. [YDOC-1] */
+/** Members of a page from its live entry, which has no shapes. Members that only the body has are kept. [YDOC-1] */
 function canvasMembers(id: string, value: Json, base: JsonObject | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
   const live = withId(omitMembers(value, 'shapes', 'shapeOrder'), id)
@@ -138,7 +138,7 @@ function projectProse(reading: Reading, base: DocumentBody): ProseContainer {
   return sameItems(pages, base.prose.pages) ? base.prose : { ...base.prose, pages }
 }
 
-/** A page that has no `order` in the body gets none from its live entry, which always has one. [BODY-7] */
+/** A page without `order` in the body gets none from its live entry, which always has one. [BODY-7] */
 function proseMembers(id: string, value: Json, base: JsonObject | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
   const live = withId(omitMembers(value, 'content'), id)
@@ -171,7 +171,7 @@ function projectFields(reading: Reading, base: DocumentBody['fields']): Document
   return reading.cache === null ? read() : reading.cache.part('fields', [FIELDS.map, FIELDS.order], base, read)
 }
 
-/** A container is made only when the live document has something for it. [BODY-3] */
+/** Creates a container only when the live document has content for it. [BODY-3] */
 function projectContainer<T extends References | Fields>(
   reading: Reading,
   roots: RecordRoots,
@@ -204,7 +204,7 @@ function inOldOrder(
   return new Map([...kept, ...added].map((id) => [id, items.get(id) as JsonObject]))
 }
 
-/** Records of a map root as `read` sees them; what is no record is left out. `base` is what `read` compares with. */
+/** Records of a map root, converted by `read`, which compares them with `base`. Entries that are not records are left out. */
 function readRecords<T>(
   { ydoc, cache }: Reading,
   root: string,
@@ -224,7 +224,7 @@ function readRecords<T>(
   return records
 }
 
-/** Page ids in order: those of a list that is not empty, else those of the stored body. [YDOC-4, YDOC-5] */
+/** Page ids in order: from the live list when it is not empty, else from the stored body. [YDOC-4, YDOC-5] */
 function readIds(
   ydoc: Y.Doc,
   roots: RecordRoots,
@@ -234,7 +234,7 @@ function readIds(
   return listed.size === 0 ? [...base.keys()] : healOrder(readArray(ydoc, roots.order), listed)
 }
 
-/** The raw items of an order array; what is no id is skipped by whoever heals it. */
+/** The raw items of an order array. Items that are not ids are skipped later, when the order is healed. */
 export function readArray(ydoc: Y.Doc, root: string): readonly unknown[] {
   return isUntouched(ydoc, root) ? [] : ydoc.getArray(root).toArray()
 }

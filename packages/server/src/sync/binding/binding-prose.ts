@@ -8,19 +8,19 @@ import { longestRise } from './binding-order.ts'
 import { isUntouched, proseRoot } from './binding-roots.ts'
 import { fillFragment, readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
 
-/** What a caller knows besides the two versions of a page. */
+/** Optional knowledge about a change, besides the two versions of a page. */
 export interface Hints {
-  /** Ids of blocks that moved where blocks changed places. */
+  /** Ids of the blocks that moved, when blocks changed places. */
   readonly moved?: ReadonlySet<string>
-  /** What is remembered of this very document, attached to it. */
+  /** The cache that is attached to this document. */
   readonly cache?: ProjectionCache
 }
 
 const EMPTY_PAGE = '<p></p>'
 
 /**
- * The HTML of a prose page: the string of the body while the live tree is what that string says, else canonical HTML. [BODY-9]
- * A page that only the live document has and that nobody filled is `<p></p>`.
+ * The HTML of a prose page. Returns the body's string while the live tree has the same content, else canonical HTML. [BODY-9] A page that
+ * exists only in the live document and was never filled is `<p></p>`.
  */
 export function projectContent(ydoc: Y.Doc, pageId: string, base: string | undefined, cache: ProjectionCache | null): string {
   const root = proseRoot(pageId)
@@ -30,7 +30,7 @@ export function projectContent(ydoc: Y.Doc, pageId: string, base: string | undef
     if (base === undefined || html === base) return html
     const canonical = cache === null ? canonicalHtml(base) : cache.canonical(root, base, canonicalHtml)
     if (html === canonical) return base
-    // What is answered now is the base of the next projection, and canonical already.
+    // The returned HTML is the base of the next projection, and it is canonical already.
     cache?.canonical(root, html, () => html)
     return html
   }
@@ -42,12 +42,12 @@ function fragmentHtml(fragment: Y.XmlFragment, cache: ProjectionCache | null): s
   const tree = readFragment(fragment, cache.prose)
   if (tree.length === 0) return EMPTY_PAGE
   const html = tree.map((block) => cache.block(block, () => serialiseHtml([block]))).join('')
-  // An edit of what is projected starts from the very nodes that the live page reads as.
+  // An edit of the projected page then starts from the same node objects as the live page.
   keepTree(html, tree)
   return html
 }
 
-/** The tree of a stored page; white space inside text blocks counts. [PROSE-15] */
+/** The tree of a stored page; white space in text blocks is significant. [PROSE-15] */
 export function contentTree(content: string): ProseTree {
   return storedTree(content).tree
 }
@@ -56,20 +56,20 @@ export function canonicalHtml(content: string): string {
   return serialiseHtml(contentTree(content))
 }
 
-/** Whether stored HTML says anything that a live page would have to be filled with. [PROSE-9] */
+/** Whether stored HTML has content with which a live page would have to be filled. [PROSE-9] */
 export function hasContent(content: string): boolean {
   return content !== '' && content !== EMPTY_PAGE && !isEmptyPage(contentTree(content))
 }
 
-/** Applies to a live page what leads from `before` to `after`, per block. [LIFE-14] */
+/** Applies the changes from `before` to `after` to a live page, block by block. [LIFE-14] */
 export function reconcileContent(ydoc: Y.Doc, pageId: string, before: string, after: string, hints: Hints = {}): void {
   if (before === after) return
   writeContent(ydoc, pageId, after, () => contentTree(before), hints)
 }
 
 /**
- * Writes a page that the caller has never seen. What the live page holds all the same stays where others have just put it (`keep`), each block
- * that both have once; what a page of this id left behind long ago is replaced. [LIFE-14, YDOC-5]
+ * Writes a page that the caller has not seen. With `keep`, live content stays, because others have just added it; blocks that both have
+ * occur once. Without `keep`, live content left from an earlier page with this id is replaced. [LIFE-14, YDOC-5]
  */
 export function fillContent(ydoc: Y.Doc, pageId: string, after: string, keep: boolean): void {
   writeContent(ydoc, pageId, after, (live, tree) => (keep ? sharedBlocks(live, tree) : live))
@@ -90,7 +90,7 @@ function writeContent(
   else reconcileFragment(fragment, before(readFragment(fragment, cache?.prose), tree), tree, cache?.prose, moved)
 }
 
-/** Blocks of `tree` that `live` has too, in one order of both. */
+/** Blocks of `tree` that `live` also has, in the same order. */
 function sharedBlocks(live: ProseTree, tree: ProseTree): ProseTree {
   const places = new Map<string, number[]>()
   for (const [place, block] of live.entries()) {

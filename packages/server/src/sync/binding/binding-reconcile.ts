@@ -26,7 +26,7 @@ import {
 import { seed } from './binding-seed.ts'
 import { isWireOf, readValue, wireValue } from './binding-values.ts'
 
-/** One reconciliation: the document, and the roots that were filled with all of `after` at its start. */
+/** State of one reconciliation. `seeded` lists the roots that were filled with all of `after` at its start. */
 interface Work {
   readonly ydoc: Y.Doc
   readonly seeded: ReadonlySet<string>
@@ -34,20 +34,20 @@ interface Work {
 }
 
 /**
- * Applies the differences between two bodies to the live document, and nothing else. [LIFE-13, LIFE-14, YDOC-2, YDOC-3]
+ * Applies the differences between two bodies to the live document and nothing else. [LIFE-13, LIFE-14, YDOC-2, YDOC-3]
  *
- * `before` is a body that the caller has seen and `after` what it wants; the live document may be ahead of `before`, and what others did in
- * the meantime stays. Pages, shapes, references and fields are matched by id, prose by block. Of a part that is the same object in both
- * bodies nothing more is read, so whoever makes `after` keeps the parts that it did not change. What has no counterpart in the live document
- * is ignored: the caller projects over `after` to keep it. [YDOC-6]
+ * `before` is a body that the caller has seen and `after` is the wanted one. The live document may be newer than `before`; what others
+ * changed meanwhile stays. Pages, shapes, references and fields are matched by id, prose by block. Parts that are the same object in both
+ * bodies are skipped, so the code that makes `after` must reuse unchanged parts. Members without a counterpart in the live document are
+ * ignored: the caller keeps them by projecting over `after`. [YDOC-6]
  *
- * One Yjs transaction with this `origin`, no transaction event when nothing differs, and never a pause between reading and writing.
- * A change of title or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
+ * Runs as one Yjs transaction with this `origin` and never awaits. When nothing differs, there is no transaction event. A change of title
+ * or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
  *
- * `hints.moved` names blocks by id: where two blocks of a page changed places, the one that is named is written anew and the other one stays.
+ * `hints.moved` names blocks by id: where two blocks of a page changed places, the named one is created anew and the other one stays.
  *
- * Alone it is exact: `project(ydoc, after)` equals `after`. A record that has vanished since `before` is not brought back: the deletion of
- * another wins over a change here. A root that never held anything takes all of `after`, whatever `before` says. [YDOC-9]
+ * Without concurrent changes the result is exact: `project(ydoc, after)` equals `after`. A record deleted since `before` is not restored:
+ * the deletion wins over a change here. A root that never held anything takes all of `after`, whatever `before` is. [YDOC-9]
  */
 export function reconcile(
   ydoc: Y.Doc,
@@ -97,7 +97,7 @@ function reconcileCanvas(work: Work, before: CanvasContainer, after: CanvasConta
     const old = known.get(page.id)
     if (!live.has(page.id) || old?.shapes === page.shapes) continue
     const roots = shapeRoots(page.id)
-    // A page listed anew starts with what an earlier one of its id left behind. [YDOC-5]
+    // A page that this edit lists may find shapes that an earlier page with its id left in the live document.
     const left = live.get(page.id) === 'new' ? liveRecords(work.ydoc, roots) : NO_RECORDS
     reconcileRecords(work, roots, old === undefined ? left : shapeRecords(old), shapeRecords(page))
   }
@@ -116,8 +116,8 @@ function reconcileProse(work: Work, before: ProseContainer, after: ProseContaine
 }
 
 /**
- * Reconciles a page list and answers which pages of it are live now: `new` ones this edit listed, `old` ones were there. While nobody
- * filled the live list the stored one stands; its first change therefore writes the whole list. [YDOC-5]
+ * Reconciles a page list. Returns which pages of `after` are live now: `new` pages were listed by this edit, `old` ones were there before.
+ * While the live list is empty the stored list applies, so the first change writes the whole list. [YDOC-5]
  */
 function reconcilePages(work: Work, roots: RecordRoots, before: Records, after: Records): ReadonlyMap<string, 'new' | 'old'> {
   const map = work.ydoc.getMap(roots.map)
@@ -136,7 +136,7 @@ function sameRecords(a: Records, b: Records): boolean {
   return sameIds(a.order, b.order) && [...b.items].every(([id, item]) => equalJson(a.items.get(id), item))
 }
 
-/** The differences between two sets of records, applied to their map and, when ids or places differ, to their order. [YDOC-3] */
+/** Applies the differences between two sets of records to their map and, when ids or positions differ, to their order. [YDOC-3] */
 function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Records, after: Records): void {
   if (seeded.has(roots.map)) return
   const before = isUntouched(ydoc, roots.map) ? NO_RECORDS : given
@@ -146,7 +146,7 @@ function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Rec
   for (const [id, value] of after.items) {
     const old = before.items.get(id)
     if (old === value || equalJson(old, value)) continue
-    // Changed here, deleted by someone else: the deletion wins.
+    // Changed here and deleted by somebody else: the deletion wins.
     if (old !== undefined && !map.has(id)) continue
     setEntry(map, id, value)
   }
@@ -157,7 +157,7 @@ function reconcileRecords({ ydoc, seeded }: Work, roots: RecordRoots, given: Rec
   writeOrder(ydoc.getArray(roots.order), target, new Set(before.order.filter((id) => !kept.has(id))))
 }
 
-/** What a pair of roots says now, with the order that edits of it start from: members of groups only where someone listed them. */
+/** The current records and order of a pair of roots. Members of groups are in the order only when the live order lists them. */
 function liveRecords(ydoc: Y.Doc, roots: RecordRoots): Records {
   const items = new Map<string, JsonObject>()
   for (const [id, value] of ydoc.getMap(roots.map).entries()) {
@@ -170,7 +170,7 @@ function liveRecords(ydoc: Y.Doc, roots: RecordRoots): Records {
   return { items, order: healOrder(listed, items).filter((id) => !unlisted.has(id)) }
 }
 
-/** Sets or, with `undefined`, deletes an entry, unless it is so already. */
+/** Sets an entry, or deletes it when `value` is `undefined`. Does nothing when that is already so. */
 export function setEntry(map: Y.Map<unknown>, name: string, value: Json | undefined): void {
   if (value === undefined) {
     if (map.has(name)) map.delete(name)

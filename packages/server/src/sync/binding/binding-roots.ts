@@ -4,7 +4,7 @@ import { rootShapes } from '@docrelay/model/body-write'
 import { type Json, type JsonObject, memberOf, omitMembers } from '@docrelay/model/json'
 import type * as Y from 'yjs'
 
-/** A map of records and the array that orders them. [YDOC-1] */
+/** The names of a map of records and of the array that orders them. [YDOC-1] */
 export interface RecordRoots {
   readonly map: string
   readonly order: string
@@ -30,15 +30,15 @@ export function isProseRoot(name: string): boolean {
 }
 
 /**
- * Whether a root never held anything. Only such a root may be seeded: one that was emptied live still holds its deletions, and filling it
- * again would undo them. [YDOC-9]
+ * Whether a root never held anything. Only such a root may be seeded: a root that was emptied live still holds its deletions, and filling
+ * it again would undo them. [YDOC-9]
  */
 export function isUntouched(ydoc: Y.Doc, root: string): boolean {
   const type = ydoc.share.get(root)
   return type === undefined || (type._start === null && type._map.size === 0)
 }
 
-/** Records with their order: what one pair of roots says, or should say. */
+/** Records with their order, as one pair of roots holds or should hold them. */
 export interface Records {
   readonly items: ReadonlyMap<string, JsonObject>
   readonly order: readonly string[]
@@ -54,7 +54,7 @@ export function canvasEntry(members: JsonObject): JsonObject {
   return omitMembers(members, 'shapes', 'shapeOrder')
 }
 
-/** Entries of prose pages; editors read `order` there, so one that the body does not have is given its place. [YDOC-1] */
+/** Entries of prose pages. Editors need `order`; an entry whose body has none gets its index. [YDOC-1] */
 export function proseEntries(pages: readonly ProsePage[]): Records {
   const entry = (page: ProsePage, place: number): JsonObject => ({
     ...proseEntry(page.members),
@@ -67,19 +67,19 @@ export function proseEntry(members: JsonObject): JsonObject {
   return omitMembers(members, 'content')
 }
 
-/** Shapes of a page; the order names no members of groups. [CANVAS-17] */
+/** Shapes of a page. Members of groups are not in the order. [CANVAS-17] */
 export function shapeRecords(page: CanvasPage): Records {
   return { items: new Map(page.shapes.map((shape) => [shape.id, shape.value])), order: rootShapes(page) }
 }
 
-/** Items and order of `references` or `fields`; none in a value that is carried verbatim. [BODY-3] */
+/** Items and order of `references` or `fields`; none when the value is carried verbatim. [BODY-3] */
 export function containerRecords(container: DocumentBody['references'] | DocumentBody['fields']): Records {
   return container === undefined || container.kind === 'opaque' ? NO_RECORDS : container
 }
 
 const CITATION_STYLES: ReadonlySet<unknown> = new Set(['apa', 'mla', 'chicago', 'vancouver'])
 
-/** Members of `metadata` that have a counterpart in the body; absent ones have none there. [YDOC-1, YDOC-6] */
+/** Values of the body for the members of `metadata` that have a counterpart in it. [YDOC-1, YDOC-6] */
 export function metadataOf(body: DocumentBody): ReadonlyMap<'title' | 'tags' | 'citationStyle', Json> {
   const found = new Map<'title' | 'tags' | 'citationStyle', Json>()
   const title = storedTitle(body)

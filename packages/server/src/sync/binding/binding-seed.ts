@@ -23,19 +23,20 @@ import {
 import { wireValue } from './binding-values.ts'
 import { fillFragment } from '../prose/prose-fragment.ts'
 
-/** One root that the body has content for. */
+/** A root that the body has content for. */
 interface Seed {
   readonly root: string
-  /** Text that names everything the root gets, in the order in which it gets it. */
+  /** Text that contains everything the root gets, in the order of writing. */
   readonly content: string
   readonly fill: (ydoc: Y.Doc) => void
 }
 
 /**
- * Fills every root that never held anything with what the body has for it, in one transaction. Answers the roots that it filled. [YDOC-9]
+ * Fills every root that never held anything with its content from the body, in one transaction. Returns the filled roots. [YDOC-9]
  *
- * Each root is written under a client id drawn from its name and content, so that two nodes seeding one body produce the same bytes and
- * their updates count once. Where the document already has structs of that id, the root is written under the document's own. [YDOC-12]
+ * Each root is written under a client id derived from its name and content. Two nodes that seed the same body therefore produce the same
+ * bytes, and their updates count once. When the document already has structs of that id, the root is written under the document's own id.
+ * [YDOC-12]
  */
 export function seed(ydoc: Y.Doc, body: DocumentBody, origin: unknown = null, titleChangedAtMs?: number): ReadonlySet<string> {
   const seeds = missingSeeds(ydoc, body, titleChangedAtMs)
@@ -46,7 +47,7 @@ export function seed(ydoc: Y.Doc, body: DocumentBody, origin: unknown = null, ti
 function plant(ydoc: Y.Doc, missing: Seed): void {
   const own = ydoc.clientID
   const drawn = seedClientId(missing.root, missing.content)
-  // New structs get the client id that the document has when they are made.
+  // Yjs gives new structs the client id that the document has at that moment.
   if (!ydoc.store.clients.has(drawn)) ydoc.clientID = drawn
   try {
     missing.fill(ydoc)
@@ -81,7 +82,7 @@ function missingSeeds(ydoc: Y.Doc, body: DocumentBody, titleChangedAtMs: number 
   return seeds.filter(({ root }) => isUntouched(ydoc, root))
 }
 
-/** Whether a page of the body is in the live list, or will be because that is seeded too. [YDOC-5] */
+/** Whether a page of the body is in the live list, or will be because the list is seeded too. [YDOC-5] */
 function isListed(ydoc: Y.Doc, roots: RecordRoots, pageId: string): boolean {
   return isUntouched(ydoc, roots.map) || ydoc.getMap(roots.map).has(pageId)
 }

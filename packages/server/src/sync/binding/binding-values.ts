@@ -2,8 +2,8 @@ import { equalJson, isJsonObject, type Json, type JsonObject, memberOf, omitMemb
 import * as Y from 'yjs'
 
 /**
- * A value found in the live document as JSON: itself when it is JSON already, else converted without touching it. `undefined` where there is
- * none. A nested Y type reads as its content, a number that JSON lacks as `null`, bytes as a list of numbers. [YDOC-2]
+ * A value of the live document as JSON. Returns the value itself when it already is JSON, else a converted copy, or `undefined` when there
+ * is none. A nested Y type becomes its content, a number that JSON lacks becomes `null`, bytes become a list of numbers. [YDOC-2]
  */
 export function readValue(value: unknown): Json | undefined {
   if (isJson(value)) return value
@@ -46,9 +46,9 @@ function fromEntries(entries: Iterable<[string, unknown]>): JsonObject {
 }
 
 /**
- * The value as it may be put into the live document: without members named `__proto__`, which peers cannot decode without reaching a
- * prototype, and without an outermost `constructor`, by which Yjs tells what it is given. The same object when it has none. What is left out
- * stays in the stored body: see `keepHidden`. [BODY-7, BODY-8]
+ * The value as it may be put into the live document. Removes members named `__proto__`, because decoding them would replace a prototype in
+ * other clients, and an outermost `constructor`, because Yjs uses it to recognise types. Returns the same object when there is nothing to
+ * remove. Removed members stay in the stored body: see `keepHidden`. [BODY-7, BODY-8]
  */
 export function wireValue<T extends Json>(value: T): T
 export function wireValue(value: Json): Json {
@@ -69,12 +69,14 @@ function withoutProto(value: Json): Json {
   return clean ? value : Object.fromEntries(kept)
 }
 
-/** Whether a live value is what writing `base` would put there. */
+/** Whether a live value is what writing `base` would store. */
 export function isWireOf(live: Json | undefined, base: Json | undefined): boolean {
   return live === base || equalJson(live, base) || (base !== undefined && equalJson(live, wireValue(base)))
 }
 
-/** `live` with the members that `wireValue` left out of `base`, wherever the live value still has the object they were in. [BODY-7] */
+/**
+ * `live` with the members that `wireValue` removed from `base`, wherever the live value still has the object that contained them. [BODY-7]
+ */
 export function keepHidden(base: Json | undefined, live: Json): Json {
   if (base === undefined || wireValue(base) === base) return live
   const kept = keepProto(base, live)

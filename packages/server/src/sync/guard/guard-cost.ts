@@ -16,29 +16,30 @@ import {
   type UpdateTable,
 } from './guard-table.ts'
 
-/** An update of fewer structs is never cut: what it may cost at the worst is not worth finding out. */
+/** An update with fewer structs is applied in one piece, so its worst case is not computed. */
 const FEW_STRUCTS = 16
 const STRUCT_MS = 0.004
-/** To pass one item while looking for the place of another one. */
+/** Time to pass one item while searching for the place of another, in ms. */
 const STEP_MS = 20e-6
 const RANGE_MS = 0.002
 const DELETED_MS = 0.0003
 
-/** What the cost needs of a judged update and of the room. */
+/** What the cost estimate needs from an inspected update and from the room. */
 export interface CostView {
   readonly table: UpdateTable
   readonly doc: Y.Doc
   readonly structCount: number
-  /** Per block: the clock from which on its structs are new. */
+  /** Per block: structs from this clock on are new. */
   readonly before: readonly number[]
   blockOf(client: number): number
   rowAt(block: number, clock: number): number
 }
 
 /**
- * The longest time that applying a judged update may take, in ms. Yjs finds the place of most structs at once: right behind the one before, or
- * where nobody else inserted. Any other struct may have to pass every item of its list, and that many times over is what makes a small update
- * slow. An honest update is often held for slower than it is; nothing hangs on that but whether it is applied in pieces. [G9]
+ * Estimates the longest time that applying an inspected update may take, in ms. [G9] Yjs finds the place of most structs at once: directly
+ * after the previous struct, or where nobody else inserted anything. For any other struct it may have to pass every item of the list, which
+ * makes a small update of many such structs slow. The estimate is often too high for ordinary updates; the only consequence is that they
+ * are applied in pieces.
  */
 export function worstMs(view: CostView): number {
   const { table } = view
@@ -50,10 +51,10 @@ export function worstMs(view: CostView): number {
 
 class Walks {
   private readonly view: CostView
-  /** How many structs of this update refer to a place: a row of it, or an item of the room. */
+  /** How many structs of this update use the same place, by row of the update; `itemUses` counts them by item of the room. */
   private readonly rowUses: Uint32Array
   private readonly itemUses = new Map<string, number>()
-  /** Structs so far whose place is not found at once. */
+  /** Structs counted so far whose place may have to be searched for. */
   private unsure = 0
 
   constructor(view: CostView) {
@@ -61,7 +62,7 @@ class Walks {
     this.rowUses = new Uint32Array(view.table.structCount)
   }
 
-  /** Items passed by all structs together, at the most. */
+  /** Upper bound on the number of items that all searches together pass. */
   count(): number {
     const { table, before } = this.view
     const { cells, blockRow, blockClient } = table
@@ -79,7 +80,7 @@ class Walks {
     return steps
   }
 
-  /** Right behind the struct before it, and before the same one: as typed text and pasted lists are. */
+  /** Whether the struct directly follows the previous one and has the same right neighbour, as in typed text and pasted lists. */
   private followsOn(at: number, client: number): boolean {
     const { cells } = this.view.table
     const previous = at - COLUMNS
@@ -115,7 +116,7 @@ class Walks {
     return row < 0 ? this.anywhere() : this.useRow(row)
   }
 
-  /** The row of this update that holds a struct, -1 when the room has it already. */
+  /** The row of this update that holds the struct; -1 when the room already has it. */
   private newRow(client: number, clock: number): number {
     const block = this.view.blockOf(client)
     return block < 0 || clock < (this.view.before[block] as number) ? -1 : this.view.rowAt(block, clock)
@@ -127,7 +128,10 @@ class Walks {
     return uses
   }
 
-  /** Behind an item of the room before the one that it has now, or before the first one: nobody else inserted there. */
+  /**
+   * Steps for a struct placed next to an item of the room. Few when the struct's other neighbour is still the current one, since then
+   * nobody else inserted there.
+   */
   private besideItem(at: number, client: number, clock: number, side: 'left' | 'right'): number {
     const key = `${side}${client}:${clock}`
     const uses = this.itemUses.get(key) ?? 0
@@ -135,7 +139,7 @@ class Walks {
     const item = structAt(this.view.doc, client, clock)
     if (!(item instanceof Y.Item)) return this.anywhere()
     if (side === 'left') return item.id.clock === clock && item.left === null ? uses : this.anywhere()
-    // Inside an item, what is behind it is the rest of that item.
+    // Within an item, the right neighbour is the rest of the same item.
     const isInside = item.id.clock + item.length - 1 > clock
     const isNeighbour = isInside ? this.isRight(at, { client, clock: clock + 1 }) : this.isRight(at, item.right?.id ?? null)
     return isNeighbour ? uses : this.anywhere()

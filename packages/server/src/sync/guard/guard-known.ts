@@ -1,7 +1,9 @@
 import * as Y from 'yjs'
 import type { KnownContent } from './guard-table.ts'
 
-/** What a document holds, for the table of an update. Ranges that are asked for in their order are found without a search for each. */
+/**
+ * Looks up what a document already has, for the table of an update. Ranges that are queried in ascending order need no full search each.
+ */
 export class KnownDoc implements KnownContent {
   readonly clients: number
   private readonly doc: Y.Doc
@@ -36,7 +38,7 @@ export class KnownDoc implements KnownContent {
     return struct.id.clock === clock || !(struct instanceof Y.Item)
   }
 
-  /** Goes to the struct that holds a clock, in steps that double from where it stands. */
+  /** Moves to the struct that holds `clock`, in doubling steps from the current position. */
   private seek(client: number, clock: number): void {
     if (client !== this.client) {
       this.client = client

@@ -8,7 +8,7 @@ import { countStructs, hasPending } from '../room/room-content.ts'
 import { indexedDoc } from '../room/root-index.ts'
 import { honestHistory, UpdateWriter } from '../testing/update-writer.ts'
 
-/** So small that a short history comes to each of them; in the same order of size as the real ones. */
+/** Small enough for a short history to reach each limit; the order of the sizes is the same as in the real limits. */
 const SMALL: GuardLimits = { updateStructs: 40, updateRanges: 40, clients: 3, addedStructs: 30, cutStructs: 40, roots: 3 }
 
 const verdict = (guard: UpdateGuard, doc: Y.Doc, update: Uint8Array) =>
@@ -22,7 +22,7 @@ function loaded(state: Uint8Array): Y.Doc {
   return doc
 }
 
-/** Gives a room what the guard accepts, several updates in one turn, and answers the states after each turn. */
+/** Applies the updates that the guard accepts, `perTurn` of them in one turn, and returns the state after each turn. */
 function statesOf(guard: UpdateGuard, updates: readonly Uint8Array[], perTurn: number): { doc: Y.Doc; states: Uint8Array[] } {
   const doc = indexedDoc()
   const states = [Y.encodeStateAsUpdate(doc)]
@@ -43,7 +43,7 @@ function statesOf(guard: UpdateGuard, updates: readonly Uint8Array[], perTurn: n
   return { doc, states }
 }
 
-/** The updates of an honest history, with some of them once more with a byte changed, before or after the honest one. */
+/** Updates of an ordinary history. Some also occur a second time with one byte changed, before or after the original. */
 const histories = fc
   .tuple(fc.integer({ min: 1, max: 500 }), fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(255)), { maxLength: 8 }))
   .map(([seed, changes]) => {

@@ -18,13 +18,13 @@ const inspect = (guard: UpdateGuard, doc: Y.Doc, update: Uint8Array) => {
 }
 const stateOf = (doc: Y.Doc): string => Buffer.from(Y.encodeStateAsUpdate(doc)).toString('hex')
 
-/** Applies `update` to a copy of the room in pieces of the sizes that `size` answers. */
+/** Applies `update` to a copy of the room in pieces. `size` returns the size of each piece. */
 function inPieces(room: readonly Uint8Array[], update: Uint8Array, size: () => number): { doc: Y.Doc; pieces: number } {
   const guard = new UpdateGuard()
   const doc = roomOf(...room)
   inspect(guard, doc, update)
   const pieces = guard.pieces(update)
-  // Another update may come in between.
+  // Another update may be inspected between two pieces.
   guard.inspect(quadratic(30), { doc: new Y.Doc(), structCount: 0 })
   let count = 0
   for (let piece = pieces.next(size()); piece !== null; piece = pieces.next(size())) {

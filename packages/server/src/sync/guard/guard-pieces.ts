@@ -1,7 +1,7 @@
 import { varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import { CLOCK, COLUMNS, OFFSET, type UpdateTable } from './guard-table.ts'
 
-/** Deleted clocks of one piece. */
+/** Largest number of deleted clocks in one piece. */
 const DELETED = 8_192
 
 interface Run {
@@ -13,8 +13,9 @@ interface Run {
 }
 
 /**
- * A judged update as smaller ones that are applied one after another and say the same together: the structs in an order in which each finds what
- * it refers to, then the deletions. Holds numbers of its own, so that the table may serve other updates meanwhile. [G9]
+ * An inspected update, split into smaller updates that have the same effect when applied one after another: first the structs, in an order
+ * in which each finds what it refers to, then the deletions. It copies the numbers it needs, so the table can serve other updates
+ * meanwhile. [G9]
  */
 export class UpdatePieces {
   private readonly update: Uint8Array
@@ -24,7 +25,7 @@ export class UpdatePieces {
   private readonly ranges: readonly number[]
   private nextStruct = 0
   private nextRange = 0
-  /** Clocks of the next range that are deleted already. */
+  /** How many clocks of the current range are already in earlier pieces. */
   private rangeDone = 0
 
   constructor(update: Uint8Array, table: UpdateTable, order: readonly number[]) {
@@ -43,12 +44,12 @@ export class UpdatePieces {
     }
   }
 
-  /** Structs that are still to come. */
+  /** Number of structs not yet returned. */
   get structsLeft(): number {
     return this.structs.length / 4 - this.nextStruct
   }
 
-  /** An update of at most `maxStructs` structs; `null` when everything was given. */
+  /** The next update, of at most `maxStructs` structs; `null` when everything has been returned. */
   next(maxStructs: number): Uint8Array | null {
     if (this.structsLeft > 0) return encode(this.update, this.takeRuns(maxStructs), [])
     const ranges = this.takeRanges()

@@ -1,4 +1,4 @@
-/** Thrown by the reader and caught by `inspectUpdate`: the bytes break `rule`. Never leaves the guard. */
+/** Thrown by the reader and caught by `inspectUpdate`: the bytes violate `rule`. Never thrown out of the guard. */
 export class BadBytes {
   readonly rule: GuardRule
 
@@ -7,7 +7,7 @@ export class BadBytes {
   }
 }
 
-/** Names of refusals, for counters and log lines. G numbers are the update guard's rules. */
+/** Names of refusals, for counters and log lines. The G numbers are the update guard's rules. */
 export type GuardRule =
   | 'truncated'
   | 'trailing'
@@ -33,7 +33,8 @@ const MAX_JSON_DEPTH = 128
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Bounded reader over untrusted bytes. Allocates nothing that a declared count asks for: every count is held against the bytes that are left. [G2, G4]
+ * Bounded reader over untrusted bytes. It checks every declared count against the number of bytes left, and allocates nothing based on a
+ * declared count alone. [G2, G4]
  */
 export class GuardReader {
   bytes: Uint8Array = new Uint8Array(0)
@@ -51,7 +52,7 @@ export class GuardReader {
     return this.bytes[this.pos++] as number
   }
 
-  /** At most 2^53 - 1. */
+  /** An unsigned integer of at most 2^53 - 1. */
   uint(): number {
     const first = this.byte()
     if (first < 0x80) return first
@@ -67,14 +68,14 @@ export class GuardReader {
     }
   }
 
-  /** A count of things that take at least `minBytes` each. */
+  /** Reads a count of entries that take at least `minBytes` each. */
   count(minBytes: number): number {
     const value = this.uint()
     if (value * minBytes > this.end - this.pos) throw new BadBytes('count')
     return value
   }
 
-  /** Position after a length-prefixed run of bytes, which starts at the returned offset. */
+  /** Skips a length-prefixed run of bytes. Returns the offset at which its content starts. */
   run(): number {
     const length = this.uint()
     if (length > this.end - this.pos) throw new BadBytes('truncated')
@@ -83,7 +84,7 @@ export class GuardReader {
     return start
   }
 
-  /** Skips a string and answers its length in UTF-16 units; not well-formed UTF-8 is refused. */
+  /** Skips a string and returns its length in UTF-16 units. Throws on malformed UTF-8. */
   stringUnits(): number {
     const start = this.run()
     for (let i = start; i < this.pos; i++) {
@@ -104,12 +105,12 @@ export class GuardReader {
     }
   }
 
-  /** A JSON text in a string, as Embed, Format and JSON content carry it. [G6] */
+  /** A JSON text stored as a string, as in Embed, Format and JSON content. [G6] */
   json(allowUndefined: boolean): void {
     const start = this.run()
     const length = this.pos - start
     const first = this.bytes[start]
-    // The marks and attributes of honest typing: null, true, false, {} and short plain strings need no parse.
+    // Common values of marks and attributes are accepted without parsing: null, true, false, {} and short plain strings.
     if (length === 4 && first === 0x6e && this.same(start, 'null')) return
     if (length === 4 && first === 0x74 && this.same(start, 'true')) return
     if (length === 2 && first === 0x7b && this.bytes[start + 1] === 0x7d) return
@@ -164,7 +165,7 @@ export class GuardReader {
         this.run()
         return
       default:
-        // 122 is a 64-bit integer: no JSON value, and nothing in a document may hold one.
+        // 122 is a 64-bit integer, which is not JSON and not allowed in a document.
         throw new BadBytes('kind')
     }
   }
@@ -178,7 +179,7 @@ export class GuardReader {
     }
   }
 
-  /** Skips a member name. `__proto__` would replace a prototype when lib0 builds the object. [G6] */
+  /** Skips a member name. Throws on `__proto__`, which would replace a prototype when lib0 builds the object. [G6] */
   key(): void {
     const start = this.pos
     this.stringUnits()
@@ -189,7 +190,7 @@ export class GuardReader {
     let byte = this.byte()
     let value = byte & 0x3f
     for (let factor = 64; byte >= 0x80; factor *= 128) {
-      // lib0 throws at a number that goes on above this, when the document is already being changed.
+      // lib0 throws on larger numbers, but only while it is already changing the document.
       if (value > Number.MAX_SAFE_INTEGER) throw new BadBytes('count')
       byte = this.byte()
       value += (byte & 0x7f) * factor
@@ -221,7 +222,7 @@ function jsonTextDepth(text: string): number {
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Depth is known to be bounded here. */
+/** The recursion is safe, because the depth has been checked before. */
 function checkJson(value: unknown): void {
   if (typeof value === 'string') {
     if (LONE_SURROGATE.test(value)) throw new BadBytes('string')

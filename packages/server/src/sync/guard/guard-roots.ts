@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 
-/** Where a struct sits: nesting of its type below a root, and whether that type is a prose fragment itself. */
+/** Where a struct is: the nesting depth of its parent type below a root, and whether that type is itself a prose fragment. */
 export interface Container {
   readonly depth: number
   readonly fragment: boolean
@@ -13,14 +13,14 @@ const ENOUGH = 130
 const MAP_ROOTS = new Set(['metadata', 'canvasPages', 'prosePages', 'references', 'fields'])
 const ARRAY_ROOTS = new Set(['canvasPageOrder', 'prosePageOrder', 'referenceOrder', 'fieldOrder'])
 
-/** What a root of the document layout must be used as; `null` for an unknown root, which may be anything. [YDOC-1, WS-34] */
+/** Which type a root of the document layout must have; `null` for an unknown root, which may have any. [YDOC-1, WS-34] */
 export function rootUse(name: string): 'map' | 'array' | 'fragment' | null {
   if (MAP_ROOTS.has(name) || name.startsWith('shapes:')) return 'map'
   if (ARRAY_ROOTS.has(name) || name.startsWith('shapeOrder:')) return 'array'
   return name.startsWith('prose:') ? 'fragment' : null
 }
 
-/** Remembers how the roots of documents are to be used: a root that came in this turn has no type of its own yet. */
+/** Remembers which roots are prose fragments, because a root that first appeared in this turn has no type of its own yet. */
 export class RootUses {
   private readonly fragments = new WeakMap<object, boolean>()
 
@@ -30,19 +30,19 @@ export class RootUses {
   }
 }
 
-/** How many roots of a document have content. */
+/** Number of roots of a document that have content. */
 export function filledRoots(doc: Y.Doc): number {
   let count = 0
   for (const root of doc.share.values()) if (isFilled(root)) count++
   return count
 }
 
-/** A root without content, which a read makes, is not part of what is stored: it is missing after the next load. */
+/** Whether a root has content. Reading a root creates it without content; such a root is not stored and is gone after the next load. */
 export function isFilled(root: Pick<Y.AbstractType<unknown>, '_start' | '_map'> | undefined): boolean {
   return root !== undefined && (root._start !== null || root._map.size > 0)
 }
 
-/** Gives the roots their types, so that their content is read as what it is; roots that have one keep it. */
+/** Gives the roots of YDOC-1 their types, so that their content is read correctly. Roots that already have a type keep it. */
 export function typeRoots(doc: Y.Doc): void {
   for (const name of Array.from(doc.share.keys())) {
     const use = rootUse(name)
@@ -52,7 +52,7 @@ export function typeRoots(doc: Y.Doc): void {
   }
 }
 
-/** Where a struct that the document holds sits. */
+/** Where a struct of the document is. */
 export function roomPlace(doc: Y.Doc, client: number, clock: number, roots: RootUses): Container {
   const struct = structAt(doc, client, clock)
   if (!(struct instanceof Y.Item)) return NOWHERE
@@ -68,13 +68,13 @@ export function roomPlace(doc: Y.Doc, client: number, clock: number, roots: Root
   return { depth, fragment: false }
 }
 
-/** The struct of a document that holds a clock of a client. */
+/** The struct of a document that holds this clock of a client. */
 export function structAt(doc: Y.Doc, client: number, clock: number): Y.Item | Y.GC | undefined {
   const structs = doc.store.clients.get(client)
   if (structs === undefined) return undefined
   let low = 0
   let high = structs.length - 1
-  // Typing goes on at the end of the own structs.
+  // Fast path: typing usually refers to the client's last struct.
   if ((structs[high] as Y.Item | Y.GC).id.clock <= clock) return structs[high]
   while (low < high) {
     const middle = (low + high + 1) >> 1

@@ -5,22 +5,22 @@ const MAX_CLOCK = 2 ** 32
 const MAX_ROOT_NAME_BYTES = 512
 
 /**
- * How much the guard admits. An update is counted without what the document has already. What is accepted in parts must fit into one update, so
- * no bound of a document is above that of an update. [WS-34, G4, G7]
+ * Limits of the guard. What the document already has does not count for an update. A document accepted in several updates must also fit
+ * into one update, so no limit of a document is above that of an update. [WS-34, G4, G7]
  */
 export interface GuardLimits {
   readonly updateStructs: number
   readonly updateRanges: number
-  /** Of an update, and of a document after it. */
+  /** Client ids in an update, and in the document after it. */
   readonly clients: number
-  /** Structs of a document after an update that adds some. */
+  /** Structs in a document after an update that adds some. */
   readonly addedStructs: number
   /**
-   * Structs of a document after any update that makes more of them. The difference is for deletions that cut structs in two, so that content of
-   * a full document can still be deleted in parts.
+   * Structs in a document after any update that increases their number. The limit is higher than `addedStructs`, because a deletion may
+   * split structs: content of a full document can still be deleted in parts.
    */
   readonly cutStructs: number
-  /** Roots with content of a document. */
+  /** Roots with content in a document. */
   readonly roots: number
 }
 
@@ -58,19 +58,22 @@ export const RIGHT_CLOCK = 6
 /** -1: no parent written; -2 - n: root name n; else the client of the parent item. */
 export const PARENT_CLIENT = 7
 export const PARENT_CLOCK = 8
-/** 1: an entry of a map or an attribute, 0: an element of a list. Only meaningful with a written parent. */
+/** 1: an entry of a map or an attribute; 0: an element of a list. Only meaningful when a parent is written. */
 export const SUB = 9
 /** Type ref of a TYPE struct. */
 export const TYPE_REF = 10
 /** Byte offset of the struct in the update. */
 export const OFFSET = 11
-/** Filled by the placing pass: nesting depth of the type a struct sits in. */
+/** Filled by `place`: nesting depth of the type that the struct is in. */
 export const DEPTH = 12
-/** Filled by the placing pass: 1 when the struct sits directly in a prose fragment. */
+/** Filled by `place`: 1 when the struct is directly in a prose fragment. */
 export const IN_FRAGMENT = 13
 export const COLUMNS = 14
 
-/** Where a row refers to, and whether a struct must end behind that clock (1) or begin at it (0). */
+/**
+ * Columns of a row's references. The second number is added to the referenced clock to get the clock at which a struct has to begin: an
+ * origin must end there, so 1; a right neighbour must begin there, so 0.
+ */
 const REFERENCES = [
   [ORIGIN_CLIENT, 1],
   [RIGHT_CLIENT, 0],
@@ -80,24 +83,27 @@ const REFERENCES = [
 const SMALL_ROWS = 256
 const KEEP_ROWS = 16_384
 
-/** What a document has already: the table leaves it out, so that a client may send all of a document of any size. [WS-30, WS-34] */
+/** What a document already has. The table leaves it out, so that a client may send the whole of a document of any size. [WS-30, WS-34] */
 export interface KnownContent {
-  /** How many client ids the document has. */
+  /** Number of client ids in the document. */
   readonly clients: number
   /** Next clock of a client in the document, 0 when it has none. */
   state(client: number): number
-  /** Whether the document has all of these clocks and has deleted them. */
+  /** Whether the document has all these clocks and all are deleted. */
   isDeleted(client: number, clock: number, length: number): boolean
-  /** Whether nothing is cut in two at a clock: a struct of the document begins there or will, or what is there is collected. */
+  /**
+   * Whether a reference to this clock splits no struct: a struct begins here, the clock is not known yet, or its content has been garbage
+   * collected.
+   */
   beginsAt(client: number, clock: number): boolean
 }
 
 const NOTHING_KNOWN: KnownContent = { clients: 0, state: () => 0, isDeleted: () => false, beginsAt: () => false }
 
 /**
- * The structs and delete ranges of one update that a document does not have, as numbers; filled by a bounded walk over the bytes.
- * [G1..G6, WS-34] A struct that is known in part has a row.
- * One table serves a worker for all its updates: reading a small one allocates next to nothing.
+ * The structs and delete ranges of one update that a document does not have yet, as numbers. Filled by one bounded pass over the bytes.
+ * [G1..G6, WS-34] A partly known struct has a row. A worker uses one table for all its updates, so reading a small update allocates next to
+ * nothing.
  */
 export class UpdateTable {
   cells = new Float64Array(SMALL_ROWS * COLUMNS)
@@ -106,12 +112,12 @@ export class UpdateTable {
   readonly blockClient: number[] = []
   readonly blockRow: number[] = []
   readonly blockEnd: number[] = []
-  /** Byte offset of each block. */
+  /** Byte offset of each block in the update. */
   readonly blockAt: number[] = []
   readonly roots: string[] = []
-  /** client, clock, length, three numbers per range. */
+  /** Three numbers per range: client, clock, length. */
   readonly ranges: number[] = []
-  /** Byte offset of the delete set. */
+  /** Byte offset of the delete set in the update. */
   deleteSetAt = 0
   private readonly reader = new GuardReader()
   private readonly limits: GuardLimits
@@ -121,7 +127,7 @@ export class UpdateTable {
     this.limits = limits
   }
 
-  /** Row after the last of block `block`. */
+  /** The row after the last row of `block`. */
   rowEnd(block: number): number {
     return block + 1 < this.blockRow.length ? (this.blockRow[block + 1] as number) : this.structCount
   }
@@ -167,7 +173,7 @@ export class UpdateTable {
       if (length < 1) throw new BadBytes('length')
       clock += length
       if (clock >= MAX_CLOCK) throw new BadBytes('clock')
-      // Rows of a block stay next to each other in the bytes.
+      // Only leading known rows are dropped, so that the rows of a block stay contiguous in the bytes.
       if (clock <= state && this.structCount - 1 === this.blockRow[this.blockRow.length - 1] && this.isSettled(client))
         this.structCount--
       else if (this.structCount > this.limits.updateStructs) throw new BadBytes('count')
@@ -177,8 +183,8 @@ export class UpdateTable {
   }
 
   /**
-   * Whether Yjs passes over the last row, which the document has: it still looks up what the row refers to, cuts structs there, and waits for what
-   * it does not find.
+   * Whether Yjs ignores the last row, which the document already has. Even for such a struct, Yjs looks up its references, splits structs
+   * there and waits for missing ones.
    */
   private isSettled(client: number): boolean {
     const { cells, known } = this

@@ -18,7 +18,7 @@ function inspect(doc: Y.Doc, update: Uint8Array): Inspection {
   return new UpdateGuard().inspect(update, { doc, structCount: countStructs(doc) })
 }
 
-/** The guard's word, and that asking it left the document as it was. */
+/** The guard's verdict as text; also checks that the inspection left the document unchanged. */
 function verdict(doc: Y.Doc, update: Uint8Array): string {
   const before = Y.encodeStateAsUpdate(doc)
   const roots = doc.share.size
@@ -329,7 +329,7 @@ function nestedTypes(depth: number): Uint8Array {
   return new UpdateWriter().block(9, 0, depth, (w, i) => (i === 0 ? w.type('any') : w.typeIn(9, i - 1))).deletes([])
 }
 
-/** A frame of one typed character behind the last one. */
+/** An update with one character typed after the last one. */
 function typed(doc: Y.Doc): Uint8Array {
   const copy = roomOf(Y.encodeStateAsUpdate(doc))
   const text = new Y.XmlText('word')
@@ -341,7 +341,10 @@ function typed(doc: Y.Doc): Uint8Array {
   return Y.encodeStateAsUpdate(copy, now)
 }
 
-/** What `doc` held between two of its states cannot be asked for; its first struct can. */
+/**
+ * An update for a text that starts at `clock`. It is built in a new document with the same client id, because Yjs cannot encode the
+ * difference between two past states.
+ */
 function diffOf(doc: Y.Doc, vector: Uint8Array, clock: number): Uint8Array {
   const copy = new Y.Doc()
   copy.clientID = doc.clientID

@@ -32,28 +32,31 @@ import {
 export type { GuardRule } from './guard-reader.ts'
 
 const MAX_NESTING = 128
-/** What the guard needs to see of a room; the document is only read. */
+/** What the guard needs to know of a room; it only reads the document. */
 export interface RoomView {
   readonly doc: Y.Doc
-  /** About how many structs the document holds. */
+  /** Approximate number of structs in the document. */
   readonly structCount: number
 }
 
 export type Inspection =
   | {
       readonly kind: 'ok'
-      /** Adds no struct and deletes nothing that is not deleted: applying it changes nothing. [WS-30] */
+      /** The update adds no struct and deletes nothing that is not deleted yet: applying it changes nothing. [WS-30] */
       readonly noop: boolean
-      /** So many structs more the document holds afterwards, at the most: new ones and those that are cut in two. */
+      /** Upper bound on the structs added to the document: new ones, and those that are split in two. */
       readonly structs: number
-      /** Client ids the document has not seen. [G4] */
+      /** Client ids that the document does not have yet. [G4] */
       readonly newClients: number
-      /** The longest time that applying it may take. [G9] */
+      /** Longest time that applying it may take, in ms. [G9] */
       readonly worstMs: number
     }
-  /** Depends on content the room does not hold. `skips`: it says so itself, as a step2 of a client with pending structs does. [WS-32] */
+  /**
+   * The update depends on content that the room does not have. `skips`: the update itself declares the gap, as the step2 of a client with
+   * pending structs does. [WS-32]
+   */
   | { readonly kind: 'gap'; readonly skips: boolean }
-  /** Brings content of Y clients that wrote in a former life of the document's id. [WS-62] */
+  /** The update contains content of Y clients that wrote in an earlier lineage of the document id. [WS-62] */
   | { readonly kind: 'former' }
   | { readonly kind: 'bad'; readonly rule: GuardRule }
 
@@ -65,10 +68,10 @@ const NO_BLOCK = -1
 const NOWHERE: Container = { depth: 0, fragment: false }
 
 /**
- * Judges an untrusted update against a room before anything touches the room. [G1..G8, WS-32..WS-34]
+ * Checks an untrusted update against a room before the room is changed. [G1..G8, WS-32..WS-34]
  *
- * An `ok` update applies without leaving anything pending: every struct it names is known or comes in an order that can be integrated, and
- * every deletion is of known content. Bounded in time and memory by the length of the update, whatever it declares.
+ * An `ok` update applies without leaving anything pending: every struct it refers to is known or can be integrated before, and every
+ * deletion is of known content. Time and memory are bounded by the length of the update, whatever counts it declares.
  */
 export class UpdateGuard {
   private readonly limits: GuardLimits
@@ -88,9 +91,9 @@ export class UpdateGuard {
     this.table = new UpdateTable(limits)
   }
 
-  /** `former`: Y clients whose content is not taken. */
+  /** `former`: Y clients whose content is refused. */
   inspect(update: Uint8Array, view: RoomView, former: ReadonlySet<number> = NOBODY): Inspection {
-    // What a client with nothing to say sends as its step2.
+    // The empty update, which a client with nothing to add sends as its step2.
     if (update.length === 2 && update[0] === 0 && update[1] === 0) return EMPTY_UPDATE
     this.view = view
     try {
@@ -110,7 +113,7 @@ export class UpdateGuard {
     return blockClient.some((client, block) => clients.has(client) && (blockEnd[block] as number) > stateOf(view.doc, client))
   }
 
-  /** The update that was inspected last, and found good, in pieces. */
+  /** The update that was inspected last and accepted, in pieces. */
   pieces(update: Uint8Array): UpdatePieces {
     return new UpdatePieces(update, this.table, this.sequence)
   }
@@ -160,7 +163,7 @@ export class UpdateGuard {
     if (filledRoots(view.doc) + fresh.size > this.limits.roots) throw new BadBytes('root-count')
   }
 
-  /** False when a block starts above what the room holds. */
+  /** Returns false when a block starts after the room's last clock of that client. */
   private openBlocks(view: RoomView): boolean {
     const { blockClient, blockRow, cells } = this.table
     this.blockOf.clear()
@@ -184,7 +187,7 @@ export class UpdateGuard {
     return connected
   }
 
-  /** Walks the structs in an order in which each finds what it refers to; false when none exists in this room. */
+  /** Orders the structs so that each comes after everything it refers to. Returns false when that is impossible in this room. */
   private order(): boolean {
     const blocks = this.reached.length
     for (let block = 0; block < blocks; block++) if (!this.run(block)) return false
@@ -192,7 +195,7 @@ export class UpdateGuard {
   }
 
   private run(start: number): boolean {
-    // Most updates are of one client and refer back only.
+    // In most updates one client refers only to earlier structs, so the loop below ends after one pass.
     for (;;) {
       if (this.finished(start)) return true
       const step = this.advance(start)
@@ -216,7 +219,7 @@ export class UpdateGuard {
       const step = this.advance(block)
       if (step === 'gap') return false
       if (step === 'advanced') continue
-      // Two blocks that wait for each other can never be integrated; no honest client makes such a pair.
+      // Two blocks that depend on each other can never be integrated. No correct client produces them.
       if (open.has(step.block)) throw new BadBytes('origin')
       stack.push(step.block)
       until.push(step.clock)
@@ -240,8 +243,8 @@ export class UpdateGuard {
       this.skips = true
     } else {
       if (kind !== GC) {
-        // Yjs joins the new rest of a struct to what the room made of its known part, which may be collected or lie elsewhere: it is to be
-        // sent anew, cut where the room ends.
+        // The struct is known in part. Yjs would join its new rest to whatever the room has in place of the known part, which may be
+        // garbage collected or moved. The client is asked to send it again, split at the room's last clock.
         const before = this.before[block] as number
         if (clock < before && clock + (cells[at + LENGTH] as number) > before) return 'gap'
         const client = blockClient[block] as number
@@ -259,7 +262,10 @@ export class UpdateGuard {
     return 'advanced'
   }
 
-  /** A reference whose client is in cell `at` and its clock in the next one. */
+  /**
+   * Checks the reference whose client is in cell `at` and whose clock is in the next cell. Returns `null` when the referenced struct is
+   * available, the block to process first, or `gap`.
+   */
   private unmet(at: number, ownClient: number, ownClock: number): null | 'gap' | { block: number; clock: number } {
     const client = this.table.cells[at] as number
     if (client < 0) return null
@@ -274,7 +280,7 @@ export class UpdateGuard {
     return clock < (this.table.blockEnd[block] as number) ? { block, clock } : 'gap'
   }
 
-  /** Finds what type a struct sits in, and refuses what that type must not hold. [G7] */
+  /** Finds the type that a struct is in, and throws when that type must not contain it. [G7] */
   private place(at: number, kind: number): void {
     const { cells } = this.table
     const { depth, fragment } = this.containerOf(at)
@@ -337,7 +343,7 @@ export class UpdateGuard {
     return count
   }
 
-  /** Whether the room, with the structs of this update, has all that the update deletes. */
+  /** Whether everything that the update deletes is in the room or in the update itself. */
   private hasDeleted(view: RoomView): boolean {
     const { ranges } = this.table
     for (let i = 0; i < ranges.length; i += 3) {
@@ -349,7 +355,7 @@ export class UpdateGuard {
     return true
   }
 
-  /** In how many places applying the update cuts a struct of the room, or one of its own, in two; at the most. */
+  /** Upper bound on how many structs, of the room or of the update, are split in two when the update is applied. */
   private cuts(known: KnownDoc): number {
     const { cells, ranges, blockClient } = this.table
     let cuts = 0
@@ -373,7 +379,7 @@ export class UpdateGuard {
     return cuts
   }
 
-  /** Whether a clock is inside a struct, and not its first one. */
+  /** Whether a clock is inside a struct but not its first clock. */
   private isInside(client: number, clock: number, known: KnownDoc): boolean {
     if (clock < known.state(client)) return !known.beginsAt(client, clock)
     const block = this.blockOf.get(client) ?? NO_BLOCK
@@ -384,7 +390,7 @@ export class UpdateGuard {
 
 const EMPTY_UPDATE: Inspection = { kind: 'ok', noop: true, structs: 0, newClients: 0, worstMs: 0 }
 
-/** A prose fragment holds elements, texts and what is left of deleted ones; anything else breaks the clients that render it. */
+/** A prose fragment may contain elements, texts and deleted content. Anything else breaks the clients that render it. */
 function fitsFragment(kind: number, typeRef: number): boolean {
   return kind === 1 || (kind === TYPE && (typeRef === 3 || typeRef === 5 || typeRef === 6))
 }

@@ -30,20 +30,20 @@ function expectTree(actual: ProseTree, wanted: ProseTree): void {
   if (!equalTrees(actual, wanted)) expect(actual).toEqual(wanted)
 }
 
-/** Positions in text blocks where typing is possible. */
+/** Positions in text blocks at which a person can type. */
 function typingPlaces(doc: Node): number[] {
   const places: number[] = []
   doc.descendants((node, position) => {
     if (!node.isTextblock) return
     for (let at = position + 1; at <= position + 1 + node.content.size; at++) {
-      // A cursor never stands inside a surrogate pair.
+      // A cursor is never between the two halves of a surrogate pair.
       if (!/[\ud800-\udbff]$/.test(doc.textBetween(position + 1, at))) places.push(at)
     }
   })
   return places
 }
 
-/** One thing that a person does in an editor. */
+/** One random action of a person in an editor. */
 function act(editor: Editor, next: (limit: number) => number): void {
   const { state } = editor
   const places = typingPlaces(state.doc)
@@ -77,7 +77,7 @@ describe('live prose and a real ProseMirror editor', () => {
         const opened = replica(doc)
         const fragment = opened.getXmlFragment(root)
         const before = Y.encodeStateAsUpdate(opened)
-        // The empty page is stored without a block, which the editor's schema does not allow.
+        // An empty page is stored without a block, but the editor's schema requires one.
         const empty = isEmptyPage(tree)
         if (!empty) yXmlFragmentToProseMirrorRootNode(fragment, editorSchema).check()
         const editor = openEditor(fragment)

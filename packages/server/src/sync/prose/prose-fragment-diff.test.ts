@@ -7,7 +7,7 @@ import { diffText } from './prose-fragment-diff.ts'
 const letters = (text: string) => Array.from(text, (letter) => ({ text: letter }))
 
 /** What goes and what comes, hunk by hunk. */
-function told(a: string, b: string): readonly string[] {
+function hunksOf(a: string, b: string): readonly string[] {
   return diffText(letters(a), letters(b)).map(
     ({ aFrom, aTo, bFrom, bTo }) => `-${[...a].slice(aFrom, aTo).join('')}+${[...b].slice(bFrom, bTo).join('')}`,
   )
@@ -18,13 +18,13 @@ const VOCABULARY =
 
 describe('differences between two versions of a text', () => {
   it('[PROSE-50] the difference is exactly the changed letters, at any position', () => {
-    expect(told('same words', 'same words')).toEqual([])
-    expect(told('a smal mistake', 'a small mistake')).toEqual(['-+l'])
-    expect(told('ends', 'ends here')).toEqual(['-+ here'])
-    expect(told('一二三四五', '一二六四五')).toEqual(['-三+六'])
-    expect(told('\u{1f600}\u{1f601}', '\u{1f600}\u{1f602}')).toEqual(['-\u{1f601}+\u{1f602}'])
+    expect(hunksOf('same words', 'same words')).toEqual([])
+    expect(hunksOf('a smal mistake', 'a small mistake')).toEqual(['-+l'])
+    expect(hunksOf('ends', 'ends here')).toEqual(['-+ here'])
+    expect(hunksOf('一二三四五', '一二六四五')).toEqual(['-三+六'])
+    expect(hunksOf('\u{1f600}\u{1f601}', '\u{1f600}\u{1f602}')).toEqual(['-\u{1f601}+\u{1f602}'])
     expect(
-      told(
+      hunksOf(
         'Teh first of two sentences. The second one, wiht a mistake.',
         'The first of two sentences. The second one, with a mistake.',
       ),
@@ -32,11 +32,11 @@ describe('differences between two versions of a text', () => {
   })
 
   it('[CONC-8] unchanged text between two changes is kept unless it is shorter than the changes', () => {
-    expect(told('one long sentence that stays as it was two', '1 long sentence that stays as it was 2')).toEqual([
+    expect(hunksOf('one long sentence that stays as it was two', '1 long sentence that stays as it was 2')).toEqual([
       '-one+1',
       '-two+2',
     ])
-    expect(told('a river runs to the sea', 'some people walk to the hills')).toEqual([
+    expect(hunksOf('a river runs to the sea', 'some people walk to the hills')).toEqual([
       '-a river runs to the sea+some people walk to the hills',
     ])
   })

@@ -1,4 +1,4 @@
-/** A stretch of the first sequence that the second has other content for. Ends are exclusive. */
+/** A range of the first sequence and the different range that replaces it in the second. Ends are exclusive. */
 export interface Hunk {
   readonly aFrom: number
   readonly aTo: number
@@ -6,10 +6,10 @@ export interface Hunk {
   readonly bTo: number
 }
 
-/** Up to this many comparisons the middle of two sequences is compared piece by piece; a larger one is one hunk. */
+/** Up to this many comparisons, the middle of two sequences is compared element by element. A larger middle becomes one hunk. */
 const maxComparisons = 1_000_000
 
-/** The differences of two sequences: common ends kept, in between the longest common subsequence. */
+/** The differences between two sequences. Common ends are kept; between them the longest common subsequence is. */
 export function diff<T>(a: readonly T[], b: readonly T[], same: (a: T, b: T) => boolean): readonly Hunk[] {
   let start = 0
   let [aEnd, bEnd] = [a.length, b.length]
@@ -32,7 +32,7 @@ function middleHunks<T>(
   { aFrom, aTo, bFrom, bTo }: Hunk,
 ): readonly Hunk[] {
   const width = bTo - bFrom + 1
-  // lengths[i * width + j]: the longest common subsequence of a[aFrom + i…] and b[bFrom + j…].
+  // lengths[i * width + j] is the length of the longest common subsequence of a[aFrom + i…] and b[bFrom + j…].
   const lengths = new Uint32Array((aTo - aFrom + 1) * width)
   for (let i = aTo - aFrom - 1; i >= 0; i--) {
     for (let j = width - 2; j >= 0; j--) {
@@ -62,15 +62,15 @@ function middleHunks<T>(
   return hunks
 }
 
-/** One letter of a text, a whole code point; what is no text is empty. */
+/** One character (code point) of a text; the text is empty for anything else, such as an atom. */
 export interface Letter {
   readonly text: string
 }
 
 /**
- * The differences of two texts by words, and in each of them the letters at its ends that stay left out. What stays between two differences
- * but is less than they change is written anew with them: any two sentences share some words, and each piece of text that is kept between
- * others costs the live document for good.
+ * The differences between two texts by words, with equal characters at the ends of each difference removed. Unchanged text between two
+ * differences is replaced together with them when it is shorter than they are on average: any two sentences share some words, and each separate piece
+ * of text permanently enlarges the live document.
  */
 export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly Hunk[] {
   const [left, right] = [wordsOf(a), wordsOf(b)]
@@ -86,9 +86,9 @@ export function diffText(a: readonly Letter[], b: readonly Letter[]): readonly H
 }
 
 interface Words {
-  /** Words with the white space behind them. */
+  /** Words, each with the white space after it. */
   readonly texts: readonly string[]
-  /** Where each word begins, and where the last one ends. */
+  /** The index at which each word begins, and the end of the last one. */
   readonly starts: readonly number[]
 }
 

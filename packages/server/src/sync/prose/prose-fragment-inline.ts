@@ -11,15 +11,16 @@ interface Piece {
 }
 
 /**
- * A text block's content after two changes of `before`: one made in the live page, one to `after`. Text that either side removed is
- * gone, text that either side added stays (once, when both added the same), and a change of marks lands on the text that is left. [LIFE-14]
+ * Merges two changes of a text block's content `before`: `after` and `live`. Text that either side removed is removed, and text that either
+ * side added is kept (once, when both added the same). A change of marks applies to the text that remains. [LIFE-14]
  */
 export function mergeInline(
   before: readonly ProseNode[],
   after: readonly ProseNode[],
   live: readonly ProseNode[],
 ): readonly ProseNode[] {
-  // First: an equal list is still another one, and writing it takes away an empty text into which somebody is about to type. [CONC-8]
+  // This comparison comes first: even an equal list is a different object, and writing it would remove an empty text node into which
+  // somebody may be about to type. [CONC-8]
   if (equalLists(before, after)) return live
   if (equalLists(before, live)) return after
   const [base, ours, theirs] = [pieces(before), pieces(after), pieces(live)]
@@ -30,7 +31,7 @@ export function mergeInline(
   for (let i = 0; i <= base.length; i++) {
     const inOurs = i === base.length ? ours.length : (toOurs[i] as number)
     const inTheirs = i === base.length ? theirs.length : (toTheirs[i] as number)
-    // What a side has before the next piece that it kept was added by it.
+    // Everything that a side has before its next kept piece was added by that side.
     const theirNew = inTheirs === -1 ? [] : theirs.slice(t, inTheirs)
     const ourNew = inOurs === -1 ? [] : ours.slice(o, inOurs)
     for (const piece of joinAdded(theirNew, ourNew)) emit(out, piece)
@@ -46,7 +47,10 @@ export function mergeInline(
   return out
 }
 
-/** What both sides added at one place; an addition that the other one begins or ends with is the same one, seen earlier. */
+/**
+ * Joins what both sides added at one place. When one addition begins or ends with the other, it is the same addition at a later moment, and
+ * only the longer is kept.
+ */
 function joinAdded(theirs: readonly Piece[], ours: readonly Piece[]): readonly Piece[] {
   const [longer, shorter] = theirs.length >= ours.length ? [theirs, ours] : [ours, theirs]
   const from = longer.length - shorter.length

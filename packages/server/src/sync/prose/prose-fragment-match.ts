@@ -3,13 +3,13 @@ import { equalNodes } from '@docrelay/model/prose/equal'
 import { pushAll } from '@docrelay/model/prose/marks'
 import type { ProseElement, ProseNode } from '@docrelay/model/prose/node'
 
-/** For each node of the first list the index of its counterpart in the second, -1 without one; increasing where present. */
+/** For each node of the first list, the index of its counterpart in the second, or -1. The indexes increase. */
 export type Match = readonly number[]
 
 /**
- * Pairs two versions of one list of blocks. Equal ends are paired first, then blocks by id (their own, or those inside), then
- * what lies between by equality and likeness. Of blocks that changed places those with an id in `moved` are left without a counterpart. Blocks of
- * different type, or with two different ids, are never the same block; an id of the first list that is in `repeated` names no block, as several have it.
+ * Pairs the blocks of two versions of a list: first equal blocks at both ends, then blocks by id (their own, or ids inside them), then the
+ * rest by equality and similarity. When blocks changed places, those with an id in `moved` get no counterpart. Blocks of different type, or
+ * with two different ids, are never paired. Ids of the first list in `repeated` are ignored, because several blocks have them.
  */
 export function matchBlocks(
   a: readonly ProseElement[],
@@ -55,15 +55,15 @@ function matchRange(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo
 
 type Pair = readonly [number, number]
 
-/** Two blocks that have ids in common, and how many; equal ones without any count as having one. */
+/** Two blocks and the number of ids they share; equal blocks without ids count as one. */
 interface Candidate {
   readonly pair: Pair
   readonly shared: number
 }
 
 /**
- * Pairs with ids in common, in increasing order on both: those that share the most in all, first of those that did not move. What moved may have
- * passed blocks without ids, so there equal ones are pairs too.
+ * Pairs of blocks that share ids, increasing in both lists, with the largest total of shared ids. Blocks not in `moved` are paired first.
+ * When blocks moved, equal blocks without ids are paired too, because a moved block may have passed them.
  */
 function surePairs(a: readonly ProseElement[], b: readonly ProseElement[], moved: ReadonlySet<string>): readonly Pair[] {
   if (moved.size === 0) return heaviestIncreasing(sharingIds(a, b))
@@ -87,7 +87,10 @@ function surePairs(a: readonly ProseElement[], b: readonly ProseElement[], moved
 const START: Pair = [-1, -1]
 const END: Pair = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
 
-/** In the order of the first list. A row is known by all that stands in it: its first cell may go, and its last may come from another row. */
+/**
+ * Pairs that share ids, in the order of the first list. All ids inside a block count: a table row may lose its first cell, and its last one
+ * may come from another row.
+ */
 function sharingIds(a: readonly ProseElement[], b: readonly ProseElement[]): readonly Candidate[] {
   const [inA, inB] = [ownersOfIds(a), ownersOfIds(b)]
   const found: Candidate[] = []
@@ -107,7 +110,7 @@ function sharingIds(a: readonly ProseElement[], b: readonly ProseElement[]): rea
   return found
 }
 
-/** The first of equal blocks with the first, the second with the second. */
+/** Pairs the first of several equal blocks with the first, the second with the second, and so on. */
 function equalWithoutIds(a: readonly ProseElement[], b: readonly ProseElement[]): readonly Candidate[] {
   const inB = new Map(withoutIds(b))
   return withoutIds(a).flatMap(([key, i]): readonly Candidate[] => {
@@ -116,7 +119,7 @@ function equalWithoutIds(a: readonly ProseElement[], b: readonly ProseElement[])
   })
 }
 
-/** Blocks in which no id stands, by what they say and how many before say the same. */
+/** Blocks without ids. The key is their content and the number of equal blocks before. */
 function withoutIds(nodes: readonly ProseElement[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>()
   return nodes.flatMap((node, index): readonly (readonly [string, number])[] => {
@@ -128,7 +131,7 @@ function withoutIds(nodes: readonly ProseElement[]): readonly (readonly [string,
   })
 }
 
-/** Which block of a list each id stands in, in the order of the list; ids that stand twice are left out. */
+/** The index of the block that contains each id, in the order of the list. Ids that occur twice are left out. */
 function ownersOfIds(nodes: readonly ProseElement[]): ReadonlyMap<string, number> {
   const owners = new Map<string, number>()
   const repeated = new Set<string>()
@@ -156,10 +159,10 @@ interface Chain extends Candidate {
   readonly before: Chain | undefined
 }
 
-/** `pairs` are increasing in their first member. */
+/** `pairs` must be sorted by their first index. */
 function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   if (pairs.length === 0) return []
-  // A Fenwick tree over the second members, from the least to the most: the heaviest chain that ends at or before each.
+  // A Fenwick tree over the second indexes: for each index, the chain with the highest sum that ends at or before it.
   const [least, most] = boundsOf(pairs)
   const size = most - least + 1
   const ends = new Array<Chain | undefined>(size + 1)
@@ -172,7 +175,7 @@ function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   for (let start = 0; start < pairs.length; ) {
     let end = start
     while (end < pairs.length && pairs[end]?.pair[0] === pairs[start]?.pair[0]) end++
-    // A block is in a chain once, so what ends with it is entered when all of its pairs are looked at.
+    // A block may be in a chain only once, so its chains are entered after all its pairs have been computed.
     const chains = pairs.slice(start, end).map((candidate): Chain => {
       const before = bestBefore(candidate.pair[1] - least)
       return { ...candidate, before, sum: (before?.sum ?? 0) + candidate.shared }
@@ -186,7 +189,7 @@ function heaviestIncreasing(pairs: readonly Candidate[]): readonly Pair[] {
   return out.reverse()
 }
 
-/** The least and the most second member. */
+/** The smallest and the largest second index. */
 function boundsOf(pairs: readonly Candidate[]): Pair {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { pair } of pairs) {
@@ -196,7 +199,7 @@ function boundsOf(pairs: readonly Candidate[]): Pair {
   return [least, most]
 }
 
-/** Up to this many comparisons a gap is paired by likeness; a larger one in order. */
+/** Up to this many comparisons, the blocks of a gap are paired by similarity; in a larger gap they are paired in order. */
 const maxComparisons = 10_000
 
 function matchAlike(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo: number): void {
@@ -204,7 +207,7 @@ function matchAlike(lists: Lists, aFrom: number, aTo: number, bFrom: number, bTo
   const rows = aTo - aFrom
   const columns = bTo - bFrom
   if (rows * columns > maxComparisons) return matchInOrder(lists, aFrom, aTo, bFrom, bTo)
-  // best[i][j]: the highest sum of likeness that pairs of a[i…] with b[j…] can have.
+  // best[i][j] is the highest sum of similarities of pairs from a[i…] and b[j…].
   const best = Array.from({ length: rows + 1 }, () => new Float64Array(columns + 1))
   const likeness = Array.from({ length: rows }, (_, i) =>
     Float64Array.from({ length: columns }, (_, j) => alike(a[aFrom + i] as ProseElement, b[bFrom + j] as ProseElement, repeated)),
@@ -235,7 +238,7 @@ function matchInOrder({ a, b, match, repeated }: Lists, aFrom: number, aTo: numb
   }
 }
 
-/** How much two blocks look like versions of one: 0 for not at all, 1 for equal; never 0 for the same kind of block. */
+/** Similarity of two blocks: 1 when equal, never 0 for two blocks of the same kind, and 0 for blocks that cannot be versions of one. */
 export function alike(a: ProseElement, b: ProseElement, repeated: ReadonlySet<string> = NONE): number {
   if (!mayBeSame(a, b, repeated)) return 0
   if (equalNodes(a, b)) return 1
@@ -254,7 +257,7 @@ function mayBeSame(a: ProseElement, b: ProseElement, repeated: ReadonlySet<strin
   return a.type === b.type && (one === undefined || other === undefined || one === other || repeated.has(one as string))
 }
 
-/** The text of nodes up to a bound that is enough to tell blocks apart. */
+/** The beginning of the text of nodes, long enough to tell blocks apart. */
 function shortText(nodes: readonly ProseNode[]): string {
   let text = ''
   for (const node of nodes) {

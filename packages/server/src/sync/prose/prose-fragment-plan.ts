@@ -2,21 +2,21 @@ import { equalLists, equalNodes } from '@docrelay/model/prose/equal'
 import type { ProseElement } from '@docrelay/model/prose/node'
 import { alike, matchBlocks } from './prose-fragment-match.ts'
 
-/** What to do with a live list of blocks. Indexes are those of the live list. */
+/** Changes to make to a live list of blocks. Indexes are those of the live list. */
 export interface Plan {
   readonly removed: ReadonlySet<number>
   readonly changed: ReadonlyMap<number, { readonly before: ProseElement; readonly after: ProseElement }>
-  /** New blocks by the live block that they follow, -1 for the start. */
+  /** New blocks by the index of the live block that they follow; -1 for the start. */
   readonly inserted: ReadonlyMap<number, readonly ProseElement[]>
 }
 
-/** What ids of `before` say; see `matchBlocks`. */
+/** Sets of ids from `before`; see `matchBlocks`. */
 export interface Hints {
   readonly moved: ReadonlySet<string>
   readonly repeated: ReadonlySet<string>
 }
 
-/** Decides how a live list takes over the change from `before` to `after`; `undefined` when there is none. */
+/** Plans how to apply the change from `before` to `after` to a live list. Returns `undefined` when nothing changed. */
 export function planBlocks(
   before: readonly ProseElement[],
   after: readonly ProseElement[],
@@ -47,7 +47,7 @@ export function planBlocks(
     }
     const node = after[j++] as ProseElement
     const l = toLive[i] as number
-    // Removed from the live page meanwhile: it stays gone.
+    // Somebody removed the block from the live page meanwhile: it stays removed.
     if (l === -1) continue
     cursor = l
     const old = before[i] as ProseElement
@@ -62,8 +62,8 @@ interface Changes {
 }
 
 /**
- * Plans new blocks behind the live block `cursor`. A block that was added to the live page at the same place already, as when an editor
- * both types live and saves the whole document, is not added again: it takes over what it lacks. Gives the new cursor.
+ * Plans new blocks after the live block at index `from`. A block that is already in the live page at the same place is not added again,
+ * only updated: that happens when an editor types live and also saves the whole document. Returns the index of the last live block used.
  */
 function insertRun(
   run: readonly ProseElement[],
@@ -95,7 +95,7 @@ function isSameAddition(node: ProseElement, live: ProseElement): boolean {
   return (node.attrs['id'] !== undefined && node.attrs['id'] === live.attrs['id']) || alike(node, live) >= 0.6
 }
 
-/** A live block that only stands where the removed one stood, and says something else, is someone's new block. */
+/** Whether the live block is the one to remove. A block at the same place with different content is somebody's new block and stays. */
 function mayRemove(before: ProseElement, live: ProseElement): boolean {
   return before.attrs['id'] !== undefined ? before.attrs['id'] === live.attrs['id'] : alike(before, live) >= 0.3
 }

@@ -8,25 +8,28 @@ import { cleanText, type AttrValue } from '@docrelay/model/prose/values'
 import * as Y from 'yjs'
 
 /**
- * What reading a fragment found out and can be used again. One cache may serve all fragments of a document.
+ * Results of reading a fragment, for reuse. One cache may serve all fragments of a document.
  *
- * The caller tells which types a transaction touched with `forgetTouched`; a block that was not touched is then the same object
- * (`===`) in every reading, so a reading costs the size of the change.
+ * The caller reports changed types with `forgetTouched`. A block that was not touched is the same object (`===`) in every reading, so the
+ * cost of a reading depends on the size of the change.
  */
 export interface ProseCache {
-  /** What each child of a fragment is shown as. */
+  /** The blocks that each child of a fragment is shown as. */
   readonly blocks: WeakMap<Y.XmlElement, ShownBlock>
-  /** What each element with content reads as, at any depth: a long table is one block, and a change of one cell rereads that cell. [CONC-13] */
+  /**
+   * The node read from each element with content, at any depth. A long table is one block, and after a change of one cell only that cell is
+   * read again. [CONC-13]
+   */
   readonly nodes: WeakMap<Y.XmlElement, ProseElement>
-  /** The live element behind a node that stands in the page exactly as it was read. */
+  /** The live element of each node that is in the live page exactly as read. */
   readonly origins: WeakMap<ProseElement, Y.XmlElement>
 }
 
 interface ShownBlock {
   readonly nodes: readonly ProseElement[]
-  /** The empty cells that its tables got. */
+  /** Number of empty cells added to complete its tables. */
   readonly padded: number
-  /** What there was for them where that was too little; `undefined` where it was enough. */
+  /** The padding that was available when it was too little; `undefined` when there was enough. */
   readonly shortOf: number | undefined
 }
 
@@ -34,13 +37,13 @@ export function createProseCache(): ProseCache {
   return { blocks: new WeakMap(), nodes: new WeakMap(), origins: new WeakMap() }
 }
 
-/** Forgets what an element was read as. What it stands in has to be forgotten too. */
+/** Forgets what was read from an element. The caller must forget the elements around it too. */
 export function forgetElement(cache: ProseCache, element: Y.XmlElement): void {
   cache.blocks.delete(element)
   cache.nodes.delete(element)
 }
 
-/** Forgets the cached blocks that a transaction changed anything in. Call it for every transaction, before the next reading. */
+/** Forgets all cached blocks that a transaction changed. Call it for every transaction, before the next reading. */
 export function forgetTouched(cache: ProseCache, transaction: Y.Transaction): void {
   for (const type of transaction.changed.keys()) {
     for (let at: Y.AbstractType<unknown> | null = type as Y.AbstractType<unknown>; at !== null; at = at.parent) {
@@ -49,17 +52,17 @@ export function forgetTouched(cache: ProseCache, transaction: Y.Transaction): vo
   }
 }
 
-/** Children of a fragment that are read together, and the blocks they are shown as. */
+/** Children of a fragment that are read together, and the blocks that they are shown as. */
 export interface Unit {
   readonly start: number
   readonly count: number
   readonly nodes: readonly ProseElement[]
 }
 
-/** Below this depth of live elements only text is read; the model itself ends at 64 levels. */
+/** Below this depth of live elements only text is read. The model allows 64 levels. */
 const maxDepth = 512
 
-/** The page as units: every block of the model is one, whatever else stands at the top is grouped with its like. */
+/** Splits a page into units. Each block of the model is one unit; adjacent children that are not blocks form one unit together. */
 export function readUnits(fragment: Y.XmlFragment, cache: ProseCache): readonly Unit[] {
   const children = fragment.toArray()
   const units: Unit[] = []
@@ -79,7 +82,7 @@ export function readUnits(fragment: Y.XmlFragment, cache: ProseCache): readonly 
   return units
 }
 
-/** Takes what its tables lack from `padding`; what was read with more or less of it before is only used where that makes no difference. */
+/** Completes tables with cells from `padding`. A cached result is reused only when the amount of padding left does not change it. */
 function shownBlock(child: Y.XmlElement, cache: ProseCache, padding: Padding): readonly ProseElement[] {
   const { left } = padding
   const known = cache.blocks.get(child)
@@ -97,7 +100,10 @@ function isBlock(child: unknown): child is Y.XmlElement {
   return child instanceof Y.XmlElement && findNodeSpec(child.nodeName)?.group === 'block'
 }
 
-/** A live child as nodes of the model, not healed: one for an element of the model, the content of any other. [PROSE-8] */
+/**
+ * Reads a live child as nodes of the model, without healing: one node for an element that the model knows, the content of any other.
+ * [PROSE-8]
+ */
 export function readChild(child: unknown, cache: ProseCache, depth: number): readonly ProseNode[] {
   if (child instanceof Y.XmlText) return readText(child)
   if (!(child instanceof Y.XmlElement)) return []
@@ -114,7 +120,7 @@ export function readChild(child: unknown, cache: ProseCache, depth: number): rea
   return [node]
 }
 
-/** `exact`: each element of the content stands for one live child, in order. */
+/** `exact`: the elements of the content correspond one to one to live children, in order. */
 function readContent(element: Y.XmlElement, cache: ProseCache, depth: number): { nodes: ProseNode[]; exact: boolean } {
   const nodes: ProseNode[] = []
   let exact = depth < maxDepth
@@ -142,7 +148,7 @@ function readAtom(element: Y.XmlElement, spec: NodeSpec, cache: ProseCache): Pro
   return node
 }
 
-/** Attributes in canonical form: allowed values only, defaults left out, keys as text. */
+/** Attributes in canonical form: only allowed values, without defaults. */
 export function readAttrs(element: Y.XmlElement, spec: NodeSpec): ProseAttrs {
   const attrs: { [name: string]: AttrValue } = {}
   for (const attr of spec.attrs) {
@@ -167,13 +173,13 @@ function readText(text: Y.XmlText): readonly ProseNode[] {
   return nodes
 }
 
-/** One entry of a Y.XmlText's delta; `insert` is an object for content that is not text. */
+/** One entry of a Y.XmlText's delta; `insert` is an object when the content is not text. */
 export interface TextOp {
   readonly insert: unknown
   readonly attributes?: { readonly [key: string]: unknown }
 }
 
-/** The marks of formatting attributes, those outside the model left out. [PROSE-8] */
+/** The marks that formatting attributes stand for; unknown ones are left out. [PROSE-8] */
 export function readMarks(attributes: TextOp['attributes']): readonly ProseMark[] {
   if (attributes === undefined) return noMarks
   let marks: readonly ProseMark[] = noMarks
@@ -194,7 +200,7 @@ export function readMarks(attributes: TextOp['attributes']): readonly ProseMark[
 
 const noMarks: readonly ProseMark[] = []
 
-/** The mark that a formatting key names: editors add a hash to marks that may overlap. */
+/** The mark that a formatting key names, without the hash that editors append to marks that may overlap. */
 export function markName(key: string): string {
   return /^(.{1,64})--[a-zA-Z0-9+/=]{8}$/.exec(key.slice(0, 80))?.[1] ?? key
 }

@@ -252,7 +252,7 @@ describe('reconciling a live page with a new version', () => {
     const took = threadTime()
     reconcile(doc, small, large)
     reconcile(doc, large, small)
-    // One look-up for each word took half a minute.
+    // With one look-up per word this took half a minute.
     expect(took()).toBeLessThan(8_000)
     expect(shown(doc)).toBe(small)
   })

@@ -10,12 +10,12 @@ import { forgetElement, readUnits, type ProseCache, type Unit } from './prose-fr
 import { writeInline } from './prose-fragment-text.ts'
 import { changeAttr, createElements } from './prose-fragment-write.ts'
 
-/** What one reconciliation goes by. */
+/** Inputs of one reconciliation. */
 interface Going extends Hints {
   readonly cache: ProseCache
 }
 
-/** See `reconcileFragment`. */
+/** Implements `reconcileFragment`. */
 export function reconcileUnits(
   fragment: Y.XmlFragment,
   before: ProseTree,
@@ -26,7 +26,7 @@ export function reconcileUnits(
   const going: Going = { cache, moved, repeated: repeatedIn(idsOf(before)) }
   const units = readUnits(fragment, cache)
   const live = units.flatMap((unit) => unit.nodes)
-  // Two empty pages are the same page, whether an empty paragraph stands for it or nothing does.
+  // An empty page is the same whether it has one empty paragraph or no block at all.
   const from = isEmptyPage(before) && isEmptyPage(live) ? live : before
   const plan = planBlocks(from, isEmptyPage(after) ? [] : after, live, going)
   if (plan === undefined) return
@@ -34,7 +34,7 @@ export function reconcileUnits(
   repair(fragment, new Set(changed), cache)
 }
 
-/** An editor that splits a block gives both halves its id. [PROSE-44] */
+/** Ids that occur more than once: an editor that splits a block gives both halves its id. [PROSE-44] */
 function repeatedIn(ids: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>()
   const repeated = new Set<string>()
@@ -42,7 +42,10 @@ function repeatedIn(ids: readonly string[]): ReadonlySet<string> {
   return repeated
 }
 
-/** Applies a plan to the children of one live parent, from the end so that positions stay valid. Gives the children changed in place. */
+/**
+ * Applies a plan to the children of one live parent, from last to first, so that positions stay valid. Returns the children changed in
+ * place.
+ */
 function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, going: Going): readonly Y.XmlElement[] {
   const { cache } = going
   const changed: Y.XmlElement[] = []
@@ -56,7 +59,7 @@ function applyPlan(parent: Y.XmlFragment, units: readonly Unit[], plan: Plan, go
       rewriteUnit(parent, unit, first, plan)
       continue
     }
-    // By the element: a position is found by walking the list from its start.
+    // `insertAfter` an element is cheap; inserting at a position would walk the list from its start.
     const inserted = plan.inserted.get(first)
     if (inserted !== undefined) parent.insertAfter(element, createElements(inserted))
     const change = plan.changed.get(first)
@@ -76,7 +79,10 @@ function removeElement(element: Y.XmlElement): void {
   element.doc?.transact((transaction) => element._item?.delete(transaction))
 }
 
-/** Live content that the model shows otherwise than it is: it is written as shown when something in it changes. [PROSE-24] */
+/**
+ * Handles live content that the model shows in a different form. When something in it changes, the whole unit is written in the form shown.
+ * [PROSE-24]
+ */
 function rewriteUnit(parent: Y.XmlFragment, unit: Unit, first: number, plan: Plan): void {
   const last = first + unit.nodes.length - 1
   let differs = false
@@ -98,7 +104,7 @@ function rewriteUnit(parent: Y.XmlFragment, unit: Unit, first: number, plan: Pla
   parent.insert(unit.start, createElements(nodes))
 }
 
-/** Takes over the change of one block into its live element, which `live` was read from. */
+/** Applies the change of one block to its live element. `live` was read from that element. */
 function changeElement(element: Y.XmlElement, live: ProseElement, before: ProseElement, after: ProseElement, going: Going): void {
   const spec = nodeSpec(after.type)
   if (!equalAttrs(before.attrs, after.attrs)) {
@@ -124,7 +130,10 @@ function changeElement(element: Y.XmlElement, live: ProseElement, before: ProseE
   )
 }
 
-/** Blocks whose merged content breaks the model, as a list that both sides took items from, are written as they are shown. [YDOC-13] */
+/**
+ * Rewrites changed blocks whose merged content violates the model, such as a list from which both sides removed items, in the form in which
+ * they are shown. [YDOC-13]
+ */
 function repair(fragment: Y.XmlFragment, changed: ReadonlySet<Y.XmlElement>, cache: ProseCache): void {
   if (changed.size === 0) return
   const children = fragment.toArray()

@@ -4,7 +4,7 @@ import { nodeSpec, type AttrSpec } from '@docrelay/model/prose/schema'
 import type { AttrValue } from '@docrelay/model/prose/values'
 import * as Y from 'yjs'
 
-/** Live elements for blocks, ready to be inserted. [PROSE-7] */
+/** Creates live elements for blocks. [PROSE-7] */
 export function createElements(nodes: readonly ProseElement[]): Y.XmlElement[] {
   return nodes.map(createElement)
 }
@@ -19,7 +19,7 @@ export function createElement(node: ProseElement): Y.XmlElement {
   return element as unknown as Y.XmlElement
 }
 
-/** Text between two atoms is one segment. */
+/** A run of text between two atoms, or one atom. */
 export type Segment = readonly ProseText[] | ProseElement
 
 export function segments(content: readonly ProseNode[]): Segment[] {
@@ -41,20 +41,23 @@ export function createText(runs: readonly ProseText[]): Y.XmlText {
   return text
 }
 
-/** Marks as formatting attributes: the mark's attribute object, `{}` when it has none. */
+/** Marks as formatting attributes. The value is the mark's attribute object, `{}` when it has none. */
 export function formatting(marks: readonly ProseMark[]): { [key: string]: unknown } {
   return Object.fromEntries(marks.map((mark) => [mark.type, { ...mark.attrs }]))
 }
 
 type LiveAttrs = { [name: string]: string | number | boolean | number[] }
 
-/** Writes an attribute in its Yjs type; a default that is not null is written too, as editors do. Nothing when the value stands. */
+/**
+ * Sets an attribute in its Yjs type. Defaults other than null are written too, as editors do. Does nothing when the attribute already has
+ * the value.
+ */
 export function setAttr(element: Y.XmlElement<LiveAttrs>, spec: AttrSpec, value: AttrValue | undefined): void {
   const live = value ?? spec.default
   if (live !== undefined) element.setAttribute(spec.name, typeof live === 'object' ? [...live] : live)
 }
 
-/** Changes an attribute of an element in the document where it says something else. */
+/** Changes an attribute of an element in the document when its value differs. */
 export function changeAttr(element: Y.XmlElement, spec: AttrSpec, value: AttrValue | undefined): void {
   const target = element as unknown as Y.XmlElement<LiveAttrs>
   const live = value ?? spec.default

@@ -24,7 +24,7 @@ function expectTree(actual: ProseTree, wanted: ProseTree): void {
   if (!equalTrees(actual, wanted)) expect(actual).toEqual(wanted)
 }
 
-/** A page and a version of it in which some blocks are removed, moved, changed or added. */
+/** A page, and a version of it with some blocks removed, moved, changed or added. */
 const edited = anyTree.chain((before) =>
   fc
     .array(fc.tuple(fc.constantFrom('remove', 'insert', 'replace', 'move', 'nested'), fc.nat(10), anyBlock), {
@@ -34,7 +34,7 @@ const edited = anyTree.chain((before) =>
     .map((edits) => ({ before, after: tidy(edits.reduce<ProseTree>(apply, before)) })),
 )
 
-/** Adjacent runs with equal marks, which an edit above may leave, are merged. */
+/** Merges adjacent runs with equal marks, which the edits above may leave. */
 function tidy(tree: ProseTree): ProseTree {
   return tree.length === 0 ? tree : heal(tree, new FixList())
 }

@@ -30,7 +30,10 @@ function elements(doc: Y.Doc): ReadonlyMap<string, Y.XmlElement> {
   return found
 }
 
-/** Ids in the cells that an op leaves where they are: of the same kind and content, and neither in the line that moves nor moved into another row. */
+/**
+ * Ids in the cells that an operation leaves in place: cells with the same kind and content that are not in the moved row or column and not
+ * moved to another row.
+ */
 function staying(before: ProseElement, after: ProseElement, { op, row: at, from }: TableOpArgs): readonly string[] {
   const [old, now] = [before, after].map((table) => readGrid(table).cells)
   const known = new Map((now ?? []).map(({ node }) => [idsOf([node]).join(), node]))

@@ -1,12 +1,12 @@
 import * as Y from 'yjs'
 
-/** Where an agent wrote, in the form in which editors on y-prosemirror read and show the cursors of others. [PRES-1] */
+/** The position of an agent's last edit, in the form in which y-prosemirror editors read and show remote cursors. [PRES-1] */
 export interface AgentCursor {
   readonly anchor: unknown
   readonly head: unknown
 }
 
-/** From the beginning of a block to its end; `null` when the page has no block with this id. */
+/** A cursor that spans the block from its start to its end. Returns `null` when the page has no block with this id. */
 export function cursorOn(doc: Y.Doc, pageId: string, blockId: string): AgentCursor | null {
   const block = blockOf(doc.getXmlFragment(`prose:${pageId}`), blockId)
   if (block === null) return null

@@ -7,7 +7,7 @@ const SHOWN_MS = 8_000
 const CLIENT_IDS = 2 ** 32
 const NULL = new TextEncoder().encode('null')
 
-/** What a write of an agent touched. */
+/** What an agent's edit touched. */
 export interface Written {
   readonly page: string | undefined
   /** Ids of shapes or blocks. */
@@ -16,7 +16,7 @@ export interface Written {
 }
 
 const SELECTED = 50
-/** A state may have 16 KiB, and ids may be long. [WS-43] */
+/** Limit on the total length of the selected ids, so that a state stays below the 16 KiB that one may have. [WS-43] */
 const SELECTED_LENGTH = 2_048
 
 function bounded(ids: readonly string[]): readonly string[] {
@@ -28,13 +28,13 @@ interface Shown {
   readonly connection: number
   readonly client: number
   clock: number
-  /** Cancels the timer that takes the state away; `null` while none is shown. */
+  /** Cancels the timer that hides the state; `null` while no state is shown. */
   timer: (() => void) | null
 }
 
 /**
- * Shows who edits a document by tools: one client id per principal, until 8 s after its last write. An agent has no connection and counts as
- * nobody's. [PRES-1..PRES-3]
+ * Shows which agents edit a document through tools: one awareness client id per principal, shown until 8 s after its last write. An agent
+ * has no connection and does not count towards any connection's limits. [PRES-1..PRES-3]
  */
 export class AgentPresence {
   private readonly shown = new Map<string, Shown>()
@@ -47,7 +47,7 @@ export class AgentPresence {
     this.awareness = awareness
   }
 
-  /** Called before the change is handed out. */
+  /** Must be called before the update of the edit is broadcast. */
   show(principal: string, agent: Agent, { page, selection, cursor }: Written): void {
     if (this.isEnded) return
     const entry = this.entryOf(principal)
@@ -60,7 +60,7 @@ export class AgentPresence {
     entry.timer = this.host.after(SHOWN_MS, () => this.hide(principal, entry))
   }
 
-  /** Takes every state away, and shows none any more. */
+  /** Hides every state; later calls of `show` do nothing. */
   end(): void {
     this.isEnded = true
     for (const [principal, entry] of this.shown) this.hide(principal, entry)
@@ -69,7 +69,7 @@ export class AgentPresence {
   private entryOf(principal: string): Shown {
     const known = this.shown.get(principal)
     if (known !== undefined) return known
-    // Numbers below 0 are no connection's.
+    // Negative numbers, because connections have positive ones.
     const entry: Shown = { connection: -1 - this.shown.size, client: this.freshClient(), clock: 0, timer: null }
     this.shown.set(principal, entry)
     return entry

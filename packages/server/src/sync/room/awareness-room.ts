@@ -6,19 +6,22 @@ import type { Member } from './room-members.ts'
 const PER_SECOND = 30
 const BURST = 60
 const EXPIRY_CHECK_MS = 5_000
-/** Frames of one connection that wait for their turn; beyond them the oldest is dropped, as newer states follow it. [WS-48] */
+/**
+ * Limit on the frames of one connection that wait for their turn. Above it the oldest frame is dropped, because newer states follow it.
+ * [WS-48]
+ */
 const FRAMES_WAITING = 64
 const MS_PER_BYTE = 20e-6
 
 interface Pace {
   tokens: number
   atMs: number
-  /** Client ids whose newest state waits for a slot. */
+  /** Client ids whose newest state waits for the next sending slot. */
   readonly late: Set<number>
   timer: (() => void) | null
 }
 
-/** The presence of one room on its wires: frames in, frames out, at the pace of WS-48. [WS-42..WS-48] */
+/** Handles the awareness frames of one room: reads incoming frames and sends outgoing ones at the rate of WS-48. [WS-42..WS-48] */
 export class RoomAwareness {
   private readonly presence = new Presence()
   private readonly paces = new Map<number, Pace>()
@@ -35,7 +38,7 @@ export class RoomAwareness {
     this.workspaceId = room.workspaceId
   }
 
-  /** Lets a frame wait for its turn: reading it takes processor time like an edit. [WS-12] */
+  /** Queues a frame for its turn, because reading it takes processor time like an edit does. [WS-12] */
   receive(member: Member, payload: Uint8Array): void {
     const frames = this.waiting.get(member.connection)
     if (frames !== undefined) {
@@ -83,7 +86,7 @@ export class RoomAwareness {
     pace.timer ??= this.host.after(1000 / PER_SECOND, () => this.catchUp(member.connection, pace))
   }
 
-  /** Sends states that no connection set: those of agents. False when the room shows no more. [PRES-1] */
+  /** Sends a state that no connection set, such as an agent's. Returns false when the room can show no more states. [PRES-1] */
   show(sender: { readonly connection: number; readonly sub: string }, entry: StateEntry): boolean {
     const changed = this.presence.take(sender, [entry], this.host.clock.monotonicMs())
     this.send(changed, 0)
@@ -115,13 +118,13 @@ export class RoomAwareness {
     this.send(newest, connection)
   }
 
-  /** Everyone's state as an awareness update, `null` when nobody shows one. [WS-45] */
+  /** All current states as one awareness update; `null` when there is none. [WS-45] */
   snapshot(): Uint8Array | null {
     const present = this.presence.present(this.host.clock.monotonicMs())
     return present.length === 0 ? null : writeAwareness(present)
   }
 
-  /** Null states for what the connection still shows. [WS-46] */
+  /** Sends null states for everything that the connection still shows. [WS-46] */
   leave(connection: number): void {
     const pace = this.paces.get(connection)
     pace?.timer?.()

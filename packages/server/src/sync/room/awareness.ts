@@ -1,16 +1,16 @@
 import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 
-/** One client id's state as the room last relayed it. */
+/** The state of one client id as the room last relayed it. */
 interface Entry {
   connection: number
   sub: string
-  /** Its connection left: the id is anyone's. */
+  /** Its connection has left, so any connection may take the id over. */
   abandoned: boolean
-  /** Clock of the last state sent to others. [WS-47] */
+  /** Clock of the last state that was sent to others. [WS-47] */
   clock: number
-  /** Newest clock that its owner has sent. */
+  /** Newest clock received from its owner. */
   heard: number
-  /** UTF-8 JSON; `null` once it was taken away. */
+  /** UTF-8 JSON; `null` after the state was removed. */
   state: Uint8Array | null
   renewedAtMs: number
 }
@@ -22,7 +22,7 @@ export interface StateEntry {
   readonly json: Uint8Array
 }
 
-/** Who sends states. */
+/** The sender of a state. */
 interface Sender {
   readonly connection: number
   readonly sub: string
@@ -36,13 +36,16 @@ export interface OutgoingState {
 }
 
 const MAX_IDS = 4
-/** After so many ids that a sender may not introduce, the rest of its frame is not looked at. */
+/** After this many ids that the sender may not introduce, the rest of the frame is ignored. */
 const MAX_REFUSED = 4
-/** Entries of one frame that are read; a client that sends back what it heard names at most the ids of one room. */
+/** Maximum number of entries read from one frame. A client that echoes everything it received names at most the ids of one room. */
 const MAX_ENTRIES = 1_024
 const MAX_STATE_BYTES = 16 * 1024
 const MAX_STATES = 512
-/** Clocks of ids that show nothing are kept beside them, so that a return is seen as newer, up to so many ids in all. */
+/**
+ * Maximum number of ids whose clocks are kept, with or without a state. The clock of an id without a state is kept so that others see a
+ * returning client's state as newer.
+ */
 const MAX_KNOWN = 2_048
 const MAX_ROOM_BYTES = 1024 * 1024
 const MAX_DEPTH = 32
@@ -51,8 +54,8 @@ const NULL = new Uint8Array([0x6e, 0x75, 0x6c, 0x6c])
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Takes an awareness update apart; `null` when it is not exactly one whose states are objects or null. Entries behind the first 1,024 are left
- * out unread: no room shows so many ids. [WS-42, WS-43]
+ * Decodes an awareness update. Returns `null` when the bytes are not exactly one update whose states are objects or null. Entries after the
+ * first 1,024 are not read, because no room shows so many ids. [WS-42, WS-43]
  */
 export function readAwareness(bytes: Uint8Array): readonly StateEntry[] | null {
   const reader = new Reader(bytes)
@@ -69,7 +72,10 @@ export function readAwareness(bytes: Uint8Array): readonly StateEntry[] | null {
   return reader.failed || !isWhole ? null : entries
 }
 
-/** The JSON of an object or null, nested at most 32 deep and without a name that would reach a prototype; `null` when it is not that. */
+/**
+ * Returns the bytes when they are the JSON of null or of an object that is nested at most 32 deep and has no member `__proto__`; else
+ * `null`.
+ */
 function readState(json: Uint8Array): Uint8Array | null {
   if (isNull(json)) return json
   try {
@@ -91,7 +97,7 @@ function isNull(json: Uint8Array): boolean {
   return json.length === 4 && json.every((byte, i) => byte === NULL[i])
 }
 
-/** An awareness update of these states. */
+/** Encodes these states as one awareness update. */
 export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
   let size = varUintLength(states.length)
   for (const { client, clock, state } of states) {
@@ -112,20 +118,20 @@ export function writeAwareness(states: readonly OutgoingState[]): Uint8Array {
 }
 
 /**
- * Who is present in one room: the states connections set for the client ids they introduced. Never stored, never logged, and no right depends on
- * it. [WS-42..WS-47, G11] Times are monotonic and given by the caller; nothing is sent from here.
+ * The awareness states of one room: which connection introduced which client id, and its state. Never stored and never logged; no
+ * permission depends on it. [WS-42..WS-47, G11] Times are monotonic and passed in by the caller. This class sends nothing.
  */
 export class Presence {
   private readonly entries = new Map<number, Entry>()
-  /** Client ids by the connection that introduced them and has not left. */
+  /** Client ids by the connection that introduced them, for connections that have not left. */
   private readonly owned = new Map<number, Set<number>>()
   private bytes = 0
-  /** Entries with a state. */
+  /** Number of entries with a state. */
   private shown = 0
 
   /**
-   * Takes the entries in that the sender may set; answers what others must be told. Entries beyond a limit are left out, and after four ids that
-   * the sender may not introduce so is the rest. [WS-43]
+   * Applies the entries that the sender may set and returns the states to broadcast. Entries beyond a limit are skipped. After four ids
+   * that the sender may not introduce, the rest of the frame is skipped too. [WS-43]
    */
   take(sender: Sender, incoming: Iterable<StateEntry>, nowMs: number): OutgoingState[] {
     const changed = new Map<number, OutgoingState>()
@@ -141,7 +147,7 @@ export class Presence {
     return [...changed.values()]
   }
 
-  /** Whether the sender would introduce an id beyond what it, or the room, may show. */
+  /** Whether this entry would add an id beyond the limit of the sender or of the room. */
   private isBeyond(sender: Sender, { client, json }: StateEntry): boolean {
     const known = this.entries.get(client)
     if ((known !== undefined && !known.abandoned) || isNull(json)) return false
@@ -163,7 +169,8 @@ export class Presence {
       )
     }
     if (known.connection !== sender.connection) {
-      // A number below 0 is an agent's: clients of its own sub may send back what they got. [PRES-3]
+      // Negative connection numbers belong to agents: a client of the same `sub` may echo an agent's state but does not take it over.
+      // [PRES-3]
       const isOwn = known.connection >= 0 && known.sub === sender.sub && sender.connection > known.connection
       if (!(known.abandoned || isOwn) || this.ownedBy(sender.connection) >= MAX_IDS) return null
       if (known.abandoned && state === null) return null
@@ -171,7 +178,7 @@ export class Presence {
       Object.assign(known, { connection: sender.connection, sub: sender.sub, abandoned: false })
       this.own(sender.connection, given.client)
     } else if (given.clock < known.heard || (given.clock === known.heard && !(state === null && known.state !== null))) {
-      // An old clock says nothing new, but its sender is alive.
+      // The clock is not newer, so the state is ignored, but the sender is evidently still there.
       known.renewedAtMs = nowMs
       return null
     }
@@ -193,7 +200,7 @@ export class Presence {
     return { client, clock: entry.clock, state: entry.state }
   }
 
-  /** Forgets the oldest id that shows nothing when too many are known. */
+  /** When too many ids are known, forgets the oldest one without a state. */
   private makeRoom(): void {
     if (this.entries.size < MAX_KNOWN) return
     for (const [client, { state }] of this.entries) if (state === null) return this.forget(client)
@@ -216,7 +223,10 @@ export class Presence {
     this.owned.get(entry.connection)?.delete(client)
   }
 
-  /** A connection ended or left: null states for what it still shows. Its clocks are kept, so that a return is seen as newer. [WS-46] */
+  /**
+   * A connection ended or left: returns null states for everything it still shows. Keeps their clocks, so that a later state of the same id
+   * counts as newer. [WS-46]
+   */
   leave(connection: number): OutgoingState[] {
     const ids = this.owned.get(connection) ?? []
     this.owned.delete(connection)
@@ -230,7 +240,7 @@ export class Presence {
     return cleared
   }
 
-  /** States that were not renewed within 30 s. [WS-45] */
+  /** Null states for all states that were not renewed within 30 s. [WS-45] */
   expire(nowMs: number): OutgoingState[] {
     const cleared: OutgoingState[] = []
     for (const [client, entry] of this.entries) {
@@ -249,7 +259,7 @@ export class Presence {
     return { client, clock: entry.clock, state: null }
   }
 
-  /** Everyone's present state, for one who joins. [WS-45] */
+  /** All current states, for a connection that joins. [WS-45] */
   present(nowMs: number): OutgoingState[] {
     const states: OutgoingState[] = []
     for (const [client, { clock, state, renewedAtMs }] of this.entries) {
@@ -258,7 +268,7 @@ export class Presence {
     return states
   }
 
-  /** The newest state of some ids, for a slot that was late. [WS-48] */
+  /** The newest states of these ids, for those that missed a sending slot. [WS-48] */
   newest(clients: Iterable<number>): OutgoingState[] {
     const states: OutgoingState[] = []
     for (const client of clients) {
@@ -268,7 +278,7 @@ export class Presence {
     return states
   }
 
-  /** Whether somebody introduced this id. */
+  /** Whether a connection has introduced this id. */
   knows(client: number): boolean {
     return this.entries.has(client)
   }
@@ -279,6 +289,9 @@ export class Presence {
 }
 
 const MAX_CLOCK = 2 ** 32 - 1
-/** Far above any clock that counts changes, and far below the last one: whoever shows an id next must still be newer. [WS-47] */
+/**
+ * Highest clock accepted from a client. It is far above any clock that counts changes and far below the largest possible one, so that the
+ * next owner of the id can still send a newer clock. [WS-47]
+ */
 const MAX_HEARD_CLOCK = 2 ** 31
 const FORGET_MS = 10 * 60_000

@@ -1,17 +1,17 @@
 import * as Y from 'yjs'
 
 /**
- * What a log leaves out of its document because a record before it is missing: an earlier program stored edits behind one that was lost.
- * The document itself is sound; what is held here waits for the missing content. [LIFE-5]
+ * Updates that depend on a log record that was lost, and so cannot be applied. An earlier release stored edits after a lost record. The
+ * document itself is sound; these updates wait for the missing content. [LIFE-5]
  */
 export interface LogGap {
-  /** As Yjs kept it, in its second update format. */
+  /** The pending updates as Yjs keeps them, in update format 2. */
   readonly later: readonly Uint8Array[]
-  /** From which clock on content of these clients is missing. */
+  /** By Y client: the first clock of which content is missing. */
   readonly missing: ReadonlyMap<number, number>
 }
 
-/** Takes what is pending off a document, which is sound afterwards; `null` when nothing is pending. */
+/** Removes the pending updates from a document, which is sound afterwards. Returns `null` when none is pending. */
 export function takePending({ store }: Y.Doc): LogGap | null {
   const { pendingStructs, pendingDs } = store
   if (pendingStructs === null && pendingDs === null) return null
@@ -26,13 +26,13 @@ function deletedClients(update: Uint8Array): Iterable<number> {
   return Y.decodeUpdateV2(update).ds.clients.keys()
 }
 
-/** Whether an update, which the guard has passed, brings content that is missing. */
+/** Whether an update that has passed the guard contains missing content. */
 export function fillsGap({ missing }: LogGap, update: Uint8Array): boolean {
   const { to } = Y.parseUpdateMeta(update)
   return [...missing].some(([client, clock]) => (to.get(client) ?? 0) > clock)
 }
 
-/** Applies what has waited; answers what still waits after that, `null` when the gap is closed. */
+/** Applies the waiting updates. Returns what still waits afterwards; `null` when nothing is missing any more. */
 export function applyLater(doc: Y.Doc, gap: LogGap, origin: unknown): LogGap | null {
   for (const update of gap.later) Y.applyUpdateV2(doc, update, origin)
   return takePending(doc)

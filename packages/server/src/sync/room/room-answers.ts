@@ -8,13 +8,16 @@ import type { SyncRoom } from './sync-room.ts'
 
 const RESYNC_EVERY_MS = 1_000
 const FULL_STATE_EVERY_MS = 10_000
-/** WS-29 asks again after at most 5 s. */
+/** WS-29 requires that the client is asked again after at most 5 s. */
 const LONGEST_DROP_MS = 5_000
-/** A step1 on a document above this waits for a turn: its answer may have to encode all of it. */
+/** Above this size of the document a step1 waits for a turn, because the answer may have to encode the whole document. */
 const QUICK_STEP1_BYTES = 64 * 1024
 const ENCODE_MS_PER_BYTE = 30e-6
 
-/** What one room sends to single connections: its step1, the answers to theirs, and what they are asked for again. [WS-23..WS-32] */
+/**
+ * Sync messages of one room to single connections: the room's step1, answers to theirs, and requests to send something again.
+ * [WS-23..WS-32]
+ */
 export class RoomAnswers {
   private readonly room: SyncRoom
   private readonly host: RoomHost
@@ -24,7 +27,10 @@ export class RoomAnswers {
     this.host = room.host
   }
 
-  /** Answers a step1 after `flush`, which applies what was gathered; false when it cannot be decoded. [WS-25] */
+  /**
+   * Answers a step1 after calling `flush`, which applies the gathered writes. Returns false when the state vector cannot be decoded.
+   * [WS-25]
+   */
   answerStep1(member: Member, encoded: Uint8Array, flush: () => void): boolean {
     const vector = readStateVector(encoded)
     if (vector === null) return false
@@ -56,7 +62,10 @@ export class RoomAnswers {
     this.host.emit({ kind: 'direct', connection: member.connection, join: member.join, frames })
   }
 
-  /** Asks for what is missing; a client whose own content is pending first gets the whole state, which clears it. [WS-32, 3.4] */
+  /**
+   * Asks a client for missing content. A client whose own document has pending content is first sent the whole state, which resolves it.
+   * [WS-32, 3.4]
+   */
   gap(member: Member, ownPending: boolean): void {
     this.host.count('sync_gaps')
     const now = this.host.clock.monotonicMs()

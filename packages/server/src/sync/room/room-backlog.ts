@@ -2,15 +2,18 @@ import type { Write } from './room-edits.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
-/** What honest updates take. */
+/** Cost of ordinary updates, used until the room has measured its own. */
 const EXPECTED_MS_PER_BYTE = 0.0003
 const LEAST_MS = 0.05
-/** Smaller writes say little about what a byte costs. */
+/** Smaller writes are not measured, because they say little about the cost per byte. */
 const TELLING_BYTES = 4 * 1024
-/** What a connection that leaves may leave behind to be applied without it. */
+/** A leaving connection's waiting writes are still applied when they are expected to take at most this long. */
 const LEFT_BEHIND_MS = 100
 
-/** The writes that wait in one room, and how long they will take: what writes of this room took lately tells what the next ones will. [WS-12, G9] */
+/**
+ * Tracks the writes that wait in one room and estimates how long they will take, from the measured cost of the room's recent writes.
+ * [WS-12, G9]
+ */
 export class Backlog {
   private readonly host: Pick<RoomHost, 'turns' | 'options'>
   private msPerByte = EXPECTED_MS_PER_BYTE
@@ -36,14 +39,17 @@ export class Backlog {
     return Math.max(LEAST_MS, bytes * this.msPerByte)
   }
 
-  /** Whether a connection, with `moreBytes` behind what waits of it already, owes more than it may. A write alone is always taken. */
+  /**
+   * Whether a connection would owe more processor time than it may, if `moreBytes` joined its waiting writes. A single write is always
+   * accepted.
+   */
   isOver(member: Member, moreBytes = 0): boolean {
     if (member.waitingBytes === 0) return false
     const waitingMs = this.expectedMs(member.waitingBytes + moreBytes)
     return this.host.turns.connectionOwesMs(member.connection) + waitingMs > this.host.options.debtMs
   }
 
-  /** Whether what waits of a connection that leaves is little enough to be applied all the same. */
+  /** Whether the waiting writes of a leaving connection are few enough to be applied anyway. */
   mayStay(member: Member): boolean {
     return this.expectedMs(member.waitingBytes) <= LEFT_BEHIND_MS
   }

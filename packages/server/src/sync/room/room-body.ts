@@ -6,7 +6,7 @@ import type { DocumentHead } from '../../documents/document-store.port.ts'
 import { zeroes } from '../../documents/put-plan.ts'
 import type { RoomOptions } from './room-host.ts'
 
-/** The stored body that the live document was last merged with. */
+/** The stored body that the live document was last merged with, and its head. */
 export interface Base {
   readonly head: DocumentHead
   readonly body: DocumentBody
@@ -17,11 +17,16 @@ export interface Materialised {
   readonly body: DocumentBody
   readonly bytes: Uint8Array
   readonly facts: BodyFacts
-  /** Of its content alone: what a list named besides does not outlive the first live edit. [BLOB-2] */
+  /**
+   * References found in the content alone. A references list that a client sent with the body is replaced at the first live edit. [BLOB-2]
+   */
   readonly blobReferences: readonly string[]
-  /** Differs from the stored one beyond the members that every save sets: it is worth a version. [LIFE-12] */
+  /**
+   * Whether the body differs from the stored one in more than the members that every save sets. Only then does the save count as a new
+   * version. [LIFE-12]
+   */
   readonly changed: boolean
-  /** The state before must be captured. [LIFE-18] */
+  /** Whether the stored state must first be captured as a recovery point, because this save empties the document. [LIFE-18] */
   readonly zeroing: boolean
 }
 
@@ -45,11 +50,14 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0
 }
 
-/** How much earlier than the latest time some rooms are materialised; multiples of the golden ratio spread evenly. */
+/** Rooms are materialised up to this share earlier than the latest allowed time. Multiples of the golden ratio spread the rooms evenly. */
 const SPREAD = 0.2
 const GOLDEN = 0.618_034
 
-/** Not the same for all rooms, or those that were first edited together would be materialised together again and again. [LIFE-10] */
+/**
+ * The latest time after the first edit at which this room is materialised. It differs between rooms; otherwise rooms that were first edited
+ * together would be materialised together every time. [LIFE-10]
+ */
 export function saveLatestMs(options: Pick<RoomOptions, 'saveLatestMs'>, room: number): number {
   return options.saveLatestMs * (1 - SPREAD * ((room * GOLDEN) % 1))
 }

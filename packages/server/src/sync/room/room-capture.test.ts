@@ -6,7 +6,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import { put, RoomFixture, setShape, shapesOf, untilAsync } from '../testing/room-fixture.ts'
 import { TestWorker, until } from '../testing/worker-harness.ts'
 
-// Saving by time is far away: what is stored here is stored because somebody left.
+// Saving by timer is set far away, so that whatever is stored here is stored because somebody left.
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 120_000 })
 const { openRoom, joined, body, headOf, putTo, settle } = at
 
@@ -16,7 +16,7 @@ const shapesAt = async ({ key }: DocumentHead, index: number) => {
   return point.kind === 'point' ? shapesOf(JSON.parse(new TextDecoder().decode(point.body))) : point.kind
 }
 const untilPoints = (head: DocumentHead, count: number) => untilAsync(async () => (await pointsOf(head)).length === count)
-/** All work of the room that was asked for before is done. */
+/** Resolves when all work that the room was asked to do before is done. */
 const idle = (room: number, on = at.worker) => settle(room, on)
 
 describe('recovery points of a live document', () => {
@@ -27,7 +27,7 @@ describe('recovery points of a live document', () => {
     await until(() => ann.settled === ann.ordinal)
     ann.leave()
     await idle(room)
-    // The state before the first change, taken within the write; one participant is still there.
+    // The state before the first change, captured by the write itself; one participant is still there.
     expect(await pointsOf(head)).toHaveLength(1)
     setShape(ben, 's2')
     await until(() => ben.settled === ben.ordinal)
@@ -123,7 +123,7 @@ describe('pausing edits with a quiet settle', () => {
     const state = await headOf(head)
     setShape(ann, 's2')
     await new Promise((resolve) => setTimeout(resolve, 50))
-    // Neither logged nor acknowledged: the store says all there is.
+    // The change was neither logged nor acknowledged: the stored state is complete without it.
     expect(await headOf(head)).toEqual(state)
     expect(ann.settled).toBeLessThan(ann.ordinal)
     await until(() => ann.settled === ann.ordinal)

@@ -1,9 +1,12 @@
 import type { Room } from './room.ts'
 
-/** Keeps what the last participant leaves behind as a recovery point. [LIFE-19, LIFE-21] */
+/** Stores a recovery point when the last participant leaves. [LIFE-19, LIFE-21] */
 export interface LeaveCapture {
   left(): void
-  /** Captures the stored body of this version if somebody has left since; a failure is logged and made up for by the next call. Never rejects. */
+  /**
+   * Captures the stored body of this version if somebody has left since the last capture. A failure is logged, and the next call tries
+   * again. Never rejects.
+   */
   run(version: number): Promise<void>
 }
 
@@ -17,7 +20,7 @@ export function leaveCapture({ key, ref, host }: Room): LeaveCapture {
     async run(version) {
       if (!isDue) return
       try {
-        // Coming and going without a change costs nothing.
+        // No capture when nothing has changed since the last one.
         if (version !== capturedVersion) await host.recovery.capture(key, 'last-leave', host.clock.nowMs())
         capturedVersion = version
         isDue = false

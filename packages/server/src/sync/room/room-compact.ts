@@ -3,12 +3,12 @@ import type { Room } from './room.ts'
 import { fullState } from './room-content.ts'
 
 /**
- * Stores the live state as the document's snapshot and trims its log, after the snapshot was decoded once elsewhere. [LIFE-7, D8]
- * Loses nothing when interrupted; a snapshot that does not hold is reported and not stored.
+ * Stores the live state as the document's snapshot and trims its log. Before that, the snapshot is decoded once in another thread. [LIFE-7,
+ * D8] An interruption loses nothing; a snapshot that fails the check is reported and not stored.
  */
 export async function compactRoom(room: Room): Promise<void> {
   const { log, host } = room
-  // A snapshot stands for the whole log, and what a log with a gap holds cannot all be in one.
+  // A snapshot replaces the whole log, and a snapshot cannot hold everything that a log with a gap does.
   if (!room.isReady || room.hasGap) return
   const live = room.live()
   const throughSeq = log.emitted
@@ -19,7 +19,7 @@ export async function compactRoom(room: Room): Promise<void> {
   const [isDurable, verdict] = await Promise.all([log.reach(throughSeq), verified])
   if (!isDurable || !room.isReady) return
   const about = { docId: room.ref.id, throughSeq, bytes: update.length }
-  if (verdict === 'untold') {
+  if (verdict === 'unknown') {
     host.log.warn(
       'document.snapshot_untold',
       'A snapshot could not be checked in time and is not stored; the log has it all.',

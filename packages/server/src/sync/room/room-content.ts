@@ -9,28 +9,34 @@ import { indexedDoc } from './root-index.ts'
 import { splitUpdate } from './room-split.ts'
 
 /**
- * What a room holds of its document. `bytes`: the stored state as it was read, enough for readers and for nothing else; `live`: a Y.Doc.
- * A room starts as bytes when it can and never goes back.
+ * What a room holds of its document. `bytes`: the stored state as it was read, which is enough to serve readers; `live`: a Y.Doc. A room
+ * starts as `bytes` when possible and becomes `live` when it needs to; it never returns to `bytes`.
  */
 export type RoomContent =
   | { readonly kind: 'bytes'; readonly update: Uint8Array; readonly vector: Uint8Array }
   | { readonly kind: 'live'; readonly live: LiveContent }
 
-/** The live document and what is remembered about it. */
+/** The live document, with counts and costs that are kept for it. */
 export interface LiveContent extends RoomView {
   readonly doc: Y.Doc
   structCount: number
-  /** Whole state by the sequence it was encoded at. [G12] */
+  /** The whole state, encoded, and the log sequence at which it was encoded. [G12] */
   full: { readonly sequence: number; readonly update: Uint8Array } | null
-  /** Content is missing from the log: nothing but what fills the gap is taken. `null`: the log is whole. [LIFE-5] */
+  /**
+   * Content that is missing from the log. While it is set, only updates that supply missing content are accepted. `null`: the log is
+   * complete. [LIFE-5]
+   */
   gap: LogGap | null
-  /** Time of the last decode from scratch, and what slow updates since may have added to it. [G9] */
+  /** Estimated time to load the document: the duration of the last full decode plus the time of slow updates since. [G9] */
   loadCostMs: number
 }
 
 const ANY_CLIENT_ID = 2 ** 32
 
-/** A document made of stored updates, with the roots of YDOC-1 typed. Throws when they cannot be applied completely. [YDOC-11, YDOC-12] */
+/**
+ * Builds a document from stored updates, with the roots of YDOC-1 typed. Throws when the updates cannot be applied completely. [YDOC-11,
+ * YDOC-12]
+ */
 export function buildLive(updates: readonly Uint8Array[], random: Random): LiveContent {
   const live = buildSound(updates, random)
   if (live.gap === null) return live
@@ -38,7 +44,10 @@ export function buildLive(updates: readonly Uint8Array[], random: Random): LiveC
   throw new Error('the stored updates leave content pending')
 }
 
-/** The same of a log that may lack content: the document holds what can be applied, and `gap` the rest. Throws when bytes cannot be decoded. */
+/**
+ * Like `buildLive`, for a log that may lack content: the document holds what can be applied, and `gap` holds the rest. Throws when bytes
+ * cannot be decoded.
+ */
 export function buildSound(updates: readonly Uint8Array[], random: Random): LiveContent {
   const doc = indexedDoc()
   doc.transact(() => {
@@ -50,7 +59,7 @@ export function buildSound(updates: readonly Uint8Array[], random: Random): Live
   return { doc, structCount: countStructs(doc), full: null, gap, loadCostMs: 0 }
 }
 
-/** A random client id that the document does not contain, and not 0. [YDOC-12] */
+/** A random client id other than 0 that the document does not contain. [YDOC-12] */
 function freshClientId(doc: Y.Doc, random: Random): number {
   for (;;) {
     const id = random.integer(1, ANY_CLIENT_ID)
@@ -71,12 +80,12 @@ export function countStructs(doc: Y.Doc): number {
 const STRUCT_BYTES = 160
 const ENCODED_STRUCT_BYTES = 30
 
-/** About how much memory the content takes. */
+/** Estimated memory of the content, in bytes. */
 export function memoryOf(content: RoomContent): number {
   return content.kind === 'bytes' ? content.update.length : content.live.structCount * STRUCT_BYTES
 }
 
-/** About how long the content is as an update. */
+/** Estimated length of the content as one update, in bytes. */
 export function lengthOf(content: RoomContent): number {
   return content.kind === 'bytes'
     ? content.update.length
@@ -85,11 +94,11 @@ export function lengthOf(content: RoomContent): number {
 
 const HEAVY_BYTES = 8 * 1024 * 1024
 const SLOW_LOAD_MS = 1_000
-/** A document that takes so long, and many times what one of its size should, was made to be slow. */
+/** A document is suspicious when it takes longer than this to load and many times as long as its size explains. */
 const SUSPECT_LOAD_MS = 200
 const SUSPECT_STRUCT_MS = 0.03
 
-/** Whether the document should not share a worker with small ones. [C8] */
+/** Whether the document should not share a worker with small ones, because it is large or slow. [C8] */
 export function isHeavy(content: RoomContent): boolean {
   if (lengthOf(content) > HEAVY_BYTES) return true
   if (content.kind === 'bytes') return false
@@ -101,7 +110,7 @@ export function vectorOf(content: RoomContent): Uint8Array {
   return content.kind === 'bytes' ? content.vector : Y.encodeStateVector(content.live.doc)
 }
 
-/** The whole state as one update, encoded once per sequence. [G12] */
+/** The whole state as one update; cached until the sequence changes. [G12] */
 export function fullState(content: RoomContent, sequence: number): Uint8Array {
   if (content.kind === 'bytes') return content.update
   const { live } = content
@@ -109,7 +118,10 @@ export function fullState(content: RoomContent, sequence: number): Uint8Array {
   return live.full.update
 }
 
-/** The frames that answer a step1: `update` messages for what is too large for one message, then exactly one step2. [WS-25, WS-26] */
+/**
+ * The frames that answer a step1: first `update` messages when the answer is too large for one message, then exactly one step2. [WS-25,
+ * WS-26]
+ */
 export function step2Frames(
   content: RoomContent,
   vector: ReadonlyMap<number, number>,

@@ -4,43 +4,43 @@ import { fullState, hasPending, type LiveContent } from './room-content.ts'
 import { fillGap, isLoadCostSuspect, judge, loadLimitMs, noteSlowness, type TurnOwner, type Write } from './room-edits.ts'
 import type { Member } from './room-members.ts'
 
-/** What a document emitted, and the origin of its transaction. */
+/** An update that the document emitted, and the origin of its transaction. */
 export interface Emitted {
   readonly update: Uint8Array
   readonly origin: unknown
 }
 
-/** What cutting a write needs of its room, whose other writes wait meanwhile. */
+/** What `cutWrite` needs from the room. Other writes of the room wait while it runs. */
 export interface CutOwner extends TurnOwner {
   readonly isReady: boolean
   live(): LiveContent
-  /** The sequence that the room's log has come to. */
+  /** The log sequence of the last emitted update. */
   readonly sequence: number
-  /** Runs `work` and answers what the document emitted, which is neither logged nor handed out. */
+  /** Runs `work` and returns the updates that the document emitted, which are neither logged nor broadcast. */
   collect<T>(work: () => T): { readonly result: T; readonly emitted: readonly Emitted[] }
 }
 
-/** `lost`: the room was closed meanwhile, or has just been found broken. */
+/** `lost`: the room was closed in the meantime, or the write broke its document. */
 export type CutOutcome =
   | { readonly kind: 'applied'; readonly emitted: readonly Emitted[] }
   | { readonly kind: 'refused' | 'lost' }
 
-/** Structs of the first piece and of the largest one. */
+/** Number of structs in the first piece, and the largest number in any piece. */
 const FIRST_STRUCTS = 64
 const MOST_STRUCTS = 16_384
-/** What a piece should take: so long others wait for it. */
+/** Target duration of one piece, during which other documents wait. */
 const PIECE_MS = 4
-/** As long as the watchdog lets an uncut write run. [C5] */
+/** Time limit of the whole write: the same as the watchdog allows a write in one piece. [C5] */
 const LONGEST_MS = 2_000
 const LONGEST_MS_PER_MIB = 1_000
 const MIB = 1024 * 1024
-/** Steps of an update with few structs are never what is slow: then it was the machine. */
+/** An update with fewer structs than this cannot itself be slow; a long measurement then comes from the machine. */
 const MANY_STRUCTS = 1_000
 
 /**
- * Applies one costly write in pieces, each in a turn of its own, so that documents of others go on meanwhile. [G9, C1] Nothing of it is logged or
- * handed out before all of it is applied and the document is known to load in time; a write that takes longer than any may ends its connection.
- * `took` hears the processor time that it had.
+ * Applies one costly write in pieces, each in a turn of its own, so that other documents are served in between. [G9, C1] Nothing is logged
+ * or broadcast before all pieces are applied and the document is known to load within its limit. A write that exceeds the time limit is
+ * refused and its document is loaded again. `took` receives the processor time that was used.
  */
 export async function cutWrite(owner: CutOwner, member: Member, write: Write, took: (ms: number) => void): Promise<CutOutcome> {
   const { host } = owner
@@ -101,7 +101,7 @@ class Cut {
     })
   }
 
-  /** Applies pieces until time is up; `null`: there is more. */
+  /** Applies pieces until `untilMs`. Returns `null` when pieces are left. */
   private step(untilMs: number): CutOutcome | null {
     const { owner, write } = this
     const { clock } = owner.host
@@ -149,7 +149,10 @@ class Cut {
   }
 }
 
-/** The size of the next piece after one of `structs` took `tookMs`; it grows fast and shrinks at once. */
+/**
+ * The number of structs in the next piece, after a piece of `structs` took `tookMs`: at most four times as many, and fewer at once when the
+ * piece took too long.
+ */
 export function nextSize(structs: number, tookMs: number): number {
   const wanted = tookMs < PIECE_MS / 8 ? structs * 4 : Math.floor((structs * PIECE_MS) / tookMs)
   return Math.max(1, Math.min(MOST_STRUCTS, structs * 4, wanted))
@@ -160,8 +163,8 @@ function longestMs(bytes: number): number {
 }
 
 /**
- * Measures elsewhere what the document takes to load now, and says what is wrong when that is too long: steps that are each within their time
- * must not add up to a document that no load admits. [G9]
+ * Measures in another thread how long the document now takes to load, and returns a description when that is too long. Otherwise many steps
+ * that are each fast enough could make a document that takes too long to load. [G9]
  */
 async function loadFault(
   owner: CutOwner,
@@ -170,7 +173,7 @@ async function loadFault(
 ): Promise<string | null> {
   const { processorMs, scratch } = owner.host
   const startedMs = processorMs()
-  // Encoding counts too: whoever joins the loaded document waits for it.
+  // Encoding counts as well: a connection that joins the loaded document waits for it.
   const state = fullState({ kind: 'live', live }, owner.sequence)
   const encodeMs = processorMs() - startedMs
   owner.host.turns.charge(owner.workspaceId, 0, encodeMs)

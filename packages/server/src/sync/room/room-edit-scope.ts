@@ -2,8 +2,8 @@ import type { CanvasPage, DocumentBody, ProsePage } from '@docrelay/model/body'
 import { wireValue } from '../binding/binding-values.ts'
 
 /**
- * Whether the live document holds all that an edit changed, so that projecting over the body from before says it too: only text and shapes of
- * pages. Members that the stored body alone has, and what is in the page lists, are not among that. [YDOC-6]
+ * Whether the live document can hold everything that an edit changed, so that projecting it over the body from before the edit gives the
+ * edited body. That is true of page text and shapes. It is false of members that only the stored body has and of page lists. [YDOC-6]
  */
 export function isLiveChange(before: DocumentBody, after: DocumentBody): boolean {
   const { canvas, prose } = before
@@ -34,7 +34,7 @@ function samePages<T extends CanvasPage | ProsePage>(
   })
 }
 
-/** A value with members that cannot be put into the live document is kept by the stored body alone. [BODY-7] */
+/** A shape value with members that the live document cannot hold is kept only in the stored body. [BODY-7] */
 function hasLiveShapes(old: CanvasPage, page: CanvasPage): boolean {
   const known = new Set(old.shapes)
   return (

@@ -15,7 +15,7 @@ const PAGES = [{ id: 'p1', name: 'Prose', order: 0, content: '<p id="blk-1">star
 
 const open = (url: string) => openStorage({ url, commitDelayMs: 0, log: silentLogger })
 
-/** Runs the writer and kills it without warning some time after its first edit; answers what it was told is durable. */
+/** Runs the writer process and kills it without warning some time after its first edit. Returns what the process was told is durable. */
 async function editUntilKilled(url: string, id: string, afterMs: number): Promise<Acknowledged> {
   const child = fork(WRITER, [url, id], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const acknowledged: Acknowledged[] = []
@@ -28,7 +28,7 @@ async function editUntilKilled(url: string, id: string, afterMs: number): Promis
   return acknowledged.at(-1) as Acknowledged
 }
 
-/** What a new process finds: the version that is stored, whether its body is, and what the document says under it. */
+/** What a new process finds: the stored version, whether its body is stored, and what the document contains. */
 async function afterRestart(url: string, document: DocumentHead) {
   await using storage = await open(url)
   const found = (await storage.documents.read(document)) as DocumentRecord
@@ -51,7 +51,7 @@ it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 following an acknowledged edit, be
     const last = await editUntilKilled(url, document.id, 40 + round * 30)
     const { found, settled, body } = await afterRestart(url, document)
     expect(found.coveredSeq).toBeLessThan(found.lastSeq)
-    // One edit more may have become durable without having been reported.
+    // One more edit may have become durable without having been reported.
     expect([last.version, last.version + 1]).toContain(found.version)
     expect(settled).toMatchObject({ kind: 'settled', version: found.version })
     const turn = Number(last.text.slice('turn '.length)) + found.version - last.version

@@ -9,7 +9,7 @@ import { noWatch } from './room-host.ts'
 
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 60_000 })
 
-/** When the caller gives up, in work of the worker that takes no message: at the nth piece of it on the document. */
+/** The caller gives up while the worker is busy and reads no messages: at the nth step of its work on the document. */
 async function givenUpAt(step: number) {
   const caller = new AbortController()
   let steps = -1
@@ -33,7 +33,7 @@ async function givenUpAt(step: number) {
   const outcome = await worker.job(room, { kind: 'edit', request, givenUp: sharedSignal(caller.signal) })
   steps = -1
   const seen = { kind: outcome.kind, writes: writes.length, isUnchanged: Y.encodeStateVector(ann.doc).join() === state.join() }
-  // The document goes on.
+  // The document accepts the next edit.
   const next = done(await editIn(worker, room, { ...request, args: { ...(request.args as object), content: '<p>next</p>' } }))
   setShape(ann, 'after')
   await until(() => ann.text().includes('>next<') && ann.settled === ann.ordinal)

@@ -22,7 +22,7 @@ import { isLiveChange } from './room-edit-scope.ts'
 
 const NOW_MS = Date.UTC(2026, 6, 1)
 
-/** The same draws in every run, so that minted ids can be compared too. */
+/** Returns the same values in every run, so that generated ids can be compared too. */
 function replayed(seed: number): Random {
   const roll = dice(seed)
   return { bytes: (count) => Uint8Array.from({ length: count }, () => roll(256)), integer: (from, to) => from + roll(to - from) }
@@ -43,7 +43,7 @@ function bodyOf(pages: readonly string[], more: Record<string, Json> = {}): Docu
   return readStoredBody(new TextEncoder().encode(JSON.stringify(value)))
 }
 
-/** The body without the list of its references, which is made anew whenever it is stored. */
+/** The body without its list of blob references, which is rebuilt on every save. */
 function value(body: DocumentBody): Json {
   const { blobReferences: _, ...rest } = JSON.parse(writeBody(body)) as Record<string, Json>
   return rest
@@ -54,7 +54,7 @@ interface Call {
   readonly args: object
 }
 
-/** What tools get from elsewhere before their edit. */
+/** Values that tools fetch from elsewhere before they run the edit. */
 const PREPARED: { readonly [edit in EditName]?: object } = {
   add_file: { stored: { hash: 'ab'.repeat(32), mimeType: 'application/pdf', sizeBytes: 5 } },
 }
@@ -87,7 +87,7 @@ describe('laws of edits, cold and live', () => {
         let bytes: Uint8Array = writeStoredBody(start)
         const doc = liveDocument(start)
         const cache = new ProjectionCache()
-        // The stored body of the room stays behind as long as the live document says all that was changed.
+        // The room's stored body stays older than the live document, as long as the live document holds everything that was changed.
         let base = readStoredBody(bytes)
         for (const [turn, { edit, args }] of calls.entries()) {
           const cold = editBody({ bytes, facts: bodyFacts(base), edit, args, nowMs: NOW_MS, sub: 'a' }, replayed(seed + turn))
@@ -145,7 +145,7 @@ function typeLetter({ doc, typed }: Writer, roll: (below: number) => number): vo
   typed.set(block, before.slice(0, at) + letter + before.slice(at))
 }
 
-/** An edit of blocks that are not the person's; some of them are refused, as agents' calls are. */
+/** An edit of blocks that are not the person's. Some of these calls are refused, as calls of real agents are. */
 function agentCall(roll: (below: number) => number, turn: number): Call {
   const id = `agent-${1 + 2 * roll(3)}`
   const text = `<p>agent ${turn}</p>`
@@ -196,7 +196,7 @@ function runSchedule(seed: number): { readonly edited: number } {
 }
 
 describe('people and agents on one page', () => {
-  // All 10,000: SCHEDULES=10000 vitest run packages/server/src/sync/room/room-edit.laws.test.ts
+  // To run all 10,000: SCHEDULES=10000 vitest run packages/server/src/sync/room/room-edit.laws.test.ts
   const schedules = Number(process.env['SCHEDULES'] ?? 1_000)
 
   it(`[CONC-8] in ${schedules} random schedules a person who types beside an agent loses no letter`, { timeout: 300_000 }, () => {

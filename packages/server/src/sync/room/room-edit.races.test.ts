@@ -15,7 +15,7 @@ afterAll(async () => {
   for (const worker of others) await worker[Symbol.asyncDispose]()
 })
 
-/** A worker whose first writes of a version each come too late: another writer stores one before. */
+/** A worker whose first `times` writes of a version all lose a race: another writer stores a version before each. */
 function overtaken(times: number): TestWorker {
   const { documents } = at.storage
   let left = times

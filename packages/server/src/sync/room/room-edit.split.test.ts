@@ -30,7 +30,7 @@ function bodyOf(content: string): DocumentBody {
 const contentOf = (body: DocumentBody): string => body.prose.pages[0]?.content ?? ''
 const idsIn = (html: string): string[] => [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
 
-/** A relay's live document with a real editor on another copy of it. */
+/** A relay's live document, with a real editor working on another copy of it. */
 class Bench {
   readonly relay: Y.Doc
   readonly person: Y.Doc
@@ -53,7 +53,7 @@ class Bench {
     exchange(this.relay, this.person)
   }
 
-  /** A tool's edit of the live document; it says and does the same to a cold one. */
+  /** Runs a tool's edit on the live document, and checks that a cold document gets the same answer and the same content. */
   tool(edit: EditName, args: object, seed = 1): 'done' | 'refused' {
     const before = this.body()
     const stored = writeStoredBody(before)
@@ -70,7 +70,7 @@ class Bench {
     return 'done'
   }
 
-  /** Enter in the `nth` block behind `offset` characters. */
+  /** Presses Enter in the `nth` block after `offset` characters. */
   split(nth: number, offset: number): void {
     const { state } = this.editor
     this.editor.dispatch(state.tr.split(this.#startOf(nth) + offset))
@@ -119,7 +119,7 @@ it('[PROSE-44] [LIFE-14] letters typed into both halves of a split block while a
     const bench = new Bench('<p id="blk-a">text</p><p id="blk-b">other</p>')
     bench.split(0, offset)
     bench.meet()
-    // Both at once: the relay does not have the letters when the tool writes.
+    // Concurrent: the relay does not have the letters yet when the tool writes.
     bench.type(0, bench.lengthOf(0), 'LEFT')
     bench.type(1, 0, 'RIGHT')
     bench.tool('set_prose', { pageId: PAGE, id: 'blk-b', content: '<p>changed</p>', format: 'html' })
@@ -136,7 +136,7 @@ it('[PROSE-44] [LIFE-14] Enter in a list repeats the block id in the new item, a
   for (const offset of [0, 2, 4]) {
     const bench = new Bench('<ul><li><p id="blk-a">text</p></li></ul><p id="blk-b">other</p>')
     const { editor } = bench
-    // The list, its item and its paragraph begin before the text.
+    // Three positions come before the text: the list, its item and its paragraph.
     editor.dispatch(editor.state.tr.split(3 + offset, 2))
     bench.meet()
     editor.dispatch(editor.state.tr.insertText('LEFT', 3 + offset))

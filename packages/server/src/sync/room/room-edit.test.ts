@@ -21,7 +21,7 @@ const BODY = {
   lastModifiedBy: 'nobody',
 }
 
-// The timer never stores anything here, so that what is stored is what the edit or the test asked for.
+// The timer never saves here, so everything stored is stored because the edit or the test asked for it.
 const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 60_000 })
 const { joined, body, headOf, settle, putTo } = at
 const openRoom = (on?: TestWorker) => at.openRoom(on, BODY)

@@ -39,11 +39,11 @@ const GIVEN_UP: TaskOutcome = { kind: 'given-up' }
 type EditTask = Extract<RoomTask, { kind: 'edit' }>
 
 /**
- * Runs an edit on the live document and stores it together with the version that stands for it. [CONC-4..CONC-7, LIFE-13]
+ * Runs an edit on the live document and stores its log records together with a new version. [CONC-4..CONC-7, LIFE-13]
  *
- * The body of that version is stored by the next materialisation, so the cost is that of the change; it is stored at once where it says more than
- * the live document can. Nothing is handed out before it is durable, and what is refused after it was applied is taken back, as is what its
- * caller gave up meanwhile. Must run inside `exclusive`.
+ * The body of that version is normally stored by the next materialisation, so the cost depends on the size of the change. When the edit
+ * contains something that the live document cannot hold, the body is stored at once. Nothing is broadcast before it is durable. An edit
+ * that is refused, or given up by its caller, after it was applied is undone by loading the document again. Must run inside `exclusive`.
  */
 export async function editInRoom(room: Room, saver: RoomSaver, task: EditTask): Promise<TaskOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -57,7 +57,7 @@ export async function editInRoom(room: Room, saver: RoomSaver, task: EditTask): 
   return 'kind' in base ? base : { kind: 'edit', outcome: contendedEdit(base.head.version, ATTEMPTS) }
 }
 
-/** What is stored now, with what others stored meanwhile merged. */
+/** The current stored version. When another writer stored one meanwhile, merges it first. */
 async function currentBase(room: Room, saver: RoomSaver): Promise<Base | TaskOutcome> {
   const known = await saver.knownBase()
   if (known === null) return { kind: 'gone' }
@@ -70,13 +70,13 @@ async function currentBase(room: Room, saver: RoomSaver): Promise<Base | TaskOut
   return saver.base ?? WRITE_LOST
 }
 
-/** An edit that may be stored: what it changes, and what that adds. */
+/** A planned edit that may be stored: the bodies before and after, and how much it adds. */
 interface Change {
   readonly base: Base
   readonly before: DocumentBody
   readonly edited: Edited<object>
   readonly growth: BodyGrowth
-  /** Bytes that the body has more than the stored one, with what people changed meanwhile. */
+  /** Growth in bytes compared with the stored body. Includes what people changed since that body was stored. */
   readonly sinceStored: number
   readonly facts: BodyFacts
   readonly nowMs: number
@@ -96,13 +96,13 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
     if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
     const { edited } = planned
     const isChanged = edited.body !== planned.before
-    if (!isChanged) return { kind: 'edit', outcome: told(edited, base.head, false) }
+    if (!isChanged) return { kind: 'edit', outcome: editedOutcome(edited, base.head, false) }
     if (request.dryRun) {
       const refusal = await overQuota(room, planned, request)
-      return { kind: 'edit', outcome: refusal ?? told(edited, base.head, true) }
+      return { kind: 'edit', outcome: refusal ?? editedOutcome(edited, base.head, true) }
     }
     if (isZeroing(planned) && saver.isBehind()) {
-      // The state before is kept as it is stored, so it is stored first. [LIFE-18]
+      // The recovery point is a copy of the stored body, so the current state is saved first. [LIFE-18]
       const saved = await saver.save()
       return saved === 'saved' ? 'again' : failed(saved)
     }
@@ -112,7 +112,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
     if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = edited
     return stored
   } catch (error) {
-    // Nobody knows whether the write landed, or the document holds what will not be stored: only the log can tell.
+    // It is unknown whether the write was stored, or the document contains an edit that will not be stored: only the log is reliable now.
     if (isApplied) host.turn(() => room.reset())
     throw error
   } finally {
@@ -126,13 +126,16 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
   }
 }
 
-/** Everything gathered is applied and durable, and a version that was asked for stands for exactly that. `null`: it is so. [CONC-7] */
+/**
+ * Makes the document stand still: every gathered update is applied and durable and, when the request expects a version, the stored version
+ * matches the live document exactly. Returns `null` on success. [CONC-7]
+ */
 async function standStill(room: Room, saver: RoomSaver, request: EditRequest): Promise<TaskOutcome | 'again' | null> {
   const { host, log } = room
   if (!room.isReady || saver.base === null) return WRITE_LOST
   const { head, body } = saver.base
   if (!request.dryRun) host.turn(() => refuseStaleTitle(room.live().doc, body, head.titleChangedAtMs, RELAY))
-  if (request.expectedVersion !== null && !saver.isTold()) {
+  if (request.expectedVersion !== null && !saver.isVersionCurrent()) {
     const saved = await saver.save()
     if (saved !== 'saved') return failed(saved)
   }
@@ -140,7 +143,7 @@ async function standStill(room: Room, saver: RoomSaver, request: EditRequest): P
   return saver.base === null ? 'again' : null
 }
 
-/** [PRES-1] */
+/** What awareness shows of the edit: page, selected ids and cursor. [PRES-1] */
 function writtenBy(room: Room, { writtenPage: page, writtenBlocks: blocks = [], selection }: Edited<object>): Written {
   const [first] = blocks
   const cursor = page === undefined || first === undefined ? null : cursorOn(room.live().doc, page, first)
@@ -164,7 +167,7 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change
 }
 
-/** What the write of a change would be refused for. [TOOL-21] */
+/** The refusal that writing the change would get from the quota; used by dry runs. [TOOL-21] */
 async function overQuota(room: Room, change: Change, { access }: EditRequest): Promise<Refusal | null> {
   const { edited, growth, sinceStored, nowMs } = change
   const outcome = await room.host.documents.overQuota({
@@ -211,10 +214,10 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
   })
   switch (outcome.kind) {
     case 'written':
-      if (stored === null) saver.toldVersion(base, outcome.head, taken.length)
+      if (stored === null) saver.wroteVersion(base, outcome.head, taken.length)
       else saver.wrote(outcome.head, stored.settled, log.emitted, taken.length)
       saver.lastWriter = { sub: access.sub, maxDocBytes: access.limits.maxDocBytes }
-      return { kind: 'edit', outcome: told(edited, outcome.head, true) }
+      return { kind: 'edit', outcome: editedOutcome(edited, outcome.head, true) }
     case 'over-quota':
       await takeBack(room, saver, taken)
       return { kind: 'edit', outcome: editOverQuota(outcome, access) }
@@ -237,15 +240,16 @@ interface Stored {
 }
 
 /**
- * Not when the edit says what the live document cannot hold, when blobs are to be kept by the body, nor at a zeroing, whose state before must be
- * the stored one. [BLOB-2, LIFE-18]
+ * Whether the body may be stored later than the version. It may not when the live document cannot hold the edit, when the body adds blobs
+ * that it must hold references to, or when the edit empties the document, because the state before it must be the stored one. [BLOB-2,
+ * LIFE-18]
  */
 function bodyMayFollow(change: Change): boolean {
   const { before, edited, growth } = change
   return isLiveChange(before, edited.body) && !growth.addsBlobs && !isZeroing(change)
 }
 
-/** The body to be stored with the edit; `null` where it may follow. */
+/** The body to store together with the edit; `null` when it may be stored later. */
 function storedNow(saver: RoomSaver, change: Change, records: number, sub: string): Stored | null {
   const { base, edited, nowMs } = change
   if (records > 0 && bodyMayFollow(change)) return null
@@ -253,6 +257,6 @@ function storedNow(saver: RoomSaver, change: Change, records: number, sub: strin
   return { settled, body: { bytes, facts: bodyFacts(settled, base.head.facts.clientVersion), blobReferences } }
 }
 
-function told({ result, fixes, warnings }: Edited<object>, head: DocumentHead, changed: boolean) {
+function editedOutcome({ result, fixes, warnings }: Edited<object>, head: DocumentHead, changed: boolean) {
   return { kind: 'edited', head, changed, result, fixes, warnings } as const
 }

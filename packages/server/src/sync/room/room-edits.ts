@@ -6,49 +6,52 @@ import { countStructs, hasPending, type LiveContent } from './room-content.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
-/** A write-bearing message that waits for its room's next turn. */
+/** A message that may change the document and waits for its room's next turn. */
 export interface Write {
   readonly ordinal: number
   readonly update: Uint8Array
-  /** A step2, whose gaps are the client's own. */
+  /** Whether the message is a step2: then missing content it refers to is missing in the client's own document. */
   readonly isStep2: boolean
-  /** Its sender had level view when it came: it passes when it is a step2 that adds nothing. [WS-30] */
+  /** The sender had level `view` when the message arrived. Such a write is accepted only when it is a step2 that adds nothing. [WS-30] */
   readonly readOnly: boolean
-  /** Refused whatever it holds, but in its turn: an ordinal is settled only with all before it. [WS-40] */
+  /**
+   * Set when the write is to be refused whatever it contains. The refusal still waits for its turn, because an ordinal is settled only
+   * together with all earlier ones. [WS-40]
+   */
   readonly refusal: { readonly code: Refusal; readonly text: string } | null
 }
 
-/** A write that takes its turn only to be refused. */
+/** A write that waits for its turn only to be refused there. */
 export function refusedWrite(ordinal: number, refusal: NonNullable<Write['refusal']>): Write {
   return { ordinal, update: new Uint8Array(), isStep2: false, readOnly: false, refusal }
 }
 
 export type Refusal = 'ERR_EDIT_FORBIDDEN' | 'ERR_BAD_UPDATE' | 'ERR_BAD_FRAME' | 'ERR_SYNC_GAP' | 'ERR_RATE_LIMIT'
 
-/** What the room does with the outcome of a turn. */
+/** Callbacks through which a turn reports its outcome to the room. */
 export interface TurnOwner {
   readonly host: RoomHost
   readonly id: number
   readonly workspaceId: string
   refuse(member: Member, ordinal: number, code: Refusal, text: string): void
-  /** Y clients whose content this member may not bring. [WS-62] */
+  /** Y clients whose content this member may not send. [WS-62] */
   formerClients(member: Member): ReadonlySet<number>
-  /** A write brought content of a former life of the document: its sender is unbound. [WS-62] */
+  /** A write contained content of an earlier lineage of the document: its sender is unbound from the room. [WS-62] */
   former(member: Member, ordinal: number): void
   /** A write depends on content that the room lacks. [WS-32] */
   gap(member: Member, ownPending: boolean): void
-  /** A write was dropped for its new client ids; ask for it again after `waitMs`. [G4] */
+  /** A write was dropped because it introduced too many new client ids. The client is asked for it again after `waitMs`. [G4] */
   dropped(member: Member, waitMs: number): void
-  /** The document is no longer to be trusted. [C10] */
+  /** The document can no longer be trusted. [C10] */
   broken(member: Member, error: unknown): void
 }
 
-/** How far a turn came: so many writes are handled; `costly`: the next one is to be applied in pieces. */
+/** Result of a turn: how many writes were handled. `costly`: the next write has to be applied in pieces. */
 export type Handled = { readonly count: number; readonly costly: boolean } | 'broken'
 
 /**
- * Applies the gathered writes of one connection in one transaction until time is up, each behind the guard. [WS-27, WS-31, G1..G9]
- * What the document emits leaves through its own update event; a refused write has not touched it.
+ * Applies the gathered writes of one connection in one transaction until `untilMs`, each after the guard has checked it. [WS-27, WS-31,
+ * G1..G9] The document's own update event carries the result. A refused write leaves the document untouched.
  */
 export function applyWrites(
   owner: TurnOwner,
@@ -90,22 +93,22 @@ const MIB = 1024 * 1024
 const ENCODED_BYTES = 30
 const RECOUNT_STRUCTS = GUARD_LIMITS.addedStructs / 2
 
-/** Adds a slow step to what the room may cost to load. [G9] */
+/** Adds the time of a slow step to the estimated load time. */
 export function noteSlowness(live: LiveContent, tookMs: number): void {
   if (tookMs > SLOW_MS) live.loadCostMs += tookMs
 }
 
-/** Whether what was slow since the last decode may have made the document too slow to load. [G9] */
+/** Whether slow steps since the last full decode may have made the document too slow to load. [G9] */
 export function isLoadCostSuspect(live: LiveContent): boolean {
   return live.loadCostMs > loadLimitMs(ENCODED_BYTES * live.structCount)
 }
 
-/** The longest time that loading a state of `bytes` may take. [G9] */
+/** The longest time that loading a state of `bytes` may take, in ms. [G9] */
 export function loadLimitMs(bytes: number): number {
   return LOAD_COST_MS + (LOAD_COST_MS_PER_MIB * bytes) / MIB
 }
 
-/** False when the write is to be applied in pieces instead: it may take too long, or the document is suspected of having become slow. */
+/** Returns false when the write has to be applied in pieces, because it may take too long or the document may have become slow. */
 function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write): boolean {
   const { host } = owner
   const { update, ordinal, refusal } = write
@@ -114,7 +117,7 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
     return true
   }
   host.watch.begin({ room: owner.id, connection: member.connection, join: member.join, ordinal, bytes: update.length })
-  // The count ignores that typed text becomes one struct: it is made anew before it matters.
+  // `structCount` is an upper bound, since typed text merges into one struct. It is recounted before a limit depends on it.
   if (live.structCount > RECOUNT_STRUCTS) live.structCount = countStructs(live.doc)
   const inspection = host.guard.inspect(update, live, owner.formerClients(member))
   const isGood = inspection.kind === 'ok' && !inspection.noop && !write.readOnly
@@ -127,7 +130,7 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
   return true
 }
 
-/** Refuses what the guard, or the sender's right, does not let pass; else answers how many structs the write adds. */
+/** Refuses a write that the guard or the sender's level does not allow. Otherwise returns how many structs the write adds. */
 export function judge(owner: TurnOwner, live: LiveContent, member: Member, write: Write, inspection: Inspection): number | null {
   const { host } = owner
   const { update, ordinal } = write
@@ -165,13 +168,16 @@ export function judge(owner: TurnOwner, live: LiveContent, member: Member, write
   }
 }
 
-/** Whether a document with a gap takes an update: one that brings missing content, or nothing. What is malformed is refused as ever. [LIFE-5] */
+/**
+ * Whether a document with a gap accepts an update: it must supply missing content or add nothing. Malformed updates are refused as usual.
+ * [LIFE-5]
+ */
 function fits(gap: LogGap, inspection: Inspection, update: Uint8Array): boolean {
   if (inspection.kind === 'ok') return inspection.noop || fillsGap(gap, update)
   return inspection.kind === 'bad'
 }
 
-/** Applies what waited for an update that has just been applied. [LIFE-5] */
+/** Applies the waiting updates that depend on an update that has just been applied. [LIFE-5] */
 export function fillGap(owner: TurnOwner, live: LiveContent): void {
   if (live.gap === null) return
   live.gap = applyLater(live.doc, live.gap, owner)
@@ -179,8 +185,8 @@ export function fillGap(owner: TurnOwner, live: LiveContent): void {
 }
 
 /**
- * How long a room's next edits are gathered: not at all while it is quiet, then growing with its load. A lone edit leaves at once.
- * The load is a decaying count of writes over about a tenth of a second.
+ * Decides how long a room gathers its next edits: 0 ms while the room is quiet, so that a lone edit leaves at once, and longer as the load
+ * grows. The load is a count of writes that decays over about a tenth of a second.
  */
 export class EditWindow {
   private load = 0
@@ -191,7 +197,7 @@ export class EditWindow {
     this.widestMs = widestMs
   }
 
-  /** Notes `writes` that leave now; answers the window to open behind them. */
+  /** Counts `writes` that leave now and returns the length of the next window. */
   next(writes: number, nowMs: number): number {
     this.load = this.load * Math.exp((this.atMs - nowMs) / 100) + writes
     this.atMs = nowMs
@@ -200,7 +206,7 @@ export class EditWindow {
   }
 }
 
-/** What a client sends as its step2 when it has nothing to say. */
+/** Whether the update is the empty one, which a client sends as its step2 when it has nothing to add. */
 export function isEmptyUpdate(update: Uint8Array): boolean {
   return update.length === 2 && update[0] === 0 && update[1] === 0
 }

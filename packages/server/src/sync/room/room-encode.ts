@@ -7,8 +7,8 @@ const ATTEMPTS = 5
 const LOST: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the live document was reset' }
 
 /**
- * The whole state as one update, with the stored version that says the same. While edits never pause, the version may be a few edits older
- * than the state; nothing in the state is less than durable. [REST-31, LIFE-11]
+ * The whole state as one update, with the stored version that matches it. While edits never pause, the version may be a few edits older
+ * than the state. Everything in the state is durable. [REST-31, LIFE-11]
  */
 export async function encodeRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
   for (let attempt = 1; ; attempt++) {

@@ -4,7 +4,7 @@ import { failed, type SaveOutcome } from './room-outcomes.ts'
 import type { RoomSaver } from './room-save.ts'
 import type { TaskOutcome } from '../worker-messages.ts'
 
-/** Stores everything and closes the room, unless somebody joined or wrote meanwhile. [LIFE-17] Must run inside `exclusive`. */
+/** Stores everything and closes the room, unless a connection joined or wrote in the meantime. [LIFE-17] Must run inside `exclusive`. */
 export async function evictRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
   if (room.members.size > 0) return { kind: 'busy' }
   const outcome = await saveAndCompact(room, saver)

@@ -12,21 +12,21 @@ import type { FromWorker } from '../worker-messages.ts'
 
 /** Times and limits of rooms, which tests shorten. */
 export interface RoomOptions {
-  /** Materialise so long after the last edit, and at most so long after the first one not yet in the body. [LIFE-10] */
+  /** Materialise this long after the last edit, and at the latest this long after the first edit that the body lacks. [LIFE-10] */
   readonly saveIdleMs: number
   readonly saveLatestMs: number
-  /** Compact at so many records or bytes. [LIFE-7] */
+  /** Compact when the log tail has this many records or bytes. [LIFE-7] */
   readonly compactRecords: number
   readonly compactBytes: number
-  /** Widest window in which the edits of a busy room are gathered. */
+  /** Longest window in which a busy room gathers edits. */
   readonly windowMs: number
   /** For `relay_doc_over_cap_snapshots_total`; `null`: unlimited. [LIFE-16] */
   readonly maxDocBytes: number | null
-  /** A write that may take longer is applied in pieces. [G9] */
+  /** A write that may take longer than this is applied in pieces. [G9] */
   readonly cutMs: number
-  /** A connection whose debt and waiting messages come to more processor time is closed 1013. [WS-12] */
+  /** A connection is closed with 1013 when its debt plus the estimated time of its waiting messages exceeds this processor time. [WS-12] */
   readonly debtMs: number
-  /** Messages above this are tried on a copy first. [G10] */
+  /** Messages above this size are first tried on a copy of the document. [G10] */
   readonly trialBytes: number
 }
 
@@ -42,7 +42,7 @@ export const ROOM_OPTIONS: RoomOptions = {
   trialBytes: 1024 * 1024,
 }
 
-/** Says to the watchdog what is running, so that an endless operation can be told from a busy thread. [C5] */
+/** Tells the watchdog what is running, so that it can tell an endless operation from a busy thread. [C5] */
 export interface Watch {
   begin(what: {
     readonly room: number
@@ -56,13 +56,13 @@ export interface Watch {
 
 export const noWatch: Watch = { begin() {}, end() {} }
 
-/** Whose document it is, and under which number the watchdog knows it. */
+/** The document's workspace, and the number by which the watchdog knows the room. */
 export interface WatchedRoom {
   readonly id: number
   readonly workspaceId: string
 }
 
-/** Runs work on a whole document of about `bytes` under the watchdog, and charges its workspace. [C5, G9] */
+/** Runs work on a whole document of about `bytes` under the watchdog and charges its processor time to the workspace. [C5, G9] */
 export function watched<T>(
   { watch, processorMs, turns }: Pick<RoomHost, 'watch' | 'processorMs' | 'turns'>,
   { id, workspaceId }: WatchedRoom,
@@ -79,26 +79,26 @@ export function watched<T>(
   }
 }
 
-/** Work of a room that waits for the processor of its worker. */
+/** Work of a room that waits for processor time of its worker. */
 export interface RoomTurn {
   readonly workspaceId: string
   readonly connection: number
-  /** Processor time that it is expected to take. */
+  /** Processor time that the work is expected to take, in ms. */
   readonly estimateMs: number
-  /** Works until about `untilMs`, and asks again for what is left. */
+  /** Works until about `untilMs`, and asks for another turn when work is left. */
   run(untilMs: number): void
 }
 
-/** Who may use the processor of a worker next; `turns.ts` decides. [WS-12, G9] */
+/** Schedules the turns of the rooms of one worker; implemented in `turns.ts`. [WS-12, G9] */
 export interface RoomTurns {
   ask(turn: RoomTurn): void
-  /** Charges work done outside a turn; `connection` 0 is that of nobody in particular. */
+  /** Charges work that was done outside a turn. `connection` 0 means no particular connection. */
   charge(workspaceId: string, connection: number, tookMs: number): void
   workspaceOwesMs(workspaceId: string): number
   connectionOwesMs(connection: number): number
 }
 
-/** What a worker gives to its rooms. */
+/** What a worker provides to its rooms. */
 export interface RoomHost {
   readonly documents: DocumentStore
   readonly updates: UpdateLog
@@ -107,7 +107,7 @@ export interface RoomHost {
   readonly guard: UpdateGuard
   readonly scratch: ScratchPool
   readonly clock: Clock
-  /** Processor time that this thread has had, in ms: what a step took of it does not grow with what else the machine does. */
+  /** Processor time that this thread has used, in ms. Unlike elapsed time it does not grow when the machine is busy with something else. */
   processorMs(): number
   readonly random: Random
   readonly log: Logger
@@ -115,29 +115,29 @@ export interface RoomHost {
   readonly options: RoomOptions
   readonly turns: RoomTurns
   readonly clientIds: ClientIdBudget
-  /** Ends the windows of rooms together. */
+  /** Timer that ends the windows of several rooms at the same moment. */
   readonly beats: Beats
-  /** Queues a message for the main thread; it leaves with the flush of this turn. */
+  /** Queues a message for the main thread; it is sent when this turn flushes. */
   emit(message: FromWorker): void
-  /** The same for what may wait for the next end of a window. */
+  /** Queues a message that may wait for the next end of a window. */
   emitByBeat(message: FromWorker): void
   count(counter: string, by?: number): void
   /** Runs `work` as a turn of its own and flushes what it emitted. */
   turn(work: () => void): void
-  /** Runs `work` as a turn of its own after a while. The timer keeps no process alive. */
+  /** Runs `work` as a turn of its own after `delayMs`. Returns a function that cancels it. The timer does not keep the process alive. */
   after(delayMs: number, work: () => void): () => void
-  /** Calls `turnsEnded` when the turns that are taken now are over. */
+  /** Calls `turnsEnded` after the current round of turns. */
   afterTurns(room: { turnsEnded(): void }): void
   /** Slots for loading documents that are not in memory. [C8] */
   readonly loads: LoadSlots
-  /** Keys of documents whose stored state was taken as it is and then could not be decoded; they are decoded when they are loaded. [YDOC-11] */
+  /** Keys of documents whose stored state was served undecoded and later failed to decode. Their next load decodes it first. [YDOC-11] */
   readonly undecodable: Set<number>
 }
 
 const CLIENT_IDS = 65_536
 const CLIENT_IDS_PER_MS = 8_192 / 3_600_000
 
-/** Paces client ids that are new to a room, per workspace. [G4] */
+/** Limits the rate at which client ids new to a room appear, per workspace. [G4] */
 export class ClientIdBudget {
   private readonly used = new Map<string, { count: number; atMs: number }>()
 
@@ -151,8 +151,8 @@ export class ClientIdBudget {
 }
 
 /**
- * At most `limit` loads, or tasks of the scratch thread, at once; of the others, those of the workspace that owes the least come first, and between
- * equals the oldest. [C8, G9]
+ * Runs at most `limit` loads or scratch tasks at once. Of the waiting ones, the workspace that owes the least processor time goes first;
+ * among equals, the oldest. [C8, G9]
  */
 export class LoadSlots {
   private free: number

@@ -55,7 +55,7 @@ describe('hostile clients of a room', () => {
       const bob = await joined(again)
       expect(bob.doc.getMap('keys').size).toBe(count)
     },
-    // The clients of this test look root names up as Yjs does.
+    // Generous, because the clients of this test use plain Yjs documents, which look root names up slowly.
     15_000,
   )
 
@@ -273,7 +273,7 @@ describe('loads that fail', () => {
     const load: UpdateLog['load'] = async (key) =>
       times++ === 0 ? { kind: 'damaged', detail: 'test', safeThroughSeq: 0 } : at.storage.updates.load(key)
     const healing = new TestWorker({ documents: at.storage.documents, updates: broken(load) })
-    // Whoever asked for it looks it up again, as its lineage is another one now.
+    // The caller looks the document up again, because it has a new lineage now.
     expect(await healing.tryOpen(1, head)).toBe('gone')
     const again = await healing.open(head)
     const bob = await joined(again, {}, healing)
@@ -282,7 +282,7 @@ describe('loads that fail', () => {
     await healing[Symbol.asyncDispose]()
   })
 
-  /** A room of a document whose stored snapshot has its checksum and cannot be decoded. */
+  /** A room of a document whose stored snapshot has a valid checksum and cannot be decoded. */
   async function openUndecodable(edit: (client: TestClient) => Promise<void>) {
     const { head, room } = await openRoom()
     const ann = await joined(room)
@@ -346,7 +346,7 @@ describe('convergence', () => {
       for (let i = 0; i < 150; i++) {
         const client = clients[random(3)] as TestClient
         const bound = client.room
-        // A frame that never arrives, one that is cut, or one that comes twice.
+        // The next frame is lost, truncated or duplicated.
         const fate = random(8)
         if (fate === 0) client.room = 0
         client.doc.getArray('any').insert(random(client.doc.getArray('any').length + 1), [i])

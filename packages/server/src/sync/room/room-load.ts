@@ -9,7 +9,7 @@ import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import type { LoadedLog } from '../update-log.port.ts'
 
-/** A document as it is right after loading: everything in `content` is durable. */
+/** A document directly after loading: everything in `content` is durable. */
 export interface LoadedRoom {
   readonly kind: 'loaded'
   readonly content: RoomContent
@@ -17,11 +17,11 @@ export interface LoadedRoom {
   readonly lastSeq: number
   readonly tailRecords: number
   readonly tailBytes: number
-  /** The log through here is what the stored version stands for; -1: not known. [LIFE-12] */
-  readonly toldSeq: number
+  /** The log sequence that the stored version corresponds to; -1 when unknown. [LIFE-12] */
+  readonly versionSeq: number
 }
 
-/** What is loaded, and under which number the watchdog knows it. */
+/** The document to load, and the number by which the watchdog knows the room. */
 export interface LoadingRoom {
   readonly id: number
   readonly ref: DocumentRef
@@ -31,10 +31,10 @@ export interface LoadingRoom {
 export type LoadOutcome =
   | LoadedRoom
   | { readonly kind: 'gone' }
-  /** `damaged`: what is stored has to be repaired first; else a later try may succeed. */
+  /** `damaged`: the stored data has to be repaired first. `unavailable`: a later attempt may succeed. */
   | { readonly kind: 'unavailable' | 'damaged'; readonly detail: string }
 
-/** Origin of transactions of the relay itself. */
+/** Origin of transactions that the relay itself makes. */
 export const RELAY = 'relay'
 
 const ATTEMPTS = 5
@@ -43,9 +43,10 @@ const GAP_DETAIL = 'the log lacks content that later records build on'
 /**
  * Loads a document from body, snapshot and log. [LIFE-9, LIFE-13, YDOC-8..YDOC-11]
  *
- * A cold write that the log does not have yet is applied as edits on the stored Y state and is durable before this resolves; when another
- * process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when that contains every
- * logged change: that begins a new lineage, so this load answers `gone`. Otherwise nothing is touched and the document is `damaged`.
+ * A cold write that the log does not contain yet is applied as edits to the stored Y state, and is durable before the promise resolves.
+ * When another process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
+ * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
+ * the outcome is `damaged`.
  */
 export async function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -78,9 +79,9 @@ async function fromLog(
   const { head } = record
   const lastSeq = log.records.at(-1)?.seq ?? log.snapshot?.throughSeq ?? 0
   const tailBytes = log.records.reduce((sum, { update }) => sum + update.length, 0)
-  // A record that came with a version has its date, and those behind it have later ones.
-  const toldSeq = log.records.at(-1)?.atMs === head.updatedAtMs ? lastSeq : -1
-  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, toldSeq }
+  // A record stored together with a version has the version's date; records after it have later dates.
+  const versionSeq = log.records.at(-1)?.atMs === head.updatedAtMs ? lastSeq : -1
+  const loaded = { kind: 'loaded' as const, head, lastSeq, tailRecords: log.records.length, tailBytes, versionSeq }
   if (log.snapshot !== null && log.records.length === 0 && !head.bodyAhead && !host.undecodable.has(head.key)) {
     return { ...loaded, content: { kind: 'bytes', update: log.snapshot.update, vector: log.snapshot.stateVector } }
   }
@@ -105,8 +106,8 @@ async function fromLog(
 }
 
 /**
- * A document whose log lacks content: rebuilt where the stored body says all of it, else loaded as far as it is sound and left as it is in
- * the store, so that the missing content can still be given back. [LIFE-5]
+ * Loads a document whose log lacks content. When the stored body contains everything, the Y state is rebuilt from it. Otherwise loads the
+ * sound part and leaves the store as it is, so that the missing content can still be supplied. [LIFE-5]
  */
 function withGap(host: RoomHost, record: DocumentRecord, loaded: LoadedRoom): LoadOutcome | Promise<LoadOutcome | 'again'> {
   const { head } = record
@@ -117,10 +118,10 @@ function withGap(host: RoomHost, record: DocumentRecord, loaded: LoadedRoom): Lo
     'The log of a document lacks an edit that later ones build on. It can be read; editing waits for a client that has the edit, or for `relay repair`.',
     { workspace: head.workspaceId, docId: head.id },
   )
-  return { ...loaded, toldSeq: -1 }
+  return { ...loaded, versionSeq: -1 }
 }
 
-/** The one update that `work` makes to a document, `null` when it changes nothing. */
+/** Runs `work` on a document and returns the one update it makes; `null` when it changes nothing. */
 function relayUpdate(live: LiveContent, work: () => void): Uint8Array | null {
   const made: Uint8Array[] = []
   const keep = (update: Uint8Array) => made.push(update)
@@ -133,7 +134,7 @@ function relayUpdate(live: LiveContent, work: () => void): Uint8Array | null {
   return made.length === 0 ? null : Y.mergeUpdates(made)
 }
 
-/** Makes durable what the log lacked, unless someone else wrote first. */
+/** Appends the update that brings the log up to the cold write, unless another process has written first. */
 async function storeCatchUp(
   host: RoomHost,
   record: DocumentRecord,
@@ -162,7 +163,7 @@ async function storeCatchUp(
   }
 }
 
-/** The log says already what the cold write said; only the mark is taken away. */
+/** The log already contains the cold write; only the mark `bodyAhead` is removed. */
 async function markCaughtUp(host: RoomHost, loaded: LoadedRoom): Promise<LoadOutcome | 'again'> {
   const { head, lastSeq } = loaded
   const outcome = await host.documents.write({
@@ -177,7 +178,7 @@ async function markCaughtUp(host: RoomHost, loaded: LoadedRoom): Promise<LoadOut
   return outcome.kind === 'written' ? { ...loaded, head: outcome.head } : 'again'
 }
 
-/** Makes the Y state anew from a body that contains every logged change. [YDOC-11] */
+/** Rebuilds the Y state from a body that contains every logged change. [YDOC-11] */
 async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): Promise<LoadOutcome | 'again'> {
   const { head } = record
   const fields = { workspace: head.workspaceId, docId: head.id, detail }
@@ -204,6 +205,6 @@ async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): 
   host.undecodable.delete(head.key)
   host.log.error('document.rebuilt', 'The stored state of a document was damaged and has been rebuilt from its body.', fields)
   host.count('documents_rebuilt')
-  // The document that was asked for has ended with its lineage: whoever asked looks it up again, and learns of the new one. [WS-62]
+  // The requested lineage has ended. The caller looks the document up again and finds the new lineage. [WS-62]
   return { kind: 'gone' }
 }

@@ -1,28 +1,28 @@
 import type { AppendOutcome, AppendRecord, UpdateLog } from '../update-log.port.ts'
 
-/** Told by the appends of one room's records. */
+/** Notified about the appends of one room's records. */
 export interface RoomLogOwner {
-  /** `durable` has moved on. */
+  /** `durable` has increased. */
   logMoved(): void
-  /** The append failed or was overtaken: nothing that is not durable yet ever will be. [LIFE-6] */
+  /** The append failed or another process appended first: what is not durable yet never will be. [LIFE-6] */
   logFailed(reason: 'failed' | 'gone' | 'conflict', error: unknown): void
 }
 
 /**
- * The tail of one document's log as its room writes it: which sequence was emitted, which is durable, what is on its way. [LIFE-4]
+ * The end of one document's log as its room writes it: the last emitted sequence, the last durable one, and the records in flight. [LIFE-4]
  * While `hold` is on, emitted records stay here, so that a body can be stored together with exactly the records it contains.
  */
 export class RoomLog {
   emitted: number
   durable: number
-  /** Records and their bytes since the newest snapshot. [LIFE-7] */
+  /** Number of records since the newest snapshot, and their bytes. [LIFE-7] */
   tailRecords: number
   tailBytes: number
   private inFlight = 0
   private broken = false
   private holding = false
   private held: AppendRecord[] = []
-  /** An append failed: what was in flight behind it is not answered any more. */
+  /** An append failed, so later results of appends in flight are ignored. */
   private lost = false
   private readonly quietWaiters: (() => void)[] = []
   private readonly idleWaiters: (() => void)[] = []
@@ -48,10 +48,10 @@ export class RoomLog {
     this.owner = given.owner
   }
 
-  /** The next record says what a cold write of `version` said; appended only if nobody wrote meanwhile. */
+  /** Set when the next record brings the log up to the cold write of `version`. It is appended only if nobody wrote in the meantime. */
   catchingUp: { readonly version: number } | null = null
 
-  /** What is emitted from here on is dated later than this, so that the record of a version is known by the date of the version. */
+  /** Records emitted from now on get a later date than this, so that the record of a version can be found by the version's date. */
   versionedAtMs = Number.NEGATIVE_INFINITY
 
   emit(update: Uint8Array, actor: string, nowMs: number): void {
@@ -75,32 +75,32 @@ export class RoomLog {
     this.queue.push(this, record)
   }
 
-  /** Keeps records back and resolves when none is on its way; false when the log broke. */
+  /** Keeps new records back and resolves when no append is in flight; false when the log has failed. */
   async hold(): Promise<boolean> {
     this.holding = true
     while (this.inFlight > 0 && !this.broken) await new Promise<void>((resolve) => this.idleWaiters.push(resolve))
     return !this.broken
   }
 
-  /** The records kept back so far, for a write that appends them itself. */
+  /** Takes the records kept back so far, for a write that appends them itself. */
   takeHeld(): readonly AppendRecord[] {
     const taken = this.held
     this.held = []
     return taken
   }
 
-  /** Puts records back that such a write did not store. */
+  /** Returns records that such a write did not store. */
   putBack(records: readonly AppendRecord[]): void {
     this.held = [...records, ...this.held]
   }
 
-  /** Says that a write stored the records it took. */
+  /** Notes that a write stored the records it took. */
   stored(count: number): void {
     this.durable += count
     this.moved()
   }
 
-  /** Forgets records that were taken and will not be stored: the document they changed is thrown away too. */
+  /** Discards records that were taken and will not be stored. The live document with their changes is discarded too. */
   forget(records: readonly AppendRecord[]): void {
     this.emitted -= records.length
     this.tailRecords -= records.length
@@ -116,20 +116,20 @@ export class RoomLog {
     }
   }
 
-  /** Resolves true once everything up to `sequence` is durable, false when it never will be. */
+  /** Resolves to true once everything up to `sequence` is durable, to false when it never will be. */
   reach(sequence: number): Promise<boolean> {
     if (this.durable >= sequence) return Promise.resolve(true)
     if (this.broken) return Promise.resolve(false)
     return new Promise((done) => this.durableWaiters.push({ sequence, done }))
   }
 
-  /** A snapshot through `sequence` was stored while these records were already behind it. */
+  /** Notes that a snapshot was stored and that these records came after it. */
   compacted(records: number, bytes: number): void {
     this.tailRecords = records
     this.tailBytes = bytes
   }
 
-  /** Resolves once no record is on its way to the store, also after the end of the log. */
+  /** Resolves once no append is in flight, even after the log has ended. */
   quiet(): Promise<void> {
     if (this.inFlight === 0 || this.lost) return Promise.resolve()
     return new Promise((done) => this.quietWaiters.push(done))
@@ -156,7 +156,7 @@ export class RoomLog {
     this.owner.logFailed(reason, error)
   }
 
-  /** Ends the log without a word to its owner. */
+  /** Ends the log without notifying its owner. */
   close(): void {
     this.broken = true
     this.wake()

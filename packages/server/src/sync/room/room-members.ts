@@ -1,4 +1,4 @@
-/** One connection joined to a room, as its worker knows it. */
+/** One connection that joined a room, as the worker knows it. */
 export interface Member {
   readonly connection: number
   readonly join: number
@@ -7,17 +7,17 @@ export interface Member {
   /** `null`: unlimited. [LIFE-16] */
   maxDocBytes: number | null
   readonly knowsLineage: boolean
-  /** Its copy is of a former life of the document: what it sends until it has left is dropped. [WS-62] */
+  /** Its copy belongs to an earlier lineage of the document: everything it sends until it leaves is dropped. [WS-62] */
   former: boolean
-  /** Ordinals that wait for a log sequence: ordinal, sequence, ordinal, sequence; both rise. [WS-40] */
+  /** Ordinals that wait for a log sequence, as pairs in one array: ordinal, sequence, ordinal, sequence. Both rise. [WS-40] */
   readonly waiting: number[]
-  /** Monotonic times of the last resync step1 and of the last full state sent to clear pending content. [WS-32] */
+  /** Monotonic times of the last step1 sent to resync, and of the last full state sent to resolve the client's pending content. [WS-32] */
   resyncAtMs: number
   fullStateAtMs: number
   resyncTimer: (() => void) | null
-  /** Bytes of its writes that wait for their turn. */
+  /** Total bytes of its writes that wait for a turn. */
   waitingBytes: number
-  /** It is being closed: nothing more of it is taken. */
+  /** The connection is being closed: nothing more is accepted from it. */
   isExpelled: boolean
 }
 
@@ -36,7 +36,7 @@ export function newMember(
   }
 }
 
-/** Notes that everything up to `ordinal` has been handled and is true once the log is durable through `sequence`. [WS-40] */
+/** Notes that everything up to `ordinal` has been handled and may be acknowledged once the log is durable through `sequence`. [WS-40] */
 export function awaitOrdinal(member: Member, ordinal: number, sequence: number): void {
   const { waiting } = member
   const last = waiting.length - 2
@@ -44,7 +44,7 @@ export function awaitOrdinal(member: Member, ordinal: number, sequence: number):
   else waiting.push(ordinal, sequence)
 }
 
-/** Takes what has become durable off the list; answers the highest ordinal now settled, 0 when none. */
+/** Removes the ordinals that have become durable. Returns the highest of them, 0 when there is none. */
 export function settleOrdinals(member: Member, durable: number): number {
   const { waiting } = member
   let taken = 0

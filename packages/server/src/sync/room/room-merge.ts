@@ -7,8 +7,8 @@ import { RELAY } from './room-load.ts'
 import type { RoomSaver } from './room-save.ts'
 
 /**
- * Applies a body that was stored past the live document as edits on it. [LIFE-13, YDOC-8] What it changes is one log record that also takes
- * the mark of the cold write away; edits of clients wait until it is durable, so that a crash in between cannot undo them.
+ * Applies a body that another writer stored as edits on the live document. [LIFE-13, YDOC-8] The change is one log record, which also
+ * removes the mark `bodyAhead`. Edits of clients wait until it is durable, so that a crash cannot undo the stored body.
  */
 export async function mergeColdWrite(room: Room, saver: RoomSaver, record: DocumentRecord): Promise<'merged' | 'lost'> {
   const { host, log, sync } = room

@@ -3,9 +3,12 @@ import type { Writer } from './room-save.ts'
 
 const HOUR_MS = 3_600_000
 
-/** A live body above the ceiling is stored all the same, counted, and logged once an hour. [LIFE-16] */
+/** A live body above its size limit is stored anyway. It is counted, and logged at most once an hour. [LIFE-16] */
 export interface OverCap {
-  /** `writer`: whose edits the body holds; before the first one the configured ceiling counts. A claim limit is that of the writing caller. */
+  /**
+   * `writer`: whose edits the body contains. Before the first edit the configured limit applies; afterwards the limit in the writer's
+   * token.
+   */
   note(sizeBytes: number, writer: Pick<Writer, 'maxDocBytes'> | null): void
 }
 

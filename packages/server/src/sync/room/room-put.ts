@@ -16,13 +16,13 @@ const ATTEMPTS = 5
 /**
  * Merges a PUT into the live document and stores both in one write. [LIFE-13, LIFE-14]
  *
- * The plan is made against what is stored now; only the differences between that body and the PUT are applied, so live edits elsewhere survive.
- * Nothing of it is handed out before it is durable. A PUT that is refused after it was applied (quota counts the projected size) takes the
- * live document back to its log.
+ * The PUT is checked against the stored body. Only the differences between that body and the PUT are applied, so live edits elsewhere
+ * survive. Nothing is broadcast before it is durable. A PUT that is refused after it was applied (the quota counts the projected size) is
+ * undone by loading the document again.
  */
 export async function putIntoRoom(room: Room, saver: RoomSaver, request: PutRequest): Promise<TaskOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    // The differences are those to the body of the version it is checked against.
+    // The stored body must be that of the version the PUT is checked against, because the differences are computed from it.
     if (saver.owesBody() && (await saver.save()) === 'lost') return WRITE_LOST
     const merged = await saver.mergeStored()
     if (merged === 'gone') return { kind: 'gone' }
@@ -47,7 +47,7 @@ async function applyPut(
   host.turn(() => sync.pause())
   let taken: ReturnType<typeof log.takeHeld> = []
   try {
-    // Gathered edits are applied and on their way; from here on the document changes only by this PUT.
+    // All gathered edits are applied and durable; from here on only this PUT changes the document.
     if (!room.isReady || !(await log.reach(log.emitted)) || !(await log.hold()) || !room.isReady) return WRITE_LOST
     const before = log.emitted
     const after = readStoredBody(request.body.bytes)
@@ -88,7 +88,7 @@ async function applyPut(
         return 'again'
     }
   } catch (error) {
-    // Nobody knows whether the write landed, or the document holds what will not be stored: only the log can tell.
+    // It is unknown whether the write was stored, or the document contains a PUT that will not be stored: only the log is reliable now.
     if (taken.length > 0) host.turn(() => room.reset())
     throw error
   } finally {
@@ -101,7 +101,7 @@ async function applyPut(
   }
 }
 
-/** Throws the live document away and loads it as it is stored. */
+/** Discards the live document and loads it again as it is stored. */
 export async function takeBack(room: Room, saver: RoomSaver, taken: ReturnType<Room['log']['takeHeld']>): Promise<void> {
   room.sync.takeBack()
   room.log.forget(taken)

@@ -54,7 +54,7 @@ describe('storing the body of a live document', () => {
       versions.add((await headOf(head)).version)
     }
     expect(versions.size).toBe(4)
-    // Not at every edit: between two versions there is an idle time at least.
+    // Not one version per edit: at least the idle time passes between two versions.
     expect(performance.now() - startedAt).toBeGreaterThan(2 * IDLE_MS)
   })
 

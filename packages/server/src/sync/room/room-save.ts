@@ -26,31 +26,33 @@ const COMPACT_PAUSE_MS = 100
 const LARGE_BYTES = 64 * 1024
 const LARGE_WITHIN_MS = 30_000
 
-/** Who wrote into a live document last. */
+/** The last writer of a live document. */
 export interface Writer {
   readonly sub: string
-  /** The ceiling of this writer; `null`: unlimited. [LIFE-16] */
+  /** Size limit of this writer's documents in bytes; `null`: unlimited. [LIFE-16] */
   readonly maxDocBytes: number | null
 }
 
 /**
- * Keeps the stored body up with the live document, and runs what else must not overlap with that: PUT, merging what others stored,
+ * Saves the live document's body, and runs the other jobs that must not overlap with a save: PUT, edits by tools, merging cold writes,
  * compaction, eviction. Jobs run one after another. [LIFE-8..LIFE-12]
  */
 export class RoomSaver {
-  /** `null` until the first save reads it. */
+  /** `null` until the first job reads it. */
   base: Base | null = null
-  /** The stored body contains the log through here; -1 when it holds something else too. */
+  /** The stored body contains the log through this sequence; -1 when the body also contains a cold write that the log lacks. */
   covered: number
-  /** The stored version stands for the log through here though the stored body lacks some of it; -1 when it does not. [LIFE-12] */
-  private told: number
-  /** Of the last edit not yet in the body. */
+  /**
+   * The stored version corresponds to the log through this sequence, although the stored body lacks some of it; -1 when it does not.
+   * [LIFE-12]
+   */
+  private versionSeq: number
   lastWriter: Writer | null = null
   private readonly cache = new ProjectionCache()
   private readonly leaving: LeaveCapture
   private readonly room: Room
   private readonly loadedVersion: number
-  /** A compaction that came to nothing is not repeated at every edit. */
+  /** Prevents a compaction that failed from being repeated at every edit. */
   private compactNotBeforeMs = Number.NEGATIVE_INFINITY
   private firstEditMs: number | null = null
   private lastEditMs = 0
@@ -61,17 +63,17 @@ export class RoomSaver {
   private saving = false
   private readonly overCap: OverCap
 
-  constructor(room: Room, head: DocumentHead, told: number) {
+  constructor(room: Room, head: DocumentHead, versionSeq: number) {
     this.room = room
     this.leaving = leaveCapture(room)
     this.overCap = overCap(room)
     this.covered = head.bodyAhead ? -1 : head.coveredSeq
     this.loadedVersion = head.version
-    this.told = told
+    this.versionSeq = versionSeq
     room.log.versionedAtMs = head.updatedAtMs
   }
 
-  /** A body that was left behind is brought up soon. */
+  /** If the stored body is older than the log, schedules a save. */
   opened(): void {
     if (this.isBehind()) this.edited(null)
     this.logMoved()
@@ -81,14 +83,14 @@ export class RoomSaver {
     return this.room.log.emitted !== this.covered
   }
 
-  /** The stored version stands for exactly what the live document says. [CONC-7] */
-  isTold(): boolean {
-    return !this.isBehind() || this.told === this.room.log.emitted
+  /** Whether the stored version corresponds exactly to the live document. [CONC-7] */
+  isVersionCurrent(): boolean {
+    return !this.isBehind() || this.versionSeq === this.room.log.emitted
   }
 
-  /** The stored version stands for something that the stored body lacks. */
+  /** Whether the stored version includes edits that the stored body lacks. */
   owesBody(): boolean {
-    return this.isBehind() && this.told > this.covered
+    return this.isBehind() && this.versionSeq > this.covered
   }
 
   edited(writer: Writer | null, updateBytes = 0): void {
@@ -100,7 +102,7 @@ export class RoomSaver {
     if (this.timer === null) this.arm(this.room.host.options.saveIdleMs)
   }
 
-  /** A large update is soon proven to be readable from a snapshot. [G10] */
+  /** After a large update, compacts soon, which proves that the document can be loaded from a snapshot. [G10] */
   private compactLarge(): void {
     this.largeTimer = null
     if (this.room.isReady && this.room.log.tailRecords > 0) this.compactSoon()
@@ -113,7 +115,7 @@ export class RoomSaver {
     })
   }
 
-  /** 2 s after the last edit, 10 s after the first one. [LIFE-10] */
+  /** Saves 2 s after the last edit, and at the latest 10 s after the first one. [LIFE-10] */
   private due(): void {
     if (this.firstEditMs === null) return
     const { options, clock } = this.room.host
@@ -129,7 +131,7 @@ export class RoomSaver {
     this.inBackground(() => this.captureLeft())
   }
 
-  /** Keeps what the last participant left behind once the body holds all of it. [LIFE-19] */
+  /** Captures what the last participant left, provided that the stored body contains all of it. [LIFE-19] */
   async captureLeft(): Promise<void> {
     if (!this.isBehind()) await this.leaving.run(this.version)
   }
@@ -144,7 +146,7 @@ export class RoomSaver {
     })
   }
 
-  /** A job that nobody waits for: what goes wrong is logged, and the body is tried again. */
+  /** Runs a job that nobody awaits. A failure is logged, and saving is scheduled again. */
   private inBackground(job: () => Promise<void>): void {
     const failed = (error: unknown): void => {
       this.room.host.log.warn('room.job_failed', 'A background job on a live document failed.', {
@@ -160,7 +162,7 @@ export class RoomSaver {
     return this.firstEditMs === null ? 0 : nowMs - this.firstEditMs
   }
 
-  /** Compacts when the log behind the snapshot has grown long. [LIFE-7] */
+  /** Compacts when the log since the snapshot has grown long. [LIFE-7] */
   logMoved(): void {
     const { log, host } = this.room
     if (this.compacting || (log.tailRecords < host.options.compactRecords && log.tailBytes < host.options.compactBytes)) return
@@ -179,7 +181,7 @@ export class RoomSaver {
     )
   }
 
-  /** One job after another; a job that throws does not stop the next. */
+  /** Runs jobs one after another. A job that throws does not stop the next one. */
   exclusive<T>(job: () => Promise<T>): Promise<T> {
     const run = this.chain.then(job)
     this.chain = run.catch(() => undefined)
@@ -227,7 +229,6 @@ export class RoomSaver {
     }
   }
 
-  /** The stored version as far as this room knows it. */
   private get version(): number {
     return this.base?.head.version ?? this.loadedVersion
   }
@@ -252,8 +253,8 @@ export class RoomSaver {
   }
 
   /**
-   * Stores the body of the live document as a compare-and-set, together with the log records that it contains; merges what others stored
-   * and tries again. [LIFE-9, LIFE-12] Must run inside `exclusive`. `behind` leaves everything as it was.
+   * Stores the body of the live document with a compare-and-set, together with the log records it contains. After a lost race, merges what
+   * others stored and tries again. [LIFE-9, LIFE-12] Must run inside `exclusive`. `behind` leaves everything as it was.
    */
   async save(): Promise<SaveOutcome> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -297,8 +298,8 @@ export class RoomSaver {
         ref: room.ref,
         expect: { kind: 'document', key: room.key, version: base.head.version },
         set: made.changed ? { body: { bytes: made.bytes, facts: made.facts, blobReferences: made.blobReferences } } : {},
-        // The version was given with the edit that it stands for.
-        bump: made.changed && this.told !== sequence,
+        // If the edit already raised the version, storing its body must not raise it again.
+        bump: made.changed && this.versionSeq !== sequence,
         nowMs: host.clock.nowMs(),
         quotaBytes: null,
         log: room.hasGap ? { ...live, coversNoMore: true } : live,
@@ -309,7 +310,7 @@ export class RoomSaver {
       return outcome
     } catch (error) {
       this.undo(firstEditMs, held)
-      // Whether the records are stored is not known: only the log can tell.
+      // It is unknown whether the records were stored: only the log is reliable now.
       if (held.length > 0 && error instanceof RelayError && error.code === 'NOT_PERSISTED') log.fail('failed', error)
       host.log.warn('room.save_failed', 'The body of a live document could not be stored; its log has every edit.', {
         docId: room.ref.id,
@@ -329,35 +330,34 @@ export class RoomSaver {
     this.room.log.putBack(held)
   }
 
-  /** Notes that the stored body is the live document's as of `sequence`. */
+  /** Notes that the stored body matches the live document as of `sequence`. */
   wrote(head: DocumentHead, body: DocumentBody, sequence: number, appended: number): void {
     this.base = { head, body }
     this.covered = sequence
     if (!this.isBehind()) this.firstEditMs = null
-    this.told = -1
+    this.versionSeq = -1
     if (appended > 0 && this.room.isReady) this.room.log.stored(appended)
     this.overCap.note(head.sizeBytes, this.lastWriter)
   }
 
-  /** Notes that the stored version is the live document's as of now, and that its body is still to be stored. */
-  toldVersion(base: Base, head: DocumentHead, appended: number): void {
+  /** Notes that the stored version matches the live document now and that its body is still to be stored. */
+  wroteVersion(base: Base, head: DocumentHead, appended: number): void {
     this.base = { head, body: base.body }
-    this.told = this.room.log.emitted
+    this.versionSeq = this.room.log.emitted
     this.room.log.versionedAtMs = head.updatedAtMs
     if (this.room.isReady) this.room.log.stored(appended)
   }
 
-  /** After the live document was replaced: what was known of it no longer holds. */
   forgetBase(): void {
     this.base = null
   }
 
-  /** What an edit of what `project` answered goes by: the blocks that it moved, and what is remembered of the document. */
+  /** Hints for `reconcile` about an edit of a projected body: the blocks that it moved, and the projection cache. */
   hints(moved: readonly string[] = []): Hints {
     return { moved: new Set(moved), cache: this.cache }
   }
 
-  /** The body that the live document says over `base`. */
+  /** Projects the live document over `base`. */
   project(base: DocumentBody): DocumentBody {
     const { doc } = this.room.live()
     return this.room.watched(() => project(doc, base, this.cache))
@@ -367,7 +367,7 @@ export class RoomSaver {
     if (this.base === null) {
       const record = await this.read()
       if (record === null) return null
-      // What was stored since the document was loaded is merged first.
+      // First merges a body that was stored since the document was loaded.
       if (record.head.bodyAhead) return (await this.mergeStored()) === 'merged' ? this.base : null
       this.base = { head: record.head, body: readStoredBody(record.body) }
     }
@@ -379,15 +379,15 @@ export class RoomSaver {
     return record?.head.key === this.room.key ? record : null
   }
 
-  /** Takes in what another writer stored: its head, and its body as edits on the live document. [LIFE-13] */
+  /** Merges what another writer stored: its head, and its body as edits on the live document. [LIFE-13] */
   async mergeStored(current?: DocumentState): Promise<'merged' | 'gone' | 'lost'> {
     if (current !== undefined && current.kind !== 'document') return 'gone'
     const record = await this.read()
     if (record === null) return 'gone'
     if (!this.room.isReady) return 'lost'
     if (record.head.bodyAhead) return mergeColdWrite(this.room, this, record)
-    // Another writer's version: nobody has been shown a body of it yet.
-    if (record.head.version !== this.base?.head.version) this.told = -1
+    // Another writer raised the version, so this room's note about its own version no longer applies.
+    if (record.head.version !== this.base?.head.version) this.versionSeq = -1
     this.base = { head: record.head, body: readStoredBody(record.body) }
     return 'merged'
   }

@@ -6,7 +6,7 @@ import { openScratchPool, type ScratchResult, type ScratchTask } from './room-sc
 
 type Outcome = TaskOutcome<ScratchResult>
 
-/** A pool that keeps every task until the test answers it, and an account of what the workspaces owe. */
+/** A pool that keeps every task until the test answers it, with fixed debts of the workspaces. */
 function scripted(owed: Readonly<Record<string, number>> = {}) {
   const time = manualTime()
   const debts = new Map(Object.entries(owed))
@@ -37,7 +37,7 @@ describe('scratch tasks of several workspaces', () => {
       running[turn]?.answer(took(ms))
     }
     await time.advance(0)
-    // After its first task noisy owes 40, more than quiet with 30 and new with nothing.
+    // The order follows from the debts: after its first task `noisy` owes 40, `quiet` owes 30 and `new` owes nothing.
     expect(ended).toEqual(['noisy 40', 'new 10', 'quiet 25', 'noisy 40', 'noisy 40'])
   })
 

@@ -6,15 +6,15 @@ import type { LoadSlots } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 
 /**
- * Work on a copy of a document outside the worker's own thread, so that a bad one hurts nobody. One task runs at a time, the next is that of the
- * workspace that owes the least processor time, and each is charged to its workspace. [G9, G10, D8]
+ * Tests updates and snapshots on a copy of the document in another thread, so that a harmful one cannot block the worker. One task runs at
+ * a time. The next is that of the workspace that owes the least processor time, and each is charged to its workspace. [G9, G10, D8]
  */
 export interface ScratchPool {
-  /** Applies `update` to a copy made of `state`; false when that takes too long, fails, or leaves content pending. */
+  /** Applies `update` to a copy made from `state`. Returns false when that takes too long, fails, or leaves content pending. */
   trial(workspaceId: string, state: Uint8Array, update: Uint8Array): Promise<boolean>
-  /** Decodes a snapshot once and compares its state vector. `untold`: it took too long or more memory than there is, so nobody knows. */
-  verify(workspaceId: string, snapshot: Uint8Array, vector: Uint8Array): Promise<'holds' | 'differs' | 'untold'>
-  /** Decodes a whole state once: how many ms that takes; `null` when it took too long or failed. [G9] */
+  /** Decodes a snapshot and compares its state vector. `unknown`: the task ran out of time or memory, so the answer is unknown. */
+  verify(workspaceId: string, snapshot: Uint8Array, vector: Uint8Array): Promise<'holds' | 'differs' | 'unknown'>
+  /** Decodes a whole state and returns how many ms that took; `null` when it took too long or failed. [G9] */
   loadMs(workspaceId: string, state: Uint8Array): Promise<number | null>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -25,28 +25,28 @@ export type ScratchTask =
   | { readonly kind: 'load'; readonly state: Uint8Array }
 
 export interface ScratchResult {
-  /** Whether a `trial` or a `verify` passed; true for a `load`. */
+  /** Result of a `trial` or a `verify`; always true for a `load`. */
   readonly passed: boolean
   /** Processor time that the task took. */
   readonly tookMs: number
 }
 
 export interface ScratchPoolOptions {
-  /** Slots of one task at a time. */
+  /** Admits one task at a time. */
   readonly slots: Pick<LoadSlots, 'run'>
   readonly clock: Pick<Clock, 'monotonicMs'>
   /** Charges processor time to a workspace. */
   readonly charge: (workspaceId: string, tookMs: number) => void
-  /** The threads; a test may give its own. */
+  /** The threads; tests pass their own. */
   readonly pool?: TaskPool<ScratchTask, ScratchResult>
 }
 
 const MIB = 1024 * 1024
-/** Below this a decode costs less than the way to another thread. */
+/** Below this size decoding here costs less than sending the bytes to another thread. */
 const HERE_BYTES = 16 * 1024
 const HEAP_MIB = 1024
 
-/** A thread of low priority, started when it is first needed. */
+/** Opens a low-priority thread, which starts with its first task. */
 function openScratchThread(): TaskPool<ScratchTask, ScratchResult> {
   return openTaskPool({
     entry: new URL('./room-scratch-thread.ts', import.meta.url),
@@ -56,9 +56,9 @@ function openScratchThread(): TaskPool<ScratchTask, ScratchResult> {
   })
 }
 
-/** A task has 2 s and 1 s per MiB of processor time. [C4, G10] */
+/** Opens the pool. Each task may take 2 s of processor time plus 1 s per MiB. [C4, G10] */
 export function openScratchPool({ slots, clock, charge, pool = openScratchThread() }: ScratchPoolOptions): ScratchPool {
-  /** Answers `null` when the task took too long or failed; then its workspace is charged the time that passed, at most the deadline. */
+  /** Resolves to `null` when the task took too long or failed. Its workspace is then charged the elapsed time, at most the deadline. */
   const run = (workspaceId: string, task: ScratchTask, bytes: number): Promise<ScratchResult | null> =>
     slots.run(workspaceId, async () => {
       const deadlineMs = 2_000 + (1_000 * bytes) / MIB
@@ -84,7 +84,7 @@ export function openScratchPool({ slots, clock, charge, pool = openScratchThread
     async verify(workspaceId, snapshot, vector) {
       const task = { kind: 'verify' as const, snapshot, vector }
       const result = snapshot.length <= HERE_BYTES ? runHere(workspaceId, task) : await run(workspaceId, task, snapshot.length)
-      if (result === null) return 'untold'
+      if (result === null) return 'unknown'
       return result.passed ? 'holds' : 'differs'
     },
     async loadMs(workspaceId, state) {
@@ -95,7 +95,7 @@ export function openScratchPool({ slots, clock, charge, pool = openScratchThread
   }
 }
 
-/** Runs one task on a document of its own. A `load` that cannot be decoded throws. */
+/** Runs one task on a fresh document. A `load` that cannot be decoded throws. */
 export function runScratch(task: ScratchTask): ScratchResult {
   const startedMs = ownThreadMs()
   const passed = task.kind === 'load' ? decode(task.state) : passes(task)
@@ -127,14 +127,14 @@ function decode(state: Uint8Array): true {
   return true
 }
 
-/** Whether the state that came out can be read back. */
+/** Whether the resulting state can be decoded again. */
 function decodes(doc: Y.Doc): boolean {
   const copy = indexedDoc()
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc))
   return copy.store.pendingStructs === null && copy.store.pendingDs === null
 }
 
-/** The order of clients in a state vector is the order of their arrival. */
+/** Compared entry by entry, because a state vector lists clients in order of arrival. */
 function sameVector(a: Uint8Array, b: Uint8Array): boolean {
   const one = Y.decodeStateVector(a)
   const other = Y.decodeStateVector(b)

@@ -13,8 +13,9 @@ interface Slice {
 }
 
 /**
- * Cuts an update above 8 MiB into updates of at most about 4 MiB, the last of which carries the deletions. A smaller one comes back alone.
- * A struct is never cut, and a part may refer to a later one: a Yjs client keeps it pending until that arrives. [WS-26]
+ * Splits an update above 8 MiB into updates of at most about 4 MiB. The last one carries the deletions. A smaller update is returned alone.
+ * A struct is never split, so one part may be larger, and a part may refer to a later part: a Yjs client keeps it pending until that one
+ * arrives. [WS-26]
  */
 export function splitUpdate(update: Uint8Array, wholeBytes: number = WHOLE_BYTES, partBytes: number = PART_BYTES): Uint8Array[] {
   if (update.length <= wholeBytes) return [update]
@@ -22,7 +23,7 @@ export function splitUpdate(update: Uint8Array, wholeBytes: number = WHOLE_BYTES
   try {
     table.read(update, Number.POSITIVE_INFINITY)
   } catch {
-    // The state is the room's own; one that goes beyond what may be received leaves whole.
+    // The room's own state is trusted: when it exceeds the limits for received updates, it is sent whole.
     return [update]
   }
   const parts: Slice[][] = [[]]
@@ -84,7 +85,7 @@ function encodePart(update: Uint8Array, part: readonly Slice[], deletions: Uint8
   return bytes
 }
 
-/** A client may stand in an update only once. */
+/** A client may occur only once in an update, so neighbouring slices of one client are joined. */
 function joinNeighbours(part: readonly Slice[]): Slice[] {
   const joined: Slice[] = []
   for (const slice of part) {

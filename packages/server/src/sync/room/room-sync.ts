@@ -14,14 +14,14 @@ import type { SyncRoom } from './sync-room.ts'
 import type { ToWorker } from '../worker-messages.ts'
 
 const NOBODY: ReadonlySet<number> = new Set()
-/** So many gathered writes end a window before its time: waiting for more saves nothing then. */
+/** At this many gathered writes the window ends early, because waiting longer saves nothing. */
 const MANY_WRITES = 256
-/** How long a room works at once when it does not wait for a turn. */
+/** How long a room works in one go when it does not wait for a turn. */
 const AT_ONCE_MS = 8
 
 /**
- * SYNC messages of one loaded document: step1 and step2, edits behind the guard in gathered turns, resync after gaps and drops, and which
- * ordinals are settled. [WS-23..WS-41]
+ * Handles the SYNC messages of one loaded document: step1 and step2, edits in gathered turns behind the guard, resync after gaps and drops,
+ * and acknowledgements. [WS-23..WS-41]
  */
 export class RoomSync implements TrialOwner {
   readonly host: RoomHost
@@ -30,19 +30,18 @@ export class RoomSync implements TrialOwner {
   private readonly room: SyncRoom
   private readonly window: EditWindow
   private readonly turn = new Map<Member, Write[]>()
-  /** Writes in `turn`. */
   private gathered = 0
-  /** Who has asked for a turn. */
+  /** Members that have asked for a turn. */
   private readonly asked = new Set<Member>()
   readonly backlog: Backlog
   readonly answers: RoomAnswers
-  /** Writes that were applied since the room last handed out. */
+  /** Number of writes applied since the last broadcast. */
   private applied = 0
-  /** Takes the end of the open window back. */
+  /** Cancels the end of the open window. */
   private cancelWindow: (() => void) | null = null
-  /** How many ask for a pause now. */
+  /** Number of pauses in force. */
   private pauses = 0
-  /** What the turn being applied has emitted; logged and handed out once the document is known to be sound. */
+  /** Updates emitted by the turn in progress. They are logged and broadcast once the document is known to be sound. */
   private staged: Emitted[] | null = null
   private readonly trials: WriteTrials
   private out: Uint8Array[] = []
@@ -73,7 +72,7 @@ export class RoomSync implements TrialOwner {
     return this.room.live()
   }
 
-  /** Follows what the live document emits: it is what is logged and handed out. [D3] */
+  /** Listens to the live document's update event: exactly what it emits is logged and broadcast. [D3] */
   listen(live: LiveContent): void {
     this.roots = live.doc.share.size
     live.doc.on('update', (update: Uint8Array, origin: unknown) => this.emitted(live, update, origin))
@@ -131,7 +130,7 @@ export class RoomSync implements TrialOwner {
     for (const member of this.turn.keys()) this.ask(member)
   }
 
-  /** Waits for a turn to apply what a connection wrote. [WS-12] */
+  /** Asks for a turn to apply a connection's writes. [WS-12] */
   private ask(member: Member): void {
     if (this.pauses > 0 || this.asked.has(member)) return
     this.asked.add(member)
@@ -148,13 +147,13 @@ export class RoomSync implements TrialOwner {
     })
   }
 
-  /** What writes take tells how long those behind them will. */
+  /** Updates the estimate of the cost per byte; closes the connection if its waiting writes are now too many. */
   learn(member: Member, bytes: number, tookMs: number): void {
     this.backlog.learn(bytes, tookMs)
     if (!member.isExpelled && this.backlog.isOver(member)) this.expelBusy(member)
   }
 
-  /** The connection has more waiting than it may owe: it comes back later, with what was not acknowledged. [WS-12] */
+  /** The waiting writes exceed what the connection may owe: it is closed and sends them again when it reconnects. [WS-12] */
   private expelBusy(member: Member): void {
     this.forgetWaiting(member)
     member.isExpelled = true
@@ -162,9 +161,7 @@ export class RoomSync implements TrialOwner {
     this.host.emit({ kind: 'expel', connection: member.connection, code: 1013, word: 'busy' })
   }
 
-  /**
-   * Applies what was gathered, as far as it takes no longer than a moment, and hands out what the document emitted; the rest waits for its turn.
-   */
+  /** Applies gathered writes for at most `AT_ONCE_MS` and broadcasts what the document emitted. The rest waits for its turn. */
   flushTurn(): void {
     if (this.turn.size === 0 || this.pauses > 0) return
     const untilMs = this.host.clock.monotonicMs() + AT_ONCE_MS
@@ -179,7 +176,7 @@ export class RoomSync implements TrialOwner {
     })
   }
 
-  /** Opens the next window and hands out what was emitted since the last time. */
+  /** Broadcasts what was emitted since the last time and opens the next window. */
   turnsEnded(): void {
     if (this.applied === 0 || !this.room.isReady) return
     this.openWindow(this.applied)
@@ -195,7 +192,7 @@ export class RoomSync implements TrialOwner {
     }
   }
 
-  /** Applies what one connection wrote until time is up; false when the document broke and the room is gone. */
+  /** Applies one connection's writes until `untilMs`. Returns false when the document broke and the room is gone. */
   private applyOf(member: Member, untilMs: number): boolean {
     const writes = this.turn.get(member)
     if (writes === undefined) return true
@@ -213,7 +210,7 @@ export class RoomSync implements TrialOwner {
     return true
   }
 
-  /** Lets what is left of a connection's writes wait for another turn; `costly`: the first is to be applied in pieces. */
+  /** Queues the rest of a connection's writes for another turn. `costly`: the first of them is to be applied in pieces. */
   private wait(member: Member, [next, ...behind]: readonly Write[], costly: boolean): void {
     if (next === undefined) return
     if (costly) {
@@ -261,26 +258,29 @@ export class RoomSync implements TrialOwner {
     this.askAll()
   }
 
-  /** Keeps edits gathered and emitted updates in, while a write decides whether the live document stays. */
+  /**
+   * Applies what is gathered, then holds back new edits and broadcasts until `resume`: used while a write may still cause the live document
+   * to be discarded.
+   */
   pause(): void {
     this.flushTurn()
     this.pauses++
   }
 
-  /** For what has to meet a document that stands still, whatever becomes of it. [LIFE-22] */
+  /** Pauses for `ms`, for a caller that needs an unchanging document; the pause ends by itself. [LIFE-22] */
   pauseFor(ms: number): void {
     this.pause()
     this.host.after(ms, () => this.room.isReady && this.resume())
   }
 
-  /** Ends one pause; each is ended once. */
+  /** Ends one pause; call it once per pause. */
   resume(): void {
     this.pauses--
     this.handOut()
     this.flushTurn()
   }
 
-  /** Forgets what a document emitted that is thrown away. */
+  /** Discards updates not yet broadcast, because the document that emitted them is being discarded. */
   takeBack(): void {
     this.out = []
     this.senders = []
@@ -306,7 +306,7 @@ export class RoomSync implements TrialOwner {
     this.room.edited(member, update.length)
   }
 
-  /** Broadcast may precede the commit; nothing else does. [LIFE-2] */
+  /** A broadcast may precede the commit; an acknowledgement may not. [LIFE-2] */
   handOut(): void {
     if (this.out.length === 0 || this.pauses > 0) return
     this.host.emit({ kind: 'updates', room: this.id, updates: this.out, senders: this.senders })
@@ -339,7 +339,7 @@ export class RoomSync implements TrialOwner {
     this.answers.broken(member, error)
   }
 
-  /** Everything up to `ordinal` is handled, and true once what the room emitted so far is durable. [WS-40] */
+  /** Everything up to `ordinal` is handled. It is acknowledged once what the room has emitted so far is durable. [WS-40] */
   settleAfter(member: Member, ordinal: number): void {
     if (ordinal === 0) return
     awaitOrdinal(member, ordinal, this.room.log.emitted)
@@ -351,19 +351,19 @@ export class RoomSync implements TrialOwner {
     const ordinal = settleOrdinals(member, this.room.log.durable)
     if (ordinal > 0) {
       const settled = { kind: 'settled', connection: member.connection, join: member.join, ordinal } as const
-      // The updates that leave when the window ends take it along, which saves a post and a write to the socket.
+      // While a window is open, the ack is sent with the updates at its end, which saves a message between threads and a write to the
+      // socket.
       if (this.cancelWindow === null) this.host.emit(settled)
       else this.host.emitByBeat(settled)
     }
     if (member.waiting.length === 0) this.acking.delete(member)
   }
 
-  /** The log is durable further than before. */
   logMoved(): void {
     for (const member of this.acking) this.settle(member)
   }
 
-  /** Who waits for an ack, and up to which ordinal; gathered writes included. */
+  /** Connections that wait for an ack, each with its highest ordinal; includes gathered writes. */
   unsettled(): { connection: number; ordinal: number }[] {
     const waiting = new Map<number, number>()
     for (const member of this.acking) waiting.set(member.connection, member.waiting[member.waiting.length - 2] as number)
@@ -372,12 +372,12 @@ export class RoomSync implements TrialOwner {
     return [...waiting].map(([connection, ordinal]) => ({ connection, ordinal }))
   }
 
-  /** Something waits for its turn. */
+  /** Whether writes wait for their turn. */
   get hasWaiting(): boolean {
     return this.turn.size > 0 || !this.trials.isEmpty
   }
 
-  /** A connection left. What little waits of it is applied all the same: its person has typed it. */
+  /** A connection left. If few of its writes wait, they are still applied, so that the user's last edits are not lost. */
   forget(member: Member): void {
     this.acking.delete(member)
     if (!this.backlog.mayStay(member)) this.forgetWaiting(member)

@@ -7,12 +7,12 @@ import { type RoomHost, watched } from './room-host.ts'
 import type { Member } from './room-members.ts'
 import type { SyncRoom } from './sync-room.ts'
 
-/** What trials need of the room's writes. */
+/** What `WriteTrials` needs from `RoomSync`. */
 export interface TrialOwner extends CutOwner {
   readonly backlog: Backlog
-  /** Hands a write on to where it waits. */
+  /** Accepts a write, which is queued or tried. */
   take(member: Member, write: Write): void
-  /** Lets a write wait for the turn of its connection. */
+  /** Queues a write for the next turn of its connection. */
   enqueue(member: Member, write: Write): void
   flushTurn(): void
   pause(): void
@@ -24,11 +24,14 @@ export interface TrialOwner extends CutOwner {
 
 interface Trial {
   readonly tried: Write
-  /** What the same connection wrote since. */
+  /** Later writes of the same connection. */
   readonly waiting: Write[]
 }
 
-/** Writes that are not applied at once: large ones are tried on a copy, costly ones are applied in pieces; each with what waits behind it. [G9, G10] */
+/**
+ * Writes that are not applied at once: large ones are first tried on a copy, and costly ones are applied in pieces. Later writes of the
+ * same connection wait behind them. [G9, G10]
+ */
 export class WriteTrials {
   private readonly owner: TrialOwner
   private readonly room: SyncRoom
@@ -45,7 +48,7 @@ export class WriteTrials {
     return this.trials.size === 0
   }
 
-  /** Takes a write that waits behind another one, or has to be tried first. */
+  /** Takes a write that must wait behind another one or has to be tried first; else returns false. */
   takes(member: Member, write: Write): boolean {
     const trial = this.trials.get(member)
     if (trial !== undefined) {
@@ -58,12 +61,12 @@ export class WriteTrials {
     return true
   }
 
-  /** The last ordinal that waits of each connection. */
+  /** The last waiting ordinal of each connection. */
   ordinals(): (readonly [Member, number])[] {
     return [...this.trials].map(([member, { tried, waiting }]) => [member, (waiting.at(-1) ?? tried).ordinal])
   }
 
-  /** Forgets what a connection has waiting behind its trial. */
+  /** Discards the writes of a connection that wait behind its trial. */
   forget(member: Member): void {
     this.trials.get(member)?.waiting.splice(0)
   }
@@ -78,7 +81,7 @@ export class WriteTrials {
     return inspection.kind === 'ok' && !inspection.noop
   }
 
-  /** Applies a large message to a copy elsewhere first; what its sender sends meanwhile waits behind it. [G10] */
+  /** First applies a large message to a copy in another thread. Later messages of its sender wait. [G10] */
   private async tryWrite(member: Member, write: Write): Promise<void> {
     const trial = { tried: write, waiting: [] as Write[] }
     this.trials.set(member, trial)
@@ -101,7 +104,7 @@ export class WriteTrials {
     })
   }
 
-  /** Applies a costly write in pieces; what its sender sends meanwhile waits behind it. [G9] */
+  /** Applies a costly write in pieces. Later messages of its sender wait. [G9] */
   cut(member: Member, write: Write, behind: readonly Write[]): void {
     const trial = { tried: write, waiting: [...behind] }
     this.trials.set(member, trial)

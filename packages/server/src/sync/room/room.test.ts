@@ -296,7 +296,7 @@ describe('acknowledgements', () => {
     await settled(ann)
     for (let i = 0; i < 800; i++) ann.doc.getMap('shapes:c1').set(`s${i}`, { id: `s${i}`, type: 'rect' })
     await until(() => own.of('updates').at(-1)?.senders.includes(ann.connection) === true)
-    // The window after so many edits is a quarter of a second at least.
+    // After so many edits the window is at least a quarter of a second long.
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect(ann.settled).toBeLessThan(ann.ordinal)
     await until(() => ann.settled === ann.ordinal)
@@ -359,7 +359,7 @@ function syncMessage(type: number, data: Uint8Array): Uint8Array {
     .bytes()
 }
 
-/** An update behind content that nobody else has. */
+/** An update that depends on content that nobody else has. */
 function gapBehind(doc: Y.Doc): Uint8Array {
   const copy = new Y.Doc()
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc))

@@ -17,7 +17,7 @@ import type { TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 type RoomMessage = Exclude<ToWorker, { kind: 'open' | 'spent' | 'drain' }>
 
-/** What a loaded document works with. */
+/** State of a room whose document is loaded. */
 interface Ready {
   readonly kind: 'ready'
   content: RoomContent
@@ -26,19 +26,19 @@ interface Ready {
   readonly saver: RoomSaver
 }
 
-/** `loading` keeps what arrives; `closed` answers nothing but jobs, as its worker has forgotten it. */
+/** `loading` keeps incoming messages. `closed` only answers jobs, because the worker no longer knows the room. */
 type Phase =
   | { readonly kind: 'loading'; readonly waiting: RoomMessage[] }
   | Ready
   | { readonly kind: 'closed'; readonly outcome: TaskOutcome }
 
-/** How soon a repair by another process shows. */
+/** How often the room checks whether another process has repaired its document. */
 const REPAIR_LOOK_MS = 1_000
 const UNAVAILABLE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the document cannot be loaded' }
 
 /**
- * One resident document in its worker. Messages of all its connections arrive here in order; everything that happens to the document
- * happens through this object, one thing at a time. [LIFE-8]
+ * One resident document in its worker. The messages of all its connections arrive here in order. All work on the document goes through this
+ * object, one step at a time. [LIFE-8]
  */
 export class Room implements SyncRoom, RoomLogOwner {
   readonly id: number
@@ -46,16 +46,16 @@ export class Room implements SyncRoom, RoomLogOwner {
   readonly key: number
   readonly host: RoomHost
   readonly members = new Map<number, Member>()
-  /** Y clients that wrote in former lives of the document's id. [WS-62] */
+  /** Y clients that wrote in earlier lineages of this document id. [WS-62] */
   formerClients: ReadonlySet<number> = new Set()
-  /** Joiners are told that they may only read. */
-  private isGapTold = false
+  /** Joining connections have been told that the document is read-only until it is repaired. */
+  private isGapAnnounced = false
   private phase: Phase = { kind: 'loading', waiting: [] }
   private readonly awareness: RoomAwareness
-  /** The agents that are shown to the connections. [PRES-1] */
+  /** The agents shown to the connections. [PRES-1] */
   readonly agents: AgentPresence
   private readonly onClosed: (room: Room) => void
-  /** It is known to be heavy. */
+  /** The document is known to be heavy. */
   private isWeighed = false
 
   constructor(given: { host: RoomHost; id: number; ref: DocumentRef; key: number; onClosed: (room: Room) => void }) {
@@ -72,13 +72,13 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.ref.workspaceId
   }
 
-  /** Loads the document, answers `opened` and handles what came meanwhile. Never rejects. */
+  /** Loads the document, sends `opened` and handles the messages that arrived meanwhile. Never rejects. */
   async open(): Promise<void> {
     const outcome = await this.load()
     this.host.turn(() => this.opened(outcome))
   }
 
-  /** Reads body, snapshot and log; a fault is `unavailable`. */
+  /** Reads body, snapshot and log. A storage failure becomes `unavailable`. */
   async load(): Promise<LoadOutcome> {
     try {
       return await this.host.loads.run(this.workspaceId, async () => {
@@ -100,14 +100,14 @@ export class Room implements SyncRoom, RoomLogOwner {
     if (this.phase.kind !== 'loading') return
     const { waiting } = this.phase
     if (outcome.kind === 'loaded') {
-      const { lastSeq, tailRecords, tailBytes, toldSeq, content, head } = outcome
+      const { lastSeq, tailRecords, tailBytes, versionSeq, content, head } = outcome
       const log = new RoomLog({ key: this.key, lastSeq, tailRecords, tailBytes, queue: this.host.queue, owner: this })
       const phase: Ready = { kind: 'ready', content, log, sync: undefined as never, saver: undefined as never }
       this.phase = phase
-      Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, toldSeq) })
+      Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, versionSeq) })
       if (content.kind === 'live') phase.sync.listen(content.live)
       const { hasGap } = this
-      this.isGapTold = hasGap
+      this.isGapAnnounced = hasGap
       if (hasGap) this.watchRepair()
       this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content), hasGap })
       phase.saver.opened()
@@ -135,7 +135,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     return this.phase.kind === 'ready'
   }
 
-  /** The log lacks content: the document is read, and only what fills the gap is written. [LIFE-5] */
+  /** Whether the log lacks content: the document is readable, and only writes that supply missing content are accepted. [LIFE-5] */
   get hasGap(): boolean {
     return this.phase.kind === 'ready' && this.phase.content.kind === 'live' && this.phase.content.live.gap !== null
   }
@@ -160,9 +160,9 @@ export class Room implements SyncRoom, RoomLogOwner {
       this.weighed()
       return live
     } catch (error) {
-      // Read from the store once more, it would fail here again: the next load decodes it and decides what is to be done. [YDOC-11]
+      // Reading the same bytes again would fail here again. The mark makes the next load decode them first and decide what to do. [YDOC-11]
       this.host.undecodable.add(this.key)
-      // Not before the job that asked has ended.
+      // Deferred until the current job has ended.
       this.host.after(0, () => this.failed(error))
       throw new RelayError('UNAVAILABLE', 'the document cannot be read now')
     }
@@ -173,7 +173,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     return watched(this.host, this, lengthOf(this.content()) + extraBytes, work)
   }
 
-  /** Puts another live document in the place of the content. */
+  /** Replaces the content by another live document. */
   replaceLive(live: LiveContent): void {
     const { ready } = this
     if (ready.content.kind === 'live') ready.content.live.doc.destroy()
@@ -181,7 +181,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     ready.content = { kind: 'live', live }
   }
 
-  /** Puts the document as it was loaded anew in the place of one that holds what will not be stored. */
+  /** Replaces a document that contains unstored changes by the one just loaded again. */
   replaceContent(content: RoomContent): void {
     if (content.kind === 'live') {
       this.replaceLive(content.live)
@@ -273,10 +273,13 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   edited(writer: Writer | null, updateBytes: number): void {
     this.ready.saver.edited(writer, updateBytes)
-    if (this.isGapTold && !this.hasGap) this.mended()
+    if (this.isGapAnnounced && !this.hasGap) this.mended()
   }
 
-  /** Another process may repair the log of a document that is open here; its connections then come back to the new one. [CFG-11] */
+  /**
+   * Another process may repair the log of a document that is open here. Checks for that regularly and then makes the connections join the
+   * repaired document. [CFG-11]
+   */
   private watchRepair(): void {
     this.host.after(REPAIR_LOOK_MS, () => {
       if (!this.hasGap) return
@@ -293,7 +296,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   }
 
   private mended(): void {
-    this.isGapTold = false
+    this.isGapAnnounced = false
     this.host.count('documents_mended')
     this.host.log.info(
       'document.mended',
@@ -332,14 +335,17 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.host.turn(() => (reason === 'gone' ? this.close({ kind: 'gone' }) : this.reset()))
   }
 
-  /** Says that nothing unsettled will be stored, and forgets the live copy. [LIFE-6] */
+  /** Tells the connections that nothing unacknowledged will be stored, and discards the live document. [LIFE-6] */
   reset(): void {
     if (this.phase.kind !== 'ready') return
     this.host.emit({ kind: 'reset', room: this.id, writers: this.phase.sync.unsettled() })
     this.close(WRITE_LOST)
   }
 
-  /** Forgets the live copy; once nothing of it is on its way to the log, the document is opened again with those who are joined. [C10] */
+  /**
+   * Discards the live document. Once no append of it is in flight, opens the document again for the joined connections, except `without`.
+   * [C10]
+   */
   reload(without: number): void {
     if (this.phase.kind !== 'ready') return
     const { log } = this.phase
@@ -347,7 +353,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     void log.quiet().then(() => this.host.emit({ kind: 'reload', room: this.id, without }))
   }
 
-  /** Forgets the document without storing anything. */
+  /** Closes the room without storing anything. */
   close(outcome: TaskOutcome): void {
     const { phase } = this
     if (phase.kind === 'closed') return
@@ -371,12 +377,12 @@ export class Room implements SyncRoom, RoomLogOwner {
     await drainRoom(this, this.phase.saver)
   }
 
-  /** Age of the oldest edit that the body lacks. */
+  /** Age in ms of the oldest edit that the stored body lacks. */
   unsavedMs(nowMs: number): number {
     return this.phase.kind === 'ready' ? this.phase.saver.unsavedMs(nowMs) : 0
   }
 
-  /** About how much memory the document takes. */
+  /** Estimated memory of the document, in bytes. */
   bytes(): number {
     if (this.phase.kind !== 'ready') return 0
     return memoryOf(this.phase.content)

@@ -15,7 +15,10 @@ const stepArb = fc.record({
 })
 type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never
 
-/** One kind of type per root, which it gets at its first local use; before, and after, other people's updates use it. */
+/**
+ * Builds a document with roots of several types. A root gets its type at its first local use; before and after that, remote updates write
+ * to it.
+ */
 function play(doc: Y.Doc, steps: readonly Step[]): Uint8Array[] {
   const emitted: Uint8Array[] = []
   doc.clientID = 1
@@ -39,14 +42,14 @@ describe('a document with many roots', () => {
     const doc = indexedDoc()
     const emitted: Uint8Array[] = []
     doc.on('update', (update: Uint8Array) => emitted.push(update))
-    // Evenly over all roots, in another order than they came.
+    // Refers to all roots evenly, in another order than they were created.
     const update = new UpdateWriter()
       .block(9, 0, ROOTS + ITEMS, (w, i) => w.string(`root${i < ROOTS ? i : (i * 7_919) % ROOTS}`, 'x'))
       .deletes([])
     const took = threadTime()
     Y.applyUpdate(doc, update)
     const state = Y.encodeStateAsUpdate(doc)
-    // Walking over the roots takes more than ten times as long.
+    // Without the index this takes more than ten times as long.
     expect(took()).toBeLessThan(1_500)
     expect(state).toEqual(update)
     expect(emitted).toEqual([update])

@@ -3,12 +3,12 @@ import * as Y from 'yjs'
 type Root = Y.Doc['share'] extends Map<string, infer Type> ? Type : never
 
 /**
- * A document that finds the name of a root in constant time.
+ * Creates a Y.Doc that finds the name of a root in constant time.
  *
- * Yjs looks the name up with `type.doc.share.entries()`, from the first root on, for each first item of a list or map entry that it encodes.
- * With ten thousand roots, which a document may have, one encode then takes seconds and holds up every room of its worker. [WS-34, C8] Here
- * the root that was last asked for its document comes first in the next walk over the entries. Only the order depends on it: whoever walks
- * them for another reason still gets each once.
+ * For each first item of a list or map entry, the Yjs encoder searches the name of its root in `type.doc.share.entries()` from the start. A
+ * document may have ten thousand roots; one encode then takes seconds and blocks every room of its worker. [WS-34, C8] Here, the root whose
+ * `doc` was read last comes first in the next iteration over the entries. Only the order changes: any other iteration still sees each root
+ * once.
  */
 export function indexedDoc(): Y.Doc {
   const doc = new Y.Doc({ gc: true })
@@ -34,7 +34,7 @@ class RootIndex extends Map<string, Root> {
         this.asked = entry
         return this.doc
       },
-      // Yjs sets it once more after it has replaced an untyped root by a typed one.
+      // Yjs assigns `doc` again when it replaces an untyped root by a typed one.
       set: keepDoc,
     })
     return super.set(name, root)

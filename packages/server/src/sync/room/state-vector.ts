@@ -3,7 +3,7 @@ import { Reader } from '@docrelay/protocol/bytes'
 const MAX_VECTOR_BYTES = 1024 * 1024
 const MAX_VECTOR_ENTRIES = 100_000
 
-/** A client's state vector, or `null` when it is undecodable or beyond the limits. [WS-25] */
+/** Decodes a client's state vector. Returns `null` when it cannot be decoded or exceeds the limits. [WS-25] */
 export function readStateVector(bytes: Uint8Array): Map<number, number> | null {
   if (bytes.length > MAX_VECTOR_BYTES) return null
   const reader = new Reader(bytes)

@@ -2,8 +2,9 @@ import { Reader, varUintLength, writeVarUint } from '@docrelay/protocol/bytes'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
 /**
- * A batch of messages on its way to another thread. The frequent kinds (`sync`, `updates`, `settled`) are written into one byte string, because
- * cloning an object costs many times what a dozen bytes do; all others travel as they are, and a marker in the bytes keeps their place.
+ * A batch of messages for another thread. The frequent kinds (`sync`, `updates`, `settled`) are packed into one byte string, because
+ * cloning an object costs many times as much as copying a dozen bytes. All other messages are sent as objects, with a marker in the bytes
+ * at their place in the order.
  */
 export interface Batch<Message> {
   readonly hot: Uint8Array<ArrayBuffer>
@@ -20,9 +21,9 @@ const SYNC = 1
 const UPDATES = 2
 const SETTLED = 3
 
-/** Longer bytes travel in a buffer of their own, which is moved instead of copied. */
+/** Longer byte arrays get a buffer of their own, which is transferred instead of copied. */
 const APART_BYTES = 64 * 1024
-/** From here on moving the byte string costs less than copying it. */
+/** From this size, transferring the byte string costs less than copying it. */
 const MOVE_BYTES = 16 * 1024
 
 class HotWriter {
@@ -53,7 +54,7 @@ class HotWriter {
   }
 }
 
-/** Payloads on their way to a worker; the originals stay usable, as kept frames must. */
+/** Packs messages for a worker. Payloads are copied, so the originals stay usable: kept frames are sent more than once. */
 export function packToWorker(messages: readonly ToWorker[]): PackedBatch<ToWorker> {
   const writer = new HotWriter()
   const rest: ToWorker[] = []
@@ -87,7 +88,7 @@ export function unpackToWorker({ hot, rest }: Batch<ToWorker>): readonly ToWorke
   return messages
 }
 
-/** Updates, acknowledgements and frames on their way to the main thread. */
+/** Packs updates, acknowledgements and frames for the main thread. */
 export function packFromWorker(messages: readonly FromWorker[]): PackedBatch<FromWorker> {
   const writer = new HotWriter()
   const rest: FromWorker[] = []
@@ -161,7 +162,10 @@ function withOwnBytes(message: FromWorker, transfer: ArrayBuffer[]): FromWorker 
   }
 }
 
-/** A copy in a buffer of its own: a view would take the whole buffer it was cut from along. `slice` of a Buffer is such a view. */
+/**
+ * Copies the bytes into a buffer of their own. Transferring a view would transfer the whole buffer behind it, and `slice` of a Buffer
+ * returns such a view.
+ */
 function apart(bytes: Uint8Array, transfer: ArrayBuffer[]): Uint8Array {
   const own = new Uint8Array(bytes)
   if (own.length >= MOVE_BYTES) transfer.push(own.buffer)

@@ -3,8 +3,8 @@ import type { DocumentRef } from '../../documents/document-store.port.ts'
 const KEPT_MS = 10 * 60_000
 
 /**
- * Which documents ended a worker lately: the document itself, after a second end within ten minutes its whole workspace, is kept in a worker of
- * its own for ten minutes, so that a repeat hurts nobody else. [C6]
+ * Remembers which documents recently ended a worker. Such a document is kept in a separate worker for ten minutes, so that a repetition
+ * affects no others; after a second time within ten minutes its whole workspace is. [C6]
  */
 export class Quarantine {
   private readonly documents = new Map<string, number[]>()
@@ -33,14 +33,14 @@ export class Quarantine {
 }
 
 const HEAVY_BYTES = 8 * 1024 * 1024
-/** Forgotten documents are found heavy again at their next load. */
+/** Maximum number of remembered documents. A forgotten one is recognised as heavy again at its next load. */
 const HEAVY_KEPT = 10_000
 
-/** Which documents are too large, or were too slow to load, to share a worker with small ones. [C8] */
+/** Remembers which documents are too large, or too slow to load, to share a worker with small ones. [C8] */
 export class HeavyDocuments {
   private readonly names = new Set<string>()
 
-  /** After a load, which alone knows the size of the live state. */
+  /** Called after a load, because only then the size of the live state is known. */
   note(ref: DocumentRef, heavy: boolean): void {
     this.names.delete(nameOf(ref))
     if (heavy) this.names.add(nameOf(ref))
@@ -50,7 +50,7 @@ export class HeavyDocuments {
     }
   }
 
-  /** `sizeBytes`: of the stored body. */
+  /** `sizeBytes` is the size of the stored body. */
   holds(ref: DocumentRef, sizeBytes: number): boolean {
     return sizeBytes > HEAVY_BYTES || this.names.has(nameOf(ref))
   }

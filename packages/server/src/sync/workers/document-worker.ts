@@ -34,33 +34,33 @@ export interface DocumentWorkerOptions {
   readonly log: Logger
   readonly watch?: Watch
   readonly rooms?: Partial<RoomOptions>
-  /** Processor time of this thread; a test may give its own. */
+  /** Processor time of this thread in ms; tests pass their own. */
   readonly processorMs?: () => number
-  /** Runs what is left of the turns after other events were handled; `setImmediate` when absent. */
+  /** Schedules the remaining turns after other events have been handled; `setImmediate` when absent. */
   readonly soon?: (work: () => void) => void
-  /** Workers that share the processors, this one included; 1 when absent. */
+  /** Number of workers that share the processors, including this one; 1 when absent. */
   readonly workers?: number
-  /** Gets the messages of one turn. */
+  /** Receives the messages of one turn. */
   readonly post: (messages: readonly FromWorker[]) => void
 }
 
 const REPORT_MS = 500
-/** How long a busy worker gathers what goes to the main thread. */
+/** Longest time for which a busy worker gathers messages to the main thread. */
 const POST_WIDEST_MS = 4
 const LOADS_AT_ONCE = 2
-/** Other workers are told of what a workspace used once it comes to this much. */
+/** A workspace's processor time is reported to the other workers once it reaches this much. */
 const TELL_SPENT_MS = 5
 
 /**
- * Hosts the rooms of one worker: hands messages to them, gathers what they emit and append during a turn, and reports twice a second. [C2]
- * Knows no thread: `compose-worker.ts` puts it into one, tests run it as it is.
+ * Hosts the rooms of one worker: passes messages to them, gathers what they emit and append during a turn, and sends statistics twice a
+ * second. [C2] Independent of threads: `compose-worker.ts` runs it in a worker thread, tests run it directly.
  */
 export class DocumentWorker {
   private readonly rooms = new Map<number, Room>()
   private readonly host: RoomHost
   private readonly given: DocumentWorkerOptions
   private outgoing: FromWorker[] = []
-  /** Something of it must not wait for the next beat. */
+  /** `outgoing` holds a message that must not wait for the next beat. */
   private due = false
   private depth = 0
   private readonly turns: TurnTaker
@@ -132,7 +132,10 @@ export class DocumentWorker {
     })
   }
 
-  /** Runs `work`, then what waited for the end of the turn; what came out leaves with what comes out in the next moment of a busy worker. */
+  /**
+   * Runs `work` and then waiting turns. At the end of the outermost turn, flushes appends and requests the sending of messages, which a
+   * busy worker delays to gather more.
+   */
   private turn(work: () => void): void {
     this.depth++
     try {
@@ -162,7 +165,7 @@ export class DocumentWorker {
     if (messages.length > 0) this.given.post(messages)
   }
 
-  /** Smaller amounts are added up here and sent together, since each message costs time itself. */
+  /** Smaller amounts are summed up and sent together, because every message costs time itself. */
   private tellSpent(): void {
     const spent = this.turns.takeSpent(TELL_SPENT_MS)
     if (spent.length > 0) this.outgoing.push({ kind: 'spent', workspaces: spent })
@@ -196,7 +199,7 @@ export class DocumentWorker {
     void room.open()
   }
 
-  /** Whether a room has a live document and not only bytes. */
+  /** Whether a room holds a Y.Doc and not only bytes. */
   isLive(room: number): boolean {
     return this.rooms.get(room)?.isLive ?? false
   }
@@ -232,7 +235,7 @@ export class DocumentWorker {
     this.host.emit({ kind: 'report', cacheBytes, oldestUnsavedMs, counters, appendSeconds })
   }
 
-  /** Forgets everything at once, storing nothing. */
+  /** Discards all rooms at once without storing anything. */
   abandon(): void {
     this.cancelReport()
     for (const room of Array.from(this.rooms.values())) room.close({ kind: 'evicted' })

@@ -17,7 +17,7 @@ import { stopwatch } from '../../kernel/testing/patience.ts'
 describe('the watchdog of a worker', () => {
   const running = { room: 3, connection: 4, join: 1, ordinal: 9, bytes: 100 }
 
-  /** Looks as a relay does: then it has the time of the thread measured, which `cpuMs` tells. */
+  /** Checks and then measures the thread's processor time, as the relay does. `cpuMs` is the measured value. */
   function watched() {
     const memory = watchedMemory()
     const [watch, dog] = [sharedWatch(memory), new Watchdog(memory)]
@@ -189,7 +189,7 @@ describe('worker threads', () => {
       count: 2,
       storagePort: () => storage.workerPort(),
       log: silentLogger,
-      // Nothing is cut: what takes too long at once has to be seen to by the watchdog.
+      // Cutting is off: a write that takes too long in one piece must be caught by the watchdog.
       options: { heapMiB: 256, rooms: { cutMs: Number.POSITIVE_INFINITY } },
     })
     workers.onMessage((worker, message) => got.push({ worker, message }))

@@ -15,22 +15,22 @@ import type { FromWorker, ToWorker } from '../worker-messages.ts'
 
 export interface DocumentWorkersOptions {
   readonly rooms?: Partial<RoomOptions>
-  /** Heap of one worker; beyond it the worker ends as a stuck one does. [C8] */
+  /** Heap limit of one worker in MiB. A worker that exceeds it ends and is replaced, like a stuck one. [C8] */
   readonly heapMiB?: number
   readonly clock?: Clock
   readonly timers?: Timers
 }
 
-/** What the entry of a worker thread is given. */
+/** Passed to the entry module of a worker thread. */
 export interface WorkerStart {
   readonly storage: MessagePort
   readonly memory: SharedArrayBuffer
   readonly rooms: Partial<RoomOptions>
-  /** How many workers share the processors. */
+  /** Number of workers that share the processors. */
   readonly workers: number
 }
 
-/** What a worker thread sends: messages of one turn, or a log line. */
+/** Sent by a worker thread: the messages of one turn, or a log line. */
 export type WorkerLine = {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly event: string
@@ -38,26 +38,26 @@ export type WorkerLine = {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** The document workers as the main thread sees them. [C2, C5, C6] */
+/** The document workers, as seen by the main thread. [C2, C5, C6] */
 export interface DocumentWorkers extends AsyncDisposable {
   readonly count: number
-  /** The worker that should take the next room; documents that ended workers before, and those that are heavy, are kept apart from all others. */
+  /** The worker that should take the next room. Documents that recently ended a worker, and heavy ones, have separate workers. */
   leastLoaded(ref?: DocumentRef, sizeBytes?: number): number
-  /** Sent with everything else of this turn, in order. Lost when the worker ends; `onEnded` says so. */
+  /** Sends a message in order, together with the others of this turn. It is lost when the worker ends, which `onEnded` reports. */
   post(worker: number, message: ToWorker): void
   onMessage(listener: (worker: number, message: FromWorker) => void): void
   /**
-   * The worker ran out of time or memory, or crashed; a new one has taken its number and everything posted before is lost. `running` is what it
-   * was at, `null` when nothing: what it ran cannot be in the log, as append follows apply. [C6]
+   * The worker ran out of time or memory, or crashed. A new worker has its number, and everything posted before is lost. `running` is the
+   * operation it was executing, `null` when none. That operation's update is not in the log, because an append follows the apply. [C6]
    */
   onEnded(listener: (worker: number, running: Running | null) => void): void
 }
 
-/** A stuck worker holds its other documents up for this much longer than an operation may take. */
+/** Interval of the watchdog's checks. A stuck worker blocks its other documents for up to this much longer than an operation may take. */
 const LOOK_MS = 50
-/** What counts as lately halves in a quarter of a second. */
+/** Factor per check by which the count of recent messages decays: half in a quarter of a second. */
 const BUSY_KEPT = 0.5 ** (LOOK_MS / 250)
-/** How long a busy relay gathers what goes to the workers. */
+/** Longest time for which a busy relay gathers messages to the workers. */
 const POST_WIDEST_MS = 12
 const HEAP_MIB = 1024
 const DRAIN_MS = 10_000
@@ -68,10 +68,10 @@ const ENTRY = new URL('../../compose-worker.ts', import.meta.url)
 interface Slot {
   thread: Worker | null
   watchdog: Watchdog
-  /** It was stuck and is being ended. */
+  /** The worker was stuck and is being terminated. */
   ending: boolean
   queue: ToWorker[]
-  /** Rooms it holds, and messages lately. */
+  /** Rooms of this worker; `busy` is a decaying count of recent messages. */
   rooms: Set<number>
   busy: number
   startedMs: number
@@ -80,8 +80,8 @@ interface Slot {
 }
 
 /**
- * Starts `count` workers, and when they are needed two more: for documents that ended a worker lately, and for heavy ones. A worker that is stuck
- * or ends is replaced at once, later and later when it cannot even start.
+ * Starts `count` workers. Two more start when needed: one for documents that recently ended a worker, and one for heavy documents. A worker
+ * that is stuck or ends is replaced at once; if it fails right after its start, the delay before the next start grows.
  */
 export function openDocumentWorkers(given: {
   readonly count: number
@@ -100,9 +100,9 @@ class Workers implements DocumentWorkers {
   private readonly quarantine = new Quarantine(() => this.clock.monotonicMs())
   private readonly heavy = new HeavyDocuments()
   private readonly documents = new Map<number, DocumentRef>()
-  /** What workspaces used of all workers, for a worker that starts. */
+  /** Processor time that workspaces used in all workers; given to a worker that starts. */
   private readonly spent = new Turns<never>()
-  /** Jobs that may end a room. */
+  /** Jobs that may close their room, by job number. */
   private readonly leaving = new Map<number, number>()
   private readonly messageListeners: ((worker: number, message: FromWorker) => void)[] = []
   private readonly endListeners: ((worker: number, running: Running | null) => void)[] = []
@@ -121,7 +121,7 @@ class Workers implements DocumentWorkers {
     this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock: this.clock, timers: this.timers, run: () => this.flushAll() })
     for (let worker = 0; worker <= this.heavyWorker; worker++) {
       this.slots.push(emptySlot())
-      // The others start when a document is first sent to them.
+      // The other two start when a document is first sent to them.
       if (worker < given.count) this.start(worker)
     }
     this.cancelLook = this.lookLater()
@@ -208,7 +208,7 @@ class Workers implements DocumentWorkers {
     for (const listener of this.endListeners) listener(worker, running)
   }
 
-  /** Takes the number after that of the quarantine. */
+  /** The worker number after the one for quarantine. */
   private get heavyWorker(): number {
     return this.count + 1
   }
@@ -235,7 +235,7 @@ class Workers implements DocumentWorkers {
     this.posted++
     if (this.flushing) return
     this.flushing = true
-    // After everything that the sockets brought in this round of the event loop.
+    // Runs after all socket input of this round of the event loop.
     setImmediate(() => {
       this.flushing = false
       this.posts.request(this.posted)
@@ -256,7 +256,7 @@ class Workers implements DocumentWorkers {
     }
   }
 
-  /** Keeps count of the rooms a worker holds. */
+  /** Updates what is known of a worker's rooms. */
   private heard(slot: Slot, message: FromWorker): void {
     switch (message.kind) {
       case 'opened':
@@ -284,7 +284,7 @@ class Workers implements DocumentWorkers {
     }
   }
 
-  /** What a workspace uses of one worker counts in all of them. [G9] */
+  /** Reports processor time that a workspace used in one worker to all other workers. [G9] */
   private tellSpent(from: Slot, workspaces: readonly (readonly [string, number])[]): void {
     const nowMs = this.clock.monotonicMs()
     this.spent.spentElsewhere(workspaces, nowMs)
@@ -319,7 +319,7 @@ class Workers implements DocumentWorkers {
     this.endListeners.push(listener)
   }
 
-  /** Lets every worker materialise and compact what it holds, then ends it. */
+  /** Lets every worker materialise and compact its rooms, then terminates it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.slots.map((slot, worker) => this.drain(slot, worker)))
     this.closed = true

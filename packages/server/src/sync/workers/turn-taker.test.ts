@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { TurnTaker } from './turn-taker.ts'
 
-/** One thread whose clock moves only by the work that its turns do and by the rests that it waits for. */
+/** A simulated thread. Its clock advances only by the work of its turns and by waiting. */
 class Thread {
   nowMs = 0
-  /** What happened, in order: the workspace of each turn, `flush`, and `rest` for a wait of the whole thread. */
+  /** The events in order: the workspace of each turn, `flush`, and `rest` when the whole thread waits. */
   readonly seen: string[] = []
   restedMs = 0
   readonly taker: TurnTaker
@@ -30,7 +30,7 @@ class Thread {
     })
   }
 
-  /** What a message does: its own work, and then turns. */
+  /** Runs a message's own work and then turns. */
   turn(work: () => void): void {
     this.depth++
     work()
@@ -38,7 +38,7 @@ class Thread {
     this.depth--
   }
 
-  /** Has `workspaceId` ask for a turn that takes `tookMs`, and again for the next one until `times` are done. */
+  /** Makes `workspaceId` ask for `times` turns of `tookMs` each, one after another. */
   ask(workspaceId: string, tookMs: number, times = 1): void {
     const run = (): void => {
       this.seen.push(workspaceId)
@@ -48,7 +48,7 @@ class Thread {
     this.taker.ask({ workspaceId, connection: 1, estimateMs: tookMs, run })
   }
 
-  /** Goes on with what was put off; false when nothing was. */
+  /** Runs deferred work; false when there is none. */
   next(): boolean {
     const work = this.soon.shift()
     if (work !== undefined) {
@@ -69,7 +69,7 @@ class Thread {
   }
 }
 
-/** Owes nearly nothing, but has worked lately. */
+/** Lets a workspace work a little, so that it owes almost nothing but counts as active. */
 function letQuietWork({ taker }: Thread): void {
   taker.charge('quiet', 1, 1)
 }

@@ -3,50 +3,51 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { RoomTurn, RoomTurns } from '../room/room-host.ts'
 import { Turns } from '../turns.ts'
 
-/** How long turns are taken before messages and timers are looked at again. */
+/** How long turns run before messages and timers are handled again. */
 const SLICE_MS = 8
-/** The same for workspaces in debt, while others work: so long others wait for them. */
+/** The same for workspaces in debt while others work. The others wait for at most this long. */
 const DEBTOR_SLICE_MS = 4
-/** A workspace that owes more is in debt. */
+/** A workspace is in debt when it owes more than this. */
 const DEBTOR_MS = 100
-/** What one processor that always works makes a workspace owe: 1 s / ln 2. */
+/** What a workspace owes that keeps one processor busy all the time: 1 s / ln 2. */
 const ALWAYS_BUSY_MS = 1_443
-/** The share of all document workers from which on a workspace pauses while others work. */
+/** A workspace that uses more than this share of all document workers pauses while others work. */
 const RESTS_FROM_SHARE = 0.25
 const LONGEST_REST = 3
 
 export interface TurnTakerOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** Processor time of this thread. */
+  /** Processor time of this thread in ms. */
   readonly processorMs: () => number
-  /** Document workers that share the processors with this one, itself included. */
+  /** Number of document workers that share the processors, including this one. */
   readonly workers: number
   /** Runs `work` after other events were handled. */
   readonly soon: (work: () => void) => void
-  /** No turn is under way, nor anything else of which turns are taken at its end. */
+  /** Whether no turn is in progress, nor other work that runs waiting turns at its end. */
   readonly isBetween: () => boolean
-  /** Takes turns again, and sends away what comes of them. */
+  /** Runs more turns and sends their results. */
   readonly again: () => void
-  /** Sends away what turns brought so far. */
+  /** Sends the results of the turns so far. */
   readonly flush: () => void
 }
 
 /**
- * Takes the turns of one document worker, a moment at a time. While others work, a workspace in debt gets short slices, each after other events
- * were handled; and one that uses more than a quarter of all workers rests in between, at least as long as it worked. So whoever uses little
- * finds the worker free most of the time, and the processors have room for the threads that store and send. [WS-12, G9]
+ * Runs the turns of one document worker for a short time each. While other workspaces work, one in debt gets short slices, and other events
+ * are handled between them. A workspace that uses more than a quarter of all workers also rests between slices, for at least as long as it
+ * worked. So the worker is free most of the time for those who use little, and the processors have time for the threads that store and
+ * send. [WS-12, G9]
  */
 export class TurnTaker implements RoomTurns {
   private readonly turns = new Turns<RoomTurn>()
   private readonly given: TurnTakerOptions
   private readonly restsFromMs: number
-  /** Rooms in which turns were taken. */
+  /** Rooms that had a turn in this round. */
   private readonly turning = new Set<{ turnsEnded(): void }>()
-  /** A turn is being taken: it is charged as a whole. */
+  /** A turn is in progress: its whole time is charged when it ends. */
   private inTurn = false
   private isMoreDue = false
-  /** Workspaces in debt may have a slice now. */
+  /** Whether workspaces in debt may have a slice now. */
   private isDebtorsTime = false
   private restUntilMs = Number.NEGATIVE_INFINITY
   private isResting = false
@@ -86,12 +87,12 @@ export class TurnTaker implements RoomTurns {
     this.turns.sweep(this.given.clock.monotonicMs())
   }
 
-  /** Calls `turnsEnded` when the turns that are taken now are over. */
+  /** Calls `turnsEnded` after the current round of turns. */
   afterTurns(room: { turnsEnded(): void }): void {
     this.turning.add(room)
   }
 
-  /** Takes turns for a moment; those that are left wait until other events were handled, so that none of them waits long. */
+  /** Runs turns for `SLICE_MS`. Remaining turns wait until other events have been handled. */
   take(): void {
     const startedMs = this.given.clock.monotonicMs()
     this.takeUntil(startedMs + SLICE_MS, startedMs)
@@ -105,7 +106,7 @@ export class TurnTaker implements RoomTurns {
     for (let nowMs = startedMs; nowMs < untilMs; nowMs = clock.monotonicMs()) {
       const owesMs = this.turns.nextOwesMs(nowMs)
       if (owesMs === null) return
-      // Everybody who waits owes at least as much.
+      // The workspace that owes least comes first, so all waiting workspaces are in debt.
       if (this.isDebtor(owesMs, nowMs)) return this.debtorsSlice(nowMs, owesMs)
       this.takeOne(nowMs, untilMs)
     }
@@ -113,7 +114,7 @@ export class TurnTaker implements RoomTurns {
 
   private debtorsSlice(startedMs: number, owesMs: number): void {
     if (!this.isDebtorsTime || startedMs < this.restUntilMs) return
-    // What others wait for leaves first.
+    // Send what others are waiting for first.
     this.endTurns()
     this.given.flush()
     const { clock } = this.given
@@ -126,7 +127,7 @@ export class TurnTaker implements RoomTurns {
     this.restUntilMs = clock.monotonicMs() + workedMs * Math.min(LONGEST_REST, owesMs / this.restsFromMs)
   }
 
-  /** Answers what time it is afterwards. */
+  /** Runs one turn. Returns the time afterwards. */
   private takeOne(nowMs: number, untilMs: number): number {
     const { clock, processorMs } = this.given
     const turn = this.turns.take(nowMs)
@@ -149,7 +150,7 @@ export class TurnTaker implements RoomTurns {
     this.turning.clear()
   }
 
-  /** Has the turns that are left taken later. */
+  /** Schedules the remaining turns. */
   takeMoreLater(): void {
     const { clock, timers, soon } = this.given
     const nowMs = clock.monotonicMs()

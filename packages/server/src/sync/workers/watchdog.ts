@@ -1,12 +1,12 @@
 import { hadItsTime, SpentTime } from '../../kernel/processor-time.ts'
 import type { Watch } from '../room/room-host.ts'
 
-/** What a worker says it is running. */
+/** The operation that a worker reports as running. */
 export interface Running {
   readonly room: number
   readonly connection: number
   readonly join: number
-  /** 0: not a write-bearing message. */
+  /** 0: the message was not write-bearing. */
   readonly ordinal: number
   readonly bytes: number
 }
@@ -20,7 +20,7 @@ export function watchedMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(BYTES)
 }
 
-/** The worker's side: an odd number while something runs, raised at every begin and end. [C5] */
+/** The worker's side. The counter is odd while something runs; it is incremented at every begin and end. [C5] */
 export function sharedWatch(memory: SharedArrayBuffer): Watch {
   const turn = new Int32Array(memory, 0, 1)
   const what = new Float64Array(memory, 8)
@@ -41,7 +41,9 @@ export function sharedWatch(memory: SharedArrayBuffer): Watch {
   }
 }
 
-/** The main thread's side. Looked at again and again, it knows to within that interval how long an operation has been running. */
+/**
+ * The main thread's side. It is checked at regular intervals, so it knows how long an operation has been running to within one interval.
+ */
 export class Watchdog {
   private readonly turn: Int32Array
   private readonly what: Float64Array
@@ -54,7 +56,7 @@ export class Watchdog {
     this.what = new Float64Array(memory, 8)
   }
 
-  /** What runs now, `null` when nothing does. */
+  /** The running operation; `null` when there is none. */
   running(): Running | null {
     if (Atomics.load(this.turn, 0) % 2 === 0) return null
     const [room, connection, join, ordinal, bytes] = this.what as unknown as [number, number, number, number, number]
@@ -62,8 +64,8 @@ export class Watchdog {
   }
 
   /**
-   * What has run beyond its time: 2 s, and 1 s more per MiB of a larger message or document. An operation that had too little processor time, as
-   * on an overloaded machine, is waited for. [C5]
+   * The operation that has run too long: more than 2 s plus 1 s per MiB of a message or document above 1 MiB. An operation that got too
+   * little processor time, as on an overloaded machine, gets more elapsed time. [C5]
    */
   overdue(nowMs: number): Running | null {
     const now = Atomics.load(this.turn, 0)
@@ -79,7 +81,7 @@ export class Watchdog {
     return hadItsTime(allowedMs, { waitedMs: nowMs - this.sinceMs, usedMs: this.spent.usedMs }) ? running : null
   }
 
-  /** Has the processor time measured for the next look; nothing is asked of a thread that runs nothing. */
+  /** Measures the processor time for the next check. An idle thread is not asked. */
   async measure(threadCpuMs: () => Promise<number | null>): Promise<void> {
     if (this.seen % 2 !== 0) await this.spent.measure(threadCpuMs)
   }
