@@ -16,7 +16,7 @@ import type { Database, Fault } from './engine.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { temporaryStore } from './testing/store-under-test.ts'
 import { openLongBodies } from './long-bodies.ts'
-import { DEFAULT_RECOVERY_RING } from './recovery.ts'
+import { DEFAULT_RECOVERY_RING } from './recovery-ring.ts'
 import type { Capturing } from './recovery-capture.ts'
 import { appendTo, sqlUpdates } from './updates.ts'
 

@@ -1,31 +1,10 @@
-import type { DocumentHead } from '../../documents/document-store.port.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { type HeadRow, headOf, selectHeads } from './document-rows.ts'
+import { type CheckedHead, type HeadLists, STAMP } from './head-stamps.ts'
 import type { GiveLineages } from './lineage-reading.ts'
 import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
-
-/** A head, the checksum of its row, and about how many bytes it takes in memory. */
-export interface CheckedHead {
-  readonly crc32: number
-  readonly bytes: number
-  readonly head: DocumentHead
-}
-
-/** Reads the list of a workspace in two steps, so that a reader who remembers heads need not read them again. */
-export interface HeadLists {
-  /** Returns `STAMP` numbers for each document of the workspace, in list order, as the bytes of a Float64Array. */
-  stamps(workspaceId: string): Promise<Uint8Array>
-  /** Returns heads in no order. A damaged document does not make the list fail: it is left out and logged. [LIFE-5] */
-  heads(keys: readonly number[]): Promise<readonly CheckedHead[]>
-}
-
-/**
- * The numbers of a stamp. Heads with equal first three numbers differ at most in the other three. NaN when the log has
- * no head.
- */
-export const STAMP = ['key', 'version', 'crc32', 'last_seq', 'covered_seq', 'body_ahead'] as const
 
 /** Bytes of a head without a long body or share list. */
 export const FIXED_BYTES = 500

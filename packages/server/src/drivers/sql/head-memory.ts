@@ -1,5 +1,5 @@
 import type { DocumentHead, DocumentStore } from '../../documents/document-store.port.ts'
-import { type CheckedHead, type HeadLists, STAMP } from './head-lists.ts'
+import { type CheckedHead, type HeadLists, STAMP } from './head-stamps.ts'
 
 type Heads = ReadonlyMap<number, CheckedHead>
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../kernel/log.ts'
 import type { CaptureReason, PointHead } from '../../recovery/recovery-store.port.ts'
 import type { Engine } from './engine.ts'
 import { LONG_BYTES, type LongBodies, type LongBody, storedContent } from './long-bodies.ts'
-import type { RecoveryRing } from './recovery.ts'
+import type { RecoveryRing } from './recovery-ring.ts'
 import { digestAllPoints, dropOldPoints, hasSameBeside, pointChecksum, pointFacts, pointHead } from './recovery-points.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 

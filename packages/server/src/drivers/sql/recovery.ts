@@ -21,14 +21,6 @@ import { digestAllPoints, isIntact, movedTo, pointHead, readPointFacts } from '.
 import type { Connection, Writer } from './tables.ts'
 import { keepAside } from './updates.ts'
 
-/** How many points a document keeps, and how old the newest must be before a write keeps the body it replaces. [LIFE-19, LIFE-21] */
-export interface RecoveryRing {
-  readonly points: number
-  readonly intervalMs: number
-}
-
-export const DEFAULT_RECOVERY_RING: RecoveryRing = { points: 20, intervalMs: 600_000 }
-
 export function sqlRecovery({ reader }: Database, queue: CommitQueue, log: Logger, capturing: Capturing): RecoveryStore {
   const reading = readingWith(log)
   const look = async (key: number) => {

@@ -6,7 +6,7 @@ import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
 import type { CommitStats } from './commit-queue.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { StoreTotals } from './store-totals.ts'
-import type { HeadLists } from './head-lists.ts'
+import type { HeadLists } from './head-stamps.ts'
 import type { Stores } from './stores.ts'
 
 /** The ports as they cross a MessagePort: a port name, a verb of it, its arguments. */
