@@ -131,7 +131,7 @@ async function leaving(): Promise<void> {
   })
 }
 
-it('[OPS-7] [OPS-6] who did what to which document is in the log, once each, and no share token is', async () => {
+it('[OPS-7] [OPS-6] every change of a document is in the log once with its actor, and no share token is', async () => {
   const token = await sharing()
   await recovering()
   await leaving()

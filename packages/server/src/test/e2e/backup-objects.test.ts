@@ -17,7 +17,7 @@ const envOf = ({ url, credentials }: S3UnderTest) => ({
   RELAY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 })
 
-it('[OPS-9] [OPS-10] [OPS-11] blobs of an object store come with --blobs, are verified, and go to a disk or another object store', async () => {
+it('[OPS-9] [OPS-10] [OPS-11] a backup with --blobs contains the blobs of an object store, is verified, and restores to a disk or another object store', async () => {
   await using s3 = await startS3()
   const env = envOf(s3)
   await using relay = await startRelayUnderTest({ env })

@@ -42,7 +42,7 @@ async function blobStatus(relay: RelayUnderTest, hash: string): Promise<[number,
 
 const stores = await storesUnderTest()
 
-describe.each(stores)('a backup beside a relay that is written to, on $name', ({ name, env, remove }) => {
+describe.each(stores)('a backup beside a relay under writes, on $name', ({ name, env, remove }) => {
   afterAll(remove)
 
   it('[OPS-9] [OPS-10] [OPS-11] a backup holds everything acknowledged before it began, and restores it unchanged', {

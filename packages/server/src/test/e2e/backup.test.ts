@@ -23,7 +23,7 @@ function newFolder(name: string): string {
   return path
 }
 
-describe('a restored store', () => {
+describe('backup, restore and migrate', () => {
   let relay: RelayUnderTest
   const backup = join(folder, 'source')
 
@@ -59,7 +59,7 @@ describe('a restored store', () => {
     return err.trim().split('\n').at(-1) ?? ''
   }
 
-  it('[OPS-9] is made of files that only their owner can read, with a hash of each', () => {
+  it('[OPS-9] a backup consists of files that only their owner can read, with a hash of each', () => {
     const { files, rows, store } = manifestOf(backup)
     expect(statSync(backup).mode & 0o777).toBe(0o700)
     for (const { path, sha256, bytes } of files) {
@@ -70,7 +70,7 @@ describe('a restored store', () => {
     expect(store.tables.find(({ name }) => name === 'documents')?.identity).toEqual({ column: 'key', last: 3 })
   })
 
-  it('[OPS-10] merges with what a client of before it holds, and never gives a key twice', async () => {
+  it('[OPS-10] a client from before the restore merges with the restored documents, and no row key is used twice', async () => {
     const dataDir = newFolder('lineage')
     expect((await relayCommandHere(dataDir, ['restore', backup])).code).toBe(0)
     await using second = await startRelayUnderTest({ dataDir })
@@ -89,7 +89,7 @@ describe('a restored store', () => {
     client.destroy()
   })
 
-  it('[OPS-10] moves from SQLite to PostgreSQL and back without a changed row', {
+  it('[OPS-10] a backup moves a store from SQLite to PostgreSQL and back without a changed row', {
     timeout: patience(60_000),
   }, async (context) => {
     const server = await openPostgresUnderTest()
@@ -123,7 +123,7 @@ describe('a restored store', () => {
     expect(damaged.out.match(/its body does not have its checksum/g)).toHaveLength(3)
   })
 
-  it('[OPS-10] a damaged, unfinished or newer backup is refused before anything is written', async () => {
+  it('[OPS-10] restore refuses a damaged, unfinished or newer backup before it writes anything', async () => {
     const flip = (file: string) => (path: string) => {
       const bytes = readFileSync(join(path, file))
       bytes[Math.floor(bytes.length / 2)] = (bytes[Math.floor(bytes.length / 2)] ?? 0) ^ 1
@@ -148,7 +148,7 @@ describe('a restored store', () => {
     )
   })
 
-  it('[OPS-9] a folder with something in it is refused and left alone', async () => {
+  it('[OPS-9] backup refuses a folder that is not empty and leaves it unchanged', async () => {
     const path = newFolder('not-empty')
     writeFileSync(join(path, 'mine'), 'mine')
     const done = await relayCommandHere(relay.dataDir, ['backup', path])
@@ -156,7 +156,7 @@ describe('a restored store', () => {
     expect(done.err).toContain('is not empty')
   })
 
-  it('[OPS-10] a store with something in it is refused and left alone, running or not', async () => {
+  it('[OPS-10] restore refuses a store that is not empty and leaves it unchanged, whether its relay runs or not', async () => {
     const before = readFileSync(join(relay.dataDir, 'relay.db'))
     expect((await relayCommandHere(relay.dataDir, ['restore', backup])).err).toContain('the database is not empty')
     expect(readFileSync(join(relay.dataDir, 'relay.db')).equals(before)).toBe(true)
@@ -169,7 +169,7 @@ describe('a restored store', () => {
     expect((await relayCommandHere(dataDir, ['restore', backup])).err).toContain('the blob store is not empty')
   })
 
-  it('[OPS-10] an interrupted restore leaves a store on which no relay starts, and is run again', async () => {
+  it('[OPS-10] after an interrupted restore no relay starts on the store, and the restore can be repeated', async () => {
     const dataDir = newFolder('interrupted')
     const db = new DatabaseSync(join(dataDir, 'relay.db'))
     db.exec(
@@ -183,7 +183,7 @@ describe('a restored store', () => {
     expect(await second.rest().getDocument('cold')).toMatchObject({ name: 'cold' })
   })
 
-  it('[OPS-9] blobs of an object store stay there unless they are asked for', async () => {
+  it('[OPS-9] a backup without --blobs leaves the blobs of an object store out', async () => {
     const env = {
       RELAY_BLOBS_URL: 's3://bucket?endpoint=http://127.0.0.1:1&region=none&path_style=true',
       RELAY_S3_ACCESS_KEY_ID: 'key',
@@ -196,7 +196,7 @@ describe('a restored store', () => {
     expect(restored).toMatchObject({ code: 0, err: expect.stringContaining('must still be in the object store') })
   })
 
-  it('[CFG-11] [LIFE-29] migrate lists what is pending, and backs the store up before it runs it', async () => {
+  it('[CFG-11] [LIFE-29] migrate lists the pending migrations, and makes a backup before it runs them', async () => {
     const dataDir = newFolder('older')
     const { engine, writer, close } = openSqlite(join(dataDir, 'relay.db'), { synchronous: 'FULL' }, silentLogger)
     await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), '0001-initial')

@@ -13,7 +13,7 @@ function call(relay: RelayUnderTest, method: string, bytes: Uint8Array<ArrayBuff
 const isHeld = async (relay: RelayUnderTest, bytes: Uint8Array<ArrayBuffer>) => (await call(relay, 'HEAD', bytes)).status === 200
 const bytesOf = (seed: number) => new Uint8Array(someBytes(900, seed))
 
-it('[BLOB-15] one that nobody references goes all the same, and one that an edit has just named does not', async () => {
+it('[BLOB-15] an unreferenced blob is deleted while documents are edited, a blob that an edit just referenced is kept', async () => {
   await using relay = await startRelayUnderTest({ env: { RELAY_BLOB_GC_GRACE_SECS: '2' } })
   const [unused, named] = [bytesOf(11), bytesOf(12)]
   for (const name of ['one', 'two']) await relay.rest(ann).putDocument(name, empty)
@@ -38,7 +38,7 @@ it('[BLOB-15] one that nobody references goes all the same, and one that an edit
   expect(await isHeld(relay, named)).toBe(true)
 })
 
-it('[LIFE-30] [BLOB-15] after a crash the edits of documents that nobody opens are stored, and hold up no release', async () => {
+it('[LIFE-30] [BLOB-15] after a crash the last edits of unopened documents are stored, and then unreferenced blobs are deleted', async () => {
   await using relay = await startRelayUnderTest({ env: { RELAY_BLOB_GC_GRACE_SECS: '1' } })
   const bytes = bytesOf(13)
   await relay.rest(ann).putDocument('left', empty)

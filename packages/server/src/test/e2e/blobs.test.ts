@@ -48,7 +48,7 @@ describe('the life of a blob', () => {
   })
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
-  it('[BLOB-3] [BLOB-15] it outlives a crash while a document shows it, and goes with its bytes after the document', async () => {
+  it('[BLOB-3] [BLOB-15] a blob survives a crash while a document references it, and its bytes go after the document is deleted', async () => {
     const bytes = someBytes(500_000, 1)
     const hash = hashOf(bytes)
     expect((await post(relay, bytes)).status).toBe(204)
@@ -63,13 +63,13 @@ describe('the life of a blob', () => {
     expect([(await get(relay, hash)).status, await blobBytes(relay)]).toEqual([404, 0])
   })
 
-  it('[OPS-2] readiness looks at the blobs', async () => {
+  it('[OPS-2] /readyz checks the blob storage', async () => {
     const { checks } = (await (await relay.fetch('/readyz')).json()) as { checks: Record<string, unknown> }
     expect(checks['blobs']).toEqual({ ok: true })
   })
 })
 
-it('[BLOB-2] [BLOB-6] with private blobs a reference in live content counts at once', async () => {
+it('[BLOB-2] [BLOB-6] with private blobs a reference in live content grants access at once', async () => {
   await using relay = await startRelayUnderTest({ env: { RELAY_ENFORCE_PRIVATE_BLOBS: 'true' } })
   const bytes = someBytes(1_000, 2)
   const hash = hashOf(bytes)
@@ -88,7 +88,7 @@ it('[BLOB-2] [BLOB-6] with private blobs a reference in live content counts at o
   expect((await get(relay, hash, member('eve'))).status).toBe(404)
 })
 
-describe('[R-5] [BLOB-14] [Q2] a crash during 100 uploads against a quota that admits half', () => {
+describe('[R-5] [BLOB-14] [Q2] a crash during 100 uploads against a quota for 50', () => {
   const SIZE = 100_000
   const QUOTA = 50 * SIZE
   const limited: TokenOptions = { sub: 'ann', wsp: [{ id: 'default', role: 'member', quota_bytes: QUOTA }] }
@@ -109,7 +109,7 @@ describe('[R-5] [BLOB-14] [Q2] a crash during 100 uploads against a quota that a
     })
   }
 
-  it('never a byte too many, nothing acknowledged is lost, no room leaks and no bytes are left over', async () => {
+  it('used bytes never exceed the quota, acknowledged blobs survive the crash, and no reserved or stored bytes are left over', async () => {
     await using relay = await startRelayUnderTest({ env: { RELAY_MAX_CONCURRENT_BLOB_UPLOADS: '200' } })
     const blobs = Array.from({ length: 100 }, (_, i) => someBytes(SIZE, 1_000 + i))
     const statuses = new Map<string, number>()

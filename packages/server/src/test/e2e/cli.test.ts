@@ -57,7 +57,7 @@ const file = (name: string, text: string, mode = 0o600): void => writeFileSync(j
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
 describe('a fresh installation', () => {
-  it('[CFG-11] init, set the issuer, check, print', async () => {
+  it('[CFG-11] after `relay init` and setting the issuer, check and print succeed', async () => {
     expect(await relay('init', {})).toMatchObject({ code: 0, err: '' })
     const path = join(cwd, 'relay.toml')
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -81,7 +81,7 @@ describe('a fresh installation', () => {
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
-  it('[CFG-3] command line before environment before file before default', async () => {
+  it('[CFG-3] a value comes from the command line before environment, file and default', async () => {
     file('relay.toml', '[server]\nport = 1001\nhost = "10.0.0.1"\nregion = "file"\nauth_timeout_secs = 3\n')
     const env = { ...AUTH, RELAY_PORT: '1002', RELAY_HOST: '', RELAY_AUTH_TIMEOUT_SECS: '4' }
     const { out } = await relay('config print', env)
@@ -97,7 +97,7 @@ describe('a fresh installation', () => {
     ])
   })
 
-  it('[CFG-3] a missing default file is a warning, a missing named one an error', async () => {
+  it('[CFG-3] a missing default configuration file is a warning, a missing named one an error', async () => {
     const checked = await relay('config check')
     expect([checked.code, checked.out]).toEqual([0, 'configuration ok\n'])
     expect(checked.err).toMatch(/^warning: relay\.toml: not found/)
@@ -109,8 +109,8 @@ describe('a fresh installation', () => {
   })
 })
 
-describe('problems', () => {
-  it('[CFG-5] [CFG-6] all at once, one line each, source, key, value and what is allowed; nothing is bound or written', async () => {
+describe('problems of a configuration', () => {
+  it('[CFG-5] [CFG-6] all problems are reported at once, one line each with source, key, value and allowed values, and nothing is bound or written', async () => {
     file(
       'relay.toml',
       `[server]\nprot = 1\nport = "many"\n[auth]\nissuer = "x"\naudience = ""\n[tenancy]\nmode = "shared"\nworkspace_id = "w"\n[tenancy.limits]\nmax_blob_bytes = 0\n[serve]\nx = 1\n`,
@@ -146,7 +146,7 @@ describe('problems', () => {
     expect(readdirSync(cwd)).toEqual(['relay.toml'])
   })
 
-  it('[CFG-12] usage errors are 2 with one line on stderr', { timeout: patience(40_000) }, async () => {
+  it('[CFG-12] a usage error exits with 2 and one line on stderr', { timeout: patience(40_000) }, async () => {
     for (const args of [
       'config',
       'frobnicate',
@@ -165,8 +165,8 @@ describe('problems', () => {
   })
 })
 
-describe('secrets', () => {
-  it('[CFG-4] are read from files, never shown, and never given twice', async () => {
+describe('secrets in a configuration', () => {
+  it('[CFG-4] secrets are read from files, never printed, and refused when given twice', async () => {
     file('secret', `${SECRET}\n`)
     file('url', `postgres://user:${SECRET}@127.0.0.1:1/db`)
     const files = { RELAY_REVOCATION_BEARER_FILE: 'secret', RELAY_STORAGE_URL_FILE: 'url', RELAY_CLUSTER_SINGLE_NODE: 'true' }
@@ -187,7 +187,7 @@ describe('secrets', () => {
     expect(JSON.stringify([printed, both, wrong, short])).not.toContain(SECRET.slice(0, 15))
   })
 
-  it('[CFG-7] what is allowed but probably not meant is a warning', async () => {
+  it('[CFG-7] allowed but probably unintended settings are reported as warnings', async () => {
     file(
       'relay.toml',
       `[auth]\nrevocation_push_bearer = "${SECRET}"\n[server]\ncors_origins = []\n[compat]\neditor_client = true\n`,
@@ -199,7 +199,7 @@ describe('secrets', () => {
   })
 })
 
-describe('serve', () => {
+describe('relay serve', () => {
   const env = {
     ...AUTH,
     RELAY_HOST: '127.0.0.1',
@@ -211,7 +211,7 @@ describe('serve', () => {
   }
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '[CFG-12] [CFG-13] [MCP-19] [LIFE-28] prints its listeners alone on stdout, logs JSON alone, and ends with 0 at %s',
+    '[CFG-12] [CFG-13] [MCP-19] [LIFE-28] serve prints only its listeners on stdout, logs only JSON, and exits with 0 at %s',
     async (signal) => {
       await using issuer = await startTestIssuer()
       const { code, out, err } = await relay(
@@ -238,7 +238,7 @@ describe('serve', () => {
     30_000,
   )
 
-  it('[OPS-3] local metrics are on a loopback listener that has nothing else, and not on the main one', async () => {
+  it('[OPS-3] local metrics are served on their own loopback listener and not on the main one', async () => {
     await using issuer = await startTestIssuer()
     const answers: unknown[] = []
     await relay(
@@ -259,7 +259,7 @@ describe('serve', () => {
     expect(answers).toEqual([200, 404, 404, 404, 200, '127.0.0.1'])
   })
 
-  it('[AUTH-12] [LIFE-28] a signal while it still waits for keys ends it with 0, with nothing bound', async () => {
+  it('[AUTH-12] [LIFE-28] a signal while serve still waits for keys exits with 0, with nothing bound', async () => {
     const silent = createServer(() => {})
     await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/jwks`
@@ -272,7 +272,7 @@ describe('serve', () => {
     silent.close()
   })
 
-  it('[OPS-13] the log says what has started where, and that it stops and has stopped', async () => {
+  it('[OPS-13] the log says which program started where, and that it stops and has stopped', async () => {
     await using issuer = await startTestIssuer()
     const env = {
       RELAY_JWT_ISSUER: issuer.issuer,
@@ -298,7 +298,7 @@ describe('serve', () => {
   })
 
   it.each(['serve --data-dir /proc/relay-test', 'restore /proc/relay-test'])(
-    '[CFG-12] `relay %s` ends at once with 1, as the system takes no folder there',
+    '[CFG-12] relay %s` exits at once with 1 when its data folder cannot be created',
     async (args) => {
       const run = await relay(args, { ...AUTH, RELAY_PORT: '0', RELAY_METRICS_PORT: '0' })
       expect(run).toMatchObject({ code: 1, out: '' })
@@ -306,7 +306,7 @@ describe('serve', () => {
     },
   )
 
-  it('[CFG-12] `relay backup` into a folder that the system does not take ends at once with 1', async () => {
+  it('[CFG-12] relay backup` exits at once with 1 when its folder cannot be created', async () => {
     await using issuer = await startTestIssuer()
     const served = await relay('serve', { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl }, 'SIGTERM')
     expect(served.code).toBe(0)
@@ -317,7 +317,7 @@ describe('serve', () => {
     })
   })
 
-  it('[CFG-12] a port in use ends with exit code 1 and a message on stderr only', async () => {
+  it('[CFG-12] serve exits with 1 and a message on stderr only when its port is in use', async () => {
     await using issuer = await startTestIssuer()
     const taken = new URL(issuer.jwksUrl).port
     const { code, out, err } = await relay(`serve --port ${taken}`, { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl })

@@ -8,7 +8,7 @@ const env = { NODE_COMPILE_CACHE: '' }
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
 
-it('[OPS-12] keeps compiled code in a folder of the data directory that nobody else can read, and starts with damaged code', async () => {
+it('[OPS-12] the relay keeps compiled code in a private folder of the data directory, and starts when that code is damaged', async () => {
   await using relay = await startRelayUnderTest({ env })
   await relay.stop()
   await relay.restart()
@@ -24,7 +24,7 @@ it('[OPS-12] keeps compiled code in a folder of the data directory that nobody e
   await relay.stop()
 })
 
-it('[OPS-12] starts where compiled code cannot be kept', async () => {
+it('[OPS-12] the relay starts where compiled code cannot be kept', async () => {
   await using relay = await startRelayUnderTest({ env })
   await relay.stop()
   const folder = join(relay.dataDir, 'compiled-code')

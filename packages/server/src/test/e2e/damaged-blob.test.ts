@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-it('[BLOB-23] verify names damaged bytes and leaves them where they are', async () => {
+it('[BLOB-23] verify names a blob with damaged bytes and does not change them', async () => {
   const { code, out } = await relayCommandHere(relay.dataDir, ['verify'])
   expect(code).toBe(1)
   expect(out).toContain(`damage: blob ${hash}`)
@@ -37,14 +37,14 @@ const READS: readonly [string, RequestInit, Record<string, string>][] = [
   ['GET of a range that is not damaged', {}, { range: 'bytes=0-9' }],
   ['HEAD', { method: 'HEAD' }, {}],
 ]
-it.each(READS)('[BLOB-23] %s of damaged bytes is 502 and not to be cached', async (_, init, headers) => {
+it.each(READS)('[BLOB-23] %s of a damaged blob answers 502 and forbids caching', async (_, init, headers) => {
   const response = await get(init, headers)
   expect(response.status).toBe(502)
   expect(response.headers.get('cache-control') ?? '').not.toContain('immutable')
   if (init.method !== 'HEAD') expect(await response.json()).toMatchObject({ reason: 'damaged' })
 })
 
-it('[BLOB-23] [OPS-4] damage is logged and counted once, and the bytes are put aside', async () => {
+it('[BLOB-23] [OPS-4] a damaged blob is logged and counted once, and its bytes are moved aside', async () => {
   const text = await (await fetch(`${relay.baseUrl}/metrics`)).text()
   expect(text).toContain('relay_damaged_blobs_total 1')
   await logged(relay, '"blobs.damaged"')
@@ -52,14 +52,14 @@ it('[BLOB-23] [OPS-4] damage is logged and counted once, and the bytes are put a
   expect(readdirSync(join(relay.dataDir, 'blobs', hash.slice(0, 2)))).toEqual([`${hash.slice(2)}.damaged`])
 })
 
-it('[BLOB-23] a new upload heals the blob', async () => {
+it('[BLOB-23] uploading the bytes again repairs the blob', async () => {
   await relay.rest().uploadBlob(BYTES, 'image/png')
   const response = await get()
   expect(response.status).toBe(200)
   expect(new Uint8Array(await response.arrayBuffer())).toEqual(BYTES)
 })
 
-it('[BLOB-23] damage that came while the relay was stopped is found at the first read', async () => {
+it('[BLOB-23] damage made while the relay was stopped is found at the first read', async () => {
   await relay.stop()
   writeFileSync(path(), readFileSync(path()).subarray(0, 1_000))
   await relay.restart()

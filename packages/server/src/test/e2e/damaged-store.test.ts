@@ -55,7 +55,7 @@ const refusalOf = (call: Promise<unknown>) =>
 /** Another byte in the middle. */
 const FLIPPED = `cast(substr(bytes, 1, length(bytes) / 2) || x'5a' || substr(bytes, length(bytes) / 2 + 2) as blob)`
 
-describe('damage while the relay is stopped', () => {
+describe('a store damaged while the relay is stopped', () => {
   /** What an editor kept of the document `rebuilt` before its log was damaged. */
   let copy: { readonly update: Uint8Array; readonly lineage: string }
 
@@ -112,13 +112,13 @@ describe('damage while the relay is stopped', () => {
     return (await response.json()) as { recoveryPoints?: { id: string }[]; newDocId?: string }
   }
 
-  it('[LIFE-5] [D8] a bad snapshot is passed over for what it was made of', async () => {
+  it('[LIFE-5] [D8] a damaged snapshot is replaced by the earlier snapshot and the log records after it', async () => {
     expect(await shapesOverSocket('older')).toEqual(['live', 's1'])
     expect(await shapesOverRest('older')).toEqual(['live', 's1'])
     expect(setAside('older')).toEqual([])
   })
 
-  it('[YDOC-11] [LIFE-5] a log that cannot be read is rebuilt from a body that holds all of it, and its bytes are kept aside', async () => {
+  it('[YDOC-11] [LIFE-5] an unreadable log is rebuilt from a body that contains all of it, and its bytes are kept aside', async () => {
     const expected = ['live', 's1']
     expect(await shapesOverSocket('rebuilt')).toEqual(expected)
     expect(await shapesOverRest('rebuilt')).toEqual(expected)
@@ -131,7 +131,7 @@ describe('damage while the relay is stopped', () => {
     ['names its lineage', true, 'ERR_LINEAGE'],
     ['names no lineage', false, 'ERR_DELETED'],
   ])(
-    '[YDOC-11] [WS-62] a copy of before the rebuilding that %s is not merged beside the same content',
+    '[YDOC-11] [WS-62] after a rebuild a client copy from before it that %s is refused instead of doubling the content',
     async (_, named, refusal) => {
       const doc = new Y.Doc()
       Y.applyUpdate(doc, copy.update)
@@ -146,7 +146,7 @@ describe('damage while the relay is stopped', () => {
     },
   )
 
-  it('[YDOC-11] a snapshot that has its checksum and cannot be decoded is rebuilt as soon as that shows', async () => {
+  it('[YDOC-11] a snapshot with a valid checksum that cannot be decoded is rebuilt when that is noticed', async () => {
     expect(await shapesOverRest('undecodable')).toEqual(['live', 's1'])
     const body = await relay.rest().getDocument('undecodable')
     await until('a PUT to be taken', () =>
@@ -164,39 +164,42 @@ describe('damage while the relay is stopped', () => {
   it.each([
     ['behind', 'a record with other bytes'],
     ['gap', 'a record that is missing'],
-  ])('[YDOC-11] [LIFE-5] [WS-22] document %s: %s, which the body lacks, makes it unavailable and never empty', async (id) => {
-    const rowsOf = () =>
-      ['snapshots', 'updates', 'bodies'].map((table) => storedRows(relay, `select * from ${table} where key = ${keyOf(id)}`))
-    const before = rowsOf()
-    const errors: string[] = []
-    const closes: string[] = []
-    const client = relay.sync(
-      id,
-      {},
-      {
-        onError: ({ code }) => errors.push(code),
-        onState: ({ closed }) => closed !== null && closes.push(`${closed.code} ${closed.reason.replace(/;.*/, '')}`),
-      },
-    )
-    client.doc.getMap('shapes:canvas').set('written while it is unavailable', { id: 'x' })
-    await until('the refusal', () => closes.length > 0)
-    expect([errors[0], closes[0]]).toEqual(['ERR_UNAVAILABLE', '1012 unavailable'])
-    expect(client.state.synced).toBe(false)
-    expect(client.doc.getMap('shapes:canvas').size).toBe(1)
-    expect(await refusalOf(relay.rest().getDocument(id))).toBe('503 UNAVAILABLE')
-    const answer = await relay.fetch(`/api/docs/${id}`, { headers: { authorization: `Bearer ${relay.token()}` } })
-    expect([answer.headers.get('retry-after'), await answer.json()]).toEqual([
-      '60',
-      expect.objectContaining({ error: expect.stringContaining(`relay repair ${id}`), retryAfterMs: 60_000 }),
-    ])
-    expect(relay.logLines.findLast((line) => line.includes('document.unavailable'))).toContain('relay repair')
-    expect(await refusalOf(relay.rest().putDocument(id, { name: 'over it' }))).toMatch(/^503 /)
-    expect(rowsOf()).toEqual(before)
-    client.destroy()
-  })
+  ])(
+    '[YDOC-11] [LIFE-5] [WS-22] document %s: %s that the body lacks makes the document unavailable instead of empty',
+    async (id) => {
+      const rowsOf = () =>
+        ['snapshots', 'updates', 'bodies'].map((table) => storedRows(relay, `select * from ${table} where key = ${keyOf(id)}`))
+      const before = rowsOf()
+      const errors: string[] = []
+      const closes: string[] = []
+      const client = relay.sync(
+        id,
+        {},
+        {
+          onError: ({ code }) => errors.push(code),
+          onState: ({ closed }) => closed !== null && closes.push(`${closed.code} ${closed.reason.replace(/;.*/, '')}`),
+        },
+      )
+      client.doc.getMap('shapes:canvas').set('written while it is unavailable', { id: 'x' })
+      await until('the refusal', () => closes.length > 0)
+      expect([errors[0], closes[0]]).toEqual(['ERR_UNAVAILABLE', '1012 unavailable'])
+      expect(client.state.synced).toBe(false)
+      expect(client.doc.getMap('shapes:canvas').size).toBe(1)
+      expect(await refusalOf(relay.rest().getDocument(id))).toBe('503 UNAVAILABLE')
+      const answer = await relay.fetch(`/api/docs/${id}`, { headers: { authorization: `Bearer ${relay.token()}` } })
+      expect([answer.headers.get('retry-after'), await answer.json()]).toEqual([
+        '60',
+        expect.objectContaining({ error: expect.stringContaining(`relay repair ${id}`), retryAfterMs: 60_000 }),
+      ])
+      expect(relay.logLines.findLast((line) => line.includes('document.unavailable'))).toContain('relay repair')
+      expect(await refusalOf(relay.rest().putDocument(id, { name: 'over it' }))).toMatch(/^503 /)
+      expect(rowsOf()).toEqual(before)
+      client.destroy()
+    },
+  )
 
   it.each(['behind', 'gap'])(
-    '[LIFE-22] [LIFE-5] document %s is restored from a point all the same; what cannot be read is kept aside with the new one',
+    '[LIFE-22] [LIFE-5] document %s can still be restored from a recovery point, and its unreadable parts are kept aside with the new document',
     async (id) => {
       const rows = storedRows(relay, `select * from updates where key = ${keyOf(id)}`).length
       const { recoveryPoints } = await recovery('GET', `${id}/recovery`)
@@ -209,15 +212,15 @@ describe('damage while the relay is stopped', () => {
     },
   )
 
-  it('[LIFE-5] [LIFE-8] the other documents are whole', async () => {
+  it('[LIFE-5] [LIFE-8] the other documents of the store are complete', async () => {
     expect(await shapesOverSocket('whole')).toEqual(['a', 'b', 'live', 's1'])
     expect(await shapesOverRest('whole')).toEqual(['a', 'b', 'live', 's1'])
     expect((await fetch(`${relay.baseUrl}/readyz`)).status).toBe(200)
   })
 })
 
-describe('a torn tail', () => {
-  it('[LIFE-5] is cut at the start: what was written before it is there in its order, and the document goes on', async () => {
+describe('a write-ahead log with a torn end', () => {
+  it('[LIFE-5] a torn end is cut off at the start: earlier edits are all there in order, and the document can be edited', async () => {
     await create('torn')
     const ann = await edit('torn')
     for (let i = 0; i < 40; i++) {
@@ -238,8 +241,8 @@ describe('a torn tail', () => {
   })
 })
 
-describe('seeding', () => {
-  it('[YDOC-9] two relays seed the same body with the same bytes, durable before a client has them', async () => {
+describe('seeding on two relays', () => {
+  it('[YDOC-9] two relays seed the same body with the same bytes, durable before a client receives them', async () => {
     await create('seeded')
     await relay.stop()
     const folder = mkdtempSync(join(tmpdir(), 'docrelay-copy-'))

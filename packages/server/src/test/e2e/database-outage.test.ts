@@ -52,7 +52,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
   const content = async (id: string) =>
     ((await relay.rest().getDocument(id)) as { richTextPages: { content: string }[] }).richTextPages[0]?.content
 
-  it('[LIFE-6] [WS-22] while it is away nothing is acknowledged and nothing lost, and all goes on when it is back', {
+  it('[LIFE-6] [WS-22] during an outage nothing is acknowledged or lost, and the relay continues when the server is back', {
     timeout: patience(60_000),
   }, async () => {
     const id = 'cut'
@@ -89,7 +89,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
   })
 
   it.each(['cold', 'live'])(
-    '[TOOL-8] [TOOL-9] [CONC-4] tools say so while it is away, leave nothing half, and go on, %s',
+    '[TOOL-8] [TOOL-9] [CONC-4] during an outage tools answer an error and write nothing, and they work again after it, for a %s document',
     async (id) => {
       const member = { sub: 'ann', role: 'member' }
       const client = relay.rest(member)
@@ -129,7 +129,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     60_000,
   )
 
-  it('[TOOL-8] [CONC-4] while it comes and goes, every answered edit of a tool is there once and no refused one is there twice', {
+  it('[TOOL-8] [CONC-4] during repeated outages every edit that a tool reported as done is there once, and no refused one twice', {
     timeout: patience(60_000),
   }, async () => {
     const id = 'flaky'
@@ -179,7 +179,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     person.destroy()
   })
 
-  it('[LIFE-6] a server that does not answer any more is given up, and its answers are not waited for', {
+  it('[LIFE-6] when the server stops answering, the relay closes its sockets with 1012 and does not wait for late answers', {
     timeout: patience(60_000),
   }, async () => {
     const id = 'silent'

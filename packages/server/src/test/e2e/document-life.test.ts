@@ -18,7 +18,7 @@ async function untilCovered(id: string, timeoutMs = 15_000): Promise<{ readonly 
 
 // Most of these wait for times of the relay, so they do it together.
 describe.concurrent('the life of a live document', () => {
-  it('[LIFE-10] the body follows 2 s after the last edit', async () => {
+  it('[LIFE-10] the body is stored 2 s after the last edit', async () => {
     await create('idle')
     const ann = await opened('idle')
     setShape(ann, 'a')
@@ -30,7 +30,7 @@ describe.concurrent('the life of a live document', () => {
     ann.destroy()
   })
 
-  it('[LIFE-10] while edits go on, the body follows within 10 s of the first', async () => {
+  it('[LIFE-10] while edits continue, the body is stored within 10 s of the first', async () => {
     await create('busy')
     const ann = await opened('busy')
     const before = storedHead(live.relay, 'busy')?.coveredSeq ?? 0
@@ -47,7 +47,7 @@ describe.concurrent('the life of a live document', () => {
     ann.destroy()
   })
 
-  it('[LIFE-10] the body follows at once when the last participant leaves', async () => {
+  it('[LIFE-10] the body is stored at once when the last participant leaves', async () => {
     await create('left')
     const ann = await opened('left')
     const ben = await opened('left')
@@ -60,7 +60,7 @@ describe.concurrent('the life of a live document', () => {
     expect((await untilCovered('left')).quietMs).toBeLessThan(1_200)
   })
 
-  it('[LIFE-11] a read reflects every edit acknowledged before it, content and version together', async () => {
+  it('[LIFE-11] a read shows every edit acknowledged before it, content and version together', async () => {
     await create('read')
     const ann = await opened('read')
     for (let i = 0; i < 5; i++) {
@@ -103,7 +103,7 @@ describe.concurrent('the life of a live document', () => {
       body: JSON.parse(new TextDecoder().decode(row['body'] as Uint8Array)) as Body,
     }))
 
-  it('[LIFE-18] the state before the last shape goes is kept as a recovery point, and the edit is accepted', async () => {
+  it('[LIFE-18] an edit that deletes the last shape is accepted, and the state before it is kept as a recovery point', async () => {
     await create('zeroed')
     const ann = await opened('zeroed')
     setShape(ann, 'live')
@@ -119,7 +119,7 @@ describe.concurrent('the life of a live document', () => {
     ann.destroy()
   })
 
-  it('[LIFE-18] the state before two pages go empty is kept, over WebSocket and by a PUT', async () => {
+  it('[LIFE-18] the state before two pages become empty is kept, over WebSocket and by a PUT', async () => {
     await create('emptied')
     const ann = await opened('emptied')
     ann.doc.transact(() => {

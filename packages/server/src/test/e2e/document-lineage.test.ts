@@ -13,7 +13,7 @@ describe('a deleted document', () => {
   const left = () =>
     TABLES.flatMap((table) => storedRows(live.relay, `select key from ${table} where key not in (select key from documents)`))
 
-  it('[LIFE-23] what is typed while it is deleted, or comes later, leaves nothing of it behind', async () => {
+  it('[LIFE-23] edits typed during and after a deletion leave no trace of the document', async () => {
     await create('deleted')
     const typists = [await opened('deleted'), await opened('deleted'), await opened('deleted')]
     let typing = true
@@ -36,7 +36,7 @@ describe('a deleted document', () => {
     for (const client of typists) client.destroy()
   })
 
-  it('[LIFE-23] [WS-21] edits made while away come back to a deleted document and are not taken', async () => {
+  it('[LIFE-23] [WS-21] edits made offline are refused when their document was deleted meanwhile', async () => {
     await create('away')
     const ann = await opened('away')
     ann.disconnect()
@@ -51,7 +51,7 @@ describe('a deleted document', () => {
     ann.destroy()
   })
 
-  it('[LIFE-23] [YDOC-8] nothing of an earlier life enters a new document with the same id', async () => {
+  it('[LIFE-23] [YDOC-8] content of a deleted document does not appear in a new document with the same id', async () => {
     await create('again')
     const ann = await opened('again')
     setShape(ann, 'old life')
@@ -67,7 +67,7 @@ describe('a deleted document', () => {
 })
 
 describe('one lineage', () => {
-  it('[YDOC-8] [LIFE-15] a copy from before a cold write merges with it, and nothing is doubled', async () => {
+  it('[YDOC-8] [LIFE-15] a client copy from before a cold write merges with it, and nothing is doubled', async () => {
     await create('lineage')
     const ann = await opened('lineage')
     setShape(ann, 'before')
@@ -95,7 +95,7 @@ describe('one lineage', () => {
     ann.destroy()
   })
 
-  it('[YDOC-10] doubled prose loses its second half at the next load, as one edit that everyone gets', async () => {
+  it('[YDOC-10] doubled prose loses its second half at the next load, as one edit that every client receives', async () => {
     await create('doubled')
     const ann = await opened('doubled')
     const page = ann.doc.getXmlFragment('prose:one')
@@ -112,7 +112,7 @@ describe('one lineage', () => {
     ann.destroy()
   })
 
-  it('[YDOC-7] an older title of a client gives way to the one set over REST, and a newer one wins', async () => {
+  it('[YDOC-7] a client title older than the one set over REST is replaced by it, and a newer one wins', async () => {
     await create('title')
     const ann = await opened('title')
     const metadata = ann.doc.getMap('metadata')

@@ -25,7 +25,7 @@ beforeAll(() => {
   eviction.catch(() => undefined)
 })
 
-describe('while a commit is held', () => {
+describe('while a commit is delayed', () => {
   const commits = commitHold()
   const env = { RELAY_WRITES_PER_SEC: '0', ...commits.env }
   let relay: RelayUnderTest
@@ -103,7 +103,7 @@ describe('while a commit is held', () => {
     watching.destroy()
   })
 
-  it('[LIFE-2] this would be found out: with appends answered before the commit the same look finds it', async () => {
+  it('[LIFE-2] the check of the two tests above fails for a relay that acknowledges before the commit', async () => {
     await relay.stop()
     await relay.restart({ ...env, RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
     await create(relay, 'too-early')
@@ -111,7 +111,7 @@ describe('while a commit is held', () => {
     expect((await edit('too-early', (learnt) => learnt.includes('SYNC_ACK'))).held).toContain('SYNC_ACK')
   })
 
-  it('[LIFE-28] a stop that takes longer than the grace ends with 1, and everything acknowledged is there', async () => {
+  it('[LIFE-28] a stop that exceeds its grace period exits with 1, and everything acknowledged is there afterwards', async () => {
     await create(relay, 'overrun')
     await relay.stop()
     await relay.restart({ ...commits.env, RELAY_SHUTDOWN_GRACE_SECS: '1' })
@@ -133,7 +133,7 @@ describe('while a commit is held', () => {
   })
 })
 
-it('[D-13] [LIFE-4] edits of many documents share the commits', async () => {
+it('[D-13] [LIFE-4] edits of many documents share commits', async () => {
   const holdMs = 300
   const hooks = { RELAY_TEST_HOOKS: '1', RELAY_TEST_COMMIT_HOLD_MS: String(holdMs), RELAY_COMMIT_DELAY_MS: '50' }
   await using relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', ...hooks } })
@@ -174,7 +174,7 @@ async function tellOfEviction(): Promise<void> {
 }
 
 describe('a stop under load', () => {
-  it('[D-12] [LIFE-28] with 200 sockets and unacknowledged edits it ends with 0 in time, and every edit is there afterwards', {
+  it('[D-12] [LIFE-28] with 200 sockets and unacknowledged edits a stop exits with 0 in time, and every edit is there afterwards', {
     timeout: patience(60_000),
   }, async () => {
     await using relay = await startRelayUnderTest({
@@ -214,7 +214,7 @@ describe('a stop under load', () => {
 const isRoot = process.getuid?.() === 0
 if (!isRoot) process.stderr.write('skipped: a full disk needs root for a small tmpfs\n')
 
-describe.skipIf(!isRoot)('a full disk', () => {
+describe.skipIf(!isRoot)('a disk without free space', () => {
   let folder: string
   let relay: RelayUnderTest
   beforeAll(async () => {
@@ -228,7 +228,7 @@ describe.skipIf(!isRoot)('a full disk', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('[LIFE-6] [D-5] refuses edits and writes, resets the room, shows on /readyz, and is over when there is space', {
+  it('[LIFE-6] [D-5] a full disk refuses edits and writes, resets the room, makes /readyz fail, and all recovers when there is space', {
     timeout: patience(40_000),
   }, async () => {
     await create(relay, 'full')
@@ -273,7 +273,11 @@ describe.skipIf(!isRoot)('a full disk', () => {
   })
 })
 
-it('[LIFE-17] a document nobody is joined to leaves memory after 30 s, and who joins then sees all edits', () => eviction, 50_000)
+it(
+  '[LIFE-17] a document without connections leaves memory after 30 s, and a client that joins later sees all edits',
+  () => eviction,
+  50_000,
+)
 
 function fill(path: string): void {
   const bytes = Buffer.alloc(64 * 1024)

@@ -18,7 +18,7 @@ describe.each(stores)('a log record that the store refuses, on $name', ({ env, r
     await remove()
   })
 
-  it('[LIFE-5] [LIFE-6] never leaves a document dead whose later edits wait behind the failed one', async () => {
+  it('[LIFE-5] [LIFE-6] after a refused append a document accepts later edits again', async () => {
     await relay.rest().putDocument('typed', { name: 'typed' })
     const ann = relay.sync('typed', { sub: 'user-1' })
     const ben = relay.sync('typed', { sub: 'user-1' })

@@ -50,12 +50,12 @@ describe.skipIf(reason !== null)('a relay on a full disk', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('[LIFE-6] refuses writes and answers reads', async () => {
+  it('[LIFE-6] a full disk refuses writes and still answers reads', async () => {
     expect(await refusalOf(put('one-more'))).toMatch(/^503 /)
     expect(await relay.rest().getDocument('doc-0')).toMatchObject({ name: 'doc-0' })
   }, 20_000)
 
-  it('[LIFE-31] stores deletes, of live documents as well', async () => {
+  it('[LIFE-31] a full disk still stores deletions, also of live documents', async () => {
     const client = relay.sync('doc-1')
     await until('the live document', () => client.state.synced)
     await relay.rest().deleteDocument('doc-1')
@@ -64,7 +64,7 @@ describe.skipIf(reason !== null)('a relay on a full disk', () => {
     expect(await refusalOf(relay.rest().getDocument('doc-0'))).toMatch(/^404|^410/)
   }, 20_000)
 
-  it('[LIFE-31] stores token revocations', async () => {
+  it('[LIFE-31] a full disk still stores token revocations', async () => {
     const response = await fetch(`${relay.baseUrl}/api/v1/internal/revoke`, {
       method: 'POST',
       headers: { authorization: 'Bearer revocation-secret-for-tests', 'content-type': 'application/json' },
@@ -73,7 +73,7 @@ describe.skipIf(reason !== null)('a relay on a full disk', () => {
     expect(response.status).toBe(204)
   }, 20_000)
 
-  it('[LIFE-31] keeps what was deleted deleted, and writes the reserve again when there is room', async () => {
+  it('[LIFE-31] deleted documents stay deleted, and the disk reserve is written again once there is space', async () => {
     await relay.kill()
     await relay.restart()
     expect(await refusalOf(relay.rest().getDocument('doc-1'))).toMatch(/^404|^410/)

@@ -44,37 +44,37 @@ async function listWith(jti: string): Promise<number> {
   return (await call('GET', '/api/docs', { as: { jti } })).status
 }
 
-describe('polled revocations', () => {
+describe('polling for revocations', () => {
   it.each([
     ['without a time', { jti: 'poll-none' }],
     ['with a number for a time', { jti: 'poll-number', revoked_at: 1_780_000_000 }],
     ['with a time without zone', { jti: 'poll-naive', revoked_at: '2026-11-22T14:00:00.123456' }],
-  ])('[AUTH-14] an entry %s revokes its token', async (_, entry) => {
+  ])('[AUTH-14] a polled entry %s revokes its token', async (_, entry) => {
     expect(await listWith(entry.jti)).toBe(200)
     answer = { revocations: [entry], next_since: '2099-01-01T00:00:00' }
     await until('the token to be refused', async () => (await listWith(entry.jti)) === 401)
   })
 
-  it('[AUTH-14] the relay sends next_since back as the text that it is', async () => {
+  it('[AUTH-14] the relay sends next_since back as the same text', async () => {
     answer = { revocations: [], next_since: 'cursor-17' }
     await until('the cursor to come back', () => sinces.includes('cursor-17'))
   })
 })
 
-it('[REST-29] a push to a relay without push bearer is 404, so that nobody repeats it', async () => {
+it('[REST-29] pushing a revocation to a relay without push bearer answers 404, so that the sender does not repeat it', async () => {
   const headers = { authorization: 'Bearer x', 'content-type': 'application/json' }
   const { status, json } = await call('POST', '/api/v1/internal/revoke', { as: null, headers, body: { revocations: [] } })
   expect(status).toBe(404)
   expect(json).toMatchObject({ errorCode: 'NOT_FOUND', resource: 'route' })
 })
 
-it('[MCP-23] the main listener serves the discovery document while MCP is on the loopback one', async () => {
+it('[MCP-23] with MCP on the loopback listener, the main listener serves the discovery document', async () => {
   const { status, json } = await call('GET', '/.well-known/oauth-protected-resource', { as: null })
   expect(status).toBe(200)
   expect(json).toMatchObject({ resource: `${relay.baseUrl}/mcp`, authorization_servers: [relay.issuer.issuer] })
 })
 
-it('[AUTH-2] [AUTH-3] an unsecured token is refused with 401 for its algorithm', async () => {
+it('[AUTH-2] [AUTH-3] an unsigned token is refused with 401 for its algorithm', async () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const unsecured = `${part({ alg: 'none' })}.${part({ sub: 'ada' })}.`
   const { status, json } = await call('GET', '/api/docs', { as: null, headers: { authorization: `Bearer ${unsecured}` } })
@@ -82,7 +82,7 @@ it('[AUTH-2] [AUTH-3] an unsecured token is refused with 401 for its algorithm',
   expect(json).toMatchObject({ errorCode: 'TOKEN_INVALID', reason: 'unsupported algorithm' })
 })
 
-it('[AUTH-2] an RS256 token without a signature is malformed', async () => {
+it('[AUTH-2] an RS256 token without a signature is refused as malformed', async () => {
   const signed = relay.token()
   const cut = `${signed.slice(0, signed.lastIndexOf('.'))}.`
   const { status, json } = await call('GET', '/api/docs', { as: null, headers: { authorization: `Bearer ${cut}` } })
@@ -91,7 +91,7 @@ it('[AUTH-2] an RS256 token without a signature is malformed', async () => {
 })
 
 it.each(['9007199254740992', '9223372036854775807'])(
-  '[REST-8] expectedVersion %s differs from every version: 409',
+  '[REST-8] expectedVersion %s matches no version and answers 409',
   async (version) => {
     await call('PUT', '/api/docs/int64', { body: { id: 'int64', pages: [], richTextPages: [] } })
     const { status, json } = await call('PUT', `/api/docs/int64?expectedVersion=${version}`, { body: { pages: [] } })
@@ -100,13 +100,13 @@ it.each(['9007199254740992', '9223372036854775807'])(
   },
 )
 
-it.each(['9223372036854775808', '-1', '1.5'])('[REST-8] expectedVersion %s is 400', async (version) => {
+it.each(['9223372036854775808', '-1', '1.5'])('[REST-8] expectedVersion %s answers 400', async (version) => {
   const { status, json } = await call('PUT', `/api/docs/int64?expectedVersion=${version}`, { body: { pages: [] } })
   expect(status).toBe(400)
   expect(json).toMatchObject({ errorCode: 'BAD_REQUEST', field: 'expectedVersion' })
 })
 
-it('[REST-6] a collection id of 65 bytes lists nothing, as every unknown one', async () => {
+it('[REST-6] a list filtered by a collection id of 65 bytes is empty, as for any unknown id', async () => {
   const { status, json } = await call('GET', `/api/collections/${'c'.repeat(65)}/documents`)
   expect(status).toBe(200)
   expect(json).toEqual({ documents: [] })

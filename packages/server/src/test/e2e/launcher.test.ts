@@ -62,7 +62,7 @@ const answers = (url: string) =>
     () => false,
   )
 
-it('[LIFE-28] a relay that was started by an older Node ends with the started process, also by SIGKILL', async (context) => {
+it('[LIFE-28] a relay started through an older Node ends when the started process is killed with SIGKILL', async (context) => {
   const node = olderNode()
   if (node === null) return context.skip('needs a Node older than 22.18 in PATH')
   const { launcher, url } = await start(node)
@@ -71,7 +71,7 @@ it('[LIFE-28] a relay that was started by an older Node ends with the started pr
   await until('the relay to be gone', async () => !(await answers(url)))
 })
 
-it('[LIFE-28] a relay that was started by an older Node stops in good order with a signal to the started process', async (context) => {
+it('[LIFE-28] a relay started through an older Node stops cleanly when the started process gets a signal', async (context) => {
   const node = olderNode()
   if (node === null) return context.skip('needs a Node older than 22.18 in PATH')
   const { launcher, url } = await start(node)

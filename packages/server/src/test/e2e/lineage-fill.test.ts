@@ -23,7 +23,7 @@ function lineagesIn(path: string): ReadonlyMap<string, string | null> {
 
 const given = (lineages: ReadonlyMap<string, string | null>) => [...lineages].filter(([, lineage]) => lineage !== null)
 
-it('[WS-61] [LIFE-3] [LIFE-30] documents of an older program get their lineage beside the running relay, and kill -9 amid it changes none that was given', {
+it('[WS-61] [LIFE-3] [LIFE-30] documents of an older release get their lineage while the relay runs, and kill -9 meanwhile changes none already given', {
   timeout: patience(60_000),
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'docrelay-lineages-'))

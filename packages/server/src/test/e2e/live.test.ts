@@ -39,7 +39,7 @@ function appendText(doc: Y.Doc, text: string): void {
   else paragraph.push([new Y.XmlText(text)])
 }
 
-describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
+describe.each(await storesUnderTest())('live documents on $name', ({ env, remove }) => {
   beforeAll(async () => {
     relay = await startRelayUnderTest({ env: { ...OPEN_LIMITS, ...env } })
   })
@@ -49,7 +49,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
   })
 
   describe('two editors and REST on one document', () => {
-    it('[YDOC-1] [YDOC-9] [WS-23] [WS-25] a joiner gets the stored body as a live document', async () => {
+    it('[YDOC-1] [YDOC-9] [WS-23] [WS-25] a joining client gets the stored body as a live document', async () => {
       const id = await document('<h1>Title</h1><p>some <strong>bold</strong> text</p>')
       const client = relay.sync(id)
       await saved(client)
@@ -76,7 +76,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       ben.destroy()
     })
 
-    it('[LIFE-13] [LIFE-14] a PUT on a live document is merged into it and broadcast, and live edits elsewhere survive', async () => {
+    it('[LIFE-13] [LIFE-14] a PUT on a live document is merged and broadcast, and live edits elsewhere survive', async () => {
       const id = await document()
       const ann = relay.sync(id)
       await saved(ann)
@@ -100,7 +100,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       ann.destroy()
     })
 
-    it('[LIFE-23] [WS-21] [WS-54] a deleted document is gone for everyone, at once and for later joins', async () => {
+    it('[LIFE-23] [WS-21] [WS-54] a deleted document is gone for every client at once and for later joins', async () => {
       const id = await document()
       const events: string[] = []
       const ann = relay.sync(id, {}, { onEvent: (event) => events.push(`${event.eventType} ${event.docId}`) })
@@ -115,7 +115,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       late.destroy()
     })
 
-    it('[WS-51] [WS-52] [WS-53] created, updated and deleted reach every connection that may read the document', async () => {
+    it('[WS-51] [WS-52] [WS-53] created, updated and deleted events reach every connection that may read the document', async () => {
       const home = await document()
       const seen: string[] = []
       const stranger: string[] = []
@@ -139,7 +139,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       outsider.destroy()
     })
 
-    it('[WS-27] [PERM-1] a viewer follows the document and its edits are refused', async () => {
+    it('[WS-27] [PERM-1] a viewer receives the document and its own edits are refused', async () => {
       const id = await document()
       await relay.rest().putDocument(id, { ...(await get(id)), sharedWith: [{ userId: 'vic', permission: 'view' }] })
       const vic = relay.sync(id, { sub: 'vic', role: 'viewer' })
@@ -155,7 +155,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       ann.destroy()
     })
 
-    it('[WS-42] [WS-45] [WS-46] presence is shown to others, to late joiners, and goes with its connection', async () => {
+    it('[WS-42] [WS-45] [WS-46] presence reaches other clients and later joiners, and ends with its connection', async () => {
       const id = await document()
       const ann = relay.sync(id, { sub: 'ann' })
       ann.awareness.setLocalState({ user: { name: 'Ann' } })
@@ -186,7 +186,7 @@ describe.each(await storesUnderTest())('on $name', ({ env, remove }) => {
       fresh.destroy()
     })
 
-    it('[LIFE-28] SIGTERM closes sockets with 1012, saves, and exits 0; a client comes back by itself', {
+    it('[LIFE-28] SIGTERM closes sockets with 1012, saves and exits with 0, and a client reconnects by itself', {
       timeout: patience(40_000),
     }, async () => {
       const id = await document()

@@ -13,7 +13,7 @@ const stores = await storesUnderTest()
 const SOUND = ['before-0', 'behind-0', 's1']
 const WHOLE = ['after-0', 'before-0', 'behind-0', 'lost-0', 's1']
 
-describe.each(stores)('a document whose log an earlier program left with a gap, on $name', ({ env, remove }) => {
+describe.each(stores)('a document with a gap in its log from an earlier release, on $name', ({ env, remove }) => {
   let relay: RelayUnderTest
   let dataDir = ''
   const opened: WireClient[] = []
@@ -65,21 +65,21 @@ describe.each(stores)('a document whose log an earlier program left with a gap, 
       .map(({ code }) => code)
   }
 
-  it('[LIFE-5] is joined, and shows what is sound', async () => {
+  it('[LIFE-5] a document with a log gap can be joined and shows the content before the gap', async () => {
     const client = await enter('one-gap')
     expect(shapesOf(client.doc)).toEqual(SOUND)
     expect(client.doc.store.pendingStructs).toBeNull()
   })
 
-  it('[LIFE-5] [WS-61] is joined at level view, even by its owner', async () => {
+  it('[LIFE-5] [WS-61] a document with a log gap is joined at level view, also by its owner', async () => {
     expect(toldLevels(await enter('one-gap'))).toEqual(['view'])
   })
 
-  it('[LIFE-5] is read over REST, with the edits that are in the log alone', async () => {
+  it('[LIFE-5] a document with a log gap is read over REST, including edits that only the log has', async () => {
     expect(await shapesOverRest('one-gap')).toEqual(SOUND)
   })
 
-  it('[LIFE-5] [REST-14] answers PUT with 409 NEEDS_REPAIR', async () => {
+  it('[LIFE-5] [REST-14] a PUT on a document with a log gap answers 409 NEEDS_REPAIR', async () => {
     const answer = await put('one-gap')
     expect([answer.status, await answer.json()]).toEqual([
       409,
@@ -88,14 +88,14 @@ describe.each(stores)('a document whose log an earlier program left with a gap, 
     expect(await shapesOverRest('one-gap')).toEqual(SOUND)
   })
 
-  it('[LIFE-5] [TOOL-9] is read by tools, and refuses their writes with ERR_NEEDS_REPAIR', async () => {
+  it('[LIFE-5] [TOOL-9] tools read a document with a log gap, and their writes are refused with ERR_NEEDS_REPAIR', async () => {
     const agent = await mcpAgent(relay.mcpUrl, relay.token())
     await agent.call('get_outline', { docId: 'one-gap', pageId: 'one' })
     const refused = await agent.refused('set_prose', { docId: 'one-gap', pageId: 'one', content: 'new' })
     expect(refused).toMatchObject({ code: 'ERR_NEEDS_REPAIR', docId: 'one-gap' })
   })
 
-  it('[LIFE-5] [WS-27] refuses edits over the socket with ERR_EDIT_FORBIDDEN, and keeps the connection', async () => {
+  it('[LIFE-5] [WS-27] edits over the socket answer ERR_EDIT_FORBIDDEN, and the connection stays open', async () => {
     const client = await enter('one-gap')
     expect(await refusalOf(client, client.put('new'))).toEqual(['ERR_EDIT_FORBIDDEN'])
     const behindTheGap = new Y.Doc()
@@ -107,19 +107,19 @@ describe.each(stores)('a document whose log an earlier program left with a gap, 
     expect((await client.next(TAG.sync)).length).toBeGreaterThan(0)
   })
 
-  it('[LIFE-5] [WS-30] takes a step2 that adds nothing', async () => {
+  it('[LIFE-5] [WS-30] a step2 that adds nothing is accepted', async () => {
     const client = await enter('one-gap')
     expect(await refusalOf(client, Y.encodeStateAsUpdate(client.doc), 'step2')).toEqual([])
   })
 
-  it('[LIFE-5] takes what closes the gap from nobody who may only read', async () => {
+  it('[LIFE-5] updates that close the gap are refused from a caller who may only read', async () => {
     const client = await openWire(relay)
     await client.enter(relay.token({ sub: 'ves', role: 'viewer' }), 'two-gaps', ['ack'])
     expect(await refusalOf(client, clientState('two-gaps'))).toEqual(['ERR_EDIT_FORBIDDEN'])
     expect(shapesOf((await enter('two-gaps')).doc)).not.toContain('lost-0')
   })
 
-  it('[LIFE-5] is the same after a kill and after a stop', async () => {
+  it('[LIFE-5] a document with a log gap is unchanged after a kill and after a stop', async () => {
     await relay.kill()
     await relay.restart()
     expect(await shapesOverRest('one-gap')).toEqual(SOUND)
@@ -130,7 +130,7 @@ describe.each(stores)('a document whose log an earlier program left with a gap, 
     expect((await put('one-gap')).status).toBe(409)
   }, 30_000)
 
-  it('[LIFE-5] is whole when a client brings back what was lost: all see it, and everybody joined may edit', async () => {
+  it('[LIFE-5] when a client sends the missing updates, every client sees them and everybody joined may edit again', async () => {
     const reader = await enter('one-gap')
     const author = await openWire(relay)
     Y.applyUpdate(author.doc, clientState('one-gap'))
@@ -149,7 +149,7 @@ describe.each(stores)('a document whose log an earlier program left with a gap, 
     expect((await put('one-gap')).status).toBe(200)
   })
 
-  it('[LIFE-5] stays whole across a kill', async () => {
+  it('[LIFE-5] a closed gap stays closed after a kill', async () => {
     await relay.kill()
     await relay.restart()
     const client = relay.sync('one-gap')
@@ -159,7 +159,7 @@ describe.each(stores)('a document whose log an earlier program left with a gap, 
     expect([...client.doc.getMap('fields').keys()]).toContain('afterwards')
   }, 30_000)
 
-  it('[LIFE-5] with two gaps takes each from the client that has it, and is written when both are closed', async () => {
+  it('[LIFE-5] a document with two gaps takes each from the client that has it, and can be edited once both are closed', async () => {
     const whole = new Y.Doc()
     Y.applyUpdate(whole, clientState('two-gaps'))
     const first = await enter('two-gaps')
@@ -174,7 +174,7 @@ describe.each(stores)('a document whose log an earlier program left with a gap, 
   })
 })
 
-it('[LIFE-22] [LIFE-5] is captured, restored and deleted like any other, and its log is kept aside with the new document', async () => {
+it('[LIFE-22] [LIFE-5] a document with a log gap can be captured, restored and deleted, and its log is kept aside with the new document', async () => {
   const folder = gapStore()
   await using other = await startRelayUnderTest({ dataDir: folder })
   const call = async (method: string, path: string) => {

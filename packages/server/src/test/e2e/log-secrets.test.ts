@@ -97,7 +97,7 @@ async function strayVisitor(): Promise<void> {
 }
 
 describe('the log of a running relay', () => {
-  it('[OPS-6] holds nothing of tokens, secrets, query strings, documents or awareness, whatever happens', async () => {
+  it('[OPS-6] the log contains no token, secret, query string, document content or awareness', async () => {
     const ann = token('ann')
     const body = JSON.stringify({ name: PLANTED, richTextPages: [{ id: 'text', name: PLANTED, content: `<p>${PLANTED}</p>` }] })
     const statuses = [
@@ -126,7 +126,7 @@ describe('the log of a running relay', () => {
     for (const part of tokens.flatMap((made) => made.split('.'))) expect(log).not.toContain(part.slice(0, 20))
   })
 
-  it('[OPS-5] is one JSON object per line with time, level, event and sentence, and nothing else', () => {
+  it('[OPS-5] every log line is one JSON object with time, level, event and message', () => {
     for (const line of relay.logLines) {
       const text = expect.any(String) as unknown
       expect(JSON.parse(line)).toMatchObject({ ts: text, level: text, event: text, msg: text })

@@ -47,8 +47,8 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-describe('a store that shows the loss of acknowledged writes', () => {
-  it('[LIFE-5] [CFG-11] is refused with a text that names the damage and --accept-loss, and left as it is', async () => {
+describe('a store that lost acknowledged writes', () => {
+  it('[LIFE-5] [CFG-11] serve refuses the store with a text that names the damage and --accept-loss, and changes nothing', async () => {
     const before = readFileSync(file('-wal'))
     await expect(relay.restart()).rejects.toThrow('ended with 1')
     const line = relay.logLines.findLast((text) => text.includes('relay.start_failed'))
@@ -57,13 +57,13 @@ describe('a store that shows the loss of acknowledged writes', () => {
     expect(readFileSync(file('-wal')).equals(before)).toBe(true)
   }, 30_000)
 
-  it('[OPS-11] is a finding of verify', async () => {
+  it('[OPS-11] verify reports the loss', async () => {
     const { code, out } = await relayCommandHere(relay.dataDir, ['verify'])
     expect(code).toBe(1)
     expect(out).toMatch(/damage: store: .*damaged at frame/)
   }, 20_000)
 
-  it('[OPS-9] is backed up as far as it can be read, with exit code 1 and a text that says so', async () => {
+  it('[OPS-9] backup copies what can be read, exits with 1 and says what is missing', async () => {
     const target = join(relay.dataDir, 'copy')
     const { code, err } = await relayCommandHere(relay.dataDir, ['backup', target])
     expect(code).toBe(1)
@@ -71,13 +71,13 @@ describe('a store that shows the loss of acknowledged writes', () => {
     expect(existsSync(join(target, 'manifest.json'))).toBe(true)
   }, 20_000)
 
-  it('[CFG-11] is not migrated', async () => {
+  it('[CFG-11] migrate refuses the store', async () => {
     const { code, err } = await relayCommandHere(relay.dataDir, ['migrate'])
     expect(code).toBe(1)
     expect(err).toContain('--accept-loss')
   }, 20_000)
 
-  it('[CFG-11] [OPS-4] is served with --accept-loss, and what is gone is logged and counted', async () => {
+  it('[CFG-11] [OPS-4] serve with --accept-loss starts, and logs and counts the losses', async () => {
     await relay.restart(undefined, ['--accept-loss'])
     expect(await shapes()).toBeLessThan(TYPED)
     expect(await losses()).toEqual(['relay_store_losses_total{kind="log"} 1'])
@@ -85,13 +85,13 @@ describe('a store that shows the loss of acknowledged writes', () => {
     expect(readdirSync(relay.dataDir)).toContain('relay.db-wal.damaged-1')
   }, 30_000)
 
-  it('[CFG-11] is served without --accept-loss once it was accepted', async () => {
+  it('[CFG-11] serve starts without --accept-loss once the loss was accepted', async () => {
     await relay.kill()
     await relay.restart()
     expect(await losses()).toEqual([])
   }, 30_000)
 
-  it('[OPS-9] [OPS-10] tells of the accepted loss in every backup of it, and a restore of that says so', async () => {
+  it('[OPS-9] [OPS-10] every later backup records the accepted loss, and restoring it prints the loss', async () => {
     const target = join(relay.dataDir, 'later')
     expect(await relayCommandHere(relay.dataDir, ['backup', target])).toMatchObject({ code: 0, err: '' })
     expect(manifestOf(target).losses).toEqual([expect.stringMatching(/^accepted at \d{4}-.*damaged at frame/)])

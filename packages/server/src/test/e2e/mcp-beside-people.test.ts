@@ -36,7 +36,7 @@ async function created(name: string) {
 }
 
 describe.concurrent('document events of tools', () => {
-  it('[CONC-12] one for each write that changed something, as over REST, to those who may read the document', async () => {
+  it('[CONC-12] each tool write that changed something sends one document event, as over REST, to those who may read the document', async () => {
     const reader = await signedIn('ann')
     const stranger = await signedIn('eve')
     const { docId, pageId } = await created('Events')
@@ -93,7 +93,7 @@ describe.concurrent('presence of agents', () => {
     return { agents, end: () => awareness.destroy() }
   }
 
-  it('[PRES-1] [PRES-2] [PRES-3] is there at or before the delta, one for each principal, and gone 8 s after its last write', async () => {
+  it('[PRES-1] [PRES-2] [PRES-3] each principal has one agent presence, shown no later than its update and removed 8 s after its last write', async () => {
     const { docId, pageId } = await created('Presence')
     const at = { docId, pageId }
     await agent.call('set_prose', { ...at, content: 'cold' })
@@ -140,7 +140,7 @@ describe.concurrent('presence of agents', () => {
     for (const client of [ann, echoing, late]) client.socket.close()
   })
 
-  it('[PRES-3] goes with the relay', async () => {
+  it('[PRES-3] the presence of an agent ends when the relay stops', async () => {
     await using own = await startRelayUnderTest({ mcp: 'local' })
     const member = await mcpAgent(own.mcpUrl, own.token(ANN))
     const { id, prosePageId } = await member.call('create_document', {})
@@ -158,7 +158,7 @@ describe.concurrent('presence of agents', () => {
     ).toHaveLength(2)
   })
 
-  it('[PRES-3] makes no participant: who leaves last leaves a recovery point, agents or not', async () => {
+  it('[PRES-3] an agent is no participant: when the last person leaves, a recovery point is taken', async () => {
     const { docId, pageId } = await created('Participants')
     const ann = await enter(docId)
     await ann.write(ann.put('typed'))
@@ -175,7 +175,7 @@ describe.concurrent('presence of agents', () => {
   })
 })
 
-it('[CONC-4] [CONC-5] [CONC-8] twenty people and five agents in one document for a while: everybody keeps every word', {
+it('[CONC-4] [CONC-5] [CONC-8] twenty people and five agents who edit one document at once all keep every word', {
   timeout: patience(40_000),
 }, async () => {
   const { docId, pageId } = await created('Hot')

@@ -61,7 +61,7 @@ const CALLS: readonly (readonly [tool: string, args: Members])[] = [
 ]
 
 describe('an agent that draws beside a person', () => {
-  it('[CONC-8] [CANVAS-21] a person who drags a shape through every call of an agent loses nothing, and neither does the agent', async () => {
+  it('[CONC-8] [CANVAS-21] while a person drags a shape through every tool call, the edits of both are kept', async () => {
     const docId = 'dragged'
     const person = await opened(docId)
     const touched: string[] = []
@@ -100,7 +100,7 @@ describe('an agent that draws beside a person', () => {
 })
 
 describe('connectors of moved shapes', () => {
-  it('[CANVAS-21] [CANVAS-22] go around the shapes that stand between, cold and live', async () => {
+  it('[CANVAS-21] [CANVAS-22] connectors are routed around the shapes between their ends, cold and live', async () => {
     for (const isLive of [false, true]) {
       const docId = `around-${isLive}`
       await relay.rest(ANN).putDocument(docId, DOCUMENT)
@@ -131,7 +131,7 @@ describe('connectors of moved shapes', () => {
 })
 
 describe('icons of shapes', () => {
-  it('[ICON-3] [ICON-4] an unknown icon is kept with a warning, another form is dropped; both name icons that there are', async () => {
+  it('[ICON-3] [ICON-4] an unknown icon name is kept with a warning, an icon of another type is dropped, and both answers list existing icons', async () => {
     const bytes = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
     const hash = await relay.rest(ANN).uploadBlob(bytes, 'image/svg+xml')
     for (const isLive of [false, true]) {
@@ -160,8 +160,8 @@ describe('icons of shapes', () => {
   })
 })
 
-describe('the tools of shapes', () => {
-  it('[TOOL-add_shape] [TOOL-add_shapes] [TOOL-connect] [TOOL-update_shape] [TOOL-reorder_shapes] [TOOL-delete_shape] [TOOL-16] each says what it wrote', async () => {
+describe('tools for shapes', () => {
+  it('[TOOL-add_shape] [TOOL-add_shapes] [TOOL-connect] [TOOL-update_shape] [TOOL-reorder_shapes] [TOOL-delete_shape] [TOOL-16] each shape tool returns what it wrote', async () => {
     for (const isLive of [false, true]) {
       const docId = `story-${isLive}`
       await relay.rest(ANN).putDocument(docId, DOCUMENT)

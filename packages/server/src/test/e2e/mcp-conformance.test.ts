@@ -49,14 +49,14 @@ afterAll(async () => {
   await relay[Symbol.asyncDispose]()
 })
 
-describe.each(HELD)('the public conformance suite and the relay as it is released, $revision', ({ revision, scenarios }) => {
+describe.each(HELD)('the public MCP conformance suite against a released relay, $revision', ({ revision, scenarios }) => {
   let findings: ReadonlyMap<string, Findings>
   beforeAll(async () => {
     findings = await runSuite(proxy.url, revision)
     printSummary(revision, scenarios, findings)
   })
 
-  it.for(scenarios)('[MCP-59] %s', (scenario, { skip }) => {
+  it.for(scenarios)('[MCP-59] the suite passes: %s', (scenario, { skip }) => {
     const found = findings.get(scenario)
     expect(found?.failures).toEqual([])
     expect((found?.checks ?? 0) - (found?.untestable.length ?? 0) - (found?.skipped.length ?? 0)).toBeGreaterThan(0)
@@ -65,7 +65,7 @@ describe.each(HELD)('the public conformance suite and the relay as it is release
   })
 })
 
-it("[MCP-58] the suite's tools, resources and prompts are not in the relay as it is released", async () => {
+it('[MCP-58] a released relay does not offer the tools, resources and prompts made for the suite', async () => {
   const post = async (method: string, params: unknown): Promise<Record<string, unknown>> => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const answer = await fetch(proxy.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })

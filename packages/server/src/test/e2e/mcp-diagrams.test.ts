@@ -42,7 +42,7 @@ const CALLS: readonly Members[] = [
 ]
 
 describe('a diagram beside a person who draws', () => {
-  it('[TOOL-generate_diagram] [AG-106] [AG-107] [AG-108] [CONC-8] a person who drags a shape through every call loses nothing, and nothing that was there moves', async () => {
+  it('[TOOL-generate_diagram] [AG-106] [AG-107] [AG-108] [CONC-8] a person who drags a shape while a diagram is generated loses no edit, and no existing shape moves', async () => {
     const docId = 'dragged'
     const person = await opened(docId)
     const before = seenBy(person)
@@ -69,7 +69,7 @@ describe('a diagram beside a person who draws', () => {
     person.socket.close()
   })
 
-  it('[AG-106] a diagram around the shape that a person drags is drawn around where the shape is, or not at all', async () => {
+  it('[AG-106] a diagram that includes a shape being dragged is drawn around its current place, or refused with ERR_VERSION_CONFLICT', async () => {
     const docId = 'fixed'
     const person = await opened(docId)
     const dragged = drag(person, 'mine', mineAt)
@@ -83,7 +83,7 @@ describe('a diagram beside a person who draws', () => {
     person.socket.close()
   })
 
-  it('[DIAG-17] [LIM-8] while the largest diagram is laid out, the edits of a person in the same document are acknowledged', async () => {
+  it('[DIAG-17] [LIM-8] while the largest diagram is laid out, edits of a person in that document are acknowledged', async () => {
     const docId = 'largest'
     const person = await opened(docId)
     const nodes = Array.from({ length: 500 }, (_, i) => ({ id: `n${i}` }))

@@ -165,15 +165,15 @@ const anyCall: fc.Arbitrary<Call> = fc.oneof(
   ),
 )
 
-describe('editors that open what tools wrote', () => {
-  it('[PROSE-2] take out what they do not know, which the checks below would see', () => {
+describe('editors that open documents written by tools', () => {
+  it('[PROSE-2] the checks below would notice an unknown element, which an editor removes', () => {
     const doc = new Y.Doc()
     doc.getXmlFragment('prose:one').insert(0, [new Y.XmlElement('paragraph'), new Y.XmlElement('blink')])
     expect(() => expectUntouched(doc, 'an unknown element')).toThrow()
   })
 
   for (const life of LIFE) {
-    it(`[PROSE-2] [YDOC-13] delete and change nothing after any example, ${life}`, async () => {
+    it(`[PROSE-2] [YDOC-13] an editor that opens a document changes nothing after each example call, ${life}`, async () => {
       const docId = `examples-${life}`
       using _open = await opened(docId, life)
       for (const [tool, args] of EXAMPLES) {
@@ -184,7 +184,7 @@ describe('editors that open what tools wrote', () => {
       expectUntouched(await received(docId), 'all examples')
     })
 
-    it(`[PROSE-2] [YDOC-13] delete and change nothing after calls of all kinds, ${life}`, async () => {
+    it(`[PROSE-2] [YDOC-13] an editor that opens a document changes nothing after calls of all kinds, ${life}`, async () => {
       const stories = fc.sample(fc.array(anyCall, { minLength: 3, maxLength: 8 }), { seed: 21, numRuns: 25 })
       let written = 0
       for (const [i, story] of stories.entries()) {
@@ -198,7 +198,7 @@ describe('editors that open what tools wrote', () => {
   }
 
   for (const life of LIFE) {
-    it(`[PROSE-2] [TOOL-6] meet nothing of hostile content, ${life}`, async () => {
+    it(`[PROSE-2] [TOOL-6] a document contains no executable content after inserting known XSS vectors, ${life}`, async () => {
       const docId = `hostile-${life}`
       using _open = await opened(docId, life)
       for (const html of xssVectors)
@@ -210,7 +210,7 @@ describe('editors that open what tools wrote', () => {
       expect(dangers((page as { readonly content: string }).content)).toEqual([])
     })
 
-    it(`[TOOL-6] [PROSE-21] never get what a schema refuses, ${life}`, async () => {
+    it(`[TOOL-6] [PROSE-21] calls that do not fit their schema leave the document unchanged, ${life}`, async () => {
       const docId = `refused-${life}`
       using _open = await opened(docId, life)
       const before = await received(docId)

@@ -30,7 +30,7 @@ async function connected(relay: RelayUnderTest, bearer: string, mode: 'legacy' |
   return client
 }
 
-it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has a listener of its own and takes the token of the host', async () => {
+it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has its own listener and accepts the static token of its host', async () => {
   await using relay = await startRelayUnderTest({ mcp: 'local' })
   const token = readFileSync(join(relay.dataDir, 'mcp_token'), 'utf8').trim()
   expect(new URL(relay.mcpUrl).hostname).toBe('127.0.0.1')
@@ -57,7 +57,7 @@ it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has a listener 
   expect(relay.logLines.join('\n')).not.toContain(token)
 })
 
-it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint is on the main listener, knows revocations, and ends its streams at shutdown', async () => {
+it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint is on the main listener, checks revocations, and ends its streams at shutdown', async () => {
   await using relay = await startRelayUnderTest({ mcp: 'public' })
   const client = await connected(relay, relay.token(), 'auto')
   const subscription = await client.listen({ resourcesListChanged: true })
@@ -74,13 +74,13 @@ it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint is on the main listene
   await client.close()
 })
 
-it('[MCP-2] an endpoint that is switched off is not there', async () => {
+it('[MCP-2] an endpoint that is switched off answers 404', async () => {
   await using relay = await startRelayUnderTest()
   expect(relay.mcpUrl).toBe('')
   expect((await post(`${relay.baseUrl}/mcp`, relay.token())).status).toBe(404)
 })
 
-it('[MCP-2] [MCP-18] a public endpoint never takes the token of the host', async () => {
+it('[MCP-2] [MCP-18] a public endpoint refuses the static token of a local one', async () => {
   await using relay = await startRelayUnderTest({ mcp: 'local' })
   const token = readFileSync(join(relay.dataDir, 'mcp_token'), 'utf8').trim()
   await relay.kill()
@@ -88,7 +88,7 @@ it('[MCP-2] [MCP-18] a public endpoint never takes the token of the host', async
   expect([(await post(open.mcpUrl, token)).status, (await post(open.mcpUrl, open.token())).status]).toEqual([401, 200])
 })
 
-it('[MCP-54] [MCP-55] [MCP-56] [OPS-4] [WS-28] sockets and write tools take from one bucket of the workspace, and calls are counted', async () => {
+it('[MCP-54] [MCP-55] [MCP-56] [OPS-4] [WS-28] sockets and write tools share the write rate of the workspace, and tool calls are counted', async () => {
   const env = { RELAY_WRITES_PER_SEC: '1', RELAY_WRITES_BURST: '20' }
   await using relay = await startRelayUnderTest({ mcp: 'public', env })
   await relay.rest().putDocument('d', {})
@@ -112,7 +112,7 @@ it('[MCP-54] [MCP-55] [MCP-56] [OPS-4] [WS-28] sockets and write tools take from
   frames.socket.close()
 })
 
-describe('leaving a write of a document that somebody has open', () => {
+describe('a caller that disconnects during a write to an open document', () => {
   let relay: RelayUnderTest
   beforeAll(async () => void (relay = await startRelayUnderTest({ mcp: 'public' })))
   afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -121,16 +121,19 @@ describe('leaving a write of a document that somebody has open', () => {
   it.each([
     ['modern', 20, 1],
     ['legacy', 500, 2],
-  ] as const)('[MCP-15] on the %s leg, after %i ms: %i of two writes stand', async (leg, afterMs, written) => {
-    const richTextPages = [{ id: 'p', name: 'Prose', order: 0, content: '<p>one</p>' }]
-    const { serverVersion } = await relay.rest().putDocument(leg, { richTextPages })
-    await saved(relay.sync(leg))
-    const content = Array.from({ length: 1_500 }, (_, i) => `paragraph ${i} of a page that takes its time`).join('\n\n')
-    await leave(relay, leg, { afterMs, name: 'service_set_prose', arguments: { docId: leg, pageId: 'p', content } })
-    const rename = { name: 'service_rename_document', arguments: { docId: leg, name: 'Renamed' } }
-    const { text } = await post(relay.mcpUrl, relay.token(), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: rename })
-    expect(JSON.parse(text).result.structuredContent).toMatchObject({ serverVersion: serverVersion + written })
-  })
+  ] as const)(
+    '[MCP-15] on the %s leg, a caller that leaves after %i ms: %i of two writes are stored',
+    async (leg, afterMs, written) => {
+      const richTextPages = [{ id: 'p', name: 'Prose', order: 0, content: '<p>one</p>' }]
+      const { serverVersion } = await relay.rest().putDocument(leg, { richTextPages })
+      await saved(relay.sync(leg))
+      const content = Array.from({ length: 1_500 }, (_, i) => `paragraph ${i} of a page that takes its time`).join('\n\n')
+      await leave(relay, leg, { afterMs, name: 'service_set_prose', arguments: { docId: leg, pageId: 'p', content } })
+      const rename = { name: 'service_rename_document', arguments: { docId: leg, name: 'Renamed' } }
+      const { text } = await post(relay.mcpUrl, relay.token(), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: rename })
+      expect(JSON.parse(text).result.structuredContent).toMatchObject({ serverVersion: serverVersion + written })
+    },
+  )
 })
 
 /** Sends a whole call and cuts the connection before its answer. */

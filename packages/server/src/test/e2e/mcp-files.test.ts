@@ -33,7 +33,7 @@ describe('files kept on disk', () => {
   beforeAll(async () => void (relay = await startRelayUnderTest({ mcp: 'local' })))
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
-  it('[FILE-4] come inline up to a mebibyte, above it REST has them', async () => {
+  it('[FILE-4] get_file returns a file inline up to 1 MiB, and names the REST path for a larger one', async () => {
     const files = [someBytes(MIB, 1), someBytes(MIB + 1, 2), someBytes(0)]
     const agent = await withFiles(relay, files)
     for (const i of [0, 2]) {
@@ -49,7 +49,7 @@ describe('files kept on disk', () => {
     expect((await got.arrayBuffer()).byteLength).toBe(MIB + 1)
   })
 
-  it('[FILE-1] [FILE-3] whose bytes are lost or cut are not in the store', async () => {
+  it('[FILE-1] [FILE-3] a file whose bytes are missing or truncated is reported as not in the store', async () => {
     const files = [someBytes(10, 3), someBytes(11, 4), someBytes(12, 5)]
     const agent = await withFiles(relay, files)
     expect(await inStore(agent)).toEqual([10, 11, 12])
@@ -75,7 +75,7 @@ describe('files that an agent adds', () => {
     ['cold', false],
     ['live', true],
   ] as const)(
-    '[FILE-5] [FILE-7] [FILE-9] to a %s document are read back whole, named by the document, and there after a restart',
+    '[FILE-5] [FILE-7] [FILE-9] a file added to a %s document is read back whole, referenced by the document, and there after a restart',
     async (kind, isLive) => {
       const rest = relay.rest(ANN)
       await rest.putDocument(kind, { name: 'F', pages: [{ id: 'c', name: 'C', shapes: [] }], richTextPages: [] } as never)
@@ -120,7 +120,7 @@ describe('files kept in an object store', () => {
     await s3?.[Symbol.asyncDispose]()
   })
 
-  it('[FILE-4] are had at a link without a credential until it expires, of any size', async () => {
+  it('[FILE-4] get_file returns a link for a file of any size that works without credential until it expires', async () => {
     const bytes = someBytes(MIB + 1, 6)
     const agent = await withFiles(relay, [bytes])
     const file = await agent.call('get_file', { docId, hash: hashOf(bytes) })
@@ -138,7 +138,7 @@ describe('files kept in an object store', () => {
     expect(relay.logLines.join('')).not.toContain('X-Amz-Signature')
   })
 
-  it('[FILE-1] [FILE-3] that the store lost are not found', async () => {
+  it('[FILE-1] [FILE-3] a file that the store lost is not found', async () => {
     const bytes = someBytes(20, 7)
     const agent = await withFiles(relay, [bytes])
     expect(await inStore(agent)).toEqual([20])

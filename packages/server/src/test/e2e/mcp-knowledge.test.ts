@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { mcpAgent } from '../mcp-agent.ts'
 import { startRelayUnderTest } from '../relay-under-test.ts'
 
-it('[REF-9] [REF-10] [REF-11] [REF-12] [SKILL-1] [ICON-2] a viewer learns what the relay knows, with DOIs from a resolver of the operator', async () => {
+it('[REF-9] [REF-10] [REF-11] [REF-12] [SKILL-1] [ICON-2] a viewer can call the tools for references, recipes and icons, and DOIs are resolved by the configured resolver', async () => {
   const asked: string[] = []
   const resolver = createServer((request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers.accept}`)
@@ -43,7 +43,7 @@ interface Prompt {
   readonly arguments: readonly { readonly name: string }[]
 }
 
-it('[AG-96] [MCP-60] [SKILL-5] instructions, contract, recipes and prompts name only tools that the list has', async () => {
+it('[AG-96] [MCP-60] [SKILL-5] instructions, contract, recipes and prompts name only tools in the tool list', async () => {
   await using relay = await startRelayUnderTest({ mcp: 'public' })
   let id = 0
   const ask = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> => {

@@ -43,7 +43,7 @@ const LOCAL = { serverVersion: 3, source: 'local' }
 describe('local documents', () => {
   beforeAll(() => writeFile(file('plan'), JSON.stringify({ ...BODY, serverVersion: 3 })))
 
-  it('[LOCAL-1] [LOCAL-2] [LOCAL-3] are listed for the static token and for members, as they are now', async () => {
+  it('[LOCAL-1] [LOCAL-2] [LOCAL-3] the static token and members see the current local documents in the list', async () => {
     for (const agent of [host, ann]) {
       const listed = await agent.call('list_documents', { query: 'this host' })
       expect(listed).toMatchObject({ localAccessEnabled: true, returned: 1 })
@@ -67,13 +67,13 @@ describe('local documents', () => {
     ['list_fields', {}, { count: 0 }],
     ['list_files', {}, { count: 1, files: [{ hash: HASH, inStore: false }] }],
     ['get_table', { pageId: 'r1', tableIndex: 0 }, { pageId: 'r1' }],
-  ])('[LOCAL-3] [LOCAL-5] %s reads them', async (tool, args, result) => {
+  ])('[LOCAL-3] [LOCAL-5] %s reads local documents', async (tool, args, result) => {
     const before = await readFile(file('plan'))
     expect(await ann.call(tool, { docId: 'plan', ...args })).toMatchObject({ ...result, ...LOCAL })
     expect(await readFile(file('plan'))).toEqual(before)
   })
 
-  it('[LOCAL-5] get_file gives only blobs of the workspace', async () => {
+  it('[LOCAL-5] get_file of a local document returns only blobs of the workspace', async () => {
     const refused = await ann.refused('get_file', { docId: 'plan', hash: HASH })
     expect(refused).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
     const bytes = new TextEncoder().encode('of the workspace')
@@ -87,7 +87,7 @@ describe('local documents', () => {
     expect(await ann.refused('get_file', { docId: 'plan', hash })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
   })
 
-  it('[LOCAL-3] resources list and serve them', async () => {
+  it('[LOCAL-3] resources list and read local documents', async () => {
     const client = new Client({ name: 'agent', version: '1' })
     const headers = { authorization: `Bearer ${staticToken()}` }
     await client.connect(new StreamableHTTPClientTransport(new URL(relay.mcpUrl), { requestInit: { headers } }))
@@ -114,14 +114,17 @@ describe('local documents', () => {
     ['set_prose', { pageId: 'r1', content: 'x', format: 'markdown' }],
     ['add_prose_page', { name: 'x' }],
     ['set_fields', { fields: [{ name: 'a', value: 'b' }] }],
-  ])('[LOCAL-4] %s %o is told to save them to the relay first', async (tool, args) => {
-    const refused = await ann.refused(tool, { docId: 'plan', ...args })
-    expect(refused).toMatchObject({ code: 'ERR_LOCAL_READ_ONLY', docId: 'plan', promote: 'PUT /api/docs/plan' })
-    expect(refused['message']).toMatch(/PUT \/api\/docs\/plan or the promote command of the editor, and then repeat the call/)
-    expect(JSON.parse(await readFile(file('plan'), 'utf8'))).toEqual({ ...BODY, serverVersion: 3 })
-  })
+  ])(
+    '[LOCAL-4] writing a local document by %s %o is refused with the advice to save it to the relay first',
+    async (tool, args) => {
+      const refused = await ann.refused(tool, { docId: 'plan', ...args })
+      expect(refused).toMatchObject({ code: 'ERR_LOCAL_READ_ONLY', docId: 'plan', promote: 'PUT /api/docs/plan' })
+      expect(refused['message']).toMatch(/PUT \/api\/docs\/plan or the promote command of the editor, and then repeat the call/)
+      expect(JSON.parse(await readFile(file('plan'), 'utf8'))).toEqual({ ...BODY, serverVersion: 3 })
+    },
+  )
 
-  it('[LOCAL-4] what the relay stores wins', async () => {
+  it('[LOCAL-4] a document stored in the relay hides a local one with the same id', async () => {
     await writeFile(file('both'), JSON.stringify({ ...BODY, name: 'Both' }))
     const headers = { authorization: `Bearer ${relay.token({ sub: 'ann', role: 'member' })}`, 'content-type': 'application/json' }
     const put = await fetch(`${relay.baseUrl}/api/docs/both`, {

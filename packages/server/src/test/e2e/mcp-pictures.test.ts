@@ -44,7 +44,7 @@ async function look(tool: string, args: Members): Promise<Members> {
   return structuredContent as Members
 }
 
-it('[AG-109] [TOOL-7] the official client is given the picture of a page and of a shape after the text, cold and live', async () => {
+it('[AG-109] [TOOL-7] the official client gets the picture of a page and of a shape after the text, cold and live', async () => {
   await relay.rest(ANN).putDocument('d', BODY)
   const cold = await look('get_page', { docId: 'd', pageId: 'p', image: true, lint: true })
   expect(cold).toMatchObject({ shapeCount: 3, lint: [{ kind: 'overlap', shapes: ['a', 'b'] }] })
@@ -56,7 +56,7 @@ it('[AG-109] [TOOL-7] the official client is given the picture of a page and of 
   person.destroy()
 })
 
-it('[AG-109] a page that is not there is the same failure with and without a picture', async () => {
+it('[AG-109] asking for a missing page fails equally with and without a picture', async () => {
   await relay.rest(ANN).putDocument('e', BODY)
   for (const args of [
     { docId: 'e', pageId: 'x' },
@@ -69,12 +69,12 @@ it('[AG-109] a page that is not there is the same failure with and without a pic
   }
 })
 
-it('[AG-109] [LOCAL-3] a local document is seen as any other', async () => {
+it('[AG-109] [LOCAL-3] a local document can be pictured', async () => {
   await writeFile(join(directory, 'sketch.json'), JSON.stringify({ ...BODY, serverVersion: 3 }))
   expect(await look('get_page', { docId: 'sketch', pageId: 'p', image: true })).toMatchObject({ source: 'local', shapeCount: 3 })
 })
 
-it('[AG-109] [TOOL-24] a list is continued with and without asking for the picture again, and faults are those of the whole page', async () => {
+it('[AG-109] [TOOL-24] a paged shape list continues whether or not the next call asks for a picture, and lint covers the whole page', async () => {
   await relay.rest(ANN).putDocument('f', BODY)
   const first = await look('get_page', { docId: 'f', pageId: 'p', image: true, lint: true, limit: 1 })
   expect(first).toMatchObject({ shapes: [{ id: 'a' }], lint: [{ shapes: ['a', 'b'] }] })
@@ -85,7 +85,7 @@ it('[AG-109] [TOOL-24] a list is continued with and without asking for the pictu
   expect(await look('get_page', { ...rest, image: true })).toMatchObject({ shapes: [{ id: 'b' }, { id: 'c' }] })
 })
 
-it('[RES-4] every canvas page is a picture by the URI that its document names, whatever its id and content', async () => {
+it('[RES-4] every canvas page can be read as a picture by its URI, whatever its id and content', async () => {
   const shapes = ['rectangle', 'ellipse', 'text', 'connector', 'line', 'file', 'group', 'sticky'].map((type, i) => ({
     ...{ id: `s${i}`, type, x: i * 150, y: 0, x2: 10, y2: 90 },
     ...{ label: `<${type}> & "more"`, text: 'text', startShapeId: 'gone' },

@@ -62,7 +62,7 @@ describe.each([
   ['cold', false],
   ['live', true],
 ] as const)('references of a %s document', (_, isLive) => {
-  it('[TOOL-add_reference] [REF-3] [REF-4] [REF-5] [REF-12] a DOI is looked up and added before the items, and what is there already is named', async () => {
+  it('[TOOL-add_reference] [REF-3] [REF-4] [REF-5] [REF-12] add_reference resolves a DOI and adds it before the given items, and names items that exist already', async () => {
     using made = await document(isLive)
     const { docId } = made
     const items = [{ id: 'mine', DOI: 'https://doi.org/10.1000/good' }, { id: 'new' }, { id: 'other', DOI: 'doi:10.1000/s' }]
@@ -93,7 +93,7 @@ describe.each([
     ['broken', 'ERR_DOI_UNAVAILABLE', { retryable: true }],
     ['cut', 'ERR_DOI_UNAVAILABLE', { retryable: true }],
   ])(
-    '[REF-5] [REF-11] a resolver that answers %s gives %s, and the items beside the DOI are not added either',
+    '[REF-5] [REF-11] a resolver that answers %s fails the call with %s, and no given item is added',
     async (doi, code, facts) => {
       using made = await document(isLive)
       const { docId } = made
@@ -103,7 +103,7 @@ describe.each([
     },
   )
 
-  it('[TOOL-update_reference] [TOOL-delete_reference] [REF-6] [REF-7] [REF-8] an item is changed, kept while it is cited, and deleted by force without a change of the text', async () => {
+  it('[TOOL-update_reference] [TOOL-delete_reference] [REF-6] [REF-7] [REF-8] update_reference changes an item; delete_reference refuses a cited one unless forced, and never changes the text', async () => {
     using made = await document(isLive)
     const { docId } = made
     expect(await ann.call('update_reference', { docId, id: 'smith', item: { title: 'T', DOI: null } })).toMatchObject({
@@ -128,7 +128,7 @@ describe.each([
   })
 })
 
-it('[REF-5] [MCP-3] asks no resolver about a document that the caller cannot write, nor about text that is no DOI', async () => {
+it('[REF-5] [MCP-3] no resolver is asked for a document the caller cannot write, nor for text that is not a DOI', async () => {
   using made = await document(false)
   const before = asked.length
   const doi = '10.1000/fresh'
@@ -137,7 +137,7 @@ it('[REF-5] [MCP-3] asks no resolver about a document that the caller cannot wri
   expect(asked.length).toBe(before)
 })
 
-it('[REF-2] [YDOC-5] a person who has the document open sees each item arrive, and keeps one that another person changes meanwhile', async () => {
+it('[REF-2] [YDOC-5] a person with the document open sees each added item, and items that another person changes are kept', async () => {
   using made = await document(true)
   const person = relay.sync(made.docId, { sub: 'ann', role: 'member' })
   await saved(person)

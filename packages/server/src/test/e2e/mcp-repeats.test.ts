@@ -36,7 +36,7 @@ async function callAndKill(tool: string, args: Readonly<Record<string, unknown>>
 
 describe('a call whose relay is killed after the commit and before the answer', () => {
   it(
-    '[TOOL-22] create_document: the repeat gets the document that was made',
+    '[TOOL-22] repeating create_document with its request id returns the document already made',
     async () => {
       await relay.stop()
       await relay.restart(LATE)
@@ -57,7 +57,7 @@ describe('a call whose relay is killed after the commit and before the answer', 
   )
 
   it.each(['cold', 'live'])(
-    '[TOOL-22] insert_block into a %s document: the repeat gets the ids, and there is one block',
+    '[TOOL-22] repeating insert_block into a %s document returns the same ids and writes no second block',
     async (form) => {
       const { id: docId, prosePageId: pageId } = await (await agent()).call('create_document', { name: form })
       const page = { docId, pageId }

@@ -75,7 +75,7 @@ const RECIPES = new Set([
 ])
 
 describe('resources', () => {
-  it('[RES-1] [RES-2] [RES-3] [RES-4] [RES-5] [RES-7] a document and its pages can be listed and read', async () => {
+  it('[RES-1] [RES-2] [RES-3] [RES-4] [RES-5] [RES-7] a document and its pages can be listed and read as resources', async () => {
     await put('read me', bodyOf('Readable'))
     await using reader = await connect('auto')
     const { resources } = await reader.client.listResources()
@@ -105,7 +105,7 @@ describe('resources', () => {
     expect(svg.text).toMatch(/^<svg [^]*<\/svg>$/)
   })
 
-  it('[RES-8] nobody can tell what may not be read from what is not there', async () => {
+  it('[RES-8] reading an unreadable resource answers the same as reading a missing one', async () => {
     await put('secret', bodyOf('Secret'))
     await using reader = await connect('auto', { sub: 'eve', role: 'member' })
     const refusal = (uri: string) =>
@@ -120,7 +120,7 @@ describe('resources', () => {
       expect(await refusal(uri), uri).toContain('-32602')
   })
 
-  it('[RES-7] the list has a hundred entries to a page, and each document once', async () => {
+  it('[RES-7] the resource list has a hundred entries per page and each document once', async () => {
     const names = Array.from({ length: 105 }, (_, i) => `many-${i}`)
     const lea = { sub: 'lea', role: 'member' }
     for (const id of names) await put(id, { name: id }, lea)
@@ -174,7 +174,7 @@ describe('resources', () => {
       await expect(complete(ref, { name, value: '' })).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('[SKILL-5] prompts are the recipes, with what is given as data', async () => {
+  it('[SKILL-5] prompts are the recipes, with the given arguments inserted as data', async () => {
     await using reader = await connect('auto')
     const { prompts } = await reader.client.listPrompts()
     expect(new Set(prompts.map(({ name }) => name))).toEqual(RECIPES)
@@ -197,7 +197,7 @@ describe('resources', () => {
   })
 })
 
-describe.concurrent.each(['legacy', 'auto'] as const)('notifications, client %s', (mode) => {
+describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, client %s', (mode) => {
   const uris = (id: string) => ({
     document: `relay://doc/${id}`,
     a: `relay://doc/${id}/prose/a.md`,
@@ -206,7 +206,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('notifications, client %s'
     canvas: `relay://doc/${id}/page/c%201.svg`,
   })
 
-  it('[RES-10] [RES-11] [RES-12] REST saves tell of the pages that they change, in time', async () => {
+  it('[RES-10] [RES-11] [RES-12] REST saves notify about the pages they change, in time', async () => {
     const id = `rest-${mode}`
     await put(id, bodyOf('One'))
     await using watching = await connect(mode)
@@ -221,7 +221,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('notifications, client %s'
     expect(relay.logLines.join('')).not.toContain('mcp.watch_failed')
   })
 
-  it('[RES-10] [RES-11] live edits of people and tools are told once a second and at last, canvas and prose apart', async () => {
+  it('[RES-10] [RES-11] live edits of people and tools notify at most once a second and once at the end, canvas and prose separately', async () => {
     const id = `live-${mode}`
     await put(id, bodyOf('Live'))
     await using watching = await connect(mode)
@@ -259,7 +259,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('notifications, client %s'
     expect(watching.of(a)).toEqual([])
   })
 
-  it('[RES-10] [RES-11] writes of tools cause notifications, from this session and others, cold and live', async () => {
+  it('[RES-10] [RES-11] tool writes of this and other sessions notify, cold and live', async () => {
     const id = `tools-${mode}`
     await put(id, bodyOf('Tools'))
     await using watching = await connect(mode)
@@ -294,7 +294,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('notifications, client %s'
     editor.destroy()
   })
 
-  it('[RES-10] [RES-12] a restore and a deletion notify those who could read the document, and a new share its readers', async () => {
+  it('[RES-10] [RES-12] a restore and a deletion notify those who could read the document, and a new share notifies its readers', async () => {
     const pat = { sub: `pat-${mode}`, role: 'member' }
     const id = `restored-${mode}`
     const rest = relay.rest(pat)
@@ -326,7 +326,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('notifications, client %s'
     expect([stranger.told, stranger.lists]).toEqual([[], 0])
   })
 
-  it('[RES-11] a caller that may not read any more gets no notification', async () => {
+  it('[RES-11] a caller that lost its right to read gets no notification', async () => {
     const id = `rights-${mode}`
     await put(id, bodyOf('Shared'))
     const shares = (list: Parameters<ReturnType<RelayUnderTest['rest']>['shareDocument']>[1]) =>

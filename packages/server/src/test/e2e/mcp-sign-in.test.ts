@@ -65,7 +65,7 @@ async function freePort(): Promise<number> {
 }
 
 it.each(['local', 'public'] as const)(
-  '[MCP-21] [MCP-23] [MCP-24] [MCP-57] an address is all that the official clients need to sign their person in, %s',
+  '[MCP-21] [MCP-23] [MCP-24] [MCP-57] official clients sign a person in with nothing but the endpoint address, %s',
   async (expose) => {
     const port = await freePort()
     const resource = `http://127.0.0.1:${port}/mcp`

@@ -72,7 +72,7 @@ const CHANGES: readonly Members[] = [
   { op: 'deleteColumn', col: 0 },
 ]
 
-it('[TABLE-5] [CONC-8] a person who types in a cell of an editor loses no letter while the table changes around it', async () => {
+it('[TABLE-5] [CONC-8] a person who types in a table cell loses no letter while tools change the table around it', async () => {
   await put('typing', table(4, 4))
   const person = relay.sync('typing', { sub: 'ann', role: 'member' })
   await saved(person)
@@ -104,7 +104,7 @@ it('[TABLE-5] [CONC-8] a person who types in a cell of an editor loses no letter
   person.destroy()
 })
 
-it('[PROSE-23] [TABLE-2] the largest table is read as a whole, changed, and grows no further', { timeout: 60_000 }, async () => {
+it('[PROSE-23] [TABLE-2] the largest allowed table is read whole and changed, and cannot grow', { timeout: 60_000 }, async () => {
   await put('largest', table(100, 200))
   const at = { docId: 'largest', pageId: 'one' }
   const grid = gridOf(await ann.call('get_table', at))

@@ -73,7 +73,7 @@ const FLAWS: readonly (readonly [tool: string, args: Members, code: string, argu
 
 describe('the order of checks', () => {
   it.each(FLAWS.map(([tool, args, code, argument]) => ({ tool, args, expected: { code, ...(argument && { argument }) } })))(
-    '[MCP-3] what shows in the arguments of $tool comes before the document and the right: $expected.code, %#',
+    '[MCP-3] an error in the arguments of $tool is reported before document and right are checked: $expected.code, %#',
     async ({ tool, args, expected }) => {
       for (const agent of [ann, viewer]) expect(await agent.refused(tool, { docId: 'never', ...args })).toMatchObject(expected)
     },
@@ -87,8 +87,8 @@ const ROW_FLAWS = TOOL_ROWS.flatMap((row) =>
   ),
 )
 
-describe('the errors of the rows', () => {
-  it.each(ROW_FLAWS)('[MCP-3] $code of $name comes before the document and the right', async ({ name, code, args }) => {
+describe('errors of the tool rows', () => {
+  it.each(ROW_FLAWS)('[MCP-3] $code of $name is reported before document and right are checked', async ({ name, code, args }) => {
     for (const agent of [ann, viewer]) expect(await agent.refused(name, { docId: 'never', ...args })).toMatchObject({ code })
   })
 })
@@ -144,7 +144,7 @@ async function codesOf(tool: string, calls: readonly Members[]): Promise<readonl
 }
 
 describe('the arguments of every tool', () => {
-  it('[TOOL-6] [TOOL-9] [MCP-53] of a wrong kind are refused by name, and strange texts are answered in the terms of the tool', async () => {
+  it('[TOOL-6] [TOOL-9] [MCP-53] an argument of a wrong type is refused by its name, and unusual texts get an answer of the tool', async () => {
     const wrong: string[] = []
     for (const { name, inputSchema } of ann.tools) {
       const tool = String(name).slice('service_'.length)
@@ -174,7 +174,7 @@ describe('the arguments of every tool', () => {
     expect(relay.logLines.filter((line) => line.includes('mcp.tool_failed'))).toEqual([])
   })
 
-  it('[TOOL-6] null in the place of an optional argument is the same as none', async () => {
+  it('[TOOL-6] null for an optional argument acts as if it were absent', async () => {
     for (const { name, inputSchema } of ann.tools) {
       const tool = String(name).slice('service_'.length)
       if (tool === 'create_document') continue
@@ -194,7 +194,7 @@ describe('the arguments of every tool', () => {
     ['{"__proto__":{"docId":"doc"}}', { code: 'ERR_BAD_ARGUMENT', argument: '__proto__' }],
     ['{"docId":"doc","constructor":1}', { code: 'ERR_BAD_ARGUMENT', argument: 'constructor' }],
     ['{"docId":{"__proto__":"doc"}}', { code: 'ERR_BAD_ARGUMENT', argument: 'docId' }],
-  ])('[TOOL-6] %s as it stands in a message', async (args, expected) => {
+  ])('[TOOL-6] a message with the raw arguments %s is refused', async (args, expected) => {
     const answer = await fetch(relay.mcpUrl, {
       method: 'POST',
       headers: { authorization: `Bearer ${relay.token({ sub: 'ann', role: 'member' })}`, 'content-type': 'application/json' },

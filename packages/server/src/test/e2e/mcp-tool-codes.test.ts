@@ -172,13 +172,13 @@ const OTHERS: readonly Row[] = [
   ['ERR_SKILL_NOT_FOUND', 'skill known', 'get_skills', { skill: 'nope' }],
 ]
 
-describe('a refusal', () => {
+describe('refused tool calls', () => {
   const cases = [
     ...OTHERS.map((row) => ['', row] as const),
     ...['cold', 'live'].flatMap((docId) => OF_DOCUMENTS.map((row) => [docId, row] as const)),
   ]
   it.each(cases.map(([docId, [code, facts, tool, args, caller = 'ann']]) => ({ docId, code, facts, tool, args, caller })))(
-    '[TOOL-8] [TOOL-9] $code of $tool $docId, %#: its facts are those of the table and stand in its sentence',
+    '[TOOL-8] [TOOL-9] $code of $tool $docId, %#: its facts are those of the table and appear in its message',
     async ({ docId, code, facts, tool, args, caller }) => {
       const refused = await agents[caller].refused(tool, docId === '' ? args : { docId, ...args })
       const { code: told, message, ...rest } = refused
@@ -193,7 +193,7 @@ describe('a refusal', () => {
       expect(await agents.ann.call('get_document', { docId })).toMatchObject({ name: 'T', serverVersion: 1 })
   })
 
-  it('[TOOL-25] [TOOL-22] ERR_CURSOR_EXPIRED and ERR_REQUEST_ID_REUSED come of what was called before', async () => {
+  it('[TOOL-25] [TOOL-22] ERR_CURSOR_EXPIRED and ERR_REQUEST_ID_REUSED are answered after the calls that cause them', async () => {
     const at = { docId: 'one-page', pageId: 'p' }
     const { nextCursor: cursor } = await agents.ann.call('get_prose', { ...at, limit: 1 })
     const insert = { ...at, content: 'x', id: 'blk-1', requestId: 'r1' }

@@ -101,27 +101,30 @@ async function pagesOf(
   return pages
 }
 
-describe('lists of a document', () => {
-  it.each(CASES)('[TOOL-23] [TOOL-24] $tool $args of a $docId document: pages of any size make the whole', async (list) => {
-    const { itemsOf } = list
-    const ones = await pagesOf(list, 1)
-    const whole = ones.flatMap((page) => itemsOf(page))
-    expect(ones.map((page) => itemsOf(page).length)).toEqual(whole.map(() => 1))
-    expect(whole.length).toBeGreaterThanOrEqual(20)
-    expect(new Set(whole).size).toBe(whole.length)
-    for (const limit of [undefined, 2, 7, 1_000, 1e20]) {
-      const pages = await pagesOf(list, limit)
-      expect(pages.flatMap((page) => itemsOf(page))).toEqual(whole)
-      for (const page of pages) {
-        const items = itemsOf(page)
-        expect(items.length).toBeLessThanOrEqual(limit ?? 1_000)
-        // One that is too long for an answer comes alone.
-        if (items.length > 1) expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(80_000)
+describe('paged lists of a document', () => {
+  it.each(CASES)(
+    '[TOOL-23] [TOOL-24] $tool $args of a $docId document: pages of any size together give the whole list',
+    async (list) => {
+      const { itemsOf } = list
+      const ones = await pagesOf(list, 1)
+      const whole = ones.flatMap((page) => itemsOf(page))
+      expect(ones.map((page) => itemsOf(page).length)).toEqual(whole.map(() => 1))
+      expect(whole.length).toBeGreaterThanOrEqual(20)
+      expect(new Set(whole).size).toBe(whole.length)
+      for (const limit of [undefined, 2, 7, 1_000, 1e20]) {
+        const pages = await pagesOf(list, limit)
+        expect(pages.flatMap((page) => itemsOf(page))).toEqual(whole)
+        for (const page of pages) {
+          const items = itemsOf(page)
+          expect(items.length).toBeLessThanOrEqual(limit ?? 1_000)
+          // One that is too long for an answer comes alone.
+          if (items.length > 1) expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(80_000)
+        }
       }
-    }
-  })
+    },
+  )
 
-  it('[TOOL-24] the items that no limit cuts are as many as fit', async () => {
+  it('[TOOL-24] without a limit a list returns as many items as fit, and a larger limit returns no more', async () => {
     const first = await ann.call('get_page', { docId: 'cold', pageId: 'c' })
     const length = (first['shapes'] as readonly unknown[]).length
     const more = await ann.call('get_page', { docId: 'cold', pageId: 'c', limit: length + 1 })
@@ -129,7 +132,7 @@ describe('lists of a document', () => {
     expect(more['nextCursor']).toEqual(first['nextCursor'])
   })
 
-  it('[TOOL-24] [TOOL-25] a cursor is good for the list that gave it and nothing else', async () => {
+  it('[TOOL-24] [TOOL-25] a cursor is accepted only for the list that returned it', async () => {
     const given = await Promise.all(
       CASES.map(async ({ tool, args, docId }) => (await ann.call(tool, { docId, ...args, limit: 1 }))['nextCursor']),
     )
@@ -163,7 +166,7 @@ describe('lists of a document', () => {
       })
   })
 
-  it('[ICON-2] [TOOL-25] pages of icons make the whole, and a limit out of bounds acts as the nearest', async () => {
+  it('[ICON-2] [TOOL-25] all pages of list_icons together give every icon, and a limit out of range acts as the nearest allowed one', async () => {
     const ids: string[] = []
     let page: Members = {}
     do {
@@ -175,14 +178,14 @@ describe('lists of a document', () => {
   })
 })
 
-describe('a request id', () => {
+describe('request ids of tool calls', () => {
   const insert = (requestId: string, content = 'Said once.') => ({ docId: 'other', pageId: 'q', id: 'blk-q', content, requestId })
   const said = async (): Promise<number> => {
     const { page } = await ann.call('get_prose', { docId: 'other', pageId: 'q' })
     return (page as { readonly content: string }).content.split('Said once.').length - 1
   }
 
-  it('[TOOL-22] of calls that come at once is run once', async () => {
+  it('[TOOL-22] simultaneous calls with one request id run once', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => ann.call('insert_block', insert('at-once'))))
     const [first] = answers.filter((answer) => !('replayed' in answer))
     expect(answers.filter((answer) => 'replayed' in answer)).toEqual(
@@ -191,7 +194,7 @@ describe('a request id', () => {
     expect(await said()).toBe(1)
   })
 
-  it('[TOOL-22] is one of its caller, tool and workspace, in whatever part of the tools', async () => {
+  it('[TOOL-22] a request id belongs to its caller, tool and workspace, and is shared by all toolsets', async () => {
     const before = await said()
     const first = await ann.call('insert_block', insert('mine'))
     const prose = await agent('ann', 'member', '?toolsets=prose')
@@ -205,7 +208,7 @@ describe('a request id', () => {
     expect(await ann.refused('insert_block', insert('mine', 'Else.'))).toMatchObject({ code: 'ERR_REQUEST_ID_REUSED' })
   })
 
-  it('[TOOL-22] of a failure or a dry run is free again', async () => {
+  it('[TOOL-22] a request id of a failed call or a dry run can be used again', async () => {
     const before = await said()
     expect(await ann.refused('insert_block', { ...insert('free'), id: 'blk-none' })).toMatchObject({ code: 'ERR_ID_NOT_FOUND' })
     await ann.call('insert_block', { ...insert('free', 'Tried.'), dryRun: true })
@@ -216,7 +219,7 @@ describe('a request id', () => {
   })
 })
 
-describe('parts of the tools', () => {
+describe('toolsets', () => {
   const READ = [
     ...['list_documents', 'get_document', 'get_page', 'get_shape', 'get_prose', 'get_outline', 'list_references', 'resolve_doi'],
     ...['list_fields', 'get_skills', 'list_icons', 'list_files', 'get_file', 'get_table', 'get_storage'],
@@ -232,7 +235,7 @@ describe('parts of the tools', () => {
     ['?readonly=1', READ],
     ['?readonly=1&toolsets=prose,read', READ],
     ['?readonly=1&toolsets=prose', []],
-  ])('[TOOL-10] [TOOL-11] %s lists its part and refuses the rest', async (search, names) => {
+  ])('[TOOL-10] [TOOL-11] %s lists its tools and refuses the others', async (search, names) => {
     const part = await agent('ann', 'member', search)
     expect(namesOf(part)).toEqual(names)
     for (const tool of namesOf(ann)) {
@@ -241,7 +244,7 @@ describe('parts of the tools', () => {
     }
   })
 
-  it('[TOOL-11] [MCP-26] a viewer sees the read tools, and every other tool refuses it', async () => {
+  it('[TOOL-11] [MCP-26] a viewer sees the read tools, and every other tool refuses the call', async () => {
     const viewer = await agent('vic', 'viewer')
     expect(namesOf(viewer)).toEqual(READ)
     const rename = { docId: 'cold', name: 'x' }
@@ -251,7 +254,7 @@ describe('parts of the tools', () => {
     expect(await named.refused('rename_document', rename)).toMatchObject({ code: 'ERR_TOOL_DISABLED' })
   })
 
-  it('[TOOL-10] the header names a part, and the address wins', async () => {
+  it('[TOOL-10] a header selects a toolset, and the URL overrides the header', async () => {
     const list = async (search: string, header: string) => {
       const answer = await fetch(relay.mcpUrl + search, {
         method: 'POST',
@@ -271,7 +274,7 @@ describe('parts of the tools', () => {
     expect(await list('?toolsets=Read', '')).toBe(-32602)
   })
 
-  it('[TOOL-10] a toolset without a tool is refused with the toolsets that have one, not listed as empty', async () => {
+  it('[TOOL-10] selecting a toolset without tools is refused with a list of the toolsets that have some', async () => {
     const present = TOOLSETS.filter((name) => TOOL_ROWS.some(({ toolset }) => toolset === name))
     for (const toolset of TOOLSETS.filter((name) => !present.includes(name))) {
       const refusal = `The toolset ${toolset} has no tool in this relay; those with tools are ${present.join(', ')}.`
@@ -280,8 +283,8 @@ describe('parts of the tools', () => {
   })
 })
 
-describe('what is written', () => {
-  it('[TOOL-13] names are trimmed, cleaned, cut by characters and never empty', async () => {
+describe('texts that tools write and return', () => {
+  it('[TOOL-13] names are trimmed, cleaned, cut to a number of characters and never empty', async () => {
     const cut = '🙂'.repeat(200)
     for (const docId of ['cold', 'live'])
       for (const [tool, args] of [
@@ -318,7 +321,7 @@ describe('what is written', () => {
     }
   })
 
-  it('[TOOL-14] a refusal quotes at most 120 characters of a document', async () => {
+  it('[TOOL-14] an error message quotes at most 120 characters of a document', async () => {
     for (const docId of ['cold', 'live']) {
       const refused = await ann.refused('delete_block', { docId, pageId: 'p', id: 'blk-2', anchor: 'x' })
       expect(refused).toMatchObject({ code: 'ERR_ID_ANCHOR_MISMATCH', currentText: `${'ä'.repeat(120)}…` })

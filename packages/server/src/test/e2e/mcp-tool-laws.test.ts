@@ -70,8 +70,8 @@ const STORY: readonly (readonly [tool: string, args: Members])[] = [
   ['get_document', {}],
 ]
 
-describe('the tools', () => {
-  it('[CONC-1] [CONC-2] do and say the same to a document that nobody has open and to one that is live', async () => {
+describe('laws of all tools', () => {
+  it('[CONC-1] [CONC-2] the same calls on a cold and on a live document give the same content and the same answers', async () => {
     const tell = async (docId: string, isLive: boolean) => {
       using _open = await opened(docId, isLive)
       const told = []
@@ -88,7 +88,7 @@ describe('the tools', () => {
   })
 
   it.each([false, true])(
-    '[CONC-3] [CONC-5] [CONC-8] agents who write at once all keep their words (live: %s)',
+    '[CONC-3] [CONC-5] [CONC-8] agents that write at the same time all keep their words (live: %s)',
     async (isLive) => {
       const docId = `crowd-${isLive}`
       using _open = await opened(docId, isLive)
@@ -107,7 +107,7 @@ describe('the tools', () => {
     },
   )
 
-  it('[TOOL-5] [TOOL-6] [TOOL-9] answer whatever they are asked with a result of their schema and a code of the table', async () => {
+  it('[TOOL-5] [TOOL-6] [TOOL-9] every tool answers any arguments with a result of its schema or a code of the table', async () => {
     const open = [await opened('fuzz-cold', false), await opened('fuzz-live', true)]
     const codes = new Set<string>()
     for (const tool of ann.tools) {

@@ -60,9 +60,9 @@ const ERRORS = TOOL_ROWS.flatMap((row) =>
   Object.entries(row.errors).flatMap(([code, args]) => (args === null ? [] : [{ name: row.name, code, row, args }])),
 )
 
-describe('the examples of the rows', () => {
+describe('the examples of the tool rows', () => {
   it.each(EXAMPLES.filter(({ row }) => takes(row, 'docId')))(
-    '[CONC-1] [CONC-2] [TOOL-5] [TOOL-21] example $i of $name says and does the same cold and live, and a dry run of it the same without doing it',
+    '[CONC-1] [CONC-2] [TOOL-5] [TOOL-21] example $i of $name gives the same result cold and live, and its dry run the same result without a write',
     async ({ row, args }) => {
       const fits = new Ajv2020({ strict: false }).compile(row.outputSchema)
       const told = []
@@ -80,7 +80,7 @@ describe('the examples of the rows', () => {
   )
 
   it.each(EXAMPLES.filter(({ row }) => takes(row, 'requestId')))(
-    '[TOOL-22] example $i of $name is written once, however often it comes with one request id',
+    '[TOOL-22] example $i of $name with one request id is written once, however often it is repeated',
     async ({ row, args }) => {
       for (const isLive of [false, true]) {
         using document = await sample(isLive)
@@ -99,7 +99,7 @@ describe('the examples of the rows', () => {
     expect(new Ajv2020({ strict: false }).compile(row.outputSchema)(result)).toBe(true)
   })
 
-  it('[TOOL-20] are refused at another version than the expected one', async () => {
+  it('[TOOL-20] examples with an outdated expectedVersion are refused', async () => {
     using document = await sample(false)
     const { docId } = document
     for (const { row, args } of EXAMPLES.filter((example) => takes(example.row, 'expectedVersion')))
@@ -110,7 +110,7 @@ describe('the examples of the rows', () => {
   })
 })
 
-describe('the errors of the rows', () => {
+describe('the errors of the tool rows', () => {
   let open: readonly ({ readonly docId: string } & Disposable)[] = []
   beforeAll(async () => {
     open = [await sample(false), await sample(true)]

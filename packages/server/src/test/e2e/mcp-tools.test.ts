@@ -38,7 +38,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
   })
 
   describe('an agent', () => {
-    it('[TOOL-create_document] [MCP-20] makes a blank document, finds it, and owns it', async () => {
+    it('[TOOL-create_document] [MCP-20] an agent creates a blank document, finds it in the list, and is its owner', async () => {
       const made = await host.call('create_document', { name: '  A plan ' })
       expect(made).toMatchObject({ name: 'A plan', serverVersion: 1 })
       expect(made['id']).toMatch(/^doc-[A-Za-z0-9_-]{12}$/)
@@ -74,7 +74,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect(stored).toMatchObject({ ownerId: 'service:mcp', ownerName: 'MCP integration' })
     })
 
-    it('[CONC-2] [TOOL-15] [TOOL-16] writes, reads back and says what it wrote, cold', async () => {
+    it('[CONC-2] [TOOL-15] [TOOL-16] an agent writes a cold document, reads it back, and each answer says what was written', async () => {
       const at = await created(ann, 'cold')
       const set = await ann.call('set_prose', {
         ...at,
@@ -111,7 +111,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect((await relay.rest({ sub: 'ann' }).getDocument(at.docId)).serverVersion).toBe(serverVersion)
     })
 
-    it('[TOOL-21] tries without writing', async () => {
+    it('[TOOL-21] a dry run answers as the write would, without writing', async () => {
       const at = await created(ann, 'tried')
       const tried = await ann.call('set_prose', { ...at, content: 'Never stored.', dryRun: true })
       expect(tried).toMatchObject({ dryRun: true, serverVersion: 1, blocks: [{ text: 'Never stored.' }] })
@@ -119,7 +119,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect((await textOf(ann, at)).trim()).toBe('')
     })
 
-    it('[TOOL-22] repeats a call whose answer it did not get', async () => {
+    it('[TOOL-22] an agent repeats a call whose answer it did not get', async () => {
       const once = await ann.call('create_document', { name: 'once', requestId: 'r1' })
       expect(await ann.call('create_document', { name: 'once', requestId: 'r1' })).toEqual({ ...once, replayed: true })
       expect(await ann.refused('create_document', { name: 'other', requestId: 'r1' })).toMatchObject({
@@ -129,7 +129,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect(await host.call('list_documents', { query: 'once' })).toMatchObject({ returned: 2 })
     })
 
-    it('[TOOL-add_prose_page] [TOOL-rename_prose_page] [TOOL-reorder_prose_pages] [TOOL-delete_prose_page] keeps pages', async () => {
+    it('[TOOL-add_prose_page] [TOOL-rename_prose_page] [TOOL-reorder_prose_pages] [TOOL-delete_prose_page] an agent adds, renames, reorders and deletes prose pages', async () => {
       const { docId, pageId } = await created(ann, 'pages')
       const page = await ann.call('add_prose_page', { docId, content: 'text' })
       expect(page).toMatchObject({ name: 'Prose p.2', order: 1, blocks: [{ text: 'text' }] })
@@ -144,7 +144,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect(await ann.refused('delete_prose_page', { docId, pageId: page['id'] })).toMatchObject({ code: 'ERR_LAST_PAGE' })
     })
 
-    it('[TOOL-set_fields] [TOOL-list_fields] [TOOL-rename_document] [TOOL-13] sets fields and the title', async () => {
+    it('[TOOL-set_fields] [TOOL-list_fields] [TOOL-rename_document] [TOOL-13] an agent sets fields and the title', async () => {
       const { docId } = await created(ann, 'fields')
       const fields = [{ name: 'client', value: 'Ada' }, { name: 'empty' }]
       expect(await ann.call('set_fields', { docId, fields })).toMatchObject({
@@ -161,7 +161,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
   })
 
   describe('an agent beside a person who types', () => {
-    it('[CONC-2] [CONC-4] [CONC-8] [PRES-1] both keep their words, and the person sees those of the agent at once', async () => {
+    it('[CONC-2] [CONC-4] [CONC-8] [PRES-1] an agent and a person who types keep their words, and the person sees those of the agent at once', async () => {
       const at = await created(ann, 'shared')
       await ann.call('set_prose', { ...at, content: 'Of the agent.\n\nOf the person.' })
       const cold = await textOf(ann, at)
@@ -198,7 +198,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       person.destroy()
     })
 
-    it('[CONC-7] [TOOL-20] a version that was read says nothing of what a person typed since', async () => {
+    it('[CONC-7] [TOOL-20] an edit that expects a version read before a person typed is refused', async () => {
       const at = await created(ann, 'versions')
       await ann.call('set_prose', { ...at, content: 'Start.' })
       const person = relay.sync(at.docId, { sub: 'ann', role: 'member' })
@@ -221,8 +221,8 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
     })
   })
 
-  describe('what is refused', () => {
-    it('[MCP-27] unknown, foreign and deleted documents are not found, deleted ones known as such here only', async () => {
+  describe('refused calls', () => {
+    it('[MCP-27] unknown, foreign and deleted documents are not found, and only a deleted one of the own workspace is reported as deleted', async () => {
       const { docId } = await created(ann, 'gone')
       expect(await ann.call('delete_document', { docId })).toEqual({ deleted: docId })
       const message = expect.any(String)
@@ -242,7 +242,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       ])
     })
 
-    it('[MCP-25] [MCP-26] a caller without the right learns which right is missing', async () => {
+    it('[MCP-25] [MCP-26] a caller without the right is told which right is missing', async () => {
       const { docId, pageId } = await created(ann, 'private')
       const bob = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'bob', role: 'member' }))
       const eve = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'eve', role: 'viewer' }))
@@ -266,7 +266,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect(eve.tools.every(({ annotations }) => (annotations as { readonly readOnlyHint: boolean }).readOnlyHint)).toBe(true)
     })
 
-    it('[TOOL-6] [TOOL-10] [TOOL-11] [TOOL-12] [TOOL-26] arguments, pages and tools that there are not', async () => {
+    it('[TOOL-6] [TOOL-10] [TOOL-11] [TOOL-12] [TOOL-26] unknown arguments, pages and tools are refused', async () => {
       const { docId, pageId } = await created(ann, 'refused')
       const narrow = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }), '?toolsets=read,prose&readonly=1')
       expect(await narrow.refused('set_prose', { docId, pageId, content: 'x' })).toMatchObject({
@@ -290,7 +290,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
   })
 
   describe('lists and files', () => {
-    it('[TOOL-24] [TOOL-25] a list goes on where it was cut, and content only in the version that was read', async () => {
+    it('[TOOL-24] [TOOL-25] a list continues where it was cut, but a content cursor only in the version that was read', async () => {
       for (let i = 0; i < 5; i++) await created(ann, `paged ${i}`)
       const names: unknown[] = []
       let cursor: unknown
@@ -315,7 +315,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       })
     })
 
-    it('[FILE-1] [FILE-3] [FILE-4] [TOOL-get_storage] files are listed with what the workspace holds, and come inline', async () => {
+    it('[FILE-1] [FILE-3] [FILE-4] [TOOL-get_storage] files are listed together with the storage used by the workspace, and small ones are returned inline', async () => {
       const bytes = new TextEncoder().encode('the bytes of a file')
       const hash = await relay.rest({ sub: 'ann' }).uploadBlob(bytes, 'application/octet-stream')
       const missing = 'f'.repeat(64)
@@ -373,7 +373,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
     })
   })
 
-  it('[MCP-57] [TOOL-5] the official client lists, calls and checks what comes back', async () => {
+  it('[MCP-57] [TOOL-5] the official client lists and calls the tools, and validates their results', async () => {
     for (const mode of ['legacy', 'auto'] as const) {
       const client = new Client({ name: 'official', version: '1' }, { versionNegotiation: { mode } })
       const requestInit = { headers: { authorization: `Bearer ${relay.token({ sub: 'ann', role: 'member' })}` } }

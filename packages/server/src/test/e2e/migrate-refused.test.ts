@@ -28,7 +28,7 @@ async function forgetNewestStep(dataDir: string, storageUrl: string | undefined)
 describe.each(stores)('commands beside a running relay, on $name', ({ env, remove }) => {
   afterAll(remove)
 
-  it('[LIFE-29] [OPS-11] migrate is refused and leaves no backup behind, and verify counts one document as one', async () => {
+  it('[LIFE-29] [OPS-11] migrate is refused and leaves no backup behind, and verify counts one document once', async () => {
     await using relay = await startRelayUnderTest({ env })
     await relay.rest().putDocument('only', { name: 'Only' })
     const verified = await relayCommandHere(relay.dataDir, ['verify'], env)

@@ -52,7 +52,7 @@ async function put(bytes: Uint8Array, sent = bytes): Promise<number> {
 const keys = async () => (await s3.everything()).map((key) => key.replace(/^.*?\//, ''))
 
 describe('blobs in an object store', () => {
-  it('[BLOB-3] [BLOB-8] [BLOB-9] what is posted is served by redirect, and HEAD by the relay itself', async () => {
+  it('[BLOB-3] [BLOB-8] [BLOB-9] an uploaded blob is served by a redirect, and HEAD is answered by the relay itself', async () => {
     const bytes = someBytes(9 * MIB, 1)
     const hash = hashOf(bytes)
     expect((await post(bytes)).status).toBe(204)
@@ -72,7 +72,7 @@ describe('blobs in an object store', () => {
     expect(await relay.rest(MIA).blobInfo(hash)).toMatchObject({ size: 9 * MIB })
   })
 
-  it('[BLOB-3] wrong bytes are refused and leave nothing in the store', async () => {
+  it('[BLOB-3] bytes of another hash are refused and leave nothing in the store', async () => {
     const before = await keys()
     for (const length of [1_000, 9 * MIB]) {
       const answer = await post(someBytes(length, 2), hashOf(someBytes(1, 3)))
@@ -81,7 +81,7 @@ describe('blobs in an object store', () => {
     expect(await keys()).toEqual(before)
   })
 
-  it('[BLOB-10] [BLOB-11] a client uploads directly; finalize makes it a blob, and twice is once', async () => {
+  it('[BLOB-10] [BLOB-11] a client uploads directly and finalize makes it a blob; a second finalize answers the same', async () => {
     const bytes = someBytes(100_000, 4)
     const hash = hashOf(bytes)
     expect((await finalize(hash)).json).toMatchObject({ errorCode: 'OBJECT_NOT_UPLOADED', hash })
@@ -94,7 +94,7 @@ describe('blobs in an object store', () => {
     expect((await keys()).filter((key) => !key.startsWith('blobs/'))).toEqual([])
   })
 
-  it('[X36] [BLOB-11] bytes of another hash never become the blob, and the object goes', async () => {
+  it('[X36] [BLOB-11] directly uploaded bytes of another hash never become the blob, and their object is deleted', async () => {
     const bytes = someBytes(5_000, 5)
     const status = await put(bytes, someBytes(5_000, 6))
     if (s3.isComplete) {
@@ -112,7 +112,7 @@ describe('blobs in an object store', () => {
     expect((await keys()).filter((key) => !key.startsWith('blobs/'))).toEqual([])
   })
 
-  it('[BLOB-19] [OPS-2] while the store is away every route says 502, readiness says so, and afterwards all is there', async () => {
+  it('[BLOB-19] [OPS-2] while the store is down every blob route answers 502 and /readyz fails, and afterwards every blob is there', async () => {
     const bytes = someBytes(1_000, 7)
     const kept = someBytes(2_000, 8)
     expect((await post(kept)).status).toBe(204)
@@ -143,7 +143,7 @@ describe('blobs in an object store', () => {
     await until('readiness', async () => (await call('GET', '/readyz')).status === 200, 5_000)
   })
 
-  it('[BLOB-19] [BLOB-20] a relay starts while its store is away, and says so in an error line', async () => {
+  it('[BLOB-19] [BLOB-20] a relay starts while its store is down, and logs an error', async () => {
     await proxy.down()
     await relay.kill()
     const before = relay.logLines.length
@@ -162,7 +162,7 @@ describe('blobs in an object store', () => {
   })
 })
 
-it('[BLOB-20] [BLOB-21] while the bucket is missing upload-url refuses with the code of the store, and readiness shows it', async () => {
+it('[BLOB-20] [BLOB-21] while the bucket is missing upload-url answers the code of the store, and /readyz shows it', async () => {
   const url = new URL(s3.url)
   url.hostname = 'no-such-bucket'
   await using lost = await startRelayUnderTest({

@@ -84,12 +84,12 @@ function visit(): Promise<unknown> {
 }
 
 describe('a browser and the CORS rules of the bucket', () => {
-  it('[BLOB-22] with the rule of the guide uploads, downloads by link and RelayClient all work', async () => {
+  it('[BLOB-22] with the CORS rule of the guide a browser can upload, download by link and use RelayClient', async () => {
     await setRules(guideRules())
     expect(await visit()).toMatchObject({ put: 200, finalize: 200, link: [200, 5_000], linkRange: [206, 10], client: 5_000 })
   }, 60_000)
 
-  it('[BLOB-22] the redirect of GET works only with a rule for the origin null, since a browser names no other after it', async () => {
+  it('[BLOB-22] a redirected GET works only with a rule for the origin null, which browsers send after a redirect', async () => {
     const rules = guideRules()
     await setRules(rules)
     expect(await visit()).toMatchObject({ redirect: 'TypeError', redirectRange: 'TypeError' })
@@ -98,7 +98,7 @@ describe('a browser and the CORS rules of the bucket', () => {
     expect(await visit()).toMatchObject({ redirect: [200, 5_000], redirectRange: [206, 10] })
   }, 60_000)
 
-  it('[BLOB-22] without the headers of the ticket among AllowedHeaders the PUT is blocked', async () => {
+  it('[BLOB-22] a PUT is blocked when AllowedHeaders lacks the headers of the ticket', async () => {
     await setRules(guideRules().map((rule) => ({ ...rule, AllowedHeaders: ['content-type'] })))
     expect(await visit()).toMatchObject({ put: 'TypeError' })
   }, 60_000)

@@ -88,15 +88,15 @@ async function damagedBlob(damage: keyof typeof DAMAGES, length = 20_000): Promi
   return bytes
 }
 
-describe('a damaged object', () => {
-  it.each(EACH_DAMAGE)('[BLOB-3] heals by a POST of its bytes: %s', async (damage) => {
+describe('a damaged object in the store', () => {
+  it.each(EACH_DAMAGE)('[BLOB-3] a damaged object is repaired by a POST of its bytes: %s', async (damage) => {
     const bytes = await damagedBlob(damage)
     expect((await as(MIA).post(bytes)).status).toBe(204)
     expect(await as(MIA).served(bytes)).toBe(hashOf(bytes))
   })
 
   it.each(EACH_DAMAGE)(
-    '[BLOB-10] heals by a presigned upload, since upload-url looks before it says `exists`: %s',
+    '[BLOB-10] a damaged object is repaired by a presigned upload, because upload-url checks the bytes before it answers `exists`: %s',
     async (damage) => {
       const bytes = await damagedBlob(damage)
       expect(await as(MIA).putAndFinalize(bytes)).toEqual([200, 200])
@@ -105,26 +105,29 @@ describe('a damaged object', () => {
     },
   )
 
-  it.each(EACH_DAMAGE)('[BLOB-11] heals when another workspace uploads its bytes directly: %s', async (damage) => {
-    const bytes = await damagedBlob(damage)
-    expect(await as(ZOE).putAndFinalize(bytes)).toEqual([200, 200])
-    expect(await as(ZOE).served(bytes)).toBe(hashOf(bytes))
-    expect(await as(MIA).served(bytes)).toBe(hashOf(bytes))
-  })
+  it.each(EACH_DAMAGE)(
+    '[BLOB-11] a damaged object is repaired when another workspace uploads its bytes directly: %s',
+    async (damage) => {
+      const bytes = await damagedBlob(damage)
+      expect(await as(ZOE).putAndFinalize(bytes)).toEqual([200, 200])
+      expect(await as(ZOE).served(bytes)).toBe(hashOf(bytes))
+      expect(await as(MIA).served(bytes)).toBe(hashOf(bytes))
+    },
+  )
 
-  it('[BLOB-3] heals when another workspace posts its bytes, also those of a blob in parts', async () => {
+  it('[BLOB-3] a damaged object is repaired when another workspace posts its bytes, also for a blob stored in parts', async () => {
     const bytes = await damagedBlob('flipped', 9 * 1_048_576)
     expect((await as(ZOE).post(bytes)).status).toBe(204)
     expect(await as(MIA).served(bytes)).toBe(hashOf(bytes))
   })
 
-  it.each(EACH_DAMAGE)('[BLOB-11] is not finalized by a repeat without an upload: %s', async (damage) => {
+  it.each(EACH_DAMAGE)('[BLOB-11] finalize without a new upload is refused for a damaged object: %s', async (damage) => {
     const bytes = await damagedBlob(damage)
     const answer = await as(MIA).finalize(bytes)
     expect([answer.status, answer.json['errorCode']]).toEqual([404, 'OBJECT_NOT_UPLOADED'])
   })
 
-  it('[BLOB-10] is noticed although the relay has read it before', async () => {
+  it('[BLOB-10] upload-url notices damage also of an object that it checked before', async () => {
     const bytes = someBytes(20_000, ++seed)
     await as(MIA).post(bytes)
     expect((await as(MIA).ticket(bytes)).json).toEqual({ exists: true })
@@ -133,7 +136,7 @@ describe('a damaged object', () => {
   })
 })
 
-it('[BLOB-10] reads an unchanged object at most once for any number of upload-url calls', async () => {
+it('[BLOB-10] an unchanged object is read at most once for any number of upload-url calls', async () => {
   const bytes = someBytes(20_000, ++seed)
   await as(MIA).post(bytes)
   const from = faulty.seen.length
@@ -142,7 +145,7 @@ it('[BLOB-10] reads an unchanged object at most once for any number of upload-ur
   expect(reads.length).toBeLessThanOrEqual(1)
 })
 
-it('[Q2] a ticket and the POST that takes its place count once against the quota', async () => {
+it('[Q2] a ticket and a POST of the same bytes count once against the quota', async () => {
   const bytes = someBytes(60_000, ++seed)
   const caller = as({ sub: 'pat', wsp: [{ id: 'small', role: 'member', quota_bytes: 100_000 }] })
   expect((await caller.ticket(bytes)).status).toBe(200)
@@ -150,7 +153,7 @@ it('[Q2] a ticket and the POST that takes its place count once against the quota
   expect((await caller.post(someBytes(40_000, ++seed))).status).toBe(204)
 })
 
-it('[BLOB-11] finalize succeeds when only the staged object cannot be removed', async () => {
+it('[BLOB-11] finalize succeeds when the relay fails only to delete the staged object', async () => {
   const bytes = someBytes(5_000, ++seed)
   faulty.fault = ({ method, url }) =>
     method === 'DELETE' && url.includes('/staging/') ? { kind: 'error', status: 500, code: 'InternalError' } : null
@@ -158,7 +161,7 @@ it('[BLOB-11] finalize succeeds when only the staged object cannot be removed', 
   expect(await as(MIA).served(bytes)).toBe(hashOf(bytes))
 })
 
-it('[BLOB-11] wrong bytes are HASH_MISMATCH also when the staged object cannot be removed', async (context) => {
+it('[BLOB-11] wrong bytes answer HASH_MISMATCH also when the relay fails to delete the staged object', async (context) => {
   if (s3.isComplete) return context.skip('a complete store refuses wrong bytes itself')
   const bytes = someBytes(5_000, ++seed)
   faulty.fault = ({ method }) => (method === 'DELETE' ? { kind: 'reset' } : null)

@@ -12,7 +12,7 @@ async function lagSeconds(): Promise<number> {
   return Number(/^relay_persist_lag_seconds (\S+)$/m.exec(text)?.[1])
 }
 
-it('[OPS-4] relay_persist_lag_seconds is 0 again after a PUT on a joined document that nobody edits', async () => {
+it('[OPS-4] relay_persist_lag_seconds returns to 0 after a PUT on a joined document that nobody edits', async () => {
   await relay.rest().putDocument('joined', { name: 'joined' })
   const client = relay.sync('joined')
   await saved(client)

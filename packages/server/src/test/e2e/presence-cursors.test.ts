@@ -43,7 +43,7 @@ function select({ editor }: { readonly editor: Editor }, text: string): void {
   editor.dispatch(state.tr.setSelection(TextSelection.create(state.doc, from, from + text.length)))
 }
 
-it('[PRES-1] [WS-42] [WS-65] two people in editors see the selection of each other where it is', async () => {
+it('[PRES-1] [WS-42] [WS-65] two people in editors see the selection of each other in the right place', async () => {
   const id = await newDocument()
   const [ann, ben] = [await opened(id, 'Ann'), await opened(id, 'Ben')]
   select(ann, 'Second')
@@ -55,7 +55,7 @@ it('[PRES-1] [WS-42] [WS-65] two people in editors see the selection of each oth
   ben.client.destroy()
 })
 
-it('[PRES-1] a person sees the cursor of an agent on the block that it wrote, and whoever opens the page then sees both', async () => {
+it('[PRES-1] a person sees the cursor of an agent on the block it wrote, and a client that joins later sees both cursors', async () => {
   const id = await newDocument()
   const ann = await opened(id, 'Ann')
   select(ann, 'Third')
@@ -96,7 +96,7 @@ it('[PRES-1] the typists of the example and a person in an editor see each other
   typist.destroy()
 })
 
-it('[WS-65] a hostile peer neither stops an open editor nor keeps one from opening', async () => {
+it('[WS-65] presence sent by a hostile client neither stops an open editor nor keeps one from opening', async () => {
   const id = await newDocument()
   const hostile = relay.sync(id, ANN)
   const ann = await opened(id, 'Ann')

@@ -93,7 +93,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
   }
   const eventsOf = (client: WireClient, docId: unknown) => client.jsonOf(TAG.docEvent).filter((event) => event.docId === docId)
 
-  it('[LIFE-19] [LIFE-21] live edits make a point before the first change and one when the last leaves, and a kill takes none away', async () => {
+  it('[LIFE-19] [LIFE-21] live edits make a point before the first change and one when the last participant leaves, and a kill loses none', async () => {
     await ann.put('left', { name: 'Left' })
     const client = await enter('left')
     await client.write(client.put('a'))
@@ -115,7 +115,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     expect(await ann.points('left')).toEqual(before)
   })
 
-  it('[LIFE-18] what a zeroing over WebSocket or by PUT takes away can be restored', async () => {
+  it('[LIFE-18] content removed by emptying a document over WebSocket or by PUT can be restored', async () => {
     const shapes = ['s1', 's2'].map((id) => ({ id, type: 'text', x: 1 }))
     const richTextPages = ['one', 'two'].map((id) => ({ id, name: id, content: `<p>${id}</p>` }))
     await ann.put('zeroed', { name: 'Z', pages: [{ id: 'c', name: 'C', shapes }], richTextPages })
@@ -136,7 +136,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     await leave(client)
   })
 
-  it('[LIFE-22] [WS-52] [WS-54] a restore reaches everyone: Deleted, then Created; the source is gone and the new document is live', async () => {
+  it('[LIFE-22] [WS-52] [WS-54] a restore sends Deleted, then Created to everyone; the source is gone and the new document can be edited', async () => {
     await ann.put('source', { name: 'Plan' })
     const [editor, watcher] = [await enter('source'), await openWire(relay)]
     watcher.auth(relay.token())
@@ -170,7 +170,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     for (const client of [editor, watcher, joined]) await leave(client)
   })
 
-  it('[LIFE-22] [LIFE-3] restored under a storm of edits: one tombstone, one new document, and every acknowledged edit in its ring (R-4)', async () => {
+  it('[LIFE-22] [LIFE-3] R-4: a restore under constant edits makes one tombstone and one new document, and the points contain every acknowledged edit', async () => {
     await ann.put('storm', { name: 'Storm' })
     await ann.put('storm', { name: 'Storm!' })
     const [calm] = await ann.points('storm')
@@ -208,7 +208,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     }
   })
 
-  it('[LIFE-20] [LIFE-21] sixteen captures at once make one point, and the ring keeps its bound (R-10)', async () => {
+  it('[LIFE-20] [LIFE-21] R-10: sixteen simultaneous captures make one point, and the number of points stays within its limit', async () => {
     await ann.put('spam', { name: 'S' })
     const client = await enter('spam')
     for (let round = 0; round < RING + 2; round++) {
@@ -223,7 +223,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     await leave(client)
   })
 
-  it('[BLOB-16] a blob that only a point references stays readable and is not metered, until a restore grants it again', {
+  it('[BLOB-16] a blob that only a point references stays readable and does not count for usage until a restore references it', {
     timeout: patience(40_000),
   }, async () => {
     const bytes = Buffer.from(`picture ${store.name}`)
@@ -246,7 +246,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     expect((await ann.get(newDocId)).richTextPages[0]?.content).toContain(hash)
   })
 
-  it('[REST-31] the live form of a cold document, of one never opened and of a resident one is what a joined client has', async () => {
+  it('[REST-31] the live form of a cold, a never opened and a loaded document equals the state of a joined client', async () => {
     const ydoc = async (id: string) => {
       const bytes = Buffer.from(await (await ann.send('GET', `docs/${id}/ydoc`)).arrayBuffer())
       expect([bytes.subarray(0, 4).toString(), bytes.readUInt32LE(4)]).toEqual(['DSKY', 1])
@@ -280,7 +280,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     expect((await ann.send('GET', 'docs/unknown/ydoc')).status).toBe(404)
   })
 
-  it('[LIFE-19] [LIFE-21] while somebody edits, a point is taken every interval, and a ring made smaller drops the oldest', async (context) => {
+  it('[LIFE-19] [LIFE-21] while somebody edits, a point is taken every interval, and a lowered limit drops the oldest points', async (context) => {
     if (store.name !== 'SQLite') return context.skip('the contract has it on every engine; here it takes seconds')
     await relay.stop()
     await relay.restart({ ...env, RELAY_RECOVERY_INTERVAL_SECS: '1', RELAY_RECOVERY_RING: '2' })

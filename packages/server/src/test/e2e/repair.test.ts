@@ -35,7 +35,7 @@ describe.each(stores)('relay repair, on $name', ({ env, remove }) => {
   const put = (id: string) => relay.fetch(`/api/docs/${id}`, { method: 'PUT', headers: headers(), body: '{"name":"over it"}' })
   const shapesOf = (doc: Y.Doc) => [...doc.getMap('shapes:canvas').keys()].sort()
 
-  it('[OPS-11] relay verify names the gap and what to do', async () => {
+  it('[OPS-11] relay verify names the gap and the repair command', async () => {
     const { code, out } = await command('verify')
     expect(code).toBe(1)
     const lines = out.split('\n').filter((line) => line.includes('its log has a gap'))
@@ -48,14 +48,14 @@ describe.each(stores)('relay repair, on $name', ({ env, remove }) => {
     [['gone'], 'document "gone" was deleted; there is nothing to repair'],
     [['twice'], 'several workspaces have a document "twice": add --workspace with one of one, two'],
     [['twice', '--workspace', 'three'], 'there is no document "twice"'],
-  ])('[CFG-11] refuses %j and changes nothing', async (args, text) => {
+  ])('[CFG-11] repair refuses %j and changes nothing', async (args, text) => {
     const { code, out, err } = await command('repair', ...args)
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain(text)
   })
 
   it.each([[['whole']], [['twice', '--workspace', 'two']]])(
-    '[CFG-11] [CFG-12] says of the sound document %j that there is nothing to repair, and ends with 0',
+    '[CFG-11] [CFG-12] repair of the sound document %j says that there is nothing to repair, and exits with 0',
     async (args) => {
       const { code, out, err } = await command('repair', ...args)
       expect([code, err]).toEqual([0, ''])
@@ -63,11 +63,11 @@ describe.each(stores)('relay repair, on $name', ({ env, remove }) => {
     },
   )
 
-  it('[CFG-12] is a usage error without the id of a document', async () => {
+  it('[CFG-12] repair without a document id is a usage error', async () => {
     expect((await command('repair')).code).toBe(2)
   })
 
-  it('[CFG-11] repairs a document of a stopped relay from its log, and says what it used and what is lost', async () => {
+  it('[CFG-11] repair restores a document of a stopped relay from its log, and prints what it used and what is lost', async () => {
     const { code, out } = await command('repair', 'one-gap')
     expect(code).toBe(0)
     expect(out.split('\n')).toEqual([
@@ -81,7 +81,7 @@ describe.each(stores)('relay repair, on $name', ({ env, remove }) => {
     expect((await command('repair', 'one-gap')).out).toContain('has nothing to repair')
   })
 
-  it('[CFG-11] [LIFE-5] the repaired document is written, and takes what its clients still have', async () => {
+  it('[CFG-11] [LIFE-5] the repaired document accepts edits, and gets what its clients still have', async () => {
     relay = await startRelayUnderTest({ dataDir, env: { RELAY_WRITES_PER_SEC: '0', ...env } })
     const reader = relay.sync('one-gap')
     await saved(reader)
@@ -94,7 +94,7 @@ describe.each(stores)('relay repair, on $name', ({ env, remove }) => {
     expect((await put('one-gap')).status).toBe(200)
   }, 30_000)
 
-  it('[CFG-11] repairs a document that a running relay has open: it neither serves nor stores the old state after that', async () => {
+  it('[CFG-11] repair of a document that a running relay has open makes the relay drop the old state', async () => {
     const reader = relay.sync('two-gaps')
     await until('the sound part', () => shapesOf(reader.doc).includes('s1'))
     expect((await put('two-gaps')).status).toBe(409)

@@ -44,7 +44,7 @@ const ODD = {
 const odd = (more: object): Record<string, unknown> => ({ ...more, ...ODD })
 const isEqualJson = (text: string, value: unknown) => expect(JSON.parse(text)).toEqual(value)
 
-describe('both forms', () => {
+describe('array form and keyed form of a body', () => {
   const shapes = [odd({ id: 's1', type: 'rectangle' }), { id: 's2' }]
   const shapesKeyed = { s1: odd({ id: 's1', type: 'rectangle' }), s2: { id: 's2' } }
   const listPage = odd({ id: 'p1', name: 'One', shapes })
@@ -87,11 +87,11 @@ describe('both forms', () => {
     return { id: 'p2', shapes: [] }
   }
 
-  it.each(mixes)('[BODY-1] [BODY-2] [BODY-7] %s is given back as it was', async (_, body) => {
+  it.each(mixes)('[BODY-1] [BODY-2] [BODY-7] a body in %s is returned unchanged', async (_, body) => {
     expect(await stored({ ...body, ...ODD })).toEqual({ ...body, ...ODD })
   })
 
-  it('[BODY-3] absent containers are empty ones in the form of the other', async () => {
+  it('[BODY-3] missing page containers are added empty, in the form of the container that is present', async () => {
     expect(await stored({})).toEqual({ pages: [], richTextPages: [] })
     expect(await stored({ pages: {} })).toEqual({
       pages: {},
@@ -101,7 +101,7 @@ describe('both forms', () => {
     expect(await stored({ richTextPages: { pages: {}, pageOrder: [] } })).toMatchObject({ pages: {}, pageOrder: [] })
   })
 
-  it('[BODY-4] orders are healed, the key wins, and a missing id is minted', async () => {
+  it('[BODY-4] page orders are completed, the key of a page overrides its id, and a missing id is created', async () => {
     const body = {
       pages: { a: { id: 'other', shapes: { x: {}, y: { id: 'x' } }, shapeOrder: ['gone', 'y', 'y'] }, b: { shapes: {} } },
       pageOrder: ['b', 7, 'b', 'none'],
@@ -118,7 +118,7 @@ describe('both forms', () => {
     for (const id of ids) expect(id).toMatch(/^.{1,256}$/)
   })
 
-  it('[BODY-6] [BODY-9] nothing of shapes or prose is corrected', async () => {
+  it('[BODY-6] [BODY-9] shapes and prose are stored without corrections', async () => {
     const body = {
       pages: [{ id: 'p', shapes: [{ id: 's', type: 'no such type', x: 'left', w: -1, points: [null] }] }],
       richTextPages: [{ id: 't', content: '<script>alert(1)</script><p onclick=x>&nbsp;</P>\r\n<unknown/>' }],
@@ -127,8 +127,8 @@ describe('both forms', () => {
   })
 })
 
-describe('names and values', () => {
-  it('[BODY-8] __proto__ is a plain name at every depth and reaches no prototype', async () => {
+describe('names and values of JSON', () => {
+  it('[BODY-8] __proto__ is stored as a plain name at every depth and changes no prototype', async () => {
     const text =
       '{"__proto__":{"polluted":1},"pages":[{"id":"p","__proto__":{"shapes":[1]},"shapes":[{"id":"s","__proto__":[1],"constructor":null}]}],' +
       '"richTextPages":[{"id":"t","content":"","__proto__":"x"}],"fields":{"fields":{"__proto__":{"name":"__proto__","value":"v"}},"order":["__proto__"]}}'
@@ -144,7 +144,7 @@ describe('names and values', () => {
     expect(listed.text).not.toContain('polluted')
   })
 
-  it('[BODY-8] the last of two equal names wins, numbers are doubles, and escapes survive', async () => {
+  it('[BODY-8] the last of two equal names wins, numbers are doubles, and escapes are kept', async () => {
     const text =
       '{"a":1,"a":2,"big":12345678901234567890,"neg":-0,"e":1E+2,"s":"\\u00e9\\ud83d\\ude00\\/","nul":"a\\u0000b","id":"dup","name":"x","name":"y"}'
     const put = await call('PUT', '/api/docs/dup', { body: text })
@@ -175,16 +175,16 @@ describe('names and values', () => {
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
     ['129 levels', `{"a":${'['.repeat(128)}${']'.repeat(128)}}`],
     ['a million levels', '['.repeat(1_000_000)],
-  ])('[BODY-8] %s is BAD_JSON', async (_, body) => {
+  ])('[BODY-8] %s answers BAD_JSON', async (_, body) => {
     expect(await refused(body)).toEqual([400, { error: expect.any(String), errorCode: 'BAD_JSON', offset: expect.any(Number) }])
   })
 
-  it('[BODY-8] 128 levels are enough for anybody', async () => {
+  it('[BODY-8] JSON nested 128 levels deep is stored', async () => {
     const deep = JSON.parse(`${'['.repeat(127)}${']'.repeat(127)}`) as unknown
     expect(await stored({ deep })).toMatchObject({ deep })
   })
 
-  it('[BODY-8] a lone surrogate is refused or survives, but is never changed in silence', async () => {
+  it('[BODY-8] a lone surrogate is refused or stored unchanged', async () => {
     const { status, json } = await call('PUT', '/api/docs/lone', { body: '{"a":"x\\ud800y","\\udfff":1}' })
     if (status === 400) expect(json.errorCode).toBe('BAD_JSON')
     else expect(JSON.parse((await call('GET', '/api/docs/lone')).text)).toMatchObject({ a: 'x\ud800y', '\udfff': 1 })
@@ -229,7 +229,7 @@ describe('names and values', () => {
     [{ sharedWith: Array.from({ length: 1001 }, () => 'u') }, '/sharedWith'],
     [{ collectionId: 7 }, '/collectionId'],
     [{ collectionId: 'é'.repeat(33) }, '/collectionId'],
-  ])('[BODY-5] [BODY-11] %j is BAD_BODY at %j', async (body, path) => {
+  ])('[BODY-5] [BODY-11] %j answers BAD_BODY at %j', async (body, path) => {
     expect(await refused(JSON.stringify(body))).toEqual([
       400,
       { error: expect.stringContaining(path), errorCode: 'BAD_BODY', path },
@@ -237,14 +237,14 @@ describe('names and values', () => {
   })
 })
 
-it('[BODY-5] [REST-14] a refusal is short, however long what it names', async () => {
+it('[BODY-5] [REST-14] a refusal is short even when the name it quotes is long', async () => {
   const long = 'x'.repeat(1_000_000)
   for (const body of [{ id: long }, { pages: { [long]: {} } }, { fields: { fields: { [long]: 1 } } }, { sharedWith: long }])
     expect((await refused(body)).map((part) => JSON.stringify(part).length).reduce((a, b) => a + b)).toBeLessThan(10_000)
 })
 
-describe('members of the relay', () => {
-  it('[BODY-10] are its own, whatever a PUT says', async () => {
+describe('members that the relay sets itself', () => {
+  it('[BODY-10] a PUT cannot change the members that the relay sets', async () => {
     const lies = {
       id: 'mine',
       serverVersion: 99,
@@ -300,7 +300,7 @@ describe('members of the relay', () => {
     expect('name' in json || 'title' in json).toBe(false)
   })
 
-  it('[BODY-10] the title is name, else title, and one that differs from the stored wins', async () => {
+  it('[BODY-10] the title is taken from name, then title, and the one that differs from the stored title wins', async () => {
     const put = async (body: object): Promise<unknown> => (await call('PUT', '/api/docs/titled', { body })).json.title
     const read = async (): Promise<unknown[]> => {
       const { name, title } = (await call('GET', '/api/docs/titled')).json
@@ -318,7 +318,7 @@ describe('members of the relay', () => {
     expect(await read()).toEqual([7, { x: 1 }])
   })
 
-  it('[BODY-10] a body of another document is ID_MISMATCH, and names both', async () => {
+  it('[BODY-10] a body with the id of another document answers ID_MISMATCH and names both ids', async () => {
     expect(await refused({ id: 'else' })).toEqual([
       400,
       { error: expect.any(String), errorCode: 'ID_MISMATCH', pathId: 'refused', bodyId: 'else' },
@@ -326,7 +326,7 @@ describe('members of the relay', () => {
     for (const id of [7, null, '']) expect((await refused({ id }))[1].errorCode).toBe('ID_MISMATCH')
   })
 
-  it('[BODY-11] ids of documents: any text of 256 bytes but paths and control characters', async () => {
+  it('[BODY-11] a document id may be any text up to 256 bytes except paths and control characters', async () => {
     const path = (id: string) => `/api/docs/${encodeURIComponent(id)}`
     for (const id of [
       'a',
@@ -358,7 +358,7 @@ describe('members of the relay', () => {
     }
   })
 
-  it('[BODY-13] [PERM-7] users and objects in sharedWith are kept as given, whatever members they have', async () => {
+  it('[BODY-13] [PERM-7] users and objects in sharedWith are stored as given, with all their members', async () => {
     const sharedWith = [
       'bob',
       { userId: 'cid', permission: 'edit', more: { x: 1 } },
@@ -375,7 +375,7 @@ describe('members of the relay', () => {
     expect((await level('eve')).errorCode).toBe('VIEW_FORBIDDEN')
   })
 
-  it('[BODY-14] [BODY-15] sizeBytes is the stored body in bytes, and counts are those of its pages', async () => {
+  it('[BODY-14] [BODY-15] sizeBytes is the stored body in bytes, and the counts are those of its pages', async () => {
     const small = (await call('PUT', '/api/docs/sized', { body: { id: 'sized', name: 'é', pages: [], richTextPages: [] } })).json
     const spaced = (
       await call('PUT', '/api/docs/sized', { body: '{ "id" : "sized", "name":"\\u00e9",\n"pages":[], "richTextPages":[] }' })

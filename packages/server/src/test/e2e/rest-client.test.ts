@@ -11,7 +11,7 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 const client = () => relay.rest({ sub: 'mia', role: 'member' })
 
 describe('RelayClient', () => {
-  it('[BLOB-3] [BLOB-8] uploads, asks for and downloads a blob', async () => {
+  it('[BLOB-3] [BLOB-8] RelayClient uploads, checks and downloads a blob', async () => {
     const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256)
     const hash = await client().uploadBlob(bytes, 'image/png')
     expect(hash).toBe(createHash('sha256').update(bytes).digest('hex'))
@@ -27,7 +27,7 @@ describe('RelayClient', () => {
     expect((await client().usage()).blobBytes).toBe(bytes.length)
   })
 
-  it('[LIFE-20] [REST-26] [REST-27] captures, lists, reads and restores recovery points', async () => {
+  it('[LIFE-20] [REST-26] [REST-27] RelayClient captures, lists, reads and restores recovery points', async () => {
     await client().putDocument('doc', { name: 'First', extra: [1] })
     expect(await client().captureRecoveryPoint('doc')).toBe(true)
     expect(await client().captureRecoveryPoint('doc')).toBe(false)

@@ -49,9 +49,9 @@ function exchange(text: string): Promise<string> {
   })
 }
 
-describe('every route', () => {
+describe('every REST route', () => {
   it.each(ROUTES)(
-    '[REST-5] [REST-11] %s answers its methods, 405 with Allow to others, and preflights',
+    '[REST-5] [REST-11] %s answers its methods, 405 with Allow to other methods, and preflights',
     async (path, methods) => {
       const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].toSorted()
       const listOf = (header: unknown) => String(header).split(', ').toSorted()
@@ -75,7 +75,7 @@ describe('every route', () => {
     },
   )
 
-  it('[REST-4] [REST-5] what does not exist, was removed or comes later is 404', async () => {
+  it('[REST-4] [REST-5] unknown, removed and future routes answer 404', async () => {
     const paths = [
       '/api',
       '/api/',
@@ -145,23 +145,26 @@ describe('headers of every answer', () => {
     ['OPTIONS', '/api/docs', 405],
   ]
 
-  it.each(answers)('[REST-9] [REST-10] [REST-11] %s %s', async (method, path, status) => {
-    const answer = await call(method, path, { headers: { 'x-request-id': 'Mine.1_2-3', origin: 'https://x.example' } })
-    expect(answer.status).toBe(status)
-    expect(answer.headers).toMatchObject({
-      'x-request-id': 'Mine.1_2-3',
-      'x-content-type-options': 'nosniff',
-      'access-control-allow-origin': '*',
-    })
-    const exposed = String(answer.headers['access-control-expose-headers']).split(', ').toSorted()
-    const wanted =
-      'ETag, Link, Location, Retry-After, X-Request-Id, Deprecation, Sunset, Content-Range, Content-Disposition, WWW-Authenticate, Mcp-Session-Id'
-    expect(exposed).toEqual(wanted.split(', ').toSorted())
-    if (status >= 400) {
-      expect(answer.headers['content-type']).toBe('application/json')
-      expect(Object.keys(answer.json).slice(0, 2)).toEqual(['error', 'errorCode'])
-    }
-  })
+  it.each(answers)(
+    '[REST-9] [REST-10] [REST-11] %s %s answers with the request id, nosniff and CORS headers',
+    async (method, path, status) => {
+      const answer = await call(method, path, { headers: { 'x-request-id': 'Mine.1_2-3', origin: 'https://x.example' } })
+      expect(answer.status).toBe(status)
+      expect(answer.headers).toMatchObject({
+        'x-request-id': 'Mine.1_2-3',
+        'x-content-type-options': 'nosniff',
+        'access-control-allow-origin': '*',
+      })
+      const exposed = String(answer.headers['access-control-expose-headers']).split(', ').toSorted()
+      const wanted =
+        'ETag, Link, Location, Retry-After, X-Request-Id, Deprecation, Sunset, Content-Range, Content-Disposition, WWW-Authenticate, Mcp-Session-Id'
+      expect(exposed).toEqual(wanted.split(', ').toSorted())
+      if (status >= 400) {
+        expect(answer.headers['content-type']).toBe('application/json')
+        expect(Object.keys(answer.json).slice(0, 2)).toEqual(['error', 'errorCode'])
+      }
+    },
+  )
 
   it('[REST-9] an unusable request id is replaced', async () => {
     const given = async (id: string) =>
@@ -180,7 +183,7 @@ describe('headers of every answer', () => {
     expect((await call('PUT', '/api/docs/d2', { body: {} })).headers['cache-control']).toBe('private, no-cache')
   })
 
-  it('[REST-11] a list of origins echoes a listed one, and says that it varies', async () => {
+  it('[REST-11] with a list of origins the answer echoes a listed origin and varies by Origin', async () => {
     const other = rawHttp(listed)
     const from = async (origin: string | null, method = 'GET', path = '/api/docs/none') => {
       const asked: Record<string, string> = method === 'OPTIONS' ? { 'access-control-request-method': 'GET' } : {}
@@ -200,8 +203,8 @@ describe('headers of every answer', () => {
   })
 })
 
-describe('requests that are no HTTP or too much of it', () => {
-  it('[REST-2] [REST-7] a header block above 32 KiB is 431, another bad request 400, both with a body as every error', async () => {
+describe('malformed and oversized requests', () => {
+  it('[REST-2] [REST-7] a header block above 32 KiB answers 431 and another malformed request 400, both with an error body', async () => {
     const big = await exchange(`GET /api/docs HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(33 * 1024)}\r\n\r\n`)
     expect(big).toMatch(/^HTTP\/1\.1 431 /)
     expect(big).toMatch(/\r\nX-Request-Id: /i)
@@ -212,7 +215,7 @@ describe('requests that are no HTTP or too much of it', () => {
     expect(hostless).toMatch(/^HTTP\/1\.1 400 [^]*"errorCode":"BAD_REQUEST"/)
   })
 
-  it('[REST-7] JSON routes take application/json, +json and no type, else 415', async () => {
+  it('[REST-7] JSON routes accept application/json, +json and no type, and answer 415 to others', async () => {
     const put = (type: string) => call('PUT', '/api/docs/typed', { body: '{}', headers: { 'content-type': type } })
     for (const good of ['application/json', 'Application/JSON; charset=utf-8', 'application/vnd.x+json', 'text/json+json'])
       expect([good, (await put(good)).status]).toEqual([good, 200])
@@ -229,7 +232,7 @@ describe('requests that are no HTTP or too much of it', () => {
     }
   })
 
-  it('[REST-7] other JSON has at most 2 MiB, declared or chunked', async () => {
+  it('[REST-7] JSON bodies of other routes may have at most 2 MiB, with a declared length or chunked', async () => {
     const body = `{"collectionId":null,"pad":"${'x'.repeat(2 * 1024 * 1024)}"}`
     for (const headers of [{}, { 'transfer-encoding': 'chunked', 'content-length': '' }]) {
       const chunked = 'transfer-encoding' in headers
@@ -245,7 +248,7 @@ describe('requests that are no HTTP or too much of it', () => {
     }
   })
 
-  it('[REST-8] unknown query members are ignored, known ones with a bad value are 400 and name it', async () => {
+  it('[REST-8] unknown query members are ignored, and a known one with a bad value answers 400 with its name', async () => {
     expect((await call('GET', '/api/docs?nope=1&limit=1&x')).status).toBe(200)
     const bad = [
       'limit=',

@@ -38,8 +38,8 @@ async function edit(id: string): Promise<void> {
   client.destroy()
 }
 
-describe('[compat] editor_client', () => {
-  it('[CFG-2] acts when answering: what was stored under one setting is answered under the other, live edits in between', {
+describe('[compat] the compat option editor_client', () => {
+  it('[CFG-2] editor_client changes only answers: documents stored under one setting are answered under the other, also with live edits in between', {
     timeout: patience(40_000),
   }, async () => {
     for (const [id, body] of [
@@ -87,7 +87,7 @@ describe('[compat] editor_client', () => {
     expect(JSON.parse((await call('GET', '/api/docs')).text)).toHaveLength(4)
   })
 
-  it('[CFG-2] the number of the client follows its PUTs, live or cold, also through deletion, sharing and transfer', async () => {
+  it('[CFG-2] the version that a client sends is returned after live and cold PUTs, deletion, sharing and transfer', async () => {
     await switchTo(true)
     await call('PUT', '/api/docs/own', { body: { version: 3 } })
     expect(await versions('own')).toEqual([3, 1])
@@ -107,7 +107,7 @@ describe('[compat] editor_client', () => {
     expect(await versions('own')).toEqual(['x', 6])
   })
 
-  it('[CFG-2] [REST-20] the ETag and all errors are the same', async () => {
+  it('[CFG-2] [REST-20] the ETag and all errors are the same with and without editor_client', async () => {
     const { headers } = await call('GET', '/api/docs/own')
     expect(headers.etag).toBe('"6"')
     expect((await call('PUT', '/api/docs/own?expectedVersion=1', { body: {} })).json).toMatchObject({

@@ -38,7 +38,7 @@ function sized(id: string, bytes: number): string {
 const put = (as: TokenOptions, id: string, bytes: number) => there('PUT', `/api/docs/${id}`, { as, body: sized(id, bytes) })
 
 describe('max_doc_bytes', () => {
-  it('[LIFE-16] [BODY-14] [REST-14] the stored size counts, and one byte too many is refused with all numbers', async () => {
+  it('[LIFE-16] [BODY-14] [REST-14] the limit applies to the stored size, and a body one byte above it answers DOC_TOO_LARGE with size, limit and source', async () => {
     const as = at('size')
     const fits = await put(as, 'd', 600)
     expect([fits.status, fits.json.sizeBytes]).toEqual([200, 600])
@@ -59,13 +59,16 @@ describe('max_doc_bytes', () => {
     [{ max_doc_bytes: 1.5 }, 600, 601, 'config'],
     [{ max_doc_bytes: '700' }, 600, 601, 'config'],
     [{ max_doc_bytes: null }, 600, 601, 'config'],
-  ])('[AUTH-4] [CFG-8] the claim %j is the ceiling when it is one', async (claims, fits, tooLarge, source) => {
-    const as = at(`ceiling-${JSON.stringify(claims)}`, claims)
-    expect((await put(as, 'd', fits)).status).toBe(200)
-    expect((await put(as, 'd', tooLarge)).json).toMatchObject({ errorCode: 'DOC_TOO_LARGE', maxBytes: fits, source })
-  })
+  ])(
+    '[AUTH-4] [CFG-8] the claim %j sets the size limit when it is a valid integer, otherwise the configured limit applies',
+    async (claims, fits, tooLarge, source) => {
+      const as = at(`ceiling-${JSON.stringify(claims)}`, claims)
+      expect((await put(as, 'd', fits)).status).toBe(200)
+      expect((await put(as, 'd', tooLarge)).json).toMatchObject({ errorCode: 'DOC_TOO_LARGE', maxBytes: fits, source })
+    },
+  )
 
-  it('[CFG-8] a claim of 0 is unlimited', async () => {
+  it('[CFG-8] a claim of 0 means no limit', async () => {
     const as = at('unlimited', { max_doc_bytes: 0, quota_bytes: 0 })
     expect((await put(as, 'd', 3 * MIB)).json).toMatchObject({ success: true, sizeBytes: 3 * MIB })
     expect((await there('GET', '/api/docs/d', { as })).text.length).toBeGreaterThan(3 * MIB)
@@ -73,7 +76,7 @@ describe('max_doc_bytes', () => {
 })
 
 describe('the storage quota', () => {
-  it('[LIFE-16] [REST-14] only growth that lands above is refused; the same size, less and deletes always pass', async () => {
+  it('[LIFE-16] [REST-14] only a save that grows and ends above the quota is refused; an equal or smaller save and a delete always pass', async () => {
     const as = at('quota')
     expect((await put(as, 'a', 600)).status).toBe(200)
     const refused = await put(as, 'b', 401)
@@ -103,13 +106,13 @@ describe('the storage quota', () => {
     expect(back.json).toMatchObject({ errorCode: 'STORAGE_QUOTA', usedBytes: 399, addedBytes: 100 })
   })
 
-  it('[REST-15] [REST-16] concurrent saves never end above it', async () => {
+  it('[REST-15] [REST-16] concurrent saves never end above the quota', async () => {
     const as = at('rush')
     const all = await Promise.all(Array.from({ length: 12 }, (_, n) => put(as, `r${n}`, 150)))
     expect(all.map(({ status }) => status).toSorted()).toEqual([...Array<number>(6).fill(200), ...Array<number>(6).fill(507)])
   })
 
-  it('[OPS-4] what was refused is counted by kind', async () => {
+  it('[OPS-4] refusals are counted by kind', async () => {
     const text = (await there('GET', '/metrics')).text
     for (const kind of ['storage', 'doc_size']) {
       const count = new RegExp(`^relay_quota_rejections_total\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1]
@@ -117,7 +120,7 @@ describe('the storage quota', () => {
     }
   })
 
-  it('[REST-7] [REST-14] a body above the limit of its route is refused, with the ceiling if there is one', async () => {
+  it('[REST-7] [REST-14] a body above the limit of its route is refused with the size limit of the caller, if any', async () => {
     const headers = { 'content-length': String(128 * MIB + 1) }
     const declared = (as: TokenOptions) =>
       there('PUT', '/api/docs/huge', { as, headers, body: '' }).catch((error: unknown) => String(error))
@@ -133,7 +136,7 @@ describe('the storage quota', () => {
 })
 
 describe('dedicated tenancy', () => {
-  it('[AUTH-6] [AUTH-7] [REST-2] another workspace is 403 plain forbidden on every route, and nothing else is said', async () => {
+  it('[AUTH-6] [AUTH-7] [REST-2] every route answers a token of another workspace with 403 forbidden and nothing else', async () => {
     const routes = [
       ['GET', '/api/docs'],
       ['GET', '/api/docs/x'],
@@ -159,7 +162,7 @@ describe('dedicated tenancy', () => {
     expect([(await named('pinned')).status, (await named('other')).text]).toEqual([200, 'forbidden'])
   })
 
-  it('[AUTH-6] the entry with the pinned id counts, at any place in the list', async () => {
+  it('[AUTH-6] the claim entry with the configured workspace id is used at any place of the list', async () => {
     const wsp = [
       { id: 'a', role: 'owner' },
       { id: 'pinned', role: 'viewer' },
@@ -181,13 +184,13 @@ describe('shared tenancy', () => {
   const workspaceOf = async (id: string, headers: Record<string, string>) =>
     (await there('PUT', `/api/docs/${id}`, { as: { wsp }, headers, body: {} })).json
 
-  it('[AUTH-6] the named entry, else the first usable one', async () => {
+  it('[AUTH-6] the named claim entry is used, without a name the first usable one', async () => {
     expect((await workspaceOf('t1', {})).workspaceId).toBe('first')
     expect((await workspaceOf('t2', { 'x-workspace-id': 'first' })).workspaceId).toBe('first')
     expect(await workspaceOf('t3', { 'x-workspace-id': 'second' })).toMatchObject({ errorCode: 'EDIT_FORBIDDEN', role: 'viewer' })
   })
 
-  it('[AUTH-6] [REST-14] an entry that is not in the claim, or not usable, is 403 FORBIDDEN', async () => {
+  it('[AUTH-6] [REST-14] naming a claim entry that is missing or unusable answers 403 FORBIDDEN', async () => {
     for (const named of ['third', 'unusable', 'First', '__proto__'])
       expect([named, await workspaceOf('t4', { 'x-workspace-id': named })]).toEqual([
         named,
@@ -197,7 +200,7 @@ describe('shared tenancy', () => {
     expect([none.status, none.json.errorCode]).toEqual([403, 'FORBIDDEN'])
   })
 
-  it('[REST-6] the same id in two workspaces is two documents', async () => {
+  it('[REST-6] the same id in two workspaces names two documents', async () => {
     for (const workspace of ['w1', 'w2']) await there('PUT', '/api/docs/twin', { as: at(workspace), body: { name: workspace } })
     await there('DELETE', '/api/docs/twin', { as: at('w1') })
     expect((await there('GET', '/api/docs/twin', { as: at('w2') })).json.name).toBe('w2')
@@ -205,13 +208,13 @@ describe('shared tenancy', () => {
   })
 })
 
-describe('the share list of a document', () => {
+describe('size of the share list of a document', () => {
   const people = (count: number, more: object = {}) =>
     Array.from({ length: count }, (_, i) => ({ userId: `user-${i}`, permission: 'view', ...more }))
   const shared = (id: string, sharedWith: unknown) => ({ id, pages: [], richTextPages: [], sharedWith })
   const listBytes = (sharedWith: unknown) => JSON.stringify(sharedWith).length
 
-  it('[BODY-14] counts in sizeBytes and docBytes', async () => {
+  it('[BODY-14] the share list counts in sizeBytes and docBytes', async () => {
     const as = at('list-size', { quota_bytes: 0, max_doc_bytes: 0 })
     const alone = (await there('PUT', '/api/docs/d', { as, body: shared('d', []) })).json.sizeBytes as number
     const list = people(20)
@@ -221,14 +224,14 @@ describe('the share list of a document', () => {
     expect((await there('GET', '/api/v1/usage', { as })).json.docBytes).toBe(alone)
   })
 
-  it('[BODY-14] [LIFE-16] of a PUT counts against max_doc_bytes', async () => {
+  it('[BODY-14] [LIFE-16] the share list in a PUT counts against max_doc_bytes', async () => {
     const as = at('list-ceiling', { max_doc_bytes: 300, quota_bytes: 0 })
     const answer = await there('PUT', '/api/docs/d', { as, body: shared('d', people(20)) })
     expect(answer.status).toBe(413)
     expect(answer.json).toMatchObject({ errorCode: 'DOC_TOO_LARGE', maxBytes: 300, source: 'claim' })
   })
 
-  it('[BODY-14] [LIFE-16] that is left as it is counts against max_doc_bytes of a PUT without a list', async () => {
+  it('[BODY-14] [LIFE-16] the stored share list counts against max_doc_bytes of a PUT without a list', async () => {
     const as = at('list-kept', { max_doc_bytes: 0, quota_bytes: 0 })
     const { sizeBytes } = (await there('PUT', '/api/docs/d', { as, body: shared('d', people(4)) })).json as { sizeBytes: number }
     const narrow = at('list-kept', { max_doc_bytes: sizeBytes - 1, quota_bytes: 0 })
@@ -236,7 +239,7 @@ describe('the share list of a document', () => {
     expect(answer.json).toMatchObject({ errorCode: 'DOC_TOO_LARGE', sizeBytes })
   })
 
-  it('[BODY-14] [LIFE-16] of a PUT counts against the quota', async () => {
+  it('[BODY-14] [LIFE-16] the share list in a PUT counts against the quota', async () => {
     const as = at('list-quota', { max_doc_bytes: 0, quota_bytes: 1_000 })
     await there('PUT', '/api/docs/d', { as, body: shared('d', []) })
     const answer = await there('PUT', '/api/docs/d', { as, body: shared('d', people(40)) })
@@ -244,7 +247,7 @@ describe('the share list of a document', () => {
     expect((await there('GET', '/api/docs/d', { as })).json.sharedWith).toEqual([])
   })
 
-  it('[SHARE-6] [BODY-14] of the share route counts against quota and ceiling, and a shorter list always passes', async () => {
+  it('[SHARE-6] [BODY-14] the list of the share route counts against quota and max_doc_bytes, and a shorter list always passes', async () => {
     const open = at('list-route', { max_doc_bytes: 0, quota_bytes: 0 })
     await there('PUT', '/api/docs/d', { as: open, body: shared('d', people(4)) })
     const shares = (count: number) => ({ shares: people(count, { permission: 'viewer' }) })
@@ -264,14 +267,14 @@ describe('the share list of a document', () => {
     ['a number as an entry', [5], '/sharedWith/0'],
     ['null as an entry', ['ada', null], '/sharedWith/1'],
     ['a list as an entry', [[]], '/sharedWith/0'],
-  ])('[BODY-13] [BODY-5] with %s is 400 BAD_BODY with its path', async (_, list, path) => {
+  ])('[BODY-13] [BODY-5] a share list with %s answers 400 BAD_BODY with its path', async (_, list, path) => {
     const as = at('list-form', { max_doc_bytes: 0, quota_bytes: 0 })
     const answer = await there('PUT', '/api/docs/d', { as, body: shared('d', list) })
     expect(answer.status).toBe(400)
     expect(answer.json).toMatchObject({ errorCode: 'BAD_BODY', path })
   })
 
-  it('[BODY-13] keeps entries at their bounds as they were given, unknown members too', async () => {
+  it('[BODY-13] entries of a share list at their length limits are stored as given, with unknown members', async () => {
     const as = at('list-edge', { max_doc_bytes: 0, quota_bytes: 0 })
     const list = [{ userId: 'u'.repeat(256), userName: '😀'.repeat(150), permission: 'edit', team: 'blue' }, 'b'.repeat(256)]
     await there('PUT', '/api/docs/d', { as, body: shared('d', list) })
@@ -279,7 +282,7 @@ describe('the share list of a document', () => {
   })
 })
 
-describe('live edits above the ceiling of the writing caller', () => {
+describe('live edits above max_doc_bytes of the writing caller', () => {
   const overCap = async () =>
     Number(/^relay_doc_over_cap_snapshots_total (\d+)$/m.exec((await there('GET', '/metrics', { as: null })).text)?.[1])
 
@@ -296,7 +299,7 @@ describe('live edits above the ceiling of the writing caller', () => {
     client.destroy()
   }
 
-  it('[LIFE-16] are counted and logged where the claim is below the configured ceiling', async () => {
+  it('[LIFE-16] live edits above a claim lower than the configured limit are counted and logged', async () => {
     const before = await overCap()
     await type('cap-claim', 250, 400)
     await until('the counter', async () => (await overCap()) > before)
@@ -305,16 +308,16 @@ describe('live edits above the ceiling of the writing caller', () => {
     expect(JSON.parse(line ?? '{}')).toMatchObject({ docId: 'd', maxDocBytes: 250 })
   })
 
-  it('[LIFE-16] are not counted where the claim is unlimited', async () => {
+  it('[LIFE-16] live edits of a caller with an unlimited claim are not counted', async () => {
     await type('cap-none', 0, 2_000)
     expect(shared.logLines.filter((each) => each.includes('document.over_cap') && each.includes('cap-none'))).toEqual([])
   })
 })
 
-describe('what the relay writes into a share list', () => {
+describe('share list entries written by the relay', () => {
   const OPEN = { max_doc_bytes: 0, quota_bytes: 0 }
 
-  it('[BODY-13] [REST-23] after a transfer by an owner with a long subject can be saved again', async () => {
+  it('[BODY-13] [REST-23] a document transferred by an owner with a long subject can be saved again', async () => {
     const sub = 's'.repeat(256)
     const as = at('long-subject', { ...OPEN, role: 'member' }, { sub })
     await there('PUT', '/api/docs/d', { as, body: { id: 'd', pages: [], richTextPages: [] } })
@@ -333,7 +336,7 @@ describe('what the relay writes into a share list', () => {
       { shares: [{ userId: 'ben', permission: 'view', userName: 'n'.repeat(201) }] },
       'shares[0].userName',
     ],
-  ])('[BODY-13] by %s has no name of 201 characters', async (_, path, body, field) => {
+  ])('[BODY-13] %s refuses a user name of 201 characters', async (_, path, body, field) => {
     const as = at('long-name', OPEN)
     await there('PUT', '/api/docs/d', { as, body: { id: 'd', pages: [], richTextPages: [] } })
     const answer = await there('POST', path, { as, body })

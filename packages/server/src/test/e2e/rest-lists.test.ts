@@ -36,7 +36,7 @@ async function pages(path: string, as: object, between?: (page: number) => Promi
   return all
 }
 
-describe('lists', () => {
+describe('lists of documents', () => {
   const as = { sub: 'ann', role: 'member', workspace: 'lists' }
   const titles = ['Alpha', 'beta', 'ALPHABET', 'Straße', 'İstanbul', '50% & more?', '😀 smile', 'Untitled']
 
@@ -46,7 +46,7 @@ describe('lists', () => {
     await call('PUT', '/api/docs/other', { as: { ...as, sub: 'bob' }, body: { name: 'Alpha of Bob', collectionId: 'even' } })
   })
 
-  it('[REST-21] a plain array, last change first, then id', async () => {
+  it('[REST-21] the list is a plain array, ordered by last change, newest first, then by id', async () => {
     const listed = items(await call('GET', '/api/docs', { as }))
     expect(listed.map(({ id }) => id).toSorted()).toEqual(titles.map((_, at) => `l${at}`))
     const inOrder = listed.toSorted((a, b) =>
@@ -71,11 +71,11 @@ describe('lists', () => {
     ['collectionId=', ['l1', 'l3', 'l5', 'l7']],
     ['collectionId=none', []],
     ['collectionId=even&q=alpha', ['l0', 'l2']],
-  ])('[REST-21] [PERM-8] ?%s', async (query, wanted) => {
+  ])('[REST-21] [PERM-8] filter of the list: ?%s', async (query, wanted) => {
     expect(ids(await call('GET', `/api/docs?${query}`, { as })).toSorted()).toEqual(wanted)
   })
 
-  it('[REST-21] pages neither repeat nor skip, keep the query, and end without a link', async () => {
+  it('[REST-21] pages neither repeat nor skip documents, keep the query, and the last has no link', async () => {
     const whole = ids(await call('GET', '/api/docs', { as }))
     for (const limit of [1, 2, 3, 7, 8, 9]) expect((await pages(`/api/docs?limit=${limit}`, as)).flat()).toEqual(whole)
     expect(await pages('/api/docs?limit=8', as)).toHaveLength(1)
@@ -83,7 +83,7 @@ describe('lists', () => {
     expect([even.length, even.flat().toSorted()]).toEqual([2, ['l0', 'l2', 'l4', 'l6']])
   })
 
-  it('[REST-21] a document that changes between two pages moves; all others appear once', async () => {
+  it('[REST-21] a document that changes between two pages may move; all others appear once', async () => {
     const moving = { ...as, workspace: 'moving' }
     for (let at = 0; at < 10; at++) await call('PUT', `/api/docs/m${at}`, { as: moving, body: {} })
     const seen = await pages('/api/docs?limit=3', moving, (page) => {
@@ -105,7 +105,7 @@ describe('lists', () => {
       expect([bad, (await call('GET', `/api/docs?cursor=${bad}`, { as })).json.field]).toEqual([bad, 'cursor'])
   })
 
-  it('[BODY-15] an entry shows what a save answered', async () => {
+  it('[BODY-15] an entry of the list shows what saving the document answered', async () => {
     const body = {
       name: 'N',
       tags: ['a'],
@@ -129,12 +129,12 @@ describe('lists', () => {
   })
 })
 
-describe('transfer', () => {
+describe('transfer of a document', () => {
   const as = { sub: 'ann', role: 'member', workspace: 'transfer' }
   const head = async (id: string) => (await call('GET', `/api/docs/${id}`, { as: { ...as, role: 'owner' } })).json
   const give = (id: string, body: unknown, by: object = as) => call('POST', `/api/docs/${id}/transfer`, { as: by, body })
 
-  it('[REST-23] the former owner becomes an edit share, the new owner leaves the list; 204', async () => {
+  it('[REST-23] a transfer answers 204, makes the former owner an edit share and removes the new owner from the list', async () => {
     await call('PUT', '/api/docs/t', { as, body: { sharedWith: [{ userId: 'bob', permission: 'view' }, 'cid'] } })
     const answer = await give('t', { to_user_id: 'bob' })
     expect([answer.status, answer.text]).toEqual([204, ''])
@@ -149,7 +149,7 @@ describe('transfer', () => {
     expect(await head('t')).toMatchObject({ ownerId: 'bob', ownerName: 'bob' })
   })
 
-  it('[REST-23] in the other spelling it also names the owner; to the present owner it changes nothing', async () => {
+  it('[REST-23] a transfer accepts the other spelling of the new owner, and one to the present owner changes nothing', async () => {
     await call('PUT', '/api/docs/u', { as, body: {} })
     expect((await give('u', { to_user_id: 'ann' })).status).toBe(204)
     expect(await head('u')).toMatchObject({ ownerId: 'ann', serverVersion: 1, sharedWith: [] })
@@ -168,7 +168,7 @@ describe('transfer', () => {
     [{ newOwnerId: null }],
     [{ newOwnerId: 'b', newOwnerName: 1 }],
     [{ toUserId: 'b' }],
-  ])('[REST-14] %j is BAD_REQUEST and names the member', async (body) => {
+  ])('[REST-14] a transfer with %j answers BAD_REQUEST and names the member', async (body) => {
     await call('PUT', '/api/docs/v', { as, body: {} })
     const { status, json } = await give('v', body)
     expect([status, json.errorCode, typeof json.field]).toEqual([400, 'BAD_REQUEST', 'string'])
@@ -176,7 +176,7 @@ describe('transfer', () => {
   })
 })
 
-describe('collection membership', () => {
+describe('collection of a document', () => {
   const as = { sub: 'ann', role: 'member', workspace: 'collection' }
   const set = (collectionId: unknown) => call('PUT', '/api/docs/c/collection', { as, body: { collectionId } })
   const state = async () => {
@@ -184,7 +184,7 @@ describe('collection membership', () => {
     return [collectionId, serverVersion]
   }
 
-  it('[REST-24] [BODY-10] sets, clears, and bumps the version only when it changed', async () => {
+  it('[REST-24] [BODY-10] setting or clearing the collection raises the version only when it changes', async () => {
     await call('PUT', '/api/docs/c', { as, body: {} })
     const first = await set('é'.repeat(32))
     expect([first.status, first.text]).toEqual([204, ''])
@@ -201,12 +201,15 @@ describe('collection membership', () => {
     expect(await state()).toEqual([null, 6])
   })
 
-  it.each([undefined, 7, [], {}, 'x'.repeat(65), 'é'.repeat(33), true])('[REST-14] %j is BAD_REQUEST', async (collectionId) => {
-    await call('PUT', '/api/docs/c', { as, body: {} })
-    const { status, json } = await set(collectionId)
-    expect([status, json]).toEqual([
-      400,
-      { error: expect.stringContaining('collectionId'), errorCode: 'BAD_REQUEST', field: 'collectionId', limit: 64 },
-    ])
-  })
+  it.each([undefined, 7, [], {}, 'x'.repeat(65), 'é'.repeat(33), true])(
+    '[REST-14] a collection of %j answers BAD_REQUEST',
+    async (collectionId) => {
+      await call('PUT', '/api/docs/c', { as, body: {} })
+      const { status, json } = await set(collectionId)
+      expect([status, json]).toEqual([
+        400,
+        { error: expect.stringContaining('collectionId'), errorCode: 'BAD_REQUEST', field: 'collectionId', limit: 64 },
+      ])
+    },
+  )
 })

@@ -50,7 +50,7 @@ function textOf(doc: Y.Doc, page: string, block: number): Y.XmlText {
 const without = (body: Body, ...names: string[]) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
-describe('a live edit leaves everything else as it was PUT', () => {
+describe('a live edit of a document stored by PUT', () => {
   const list = {
     ...ODD,
     name: 'List',
@@ -81,22 +81,25 @@ describe('a live edit leaves everything else as it was PUT', () => {
   it.each([
     ['list', list],
     ['keyed', keyed],
-  ])('[BODY-2] [BODY-7] [BODY-9] [LIFE-9] in %s form, at every depth', async (_, body) => {
-    using live = await joined(body)
-    const before = await live.read()
-    const after = await live.after((doc) => doc.getMap('shapes:p').set('new', { id: 'new', x: 1 }))
-    const changing = ['pages', 'version', 'serverVersion']
-    expect(without(after, ...changing)).toEqual(without(before, ...changing))
-    const text = JSON.stringify(after.pages)
-    expect(text).toContain('"new"')
-    const [page] = Array.isArray(after.pages) ? (after.pages as Body[]) : Object.values(after.pages as Record<string, Body>)
-    expect(page).toMatchObject(ODD)
-    expect(Array.isArray(page?.shapes)).toBe(Array.isArray(body.pages))
-    const back = await live.after((doc) => doc.getMap('shapes:p').delete('new'))
-    expect(without(back, 'version', 'serverVersion')).toEqual(without(before, 'version', 'serverVersion'))
-  })
+  ])(
+    '[BODY-2] [BODY-7] [BODY-9] [LIFE-9] a live edit leaves everything else of a body in %s form unchanged, at every depth',
+    async (_, body) => {
+      using live = await joined(body)
+      const before = await live.read()
+      const after = await live.after((doc) => doc.getMap('shapes:p').set('new', { id: 'new', x: 1 }))
+      const changing = ['pages', 'version', 'serverVersion']
+      expect(without(after, ...changing)).toEqual(without(before, ...changing))
+      const text = JSON.stringify(after.pages)
+      expect(text).toContain('"new"')
+      const [page] = Array.isArray(after.pages) ? (after.pages as Body[]) : Object.values(after.pages as Record<string, Body>)
+      expect(page).toMatchObject(ODD)
+      expect(Array.isArray(page?.shapes)).toBe(Array.isArray(body.pages))
+      const back = await live.after((doc) => doc.getMap('shapes:p').delete('new'))
+      expect(without(back, 'version', 'serverVersion')).toEqual(without(before, 'version', 'serverVersion'))
+    },
+  )
 
-  it('[BODY-2] a page made live takes the form of its container', async () => {
+  it('[BODY-2] a page that a client adds is stored in the form of the pages container', async () => {
     const addPages = (doc: Y.Doc) => {
       doc.getMap('canvasPages').set('n', { id: 'n', name: 'New' })
       doc.getArray('canvasPageOrder').push(['n'])
@@ -136,8 +139,8 @@ describe('a live edit leaves everything else as it was PUT', () => {
   })
 })
 
-describe('a PUT meets live edits it did not know of', () => {
-  it('[LIFE-14] in prose block by block, and inside a changed block around the common ends', async () => {
+describe('a PUT based on an older read than the live edits', () => {
+  it('[LIFE-14] prose is merged block by block, and within a changed block around its unchanged beginning and end', async () => {
     const body = (content: string) => ({ richTextPages: [{ id: 't', content }] })
     using live = await joined(body('<p>alpha beta gamma</p><p>second</p><p>third</p>'))
     live.doc.transact(() => {
@@ -151,7 +154,7 @@ describe('a PUT meets live edits it did not know of', () => {
     expect(content).toContain('<p>LIVE alpha BETA gamma</p><p>2nd</p><p>third live</p>')
   })
 
-  it('[LIFE-13] one that was not saved yet survives where the PUT says nothing else', async () => {
+  it('[LIFE-13] a live edit not yet stored survives a PUT that leaves that part alone', async () => {
     const shapes = [
       { id: 'a', x: 1 },
       { id: 'b', x: 1 },
@@ -182,7 +185,7 @@ describe('a PUT meets live edits it did not know of', () => {
     for (const words of ['one', 'two live', 'three']) expect(text).toContain(words)
   })
 
-  it('[LIFE-14] [LIFE-13] what the PUT removes is removed for the joined, at once and in one step', async () => {
+  it('[LIFE-14] [LIFE-13] what a PUT removes disappears for joined clients at once, in one transaction', async () => {
     using live = await joined({
       pages: [
         { id: 'p', shapes: [{ id: 'a' }] },

@@ -16,13 +16,13 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 
 const CHECKS = ['storage', 'log', 'bus', 'blobs', 'keys', 'draining']
 
-describe('health', () => {
+describe('health and version', () => {
   it('[OPS-1] /health is two bytes of plain text', async () => {
     const { status, headers, text } = await call('GET', '/health', { as: null })
     expect([status, headers['content-type'], text]).toEqual([200, 'text/plain', 'ok'])
   })
 
-  it('[OPS-2] /livez and /readyz are JSON without a credential, with exactly the checks', async () => {
+  it('[OPS-2] /livez and /readyz answer JSON without a credential, with exactly the documented checks', async () => {
     const live = await call('GET', '/livez', { as: null })
     expect([live.status, live.json]).toEqual([200, { status: 'ok' }])
     const { status, json } = await call('GET', '/readyz', { as: null })
@@ -47,7 +47,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  it('[OPS-3] are text format 0.0.4, the same names at every scrape, and hold no id', async () => {
+  it('[OPS-3] metrics are text format 0.0.4 with the same names at every scrape, and contain no id', async () => {
     const as = { sub: 'sub-in-no-label', workspace: 'default', jti: 'jti-in-no-label' }
     await call('PUT', '/api/docs/doc-in-no-label', { as, body: {} })
     await call('GET', '/api/docs/doc-in-no-label/nowhere', { as })
@@ -78,7 +78,7 @@ describe('metrics', () => {
 })
 
 describe('the log', () => {
-  it('[OPS-5] [OPS-7] [REST-9] one JSON line for a request with its id, audit lines for what it changed and what was refused', async () => {
+  it('[OPS-5] [OPS-7] [REST-9] the log has one JSON line per request with its id, and audit lines for changes and refusals', async () => {
     const headers = { 'x-request-id': 'find-me-1' }
     await call('PUT', '/api/docs/logged', { as: { sub: 'ann' }, headers, body: { sharedWith: ['bob'] } })
     await call('PUT', '/api/docs/logged', {
@@ -119,7 +119,7 @@ describe('the log', () => {
 })
 
 describe('a key-set address that does not answer', () => {
-  it('[AUTH-10] [AUTH-12] [AUTH-15] [OPS-2] [REST-29] the relay starts, red and refusing every token, and turns green by itself', {
+  it('[AUTH-10] [AUTH-12] [AUTH-15] [OPS-2] [REST-29] without keys the relay starts not ready and refuses every token, and becomes ready by itself once keys come', {
     timeout: patience(45_000),
   }, async () => {
     await using issuer = await startTestIssuer()
@@ -185,7 +185,7 @@ describe('draining', () => {
     }
   }
 
-  it('[LIFE-28] [REST-13] [OPS-1] requests in progress finish, new ones are 503 with Retry-After, health answers, exit 0', async () => {
+  it('[LIFE-28] [REST-13] [OPS-1] while draining, running requests finish, new ones get 503 with Retry-After, /health answers, and the exit code is 0', async () => {
     await using stopping = await startRelayUnderTest()
     const there = rawHttp(stopping)
     await there('PUT', '/api/docs/before', { body: {} })
@@ -218,7 +218,7 @@ describe('draining', () => {
     expect((await there('GET', '/api/docs/slow')).json.name).toBe('slow')
   })
 
-  it('[LIFE-28] a request that never ends does not hold the process beyond the grace: exit 1', async () => {
+  it('[LIFE-28] a request that never ends delays the exit only for the grace period, and the exit code is 1', async () => {
     await using stopping = await startRelayUnderTest({ env: { RELAY_SHUTDOWN_GRACE_SECS: '1' } })
     await rawHttp(stopping)('PUT', '/api/docs/kept', { body: { name: 'kept' } })
     const slow = await slowPut(stopping, 'slow')

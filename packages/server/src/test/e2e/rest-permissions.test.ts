@@ -102,7 +102,7 @@ describe('the permission table over REST', () => {
     expect(outcome(await call('PUT', `/api/docs/${dead}?overrideTombstone=true`, { body: {} }))).toBe(override)
   })
 
-  it('[PERM-4] [REST-3] a refusal says who the caller is to the document', async () => {
+  it('[PERM-4] [REST-3] a refusal names the role of the caller for the document', async () => {
     const call = rawHttp(enforced)
     const id = await fresh(call, [{ userId: 'me', permission: 'view' }])
     const refusal = async (method: string, as: TokenOptions, body?: unknown) =>
@@ -127,21 +127,21 @@ describe('the permission table over REST', () => {
     })
   })
 
-  it('[PERM-1] a document without owner is edited by every member; a transfer to nobody is refused', async () => {
+  it('[PERM-1] a document without owner can be edited by every member, and a transfer to an empty owner is refused', async () => {
     const call = rawHttp(enforced)
     const id = await fresh(call, [])
     for (const to_user_id of ['', null, 7, 'x'.repeat(257)])
       expect(outcome(await call('POST', `/api/docs/${id}/transfer`, { as: ROOT, body: { to_user_id } }))).toBe('BAD_REQUEST')
   })
 
-  it('[PERM-5] no body makes an owner', async () => {
+  it('[PERM-5] a body cannot set the owner', async () => {
     const call = rawHttp(enforced, { as: member('me') })
     const claims = { ownerId: 'you', owner_id: 'you', ownerName: 'You', sharedWith: [{ userId: 'me', permission: 'none' }] }
     const { json } = await call('PUT', '/api/docs/own', { body: claims })
     expect(json).toMatchObject({ ownerId: 'me', ownerName: 'me', access: 'owner' })
   })
 
-  it('[PERM-6] [BODY-10] sharedWith: absent stays, a list replaces, the empty list unshares', async () => {
+  it('[PERM-6] [BODY-10] a PUT without sharedWith keeps it, a list replaces it, an empty list removes every share', async () => {
     const call = rawHttp(enforced, { as: member('ann') })
     const id = await fresh(call, ['bob'])
     const after = async (body: object) => (await call('PUT', `/api/docs/${id}`, { body })).json.sharedWith
@@ -155,7 +155,7 @@ describe('the permission table over REST', () => {
     expect(await after({ sharedWith: [] })).toEqual([])
   })
 
-  it('[PERM-7] a reader sees its own entry alone, in the body and in lists', async () => {
+  it('[PERM-7] a reader sees only its own entry of the share list, in the body and in lists', async () => {
     const call = rawHttp(enforced)
     const entries = [
       { userId: 'me', permission: 'view', note: 'x' },
@@ -174,7 +174,7 @@ describe('the permission table over REST', () => {
 })
 
 describe('another workspace', () => {
-  it('[REST-6] answers as one where the document never was, byte for byte and in every header', async () => {
+  it('[REST-6] for a caller of another workspace an existing document answers exactly like a missing one, byte for byte', async () => {
     const elsewhere = { RELAY_TENANCY_MODE: 'shared' }
     await using relay = await startRelayUnderTest({ env: elsewhere })
     const call = rawHttp(relay)

@@ -35,7 +35,7 @@ describe('versions', () => {
     }
   })
 
-  it('[REST-15] [REST-16] expectedVersion matches the stored one, and 0 an id that is free', async () => {
+  it('[REST-15] [REST-16] expectedVersion must equal the stored version, and 0 requires a free id', async () => {
     expect(brief(await put('free', '?expectedVersion=1'))).toEqual([409, 'VERSION_CONFLICT', 0])
     expect(brief(await put('free', '?expectedVersion=0'))).toEqual([200, 1, undefined])
     expect(brief(await put('free', '?expectedVersion=0'))).toEqual([409, 'VERSION_CONFLICT', 1])
@@ -72,7 +72,7 @@ describe('versions', () => {
     [{ 'if-match': '""' }, '', [400, 'BAD_REQUEST', undefined], [400, 'BAD_REQUEST', undefined]],
     [{ 'if-match': '"99999999999999999999"' }, '', [400, 'BAD_REQUEST', undefined], [400, 'BAD_REQUEST', undefined]],
   ]
-  it.each(conditions)('[REST-19] %j %s', async (headers, query, there, free) => {
+  it.each(conditions)('[REST-19] conditional PUT with headers %j %s', async (headers, query, there, free) => {
     const id = `c${encodeURIComponent(JSON.stringify(headers) + query).replaceAll('%', '')}`
     await third(id)
     const [onThird, onNone] = [await put(id, query, headers), await put(`${id}-free`, query, headers)]
@@ -80,7 +80,7 @@ describe('versions', () => {
     if (onThird.status === 400) expect(onThird.json.field).toMatch(/^If-(None-)?Match$/)
   })
 
-  it('[REST-20] GET answers 304 without a body to the ETag it gave, in any list', async () => {
+  it('[REST-20] GET answers 304 without a body for the ETag it returned, in any list', async () => {
     await third('etag')
     const get = (header: string, as: object = ANN) => call('GET', '/api/docs/etag', { headers: { 'if-none-match': header }, as })
     for (const header of ['"3"', 'W/"3"', '"1", "3"', ' "3" ', '*', '"x",W/"3"']) {
@@ -95,7 +95,7 @@ describe('versions', () => {
     expect((await call('GET', '/api/docs/none', { headers: { 'if-none-match': '*' } })).status).toBe(404)
   })
 
-  it('[REST-20] at level view the ETag is another one, and equal ETags mean equal bytes', async () => {
+  it('[REST-20] at level view the ETag differs, and equal ETags mean equal bytes', async () => {
     const sharedWith = [{ userId: 'bob', permission: 'view' }, 'cid', { userId: 'dan', permission: 'edit' }]
     await call('PUT', '/api/docs/seen', { body: { sharedWith } })
     const as = async (sub: string) => {
@@ -114,14 +114,14 @@ describe('versions', () => {
     expect([demoted.status, demoted.headers.etag, demoted.json.sharedWith]).toEqual([200, '"1-v"', []])
   })
 
-  it('[REST-19] [REST-20] the ETag of the view form is good for If-Match, when rights have grown meanwhile', async () => {
+  it('[REST-19] [REST-20] an If-Match with the ETag of the view form succeeds once the caller may edit', async () => {
     await third('grown')
     expect(brief(await put('grown', '', { 'if-match': '"3-v"' }))).toEqual([200, 4, undefined])
   })
 })
 
 describe('the order of checks', () => {
-  it('[REST-15] token, id, body syntax, tombstone, level, version, size: the first failure answers', async () => {
+  it('[REST-15] token, id, body syntax, tombstone, level, version and size are checked in this order, and the first failure answers', async () => {
     const small = { ...BOB, wsp: [{ id: 'default', role: 'member', max_doc_bytes: 10 }] }
     await third('order')
     await third('gone')
@@ -152,10 +152,10 @@ describe('the order of checks', () => {
   })
 })
 
-describe('deleting and putting back', () => {
+describe('deleting and recreating', () => {
   const remove = (id: string, as: object = ANN) => call('DELETE', `/api/docs/${id}`, { as })
 
-  it('[REST-22] [REST-6] DELETE answers 204 without content, then the id is 404 on every route but PUT', async () => {
+  it('[REST-22] [REST-6] DELETE answers 204, then every route but PUT answers 404 for the id', async () => {
     await third('dead')
     const gone = await remove('dead')
     expect([gone.status, gone.text, gone.headers['content-type']]).toEqual([204, '', undefined])
@@ -178,7 +178,7 @@ describe('deleting and putting back', () => {
     expect((await call('GET', '/api/docs')).text).not.toContain('"dead"')
   })
 
-  it('[REST-18] overrideTombstone recreates: next version, the caller as owner; expectedVersion 0 and the last one match', async () => {
+  it('[REST-18] overrideTombstone recreates the document with the next version and the caller as owner; expectedVersion 0 and the last version match', async () => {
     const again = async (query: string, as: object = ANN) => brief(await put('back', `?overrideTombstone=true${query}`, {}, as))
     await third('back')
     await remove('back')
@@ -198,7 +198,7 @@ describe('deleting and putting back', () => {
     expect(brief(await put('back', '?overrideTombstone=1', { 'if-match': '"8"' }))).toEqual([200, 9, undefined])
   })
 
-  it('[REST-18] [PERM-3] only the recorded owner and a workspace owner may, and the latter keeps the owner', async () => {
+  it('[REST-18] [PERM-3] only the recorded owner and a workspace owner may recreate, and a workspace owner keeps the recorded owner', async () => {
     await third('yours')
     await remove('yours')
     const as = async (options: object) => (await put('yours', '?overrideTombstone=true', {}, options)).json
@@ -211,7 +211,7 @@ describe('deleting and putting back', () => {
     expect(await as(BOB)).toMatchObject({ ownerId: 'bob', newVersion: 6 })
   })
 
-  it('[REST-18] nothing of the former life is left', async () => {
+  it('[REST-18] a recreated document has nothing of the deleted one', async () => {
     await call('PUT', '/api/docs/life', { body: { name: 'L', secret: 1, collectionId: 'c', sharedWith: ['bob'], version: 4 } })
     await remove('life')
     await put('life', '?overrideTombstone=true')

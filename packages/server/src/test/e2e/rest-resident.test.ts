@@ -192,7 +192,7 @@ async function answersOf(steps: readonly Step[], isLive: boolean): Promise<unkno
   return answers
 }
 
-describe('a live document answers as a cold one', () => {
+describe('a live document answers like a cold one', () => {
   it.each(SCENARIOS)('%s', async (_, steps) => {
     const [cold, live] = [await answersOf(steps, false), await answersOf(steps, true)]
     expect(live).toEqual(cold)
@@ -215,7 +215,7 @@ describe('live edits', () => {
     doc.getXmlFragment(`prose:${page}`).push([paragraph])
   }
 
-  it('[LIFE-11] [REST-20] GET and HEAD show every acknowledged edit, content and version together, and the old ETag no longer holds', async () => {
+  it('[LIFE-11] [REST-20] GET and HEAD show every acknowledged edit, content and version together, and the old ETag no longer matches', async () => {
     const { id, client, doc, read } = await joined()
     for (let edit = 1; edit <= 3; edit++) {
       doc.getMap('shapes:p1').set('s1', { id: 's1', type: 'rectangle', x: edit * 100 })
@@ -231,7 +231,7 @@ describe('live edits', () => {
     client.destroy()
   })
 
-  it('[LIFE-12] [REST-20] an edit that is taken back changes neither version nor bytes', async () => {
+  it('[LIFE-12] [REST-20] an edit that is undone before a save changes neither version nor bytes', async () => {
     const { id, client, doc } = await joined()
     const before = await call('GET', `/api/docs/${id}`)
     const shapes = doc.getMap('shapes:p1')
@@ -265,7 +265,7 @@ describe('live edits', () => {
     client.destroy()
   })
 
-  it('[LIFE-13] a collection change, a transfer and a PUT of others are never undone by a later save', async () => {
+  it('[LIFE-13] a collection change, a transfer and a PUT by others are never undone by a later save', async () => {
     const { id, client, doc, read } = await joined()
     const edit = async (words: string) => {
       addParagraph(doc, words)
@@ -295,7 +295,7 @@ describe('live edits', () => {
     client.destroy()
   })
 
-  it('[LIFE-10] [LIFE-17] the last one leaves: the body is saved, and answers stay the same', async () => {
+  it('[LIFE-10] [LIFE-17] when the last client leaves the body is saved, and answers stay the same', async () => {
     const { id, client, doc } = await joined()
     addParagraph(doc, 'left behind')
     await saved(client)

@@ -18,21 +18,21 @@ describe.skipIf(store === undefined)('a second relay on one PostgreSQL store', (
     return relay
   }
 
-  it('[CFG-10] is refused with a text that says so, and the first goes on', async () => {
+  it('[CFG-10] a second relay exits with an explanation, and the first continues', async () => {
     const first = await start()
     await expect(start()).rejects.toThrow(/in use by another process/)
     await first.rest().putDocument('kept', { name: 'Kept' })
     expect((await relayCommandHere(first.dataDir, ['verify'], env)).code).toBe(0)
   }, 40_000)
 
-  it('[CFG-10] [LIFE-3] follows one that was killed, which needs nobody to clear its place', async () => {
+  it('[CFG-10] [LIFE-3] a second relay starts after the first was killed, without manual steps', async () => {
     const [first] = running
     await first?.kill()
     await first?.restart()
     expect(await first?.rest().getDocument('kept')).toMatchObject({ name: 'Kept' })
   }, 40_000)
 
-  it('[CFG-10] [LIFE-26] follows one that was paused; that one ends when it wakes, and writes nothing any more', async () => {
+  it('[CFG-10] [LIFE-26] a second relay takes over from a paused one, which ends when it resumes and writes nothing more', async () => {
     const first = running[0] as RelayUnderTest
     await first.rest().putDocument('typed', { name: 'Typed', pages: [{ id: 'p', name: 'P', shapes: [] }] })
     const client = first.sync('typed')

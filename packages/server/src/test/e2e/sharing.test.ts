@@ -44,7 +44,7 @@ describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => 
     await remove()
   })
 
-  it('[SHARE-4] [WS-52] [REST-33] [WS-54] a link lets a stranger in live; revoking it does not put anybody out, purging does', async () => {
+  it('[SHARE-4] [WS-52] [REST-33] [WS-54] a share link lets a stranger join; revoking it keeps those who joined, purging removes them', async () => {
     await mia().putDocument('story', { name: 'Story' })
     const owner = await enter('mia', 'story')
     const ben = await openWire(relay)
@@ -88,7 +88,7 @@ describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => 
     ben.socket.close()
   })
 
-  it('[SHARE-6] [LIFE-13] [WS-54] a replaced list counts for live joins at once and is not undone by their edits', async () => {
+  it('[SHARE-6] [LIFE-13] [WS-54] a replaced share list applies to live joins at once and is not undone by live edits', async () => {
     await mia().putDocument('list', { name: 'List', sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const [owner, vic] = [await enter('mia', 'list'), await enter('vic', 'list')]
     await write(owner, 1, 'before')
@@ -112,7 +112,7 @@ describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => 
     vic.socket.close()
   })
 
-  it('[LIFE-3] [SHARE-2] [SHARE-5] links and shares are there after kill -9; the token is in no log', async () => {
+  it('[LIFE-3] [SHARE-2] [SHARE-5] links and shares survive kill -9, and the share token is in no log', async () => {
     await mia().putDocument('kept', {})
     const kept = await mia().issueShareLink('kept', tomorrow())
     const revoked = await mia().issueShareLink('kept', tomorrow())
@@ -137,7 +137,7 @@ describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => 
     expect(told()).toEqual(new Set(['document.created', 'share-link.issued', 'share-link.revoked', 'share-link.redeemed']))
   })
 
-  it('[REST-33] the purge reaches open and closed documents of one workspace; its bearer is the revocation secret', async () => {
+  it('[REST-33] a purge covers open and closed documents of one workspace, and needs the revocation bearer', async () => {
     for (let i = 0; i < 20; i++) await mia().putDocument(`many-${i}`, { sharedWith: [{ userId: 'leaver', permission: 'edit' }] })
     const leaver = await enter('leaver', 'many-3')
     await write(leaver, 1, 'last words')
@@ -151,7 +151,7 @@ describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => 
   })
 })
 
-it('[REST-33] without a configured bearer the purge is 503', async () => {
+it('[REST-33] without a configured bearer a purge answers 503', async () => {
   await using bare = await startRelayUnderTest({ env: { RELAY_REVOCATION_BEARER: '' } })
   const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' }
   const path = '/api/v1/internal/workspace/default/purge-member'

@@ -52,8 +52,8 @@ async function connectedClient(id: string, who: object = ANN): Promise<SyncClien
   return client
 }
 
-describe('saved', () => {
-  it('[WS-64] without an edit it is saved before, during and after a connection', async () => {
+describe('state saved of the sync client', () => {
+  it('[WS-64] a client without edits is saved before, during and after a connection', async () => {
     const { client, seen } = await disconnectedClient()
     expect(client.state.saved).toBe('saved')
     client.connect()
@@ -63,7 +63,7 @@ describe('saved', () => {
     expect(new Set(seen)).toEqual(new Set(['saved']))
   })
 
-  it('[WS-64] an edit without a connection is unsaved, and saved only when it is durable', async () => {
+  it('[WS-64] an edit made offline is unsaved, and saved only when it is durable', async () => {
     const { id, client, seen } = await disconnectedClient()
     put(client, 'early')
     expect(client.state.saved).toBe('unsaved')
@@ -79,7 +79,7 @@ describe('saved', () => {
     expect(seen.filter((now, i) => now !== seen[i - 1])).toEqual(['unsaved', 'saving', 'saved', 'unsaved', 'saving', 'saved'])
   })
 
-  it('[WS-64] a copy that was kept elsewhere is unsaved until the relay has it', async () => {
+  it('[WS-64] a client started with a stored copy is unsaved until the relay has that copy', async () => {
     const doc = new Y.Doc()
     doc.getMap('fields').set('kept', { name: 'kept', value: '' })
     const { id, client } = await disconnectedClient(doc)
@@ -90,8 +90,8 @@ describe('saved', () => {
   })
 })
 
-describe('what the relay does not take', () => {
-  it('[WS-64] a document that another one deletes is refused, before and after further edits', async () => {
+describe('edits that the relay refuses', () => {
+  it('[WS-64] a client of a document that another client deletes is refused, before and after further edits', async () => {
     const { id, client } = await joinedClient('before')
     await ann().deleteDocument(id)
     await until('the end', () => client.state.saved !== 'saved')
@@ -105,7 +105,7 @@ describe('what the relay does not take', () => {
     ['an unknown document', 'nowhere', ANN, 'ERR_UNKNOWN_DOC'],
     ['a deleted document', 'buried', ANN, 'ERR_DELETED'],
     ['a document that is not shared with the caller', 'theirs', { sub: 'eve', role: 'member' }, 'ERR_VIEW_FORBIDDEN'],
-  ])('[WS-64] %s is refused with its reason, and stays so when it is edited', async (_, id, who, code) => {
+  ])('[WS-64] joining %s sets the refusal with its reason, which an edit does not clear', async (_, id, who, code) => {
     for (const each of ['buried', 'theirs']) await ann().putDocument(each, {}, { overrideTombstone: true })
     await ann().deleteDocument('buried')
     const client = await connectedClient(id, who)
@@ -116,7 +116,7 @@ describe('what the relay does not take', () => {
     expect(savedAndRefusal(client)).toBe(`refused ${code}`)
   })
 
-  it('[WS-64] [WS-62] a copy of a former life is refused and not merged, also after a reconnect', async () => {
+  it('[WS-64] [WS-62] a copy of a deleted and recreated document is refused and not merged, also after a reconnect', async () => {
     const { id, client } = await joinedClient('old')
     const { lineage } = client.state
     client.disconnect()
@@ -138,7 +138,7 @@ describe('what the relay does not take', () => {
     expect(await keysOf(id)).toEqual([])
   })
 
-  it('[WS-62] a copy of a former life that names no lineage is refused at every join, and does not take on the lineage of the next life', async () => {
+  it('[WS-62] a copy without lineage of a deleted and recreated document is refused at every join, and does not adopt the new lineage', async () => {
     const { id, client: first } = await joinedClient('old')
     const kept = new Y.Doc()
     Y.applyUpdate(kept, Y.encodeStateAsUpdate(first.doc))
@@ -167,7 +167,7 @@ describe('what the relay does not take', () => {
     expect(savedAndRefusal(client)).toBe('refused ERR_BAD_UPDATE')
   })
 
-  it('[WS-64] [WS-61] an edit of a reader is refused, and taken once the level allows it', async () => {
+  it('[WS-64] [WS-61] an edit of a reader is refused, and accepted once the level allows it', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const vic = relay.sync(id, { sub: 'vic', role: 'member' })
     await saved(vic)
@@ -180,7 +180,7 @@ describe('what the relay does not take', () => {
     expect([vic.state.level, await keysOf(id)]).toEqual(['edit', ['too early']])
   })
 
-  it('[WS-63] [WS-64] the client learns the successor of a restored document', async () => {
+  it('[WS-63] [WS-64] a client learns the id of the document restored from its own', async () => {
     const { id, client } = await joinedClient('x')
     await ann().captureRecoveryPoint(id)
     const [point] = await ann().recoveryPoints(id)
@@ -190,21 +190,24 @@ describe('what the relay does not take', () => {
   })
 })
 
-describe('connect', () => {
+describe('connecting', () => {
   const with_ = (more: object) =>
     new SyncClient({ url: relay.wsUrl, docId: 'd', doc: new Y.Doc(), token: () => relay.token(ANN), ...more })
 
-  it.each(['/ws', '', 'relay.example/ws', 'ftp://relay.example/ws'])('[WS-1] throws a named error for the url %j', (url) => {
-    expect(() => with_({ url }).connect()).toThrow(
-      expect.objectContaining({
-        name: 'ClientSetupError',
-        code: 'BAD_URL',
-        message: expect.stringContaining(JSON.stringify(url)),
-      }),
-    )
-  })
+  it.each(['/ws', '', 'relay.example/ws', 'ftp://relay.example/ws'])(
+    '[WS-1] the client throws a named error for the url %j',
+    (url) => {
+      expect(() => with_({ url }).connect()).toThrow(
+        expect.objectContaining({
+          name: 'ClientSetupError',
+          code: 'BAD_URL',
+          message: expect.stringContaining(JSON.stringify(url)),
+        }),
+      )
+    },
+  )
 
-  it('[WS-1] throws a named error where the platform has no WebSocket, and an address that the platform refuses stops it', async () => {
+  it('[WS-1] the client throws a named error where WebSocket is missing, and stops at an address that the platform refuses', async () => {
     const environment = { ...platform, hasWebSocket: () => false }
     expect(() => with_({ environment }).connect()).toThrow(
       expect.objectContaining({ name: 'ClientSetupError', code: 'NO_WEBSOCKET' }),
@@ -239,8 +242,8 @@ describe('listeners', () => {
   })
 })
 
-describe('awareness of peers', () => {
-  it('[WS-65] a cursor that editors throw on is dropped before it reaches them, and everything else of the state is kept', async () => {
+describe('awareness of other clients', () => {
+  it('[WS-65] a cursor that would make editors throw is dropped, and the rest of its state is kept', async () => {
     const id = await newDocument()
     const [hostile, honest] = [relay.sync(id, ANN), relay.sync(id, { sub: 'ann', role: 'member' })]
     await saved(hostile, honest)

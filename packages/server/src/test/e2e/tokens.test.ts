@@ -48,7 +48,7 @@ const revoke = (...jtis: string[]): Promise<Response> =>
   push(JSON.stringify({ revocations: jtis.map((jti) => ({ jti, revoked_at: '2026-06-01T12:00:00Z' })) }))
 
 describe('tokens at the running relay', () => {
-  it('[AUTH-1] only one Authorization header is a credential', async () => {
+  it('[AUTH-1] a request with more than one Authorization header is refused', async () => {
     const token = relay.token()
     const bearer = `Bearer ${token}`
     expect(await rawStatus(['Authorization', bearer])).toBe(200)
@@ -63,7 +63,7 @@ describe('tokens at the running relay', () => {
     })
   })
 
-  it('[AUTH-2] [REST-14] text that is no token is 400, a token that fails a check is 401 with its reason', async () => {
+  it('[AUTH-2] [REST-14] text that is not a token answers 400, a token that fails a check 401 with its reason', async () => {
     expect(await withToken('no.jwt')).toMatchObject({ status: 400, challenge: null, body: { errorCode: 'TOKEN_MALFORMED' } })
     const rows: readonly (readonly [TokenOptions, string])[] = [
       [{ expiresInSec: -1 }, 'token expired'],
@@ -78,7 +78,7 @@ describe('tokens at the running relay', () => {
     }
   })
 
-  it('[AUTH-4] [AUTH-6] no usable entry, a foreign workspace and another name are 403 with the bare word', async () => {
+  it('[AUTH-4] [AUTH-6] a token without usable entry, of a foreign workspace or for another name answers 403 forbidden', async () => {
     const answers = [
       await withClaims({ wsp: [] }),
       await withClaims({ workspace: 'foreign' }),
@@ -107,7 +107,7 @@ describe('tokens at the running relay', () => {
 })
 
 describe('revocations at the running relay', () => {
-  it('[A-7] [AUTH-17] [REST-29] the push wants its own bearer and good entries', async () => {
+  it('[A-7] [AUTH-17] [REST-29] pushing revocations requires its own bearer and valid entries', async () => {
     const good = JSON.stringify({ revocations: [{ jti: 'p1', revoked_at: '2026-06-01T12:00:00Z' }] })
     const statuses: number[] = []
     for (const authorization of [
@@ -128,7 +128,7 @@ describe('revocations at the running relay', () => {
     expect((await revoke('p1', 'p1', 'p2')).status).toBe(204)
   })
 
-  it('[A-10] [AUTH-14] [AUTH-16] a token revoked with 204 is refused at once, and from the first request after kill -9', async () => {
+  it('[A-10] [AUTH-14] [AUTH-16] a token whose revocation answered 204 is refused at once, and from the first request after kill -9', async () => {
     const token = relay.token({ jti: 'stolen' })
     expect((await withToken(token)).status).toBe(200)
     expect((await revoke('stolen')).status).toBe(204)
@@ -142,7 +142,7 @@ describe('revocations at the running relay', () => {
 })
 
 describe('a relay that starts without keys', () => {
-  it('[A-2] [AUTH-10] [AUTH-12] listens, fails closed, is not ready, and works once the keys come', {
+  it('[A-2] [AUTH-10] [AUTH-12] without keys the relay listens, refuses every token and is not ready, and works once keys come', {
     timeout: patience(40_000),
   }, async () => {
     relay.issuer.fault = 'down'
@@ -162,7 +162,7 @@ describe('a relay that starts without keys', () => {
     await until('readiness', async () => (await list({}, '/readyz')).status === 200, 3_000)
   })
 
-  it('[OPS-6] no token, and no part of one, is in the log', () => {
+  it('[OPS-6] the log contains no token and no part of one', () => {
     expect(relay.logLines.length).toBeGreaterThan(0)
     expect(relay.logLines.filter((line) => /eyJ|revocation-secret/.test(line))).toEqual([])
   })

@@ -41,7 +41,7 @@ async function bound(child: ChildProcess, errors: string[]): Promise<string> {
   })
 }
 
-it('[OPS-12] serves documents and blobs as an unprivileged user, with nothing writable but data_dir', async (context) => {
+it('[OPS-12] the relay serves documents and blobs as an unprivileged user with nothing writable but data_dir', async (context) => {
   const hindrance = canSeal()
   if (hindrance !== null) return context.skip(hindrance)
   const folder = mkdtempSync(join(tmpdir(), 'relay-sealed-'))
@@ -96,7 +96,7 @@ it('[OPS-12] serves documents and blobs as an unprivileged user, with nothing wr
   }
 })
 
-it('[OPS-12] the systemd unit is one that systemd understands', (context) => {
+it('[OPS-12] the systemd unit is accepted by systemd', (context) => {
   if (!existsSync('/usr/bin/systemd-analyze')) return context.skip('needs systemd-analyze')
   const unit = join(REPOSITORY, 'deploy/docrelay.service')
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })

@@ -47,7 +47,7 @@ async function revoke(jti: string): Promise<void> {
 }
 
 describe('AUTH', () => {
-  it('[WS-9] [WS-15] both forms are answered with exactly their members', async () => {
+  it('[WS-9] [WS-15] both forms of AUTH are answered with exactly their documented members', async () => {
     const id = workspace()
     const expSec = Math.floor(Date.now() / 1000) + 500
     const token = relay.token({ sub: 'ann', role: 'member', workspace: id, claims: { exp: expSec } })
@@ -82,7 +82,7 @@ describe('AUTH', () => {
     ],
     ['no membership', (client) => client.auth(relay.token({ wsp: [] })), 'forbidden', 4403, 'forbidden'],
   ])(
-    '[WS-16] [WS-58] [WS-60] a first AUTH with %s: AUTH_RESPONSE, then the close of its row',
+    '[WS-16] [WS-58] [WS-60] a first AUTH with %s gets AUTH_RESPONSE and then its close code',
     async (_, send, error, code, reason) => {
       const client = await openFrom(relay)
       send(client)
@@ -92,7 +92,7 @@ describe('AUTH', () => {
     },
   )
 
-  it('[WS-60] AUTH with a revoked token is answered with that reason', async () => {
+  it('[WS-60] AUTH with a revoked token answers that reason', async () => {
     await revoke('gone-before')
     const client = await openFrom(relay)
     client.auth(relay.token({ jti: 'gone-before' }))
@@ -100,7 +100,7 @@ describe('AUTH', () => {
     expect(answers(client)).toEqual([{ success: false, error: 'token revoked' }])
   })
 
-  it('[AUTH-6] the query names the workspace; one that is not in the claim is forbidden', async () => {
+  it('[AUTH-6] the query selects the workspace, and one missing from the claim is forbidden', async () => {
     const [one, two] = [workspace(), workspace()]
     const token = relay.token({ wsp: [one, two].map((id) => ({ id, role: 'owner' })) })
     const named = await openFrom(relay, { query: `?workspace=${two}` })
@@ -139,7 +139,7 @@ describe('AUTH', () => {
 })
 
 describe('seats', () => {
-  it('[WS-17] [WS-58] [WS-60] of many at once exactly the cap gets in, the others get 4409, and a freed seat is free at once', async () => {
+  it('[WS-17] [WS-58] [WS-60] of many simultaneous AUTHs exactly the cap succeed, the others close with 4409, and a freed seat is usable at once', async () => {
     const id = workspace()
     const before = await metric(relay, 'relay_quota_rejections_total', { kind: 'connections' })
     const clients = await Promise.all(Array.from({ length: 8 }, () => openFrom(relay)))
@@ -179,7 +179,7 @@ describe('seats', () => {
     await end(...clients)
   })
 
-  it('[WS-17] editors have a cap of their own, below the one for all, and viewers hold no editor seat', async () => {
+  it('[WS-17] editors have their own cap below the cap of connections, and viewers take no editor seat', async () => {
     const entry = { id: workspace(), editor_limit: 1 }
     const viewer = await signedIn({ wsp: [{ ...entry, role: 'viewer' }] })
     const editor = await signedIn({ wsp: [{ ...entry, role: 'member' }] })
@@ -192,7 +192,7 @@ describe('seats', () => {
     await end(viewer, editor, third)
   })
 
-  it('[WS-5] [WS-16] a header bearer above a cap gets AUTH_RESPONSE with the reason too', async () => {
+  it('[WS-5] [WS-16] a bearer in the upgrade header above a cap gets AUTH_RESPONSE with the reason', async () => {
     const entry = { id: workspace(), role: 'owner', editor_limit: 1 }
     const first = await signedIn({ wsp: [entry] })
     const second = await openFrom(relay, { headers: { Authorization: `Bearer ${relay.token({ wsp: [entry] })}` } })
@@ -202,8 +202,8 @@ describe('seats', () => {
   })
 })
 
-describe('renewal', () => {
-  it('[WS-17] [WS-18] AUTH sent again takes no further seat and is answered each time in its own form', async () => {
+describe('renewing the token', () => {
+  it('[WS-17] [WS-18] AUTH sent again takes no further seat and is answered each time in the form it was sent', async () => {
     const id = workspace()
     const client = await signedIn({ workspace: id })
     for (let i = 0; i < 4; i++) client.auth(relay.token({ workspace: id }), i % 2 ? [] : undefined)
@@ -214,7 +214,7 @@ describe('renewal', () => {
     await end(client, ...others)
   })
 
-  it('[WS-18] [WS-60] another sub, another workspace, a bad or malformed token: refused, and the old token stays in force', async () => {
+  it('[WS-18] [WS-60] AUTH again with another sub or workspace or a bad token is refused, and the old token stays in force', async () => {
     const id = workspace()
     const client = await signedIn({ workspace: id, sub: 'ann' })
     client.auth(relay.token({ workspace: id, sub: 'ben' }))
@@ -229,7 +229,7 @@ describe('renewal', () => {
     await end(client)
   })
 
-  it('[WS-18] [WS-20] the renewed token counts from then on: the end of the old one and its revocation mean nothing any more', async () => {
+  it('[WS-18] [WS-20] after a renewal neither expiry nor revocation of the old token closes the socket', async () => {
     const id = workspace()
     const exp = Math.floor(Date.now() / 1_000) + 4
     const client = await signedIn({ workspace: id, claims: { exp }, jti: 'short' })
@@ -243,7 +243,7 @@ describe('renewal', () => {
     expect(await client.closed).toEqual({ code: 4401, reason: 'token-revoked' })
   })
 
-  it('[WS-20] [WS-58] expiry and revocation close within a second, and no frame is accepted after', async () => {
+  it('[WS-20] [WS-58] expiry and revocation close the socket within a second, and no later frame is accepted', async () => {
     const id = workspace()
     await relay.rest({ workspace: id }).putDocument('a', {})
     const [ending, revoked] = [await openFrom(relay), await openFrom(relay)]
@@ -262,7 +262,7 @@ describe('renewal', () => {
     expect(await storedKeys(relay, 'a', id)).toEqual(['early'])
   })
 
-  it('[WS-19] a downgrade frees the editor seat and forbids writing at once; without a free seat the upgrade is refused', async () => {
+  it('[WS-19] a downgrade frees the editor seat and forbids writing at once; an upgrade without a free seat is refused', async () => {
     const id = workspace()
     const as = (role: string, sub = 'ann') => relay.token({ sub, wsp: [{ id, role, editor_limit: 1 }] })
     await relay.rest({ workspace: id, sub: 'ann' }).putDocument('a', {})
@@ -289,7 +289,7 @@ describe('renewal', () => {
     await end(client)
   })
 
-  it('[WS-19] [WS-38] a renewal adds features and never takes them away', async () => {
+  it('[WS-19] [WS-38] a renewal adds features and never removes them', async () => {
     const id = workspace()
     await relay.rest({ workspace: id }).putDocument('a', {})
     const client = await (await openFrom(relay)).enter(relay.token({ workspace: id }), 'a')

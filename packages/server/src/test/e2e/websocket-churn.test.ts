@@ -68,7 +68,7 @@ function unstored(people: readonly Person[], stored: readonly string[]): string[
 }
 
 it.each([1, 2])(
-  '[WS-40] [LIFE-3] [WS-31] with sockets that break, a process that is killed and bad updates between, nothing acknowledged is lost and all agree (%i)',
+  '[WS-40] [LIFE-3] [WS-31] with breaking sockets, a killed process and bad updates, no acknowledged edit is lost and all clients agree (%i)',
   async (seed) => {
     await using relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' } })
     await relay.rest().putDocument('d', {})

@@ -30,7 +30,7 @@ const told = (client: WireClient, count: number, docId: string) =>
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
 
 describe('DOC_EVENT', () => {
-  it('[WS-9] [WS-51] [WS-52] exact members, once per change, for every reader in any document or none, and nobody else', async () => {
+  it('[WS-9] [WS-51] [WS-52] an event has exactly its documented members and reaches every reader once per change, in any document or none, and nobody else', async () => {
     await rest().putDocument('home', {})
     const clients = {
       actor: await signedIn('mia', 'member'),
@@ -61,7 +61,7 @@ describe('DOC_EVENT', () => {
     close(...Object.values(clients))
   })
 
-  it('[WS-51] [PERM-7] metadata is what the receiving caller would get over REST', async () => {
+  it('[WS-51] [PERM-7] metadata of an event is what its receiver would get over REST', async () => {
     const shares = [
       { userId: 'vic', permission: 'view' },
       { userId: 'eve', permission: 'edit' },
@@ -82,7 +82,7 @@ describe('DOC_EVENT', () => {
     close(...clients)
   })
 
-  it('[WS-52] live edits and their materialisation send none', async () => {
+  it('[WS-52] live edits and their saves send no event', async () => {
     await rest().putDocument('quiet', {})
     const [ann, watch] = [await enter('quiet', 'ann', 'owner', ACK), await signedIn()]
     const before = events(watch).length
@@ -102,7 +102,7 @@ describe('DOC_EVENT', () => {
     close(watch)
   })
 
-  it('[WS-53] to clients of the document a change comes as sync frames first, then as its event', async () => {
+  it('[WS-53] a joined client gets the sync frames of a change before its event', async () => {
     await rest().putDocument('ordered', { fields: { fields: {}, order: [] } })
     const clients = await Promise.all([enter('ordered'), enter('ordered', 'ben'), enter('ordered', 'cat')])
     for (let round = 1; round <= 10; round++) {
@@ -123,7 +123,7 @@ describe('DOC_EVENT', () => {
 })
 
 describe('losing a document', () => {
-  it('[WS-54] [WS-39] deleted: the event alone says it, later writes get ERR_DELETED with their ordinals, chunked ones too', async () => {
+  it('[WS-54] [WS-39] a deleted document sends only its event, and later writes get ERR_DELETED with their ordinals, chunked ones too', async () => {
     await rest().putDocument('doomed', {})
     const [ann, old] = [await enter('doomed', 'ann', 'owner', ACK), await enter('doomed', 'ben')]
     ann.update(ann.put('a'))
@@ -153,7 +153,7 @@ describe('losing a document', () => {
     close(ann, old)
   })
 
-  it('[WS-54] [WS-51] a joined viewer and every other joined caller get the deletion exactly once', async () => {
+  it('[WS-54] [WS-51] every joined caller, also a viewer, gets the deletion exactly once', async () => {
     await rest().putDocument('shared', { sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const clients = await Promise.all([enter('shared', 'vic', 'viewer'), enter('shared', 'ann'), enter('shared', 'ann')])
     await rest().deleteDocument('shared')
@@ -166,7 +166,7 @@ describe('losing a document', () => {
     close(...clients)
   })
 
-  it('[WS-54] [PERM-2] a share that ends unbinds at once with ERR_VIEW_FORBIDDEN; a lower one counts from the next message', async () => {
+  it('[WS-54] [PERM-2] a removed share unbinds at once with ERR_VIEW_FORBIDDEN, a lowered one applies to the next message', async () => {
     const share = (permission?: string) => ({ sharedWith: permission ? [{ userId: 'mia', permission }] : [] })
     await rest().putDocument('private', share('edit'))
     const [ann, mia] = [await enter('private'), await enter('private', 'mia', 'member', ACK)]
@@ -195,7 +195,7 @@ describe('losing a document', () => {
     close(ann, mia)
   })
 
-  it('[WS-22] [LIFE-28] [WS-57] a stop closes with 1012, a word and a retry-after between 250 and 5,000 ms', async () => {
+  it('[WS-22] [LIFE-28] [WS-57] a stop closes with 1012, a reason and a retry-after between 250 and 5,000 ms', async () => {
     await rest().putDocument('last', {})
     const clients = await Promise.all(Array.from({ length: 10 }, () => enter('last')))
     expect(await relay.stop()).toBe(0)

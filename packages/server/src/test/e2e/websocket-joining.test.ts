@@ -25,7 +25,7 @@ async function signedIn(sub = 'ann', role = 'owner'): Promise<WireClient> {
 }
 
 describe('an existing editor client', () => {
-  it('[WS-11] [WS-23] [WS-25] sends AUTH, JOIN_DOC, step1 and AWARENESS in one burst and gets everything in order', async () => {
+  it('[WS-11] [WS-23] [WS-25] AUTH, JOIN_DOC, step1 and AWARENESS sent in one burst are all answered in order', async () => {
     const id = await newDocument({ richTextPages: [{ id: 'p', name: 'P', content: '<p>text</p>' }] })
     const first = await openWire(relay)
     first.auth(relay.token({ sub: 'bo' }))
@@ -52,7 +52,7 @@ describe('an existing editor client', () => {
     for (const client of [first, second]) client.socket.close()
   })
 
-  it('[WS-25] each step1 has exactly one step2 with all that its vector lacks, at level view too', async () => {
+  it('[WS-25] each step1 gets exactly one step2 with all that its vector lacks, at level view too', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const ann = await enter(id)
     ann.update(ann.put('a'))
@@ -74,7 +74,7 @@ describe('an existing editor client', () => {
     ['truncated', Uint8Array.of(5, 1)],
     ['with trailing bytes', Uint8Array.of(0, 0)],
     ['empty', new Uint8Array()],
-  ])('[WS-25] [WS-56] a state vector that is %s is ERR_BAD_FRAME, and the third closes with 1003', async (_, vector) => {
+  ])('[WS-25] [WS-56] a state vector that is %s answers ERR_BAD_FRAME, and the third closes with 1003', async (_, vector) => {
     const client = await signedIn()
     client.join(await newDocument())
     for (let i = 0; i < 3; i++) client.step1(vector)
@@ -87,7 +87,7 @@ describe('an existing editor client', () => {
 })
 
 describe('JOIN_DOC', () => {
-  it('[WS-21] [WS-22] [WS-59] refusals in their order, the socket and its other documents unharmed', async () => {
+  it('[WS-21] [WS-22] [WS-59] a refused JOIN_DOC answers the first failing check, and the socket and its document stay usable', async () => {
     const [gone, secret, mine] = [await newDocument(), await newDocument({}, 'eve'), await newDocument({}, 'mia')]
     await relay.rest().deleteDocument(gone)
     const client = await signedIn('mia', 'member')
@@ -109,7 +109,7 @@ describe('JOIN_DOC', () => {
     client.socket.close()
   })
 
-  it('[WS-21] [WS-27] a refused JOIN leaves the earlier document: nothing comes from it and writes are dropped silently', async () => {
+  it('[WS-21] [WS-27] a refused JOIN_DOC leaves the earlier document: nothing comes from it and writes to it are dropped', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id, 'ann', ['ack']), await enter(id, 'ben')]
     ann.join('unknown')
@@ -130,7 +130,7 @@ describe('JOIN_DOC', () => {
     ['a string', Buffer.from('"doc-1"')],
     ['no docId', Buffer.from('{}')],
     ['a number', Buffer.from('{"docId":7}')],
-  ])('[WS-56] [WS-59] JOIN_DOC with %s is ERR_BAD_FRAME and keeps the document', async (_, payload) => {
+  ])('[WS-56] [WS-59] JOIN_DOC with %s answers ERR_BAD_FRAME and keeps the document', async (_, payload) => {
     const id = await newDocument()
     const client = await enter(id, 'ann', ['ack'])
     client.send(TAG.joinDoc, payload)
@@ -140,7 +140,7 @@ describe('JOIN_DOC', () => {
     client.socket.close()
   })
 
-  it('[WS-24] [WS-39] a second JOIN switches: presence goes, ordinals restart, pieces are dropped, old updates stay out', async () => {
+  it('[WS-24] [WS-39] a second JOIN_DOC switches documents: presence is removed, ordinals restart, pieces are dropped, old updates stay out', async () => {
     const [one, two] = [await newDocument(), await newDocument()]
     const [ann, ben] = [await enter(one, 'ann', ['ack']), await enter(one, 'ben')]
     ann.presence({ client: 7, clock: 3, state: { at: 'one' } })
@@ -168,7 +168,7 @@ describe('JOIN_DOC', () => {
     for (const client of [ann, ben]) client.socket.close()
   })
 
-  it('[WS-24] [WS-59] above 5 per second after a burst of 20 JOIN_DOC is ERR_RATE_LIMIT, bare, and the binding stays', async () => {
+  it('[WS-24] [WS-59] more than 5 JOIN_DOCs per second after a burst of 20 answer ERR_RATE_LIMIT, and the document stays joined', async () => {
     const id = await newDocument()
     const before = await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'join' })
     const [client, peer] = [await enter(id), await enter(id, 'ben')]
@@ -188,7 +188,7 @@ describe('JOIN_DOC', () => {
     for (const one of [client, peer, other]) one.socket.close()
   })
 
-  it('[WS-23] [YDOC-9] many at once on a cold document get the same seeded content, once', async () => {
+  it('[WS-23] [YDOC-9] many simultaneous joins of a cold document get the same seeded content, once', async () => {
     const content = Array.from({ length: 200 }, (_, i) => `<p>${i} lorem ipsum</p>`).join('')
     const id = await newDocument({ richTextPages: [{ id: 'p', name: 'P', content }] })
     const clients = await Promise.all(Array.from({ length: 12 }, (_, i) => enter(id, `u${i}`)))
@@ -200,7 +200,7 @@ describe('JOIN_DOC', () => {
 })
 
 describe('a slow load', () => {
-  it('[WS-11] [WS-26] [WS-49] heartbeats are answered meanwhile, frames behind it wait, and no message is above 16 MiB', {
+  it('[WS-11] [WS-26] [WS-49] while a document loads, heartbeats are answered and later frames wait, and no message exceeds 16 MiB', {
     timeout: patience(60_000),
   }, async () => {
     const paragraph = `<p>${'lorem ipsum dolor sit amet '.repeat(40)}</p>`

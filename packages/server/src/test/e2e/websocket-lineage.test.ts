@@ -28,7 +28,7 @@ async function newDocument(body: Record<string, unknown> = {}): Promise<string> 
   return id
 }
 
-describe.each(await storesUnderTest())('lives of a document on $name', ({ env, remove }) => {
+describe.each(await storesUnderTest())('a document id deleted and created again, on $name', ({ env, remove }) => {
   beforeAll(async () => {
     relay = await startRelayUnderTest({
       env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '100', RELAY_WRITES_PER_SEC: '0', ...env },
@@ -39,7 +39,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     await remove()
   })
 
-  it('[WS-62] a copy of a deleted document is not merged into the next one with its id, and its client gets the refusal once', async () => {
+  it('[WS-62] a copy of the deleted document is not merged into the new one, and its client is refused once', async () => {
     const id = await newDocument()
     const old = await enter(id)
     await write(old, 'old')
@@ -78,7 +78,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     old.socket.close()
   })
 
-  it('[WS-62] content that the relay holds already is taken from a copy that names no lineage, and so is a new client', async () => {
+  it('[WS-62] a client without lineage is accepted when the relay already has its content or its client id is new', async () => {
     const id = await newDocument({ fields: { fields: { seeded: { name: 'seeded', value: '1' } } } })
     const first = await enter(id)
     await write(first, 'old')
@@ -94,7 +94,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     second.socket.close()
   })
 
-  it('[WS-61] [WS-23] JOINED comes after AUTH_RESPONSE and before step 1, with level, lineage and version, only where it was asked for', async () => {
+  it('[WS-61] [WS-23] JOINED comes after AUTH_RESPONSE and before step1 with level, lineage and version, only when requested', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const lineage = await lineageOf(id)
     expect(lineage).toMatch(LINEAGE)
@@ -113,7 +113,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     for (const each of [client, vic, plain]) each.socket.close()
   })
 
-  it('[WS-61] JOINED comes again with the level whenever that changes: by a share, a transfer and a renewed role', async () => {
+  it('[WS-61] JOINED comes again with each change of the level: by a share, a transfer and a changed role', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const vic = await enter(id, BOTH, { sub: 'vic', role: 'member' })
     const levels = () => joinedFrames(vic).map(({ level }) => level)
@@ -133,7 +133,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     vic.socket.close()
   })
 
-  it('[WS-62] JOIN_DOC with another lineage is ERR_LINEAGE with the present one, and nothing that follows is merged', async () => {
+  it('[WS-62] JOIN_DOC with another lineage answers ERR_LINEAGE with the current one, and nothing that follows is merged', async () => {
     const id = await newDocument()
     const former = await lineageOf(id)
     const client = await enter(id, BOTH)
@@ -162,7 +162,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     client.socket.close()
   })
 
-  it('[WS-62] [WS-9] a lineage that is not a string is ERR_BAD_FRAME, and the earlier document stays joined', async () => {
+  it('[WS-62] [WS-9] a lineage that is not a string answers ERR_BAD_FRAME, and the earlier document stays joined', async () => {
     const id = await newDocument()
     const client = await enter(id, BOTH)
     for (const lineage of [7, null]) {
@@ -176,7 +176,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     client.socket.close()
   })
 
-  it('[WS-62] a new client that happens to have the Y client id of a former one is taken when it names the lineage', async () => {
+  it('[WS-62] a new client with the Y client id of an old one is accepted when it names the lineage', async () => {
     const id = await newDocument()
     const old = await enter(id)
     await write(old, 'old')
@@ -198,7 +198,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     for (const client of [old, plain, named]) client.socket.close()
   })
 
-  it('[WS-63] [LIFE-22] the deletion by a restore names the document that took its place, to whoever was joined; a plain one names none', async () => {
+  it('[WS-63] [LIFE-22] the deletion event of a restore names the new document to every joined client, and a plain deletion names none', async () => {
     const id = await newDocument()
     const client = await enter(id, BOTH)
     await write(client, 'first')
@@ -220,7 +220,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     client.socket.close()
   })
 
-  it('[WS-62] [WS-61] two clients that type while the id is deleted and made again by another owner bring nothing of it back', async () => {
+  it('[WS-62] [WS-61] clients that type while another owner deletes and recreates the document bring no old content back', async () => {
     const id = await newDocument()
     const [one, two] = [await enter(id), await enter(id, BOTH)]
     for (const client of [one, two]) await write(client, `first of ${client.doc.clientID}`)
@@ -249,7 +249,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     for (const client of [one, two, fresh]) client.socket.close()
   })
 
-  it('[WS-61] [LIFE-3] [WS-62] lineage and former clients are the same after kill -9', async () => {
+  it('[WS-61] [LIFE-3] [WS-62] lineage and known client ids are the same after kill -9', async () => {
     const id = await newDocument()
     const old = await enter(id)
     await write(old, 'old')
@@ -266,7 +266,7 @@ describe.each(await storesUnderTest())('lives of a document on $name', ({ env, r
     again.destroy()
   })
 
-  it('[WS-61] [WS-23] under load JOINED always precedes the step 1 of its own join, also when joins follow each other', async () => {
+  it('[WS-61] [WS-23] under load JOINED always precedes the step1 of its own join, also for joins in quick succession', async () => {
     const ids = [await newDocument(), await newDocument()]
     const busy = await Promise.all(ids.map((id) => enter(id)))
     let done = false

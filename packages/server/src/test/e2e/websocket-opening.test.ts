@@ -20,7 +20,7 @@ describe('opening a socket', () => {
   })
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
-  it('[WS-2] 426 is a whole HTTP answer that names both versions', async () => {
+  it('[WS-2] 426 is a complete HTTP answer that names both versions', async () => {
     const answer = await rawUpgrade(relay, '/ws?protocolVersion=5.0')
     expect(answer.line).toMatch(/^HTTP\/1\.1 426 /)
     expect(answer.headers['upgrade']).toBe('websocket')
@@ -30,7 +30,7 @@ describe('opening a socket', () => {
     expect(answer.body).toMatch(/^ERR_PROTOCOL_VERSION_MISMATCH:.*5\.0.*4\.2/)
   })
 
-  it('[WS-2] a hostile version cannot write into the answer', async () => {
+  it('[WS-2] a hostile version header cannot inject text into the answer', async () => {
     const answer = await rawUpgrade(relay, `/ws?protocolVersion=%0d%0aX-Injected:1%0d%0a%0d%0a${'9'.repeat(200)}`)
     expect(answer.status).toBe(426)
     expect(answer.headers['x-injected']).toBeUndefined()
@@ -43,7 +43,7 @@ describe('opening a socket', () => {
     ['same, same', 'same'],
     ['a, b, a', 'a'],
     ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln, x', 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln'],
-  ])('[WS-3] an offer of %j is answered with exactly its first value and no extension', async (offer, first) => {
+  ])('[WS-3] an offer of subprotocols %j is answered with exactly its first value and no extension', async (offer, first) => {
     const answer = await rawUpgrade(relay, '/ws', {
       'Sec-WebSocket-Protocol': offer,
       'Sec-WebSocket-Extensions': 'permessage-deflate; client_max_window_bits',
@@ -54,19 +54,19 @@ describe('opening a socket', () => {
     expect(answer.headers['sec-websocket-accept']).toBe('s3pPLMBiTxaQ9kYGzzhZRbK+xOo=')
   })
 
-  it('[WS-3] without an offer none is sent, and what was offered is never logged', async () => {
+  it('[WS-3] without an offer no subprotocol is sent, and an offered one is never logged', async () => {
     expect((await rawUpgrade(relay, '/ws')).headers['sec-websocket-protocol']).toBeUndefined()
     await rawUpgrade(relay, '/ws?token=in-the-query', { 'Sec-WebSocket-Protocol': 'planted-subprotocol' })
     expect(relay.logLines.join('\n')).not.toMatch(/planted-subprotocol|in-the-query/)
   })
 
-  it('[WS-4] an Origin outside the list is 403, absent or inside passes', async () => {
+  it('[WS-4] an Origin outside the list answers 403; a missing or listed one passes', async () => {
     expect((await rawUpgrade(relay, '/ws', { Origin: 'https://evil.example' })).status).toBe(403)
     expect((await rawUpgrade(relay, '/ws', { Origin: 'null' })).status).toBe(403)
     expect((await rawUpgrade(relay, '/ws', { Origin: 'https://app.example' })).status).toBe(101)
   })
 
-  it('[WS-5] [AUTH-1] [AUTH-2] a bad bearer is 400 or 401 over HTTP, with the members of a REST error', async () => {
+  it('[WS-5] [AUTH-1] [AUTH-2] a bad bearer answers 400 or 401 over HTTP with the members of a REST error', async () => {
     const malformed = await rawUpgrade(relay, '/ws', bearer('not-a-jwt'))
     expect([malformed.status, JSON.parse(malformed.body).errorCode]).toEqual([400, 'TOKEN_MALFORMED'])
     const expired = await rawUpgrade(relay, '/ws', bearer(relay.token({ region: 'eu', expiresInSec: -1 })))
@@ -79,7 +79,7 @@ describe('opening a socket', () => {
     expect([basic.status, basic.headers['www-authenticate']]).toEqual([401, 'Bearer'])
   })
 
-  it('[WS-5] [AUTH-6] [AUTH-8] a bearer of another region or workspace is 403, plain where the tenancy is dedicated', async () => {
+  it('[WS-5] [AUTH-6] [AUTH-8] a bearer of another region or workspace answers 403, without details in dedicated tenancy', async () => {
     expect((await rawUpgrade(relay, '/ws', bearer(relay.token({ region: 'us' })))).status).toBe(403)
     expect((await rawUpgrade(relay, '/ws', bearer(relay.token()))).status).toBe(403)
     for (const [path, token] of [
@@ -92,7 +92,7 @@ describe('opening a socket', () => {
     }
   })
 
-  it('[WS-5] a good bearer: AUTH_RESPONSE is the first frame, and the scheme is matched in any case', async () => {
+  it('[WS-5] with a valid bearer AUTH_RESPONSE is the first frame, and the scheme matches in any case', async () => {
     const client = await openWire(relay, { headers: { Authorization: `bEaReR ${relay.token({ region: 'eu', sub: 'bo' })}` } })
     client.join('no-such-document')
     await client.next(TAG.error)
@@ -103,7 +103,7 @@ describe('opening a socket', () => {
     client.socket.close()
   })
 
-  it('[AUTH-8] [WS-60] a token of another region is `forbidden` and 4403 on the socket', async () => {
+  it('[AUTH-8] [WS-60] AUTH with a token of another region answers forbidden and closes with 4403', async () => {
     const client = await openWire(relay)
     client.auth(relay.token({ region: 'us' }))
     expect(await client.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'forbidden' })
@@ -128,7 +128,7 @@ describe('opening a socket', () => {
     await until('three closes', async () => (await metric(relay, 'relay_ws_closes_total', { code: '4408' })) >= 3)
   })
 
-  it('[WS-6] a socket that closes before AUTH frees its place at once, even when it never answers the close', async () => {
+  it('[WS-6] a socket that closes before AUTH frees its place at once, also when it never answers the close frame', async () => {
     const half = connectTcp(Number(new URL(relay.baseUrl).port), '127.0.0.1')
     await new Promise((resolve) => half.once('connect', resolve))
     half.write(
@@ -144,7 +144,7 @@ describe('opening a socket', () => {
     half.destroy()
   })
 
-  it('[WS-13] [WS-58] a frame above the cap closes with 1009 before and after AUTH, chunk headers apart, and is counted', async () => {
+  it('[WS-13] [WS-58] a frame above the cap, chunk headers excluded, closes with 1009 before and after AUTH and is counted', async () => {
     const before = await metric(relay, 'relay_ws_closes_total', { code: '1009' })
     const early = await openWire(relay)
     early.send(TAG.awareness, Buffer.alloc(262_144))

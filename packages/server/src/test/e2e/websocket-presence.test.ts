@@ -20,7 +20,7 @@ const seen = (client: WireClient, count: number) => until(`${count} states`, () 
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
 
 describe('awareness', () => {
-  it('[WS-42] presence is encoded again: any accepted spelling gives the same frame to everyone but the sender', async () => {
+  it('[WS-42] presence is encoded again, so any accepted spelling gives everyone but the sender the same frame', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, 'ben')]
     // The id and the lengths in longer spellings than need be.
@@ -41,7 +41,7 @@ describe('awareness', () => {
       'nested deeper than 32',
       encodePresence([{ client: 5, clock: 1, state: JSON.parse(`{"a":${'['.repeat(40)}${']'.repeat(40)}}`) }]),
     ],
-  ])('[WS-42] [WS-56] one that is %s reaches nobody and is a violation', async (_, update) => {
+  ])('[WS-42] [WS-56] an awareness frame that is %s reaches nobody and is a violation', async (_, update) => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, 'ben')]
     for (let i = 0; i < 3; i++) ann.send(awarenessFrame(update))
@@ -51,7 +51,7 @@ describe('awareness', () => {
     close(ben)
   })
 
-  it('[WS-43] leaves the rest of a frame unread after four client ids that its sender must not introduce', async () => {
+  it('[WS-43] after four new client ids the rest of an awareness frame is not read', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, 'ben')]
     const named = (client: number, clock: number) => ({ client, clock, state: { clock } })
@@ -65,7 +65,7 @@ describe('awareness', () => {
     close(ann, ben)
   })
 
-  it('[WS-43] the fifth id and the fat state are left out without a word, and a viewer may be present', async () => {
+  it('[WS-43] a fifth client id and an oversized state are dropped silently, and a viewer may send presence', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const [ann, vic] = [await enter(id), await enter(id, 'vic', 'viewer')]
     vic.presence(
@@ -80,7 +80,7 @@ describe('awareness', () => {
     close(ann, vic)
   })
 
-  it('[WS-44] [WS-47] ids are their connection’s; the same sub takes over from an older one and is visible at once', async () => {
+  it('[WS-44] [WS-47] a client id belongs to its connection; a newer connection of the same sub takes it over and is shown at once', async () => {
     const id = await newDocument()
     const [watch, old, other] = [await enter(id, 'wes'), await enter(id, 'ann'), await enter(id, 'ben')]
     old.presence({ client: 7, clock: 40, state: { of: 'old' } })
@@ -105,7 +105,7 @@ describe('awareness', () => {
     close(watch, other, again)
   })
 
-  it('[WS-45] [WS-46] a joiner gets all others in one frame; an end without a close takes its states away within a second', async () => {
+  it('[WS-45] [WS-46] a joiner gets all other states in one frame, and a connection that breaks is removed within a second', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, 'ben')]
     ann.presence({ client: 1, clock: 1, state: { a: 1 } })
@@ -129,7 +129,7 @@ describe('awareness', () => {
     close(ben, late, back)
   })
 
-  it('[WS-46] a document that is deleted, and rights that are lost, are not outlived by presence', async () => {
+  it('[WS-46] presence is removed when its document is deleted or its caller loses access', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'mia', permission: 'edit' }] })
     const [ann, mia] = [await enter(id), await enter(id, 'mia', 'member')]
     mia.presence({ client: 5, clock: 1, state: {} })
@@ -144,7 +144,7 @@ describe('awareness', () => {
     close(ann, mia)
   })
 
-  it('[WS-48] above 30 frames a second after 60 only the newest of each id goes out, without error or write token', async () => {
+  it('[WS-48] above 30 frames a second after 60 only the newest state of each id is sent, without error or write token', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, 'ben')]
     const sentAt = performance.now()

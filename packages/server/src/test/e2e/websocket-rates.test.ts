@@ -43,7 +43,7 @@ const same = (...clients: WireClient[]) => {
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
 
 describe('the write rate', () => {
-  it('[WS-28] every SYNC message takes a token but the first step1 of a JOIN; the bucket is the whole workspace’s', async () => {
+  it('[WS-28] every SYNC message but the first step1 of a JOIN_DOC takes a write token from the bucket of the workspace', async () => {
     const workspace = await newWorkspace()
     const before = await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'ws' })
     // The step2 of each client takes a token.
@@ -66,7 +66,7 @@ describe('the write rate', () => {
     close(ann, ben, other)
   })
 
-  it('[WS-28] a chunked message takes one token however many its pieces, awareness and heartbeats none', async () => {
+  it('[WS-28] a chunked message takes one token for all its pieces, awareness and heartbeats take none', async () => {
     const workspace = await newWorkspace()
     const client = await enter(workspace, ACK)
     const pieces = chunkFrames(syncFrame(SYNC.update, client.put('a', 'x'.repeat(300))), Buffer.alloc(16, 1), 8)
@@ -81,7 +81,7 @@ describe('the write rate', () => {
     close(client)
   })
 
-  it('[WS-28] a connection at level view has a bucket of its own and cannot stop the editors', async () => {
+  it('[WS-28] a connection at level view has its own bucket and cannot slow the editors', async () => {
     const workspace = await newWorkspace({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const [vic, ann] = [await enter(workspace, ACK, 'vic', 'viewer'), await enter(workspace, ACK)]
     for (let i = 0; i < 3 * BURST; i++) vic.step2()
@@ -96,7 +96,7 @@ describe('the write rate', () => {
     close(vic, ann)
   })
 
-  it('[WS-29] [WS-39] after a drop a step1 comes as soon as a token is free, and its step2 takes that token', async () => {
+  it('[WS-29] [WS-39] after a dropped update a step1 is sent once a token is free, and its step2 takes that token', async () => {
     const workspace = await newWorkspace()
     const [ann, ben] = [await enter(workspace, ACK), await enter(workspace)]
     for (let i = 0; i < 2 * BURST; i++) ann.update(ann.put(`k${i}`))
@@ -112,7 +112,7 @@ describe('the write rate', () => {
     ['without the feature', undefined],
     ['with `ack`', ACK],
   ])(
-    '[WS-29] [WS-32] typing at twice the quota and then silence, %s: all are equal within 3 s',
+    '[WS-29] [WS-32] after typing at twice the rate limit and then silence, %s: all clients are equal within 3 s',
     async (_, features) => {
       const workspace = await newWorkspace()
       const [ann, ben, cat] = [await enter(workspace, features), await enter(workspace, features), await enter(workspace)]
@@ -134,7 +134,7 @@ describe('the write rate', () => {
     20_000,
   )
 
-  it.concurrent('[WS-36] [WS-39] after 10 s without progress an `ack` connection closes, another one is asked with a step1', async () => {
+  it.concurrent('[WS-36] [WS-39] after 10 s without progress a chunked message closes a connection with `ack`, and gets a step1 without', async () => {
     const workspace = await newWorkspace()
     const [ann, old] = [await enter(workspace, ACK), await enter(workspace)]
     const frame = syncFrame(SYNC.update, old.put('a'))
@@ -148,7 +148,7 @@ describe('the write rate', () => {
 })
 
 describe('volume', () => {
-  it('[WS-12] [WS-49] frames sent while the server does not read are all handled, in order, once it does', async () => {
+  it('[WS-12] [WS-49] frames sent while the server does not read are all handled later, in order', async () => {
     const workspace = await newWorkspace()
     const client = await openWire(relay)
     client.auth(relay.token({ workspace }), ACK)
@@ -162,7 +162,7 @@ describe('volume', () => {
     close(client)
   })
 
-  it('[WS-55] [WS-57] a socket that does not read is closed with 1013 before content is lost, and comes back whole', async () => {
+  it('[WS-55] [WS-57] a socket that does not read is closed with 1013 before content is lost, and is complete after reconnecting', async () => {
     const workspace = await newWorkspace()
     const before = await metric(relay, 'relay_slow_consumer_closes_total')
     const [ann, slow, ben] = [await enter(workspace, ACK), await enter(workspace), await enter(workspace)]
@@ -182,7 +182,7 @@ describe('volume', () => {
     close(ann, ben, again)
   })
 
-  it('[OPS-4] [LIFE-16] what happened is what the metrics say', async () => {
+  it('[OPS-4] [LIFE-16] the metrics count the dropped, refused and closed connections of the tests above', async () => {
     const workspace = await newWorkspace({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const appends = await metric(relay, 'relay_log_append_seconds_count')
     const [ann, vic] = [await enter(workspace, ACK), await enter(workspace, ACK, 'vic', 'viewer')]

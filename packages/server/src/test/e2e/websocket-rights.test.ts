@@ -59,7 +59,7 @@ describe('rights on the socket', () => {
     close(client)
   })
 
-  it('[PERM-1] [WS-21] without enforcement any member edits, any viewer reads, and all get the events', async () => {
+  it('[PERM-1] [WS-21] without enforcement any member may edit, any viewer may read, and all get the events', async () => {
     await open.rest({ sub: 'mia', role: 'member' }).putDocument('open', {})
     const [sam, vic] = [await enter(open, 'open', 'sam', 'member'), await enter(open, 'open', 'vic', 'viewer')]
     sam.update(sam.put('a'))
@@ -72,7 +72,7 @@ describe('rights on the socket', () => {
     close(sam, vic)
   })
 
-  it('[PERM-2] [WS-54] a transfer lets the new owner in at once, who may take the old one out', async () => {
+  it('[PERM-2] [WS-54] a transfer gives the new owner access at once, who may remove the old one', async () => {
     await relay.rest({ sub: 'mia', role: 'member' }).putDocument('given', {})
     const mia = await enter(relay, 'given', 'mia', 'member')
     const ben = await openWire(relay)

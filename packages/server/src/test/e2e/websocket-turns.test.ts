@@ -36,8 +36,8 @@ function flood(noise: readonly TestClient[], items: number): void {
   for (const [i, client] of noise.entries()) client.send(syncFrame(SYNC.update, costlyUpdate(items, i + 1)))
 }
 
-describe('turns at the processors', () => {
-  it('[WS-12] acknowledges the edits of one workspace while the costly updates of another one wait', async () => {
+describe('sharing processors between workspaces', () => {
+  it('[WS-12] edits of one workspace are acknowledged while costly updates of another one wait', async () => {
     const target = { relay, workspace: 'noisy' }
     const noise: TestClient[] = []
     for (const id of await attackersDocuments(target, 12)) noise.push(await joinAs(target, id))

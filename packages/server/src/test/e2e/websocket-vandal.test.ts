@@ -56,7 +56,7 @@ async function visit(relay: RelayUnderTest, next: (below: number) => number): Pr
   else vandal.socket.close()
 }
 
-it('[WS-33] [WS-42] [OPS-8] whatever a member with edit rights sends, the others and the process go on', {
+it('[WS-33] [WS-42] [OPS-8] whatever a hostile member with edit rights sends, other clients and the process keep working', {
   timeout: patience(60_000),
 }, async () => {
   await using relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' } })

@@ -59,7 +59,7 @@ describe('writes', () => {
     close(ann, ben, cat)
   })
 
-  it('[WS-30] what adds nothing is neither broadcast nor an error; at level view only as step2', async () => {
+  it('[WS-30] an update that adds nothing is not broadcast and no error; at level view only a step2 may add nothing', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const [ann, ben] = [await enter(id, ACK), await enter(id)]
     ann.update(ann.put('a'))
@@ -82,7 +82,7 @@ describe('writes', () => {
     close(ann, ben, vic)
   })
 
-  it('[WS-32] [WS-38] a gap is not applied; the sender alone is asked, and told only with `ack`', async () => {
+  it('[WS-32] [WS-38] an update with a gap is not applied; its sender alone gets a resync, and ERR_SYNC_GAP only with `ack', async () => {
     const id = await newDocument()
     const [before, bad] = [await metric(relay, 'relay_sync_gaps_total'), await metric(relay, 'relay_bad_updates_total')]
     const [ann, ben, old] = [await enter(id, ACK), await enter(id), await enter(id)]
@@ -107,7 +107,7 @@ describe('writes', () => {
     close(ann, ben, old)
   })
 
-  it('[WS-32] a client that itself lacks something is asked once a second until the relay has it', async () => {
+  it('[WS-32] a client with pending content of its own is asked once a second until the relay has what is missing', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, ACK)]
     ann.following = false
@@ -131,7 +131,7 @@ describe('writes', () => {
     close(ann, ben)
   })
 
-  it('[WS-33] [WS-56] [OPS-4] bad updates touch nobody and are refused; the third closes with 1003', async () => {
+  it('[WS-33] [WS-56] [OPS-4] bad updates are refused and reach nobody, and the third closes with 1003', async () => {
     const id = await newDocument()
     const [bad, closes] = [
       await metric(relay, 'relay_bad_updates_total'),
@@ -153,7 +153,7 @@ describe('writes', () => {
     close(ben)
   })
 
-  it('[WS-8] [WS-56] text, empty and server-side messages are ignored and count; reserved and unknown tags do not', async () => {
+  it('[WS-8] [WS-56] text, empty and server-side messages are ignored and count as violations; reserved and unknown tags do not count', async () => {
     const client = await enter(await newDocument(), ACK)
     for (const tag of [3, 4, 5, 6, 11, 12, 13, 19, 200, 255]) client.send(tag, Buffer.from('{}'))
     client.socket.send('text')
@@ -165,7 +165,7 @@ describe('writes', () => {
     expect(client.errors()).toEqual([])
   })
 
-  it('[WS-10] [WS-59] a SYNC message of another sub-type, or none, is ERR_BAD_FRAME and takes no ordinal', async () => {
+  it('[WS-10] [WS-59] a SYNC message of another sub-type, or none, answers ERR_BAD_FRAME and takes no ordinal', async () => {
     const client = await enter(await newDocument(), ACK)
     client.send(TAG.sync, Buffer.from([3, 0]))
     client.send(TAG.sync)
@@ -175,7 +175,7 @@ describe('writes', () => {
     close(client)
   })
 
-  it('[WS-38] without the feature no SYNC_ACK and no frame member are sent', async () => {
+  it('[WS-38] without the ack feature no SYNC_ACK and no frame member is sent', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const [ann, vic] = [await enter(id), await enter(id, [], 'vic', 'viewer')]
     ann.update(ann.put('a'))
@@ -191,7 +191,7 @@ describe('writes', () => {
 })
 
 describe('acknowledgements', () => {
-  it('[WS-40] [LIFE-2] the broadcast comes before the commit, the ack after it, also for a no-op that repeats it', async () => {
+  it('[WS-40] [LIFE-2] the broadcast comes before the commit, the ack after it, also for a repeated update that adds nothing', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id, ACK), await enter(id, ACK, 'ben')]
     // Nothing is written any more that could be waited for with the edit.
@@ -209,7 +209,7 @@ describe('acknowledgements', () => {
     close(ann, ben)
   })
 
-  it('[WS-40] [LIFE-3] what was acknowledged when the process is killed is there afterwards', async () => {
+  it('[WS-40] [LIFE-3] acknowledged edits are there after the process is killed', async () => {
     const id = await newDocument()
     const ann = await enter(id, ACK)
     let sent = 0
@@ -257,7 +257,7 @@ describe('acknowledgements', () => {
     close(client)
   })
 
-  it('[WS-41] many writes are covered by few acks', async () => {
+  it('[WS-41] one ack covers many writes', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id, ACK), await enter(id)]
     await acked(ann, 1)
@@ -272,7 +272,7 @@ describe('acknowledgements', () => {
 })
 
 describe('chunks', () => {
-  it('[WS-35] [WS-37] pieces of 262,144 bytes in any order make one update; SYNC_CHUNK_ACK comes once', async () => {
+  it('[WS-35] [WS-37] pieces of 262,144 bytes in any order make one update, and SYNC_CHUNK_ACK comes once', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id, ACK), await enter(id)]
     const pieces = chunkFrames(syncFrame(SYNC.update, ann.put('big', 'x'.repeat(600_000))), id16(7))
@@ -285,7 +285,7 @@ describe('chunks', () => {
     close(ann, ben)
   })
 
-  it('[WS-37] a refused message is acknowledged behind its ERROR', async () => {
+  it('[WS-37] a refused chunked message is acknowledged after its ERROR', async () => {
     const client = await enter(await newDocument(), ACK)
     for (const piece of chunkFrames(syncFrame(SYNC.update, BROKEN), id16(1), 4)) client.send(piece)
     await client.next(TAG.syncChunkAck)
@@ -293,7 +293,7 @@ describe('chunks', () => {
     close(client)
   })
 
-  it('[WS-36] beyond a limit: refused once, bare, the remaining pieces ignored, a violation each', async () => {
+  it('[WS-36] a chunked message above a limit is refused once, and each remaining piece is ignored and is a violation', async () => {
     const client = await enter(await newDocument(), ACK)
     client.sendChunk(1, 0, 65, Buffer.of(0))
     client.sendChunk(1, 1, 65, Buffer.of(0))
@@ -306,7 +306,7 @@ describe('chunks', () => {
     expect(client.errors()).toEqual([2, 3, 4].map((frame) => ({ ...bare, frame })))
   })
 
-  it('[WS-36] a changed total starts the id again', async () => {
+  it('[WS-36] a piece with another total restarts the message of its id', async () => {
     const client = await enter(await newDocument(), ACK)
     const frame = syncFrame(SYNC.update, client.put('a'))
     client.sendChunk(1, 0, 3, Buffer.from('nonsense'))

@@ -9,7 +9,7 @@ const workspace = () => `ws-${++workspaces}`
 const conflictOf = (outcome: PromiseSettledResult<unknown>) =>
   outcome.status === 'rejected' && outcome.reason instanceof RelayRequestError ? outcome.reason : null
 
-describe.each(await storesUnderTest())('what a workspace keeps, on $name', ({ env, remove }) => {
+describe.each(await storesUnderTest())('collections and style profiles of a workspace, on $name', ({ env, remove }) => {
   beforeAll(async () => {
     relay = await startRelayUnderTest({ env: { RELAY_TENANCY_MODE: 'shared', RELAY_MAX_CONFIG_BYTES: '50000', ...env } })
   })
@@ -18,7 +18,7 @@ describe.each(await storesUnderTest())('what a workspace keeps, on $name', ({ en
     await remove()
   })
 
-  it('[R-9] of sixteen PUTs of collections with one expectedVersion one wins, each 409 carries what is stored', async () => {
+  it('[R-9] R-9: of sixteen PUTs of collections with one expectedVersion one wins, and each 409 carries the stored collections', async () => {
     const ws = workspace()
     const clients = Array.from({ length: 16 }, (_, i) => relay.rest({ sub: `p${i}`, role: 'member', workspace: ws }))
     for (let version = 0; version < 3; version++) {
@@ -39,7 +39,7 @@ describe.each(await storesUnderTest())('what a workspace keeps, on $name', ({ en
     }
   })
 
-  it('[LIFE-3] [REST-25] [REST-32] registries and their versions survive kill -9, each in its own workspace', async () => {
+  it('[LIFE-3] [REST-25] [REST-32] registries and their versions survive kill -9, separately for each workspace', async () => {
     const [ws, other] = [workspace(), workspace()]
     const client = () => relay.rest({ role: 'member', workspace: ws })
     const profile = { id: 'p', name: 'Bold', properties: { weight: 700 }, createdAt: 5, icon: '★' }
@@ -68,7 +68,7 @@ describe.each(await storesUnderTest())('what a workspace keeps, on $name', ({ en
     expect((await foreign.usage()).configBytes).toBe(0)
   })
 
-  it('[REST-14] max_config_bytes bounds collections and style profiles together', async () => {
+  it('[REST-14] max_config_bytes limits collections and style profiles together', async () => {
     const client = relay.rest({ role: 'member', workspace: workspace() })
     const profiles = ['a', 'b', 'c'].map((id) => ({ id, name: id, properties: { x: 'x'.repeat(15_000) }, createdAt: 1 }))
     await client.putStyleProfiles(profiles)
@@ -78,7 +78,7 @@ describe.each(await storesUnderTest())('what a workspace keeps, on $name', ({ en
     await client.putCollections([{ id: 'c', name: 'C', note: 'x'.repeat(6000) }])
   })
 
-  it('[REST-28] [LIFE-11] usage counts joined editors, and a collection shows what is edited live', async () => {
+  it('[REST-28] [LIFE-11] usage counts joined editors, and a collection shows documents edited live', async () => {
     const ws = workspace()
     const as = { sub: 'mia', role: 'member', workspace: ws }
     const client = relay.rest(as)

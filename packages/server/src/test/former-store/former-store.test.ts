@@ -36,8 +36,8 @@ const opens: readonly (readonly [string, () => Promise<FormerStore | string>])[]
   ['PostgreSQL', formerPostgres],
 ]
 
-describe.each(opens)('a store of commit 926e332 on %s', (engine, open) => {
-  it('[LIFE-29] keeps every row when it is opened', async (context) => {
+describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) => {
+  it('[LIFE-29] opening the old store keeps every row', async (context) => {
     const store = await open()
     if (typeof store === 'string') return context.skip(store)
     await using former = store
@@ -50,7 +50,7 @@ describe.each(opens)('a store of commit 926e332 on %s', (engine, open) => {
     expect(asThen(await former.rows(), then)).toEqual(then)
   }, 30_000)
 
-  it('[LIFE-29] [LIFE-3] serves the bodies, Y states, points, lists and blobs that its own program served', async (context) => {
+  it('[LIFE-29] [LIFE-3] bodies, Y states, points, lists and blobs of the old store are served unchanged', async (context) => {
     const store = await open()
     if (typeof store === 'string') return context.skip(store)
     await using former = store
@@ -58,7 +58,7 @@ describe.each(opens)('a store of commit 926e332 on %s', (engine, open) => {
     expect(await contentsOf(relay)).toEqual(former.contents)
   }, 60_000)
 
-  it('[LIFE-29] [OPS-10] is backed up by this program and restored with every row', async (context) => {
+  it('[LIFE-29] [OPS-10] this program backs up the old store and restores every row', async (context) => {
     const store = await open()
     if (typeof store === 'string') return context.skip(store)
     await using former = store
@@ -80,7 +80,7 @@ describe.each(opens)('a store of commit 926e332 on %s', (engine, open) => {
 
   const pending = Object.keys(MIGRATIONS).slice(STEPS_THEN)
   it.each(pending.flatMap((name, i) => (['before', 'after'] as const).map((moment) => [moment, name, i + 1] as const)))(
-    '[LIFE-29] loses nothing to a kill %s %s is recorded',
+    '[LIFE-29] a kill %s %s is recorded loses nothing of the old store',
     async (moment, _name, step) => {
       const store = await open()
       if (typeof store === 'string') return

@@ -72,9 +72,9 @@ const engines: readonly (readonly [string, () => Promise<Opened | string>])[] = 
   ],
 ]
 
-describe.each(engines)('a kill within one of the first steps on %s', (_, open) => {
+describe.each(engines)('a kill within one of the first migrations on %s', (_, open) => {
   it.each(FIRST_STEPS.flatMap((name) => (['before', 'after'] as const).map((moment) => [moment, name] as const)))(
-    '[LIFE-29] %s %s is recorded leaves the store as it was, and the next start does every step',
+    '[LIFE-29] a kill %s %s is recorded leaves the store as it was, and the next start runs every migration',
     async (moment, name) => {
       const store = await open()
       if (typeof store === 'string') return void process.stderr.write(`skipped on PostgreSQL: ${store}\n`)

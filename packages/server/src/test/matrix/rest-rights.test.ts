@@ -281,7 +281,7 @@ describe('every route for every kind of caller', () => {
     expect(outcomes).toEqual(cells)
   })
 
-  it('[REST-29] [REST-33] [AUTH-17] the internal routes answer to their own secret alone', async () => {
+  it('[REST-29] [REST-33] [AUTH-17] the internal routes accept only their own secret', async () => {
     const { call } = worlds.enforced
     for (const [label, request] of Object.entries(REQUESTS).filter(([name]) => name.includes('/internal/'))) {
       const { path, body } = await request(worlds.enforced)

@@ -195,7 +195,7 @@ async function ask(label: string, role: string, things: Things): Promise<{ reado
 }
 
 describe('another workspace', () => {
-  it('[REST-6] the table has every route that has to do with a workspace', () => {
+  it('[REST-6] the table has every route that concerns a workspace', () => {
     const routes = routeTable().filter(({ path }) => !NO_TENANT.includes(path) && !path.includes(INTERNAL))
     const labels = ROWS.map(({ label }) => label)
     expect([...new Set(labels.map((label) => label.replace(/ \(.*\)$/, '')))].sort()).toEqual(
@@ -218,7 +218,7 @@ describe('another workspace', () => {
     }
   })
 
-  it('[REST-6] nothing that was asked changed what the other workspace has', async () => {
+  it('[REST-6] none of the requests changed the other workspace', async () => {
     const as = HOME
     expect((await call('GET', '/api/docs/foreign-', { as })).json).toMatchObject({
       name: 'Theirs',

@@ -207,8 +207,8 @@ async function ask(operation: string, column: string): Promise<string> {
   return outcome
 }
 
-describe('every operation of the socket for every kind of caller', () => {
-  it('[PERM-3] the table has every frame that a client sends and every kind of caller', () => {
+describe('every client frame for every kind of caller', () => {
+  it('[PERM-3] the table has every client frame and every kind of caller', () => {
     for (const { cells } of ROWS) expect(Object.keys(cells)).toEqual(Object.keys(CALLERS))
     expect(Object.keys(OPERATIONS)).toEqual(ROWS.map(({ label }) => label))
     const frames = new Set(ROWS.flatMap(({ label }) => /^[A-Z_]+/.exec(label)?.[0] ?? []))
@@ -238,7 +238,7 @@ describe('every operation of the socket for every kind of caller', () => {
 
 describe('another workspace', () => {
   it.each(['owner', 'member', 'viewer'])(
-    '[REST-6] [WS-21] [WS-51] a socket of role %s meets a foreign document, and a deleted one there, as one that never was',
+    '[REST-6] [WS-21] [WS-51] a socket of role %s gets the same answers for existing, deleted and missing documents of another workspace',
     async (role) => {
       const [theirs, own] = [
         { sub: 'ann', workspace: `of-others-${role}`, role: 'owner' },

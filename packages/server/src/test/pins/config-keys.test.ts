@@ -94,6 +94,6 @@ function formOf(key: KeyEntry['key']): string {
   }
 }
 
-it('[CFG-9] [CFG-10] the keys, their variables, defaults and bounds', () => {
+it('[CFG-9] [CFG-10] the configuration keys have exactly the pinned variables, defaults and bounds', () => {
   expect(CONFIG_KEYS.map(pinned)).toEqual(PINNED.trim().split('\n'))
 })

@@ -50,7 +50,7 @@ STORAGE_QUOTA 507 usedBytes,addedBytes,quotaBytes,source
 CONFIG_TOO_LARGE 507 sizeBytes,maxBytes
 `
 
-it('[REST-14] the error codes, their status and members', () => {
+it('[REST-14] the error codes have exactly the pinned status and members', () => {
   const rows = Object.entries(ERRORS).map(([code, row]) => `${code} ${row.status} ${row.details.join(',')}`.trim())
   expect(rows).toEqual(PINNED.trim().split('\n'))
 })

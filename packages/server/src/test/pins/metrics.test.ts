@@ -44,7 +44,7 @@ gauge relay_volume_used_bytes
 gauge relay_volume_available_bytes
 `
 
-it('[OPS-4] the metrics, their types and labels', () => {
+it('[OPS-4] the metrics have exactly the pinned types and labels', () => {
   const rows = Object.entries(METRICS).map(
     ([name, row]) => `${row.type} ${name}${row.labels.length > 0 ? `{${row.labels.join(',')}}` : ''}`,
   )
