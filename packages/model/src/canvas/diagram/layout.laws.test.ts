@@ -20,6 +20,17 @@ const graph = (most: number, mostEdges: number) =>
       ),
     )
 
+/** Graphs with as many edges as there may be, between few nodes or many. */
+const dense = (most: number, edges: number) =>
+  fc
+    .oneof(fc.integer({ min: 1, max: most }), fc.constant(most))
+    .chain((count) =>
+      fc.tuple(
+        fc.array(size, { minLength: count, maxLength: count }),
+        fc.array(fc.tuple(fc.nat(count - 1), fc.nat(count - 1)), { minLength: edges, maxLength: edges }),
+      ),
+    )
+
 describe('layouts of random graphs', () => {
   it('[DIAG-6] nodes of layered layouts are at least 80 apart, and no edge comes nearer than 15 to a node it does not end on', () => {
     fc.assert(
@@ -41,15 +52,32 @@ describe('layouts of random graphs', () => {
     )
   })
 
-  it('[DIAG-15] a layered layout of 100 nodes and 200 edges keeps all distances', () => {
+  it.each([
+    ['layered', 'TB'],
+    ['layered', 'LR'],
+    ['grid', 'TB'],
+    ['grid', 'LR'],
+  ] as const)('[DIAG-15] a dense %s layout of up to 100 nodes and 200 edges keeps all distances, %s', (layout, direction) => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(99), fc.nat(99)), { minLength: 200, maxLength: 200 }), (edges) => {
-        const request = requestOf(100, edges)
-        const layout = layoutDiagram(request)
-        expect(faultsOf(request, layout)).toEqual([])
-        expect(sharedStretches(request, layout)).toEqual([])
+      fc.property(dense(100, 200), ([nodes, edges]) => {
+        const request = requestOf(nodes, edges, { layout, direction })
+        const drawn = layoutDiagram(request)
+        expect(faultsOf(request, drawn)).toEqual([])
+        expect(sharedStretches(request, drawn)).toEqual([])
       }),
-      { seed: 3, numRuns: 3 },
+      { seed: 3, numRuns: 5 },
+    )
+  })
+
+  it('[DIAG-15] a larger grid keeps all distances too', () => {
+    fc.assert(
+      fc.property(dense(250, 500), fc.constantFrom('TB' as const, 'LR' as const), ([nodes, edges], direction) => {
+        const request = requestOf(nodes, edges, { layout: 'grid', direction })
+        const drawn = layoutDiagram(request)
+        expect(faultsOf(request, drawn)).toEqual([])
+        expect(sharedStretches(request, drawn)).toEqual([])
+      }),
+      { seed: 6, numRuns: 2 },
     )
   })
 

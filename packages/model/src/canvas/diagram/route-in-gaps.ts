@@ -3,87 +3,240 @@ import { boundsAround, type Point } from '../geometry/bounds.ts'
 import { simplified } from '../geometry/polyline.ts'
 import { uprightBox } from '../geometry/shape-box.ts'
 import { at } from './at.ts'
-import type { DiagramEdge, DiagramNode } from './diagram.ts'
-import type { DrawnRoute } from './drawn.ts'
-import type { Cells } from './grid.ts'
+import { type CellPlace, type Cells, cellsOf, evenGaps, type GapSizes, placesOf } from './cells.ts'
+import type { DiagramEdge, DiagramNode, Side } from './diagram.ts'
+import type { Drawn, DrawnRoute } from './drawn.ts'
+import type { Effort } from './effort.ts'
+import { BEFORE, BEHIND, Gap, MIDDLE, placeOfLine, placeOfZone, type Stretch, type Zone } from './gap.ts'
 import { loopsOf } from './route-edges.ts'
 
-const STUB = 20
-const LANE = 12
-const LANES = 5
+/** Between columns and rows, also where few edges or none pass. [DIAG-6] */
+const LEAST = 88
 
 /**
- * Routes the edges of a large grid through the gaps between its rows and columns, in turn on one of their lanes: none passes through a node, but edges may
- * lie on each other. It costs next to nothing for each edge. [DIAG-14, DIAG-17]
+ * A grid whose edges are led through the gaps between its rows and columns, each on lanes of its own; the gaps are as wide as that needs. It costs next to
+ * nothing for each edge. [DIAG-14, DIAG-15, DIAG-17]
  */
-export function routeInGaps(nodes: readonly DiagramNode[], edges: readonly DiagramEdge[], cells: Cells): DrawnRoute[] {
-  const { centres } = cells
+export function drawInGaps(
+  nodes: readonly DiagramNode[],
+  edges: readonly DiagramEdge[],
+  direction: 'TB' | 'LR',
+  effort: Effort,
+): Drawn {
+  // Wider gaps may turn an edge to other sides of its nodes, which may need other gaps. They only ever grow, and never above what all edges need.
+  let sizes = evenGaps(nodes.length, direction, LEAST)
+  for (;;) {
+    const cells = cellsOf(nodes, edges, direction, sizes)
+    const plan = new Plan(edges, cells, direction, effort)
+    const needed = plan.settle()
+    const wider = { across: widest(sizes.across, needed.across), down: widest(sizes.down, needed.down) }
+    if (isSame(wider.across, sizes.across) && isSame(wider.down, sizes.down))
+      return { centres: cells.centres, routes: routesOf(nodes, edges, cells, plan) }
+    sizes = wider
+  }
+}
+
+function widest(a: ArrayLike<number>, b: ArrayLike<number>): number[] {
+  return Array.from(a, (size, i) => Math.max(size, at(b, i)))
+}
+
+function isSame(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  return Array.from(a).every((size, i) => size === at(b, i))
+}
+
+/** 0: edges between sides that face each other across columns; 1: across rows. */
+type Axis = 0 | 1
+
+/** The end of an edge in a gap; ends at the same anchor have one stretch in common. */
+interface End {
+  readonly gap: number
+  readonly zone: Zone
+  /** The row of the node, or its column for an edge across rows. */
+  readonly line: number
+  readonly name: string
+}
+
+/** How an edge gets from the gap of its start to that of its end. */
+type Way =
+  | { readonly kind: 'straight' }
+  /** Both ends are in one gap, and the edge changes rows on the stretch of this end. */
+  | { readonly kind: 'on'; readonly end: End }
+  | { readonly kind: 'through'; readonly gap: number; readonly stretch: Stretch }
+
+interface Planned {
+  readonly axis: Axis
+  readonly sides: { readonly start: Side; readonly end: Side }
+  readonly from: End
+  readonly to: End
+  readonly way: Way
+}
+
+/** Which gaps all edges take, in which order beside each other. */
+class Plan {
+  readonly edges: readonly (Planned | null)[]
+  readonly #gaps: readonly [readonly Gap[], readonly Gap[]]
+  readonly #stretches = new Map<string, Stretch>()
+  readonly #gapStarts: Cells['gapStarts']
+
+  constructor(edges: readonly DiagramEdge[], { centres, places, gapStarts }: Cells, direction: 'TB' | 'LR', effort: Effort) {
+    this.#gapStarts = gapStarts
+    const { columns, rows } = placesOf(places.length, direction)
+    const gaps = (lines: number) => Array.from({ length: lines + 1 }, () => new Gap())
+    this.#gaps = [gaps(columns), gaps(rows)]
+    const ends = edges.map(({ from, to }) => {
+      if (from === to) return null
+      const sides = facingSides(at(centres, from), at(centres, to))
+      const axis: Axis = sides.start === 'left' || sides.start === 'right' ? 0 : 1
+      return { axis, sides, ...endsOf(axis, at(places, from), at(places, to)) }
+    })
+    const used = new Set<string>()
+    edges.forEach(({ from }, edge) => {
+      const planned = at(ends, edge)
+      if (planned !== null) for (const end of [planned.from, planned.to]) used.add(end.name)
+      // A loop takes the right and the bottom of its node. [DIAG-13]
+      else for (const axis of [0, 1] as const) used.add(endOf(axis, at(places, from), 1).name)
+    })
+    const direct = new Set<string>()
+    this.edges = ends.map((planned) => {
+      if (planned === null) return null
+      effort.spend(columns + rows)
+      return { ...planned, way: this.#wayOf(planned, used, direct) }
+    })
+  }
+
+  /** Gives every stretch its lane; by gap the room that it needs. */
+  settle(): GapSizes {
+    const [across, down] = this.#gaps.map((gaps) => gaps.map((gap) => gap.settle())) as [number[], number[]]
+    return { across, down }
+  }
+
+  /** The corners of a planned edge between the points of its ends. */
+  cornersOf({ axis, from, to, way }: Planned, first: Point, last: Point): readonly Point[] {
+    const point = (along: number, across: number): Point => (axis === 0 ? { x: along, y: across } : { x: across, y: along })
+    const heightOf = ({ x, y }: Point) => (axis === 0 ? y : x)
+    const lineOf = (end: End) => this.#lineOf(axis, end.gap, end.zone, this.#stretches.get(end.name) as Stretch)
+    switch (way.kind) {
+      case 'straight':
+        return []
+      case 'on': {
+        const line = lineOf(way.end)
+        return [point(line, heightOf(first)), point(line, heightOf(last))]
+      }
+      case 'through': {
+        const [start, end] = [lineOf(from), lineOf(to)]
+        const height = this.#lineOf(other(axis), way.gap, MIDDLE, way.stretch)
+        return [point(start, heightOf(first)), point(start, height), point(end, height), point(end, heightOf(last))]
+      }
+    }
+  }
+
+  #lineOf(axis: Axis, gap: number, zone: Zone, stretch: Stretch): number {
+    const starts = axis === 0 ? this.#gapStarts.across : this.#gapStarts.down
+    return at(starts, gap) + at(this.#gaps[axis], gap).offsetOf(zone, stretch)
+  }
+
+  #wayOf({ axis, from, to }: Omit<Planned, 'way'>, used: ReadonlySet<string>, direct: Set<string>): Way {
+    const pair = from.name < to.name ? `${from.name} ${to.name}` : `${to.name} ${from.name}`
+    // Of several edges between the same two anchors only one can go straight on. [DIAG-12]
+    const isFirst = from.gap === to.gap && !direct.has(pair)
+    if (isFirst && from.line === to.line) {
+      direct.add(pair)
+      return { kind: 'straight' }
+    }
+    for (const [end, facing] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      // It lies on the way out of the node beside the other end, unless nothing leaves that node there.
+      if (!isFirst || used.has(nameOf(axis, end.gap, end.zone, facing.line))) continue
+      direct.add(pair)
+      this.#reach(axis, end, placeOfLine(facing.line))
+      return { kind: 'on', end }
+    }
+    const [low, high] = [placeOfZone(from.gap, from.zone), placeOfZone(to.gap, to.zone)].toSorted((a, b) => a - b) as [
+      number,
+      number,
+    ]
+    const gaps = this.#gaps[other(axis)]
+    const own = this.#gaps[axis]
+    /** What a way along a gap adds there and crosses on its way. */
+    const cost = (gap: number): number => {
+      let sum = at(gaps, gap).loadBetween(low, high)
+      for (let passed = Math.min(from.gap, to.gap); passed <= Math.max(from.gap, to.gap); passed++)
+        sum += at(own, passed).passing(placeOfZone(gap, MIDDLE))
+      for (const { gap: beside, zone, line } of [from, to]) {
+        const [first, last] = gap <= line ? [gap + 1, line] : [line + 1, gap - 1]
+        for (let passed = first; passed <= last; passed++) sum += at(gaps, passed).passing(placeOfZone(beside, zone))
+      }
+      return sum
+    }
+    const gap = leastOf(gapsBetween(from.line, to.line), cost)
+    for (const end of [from, to]) this.#reach(axis, end, placeOfZone(gap, MIDDLE))
+    return { kind: 'through', gap, stretch: at(gaps, gap).add(MIDDLE, low, high) }
+  }
+
+  /** Has the stretch of an end go as far as a place. */
+  #reach(axis: Axis, { gap, zone, line, name }: End, place: number): void {
+    const stretch = this.#stretches.get(name)
+    if (stretch === undefined) {
+      this.#stretches.set(name, at(this.#gaps[axis], gap).add(zone, placeOfLine(line), place))
+      return
+    }
+    stretch.low = Math.min(stretch.low, place)
+    stretch.high = Math.max(stretch.high, place)
+  }
+}
+
+function routesOf(nodes: readonly DiagramNode[], edges: readonly DiagramEdge[], { centres }: Cells, plan: Plan): DrawnRoute[] {
   const loops = loopsOf(edges, nodes, centres)
+  const anchor = (node: number, side: Side): Point => {
+    const { width, height } = at(nodes, node)
+    return anchorPoint(uprightBox(boundsAround(at(centres, node), width, height)), side)
+  }
   return edges.map(({ from, to }, edge) => {
-    const loop = loops.get(edge)
-    if (loop !== undefined) return loop
-    const { start, end } = facingSides(at(centres, from), at(centres, to))
-    const [first, last] = (
-      [
-        [from, start],
-        [to, end],
-      ] as const
-    ).map(([node, side]) => {
-      const { width, height } = at(nodes, node)
-      return anchorPoint(uprightBox(boundsAround(at(centres, node), width, height)), side)
-    }) as [Point, Point]
-    const lane = STUB + (edge % LANES) * LANE
-    const middle =
-      start === 'left' || start === 'right'
-        ? between(first, last, at(cells.places, from), at(cells.places, to), cells, lane)
-        : between(
-            turned(first),
-            turned(last),
-            swapped(at(cells.places, from)),
-            swapped(at(cells.places, to)),
-            transposed(cells),
-            lane,
-          ).map(turned)
-    return { startAnchor: start, endAnchor: end, points: simplified([first, ...middle, last]) }
+    const planned = at(plan.edges, edge)
+    if (planned === null) return loops.get(edge) as DrawnRoute
+    const { start, end } = planned.sides
+    const [first, last] = [anchor(from, start), anchor(to, end)]
+    const points = simplified([first, ...plan.cornersOf(planned, first, last), last])
+    return { startAnchor: start, endAnchor: end, points }
   })
 }
 
-type Place = readonly [column: number, row: number]
-type Gaps = Pick<Cells, 'columnEnds' | 'rowEnds'>
+function endsOf(axis: Axis, from: CellPlace, to: CellPlace): { from: End; to: End } {
+  const ahead = from[axis] < to[axis]
+  return { from: endOf(axis, from, ahead ? 1 : -1), to: endOf(axis, to, ahead ? -1 : 1) }
+}
 
-/** The corners between two ends that face each other sideways. */
-function between(first: Point, last: Point, from: Place, to: Place, { columnEnds, rowEnds }: Gaps, lane: number): Point[] {
-  const [[fromColumn, fromRow], [toColumn, toRow]] = [from, to]
-  const isNext = Math.abs(fromColumn - toColumn) === 1
-  if (isNext && fromRow === toRow) return []
-  /** The gap beside a column, on the side of the other end. */
-  const gapX = (own: number, other: number) => at(columnEnds, own < other ? own : own - 1) + lane
-  const x1 = gapX(fromColumn, toColumn)
-  const x2 = gapX(toColumn, fromColumn)
-  if (isNext) {
-    return [
-      { x: x1, y: first.y },
-      { x: x1, y: last.y },
-    ]
+/** The end at the side of a node that looks to higher (1) or lower (-1) columns or rows. */
+function endOf(axis: Axis, place: CellPlace, step: 1 | -1): End {
+  const gap = place[axis] + (step === 1 ? 1 : 0)
+  const zone = step === 1 ? BEFORE : BEHIND
+  const line = place[other(axis)]
+  return { gap, zone, line, name: nameOf(axis, gap, zone, line) }
+}
+
+function nameOf(axis: Axis, gap: number, zone: Zone, line: number): string {
+  return `${axis} ${gap} ${zone} ${line}`
+}
+
+function other(axis: Axis): Axis {
+  return axis === 0 ? 1 : 0
+}
+
+/** The gaps on the way between two rows, the nearest to the first one first; for one row those at both of its sides. */
+function gapsBetween(from: number, to: number): readonly number[] {
+  if (from === to) return [from + 1, from]
+  const count = Math.abs(from - to)
+  return Array.from({ length: count }, (_, i) => (from < to ? from + 1 + i : from - i))
+}
+
+function leastOf(values: readonly number[], cost: (value: number) => number): number {
+  let best = at(values, 0)
+  let least = Number.POSITIVE_INFINITY
+  for (const value of values) {
+    const own = cost(value)
+    if (own < least) [best, least] = [value, own]
   }
-  // Along the gap above or below the row of the end, on the side of the start; the last row has a free side below.
-  const y = at(rowEnds, fromRow < toRow ? toRow - 1 : toRow) + lane
-  return [
-    { x: x1, y: first.y },
-    { x: x1, y },
-    { x: x2, y },
-    { x: x2, y: last.y },
-  ]
-}
-
-function turned({ x, y }: Point): Point {
-  return { x: y, y: x }
-}
-
-function swapped([column, row]: Place): Place {
-  return [row, column]
-}
-
-function transposed({ columnEnds, rowEnds }: Cells): Gaps {
-  return { columnEnds: rowEnds, rowEnds: columnEnds }
+  return best
 }
