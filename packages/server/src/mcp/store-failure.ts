@@ -1,4 +1,5 @@
 import { OverdueBody } from '../documents/bodies.ts'
+import { damagedPartOf } from '../kernel/damage.ts'
 import { RelayError } from '../kernel/errors.ts'
 import { failure } from './results.ts'
 import type { ToolCall, ToolFailure } from './tool.ts'
@@ -11,6 +12,7 @@ export function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): 
     const sentence = `The document took longer than a call may take: the machine is busy, or a page is very long. Nothing was written. Repeat the call; ${cure}.`
     return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
   }
+  if (damagedPartOf(error) !== null) return failure('ERR_STORE_UNAVAILABLE', error.message, { retryable: false })
   switch (error.code) {
     case 'UNAVAILABLE':
     case 'BLOB_STORE_ERROR':

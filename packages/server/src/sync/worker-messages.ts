@@ -1,6 +1,7 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
 import type { EditOutcome, EditRequest, PutOutcome, PutRequest } from '../documents/residents.port.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
+import type { DamagedPart } from '../kernel/damage.ts'
+import type { ErrorCode, RelayError } from '../kernel/errors.ts'
 import type { GivenUp } from '../kernel/given-up.ts'
 
 /** What a room goes by when a member writes. */
@@ -64,12 +65,14 @@ export type RoomTask =
   /** Forgets the room without materialising: the document was deleted. */
   | { readonly kind: 'drop' }
 
+/** Why a document cannot be loaded: for now, or before the operator has mended what is stored of it. [LIFE-5] */
+export type NotLoaded = 'unavailable' | `damaged-${DamagedPart}`
+
 export type FromWorker =
   | {
       readonly kind: 'opened'
       readonly room: number
-      /** `damaged`: it cannot be loaded before the operator has repaired it. [LIFE-5] */
-      readonly outcome: 'opened' | 'gone' | 'unavailable' | 'damaged'
+      readonly outcome: 'opened' | 'gone' | NotLoaded
       /** Large or slow to load: the next time it is opened apart from small ones. [C8] */
       readonly heavy?: boolean
       /** The log lacks content, so that joiners may only read until `mended`. [LIFE-5] */
@@ -153,4 +156,5 @@ export type TaskOutcome =
       readonly kind: 'failed'
       readonly code: Extract<ErrorCode, 'UNAVAILABLE' | 'NOT_PERSISTED' | 'INTERNAL'>
       readonly message: string
+      readonly details?: RelayError['details']
     }

@@ -6,7 +6,7 @@ import {
   type Tombstone,
   sharedBytes,
 } from '../../documents/document-store.port.ts'
-import { RelayError } from '../../kernel/errors.ts'
+import { DamageError, type DamagedPart } from '../../kernel/damage.ts'
 import { headChecksum, type HeadColumns } from './checksum.ts'
 import { isLineageIntact } from './lineage.ts'
 import { flagsChecksum, isAsWritten } from './row-checksums.ts'
@@ -49,13 +49,14 @@ export interface HeadRow extends HeadColumns {
 }
 
 /** Thrown for a damaged document; callers answer 503 for this document alone. [LIFE-5] */
-export class DamagedDocumentError extends RelayError {
+export class DamagedDocumentError extends DamageError {
+  /** For the log. */
   readonly detail: string
   /** `null` when only the key of its rows is known. */
   readonly ref: DocumentRef | null
 
-  constructor(detail: string, ref: DocumentRef | null = null) {
-    super('UNAVAILABLE', `this document is damaged in the store: ${detail}`)
+  constructor(part: DamagedPart, detail: string, ref: DocumentRef | null = null) {
+    super(part, ref?.id ?? null)
     this.name = 'DamagedDocumentError'
     this.detail = detail
     this.ref = ref
@@ -65,7 +66,7 @@ export class DamagedDocumentError extends RelayError {
 /** @throws DamagedDocumentError */
 export function headOf(row: HeadRow): DocumentHead {
   const damaged = (detail: string) =>
-    new DamagedDocumentError(detail, { workspaceId: originalText(row.workspace_id), id: row.id })
+    new DamagedDocumentError('row', detail, { workspaceId: originalText(row.workspace_id), id: row.id })
   if (row.last_seq === null || row.covered_seq === null || row.body_ahead === null) throw damaged('its log has no head')
   if (headChecksum(row) !== row.crc32) throw damaged('its row does not have its checksum')
   if (row.flags_crc32 !== null && flagsChecksum(row.key, row.covered_seq, row.body_ahead) !== row.flags_crc32)
@@ -115,7 +116,7 @@ export async function readState(db: Connection, ref: DocumentRef): Promise<Docum
   if (row.deleted_at_ms === null || row.last_server_version === null || row.deleted_owner_id === null) return { kind: 'absent' }
   const { deleted_at_ms, last_server_version, deleted_owner_id: owner_id, tombstone_crc32: sum } = row
   const stone = { workspace_id: workspaceId, id: ref.id, deleted_at_ms, last_server_version, owner_id, crc32: sum }
-  if (!isAsWritten('tombstones', stone)) throw new DamagedDocumentError('its tombstone does not have its checksum', ref)
+  if (!isAsWritten('tombstones', stone)) throw new DamagedDocumentError('row', 'its tombstone does not have its checksum', ref)
   const tombstone: Tombstone = {
     workspaceId: ref.workspaceId,
     id: ref.id,

@@ -38,7 +38,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
         const [row] = (await reader.executeQuery(query)).rows
         if (row === undefined) return null
         if (row.body === null || bodyChecksum(row.key, row.body) !== row.body_crc32) {
-          throw new DamagedDocumentError('its body does not have its checksum', ref)
+          throw new DamagedDocumentError('body', 'its body does not have its checksum', ref)
         }
         return { head: headOf(row), body: row.body }
       }

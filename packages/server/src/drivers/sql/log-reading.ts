@@ -63,6 +63,6 @@ export async function recordsAfter(db: Connection, key: number, seq: number): Pr
     .executeTakeFirst()
   if (first?.seq === null || first?.seq === undefined) return []
   const { records, problem } = await readInOrder(db, key, first.seq - 1)
-  if (problem !== null) throw new DamagedDocumentError(problem)
+  if (problem !== null) throw new DamagedDocumentError('log', problem)
   return records
 }

@@ -14,7 +14,7 @@ export function readingWith(log: Logger): <T>(read: () => Promise<T>) => Promise
     } catch (error) {
       if (error instanceof DamagedDocumentError) {
         const where = error.ref === null ? {} : { workspace: error.ref.workspaceId, docId: error.ref.id }
-        log.error('storage.document-damaged', error.message, where)
+        log.error('storage.document-damaged', `this document is damaged in the store: ${error.detail}`, where)
       }
       if (error instanceof DamagedRowError) log.error('storage.row-damaged', error.message)
       if (error instanceof RelayError) throw error

@@ -75,7 +75,7 @@ async function capture(
   const row = await selectHeads(writer).where('documents.key', '=', key).executeTakeFirst()
   if (row === undefined) return { kind: 'gone' }
   const outcome = await captureStored(writer, headOf(row), given, capturing)
-  if (outcome.kind === 'unreadable') throw new DamagedDocumentError('its body cannot be read')
+  if (outcome.kind === 'unreadable') throw new DamagedDocumentError('body', 'its body cannot be read')
   return outcome
 }
 

@@ -9,6 +9,7 @@ import { openHost, temporaryStore } from './testing/store-under-test.ts'
 const W = 'w'
 const HASH = 'a'.repeat(64)
 const REF = { workspaceId: W, id: 'd' }
+const DAMAGED_ROW = { code: 'UNAVAILABLE', details: { damagedPart: 'row', retryAfterMs: 60_000 } }
 const DAMAGED = { code: 'UNAVAILABLE', message: expect.stringContaining('does not have its checksum') }
 
 let store: ReturnType<typeof temporaryStore>
@@ -42,8 +43,8 @@ it('[LIFE-5] [LIFE-24] a tombstone that was changed makes its id unavailable, an
   const { key } = written(await host.documents.write(creation(REF)))
   await host.documents.remove(REF, key, 1000)
   tamper('update tombstones set last_server_version = 9')
-  await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED)
-  await expect(host.documents.write(creation(REF))).rejects.toMatchObject(DAMAGED)
+  await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED_ROW)
+  await expect(host.documents.write(creation(REF))).rejects.toMatchObject(DAMAGED_ROW)
   written(await host.documents.write(creation({ ...REF, id: 'other' })))
 })
 
@@ -54,7 +55,7 @@ it.each(['covered_seq = covered_seq + 1', 'body_ahead = 1 - body_ahead'])(
     await host.updates.append([{ key, afterSeq: 0, actor: 'ann', atMs: 1, update: new Uint8Array([1]) }])
     expect(await host.documents.state(REF)).toMatchObject({ kind: 'document', head: { lastSeq: 1, coveredSeq: 0 } })
     tamper(`update log_heads set ${set}`)
-    await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED)
+    await expect(host.documents.state(REF)).rejects.toMatchObject(DAMAGED_ROW)
   },
 )
 

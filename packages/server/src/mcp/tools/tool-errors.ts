@@ -93,7 +93,11 @@ export const TOOL_ERRORS = {
     tools: 'writes',
     facts: ['usedBytes', 'addedBytes', 'quotaBytes', 'source'],
   },
-  ERR_STORE_UNAVAILABLE: { when: 'storage cannot answer now', tools: 'every', facts: ['retryable'] },
+  ERR_STORE_UNAVAILABLE: {
+    when: 'storage cannot answer now, or what it has of the document is damaged',
+    tools: 'every',
+    facts: ['retryable'],
+  },
   ERR_INTERNAL: {
     when: 'something failed that should not; the log has it under the incident',
     tools: 'every',

@@ -147,8 +147,8 @@ export class Connection {
   }
 }
 
-/** Closes a connection. Codes 1012 and 1013 get their retry-after when they are sent. [WS-57] */
-export type CloseConnection = (connection: Connection, code: CloseCode, word: CloseWord) => void
+/** Closes a connection. Codes 1012 and 1013 get their retry-after when they are sent, where none is given. [WS-57] */
+export type CloseConnection = (connection: Connection, code: CloseCode, word: CloseWord, retryAfterMs?: number) => void
 
 export function identityOf(connection: Connection): Identity | null {
   const { state } = connection

@@ -1,8 +1,9 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
+import { DamageError, type DamagedPart } from '../../kernel/damage.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { Room } from './room-table.ts'
-import type { RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { NotLoaded, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 interface Waiting {
   readonly room: Room
@@ -70,7 +71,7 @@ function failure(task: RoomTask['kind'], what: string): TaskOutcome {
 
 /** Returns the caller's error for an unexpected outcome. */
 export function failed(outcome: TaskOutcome): RelayError {
-  if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message)
+  if (outcome.kind === 'failed') return new RelayError(outcome.code, outcome.message, outcome.details)
   return new RelayError('INTERNAL', `The live document answered ${outcome.kind}.`)
 }
 
@@ -80,12 +81,12 @@ export function notWritten(outcome: TaskOutcome): 'not-resident' {
   throw failed(outcome)
 }
 
-/** A client that tries again every minute meets the repaired document soon enough. */
-const DAMAGED_RETRY_MS = 60_000
-
 /** Why a document could not be made resident; where waiting does not help, the text says what does. [REST-13, LIFE-5] */
-export function cannotLoad(why: 'unavailable' | 'damaged', { id }: DocumentRef): RelayError {
-  if (why === 'unavailable') return new RelayError('UNAVAILABLE', 'The document cannot be loaded now.')
-  const text = `The stored log of the document is damaged, and waiting does not help: the operator runs \`relay repair ${id}\`.`
-  return new RelayError('UNAVAILABLE', text, { retryAfterMs: DAMAGED_RETRY_MS })
+export function cannotLoad(why: NotLoaded, { id }: DocumentRef): RelayError {
+  const part = damagedPart(why)
+  return part === null ? new RelayError('UNAVAILABLE', 'The document cannot be loaded now.') : new DamageError(part, id)
+}
+
+export function damagedPart(why: NotLoaded): DamagedPart | null {
+  return why === 'unavailable' ? null : (why.slice('damaged-'.length) as DamagedPart)
 }

@@ -19,14 +19,11 @@ import type { RoomSink } from './room-sink.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
 import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
 import type { WorkerPool } from './worker-pool.ts'
-import type { FromWorker, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
+import type { FromWorker, NotLoaded, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
 
-export type Entered =
-  | { readonly kind: 'open'; readonly room: Room }
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'unavailable' | 'damaged' }
+export type Entered = { readonly kind: 'open'; readonly room: Room } | { readonly kind: 'gone' } | { readonly kind: NotLoaded }
 
 /** Live documents: the worker of each, its joined connections, and the calls of `documents` into them. */
 export interface Rooms extends Residents, AsyncDisposable {
@@ -300,7 +297,7 @@ class OpenRooms implements Rooms {
     if (outcome === 'opened') {
       if (room.phase === 'opening') room.phase = 'open'
     } else {
-      if (room.members.length > 0) this.#sink?.ended(room, 'unavailable', [])
+      if (room.members.length > 0) this.#sink?.ended(room, outcome === 'gone' ? 'unavailable' : outcome, [])
       this.#table.forget(room)
     }
     settleOpen(outcome)

@@ -1,4 +1,4 @@
-import type { CloseCode, CloseWord, WireErrorCode } from '@docrelay/protocol/codes'
+import type { WireErrorCode } from '@docrelay/protocol/codes'
 import type { ConfiguredLimits } from '../../access/limits.ts'
 import type { Bucket, RateLimiter } from '../../access/rate-limiter.port.ts'
 import type { Seats } from '../../access/seats.port.ts'
@@ -11,7 +11,7 @@ import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { ByteBuckets } from './byte-buckets.ts'
 import type { ChunkBudget } from './chunks.ts'
-import type { Connection } from './connection.ts'
+import type { CloseConnection, Connection } from './connection.ts'
 import type { GatewayCounters } from './gateway-counters.ts'
 import type { Outbox } from './outbox.ts'
 import type { RefusedSignIns } from './refused-sign-ins.ts'
@@ -64,7 +64,7 @@ export interface SessionContext extends SessionDeps {
   holdRefused(connection: Connection): boolean
   /** Returns the next number in the order of everything handed over. */
   nextOrder(): number
-  close(connection: Connection, code: CloseCode, word: CloseWord): void
+  readonly close: CloseConnection
   /** `ordinal` of a refused write-bearing message, 0 for none. [WS-9] */
   sendError(connection: Connection, code: WireErrorCode, text: string, ordinal?: number): void
   /** Sends ERR_LINEAGE, which names the current lineage. [WS-62] */

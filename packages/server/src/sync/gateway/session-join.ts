@@ -2,8 +2,11 @@ import { jsonFrame, readJson } from '@docrelay/protocol/codec'
 import { type JoinedFrame, TAG } from '@docrelay/protocol/frames'
 import { decideLevel } from '../../access/access.ts'
 import type { DocumentHead, DocumentState } from '../../documents/document-store.port.ts'
+import { DAMAGED_RETRY_MS, damagedPartOf, damageText } from '../../kernel/damage.ts'
+import type { NotLoaded } from '../worker-messages.ts'
 import { newAckTracker } from './ack-tracker.ts'
 import { type Connection, identityOf } from './connection.ts'
+import { damagedPart } from './room-jobs.ts'
 import { sharingOf, toldLevel } from './room-table.ts'
 import type { SessionContext } from './session-context.ts'
 import { canNameDocument, decideJoin, JOIN_BUCKET, parseJoin, takeOwn } from './session-rules.ts'
@@ -48,7 +51,7 @@ export async function handleJoin(context: SessionContext, connection: Connection
     return
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) if ((await tryJoin(context, connection, asked)) === 'settled') return
-  unavailable(context, connection)
+  unavailable(context, connection, asked.docId, 'unavailable')
 }
 
 /**
@@ -66,7 +69,7 @@ async function tryJoin(
   using sharing = rooms.watchSharing({ workspaceId: access.workspaceId, id: docId })
   const state = await lookUp(context, access.workspaceId, docId)
   if (connection.state.kind === 'closed') return 'settled'
-  if (state === null) return unavailable(context, connection)
+  if (typeof state === 'string') return unavailable(context, connection, docId, state)
   const decision = decideJoin(state, access, settings.enforcePrivateDocs, lineage)
   if (decision.kind === 'other-lineage') {
     context.sendOtherLineage(connection, decision.present)
@@ -87,7 +90,7 @@ async function tryJoin(
   const entered = await rooms.enter(decision.head)
   if (identityOf(connection) === null) return 'settled'
   if (entered.kind === 'gone') return 'again'
-  if (entered.kind !== 'open') return unavailable(context, connection, entered.kind)
+  if (entered.kind !== 'open') return unavailable(context, connection, docId, entered.kind)
   if (sharing.changed) return 'again'
   const { room } = entered
   room.sharing = sharingOf(decision.head)
@@ -129,8 +132,8 @@ function sendJoined(
   outbox.send(connection, jsonFrame(TAG.joined, joined))
 }
 
-/** Returns `null` when the store did not answer, which is never reported as an absent document. [WS-22, C9] */
-async function lookUp(context: SessionContext, workspaceId: string, id: string): Promise<DocumentState | null> {
+/** A store that did not answer is never reported as an absent document. [WS-22, C9] */
+async function lookUp(context: SessionContext, workspaceId: string, id: string): Promise<DocumentState | NotLoaded> {
   try {
     return await context.store.state({ workspaceId, id })
   } catch (error) {
@@ -139,21 +142,15 @@ async function lookUp(context: SessionContext, workspaceId: string, id: string):
       docId: id,
       error: String(error),
     })
-    return null
+    const part = damagedPartOf(error)
+    return part === null ? 'unavailable' : `damaged-${part}`
   }
 }
 
-const UNAVAILABLE_TEXT = {
-  unavailable: 'the document cannot be loaded now',
-  damaged: 'the stored document is damaged; it cannot be loaded before the operator has repaired it',
-} as const
-
-function unavailable(
-  context: SessionContext,
-  connection: Connection,
-  why: keyof typeof UNAVAILABLE_TEXT = 'unavailable',
-): 'settled' {
-  context.sendError(connection, 'ERR_UNAVAILABLE', UNAVAILABLE_TEXT[why])
-  context.close(connection, 1012, 'unavailable')
+/** Says why a document cannot be loaded, and closes the connection. */
+export function unavailable(context: SessionContext, connection: Connection, id: string, why: NotLoaded): 'settled' {
+  const part = damagedPart(why)
+  context.sendError(connection, 'ERR_UNAVAILABLE', part === null ? 'the document cannot be loaded now' : damageText(part, id))
+  context.close(connection, 1012, 'unavailable', part === null ? undefined : DAMAGED_RETRY_MS)
   return 'settled'
 }

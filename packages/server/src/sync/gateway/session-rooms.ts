@@ -1,4 +1,5 @@
 import { SYNC } from '@docrelay/protocol/frames'
+import type { NotLoaded } from '../worker-messages.ts'
 import { settleThrough } from './ack-tracker.ts'
 import { type Binding, type Connection, type EndedBinding, PAUSE } from './connection.ts'
 import type { Fanout } from './fanout.ts'
@@ -6,6 +7,7 @@ import type { Room } from './room-table.ts'
 import type { ConnectionMessage, RoomSink } from './room-sink.ts'
 import { applyLevel } from './session-auth.ts'
 import type { SessionContext } from './session-context.ts'
+import { unavailable } from './session-join.ts'
 import { acknowledge, isHalfEmpty } from './session-sync.ts'
 
 /** When a worker refuses a write because processor time ran out, the worker itself asks for the content. */
@@ -73,7 +75,7 @@ function endRoom(
   context: SessionContext,
   deps: RoomSinkDeps,
   room: Room,
-  why: 'reset' | 'unavailable',
+  why: 'reset' | NotLoaded,
   writers: readonly { readonly connection: number; readonly ordinal: number }[],
 ): void {
   if (why === 'reset') context.counters.appendFailures++
@@ -84,8 +86,8 @@ function endRoom(
     }
   }
   for (const connection of room.members.slice()) {
-    if (why === 'unavailable') context.sendError(connection, 'ERR_UNAVAILABLE', 'the document cannot be loaded now')
-    context.close(connection, 1012, why === 'reset' ? 'room-reset' : 'unavailable')
+    if (why === 'reset') context.close(connection, 1012, 'room-reset')
+    else unavailable(context, connection, room.ref.id, why)
   }
 }
 

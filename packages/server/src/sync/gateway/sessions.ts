@@ -3,7 +3,7 @@ import { type CloseCode, type CloseWord, closeReason, type WireErrorCode, wireEr
 import { type ErrorFrame, TAG } from '@docrelay/protocol/frames'
 import { ByteBuckets } from './byte-buckets.ts'
 import { CHUNK_PROCESS_BYTES, type ChunkBudget, clearChunks } from './chunks.ts'
-import { Connection, identityOf, PAUSE, type Wire } from './connection.ts'
+import { type CloseConnection, Connection, identityOf, PAUSE, type Wire } from './connection.ts'
 import { Fanout } from './fanout.ts'
 import { countIn, type GatewayCounters, newGatewayCounters } from './gateway-counters.ts'
 import { Outbox } from './outbox.ts'
@@ -46,7 +46,7 @@ export class Sessions implements AsyncDisposable {
   constructor(deps: SessionDeps) {
     this.#deps = deps
     this.#unauthenticated = new UnauthenticatedSockets(deps.settings.maxUnauthenticatedSockets)
-    const close = (connection: Connection, code: CloseCode, word: CloseWord): void => this.close(connection, code, word)
+    const close: CloseConnection = (...what) => this.close(...what)
     this.outbox = new Outbox({ maxBytes: deps.settings.wsBufferBytes, close })
     const byteBuckets = new ByteBuckets()
     this.#context = {
@@ -140,7 +140,7 @@ export class Sessions implements AsyncDisposable {
     if (++connection.windowFrames > this.#maxMessagesPerSec) pause(connection, PAUSE.rate)
   }
 
-  close(connection: Connection, code: CloseCode, word: CloseWord): void {
+  close(connection: Connection, code: CloseCode, word: CloseWord, retryMs = this.#retryMs(code)): void {
     if (isClosed(connection)) return
     this.outbox.flush(connection)
     // The flush may have closed the connection because the socket is too slow.
@@ -148,11 +148,13 @@ export class Sessions implements AsyncDisposable {
     this.#end(connection)
     countIn(this.counters.closes, code)
     if (code === 1013) this.counters.slowConsumerCloses++
-    const retries = code === 1012 || code === 1013
-    const reason = closeReason(word, retries ? this.#deps.random.integer(RETRY_FROM_MS, RETRY_TO_MS + 1) : undefined)
     // The close handshake needs the peer's answer, so reading must go on.
     if (connection.paused !== 0) connection.wire.resume()
-    connection.wire.close(code, reason)
+    connection.wire.close(code, closeReason(word, retryMs))
+  }
+
+  #retryMs(code: CloseCode): number | undefined {
+    return code === 1012 || code === 1013 ? this.#deps.random.integer(RETRY_FROM_MS, RETRY_TO_MS + 1) : undefined
   }
 
   /** The socket closes from below: by its peer (`null`), or by the frame parser with a code of its own. */

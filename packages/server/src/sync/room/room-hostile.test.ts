@@ -257,7 +257,7 @@ describe('loads that fail', () => {
       updates: broken(async () => ({ kind: 'damaged', detail: 'test', safeThroughSeq: 0 })),
     })
     const before = await at.storage.updates.load(head.key)
-    expect(await damaged.tryOpen(1, head)).toBe('damaged')
+    expect(await damaged.tryOpen(1, head)).toBe('damaged-log')
     expect(await at.storage.updates.load(head.key)).toEqual(before)
     await damaged[Symbol.asyncDispose]()
   })
@@ -313,7 +313,7 @@ describe('loads that fail', () => {
     })
     expect(await other.job(room, { kind: 'settle' })).toMatchObject({ kind: 'failed', code: 'UNAVAILABLE' })
     await until(() => other.of('reset').length > 0)
-    for (let i = 0; i < 3; i++) expect(await other.tryOpen(8_100 + i, head)).toBe('damaged')
+    for (let i = 0; i < 3; i++) expect(await other.tryOpen(8_100 + i, head)).toBe('damaged-log')
     expect(other.of('reset')).toHaveLength(1)
     await other[Symbol.asyncDispose]()
   })

@@ -8,6 +8,7 @@ import { buildSound, type LiveContent, type RoomContent } from './room-content.t
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import type { LoadedLog } from '../update-log.port.ts'
+import type { NotLoaded } from '../worker-messages.ts'
 
 /** A document directly after loading: everything in `content` is durable. */
 export interface LoadedRoom {
@@ -28,11 +29,7 @@ export interface LoadingRoom {
   readonly key: number
 }
 
-export type LoadOutcome =
-  | LoadedRoom
-  | { readonly kind: 'gone' }
-  /** `damaged`: the stored data has to be repaired first. `unavailable`: a later attempt may succeed. */
-  | { readonly kind: 'unavailable' | 'damaged'; readonly detail: string }
+export type LoadOutcome = LoadedRoom | { readonly kind: 'gone' } | { readonly kind: NotLoaded; readonly detail: string }
 
 /** Origin of transactions that the relay itself makes. */
 export const RELAY = 'relay'
@@ -46,7 +43,7 @@ const GAP_DETAIL = 'the log lacks content that later records build on'
  * A cold write that the log does not contain yet is applied as edits to the stored Y state, and is durable before the promise resolves.
  * When another process does the same first, its record is read instead. A state that cannot be decoded is rebuilt from the body only when
  * the body contains every logged change. The rebuild begins a new lineage, so this load returns `gone`. Otherwise nothing is changed and
- * the outcome is `damaged`.
+ * the outcome is `damaged-log`.
  */
 export async function loadRoom(host: RoomHost, given: LoadingRoom): Promise<LoadOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -189,7 +186,7 @@ async function rebuild(host: RoomHost, record: DocumentRecord, detail: string): 
       fields,
     )
     host.count('documents_unavailable')
-    return { kind: 'damaged', detail }
+    return { kind: 'damaged-log', detail }
   }
   const doc = indexedDoc()
   seed(doc, readStoredBody(record.body))

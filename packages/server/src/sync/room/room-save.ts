@@ -193,7 +193,7 @@ export class RoomSaver {
       return await this.exclusive(() => (this.room.isReady ? this.perform(task) : Promise.resolve(LOST)))
     } catch (error) {
       if (error instanceof RelayError && (error.code === 'UNAVAILABLE' || error.code === 'NOT_PERSISTED')) {
-        return { kind: 'failed', code: error.code, message: error.message }
+        return { kind: 'failed', code: error.code, message: error.message, details: error.details }
       }
       this.room.host.log.error('room.job_failed', 'A job on a live document failed.', {
         docId: this.room.ref.id,

@@ -1,4 +1,5 @@
 import type { DocumentRef } from '../../documents/document-store.port.ts'
+import { damagedPartOf } from '../../kernel/damage.ts'
 import { RelayError, unreachable } from '../../kernel/errors.ts'
 import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
@@ -92,7 +93,8 @@ export class Room implements SyncRoom, RoomLogOwner {
         docId: this.ref.id,
         error: String(error),
       })
-      return { kind: 'unavailable', detail: String(error) }
+      const part = damagedPartOf(error)
+      return { kind: part === null ? 'unavailable' : `damaged-${part}`, detail: String(error) }
     }
   }
 
