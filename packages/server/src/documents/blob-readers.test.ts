@@ -37,7 +37,7 @@ const readers = (enforcePrivateDocs = true): BlobReaders =>
   })
 const mayRead = (access: Access, given = readers()) => given.mayRead(access, hash)
 
-it('[BLOB-6] [PERM-8] whoever may read a document that references the blob, and nobody else', async () => {
+it('[BLOB-6] [PERM-8] a blob can be read by every caller who may read a document that references it, and by nobody else', async () => {
   await workspace.reference(ann, 'doc', [hash])
   const owner = callerOf({ sub: 'olga', role: 'owner' })
   expect([await mayRead(ann), await mayRead(bob), await mayRead(owner)]).toEqual([true, false, true])
@@ -45,14 +45,14 @@ it('[BLOB-6] [PERM-8] whoever may read a document that references the blob, and 
   expect(await mayRead(bob, readers(false))).toBe(true)
 })
 
-it('[BLOB-6] one readable document among others that are not is enough', async () => {
+it('[BLOB-6] one readable document that references a blob is enough', async () => {
   await workspace.reference(ann, 'hers', [hash])
   await workspace.reference(bob, 'his', [hash])
   await workspace.reference(bob, 'without', [])
   expect(await mayRead(bob)).toBe(true)
 })
 
-it('[BLOB-2] [BLOB-6] live content counts: what is open is settled, where the caller may read, and looked at again', async () => {
+it('[BLOB-2] [BLOB-6] open documents that the caller may read are settled before their blob references are checked', async () => {
   await workspace.reference(ann, 'open', [])
   await workspace.reference(bob, 'foreign', [])
   await workspace.reference(ann, 'closed', [])
@@ -65,7 +65,7 @@ it('[BLOB-2] [BLOB-6] live content counts: what is open is settled, where the ca
   expect(settled).toEqual([{ workspaceId: 'acme', id: 'open' }])
 })
 
-it('[BLOB-6] [LIFE-8] a live document that does not answer hides nothing that is stored', async () => {
+it('[BLOB-6] [LIFE-8] when a live document cannot be settled, references in stored documents still grant access', async () => {
   await workspace.reference(ann, 'open', [])
   resident = ['open']
   onSettle = () => Promise.reject(new Error('stuck'))

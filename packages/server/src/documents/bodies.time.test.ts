@@ -8,7 +8,7 @@ import { silentLogger } from '../kernel/log.ts'
 import { openBodies } from './bodies.ts'
 import { editBody } from './edit-body.ts'
 
-it('[CONC-13] connectors are routed beside the main thread, on a short document too', { timeout: 120_000 }, async () => {
+it('[CONC-13] connectors of a short document are routed outside the main thread', { timeout: 120_000 }, async () => {
   const bytes = new TextEncoder().encode('{"name":"T","pages":[{"id":"c","name":"C","shapes":[]}]}')
   const boxes = Array.from({ length: 40 }, (_, i) => ({
     kind: 'rectangle',

@@ -3,8 +3,8 @@ import { runBodyTask } from './body-task.ts'
 
 const MIB = 1_048_576
 
-describe('settling a title again', () => {
-  it('[BODY-10] [CFG-2] keeps every other fact, and shows an empty title as none', () => {
+describe('settling the title of a prepared body again', () => {
+  it('[BODY-10] [CFG-2] settling against another stored title changes only the title, and an empty title is shown as Untitled Document', () => {
     const bytes = Buffer.from('{"name":"Plan","title":"","version":7,"tags":["a"]}')
     const prepared = runBodyTask({ kind: 'prepare', bytes, docId: 'd', storedTitle: null, maxBytes: MIB })
     if (prepared.kind !== 'prepared') throw new Error(prepared.kind)

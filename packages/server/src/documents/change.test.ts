@@ -26,7 +26,7 @@ const transfer = (id: string, body: unknown) => relay.call('POST', `/api/docs/${
 const assign = (id: string, body: unknown) => relay.call('PUT', `/api/docs/${id}/collection`, { as: ann, body })
 
 describe('DELETE', () => {
-  it('[REST-22] [LIFE-23] answers 204, leaves a tombstone, and is 404 from then on', async () => {
+  it('[REST-22] [LIFE-23] DELETE answers 204, leaves a tombstone, and later requests answer 404', async () => {
     await put('doomed')
     await put('doomed')
     const before = Date.now()
@@ -41,7 +41,7 @@ describe('DELETE', () => {
     expect((await relay.call('GET', '/api/docs', { as: ann })).list.some((entry) => entry.id === 'doomed')).toBe(false)
   })
 
-  it('[LIFE-23] [WS-52] [OPS-7] drops the live copy, tells with the head of before, and is audited', async () => {
+  it('[LIFE-23] [WS-52] [OPS-7] DELETE drops the live copy, sends an event with the metadata from before, and is audited', async () => {
     await put('told', { name: 'T' })
     await relay.call('DELETE', '/api/docs/told', { as: ann })
     expect(live).toContain('drop told')
@@ -57,13 +57,13 @@ describe('DELETE', () => {
     })
   })
 
-  it('[LIFE-23] a live side that fails does not turn a durable deletion into an error', async () => {
+  it('[LIFE-23] DELETE of a document whose live copy cannot be dropped still answers 204', async () => {
     await put('stuck')
     expect((await relay.call('DELETE', '/api/docs/stuck', { as: ann })).status).toBe(204)
     expect(relay.events.at(-1)).toMatchObject({ kind: 'deleted', ref: { id: 'stuck' } })
   })
 
-  it('[R-3] [LIFE-23] after the answer to a DELETE among PUTs nothing revives the document', async () => {
+  it('[R-3] [LIFE-23] no PUT that races with a DELETE recreates the document after the DELETE answered', async () => {
     for (let round = 0; round < 8; round++) {
       const id = `race-${round}`
       await put(id)
@@ -76,7 +76,7 @@ describe('DELETE', () => {
     }
   })
 
-  it('[R-3] of two DELETEs one is answered 204 and the other 404, with one event', async () => {
+  it('[R-3] of two simultaneous DELETEs one answers 204 and the other 404, with one event', async () => {
     await put('twice')
     const statuses = (await Promise.all([1, 2].map(() => relay.call('DELETE', '/api/docs/twice', { as: ann })))).map(
       (answer) => answer.status,
@@ -85,7 +85,7 @@ describe('DELETE', () => {
     expect(relay.events.filter((event) => event.kind === 'deleted' && event.ref.id === 'twice')).toHaveLength(1)
   })
 
-  it('[LIFE-24] once its tombstone is purged an id is unknown and may be created by anyone', async () => {
+  it('[LIFE-24] after its tombstone is purged an id is unknown and anyone may create it', async () => {
     await put('purged')
     await relay.call('DELETE', '/api/docs/purged', { as: ann })
     await relay.storage.documents.purgeTombstones(Date.now() + 1, 1000)
@@ -94,8 +94,8 @@ describe('DELETE', () => {
   })
 })
 
-describe('transfer', () => {
-  it('[REST-23] [BODY-13] where the share list has no place for the former owner it is 400; to one who leaves the list it is done', async () => {
+describe('transfer of a document', () => {
+  it('[REST-23] [BODY-13] a transfer answers 400 when the share list is full, unless the new owner leaves that list', async () => {
     const sharedWith = Array.from({ length: 1000 }, (_, i) => ({ userId: `user-${i}`, permission: 'view' }))
     await relay.call('PUT', '/api/docs/crowded', { as: ann, body: { sharedWith } })
     const refused = await transfer('crowded', { to_user_id: 'one-more' })
@@ -103,7 +103,7 @@ describe('transfer', () => {
     expect((await transfer('crowded', { to_user_id: 'user-7' })).status).toBe(204)
   })
 
-  it('[REST-23] [OPS-7] the new owner leaves the share list and the former one becomes an edit share', async () => {
+  it('[REST-23] [OPS-7] a transfer removes the new owner from the share list and adds the former one as an edit share', async () => {
     const cid = { userId: 'cid', permission: 'view', note: 'kept' }
     await put('given', { sharedWith: [{ user_id: 'bob', role: 'view' }, cid] })
     const answer = await transfer('given', { to_user_id: 'bob' })
@@ -119,7 +119,7 @@ describe('transfer', () => {
     expect((await transfer('given', { to_user_id: 'ann' })).json.errorCode).toBe('OWNER_REQUIRED')
   })
 
-  it('[REST-23] the other spelling names the owner too; to the present owner nothing changes', async () => {
+  it('[REST-23] a transfer accepts the other spelling of its member, and one to the present owner changes nothing', async () => {
     await put('named')
     expect((await transfer('named', { newOwnerId: 'ann', newOwnerName: 'Ann' })).status).toBe(204)
     expect((await get('named')).json).toMatchObject({ ownerName: 'ann', serverVersion: 1 })
@@ -139,14 +139,14 @@ describe('transfer', () => {
     // No token names such a user, so that the document would be nobody's.
     [{ to_user_id: 'a\0' }],
     [{ newOwnerId: 'x', newOwnerName: 7 }],
-  ])('[REST-23] %j is 400 BAD_REQUEST', async (body) => {
+  ])('[REST-23] a transfer with %j answers 400 BAD_REQUEST', async (body) => {
     await put('strict')
     const answer = await transfer('strict', body)
     expect([answer.status, answer.json.errorCode]).toEqual([400, 'BAD_REQUEST'])
     expect((await get('strict')).json.ownerId).toBe('ann')
   })
 
-  it('[REST-23] two transfers at once leave one of the two owners, never a mixture', async () => {
+  it('[REST-23] two simultaneous transfers leave one of the two new owners with the matching share list', async () => {
     await put('contested')
     await Promise.all([transfer('contested', { to_user_id: 'bob' }), transfer('contested', { to_user_id: 'cid' })])
     const { json } = await get('contested')
@@ -155,8 +155,8 @@ describe('transfer', () => {
   })
 })
 
-describe('collection', () => {
-  it('[REST-24] assigns and clears, adds 1 exactly when membership changed', async () => {
+describe('collection of a document', () => {
+  it('[REST-24] setting or clearing the collection raises the version by 1 only when it changes', async () => {
     await put('member')
     expect((await assign('member', { collectionId: 'never-registered' })).status).toBe(204)
     expect((await get('member')).json).toMatchObject({ collectionId: 'never-registered', serverVersion: 2 })
@@ -169,14 +169,14 @@ describe('collection', () => {
   })
 
   it.each([[{}], [{ collectionId: 7 }], [{ collectionId: 'x'.repeat(65) }], [null], [[]]])(
-    '[REST-24] [BODY-10] %j is 400',
+    '[REST-24] [BODY-10] a collection of %j answers 400',
     async (body) => {
       await put('member')
       expect((await assign('member', body)).json.errorCode).toBe('BAD_REQUEST')
     },
   )
 
-  it('[REST-24] changes that race with PUTs are all kept', async () => {
+  it('[REST-24] collection changes and PUTs that race are all stored', async () => {
     await put('busy')
     const answers = await Promise.all([
       assign('busy', { collectionId: 'c' }),

@@ -32,8 +32,8 @@ const stored = async (id: string) => {
     : { head: record.head, body: JSON.parse(Buffer.from(record.body).toString()) as Record<string, unknown> }
 }
 
-describe('a blank document', () => {
-  it('[BODY-12] [WS-53] [OPS-7] is stored, told and audited', async () => {
+describe('creating a blank document', () => {
+  it('[BODY-12] [WS-53] [OPS-7] a blank document is stored, sends an event and is audited', async () => {
     const made = await relay.documents.create(ann, creation(['doc-a', 'page-c', 'page-p']))
     expect(made).toEqual({ kind: 'created', id: 'doc-a', version: 1, canvasPageId: 'page-c', prosePageId: 'page-p' })
     expect(await stored('doc-a')).toMatchObject({
@@ -51,12 +51,12 @@ describe('a blank document', () => {
     expect(audit).toMatchObject([{ audit: true, sub: 'ann', workspace: 'default', version: 1 }])
   })
 
-  it('[CFG-2] has the form that it is asked for', async () => {
+  it('[CFG-2] a blank document has the requested keyed form', async () => {
     await relay.documents.create(ann, creation(['doc-k', 'page-c', 'page-p'], { form: 'keyed' }))
     expect((await stored('doc-k'))?.body).toMatchObject({ pageOrder: ['page-c'], richTextPages: { pageOrder: ['page-p'] } })
   })
 
-  it('[TOOL-12] never takes the id of another document, and not of a deleted one', async () => {
+  it('[TOOL-12] a new document never gets the id of an existing or deleted one', async () => {
     await relay.documents.create(ann, creation(['doc-x', 'c', 'p']))
     await relay.documents.create(ann, creation(['doc-y', 'c', 'p']))
     await relay.documents.remove(ann, 'doc-y')
@@ -68,7 +68,7 @@ describe('a blank document', () => {
     })
   })
 
-  it('[PERM-3] [LIFE-16] [CONC-9] is refused to viewers and above the limits, and then there is none', async () => {
+  it('[PERM-3] [LIFE-16] [CONC-9] creating is refused to viewers and above the limits, and then no document exists', async () => {
     const count = relay.events.length
     const refused = (access: Partial<Access>) => relay.documents.create({ ...ann, ...access }, creation(['doc-no', 'c', 'p']))
     await expect(refused({ role: 'viewer' })).rejects.toMatchObject({ code: 'EDIT_FORBIDDEN' })
@@ -85,8 +85,8 @@ describe('a blank document', () => {
   })
 })
 
-describe('a deletion with conditions', () => {
-  it('[TOOL-20] needs the version it expects', async () => {
+describe('deleting with conditions', () => {
+  it('[TOOL-20] a deletion with expectedVersion is refused for another version', async () => {
     await relay.documents.create(ann, creation(['doc-v', 'c', 'p']))
     await expect(relay.documents.remove(ann, 'doc-v', { expectedVersion: 2 })).rejects.toMatchObject({
       code: 'VERSION_CONFLICT',
@@ -97,13 +97,13 @@ describe('a deletion with conditions', () => {
     expect(await stored('doc-v')).toBeNull()
   })
 
-  it('[CONC-7] compares with every live edit, and keeps others out until it is done', async () => {
+  it('[CONC-7] a deletion with expectedVersion settles live edits first, and pauses new ones until it is done', async () => {
     await relay.documents.create(ann, creation(['live', 'c', 'p']))
     await relay.documents.remove(ann, 'live', { expectedVersion: 1 })
     expect(settled).toEqual(['live 1000'])
   })
 
-  it('[TOOL-21] as a dry run checks everything and deletes nothing', async () => {
+  it('[TOOL-21] a dry run of a deletion makes every check and deletes nothing', async () => {
     await relay.documents.create(ann, creation(['doc-d', 'c', 'p']))
     const count = relay.events.length
     await relay.documents.remove(ann, 'doc-d', { dryRun: true, expectedVersion: 1 })
@@ -114,7 +114,7 @@ describe('a deletion with conditions', () => {
     expect(relay.events).toHaveLength(count)
   })
 
-  it('[MCP-15] whose caller gave up while it waited does nothing', async () => {
+  it('[MCP-15] a deletion whose caller gave up while it waited deletes nothing', async () => {
     await relay.documents.create(ann, creation(['doc-g', 'c', 'p']))
     const caller = new AbortController()
     const gone = relay.documents.remove(ann, 'doc-g', { signal: caller.signal })

@@ -37,7 +37,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
     afterAll(() => store[Symbol.asyncDispose]())
 
     describe('writing', () => {
-      it('[LIFE-1] [LIFE-3] what was written is there, whole, after a restart', async () => {
+      it('[LIFE-1] [LIFE-3] a written document is complete after a restart', async () => {
         const ref = newRef()
         const facts = {
           ...noFacts,
@@ -82,7 +82,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf(record?.body)).toBe('{"id":"x"}')
       })
 
-      it('[LIFE-12] a bump adds 1 and dates the version; without it version and date stay', async () => {
+      it('[LIFE-12] a write with bump raises the version by 1 and dates it; without bump both stay', async () => {
         const head = await create()
         const second = written(await documents().write(change(head, '{"a":1}', { nowMs: 2000 })))
         expect([second.version, second.updatedAtMs, second.createdAtMs]).toEqual([2, 2000, 1000])
@@ -92,7 +92,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf((await documents().read(head))?.body)).toBe('{"a":2}')
       })
 
-      it('[LIFE-12] of 16 writes that expect one version exactly one lands and the others are told what is stored', async () => {
+      it('[LIFE-12] of 16 writes that expect one version exactly one is stored, and the others get what is stored', async () => {
         const head = await create()
         const outcomes = await Promise.all(Array.from({ length: 16 }, (_, i) => documents().write(change(head, `{"n":${i}}`))))
         const winners = outcomes.filter((outcome) => outcome.kind === 'written')
@@ -102,14 +102,14 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect((await headNow(head)).version).toBe(2)
       })
 
-      it('[LIFE-12] of 16 creations of one id exactly one lands', async () => {
+      it('[LIFE-12] of 16 creations of one id exactly one is stored', async () => {
         const ref = newRef()
         const outcomes = await Promise.all(Array.from({ length: 16 }, () => documents().write(creation(ref))))
         expect(outcomes.filter((outcome) => outcome.kind === 'written')).toHaveLength(1)
         expect(outcomes.filter((outcome) => outcome.kind === 'conflict')).toHaveLength(15)
       })
 
-      it('[LIFE-13] members that are not given stay, also those that may be null', async () => {
+      it('[LIFE-13] members missing from a write keep their values, also nullable ones', async () => {
         const head = await create()
         const moved = written(
           await documents().write(change(head, '', { set: { collectionId: 'col-9' }, log: { kind: 'none' } })),
@@ -130,7 +130,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf((await documents().read(head))?.body)).toBe('{}')
       })
 
-      it('[LIFE-1] any text of a token and any body bytes come back unchanged', async () => {
+      it('[LIFE-1] any user name and any body bytes are stored and read unchanged', async () => {
         const odd = '\\ \0 \ud800 é 😀'
         const ref = newRef(`ws ${odd}${randomUUID()}`)
         const set = {
@@ -147,7 +147,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(await documents().list(ref.workspaceId)).toEqual([head])
       })
 
-      it('[LIFE-1] the same id in two workspaces is two documents', async () => {
+      it('[LIFE-1] the same id in two workspaces names two documents', async () => {
         const one = newRef()
         const two = { workspaceId: randomUUID(), id: one.id }
         await create(one, '{"of":1}')
@@ -159,7 +159,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
     })
 
     describe('body and log', () => {
-      it('[LIFE-15] a cold write keeps the log and says that the body is ahead of it', async () => {
+      it('[LIFE-15] a cold write keeps the log and marks the body as newer than the log', async () => {
         const head = await create()
         await append(head.key, update(1, 2))
         const settled = written(
@@ -171,7 +171,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(await store.updates.load(head.key)).toMatchObject({ kind: 'loaded', records: [{ seq: 1, update: update(1, 2) }] })
       })
 
-      it('[LIFE-11] a cold write while the log is ahead is refused as unsettled and changes nothing', async () => {
+      it('[LIFE-11] a cold write while the log is ahead of the body answers unsettled and changes nothing', async () => {
         const head = await create()
         await append(head.key, update(1))
         const outcome = await documents().write(change(head, '{"lost":true}'))
@@ -182,7 +182,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         )
       })
 
-      it('[LIFE-13] a live write stores body, version and log records in one step', async () => {
+      it('[LIFE-13] a live write stores body, version and log records in one commit', async () => {
         const head = await create()
         const live = { kind: 'live' as const, lastSeq: 0, append: [1, 2].map((n) => ({ actor: `user-${n}`, update: update(n) })) }
         const after = written(await documents().write(change(head, '{"live":1}', { log: live, nowMs: 4000 })))
@@ -199,7 +199,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         })
       })
 
-      it('[LIFE-12] a live write whose body comes later adds the records and the version; the body is behind and follows without a version', async () => {
+      it('[LIFE-12] a live write whose body comes later stores records and version; the body is stored later without a new version', async () => {
         const head = await create()
         const live = { kind: 'live' as const, append: [{ actor: 'ada', update: update(1) }], bodyLater: { grownBytes: 7 } }
         const first = written(await documents().write(change(head, '', { set: {}, log: { ...live, lastSeq: 0 }, nowMs: 4000 })))
@@ -219,7 +219,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf((await documents().read(head))?.body)).toBe('{"late":1}')
       })
 
-      it('[LIFE-12] a live write that counted another log end is a conflict and appends nothing', async () => {
+      it('[LIFE-12] a live write based on another end of the log answers conflict and appends nothing', async () => {
         const head = await create()
         await append(head.key, update(1), update(2))
         const live = { kind: 'live' as const, lastSeq: 1, append: [{ actor: 'ada', update: update(9) }] }
@@ -229,7 +229,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(textOf((await documents().read(head))?.body)).toBe('{}')
       })
 
-      it('[LIFE-26] a save of a materialiser that was overtaken fails on version and sequence', async () => {
+      it('[LIFE-26] a late save is refused when a newer save has changed version and sequence', async () => {
         const head = await create()
         const late = change(head, '{"late":1}', { log: { kind: 'live', lastSeq: 0, append: [] } })
         await append(head.key, update(1))
@@ -242,7 +242,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
     })
 
     describe('quota', () => {
-      it('[LIFE-16] [LIM-3] [LIM-4] only growth above the quota is refused, and what is refused is named', async () => {
+      it('[LIFE-16] [LIM-3] [LIM-4] only growth above the quota is refused, with used and added bytes', async () => {
         const workspaceId = randomUUID()
         const ref = newRef(workspaceId)
         await create(newRef(workspaceId), '{"p":"1234"}')
@@ -266,7 +266,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(await documents().usedBytes(workspaceId)).toBe(12)
       })
 
-      it('[LIFE-16] [CONC-9] a write whose body comes later is gated by what that body will have more', async () => {
+      it('[LIFE-16] [CONC-9] a write whose body comes later is checked against the quota with the bytes its body will grow', async () => {
         const workspaceId = randomUUID()
         const head = await create(newRef(workspaceId), '{"p":"1234"}')
         const live = { kind: 'live' as const, lastSeq: 0, append: [{ actor: 'ada', update: update(1) }] }
@@ -277,7 +277,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect((await documents().write(later(3))).kind).toBe('written')
       })
 
-      it('[LIFE-16] writes that each fit alone never exceed the quota together', async () => {
+      it('[LIFE-16] writes that fit one by one never exceed the quota together', async () => {
         const workspaceId = randomUUID()
         const outcomes = await Promise.all(
           Array.from({ length: 48 }, () => documents().write(creation(newRef(workspaceId), '{"p":"1234"}', { quotaBytes: 100 }))),
@@ -289,7 +289,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
     })
 
     describe('deleting', () => {
-      it('[LIFE-23] one step removes body and log and leaves the tombstone; nothing late brings the document back', async () => {
+      it('[LIFE-23] a deletion removes body and log in one commit and leaves a tombstone, and no late write brings the document back', async () => {
         const head = await create()
         await append(head.key, update(1), update(2))
         await store.updates.compact(head.key, { update: update(3), stateVector: update(4), throughSeq: 2 })
@@ -314,7 +314,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect(await stateOf(head)).toEqual(deleted)
       })
 
-      it('[REST-18] [YDOC-8] a recreated id goes on counting under a key never used before', async () => {
+      it('[REST-18] [YDOC-8] a recreated document continues the version under a new row key', async () => {
         const head = await create()
         const second = written(await documents().write(change(head, '{"a":1}')))
         await append(head.key, update(1))
@@ -332,7 +332,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect((await stateOf(head)).kind).toBe('document')
       })
 
-      it('[WS-61] [REST-18] [YDOC-8] a lineage lasts as long as its document, through every write and restart, and the next life has another', async () => {
+      it('[WS-61] [REST-18] [YDOC-8] a document keeps its lineage through writes and restarts, and a recreated one gets another', async () => {
         const head = await create()
         const second = written(await documents().write(change(head, '{"a":1}')))
         await append(head.key, update(1))
@@ -350,7 +350,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
         expect((await create()).lineage).not.toBe(again.lineage)
       })
 
-      it('[LIFE-24] [LIFE-30] old tombstones go in bounded steps, and then the id is unknown and free', async () => {
+      it('[LIFE-24] [LIFE-30] old tombstones are purged in bounded batches, and then the id is unknown and free', async () => {
         const workspaceId = randomUUID()
         const heads = await Promise.all(Array.from({ length: 5 }, () => create(newRef(workspaceId))))
         // Far in the past, so that other tests' tombstones are never among them.
@@ -364,7 +364,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
       })
     })
 
-    it('[LIFE-30] documents whose bodies lack edits are found in bounded steps', async () => {
+    it('[LIFE-30] documents whose bodies lack logged edits are found in bounded batches', async () => {
       const ref = newRef(`\\ws ${randomUUID()}`)
       const first = await create(newRef())
       const lagging = await create(ref)
@@ -379,7 +379,7 @@ export function describeDocumentStoreContract(name: string, open: () => Promise<
       expect(await documents().behind(first.key, 1)).toEqual({ documents: [], nextKey: last.key })
     })
 
-    it('[REST-21] a list has the newest change first and equal dates by id', async () => {
+    it('[REST-21] a list is ordered by last change, newest first, and equal times by id', async () => {
       const workspaceId = randomUUID()
       for (const [id, nowMs] of [
         ['b', 2000],

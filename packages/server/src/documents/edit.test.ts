@@ -68,8 +68,8 @@ async function bump(store: DocumentStore, id: string): Promise<void> {
   await store.write({ ...write, log: { kind: 'none' } })
 }
 
-describe('edits of documents that nobody has open', () => {
-  it('[CONC-3] [TOOL-15] [CONC-12] the change is stored under the next version, stamped, and told once', async () => {
+describe('edits of cold documents', () => {
+  it('[CONC-3] [TOOL-15] [CONC-12] an edit is stored as the next version with time and author, and sends one event', async () => {
     const id = await create()
     const outcome = await edit(input(id, 'set_prose', set('<p>2</p>'), { expectedVersion: 1 }))
     expect(outcome).toMatchObject({ kind: 'edited', changed: true, head: { version: 2 }, result: { pageId: 'p', ok: true } })
@@ -79,7 +79,7 @@ describe('edits of documents that nobody has open', () => {
     expect(relay.events).toMatchObject([{ kind: 'updated', actor: 'ann', head: { id, version: 2, facts: { clientVersion: 7 } } }])
   })
 
-  it('[PROSE-54] [TOOL-21] what changes nothing and what is only tried write nothing and tell nobody', async () => {
+  it('[PROSE-54] [TOOL-21] an edit that changes nothing and a dry run write nothing and send no event', async () => {
     const id = await create()
     expect(await edit(input(id, 'set_prose', set('<p id="blk-2">two</p>')))).toMatchObject({
       changed: false,
@@ -95,7 +95,7 @@ describe('edits of documents that nobody has open', () => {
     expect([writes, relay.events]).toEqual([[], []])
   })
 
-  it('[MCP-15] a caller who gives up before the commit leaves nothing, one who gives up later has written', async () => {
+  it('[MCP-15] an edit given up before the commit writes nothing, one given up later is written', async () => {
     const id = await create()
     const caller = new AbortController()
     const given = input(id, 'set_prose', set('<p>2</p>'), { signal: caller.signal })
@@ -108,7 +108,7 @@ describe('edits of documents that nobody has open', () => {
     expect(writes).toHaveLength(1)
   })
 
-  it('[TOOL-8] [TOOL-20] [MCP-25] [MCP-27] version, right and existence are refused with their facts, and nothing changes', async () => {
+  it('[TOOL-8] [TOOL-20] [MCP-25] [MCP-27] an edit refused for its version, right or missing document changes nothing and returns the facts', async () => {
     const id = await create()
     const given = input(id, 'set_prose', set('<p>2</p>'))
     expect(await edit({ ...given, expectedVersion: 4 })).toMatchObject({
@@ -130,7 +130,7 @@ describe('edits of documents that nobody has open', () => {
     expect(writes).toEqual([])
   })
 
-  it('[CONC-6] [CONC-10] what the edit depends on is looked at anew after a lost race', async () => {
+  it('[CONC-6] [CONC-10] after a lost race the edit reads the document again before it is computed and checked again', async () => {
     const id = await create()
     beforeWrite = (store) => bump(store, id)
     expect(await edit(input(id, 'set_prose', set('<p>2</p>')))).toMatchObject({
@@ -145,7 +145,7 @@ describe('edits of documents that nobody has open', () => {
     expect(await contentOf(id)).toContain('>2<')
   })
 
-  it('[CONC-3] after five lost races nothing is written and the attempts are told', async () => {
+  it('[CONC-3] after five lost races an edit writes nothing and returns the number of attempts', async () => {
     const id = await create()
     const interfere = async (store: DocumentStore) => {
       await bump(store, id)
@@ -158,7 +158,7 @@ describe('edits of documents that nobody has open', () => {
     expect(await contentOf(id)).toBe(PAGE)
   })
 
-  it('[CONC-5] edits that arrive together all land, one after the other', async () => {
+  it('[CONC-5] edits that arrive together are all stored, one after the other', async () => {
     const id = await create()
     const all = Array.from({ length: 8 }, (_, i) => edit(input(id, 'insert_block', set(`<p>new ${i}</p>`))))
     const versions = (await Promise.all(all)).map((outcome) => (outcome.kind === 'edited' ? outcome.head.version : 0))
@@ -166,7 +166,7 @@ describe('edits of documents that nobody has open', () => {
     expect(await contentOf(id)).toMatch(/two.*new 7.*new 6.*new 0/)
   })
 
-  it('[CONC-9] [LIFE-16] [TOOL-21] growth above ceiling or quota is refused and counted, tried or done; shrinking passes', async () => {
+  it('[CONC-9] [LIFE-16] [TOOL-21] growth above the size limit or quota is refused and counted, as an edit and as a dry run; shrinking passes', async () => {
     const id = await create()
     const grow = input(id, 'insert_block', set('<p>more</p>'))
     const small = { ...ANN, limits: { ...NO_LIMITS, maxDocBytes: 100 } }
@@ -190,7 +190,7 @@ describe('edits of documents that nobody has open', () => {
     expect(text).toMatch(/relay_quota_rejections_total\{[^}]*kind="doc_size"[^}]*\} 2/)
   })
 
-  it('[CONC-13] an edit of a long document does not hold the event loop', async () => {
+  it('[CONC-13] an edit of a long document does not block the event loop', async () => {
     const blocks = Array.from({ length: 12_000 }, (_, i) => `<p id="blk-${i}">${'word '.repeat(30)}</p>`).join('')
     const id = await create({ ...BODY, richTextPages: [{ id: 'p', name: 'Prose', order: 0, content: blocks }] })
     // The thread is started by the first one.
@@ -207,7 +207,7 @@ describe('edits of documents that nobody has open', () => {
     expect(await contentOf(id)).toContain('<p id="blk-5">second</p>')
   })
 
-  it('[YDOC-7] [BODY-10] a new title is dated, so that older live titles lose', async () => {
+  it('[YDOC-7] [BODY-10] an edit of the title is dated, so that older live titles lose against it', async () => {
     const id = await create()
     const before = Date.now()
     const outcome = await edit(input(id, 'rename_document', { docId: id, name: 'Other' }))
@@ -216,8 +216,8 @@ describe('edits of documents that nobody has open', () => {
   })
 })
 
-describe('edits of documents that are open', () => {
-  it('[CONC-4] [CONC-5] they run on the live document, in order with PUTs', async () => {
+describe('edits of open documents', () => {
+  it('[CONC-4] [CONC-5] an edit of an open document runs on its live copy, in order with PUTs', async () => {
     const order: string[] = []
     const asked: EditRequest[] = []
     const late = () => new Promise((resolve) => setTimeout(resolve, 20))

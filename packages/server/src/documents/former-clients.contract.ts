@@ -22,7 +22,7 @@ function updateOf(clients: readonly number[]): Uint8Array {
 
 /** Registers what every driver keeps of the Y clients of deleted documents. [WS-62] */
 export function describeFormerClientsContract(name: string, open: () => Promise<OpenDocumentStore>): void {
-  describe(`DocumentStore, former clients: ${name}`, () => {
+  describe(`DocumentStore, client ids of deleted documents: ${name}`, () => {
     let store: OpenDocumentStore
     const newRef = (): DocumentRef => ({ workspaceId: randomUUID(), id: `doc-${randomUUID()}` })
     const create = async (ref: DocumentRef) => written(await store.documents.write(creation(ref)))
@@ -52,7 +52,7 @@ export function describeFormerClientsContract(name: string, open: () => Promise<
     })
     afterAll(() => store[Symbol.asyncDispose]())
 
-    it('[WS-62] [LIFE-23] clients of the log and of its snapshot are kept with the tombstone and with the next life, seeds are not', async () => {
+    it('[WS-62] [LIFE-23] client ids in log and snapshot are kept with the tombstone and the recreated document, except those of seeds', async () => {
       const ref = newRef()
       const head = await create(ref)
       const doc = new Y.Doc()
@@ -75,7 +75,7 @@ export function describeFormerClientsContract(name: string, open: () => Promise<
       expect(await former(ref)).toEqual([11, 12, 13, 14])
     })
 
-    it('[WS-62] of more than 10,000 clients those that wrote last are kept', async () => {
+    it('[WS-62] of more than 10,000 client ids those that wrote last are kept', async () => {
       const ref = newRef()
       const head = await create(ref)
       const old = Array.from({ length: 10_001 }, (_, i) => 1_000_000 + i)
@@ -89,7 +89,7 @@ export function describeFormerClientsContract(name: string, open: () => Promise<
       expect([kept.length, kept[0]]).toEqual([10_000, 7])
     })
 
-    it('[WS-62] clients are forgotten 365 days after the next life began, in bounded steps, and never while there is a tombstone', async () => {
+    it('[WS-62] client ids are forgotten 365 days after the recreation, in bounded batches, and never while a tombstone exists', async () => {
       const refs = [newRef(), newRef(), newRef()]
       // Far in the past, so that other tests' rows are never among them.
       const longAgoMs = -1000 * DAY_MS
@@ -109,7 +109,7 @@ export function describeFormerClientsContract(name: string, open: () => Promise<
       expect(await former(buried, longAgoMs + DAY_MS)).toEqual([21])
     })
 
-    it('[WS-62] [LIFE-23] a log that cannot be decoded keeps nobody from deleting, and what can be read of it is kept', async () => {
+    it('[WS-62] [LIFE-23] a document whose log cannot be decoded can be deleted, and the readable client ids are kept', async () => {
       const ref = newRef()
       const head = await create(ref)
       await log(head, updateOf([31]), update(9, 9, 9))

@@ -31,7 +31,7 @@ function putLarge(path: string, bytes: Uint8Array) {
 }
 
 describe('large bodies', () => {
-  it('[C1] a 20 MB PUT and its GET do not hold the event loop', async () => {
+  it('[C1] a PUT of 20 MB and its GET do not block the event loop', async () => {
     const body = bigBody(20 * MIB)
     await putLarge('/api/docs/warm', bigBody(2 * MIB))
     const put = await longestPauseMs(() => putLarge('/api/docs/big', body))
@@ -44,14 +44,14 @@ describe('large bodies', () => {
     expect(stored?.head.sizeBytes).toBe(put.result.json.sizeBytes)
   })
 
-  it('[H4] 32 MiB of {}, are refused without a pause', async () => {
+  it('[H4] a body of 32 MiB of empty objects is refused without blocking the event loop', async () => {
     const body = Buffer.from(`[${'{},'.repeat((32 * MIB) / 3)}{}]`)
     const { result, pauseMs } = await longestPauseMs(() => putLarge('/api/docs/dense', body))
     expect([result.status, result.json.errorCode]).toEqual([413, 'BODY_TOO_LARGE'])
     expect(pauseMs).toBeLessThan(MAX_PAUSE_MS)
   })
 
-  it('[H3] [REST-7] a document above 128 MiB is refused before it is sent', async () => {
+  it('[H3] [REST-7] a document above 128 MiB is refused before its body is sent', async () => {
     const declare = (token: string) =>
       relay.socket(
         `PUT /api/docs/huge HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${128 * MIB + 1}\r\n\r\n`,
@@ -66,7 +66,7 @@ describe('large bodies', () => {
     )
   })
 
-  it('[BODY-8] [BODY-10] long bodies are judged by the same rules as short ones', async () => {
+  it('[BODY-8] [BODY-10] long bodies follow the same rules as short ones', async () => {
     const pad = 'x'.repeat(2 * MIB)
     const put = (raw: string) => putLarge('/api/docs/strict-large', Buffer.from(raw))
     expect((await put(`{"a":1e400,"pad":"${pad}"}`)).json.errorCode).toBe('BAD_JSON')
@@ -77,15 +77,15 @@ describe('large bodies', () => {
   })
 })
 
-describe('bodies', () => {
-  it('[C4] a body that cannot be read in time is 503, and the next one is read', async () => {
+describe('reading bodies', () => {
+  it('[C4] a body that cannot be parsed in time answers 503, and the next one is parsed', async () => {
     await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger, deadlineMs: 1 })
     const late = bodies.prepare(bigBody(4 * MIB), 'd', null)
     await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     await expect(late).rejects.toBeInstanceOf(OverdueBody)
   })
 
-  it('[BODY-10] a body settled against a title that changed meanwhile is settled again, long or short', async () => {
+  it('[BODY-10] a body prepared against an outdated stored title is prepared again, short and long', async () => {
     await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger })
     for (const pad of ['', 'x'.repeat(2 * MIB)]) {
       const raw = Buffer.from(JSON.stringify({ name: 'A', title: 'B', pad }))

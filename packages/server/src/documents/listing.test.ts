@@ -24,14 +24,14 @@ const list = (query = '') => relay.call('GET', `/api/docs${query}`, { as: ann })
 const ids = async (query = '') => (await list(query)).list.map((entry) => entry.id)
 
 describe('GET /api/docs', () => {
-  it('[REST-21] [interface rule 1] lists what the caller may read, the last change first', async () => {
+  it('[REST-21] the list contains what the caller may read, last change first', async () => {
     expect(await ids()).toEqual(['c', 'b', 'a'])
     await relay.call('PUT', '/api/docs/b/collection', { as: ann, body: { collectionId: 'c2' } })
     expect(await ids()).toEqual(['b', 'c', 'a'])
     await relay.call('PUT', '/api/docs/b/collection', { as: ann, body: { collectionId: null } })
   })
 
-  it('[REST-21] narrows by title in any case and by collection, empty meaning unassigned', async () => {
+  it('[REST-21] the list filters by title in any case and by collection, where an empty value means unassigned', async () => {
     expect(await ids('?q=ALPHA')).toEqual(['a'])
     expect(await ids(`?q=${encodeURIComponent('ä')}`)).toEqual(['b'])
     expect(await ids('?collectionId=c1')).toEqual(['c', 'a'])
@@ -42,7 +42,7 @@ describe('GET /api/docs', () => {
     expect(await ids('?unknown=1')).toHaveLength(3)
   })
 
-  it('[REST-21] [PERM-8] a cut list links to its next page, which keeps the other members', async () => {
+  it('[REST-21] [PERM-8] a cut list links to its next page, and the link keeps the other query members', async () => {
     const first = await list('?limit=1&q=a')
     const link = /^<(.+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? ''
     expect(link).toContain('q=a')
@@ -57,14 +57,14 @@ describe('GET /api/docs', () => {
   })
 
   it.each(['?limit=0', '?limit=501', '?limit=x', '?cursor=nonsense', '?cursor=W10', `?q=${'x'.repeat(201)}`])(
-    '[REST-8] [REST-21] %s is 400',
+    '[REST-8] [REST-21] a list with %s answers 400',
     async (query) => {
       expect((await list(query)).json.errorCode).toBe('BAD_REQUEST')
     },
   )
 })
 
-describe('pages', () => {
+describe('pages of a list', () => {
   const heads = (times: readonly number[]): DocumentHead[] =>
     times
       .map(
@@ -74,7 +74,7 @@ describe('pages', () => {
       .sort((a, b) => b.updatedAtMs - a.updatedAtMs || (a.id < b.id ? -1 : 1))
   const query = { titlePart: null, collectionId: undefined }
 
-  it('[REST-21] [PERM-8] page after page gives every readable document once, whatever the times, rights and limit', () => {
+  it('[REST-21] [PERM-8] following the pages lists every readable document once, for any times, rights and limit', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 30 }),

@@ -82,7 +82,7 @@ async function startLive(): Promise<{ relay: RestRelay; live: LiveTitles }> {
   return { relay, live }
 }
 
-describe('documents that are open', () => {
+describe('reads and writes of open documents', () => {
   it('[LIFE-11] GET, its 304 and lists show every edit applied before the request, content and version together', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
@@ -98,7 +98,7 @@ describe('documents that are open', () => {
     expect((await relay.call('GET', '/api/docs', { as: ann })).list[0]).toMatchObject({ title: 'listed', serverVersion: 4 })
   })
 
-  it('[LIFE-11] a body that is behind its log is settled before it is shown, also when nobody has it open', async () => {
+  it('[LIFE-11] a body behind its log is settled before it is read, also for a cold document', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     const state = await relay.storage.documents.state(REF)
@@ -108,7 +108,7 @@ describe('documents that are open', () => {
     expect((await relay.call('GET', '/api/docs/doc', { as: ann })).json).toMatchObject({ name: 'from the log', serverVersion: 2 })
   })
 
-  it('[LIFE-11] who may not read a document does not make it settle', async () => {
+  it('[LIFE-11] a caller who may not read a document does not make it settle', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     live.open.add('doc')
@@ -119,7 +119,7 @@ describe('documents that are open', () => {
     expect(live.calls).toEqual([])
   })
 
-  it('[LIFE-8] a live document that cannot be settled fails its own read and not the list', async () => {
+  it('[LIFE-8] a live document that cannot be settled fails its own GET and not the list', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     live.open.add('doc')
@@ -128,7 +128,7 @@ describe('documents that are open', () => {
     expect((await relay.call('GET', '/api/docs', { as: ann })).list[0]).toMatchObject({ title: 'stored' })
   })
 
-  it('[LIFE-13] a PUT goes to the live document first, whose refusal is the answer', async () => {
+  it('[LIFE-13] a PUT of an open document runs on its live copy, and a refusal there is the answer', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     live.open.add('doc')
@@ -137,7 +137,7 @@ describe('documents that are open', () => {
     expect(live.calls.filter((call) => call === 'put doc')).toHaveLength(1)
   })
 
-  it('[LIFE-13] [LIFE-15] a cold PUT that meets a log ahead of the body settles it first and is stored after it', async () => {
+  it('[LIFE-13] [LIFE-15] a cold PUT that finds the log ahead of the body settles first and is stored then', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     const state = await relay.storage.documents.state(REF)
@@ -150,7 +150,7 @@ describe('documents that are open', () => {
     expect(live.calls).toContain('changed doc 3')
   })
 
-  it('[PERM-2] live joins are judged anew after a PUT that carries a share list', async () => {
+  it('[PERM-2] a PUT with a share list makes live joins decide their rights again', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     await relay.call('PUT', '/api/docs/doc', { as: ann, body: {} })
@@ -161,7 +161,7 @@ describe('documents that are open', () => {
 })
 
 describe('a store that cannot answer', () => {
-  it('[REST-13] [REST-14] every route is 503 with Retry-After, never 404 or an empty list', async () => {
+  it('[REST-13] [REST-14] while the store fails every route answers 503 with Retry-After, never 404 or an empty list', async () => {
     const down = (): Promise<never> =>
       Promise.reject(new RelayError('UNAVAILABLE', 'The database does not answer.', { retryAfterMs: 2_500 }))
     await using relay = await startRestRelay({
@@ -195,7 +195,7 @@ describe('a store that cannot answer', () => {
     expect((await relay.call('GET', '/health')).status).toBe(200)
   })
 
-  it('[C7] [LIFE-6] [LIFE-2] a write whose fate is not known is 503 NOT_PERSISTED, and no event leaves', async () => {
+  it('[C7] [LIFE-6] [LIFE-2] a write with unknown outcome answers 503 NOT_PERSISTED and sends no event', async () => {
     const lost = (): Promise<never> => Promise.reject(new RelayError('NOT_PERSISTED', 'The commit failed.'))
     await using relay = await startRestRelay({
       store: (real) => ({ ...real, write: lost, remove: lost }),
@@ -206,7 +206,7 @@ describe('a store that cannot answer', () => {
     expect(relay.events).toEqual([])
   })
 
-  it('[REST-16] a write that goes on losing against other processes is 503 after five attempts', async () => {
+  it('[REST-16] a write that loses against other processes five times answers 503', async () => {
     let writes = 0
     await using relay = await startRestRelay({
       store: (real) => ({
@@ -221,7 +221,7 @@ describe('a store that cannot answer', () => {
     expect(writes).toBe(5)
   })
 
-  it('[LIFE-2] the answer waits for the commit', async () => {
+  it('[LIFE-2] the answer to a PUT waits for its commit', async () => {
     let commit = (): void => undefined
     const held = new Promise<void>((resolve) => {
       commit = resolve

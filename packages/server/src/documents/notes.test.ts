@@ -4,12 +4,12 @@ import { notes } from './notes.ts'
 describe('fixes and warnings', () => {
   const fix = (reason: string, path?: string) => ({ action: 'unwrapped', reason, ...(path !== undefined && { path }) }) as const
 
-  it('[TOOL-17] [TOOL-19] are absent when there are none', () => {
+  it('[TOOL-17] [TOOL-19] empty fixes and warnings are left out of an answer', () => {
     expect(notes({ fixes: [], warnings: [] })).toEqual({})
     expect(notes({ fixes: [fix('a')], warnings: [{ reason: 'w' }] })).toEqual({ fixes: [fix('a')], warnings: [{ reason: 'w' }] })
   })
 
-  it('[TOOL-18] are merged when equal, with their count, and cut at 50 with their total', () => {
+  it('[TOOL-18] equal fixes and warnings are merged with their count, and cut at 50 with their total', () => {
     const given = [fix('a', '0/p'), fix('b'), fix('a', '1/p')]
     expect(notes({ fixes: given, warnings: [] })).toEqual({ fixes: [fix('a (2 times)', '0/p'), fix('b')] })
     const many = Array.from({ length: 51 }, (_, i) => fix(`r${i}`))

@@ -64,7 +64,7 @@ const inserted = async (): Promise<number> => {
   return JSON.stringify(json).split('twice?').length - 1
 }
 
-it('[TOOL-22] [CONC-12] an edit is done once, told of once, and answered alike, its warnings included', async () => {
+it('[TOOL-22] [CONC-12] a repeated edit is written once, sends one event, and gets the first answer with its warnings', async () => {
   const first = await insert()
   if (first.kind !== 'edited') throw new Error(first.kind)
   const answer = { result: first.result, notes: { warnings: [expect.objectContaining({ field: 'lockedBy' })] } }
@@ -72,13 +72,13 @@ it('[TOOL-22] [CONC-12] an edit is done once, told of once, and answered alike, 
   expect([await inserted(), relay.events.length]).toEqual([1, 1])
 })
 
-it('[TOOL-22] an edit that would change nothing any more is answered as when it did', async () => {
+it('[TOOL-22] a repeated edit that would now change nothing gets the first answer', async () => {
   const given = { edit: 'set_prose', args: { pageId: 'p', id: 'blk-1', content: '<p>twice?</p>', format: 'html' } } as const
   expect(await insert(given)).toMatchObject({ kind: 'edited', changed: true, head: { version: 2 } })
   expect(await insert(given)).toMatchObject({ kind: 'repeated', version: 2 })
 })
 
-it('[TOOL-22] another call under the same request id is refused', async () => {
+it('[TOOL-22] another call with the same request id is refused', async () => {
   await insert()
   const reused = { code: 'ERR_REQUEST_ID_REUSED', message: expect.stringContaining('"r1"'), facts: { requestId: 'r1' } }
   const other = { ...once, digest: 'other' }
@@ -87,7 +87,7 @@ it('[TOOL-22] another call under the same request id is refused', async () => {
   expect(await inserted()).toBe(1)
 })
 
-it('[TOOL-22] a document is made once', async () => {
+it('[TOOL-22] a repeated creation returns the first document and sends one event', async () => {
   const first = await blank()
   if (first.kind !== 'created') throw new Error(first.kind)
   const { kind: _, version, ...answer } = first
@@ -95,7 +95,7 @@ it('[TOOL-22] a document is made once', async () => {
   expect(relay.events).toHaveLength(1)
 })
 
-it('[TOOL-22] [C7] a write that was stored without a confirmation is found', async () => {
+it('[TOOL-22] [C7] a write that was stored without confirmation is found, and its answer is returned', async () => {
   const lost = async (store: DocumentStore, write: DocumentWrite): Promise<never> => {
     await store.write(write)
     throw new RelayError('NOT_PERSISTED', 'The commit failed.')
@@ -108,14 +108,14 @@ it('[TOOL-22] [C7] a write that was stored without a confirmation is found', asy
   expect(await inserted()).toBe(1)
 })
 
-it('[TOOL-22] a write that was lost is told as lost, and the repeat does it', async () => {
+it('[TOOL-22] a write that was lost fails with NOT_PERSISTED, and repeating it writes', async () => {
   insteadOfWrite = () => Promise.reject(new RelayError('NOT_PERSISTED', 'The commit failed.'))
   await expect(insert()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
   expect(await insert()).toMatchObject({ kind: 'edited' })
   expect(await inserted()).toBe(1)
 })
 
-it('[TOOL-22] what another process did meanwhile is told instead of a second write or a conflict', async () => {
+it('[TOOL-22] a request that another process did meanwhile returns its answer instead of a second write or a conflict', async () => {
   const meanwhile = async (store: DocumentStore, write: DocumentWrite) => {
     await store.write(write)
     return store.write(write)

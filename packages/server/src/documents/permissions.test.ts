@@ -50,7 +50,7 @@ function refusalOf(column: Column, needed: 'view' | 'edit' | 'owner'): string {
   return needed === 'owner' && as.role !== 'viewer' ? 'OWNER_REQUIRED' : 'EDIT_FORBIDDEN'
 }
 
-describe.concurrent.each(COLUMNS)('%s', (...column) => {
+describe.concurrent.each(COLUMNS)('permissions of a caller %s', (...column) => {
   const [name, as, enforcement, read, edit, own] = column
   const relayOf = () => (enforcement ? enforced : open)
   let made = 0
@@ -81,13 +81,13 @@ describe.concurrent.each(COLUMNS)('%s', (...column) => {
     expect(await relayOf().storage.documents.read({ workspaceId: 'default', id })).toEqual(before)
   })
 
-  it('[PERM-8] a list shows the document exactly when GET does, with the same level', async () => {
+  it('[PERM-8] a list contains a document exactly when GET answers it, with the same level', async () => {
     const id = await fresh()
     const listed = (await relayOf().call('GET', '/api/docs', { as })).list.find((entry) => entry.id === id)
     expect(listed?.access).toBe(own ? 'owner' : edit ? 'edit' : read ? 'view' : undefined)
   })
 
-  it('[PERM-6] only level owner replaces sharedWith; from others the list stays without error', async () => {
+  it('[PERM-6] only level owner replaces sharedWith; a list sent by others is ignored without error', async () => {
     const id = await fresh()
     const answer = await relayOf().call('PUT', `/api/docs/${id}`, { as, body: { sharedWith: ['eve'] } })
     const head = (await relayOf().call('GET', `/api/docs/${id}`, { as: { sub: 'boss', role: 'owner' } })).json
@@ -96,8 +96,8 @@ describe.concurrent.each(COLUMNS)('%s', (...column) => {
   })
 })
 
-describe('levels', () => {
-  it('[PERM-2] a level is decided at every request, by the present share list and role', async () => {
+describe('levels of access', () => {
+  it('[PERM-2] the level is decided at every request from the current share list and role', async () => {
     const put = (sharedWith: unknown) => enforced.call('PUT', '/api/docs/moving', { as: owner, body: { sharedWith } })
     const asEd = (method: string) =>
       enforced.call(method, '/api/docs/moving', { as: { sub: 'ed', role: 'member' }, ...(method === 'PUT' && { body: {} }) })
@@ -110,7 +110,7 @@ describe('levels', () => {
     expect((await enforced.call('PUT', '/api/docs/moving', { as: { ...owner, role: 'viewer' }, body: {} })).status).toBe(403)
   })
 
-  it('[PERM-5] nobody becomes owner by what a body says, in a create or a replace', async () => {
+  it('[PERM-5] a body cannot make its sender the owner, on create or replace', async () => {
     for (const _ of ['create', 'replace']) {
       await enforced.call('PUT', '/api/docs/claimed', { as: owner, body: { ownerId: 'eve', owner_id: 'eve', ownerName: 'Eve' } })
       const { json } = await enforced.call('GET', '/api/docs/claimed', { as: owner })
@@ -119,8 +119,8 @@ describe('levels', () => {
   })
 })
 
-describe('isolation', () => {
-  it('[REST-6] [X6] a foreign, an unknown and a deleted document answer alike to the byte on every route but PUT', async () => {
+describe('isolation of workspaces', () => {
+  it('[REST-6] [X6] a foreign, an unknown and a deleted document answer byte for byte alike on every route but PUT', async () => {
     const home = (sub: string) => ({ sub, wsp: [{ id: 'home', role: 'owner' }] })
     await enforced.call('PUT', '/api/docs/foreign', {
       as: { sub: 'eve', wsp: [{ id: 'away', role: 'owner' }] },

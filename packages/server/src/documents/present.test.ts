@@ -29,8 +29,8 @@ const members = fc.dictionary(
   fc.jsonValue({ stringUnit: 'binary' }),
 )
 
-describe('presented bodies', () => {
-  it('[BODY-7] [BODY-10] any open members come back as they were PUT, beside exactly the relay members', () => {
+describe('bodies as they are returned', () => {
+  it('[BODY-7] [BODY-10] any unknown members are returned as they were PUT, together with exactly the members of the relay', () => {
     fc.assert(
       fc.property(members, (given) => {
         const raw = JSON.stringify(given)
@@ -57,7 +57,7 @@ describe('presented bodies', () => {
     )
   })
 
-  it('[CFG-2] version is the stored one, or for editor clients the own one when there is one', () => {
+  it('[CFG-2] version is the stored version, and for editor clients the one the client sent, if any', () => {
     const shown = (clientVersion: number | undefined, editorClient: boolean) => {
       const facts = (clientVersion === undefined ? {} : { clientVersion }) as DocumentHead['facts']
       const parts = presentBody({ head: head({ facts }), body: Buffer.from('{"id":"doc"}') }, owner, { editorClient })
@@ -72,7 +72,7 @@ describe('presented bodies', () => {
     ])
   })
 
-  it('[REST-20] the ETag differs where the shown shares do', () => {
+  it('[REST-20] the ETag of a body with the reduced share list of level view differs', () => {
     expect(bodyEtag(head({}), owner)).toBe('"3"')
     expect(bodyEtag(head({}), { sub: 'bob', level: 'edit' })).toBe('"3"')
     expect(bodyEtag(head({}), { sub: 'bob', level: 'view' })).toBe('"3-v"')

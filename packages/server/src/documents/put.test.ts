@@ -30,8 +30,8 @@ const canvas = (shapes: number) => [
   { id: 'p1', name: 'Canvas', shapes: Array.from({ length: shapes }, (_, i) => ({ id: `s${i}`, type: 'rectangle' })) },
 ]
 
-describe('order of checks', () => {
-  it('[REST-15] the first failing check answers: token, id, body, tombstone, level, version, size', async () => {
+describe('order of checks of a PUT', () => {
+  it('[REST-15] token, id, body, tombstone, level, version and size are checked in this order, and the first failure answers', async () => {
     await put('taken', { sharedWith: [{ userId: 'bob', permission: 'view' }] })
     await put('gone', {})
     await remove('gone')
@@ -59,7 +59,7 @@ describe('order of checks', () => {
     ])
   })
 
-  it('[REST-15] [PERM-5] a viewer may not create, and is told before the version is', async () => {
+  it('[REST-15] [PERM-5] a viewer who creates a document is refused before the version is checked', async () => {
     const answer = await put('viewers', {}, { as: viewer, query: '?expectedVersion=5' })
     expect([answer.status, answer.json.errorCode]).toEqual([403, 'EDIT_FORBIDDEN'])
     expect((await get('viewers', boss)).status).toBe(404)
@@ -84,7 +84,7 @@ describe('versions', () => {
     expect((await relay.call('GET', '/api/docs', { as: ann })).list.find((entry) => entry.id === 'replied')).toEqual(metadata)
   })
 
-  it('[REST-16] every accepted PUT adds 1, equal content included, and a new id counts as version 0', async () => {
+  it('[REST-16] every accepted PUT adds 1, also with equal content, and a new id counts as version 0', async () => {
     expect((await put('versions', { name: 'A' }, { query: '?expectedVersion=0' })).json.newVersion).toBe(1)
     expect((await put('versions', { name: 'A' }, { query: '?expectedVersion=1' })).json.newVersion).toBe(2)
     expect((await put('versions', { name: 'A' })).json.newVersion).toBe(3)
@@ -107,14 +107,14 @@ describe('versions', () => {
     }
   })
 
-  it('[REST-16] concurrent PUTs without expectedVersion all land, each with a version of its own', async () => {
+  it('[REST-16] concurrent PUTs without expectedVersion are all stored, each as its own version', async () => {
     const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => put('crowd', { name: `c${i}` })))
     expect(answers.map((answer) => answer.status)).toEqual(Array(16).fill(200))
     expect(new Set(answers.map((answer) => answer.json.newVersion)).size).toBe(16)
     expect(relay.events.filter((event) => event.kind === 'created' && event.head.id === 'crowd')).toHaveLength(1)
   })
 
-  it('[REST-19] If-Match is expectedVersion with 412, * means it exists, and both given must agree', async () => {
+  it('[REST-19] If-Match acts as expectedVersion with 412, * requires existence, and when both are given they must agree', async () => {
     await put('matched', {})
     const withMatch = (id: string, value: string, query = '') => put(id, {}, { headers: { 'if-match': value }, query })
     const codeOf = async (answer: ReturnType<typeof withMatch>) => [(await answer).status, (await answer).json.currentVersion]
@@ -129,7 +129,7 @@ describe('versions', () => {
       expect((await withMatch('matched', bad)).status).toBe(400)
   })
 
-  it('[REST-19] If-Match with a version above every possible one is 412, and above 2^63-1 it is 400 with field and value', async () => {
+  it('[REST-19] If-Match above every possible version answers 412, and above 2^63-1 400 with field and value', async () => {
     await put('high', {})
     const withMatch = (value: string) => put('high', {}, { headers: { 'if-match': value } })
     for (const high of ['"9007199254740993"', '"9223372036854775807"', '"9223372036854775807-v"']) {
@@ -141,7 +141,7 @@ describe('versions', () => {
     expect(json.error).toContain('9223372036854775807')
   })
 
-  it('[REST-19] If-None-Match: * creates only', async () => {
+  it('[REST-19] If-None-Match: * only creates', async () => {
     const create = (id: string, value = '*') => put(id, {}, { headers: { 'if-none-match': value } })
     expect((await create('only-new')).status).toBe(200)
     const again = await create('only-new')
@@ -150,14 +150,14 @@ describe('versions', () => {
   })
 
   it.each(['-1', '1.5', '1e3', '', ' 1', '9223372036854775808', 'abc', '0x1'])(
-    '[REST-8] expectedVersion %j is 400',
+    '[REST-8] expectedVersion %j answers 400',
     async (value) => {
       const answer = await put('q', {}, { query: `?expectedVersion=${encodeURIComponent(value)}` })
       expect([answer.status, answer.json.errorCode, answer.json.field]).toEqual([400, 'BAD_REQUEST', 'expectedVersion'])
     },
   )
 
-  it('[REST-8] unknown query members are ignored, booleans are true, false, 1 and 0', async () => {
+  it('[REST-8] unknown query members are ignored, and booleans are true, false, 1 and 0', async () => {
     for (const value of ['true', 'false', '1', '0'])
       expect((await put('query', {}, { query: `?overrideTombstone=${value}&other=x` })).status).toBe(200)
     for (const value of ['yes', 'TRUE', '', '2'])
@@ -166,7 +166,7 @@ describe('versions', () => {
 })
 
 describe('tombstones', () => {
-  it('[REST-18] [LIFE-23] an override continues the version under the caller as owner; without it 410', async () => {
+  it('[REST-18] [LIFE-23] overrideTombstone continues the version with the caller as owner; without it the PUT answers 410', async () => {
     await put('reborn', { name: 'old', sharedWith: [{ userId: 'bob', permission: 'edit' }] })
     await put('reborn', { name: 'old' })
     await remove('reborn')
@@ -185,7 +185,7 @@ describe('tombstones', () => {
     })
   })
 
-  it('[REST-18] [PERM-3] expectedVersion 0 matches too; only the recorded owner and a workspace owner may override, who keeps the owner', async () => {
+  it('[REST-18] [PERM-3] overrideTombstone needs the recorded owner or a workspace owner, who keeps the recorded owner, and accepts expectedVersion 0', async () => {
     await put('guarded', {})
     await remove('guarded')
     const override = { query: '?overrideTombstone=1&expectedVersion=0' }
@@ -195,13 +195,13 @@ describe('tombstones', () => {
     expect(byBoss.json).toMatchObject({ newVersion: 2, ownerId: 'ann', ownerName: 'ann' })
   })
 
-  it('[REST-18] without a tombstone the flag has no effect', async () => {
+  it('[REST-18] overrideTombstone without a tombstone has no effect', async () => {
     expect((await put('plain', {}, { query: '?overrideTombstone=true' })).json.newVersion).toBe(1)
     expect((await put('plain', {}, { query: '?overrideTombstone=true' })).json.newVersion).toBe(2)
   })
 })
 
-describe('bodies', () => {
+describe('bodies of a PUT', () => {
   it.each([
     ['not JSON', '{"a":'],
     ['a number beyond a double', '{"a":1e400}'],
@@ -209,18 +209,18 @@ describe('bodies', () => {
     ['trailing data', '{} {}'],
     ['nothing', ''],
     ['129 levels', `${'['.repeat(129)}${']'.repeat(129)}`],
-  ])('[BODY-8] %s is 400 BAD_JSON', async (_, raw) => {
+  ])('[BODY-8] %s answers 400 BAD_JSON', async (_, raw) => {
     const answer = await put('syntax', undefined, { raw })
     expect([answer.status, answer.json.errorCode]).toEqual([400, 'BAD_JSON'])
   })
 
-  it('[BODY-8] invalid UTF-8 and a byte order mark are 400 BAD_JSON', async () => {
+  it('[BODY-8] invalid UTF-8 and a byte order mark answer 400 BAD_JSON', async () => {
     for (const raw of [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), Buffer.from('\ufeff{}')]) {
       expect((await put('syntax', undefined, { raw })).json.errorCode).toBe('BAD_JSON')
     }
   })
 
-  it('[BODY-8] the last duplicate wins and __proto__ is a plain member', async () => {
+  it('[BODY-8] the last duplicate name wins and __proto__ is a plain member', async () => {
     await put('plain-names', undefined, { raw: '{"a":1,"a":2,"__proto__":{"polluted":true},"constructor":3}' })
     const { text } = await get('plain-names')
     expect(text).toContain('"a":2')
@@ -229,20 +229,20 @@ describe('bodies', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  it('[BODY-5] a body of the wrong structure is 400 BAD_BODY with a JSON Pointer', async () => {
+  it('[BODY-5] a body of the wrong structure answers 400 BAD_BODY with a JSON Pointer', async () => {
     const answer = await put('structure', { pages: [{ id: 'p1', shapes: [{ id: 's' }, 7] }] })
     expect([answer.status, answer.json.errorCode, answer.json.path]).toEqual([400, 'BAD_BODY', '/pages/0/shapes/1'])
     expect((await put('structure', { sharedWith: 'bob' })).json.path).toBe('/sharedWith')
   })
 
-  it('[BODY-10] the id of the path wins over an absent one and refuses another', async () => {
+  it('[BODY-10] a body without id gets the id of the path, one with another id is refused', async () => {
     await put('identity', { name: 'x' })
     expect((await get('identity')).json.id).toBe('identity')
     const answer = await put('identity', { id: 'other' })
     expect(answer.json).toMatchObject({ errorCode: 'ID_MISMATCH', pathId: 'identity', bodyId: 'other' })
   })
 
-  it("[BODY-10] [PERM-5] the relay's own members are ignored in a PUT and given by the store", async () => {
+  it('[BODY-10] [PERM-5] members of the relay in a PUT are ignored and set by the store', async () => {
     const forged = { serverVersion: 99, version: 42, ownerId: 'eve', ownerName: 'Eve', isRelayDocument: false }
     await put('forged', { ...forged, createdAt: 5 })
     expect((await get('forged')).json).toMatchObject({
@@ -257,7 +257,7 @@ describe('bodies', () => {
     })
   })
 
-  it('[BODY-10] of name and title the one that differs from the stored title wins, name when both do', async () => {
+  it('[BODY-10] of name and title the one that differs from the stored title wins, and name when both differ', async () => {
     const titleAfter = async (name: string, title: string) => {
       await put('titles', { name: 'A', title: 'A' })
       await put('titles', { name, title })
@@ -269,7 +269,7 @@ describe('bodies', () => {
     expect(await titleAfter('B', 'C')).toEqual(['B', 'B'])
   })
 
-  it('[BODY-10] [REST-24] collectionId and sharedWith that a PUT leaves out stay as they are', async () => {
+  it('[BODY-10] [REST-24] a PUT without collectionId and sharedWith keeps both', async () => {
     const shares = [{ userId: 'bob', permission: 'view', note: 'kept' }]
     await put('kept', { collectionId: 'c1', sharedWith: shares })
     expect((await put('kept', { name: 'n' })).json).toMatchObject({ collectionId: 'c1', sharedWith: shares })
@@ -277,7 +277,7 @@ describe('bodies', () => {
     expect((await put('kept', { collectionId: 'x'.repeat(65) })).json.path).toBe('/collectionId')
   })
 
-  it('[BODY-13] sharedWith has at most 1,000 entries, kept as given and read tolerantly', async () => {
+  it('[BODY-13] sharedWith may have 1,000 entries, is stored as given, and unknown entries are tolerated on reading', async () => {
     const given = [
       'bob',
       { user_id: 'cid', role: 'editor' },
@@ -305,8 +305,8 @@ describe('bodies', () => {
   })
 })
 
-describe('what a PUT does besides', () => {
-  it('[LIFE-16] [interface Limits 4] a growing save over quota is 507 with the numbers; shrinking, equal and deleting always work', async () => {
+describe('further effects of a PUT', () => {
+  it('[LIFE-16] a growing save over quota answers 507 with the numbers; shrinking, equal saves and deletes always work', async () => {
     const limited = (quota: number, id: string, name: string) =>
       relay.call('PUT', `/api/docs/${id}`, {
         as: { sub: 'ann', wsp: [{ id: 'small', role: 'member', quota_bytes: quota }] },
@@ -324,7 +324,7 @@ describe('what a PUT does besides', () => {
     expect((await relay.metrics.render()).text).toContain('relay_quota_rejections_total{kind="storage"} 2')
   })
 
-  it('[LIFE-16] [REST-14] the ceiling is that of the writing caller, and its source is told', async () => {
+  it('[LIFE-16] [REST-14] the size limit is that of the writing caller, and the answer names its source', async () => {
     const as = { sub: 'ann', wsp: [{ id: 'default', role: 'member', max_doc_bytes: 100 }] }
     const refused = await put('ceiling', { name: 'x'.repeat(100) }, { as })
     expect(refused.json).toMatchObject({ errorCode: 'DOC_TOO_LARGE', maxBytes: 100, source: 'claim' })
@@ -333,7 +333,7 @@ describe('what a PUT does besides', () => {
     expect((await put('ceiling', { name: 'x'.repeat(100) })).status).toBe(200)
   })
 
-  it('[LIFE-18] emptying the canvas, or two prose pages at once, keeps what was there; smaller losses do not', async () => {
+  it('[LIFE-18] emptying the canvas, or two prose pages at once, makes a recovery point; smaller losses make none', async () => {
     const captured = async (before: unknown, after: unknown) => {
       await put('zeroed', before)
       writes.length = 0
@@ -350,7 +350,7 @@ describe('what a PUT does besides', () => {
     )
   })
 
-  it('[LIFE-2] [WS-52] [WS-53] an event leaves after the write is durable, and none for a refused one', async () => {
+  it('[LIFE-2] [WS-52] [WS-53] a PUT sends its event after the write is durable, and a refused PUT sends none', async () => {
     const before = relay.events.length
     await put('told', { name: 'one' })
     await put('told', { name: 'two' })
@@ -360,7 +360,7 @@ describe('what a PUT does besides', () => {
     expect(told.every((event) => event.kind !== 'deleted' && event.head.id === 'told' && event.actor === 'ann')).toBe(true)
   })
 
-  it('[LIFE-15] a cold write leaves the lineage: the key stays, and the log is told that the body is ahead', async () => {
+  it('[LIFE-15] a cold write keeps lineage and row key, and marks the body as newer than the log', async () => {
     const head = async () => {
       const state = await relay.storage.documents.state({ workspaceId: 'default', id: 'lineage' })
       return state.kind === 'document' ? state.head : null

@@ -30,8 +30,8 @@ const BODY = {
   unknown: { deep: [1, { more: null }] },
 }
 
-describe('GET document', () => {
-  it('[BODY-7] [BODY-10] gives back what was PUT, with the relay members added', async () => {
+describe('GET of a document', () => {
+  it('[BODY-7] [BODY-10] GET returns what was PUT with the members of the relay', async () => {
     await relay.call('PUT', '/api/docs/full', { as: ann, body: { ...BODY, collectionId: 'col' } })
     const { json } = await relay.call('GET', '/api/docs/full', { as: ann })
     expect(json).toEqual({
@@ -47,7 +47,7 @@ describe('GET document', () => {
     })
   })
 
-  it('[REST-20] the ETag is strong and names the version; If-None-Match answers 304 without a body', async () => {
+  it('[REST-20] the ETag is strong and names the version, and If-None-Match answers 304 without a body', async () => {
     await relay.call('PUT', '/api/docs/tagged', { as: ann, body: { sharedWith: [{ userId: 'bob', permission: 'view' }, 'cid'] } })
     const first = await relay.call('GET', '/api/docs/tagged', { as: ann })
     expect(first.headers.get('etag')).toBe('"1"')
@@ -63,7 +63,7 @@ describe('GET document', () => {
     expect((await asked('"1"')).status).toBe(200)
   })
 
-  it('[PERM-7] [REST-20] at level view only the own share shows, under an ETag of its own', async () => {
+  it('[PERM-7] [REST-20] at level view only the own share is shown, under its own ETag', async () => {
     const bobs = { userId: 'bob', permission: 'view', note: 'mine' }
     await relay.call('PUT', '/api/docs/shared', { as: ann, body: { sharedWith: [bobs, { userId: 'cid', permission: 'edit' }] } })
     const asBob = await relay.call('GET', '/api/docs/shared', { as: bob })
@@ -121,7 +121,7 @@ describe('GET document', () => {
 describe('GET /api/v1/docs/{id}/metadata', () => {
   const metadata = (id: string, as: object) => relay.call('GET', `/api/v1/docs/${id}/metadata`, { as })
 
-  it("[REST-30] [PERM-7] shows a row of the list with the caller's level and shares, and keeps it out of shared caches", async () => {
+  it('[REST-30] [PERM-7] metadata show the list entry of the document with the level and shares of the caller, and must not be cached publicly', async () => {
     const bobs = { userId: 'bob', permission: 'view' }
     await relay.call('PUT', '/api/docs/row', { as: ann, body: { sharedWith: [bobs, { userId: 'cid', permission: 'edit' }] } })
     const asBob = await metadata('row', { sub: 'bob', role: 'member' })
@@ -131,7 +131,7 @@ describe('GET /api/v1/docs/{id}/metadata', () => {
     expect((await metadata('row', ann)).json).toMatchObject({ access: 'owner' })
   })
 
-  it('[REST-30] [REST-6] answers 403 to whoever may not read, 404 for unknown and deleted ids, and 400 for ids that are none', async () => {
+  it('[REST-30] [REST-6] metadata answer 403 to a caller who may not read, 404 for unknown and deleted ids, and 400 for invalid ids', async () => {
     await relay.call('PUT', '/api/docs/private', { as: ann, body: {} })
     await relay.call('PUT', '/api/docs/gone', { as: ann, body: {} })
     await relay.call('DELETE', '/api/docs/gone', { as: ann })
@@ -145,8 +145,8 @@ describe('GET /api/v1/docs/{id}/metadata', () => {
   })
 })
 
-describe('editor client', () => {
-  it('[CFG-2] the list is wrapped, and version is the client own number, absent when none was PUT', async () => {
+describe('the compat option editor_client', () => {
+  it('[CFG-2] with editor_client the list is wrapped, and version is the one the client sent, absent if it sent none', async () => {
     await compat.call('PUT', '/api/docs/numbered', { as: ann, body: { version: 7 } })
     await compat.call('PUT', '/api/docs/bare', { as: ann, body: {} })
     const { json } = await compat.call('GET', '/api/docs', { as: ann })
@@ -158,14 +158,14 @@ describe('editor client', () => {
     expect(bare.serverVersion).toBe(1)
   })
 
-  it('[CFG-2] without it the list is an array and version equals serverVersion', async () => {
+  it('[CFG-2] without editor_client the list is an array and version equals serverVersion', async () => {
     await relay.call('PUT', '/api/docs/numbered', { as: ann, body: { version: 7 } })
     expect((await relay.call('GET', '/api/docs', { as: ann })).list.length).toBeGreaterThan(0)
     expect((await relay.call('GET', '/api/docs/numbered', { as: ann })).json).toMatchObject({ version: 1, serverVersion: 1 })
   })
 })
 
-describe('ids', () => {
+describe('ids of documents', () => {
   const bad = [
     '..',
     'a..b',
@@ -207,7 +207,7 @@ describe('ids', () => {
     '~',
   ]
 
-  it.each(bad)('[BODY-11] [X16] [F-13] %j is no id on any route', async (id) => {
+  it.each(bad)('[BODY-11] [X16] [F-13] %j is refused as an id on every route', async (id) => {
     const path = `/api/docs/${encodeURIComponent(id).replaceAll('.', '%2e')}`
     const calls = [
       relay.call('GET', path, { as: ann }),
@@ -221,7 +221,7 @@ describe('ids', () => {
     }
   })
 
-  it.each(good.map((id) => [id]))('[BODY-11] [F-13] %j is an id, kept to the letter', async (id) => {
+  it.each(good.map((id) => [id]))('[BODY-11] [F-13] %j is accepted as an id and kept exactly', async (id) => {
     const path = `/api/docs/${encodeURIComponent(id).replaceAll('.', '%2e')}`
     const saved = await relay.call('PUT', path, { as: { sub: 'ann', wsp: [{ id: 'ids', role: 'member' }] }, body: {} })
     expect([saved.status, saved.json.id, saved.json.serverVersion]).toEqual([200, id, 1])
@@ -229,7 +229,7 @@ describe('ids', () => {
     expect([got.status, got.json.id]).toEqual([200, id])
   })
 
-  it('[F-13] [X16] no id ever made a file', async () => {
+  it('[F-13] [X16] no id of the tests above made a file', async () => {
     const files = await readdir(relay.directory)
     expect(files).toContain('relay.db')
     expect(files.filter((name) => !name.startsWith('relay.db'))).toEqual(['blobs'])

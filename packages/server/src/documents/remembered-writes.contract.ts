@@ -10,7 +10,7 @@ const MOST = 1000
 
 /** Registers what every driver of `DocumentStore` keeps to with writes that are done once. */
 export function describeRememberedWritesContract(name: string, open: () => Promise<OpenDocumentStore>): void {
-  describe(`DocumentStore, writes done once: ${name}`, () => {
+  describe(`DocumentStore, writes with a request id: ${name}`, () => {
     let store: OpenDocumentStore
     const documents = () => store.documents
     const newRef = (workspaceId = `\\ws ${randomUUID()}`): DocumentRef => ({ workspaceId, id: `doc-${randomUUID()}` })
@@ -27,7 +27,7 @@ export function describeRememberedWritesContract(name: string, open: () => Promi
     })
     afterAll(() => store[Symbol.asyncDispose]())
 
-    it('[TOOL-22] a write is remembered with it, after a restart too, and is not done again', async () => {
+    it('[TOOL-22] a write with a request id is remembered, also after a restart, and is not written again', async () => {
       const head = await create(once('born'))
       const next = written(await documents().write(change(head, '{"n":2}', once('cold', { answer: '{}' }))))
       const log = {
@@ -51,7 +51,7 @@ export function describeRememberedWritesContract(name: string, open: () => Promi
       expect(await documents().state(head)).toEqual({ kind: 'document', head: live })
     })
 
-    it('[TOOL-22] a request is one of its workspace', async () => {
+    it('[TOOL-22] a request id belongs to one workspace', async () => {
       const head = await create(once('r'))
       const other = newRef()
       expect(await remembered(other, 'r')).toBeNull()
@@ -60,7 +60,7 @@ export function describeRememberedWritesContract(name: string, open: () => Promi
       expect(await remembered(head, 'r')).toMatchObject({ version: 1 })
     })
 
-    it('[TOOL-22] what was refused is not remembered', async () => {
+    it('[TOOL-22] a refused write is not remembered', async () => {
       const head = await create()
       expect((await documents().write(creation(head, '{}', once('conflict')))).kind).toBe('conflict')
       const over = change(head, '{"larger":1}', { quotaBytes: 1, ...once('quota') })
@@ -70,7 +70,7 @@ export function describeRememberedWritesContract(name: string, open: () => Promi
       for (const request of ['conflict', 'quota', 'unsettled']) expect(await remembered(head, request)).toBeNull()
     })
 
-    it('[TOOL-22] of calls that come at once one writes, and the others are told its answer', async () => {
+    it('[TOOL-22] of simultaneous writes with one request id one is stored, and the others get its answer', async () => {
       const { workspaceId } = newRef()
       const outcomes = await Promise.all(
         [1, 2, 3, 4].map((i) => documents().write(creation(newRef(workspaceId), '{}', once('r', { answer: `[${i}]` })))),
@@ -83,7 +83,7 @@ export function describeRememberedWritesContract(name: string, open: () => Promi
       expect(await documents().list(workspaceId)).toHaveLength(1)
     })
 
-    it('[TOOL-22] one whose time is over is replaced, and removed in bounded steps', async () => {
+    it('[TOOL-22] an expired request id can be used again, and expired ones are removed in bounded batches', async () => {
       const head = await create({ nowMs: -9_000, ...once('r', { sinceMs: -10_000 }) })
       expect(await remembered(head, 'r', -9_001)).toMatchObject({ version: 1 })
       expect(await remembered(head, 'r', -9_000)).toBeNull()
@@ -100,7 +100,7 @@ export function describeRememberedWritesContract(name: string, open: () => Promi
     })
 
     it(
-      '[TOOL-22] of a workspace the newest are kept',
+      '[TOOL-22] each workspace keeps only its newest request ids',
       async () => {
         const ref = newRef()
         await create({ nowMs: 1, ...once('oldest') }, ref)

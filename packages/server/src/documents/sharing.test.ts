@@ -47,8 +47,8 @@ const headOf = async (workspaceId: string, id: string) => {
   return state.head
 }
 
-describe('purge-member', () => {
-  it('[REST-33] takes the user out of every list of the workspace however it is spelled, and nobody else', async () => {
+describe('purging a member', () => {
+  it('[REST-33] purge-member removes the user from every share list of the workspace in any spelling, and nobody else', async () => {
     const [ws, other] = [workspace(), workspace()]
     await put(ws, 'a', { sharedWith: ['ben', { userId: 'ben', permission: 'edit' }, { userId: 'eve' }] })
     await put(ws, 'b', { sharedWith: [{ user_id: 'ben', role: 'owner' }, { odd: 1 }] })
@@ -65,7 +65,7 @@ describe('purge-member', () => {
     expect((await purge(ws)).json).toEqual({ purged: 0 })
   })
 
-  it('[REST-33] [WS-52] [OPS-7] tells live joins and clients of each document, and is audited', async () => {
+  it('[REST-33] [WS-52] [OPS-7] purge-member updates live joins, sends an event for each document, and is audited', async () => {
     const ws = workspace()
     await put(ws, 'a', { sharedWith: ['ben'] })
     live.length = 0
@@ -79,7 +79,7 @@ describe('purge-member', () => {
     ])
   })
 
-  it('[REST-33] a hundred documents are changed a few at a time', async () => {
+  it('[REST-33] purge-member changes a hundred documents a few at a time', async () => {
     const ws = workspace()
     const ids = Array.from({ length: 100 }, (_, i) => `d${i}`)
     await Promise.all(ids.map((id) => put(ws, id, { sharedWith: ['ben'] })))
@@ -94,7 +94,7 @@ describe('purge-member', () => {
     expect(most).toBeLessThanOrEqual(16)
   })
 
-  it('[REST-33] what cannot be written is 503 and does not keep the others; repeating does the rest', async () => {
+  it('[REST-33] purge-member answers 503 for documents it cannot write, changes the others, and can be repeated', async () => {
     const ws = workspace()
     for (const id of ['a', 'b', 'c']) await put(ws, id, { sharedWith: ['ben'] })
     before = ({ ref }) => {
@@ -107,7 +107,7 @@ describe('purge-member', () => {
     expect((await purge(ws)).json).toEqual({ purged: 1 })
   })
 
-  it('[REST-33] [LIFE-13] a write that comes between is kept: the list is read anew', async () => {
+  it('[REST-33] [LIFE-13] purge-member keeps a share list written meanwhile and removes the user from that one', async () => {
     const ws = workspace()
     await put(ws, 'a', { sharedWith: ['ben'] })
     const head = await headOf(ws, 'a')
@@ -130,7 +130,7 @@ describe('purge-member', () => {
     expect(await headOf(ws, 'a')).toMatchObject({ version: 3, sharedWith: ['eve'] })
   })
 
-  it('[REST-33] a document that is deleted meanwhile is not counted', async () => {
+  it('[REST-33] a document deleted meanwhile is not counted', async () => {
     const ws = workspace()
     await put(ws, 'a', { sharedWith: ['ben'] })
     const { key } = await headOf(ws, 'a')
@@ -141,7 +141,7 @@ describe('purge-member', () => {
     expect((await purge(ws)).json).toEqual({ purged: 0 })
   })
 
-  it('[REST-33] [BODY-11] a bad bearer is 401, a bad workspace or user 400; a user token is a bad bearer', async () => {
+  it('[REST-33] [BODY-11] a bad or user bearer answers 401, a bad workspace or user 400', async () => {
     const ws = workspace()
     await put(ws, 'a', { sharedWith: ['ben'] })
     expect((await purge(ws, undefined, `${SECRET}x`)).status).toBe(401)
@@ -156,8 +156,8 @@ describe('purge-member', () => {
   })
 })
 
-describe('a share list among other writers', () => {
-  it('[SHARE-6] [REST-16] that goes on losing against other processes is 503 after five attempts, and nothing is told', async () => {
+describe('a share list with concurrent writers', () => {
+  it('[SHARE-6] [REST-16] replacing a share list that loses five times against other processes answers 503, and sends no event', async () => {
     const ws = workspace()
     await put(ws, 'a')
     const ref = { workspaceId: ws, id: 'a' }
@@ -175,7 +175,7 @@ describe('a share list among other writers', () => {
     expect(await headOf(ws, 'a')).toMatchObject({ version: 6, collectionId: 'c5', sharedWith: [] })
   })
 
-  it('[SHARE-6] [SHARE-4] shares, redeems and transfers at one time lose none of each other', async () => {
+  it('[SHARE-6] [SHARE-4] simultaneous shares, redeemed links and transfers lose none of each other', async () => {
     const ws = workspace()
     const as = { ...mia, workspace: ws }
     await put(ws, 'a')
@@ -193,7 +193,7 @@ describe('a share list among other writers', () => {
   })
 })
 
-describe('replaced lists', () => {
+describe('replacing a share list', () => {
   const userId = fc.constantFrom('a', 'b', 'c', 'd')
   const given = fc.array(
     fc.oneof(userId, fc.record({ userId, permission: fc.constantFrom('view', 'edit', 'odd'), sharedAt: fc.nat() })),
@@ -207,7 +207,7 @@ describe('replaced lists', () => {
     { selector: (share: NewShare) => share.userId },
   )
 
-  it('[SHARE-6] give everybody exactly the level asked for, and are the same when asked for again', () => {
+  it('[SHARE-6] a replaced share list gives everybody exactly the requested level, and a repeat changes nothing', () => {
     fc.assert(
       fc.property(given, shares, (stored, asked) => {
         const replaced = replacedShares({ ownerId: 'x', sharedWith: stored }, asked, 77)

@@ -48,7 +48,7 @@ describeBlobStoreContract('files', async () => {
   }
 })
 
-it('[BLOB-3] files lie under the hash, readable by the service alone', async () => {
+it('[BLOB-3] blob files are named by their hash and readable only by the service', async () => {
   const { root, store } = await opened()
   const bytes = someBytes(10)
   const hash = hashOf(bytes)
@@ -59,7 +59,7 @@ it('[BLOB-3] files lie under the hash, readable by the service alone', async () 
   expect(filesUnder(root)).toEqual([path])
 })
 
-it('[BLOB-19] a disk that fails is UNAVAILABLE and never absence', async () => {
+it('[BLOB-19] a failing disk answers UNAVAILABLE and never a missing blob', async () => {
   const { root, store } = await opened()
   const bytes = someBytes(10)
   const hash = hashOf(bytes)
@@ -74,14 +74,14 @@ it('[BLOB-19] a disk that fails is UNAVAILABLE and never absence', async () => {
   expect(filesUnder(join(root, 'tmp'))).toEqual([])
 })
 
-it('[OPS-2] a folder that cannot be written to is found by the check', async () => {
+it('[OPS-2] the check finds a folder that cannot be written to', async () => {
   const { root, store } = await opened()
   rmSync(join(root, 'tmp'), { recursive: true })
   await expect(store.check()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   await expect(receiveBytes(store, someBytes(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('[BLOB-3] a folder that cannot be made is reported in a sentence', async () => {
+it('[BLOB-3] a folder that cannot be created is reported with its path and error code', async () => {
   const file = join(folder(), 'file')
   writeFileSync(file, 'no folder')
   await expect(open(join(file, 'blobs'))).rejects.toThrow(/^the folder of the blobs cannot be made at .*blobs.tmp: ENOTDIR$/)
@@ -90,7 +90,7 @@ it('[BLOB-3] a folder that cannot be made is reported in a sentence', async () =
   expect(filesUnder(deep)).toHaveLength(1)
 })
 
-it('[BLOB-3] an upload heals a file that was cut on the disk', async () => {
+it('[BLOB-3] uploading a blob again repairs its truncated file', async () => {
   const { root, store } = await opened()
   const bytes = someBytes(1_000)
   const hash = await keepBytes(store, bytes)
@@ -99,7 +99,7 @@ it('[BLOB-3] an upload heals a file that was cut on the disk', async () => {
   expect(await collected(await store.read(hash, null))).toEqual(bytes)
 })
 
-it('[BLOB-7] readers that stop, fail or finish leave no file open', async () => {
+it('[BLOB-7] reads that stop, fail or finish leave no file open', async () => {
   const { root, store } = await opened()
   const hash = await keepBytes(store, someBytes(1_000_000))
   const openFiles = () =>
@@ -120,7 +120,7 @@ it('[BLOB-7] readers that stop, fail or finish leave no file open', async () => 
   await expect.poll(openFiles, { timeout: patience(5_000) }).toBe(0)
 })
 
-it('[X34] uploads under way may fill so much of the disk and no more; what ends gives its part back', async () => {
+it('[X34] running uploads share a limit of disk space, and each gives its part back when it ends', async () => {
   const store = await open(join(folder(), 'blobs'), 10_000)
   for (let i = 0; i < 5; i++) {
     const first = await receiveBytes(store, someBytes(6_000, i))
@@ -131,14 +131,14 @@ it('[X34] uploads under way may fill so much of the disk and no more; what ends 
   await (await receiveBytes(store, someBytes(10_000))).discard()
 })
 
-it('[X34] the space of the volume can be asked for', async () => {
+it('[X34] the free space of the volume can be queried', async () => {
   const { store } = await opened()
   const { availableBytes, totalBytes } = await store.space()
   expect(availableBytes).toBeGreaterThan(0)
   expect(totalBytes).toBeGreaterThanOrEqual(availableBytes)
 })
 
-it('[BLOB-3] a folder that somebody removed is made again, at the latest when the upload is repeated', async () => {
+it('[BLOB-3] a removed folder is created again at the latest when the upload is repeated', async () => {
   const { root, store } = await opened()
   const bytes = someBytes(10)
   const hash = await keepBytes(store, bytes)

@@ -68,7 +68,7 @@ describe.each([
     ['a flipped bit', () => flip(SIZE - 1)],
     ['a missing end', () => truncateSync(path(), SIZE - 1)],
     ['no bytes left', () => truncateSync(path(), 0)],
-  ])('[BLOB-23] is refused for %s, at the first use after a start and each time after it', async (_, damage) => {
+  ])('[BLOB-23] a blob with %s is refused at its first read after a start and at each later one', async (_, damage) => {
     damage()
     await open()
     await expect(read()).rejects.toMatchObject(REFUSED)
@@ -77,13 +77,13 @@ describe.each([
     expect(readdirSync(join(root, HASH.slice(0, 2)))).toEqual([`${HASH.slice(2)}.damaged`])
   })
 
-  it('[BLOB-23] is refused when it changed after it was found whole', async () => {
+  it('[BLOB-23] a blob that changed after it was checked is refused', async () => {
     await whole()
     flip(3)
     await expect(read()).rejects.toMatchObject(REFUSED)
   })
 
-  it('[BLOB-23] [BLOB-3] is healed by a new upload, which leaves nothing aside', async () => {
+  it('[BLOB-23] [BLOB-3] a new upload repairs a damaged blob and removes the bytes moved aside', async () => {
     flip(3)
     await expect(read()).rejects.toMatchObject(REFUSED)
     await upload()
@@ -92,7 +92,7 @@ describe.each([
   })
 })
 
-it('[BLOB-23] a file is read as a whole once, and then only what is asked for', async () => {
+it('[BLOB-23] a file is read whole once for its check, and then only the requested part', async () => {
   await open()
   expect(await range(10, 19)).toEqual(BYTES.slice(10, 20))
   expect(reads).toBe(2)
@@ -101,13 +101,13 @@ it('[BLOB-23] a file is read as a whole once, and then only what is asked for', 
   expect(reads).toBe(4)
 })
 
-it('[BLOB-23] callers that come together share one check', async () => {
+it('[BLOB-23] simultaneous readers share one check', async () => {
   await open()
   await Promise.all([range(0, 1), range(2, 3), whole(), store.size(HASH)])
   expect(reads).toBe(4)
 })
 
-it('[BLOB-23] a download never ends well when bytes change while they are sent', async () => {
+it('[BLOB-23] a download of bytes that change meanwhile ends with an error', async () => {
   await whole()
   const wrong = Uint8Array.from(BYTES)
   wrong[SIZE - 300_000] = (wrong[SIZE - 300_000] ?? 0) ^ 1
@@ -132,21 +132,21 @@ it('[BLOB-23] a download never ends well when bytes change while they are sent',
   expect(received.reduce((sum, bytes) => sum + bytes, 0)).toBe(SIZE - 100_000)
 })
 
-it('[BLOB-23] a new upload that comes between check and putting aside stays', async () => {
+it('[BLOB-23] a new upload between the check and moving the damaged bytes aside is kept', async () => {
   const identity = await files.aside.identity(HASH)
   await upload()
   expect(await files.aside.put(HASH, identity ?? '')).toBe(false)
   expect(await whole()).toEqual(BYTES)
 })
 
-it('[BLOB-8] a file that is missing is absent, and no damage', async () => {
+it('[BLOB-8] a missing file is reported as absent, not as damaged', async () => {
   await store.remove(HASH)
   expect(await store.size(HASH)).toBeNull()
   expect(await store.read(HASH, null)).toBeNull()
   expect(found).toEqual([])
 })
 
-it('[BLOB-23] an empty blob is whole', async () => {
+it('[BLOB-23] an empty blob passes its check', async () => {
   const received = await store.receive((async function* () {})(), () => undefined)
   await received.keep('image/png')
   expect(await collected(await store.read(received.hash, null))).toEqual(new Uint8Array(0))

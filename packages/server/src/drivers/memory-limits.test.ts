@@ -7,8 +7,8 @@ import { memoryRateLimiter, memorySeats } from './memory-limits.ts'
 describeRateLimiterContract('memory', memoryRateLimiter)
 describeSeatsContract('memory', async () => memorySeats())
 
-describe('buckets in memory', () => {
-  it('[LIM-2] keys that were used once do not pile up, and empty buckets are not forgotten', async () => {
+describe('rate limit buckets in memory', () => {
+  it('[LIM-2] full buckets are removed, and empty ones are kept', async () => {
     const time = manualTime()
     const limiter = memoryRateLimiter(time.clock)
     const bucket = { ratePerSec: 1, burst: 1 }

@@ -17,7 +17,7 @@ async function taken(promise: Promise<{ readonly value?: Uint8Array | undefined 
   return Promise.race([promise.then(({ value }) => value), settled])
 }
 
-it('[H10] a long answer leaves in slices that wait for turns of its workspace', async () => {
+it('[H10] a long answer is sent in slices that wait for turns of its workspace', async () => {
   const { turns, next } = rounds(1)
   const stream = slicedAnswer([new Uint8Array(600 * KIB).fill(1), new Uint8Array([2])], 'w', turns) as ReadableStream<Uint8Array>
   const reader = stream.getReader()
@@ -28,19 +28,19 @@ it('[H10] a long answer leaves in slices that wait for turns of its workspace', 
   expect((await taken(second)) as Uint8Array).toHaveLength(256 * KIB)
 })
 
-it('[H10] the slices of a long answer are its bytes, in their order', async () => {
+it('[H10] the slices of a long answer are its bytes in order', async () => {
   const parts = [new Uint8Array(600 * KIB).map((_, i) => i), new Uint8Array([7, 8]), new Uint8Array(300 * KIB).fill(9)]
   const body = slicedAnswer(parts, 'w', createRoundTurns({ perRound: 2 }))
   const sent = Buffer.from(await new Response(body as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer())
   expect(sent.equals(Buffer.concat(parts))).toBe(true)
 })
 
-it('[H10] a short answer leaves in one piece at once', () => {
+it('[H10] a short answer is sent in one piece at once', () => {
   const { turns } = rounds(0)
   expect(slicedAnswer([new Uint8Array([1, 2]), new Uint8Array([3])], 'w', turns)).toEqual(Buffer.from([1, 2, 3]))
 })
 
-it('[H10] an answer that its client leaves while it waits for a turn ends there', async () => {
+it('[H10] an answer whose client leaves while it waits for a turn ends there', async () => {
   const { turns, next } = rounds(1)
   const stream = slicedAnswer([new Uint8Array(600 * KIB)], 'w', turns) as ReadableStream<Uint8Array>
   const reader = stream.getReader()

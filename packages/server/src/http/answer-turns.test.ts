@@ -40,14 +40,14 @@ function ask(count: number): void {
   }
 }
 
-it('[H10] of answers that nobody reads no more are made than the workspace may hold, and another workspace is answered', async () => {
+it('[H10] a workspace whose clients do not read their answers gets only as many as its memory share, and others are answered', async () => {
   ask(12)
   await expect.poll(() => reads.filter((workspace) => workspace === 'noisy').length).toBeGreaterThanOrEqual(2)
   for (let i = 0; i < 5; i++) expect((await relay.call('GET', '/api/docs/d', { as: QUIET })).status).toBe(200)
   expect(reads.filter((workspace) => workspace === 'noisy').length).toBeLessThanOrEqual(3)
 })
 
-it('[H10] the workspace goes on when its clients have taken their answers or are gone', async () => {
+it('[H10] the workspace gets further answers when its clients have read theirs or left', async () => {
   ask(4)
   await expect.poll(() => reads.length).toBeGreaterThanOrEqual(2)
   const waiting = relay.call('GET', '/api/docs/d', { as: NOISY })

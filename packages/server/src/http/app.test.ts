@@ -39,7 +39,7 @@ afterAll(async () => {
 const ann = { sub: 'ann', role: 'member' }
 
 describe('routes', () => {
-  it('[REST-4] every /api/ route is also served under /api/v1/, the same document behind both', async () => {
+  it('[REST-4] every /api/ route also answers under /api/v1/ with the same document', async () => {
     await relay.call('PUT', '/api/docs/both', { as: ann, body: { name: 'Both' } })
     const long = await relay.call('GET', '/api/v1/docs/both', { as: ann })
     const short = await relay.call('GET', '/api/docs/both', { as: ann })
@@ -57,7 +57,7 @@ describe('routes', () => {
     '/api/auth/me',
     '/API/docs',
     '/api/v2/docs',
-  ])('[REST-5] %s is an unknown route', async (path) => {
+  ])('[REST-5] %s answers 404 as an unknown route', async (path) => {
     for (const method of ['GET', 'POST']) {
       const answer = await relay.call(method, path, { as: ann })
       expect([answer.status, answer.json.errorCode, answer.json.resource]).toEqual([404, 'NOT_FOUND', 'route'])
@@ -70,7 +70,7 @@ describe('routes', () => {
     ['GET', '/api/docs/x/transfer', 'POST, OPTIONS'],
     ['POST', '/health', 'GET, HEAD, OPTIONS'],
     ['OPTIONS', '/api/docs/x/collection', 'PUT, OPTIONS'],
-  ])('[REST-5] %s %s is 405 with Allow', async (method, path, allow) => {
+  ])('[REST-5] %s %s answers 405 with Allow', async (method, path, allow) => {
     const answer = await relay.call(method, path, { as: ann })
     expect([answer.status, answer.json.errorCode, answer.json.allow]).toEqual([405, 'METHOD_NOT_ALLOWED', allow])
     expect(answer.headers.get('allow')).toBe(allow)
@@ -96,7 +96,7 @@ describe('routes', () => {
     expect((await shadowed.call('GET', '/api/test/word')).json).toEqual({ id: 'word' })
   })
 
-  it('[X15] a route without a policy, and one declared twice, stop the start', () => {
+  it('[X15] a route without a policy and a route declared twice stop the start', () => {
     const route = ROUTES[0] as Route
     expect(() => groupRoutes([{ ...route, credential: undefined as never }])).toThrow('has no policy')
     expect(() => groupRoutes([{ ...route, body: undefined as never }])).toThrow('has no policy')
@@ -117,7 +117,7 @@ describe('errors', () => {
     expect((await relay.call('GET', '/api/test/limited')).headers.get('retry-after')).toBe('2')
   })
 
-  it('[OPS-8] [REST-9] [REST-14] an exception is 500 with the request id and nothing of itself, counted and logged, and the next request works', async () => {
+  it('[OPS-8] [REST-9] [REST-14] an exception answers 500 with the request id and no details, is counted and logged, and the next request works', async () => {
     const answer = await relay.call('GET', '/api/test/crash', { headers: { 'x-request-id': 'crash-1' } })
     expect([answer.status, answer.json]).toEqual([
       500,
@@ -131,7 +131,7 @@ describe('errors', () => {
     expect((await relay.call('GET', '/health')).text).toBe('ok')
   })
 
-  it('[REST-3] [PERM-4] refused rights begin with the prefix that editor clients match, and are audited', async () => {
+  it('[REST-3] [PERM-4] an error for missing rights begins with the prefix that editor clients match, and is audited', async () => {
     await relay.call('PUT', '/api/docs/mine', { as: ann, body: { sharedWith: [{ userId: 'eve', permission: 'edit' }] } })
     const view = await relay.call('GET', '/api/docs/mine', { as: { sub: 'bob', role: 'member' } })
     expect(view.json.error).toMatch(/^ERR_VIEW_FORBIDDEN: /)
@@ -150,7 +150,7 @@ describe('errors', () => {
 })
 
 describe('headers', () => {
-  it('[REST-9] a fitting request id is kept, another is replaced, and every answer has one', async () => {
+  it('[REST-9] a valid request id is kept, another is replaced, and every answer has one', async () => {
     const idOf = async (given?: string) =>
       (await relay.call('GET', '/nowhere', given === undefined ? {} : { headers: { 'x-request-id': given } })).headers.get(
         'x-request-id',
@@ -168,7 +168,7 @@ describe('headers', () => {
     })
   })
 
-  it('[REST-10] nosniff is on every answer and document content is private, no-cache', async () => {
+  it('[REST-10] every answer has nosniff, and document content is private, no-cache', async () => {
     const paths = ['/health', '/nowhere', '/api/docs', '/api/test/crash', '/readyz']
     for (const path of paths) expect((await relay.call('GET', path)).headers.get('x-content-type-options')).toBe('nosniff')
     await relay.call('PUT', '/api/docs/cached', { as: ann, body: {} })
@@ -177,7 +177,7 @@ describe('headers', () => {
     }
   })
 
-  it('[REST-11] [H8] with * any origin may read every answer, without credentials', async () => {
+  it('[REST-11] [H8] with origins * any origin may read every answer, without credentials', async () => {
     for (const path of ['/health', '/nowhere', '/api/docs', '/api/test/crash']) {
       const { headers } = await relay.call('GET', path, { headers: { origin: 'https://any.example' } })
       expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -188,7 +188,7 @@ describe('headers', () => {
     }
   })
 
-  it('[REST-11] a list echoes a listed origin only, with Vary', async () => {
+  it('[REST-11] with a list of origins only a listed one is echoed, with Vary', async () => {
     const from = async (origin: string) => (await dedicated.call('GET', '/health', { headers: { origin } })).headers
     const listed = await from('https://one.example')
     expect([listed.get('access-control-allow-origin'), listed.get('vary')]).toEqual(['https://one.example', 'Origin'])
@@ -196,7 +196,7 @@ describe('headers', () => {
     expect([other.get('access-control-allow-origin'), other.get('vary')]).toEqual([null, 'Origin'])
   })
 
-  it('[REST-11] preflight needs no token and lets the methods of the route and the asked headers pass for a day', async () => {
+  it('[REST-11] a preflight needs no token and allows the methods of the route and the requested headers for a day', async () => {
     const headers = {
       origin: 'https://any.example',
       'access-control-request-method': 'PUT',
@@ -229,7 +229,7 @@ describe('callers', () => {
     ['an empty credential', { authorization: 'Bearer ' }],
     ['a token in the query', {}, '?access_token=TOKEN'],
     ['a token in a cookie', { cookie: 'token=TOKEN' }],
-  ])('[AUTH-1] %s is 401 UNAUTHENTICATED with a bare challenge', async (_, headers, query = '') => {
+  ])('[AUTH-1] %s answers 401 UNAUTHENTICATED with a plain challenge', async (_, headers, query = '') => {
     const token = relay.issuer.token(ann)
     const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace('TOKEN', token)]))
     const answer = await relay.call('GET', `/api/docs${query.replace('TOKEN', token)}`, { headers: given })
@@ -246,7 +246,7 @@ describe('callers', () => {
     ).toBe(200)
   })
 
-  it('[AUTH-2] text that is no token is 400, a bad token is 401 with a challenge that says so', async () => {
+  it('[AUTH-2] text that is not a token answers 400, a bad token 401 with a challenge that names the error', async () => {
     const malformed = await relay.call('GET', '/api/docs', { token: 'not-a-token' })
     expect([malformed.status, malformed.json.errorCode]).toEqual([400, 'TOKEN_MALFORMED'])
     const expired = await relay.call('GET', '/api/docs', { as: { ...ann, expiresInSec: -1 } })
@@ -257,7 +257,7 @@ describe('callers', () => {
     expect((await relay.metrics.render()).text).toContain('relay_auth_failures_total{reason="token expired"} 1')
   })
 
-  it('[AUTH-6] [REST-2] dedicated: another workspace, in the token or in the request, is the bare word forbidden', async () => {
+  it('[AUTH-6] [REST-2] dedicated tenancy: another workspace in token or request answers the plain word forbidden', async () => {
     const good = { ...ann, workspace: 'acme' }
     expect((await dedicated.call('GET', '/api/docs', { as: good })).status).toBe(200)
     const other = await dedicated.call('GET', '/api/docs', { as: { ...ann, workspace: 'other' } })
@@ -267,7 +267,7 @@ describe('callers', () => {
     }
   })
 
-  it('[AUTH-6] shared: the named workspace of the claim, else the first; one outside the claim is 403 FORBIDDEN', async () => {
+  it('[AUTH-6] shared tenancy: the named workspace of the claim is used, else the first; one outside the claim answers 403 FORBIDDEN', async () => {
     const wsp = [
       { id: 'w1', role: 'member' },
       { id: 'w2', role: 'member' },
@@ -281,7 +281,7 @@ describe('callers', () => {
     expect([foreign.status, foreign.json.errorCode]).toEqual([403, 'FORBIDDEN'])
   })
 
-  it('[H2] the credential is judged before the body, and internal routes take only their own secret', async () => {
+  it('[H2] credentials are checked before the body, and internal routes accept only their own secret', async () => {
     const early = await relay.call('PUT', '/api/docs/x', { raw: 'not json', headers: { 'content-type': 'text/plain' } })
     expect(early.status).toBe(401)
     const internal = (authorization?: string) =>
@@ -298,7 +298,7 @@ describe('callers', () => {
 })
 
 describe('draining', () => {
-  it('[REST-13] [LIFE-28] [OPS-1] while draining every route is 503 with Retry-After, but health, version and metrics answer', async () => {
+  it('[REST-13] [LIFE-28] [OPS-1] while draining every route answers 503 with Retry-After, except health, version and metrics', async () => {
     relay.draining = true
     try {
       for (const [method, path] of [
@@ -317,7 +317,7 @@ describe('draining', () => {
     }
   })
 
-  it('[LIFE-28] requests in progress finish before finishRequests resolves', async () => {
+  it('[LIFE-28] finishRequests resolves after the running requests have finished', async () => {
     let start = (): void => undefined
     let finish = (): void => undefined
     const started = new Promise<void>((resolve) => {

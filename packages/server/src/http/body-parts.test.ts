@@ -19,7 +19,7 @@ function take(incoming: IncomingMessage, soon: (work: () => void) => void): Asyn
 /** Lets everything happen that needs no turn. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-it('[H3] a body waits for a turn of its workspace before each further part of it is taken', async () => {
+it('[H3] each part of a body waits for a turn of its workspace before it is read', async () => {
   const due: (() => void)[] = []
   const chunks = take(requestOf(['a', 'b', 'c'], false), (work) => due.push(work))
   expect(String((await chunks.next()).value)).toBe('a')
@@ -33,7 +33,7 @@ it('[H3] a body waits for a turn of its workspace before each further part of it
   expect(String(third)).toBe('c')
 })
 
-it('[H3] a body that has arrived is taken without waiting for turns', async () => {
+it('[H3] a body that has arrived completely is read without waiting for turns', async () => {
   const seen: string[] = []
   for await (const chunk of take(requestOf(['a', 'b', 'c'], true), () => undefined)) seen.push(String(chunk))
   expect(seen).toEqual(['a', 'b', 'c'])

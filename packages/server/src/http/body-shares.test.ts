@@ -34,14 +34,14 @@ const settled = () => relay.call('GET', '/health')
 const putOf = (workspace: string, id: string) =>
   relay.call('PUT', `/api/docs/${id}`, { as: { sub: 'ann', role: 'member', workspace }, body: {} })
 
-it('[H3] [REST-13] a body that is only declared takes no room: other workspaces write while a viewer declares 640 MiB', async () => {
+it('[H3] [REST-13] declared bodies reserve no memory: other workspaces can write while a viewer declares 640 MiB', async () => {
   for (let i = 0; i < 5; i++) await begin(`PUT /api/docs/d${i}`, { sub: 'eve', role: 'viewer', workspace: 'noisy' }, 128 * MIB)
   await settled()
   const answer = await putOf('quiet', 'honest')
   expect([answer.status, answer.json['errorCode']]).toEqual([200, undefined])
 })
 
-it('[H3] [REST-29] declared bodies do not refuse the internal routes', async () => {
+it('[H3] [REST-29] declared bodies do not make internal routes refuse', async () => {
   for (let i = 0; i < 5; i++) await begin(`PUT /api/docs/d${i}`, { sub: 'eve', role: 'viewer', workspace: 'noisy' }, 128 * MIB)
   await settled()
   const headers = { authorization: 'Bearer a-secret-of-sixteen' }
@@ -49,7 +49,7 @@ it('[H3] [REST-29] declared bodies do not refuse the internal routes', async () 
   expect([answer.status, answer.json['errorCode']]).toEqual([200, undefined])
 })
 
-it('[REST-29] [H3] bodies that have arrived and wait for their end do not refuse the internal routes', async () => {
+it('[REST-29] [H3] bodies that have arrived except for their end do not make internal routes refuse', async () => {
   for (let i = 0; i < 3; i++)
     await begin(`PUT /api/docs/d${i}`, { sub: 'eve', role: 'member', workspace: 'noisy' }, 128 * MIB, MIB)
   await settled()
@@ -71,18 +71,18 @@ it.each(['PUT /api/docs/long', 'PUT /api/collections', 'PUT /api/v1/style-profil
   },
 )
 
-it('[PERM-3] [H3] the long body of a viewer is refused while it is counted, when it declares no length', async () => {
+it('[PERM-3] [H3] the long body of a viewer without a declared length is refused while it arrives', async () => {
   const headers = { 'transfer-encoding': 'chunked' }
   const answer = await relay.call('PUT', '/api/docs/long', { as: { sub: 'eve', role: 'viewer' }, raw: ' '.repeat(MIB), headers })
   expect([answer.status, answer.json['errorCode']]).toEqual([403, 'EDIT_FORBIDDEN'])
 })
 
-it('[REST-15] the short body of a viewer is read, so that its own errors are answered first', async () => {
+it('[REST-15] the short body of a viewer is read, so that errors in it are answered first', async () => {
   const answer = await relay.call('PUT', '/api/docs/short', { as: { sub: 'eve', role: 'viewer' }, raw: '{' })
   expect([answer.status, answer.json['errorCode']]).toEqual([400, 'BAD_JSON'])
 })
 
-it('[REST-7] a body that comes a byte at a time is ended, long before it is whole', async () => {
+it('[REST-7] a body that arrives one byte at a time is ended long before it is complete', async () => {
   const socket = await begin('PUT /api/docs/drip', { sub: 'eve', role: 'member' }, 1_000)
   const answer = answerOf(socket)
   let done = false

@@ -8,12 +8,12 @@ const refused = expect.objectContaining({ code: 'UNAVAILABLE' })
 
 const writersOf = (workspaceId: string) => ({ kind: 'writers', workspaceId }) as const
 
-describe('bounds', () => {
-  it('[REST-7] [H3] document routes take 128 MiB, or a quarter more than a higher configured ceiling', () => {
+describe('limits on request bodies', () => {
+  it('[REST-7] [H3] document routes accept 128 MiB, or a quarter more than a higher configured limit', () => {
     expect([null, 1000, 128 * MIB, 200 * MIB].map(documentBodyLimit)).toEqual([128 * MIB, 128 * MIB, 160 * MIB, 250 * MIB])
   })
 
-  it('[H3] a workspace has at most four bodies above 16 MiB in flight, others are not held up', () => {
+  it('[H3] a workspace may have four bodies above 16 MiB in flight, and smaller ones are not delayed', () => {
     const budget = createBodyBudget(128 * MIB)
     const large = Array.from({ length: 4 }, () => budget.open(writersOf('w')))
     for (const account of large) account.hold(17 * MIB)
@@ -26,7 +26,7 @@ describe('bounds', () => {
     expect(() => budget.open(writersOf('w')).hold(17 * MIB)).toThrow(refused)
   })
 
-  it('[H3] the process has a bound over all workspaces, which grows with the largest limit', () => {
+  it('[H3] all workspaces share a limit, which grows with the largest body limit', () => {
     const fill = (limit: number) => {
       const budget = createBodyBudget(limit)
       let held = 0
@@ -42,7 +42,7 @@ describe('bounds', () => {
     expect([fill(128 * MIB), fill(512 * MIB)]).toEqual([512, 1024])
   })
 
-  it('[H3] a body still arriving of whoever holds the most is given up for one who holds less', () => {
+  it('[H3] an arriving body of the workspace that holds most is dropped in favour of one that holds less', () => {
     const purse = createPurse({ totalBytes: 100, shareBytes: 60 })
     const [old, arrived] = [purse.open('noisy'), purse.open('noisy')]
     old.hold(25)
@@ -62,7 +62,7 @@ describe('bounds', () => {
     expect(() => purse.open('noisy').hold(1)).toThrow(refused)
   })
 
-  it('[H3] who holds the most is refused itself, and has no more than its share', () => {
+  it('[H3] the workspace that holds most is refused itself, and never gets more than its share', () => {
     const purse = createPurse({ totalBytes: 100, shareBytes: 60 })
     purse.open('quiet').hold(45)
     purse.open('noisy').hold(50)
@@ -73,7 +73,7 @@ describe('bounds', () => {
     alone.open('quiet').hold(40)
   })
 
-  it('[H3] what a workspace sends at a time is bounded in number too; what has arrived does not count', () => {
+  it('[H3] a workspace may send 1,024 bodies at a time, not counting those that have arrived', () => {
     const purse = createPurse({ totalBytes: 100, shareBytes: 100 })
     const all = Array.from({ length: 1_024 }, () => purse.open('noisy'))
     expect(() => purse.open('noisy')).toThrow(refused)
@@ -88,7 +88,7 @@ describe('bounds', () => {
     expect(() => purse.open('noisy')).toThrow(refused)
   })
 
-  it('[H3] viewers of a workspace and the internal routes take nothing of what writers have', () => {
+  it('[H3] viewers and internal routes have their own limits and take nothing from writers', () => {
     const budget = createBodyBudget(128 * MIB)
     const viewers = { kind: 'viewers', workspaceId: 'w' } as const
     budget.open(viewers).hold(32 * MIB)
@@ -100,7 +100,7 @@ describe('bounds', () => {
     expect(() => budget.open(writersOf('w')).hold(1)).toThrow(refused)
   })
 
-  it('[H1] an address has at most 512 requests that are not yet authenticated, each counted out once it is', () => {
+  it('[H1] an address may have 512 unauthenticated requests, each counted until it is authenticated', () => {
     const sources = createSourceLimit()
     const leave = Array.from({ length: 512 }, () => sources.enter('10.0.0.1'))
     expect(() => sources.enter('10.0.0.1')).toThrow(refused)

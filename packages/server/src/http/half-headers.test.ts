@@ -36,7 +36,7 @@ function open(
 /** TCP connections that this process holds; the relay and its peers are both in it. */
 const held = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 
-it('[REST-7] [H1] a peer that goes silent in its headers is answered, and its socket is destroyed', async () => {
+it('[REST-7] [H1] a peer that stops in the middle of its headers is answered, and its socket is destroyed', async () => {
   const before = held()
   const peers = Array.from({ length: 5 }, () => open(HALF))
   await Promise.all(peers.map(({ ended }) => ended))
@@ -45,7 +45,7 @@ it('[REST-7] [H1] a peer that goes silent in its headers is answered, and its so
   await expect.poll(() => held() - before, { timeout: patience(5_000) }).toBe(5)
 })
 
-it('[REST-7] [H1] a hundred peers that end in the middle of their headers at once are all answered, and their sockets destroyed', async () => {
+it('[REST-7] [H1] a hundred peers that stop in the middle of their headers are all answered, and their sockets destroyed', async () => {
   await relay[Symbol.asyncDispose]()
   relay = await startRestRelay({ timeouts: { headersMs: 60_000, stallMs: 60_000 } })
   const before = held()
@@ -56,7 +56,7 @@ it('[REST-7] [H1] a hundred peers that end in the middle of their headers at onc
   await expect.poll(() => held() - before, { timeout: 5_000 }).toBe(0)
 })
 
-it('[REST-7] [H1] a peer that drips its headers for ever loses its socket', async () => {
+it('[REST-7] [H1] a peer that sends its headers endlessly slowly loses its socket', async () => {
   const { socket } = open(HALF)
   let closed = false
   socket.once('close', () => (closed = true))
@@ -67,7 +67,7 @@ it('[REST-7] [H1] a peer that drips its headers for ever loses its socket', asyn
     .finally(() => clearInterval(drip))
 })
 
-it('[H1] of more connections without a request than an address may have the oldest are closed, and a request in time is answered', async () => {
+it('[H1] above the limit of idle connections of an address the oldest are closed, and a request in time is answered', async () => {
   const closed: number[] = []
   const peers = Array.from({ length: 20 }, (_, i) => {
     const peer = open(HALF)
@@ -85,7 +85,7 @@ it('[H1] of more connections without a request than an address may have the olde
   expect(closed.slice(0, 5).every((at) => at < 12)).toBe(true)
 })
 
-it('[H1] a connection whose request is in progress is not one of them', async () => {
+it('[H1] a connection with a running request does not count as idle', async () => {
   const token = relay.issuer.token({ sub: 'ann' })
   const slow = open(
     `PUT /api/docs/slow HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Length: 2\r\n\r\n{`,
@@ -98,7 +98,7 @@ it('[H1] a connection whose request is in progress is not one of them', async ()
   expect(slow.received()).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-it('[REST-7] [H1] the listener of a local MCP endpoint destroys such sockets as well', async () => {
+it('[REST-7] [H1] the listener of a local MCP endpoint also destroys such sockets', async () => {
   await using mcp = await startMcpRelay({ timeouts: { headersMs: 300, stallMs: 60_000 } })
   const peer = open('POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ', Number(new URL(mcp.urls.local).port))
   let closed = false

@@ -114,7 +114,7 @@ describe('a client that writes everything before it reads', () => {
     (['declared', 'chunked'] as const).map((coding) => [what, coding, expected, sent] as const),
   )
 
-  it.each(cases)('[REST-7] [REST-14] %s, %s, gets its answer: %s', async (_, coding, expected, sent) => {
+  it.each(cases)('[REST-7] [REST-14] a client that sends %s, %s, gets its answer: %s', async (_, coding, expected, sent) => {
     const at = expected.startsWith('507') ? full : relay
     const socket = open(at)
     await write(socket, head(at, { ...sent, coding }))
@@ -125,7 +125,7 @@ describe('a client that writes everything before it reads', () => {
     socket.destroy()
   })
 
-  it('[REST-7] fetch gets it too', async () => {
+  it('[REST-7] fetch gets the refusal while it still sends its body', async () => {
     const answer = await fetch(`${relay.url}${TRANSFER}`, {
       method: 'POST',
       body: new Uint8Array(24 * MIB),
@@ -134,7 +134,7 @@ describe('a client that writes everything before it reads', () => {
     expect([answer.status, await answer.json()]).toMatchObject([413, { errorCode: 'BODY_TOO_LARGE' }])
   })
 
-  it.for(['bytes', 'chunks'])('[REST-7] http.client of Python gets it, sending %s', async (how, context) => {
+  it.for(['bytes', 'chunks'])('[REST-7] http.client of Python gets the refusal, sending %s', async (how, context) => {
     const body = how === 'bytes' ? 'bytes(12 << 20)' : '(bytes(1 << 20) for _ in range(12))'
     const program = [
       'import http.client, json',
@@ -155,7 +155,7 @@ describe('a client that writes everything before it reads', () => {
   })
 })
 
-describe('Expect: 100-continue', () => {
+describe('requests with Expect: 100-continue', () => {
   it.each([
     ['413 BODY_TOO_LARGE', { target: `POST ${TRANSFER}`, role: 'owner', bytes: 3 * MIB }],
     ['401 UNAUTHENTICATED', { target: 'PUT /api/docs/x', role: null, bytes: 2 }],
@@ -163,21 +163,24 @@ describe('Expect: 100-continue', () => {
     ['403 EDIT_FORBIDDEN', { target: `POST ${HASH}`, role: 'viewer', bytes: 2 }],
     ['404 NOT_FOUND', { target: 'POST /nowhere', role: 'owner', bytes: 2 }],
     ['204', { target: 'POST /ignoring', role: null, bytes: 2 }],
-  ] as readonly [string, Sent][])('[REST-7] what is refused as it is declared asks for no body: %s', async (expected, sent) => {
-    const socket = open(relay)
-    await write(socket, head(relay, { ...sent, expects: true }))
-    const received = await read(socket)
-    expect(summary(received)).toBe(expected)
-    expect(received).toMatch(/\r\nconnection: close\r\n/i)
-    socket.destroy()
-  })
+  ] as readonly [string, Sent][])(
+    '[REST-7] a request refused by its headers is answered without asking for its body: %s',
+    async (expected, sent) => {
+      const socket = open(relay)
+      await write(socket, head(relay, { ...sent, expects: true }))
+      const received = await read(socket)
+      expect(summary(received)).toBe(expected)
+      expect(received).toMatch(/\r\nconnection: close\r\n/i)
+      socket.destroy()
+    },
+  )
 
   it.each([
     ['200', { target: 'PUT /api/docs/expected', role: 'owner', bytes: 2 }],
     ['400 BAD_REQUEST', { target: `POST ${TRANSFER}`, role: 'owner', bytes: 2, coding: 'chunked' }],
     ['400 HASH_MISMATCH', { target: `POST ${HASH}`, role: 'owner', bytes: 2 }],
   ] as readonly [string, Sent][])(
-    '[REST-7] what is read asks for it once, and keeps the connection: %s',
+    '[REST-7] a request whose body is read gets 100 Continue once and keeps its connection: %s',
     async (expected, sent) => {
       const socket = open(relay)
       await write(socket, head(relay, { ...sent, expects: true }))
@@ -190,15 +193,15 @@ describe('Expect: 100-continue', () => {
     },
   )
 
-  it('[REST-7] over HTTP/1.0 it means nothing', async () => {
+  it('[REST-7] Expect: 100-continue is ignored over HTTP/1.0', async () => {
     const request = head(relay, { target: 'PUT /api/docs/old', role: 'owner', bytes: 2, expects: true })
     const received = await relay.socket(`${request.replace('HTTP/1.1', 'HTTP/1.0')}{}`)
     expect(summary(received)).toBe('200')
   })
 })
 
-describe('what is left of a body', () => {
-  it('[REST-7] a short rest is taken, and the connection goes on', async () => {
+describe('the unread rest of a refused body', () => {
+  it('[REST-7] a short rest is read, and the connection can be used again', async () => {
     const socket = open(relay)
     await write(socket, `${head(relay, { target: 'PUT /api/docs/x', role: null, bytes: 1_000 })}{`)
     const received = await read(socket, /\r\n\r\n\{/)
@@ -216,7 +219,7 @@ describe('what is left of a body', () => {
     socket.destroy()
   })
 
-  it('[F-9] a request behind a refused body is not run', async () => {
+  it('[F-9] a pipelined request after a refused body does not run', async () => {
     const sent: Sent = { target: `POST ${TRANSFER}`, role: 'owner', bytes: 3 * MIB }
     const socket = open(relay)
     await write(socket, head(relay, sent))
@@ -233,7 +236,7 @@ describe('what is left of a body', () => {
   })
 })
 
-describe('the bounds of lingering', () => {
+describe('limits on lingering connections', () => {
   const limits: LingerLimits = { ...LINGER_LIMITS, idleMs: 400, totalMs: 2_000, maxBytes: 4 * MIB, maxSockets: 3 }
   const refused: Sent = { target: `POST ${TRANSFER}`, role: null, bytes: 64 * MIB }
   let short: RestRelay
@@ -261,19 +264,19 @@ describe('the bounds of lingering', () => {
     return { wallMs: performance.now() - startedMs, quietMs: took() }
   }
 
-  it('[H3] a client that sends nothing more is cut after the idle time', async () => {
+  it('[H3] a client that sends nothing more is cut off after the idle time', async () => {
     const socket = await lingering()
     await sleep(600)
     expect((await trickle(socket)).quietMs).toBeLessThan(1_000)
   })
 
-  it('[H3] one that trickles is cut after the whole time', async () => {
+  it('[H3] a client that sends slowly is cut off after the total time', async () => {
     const { wallMs, quietMs } = await trickle(await lingering())
     expect(wallMs).toBeGreaterThan(1_500)
     expect(quietMs).toBeLessThan(4_000)
   })
 
-  it('[H3] one that sends without end is cut after so many bytes', async () => {
+  it('[H3] a client that sends endlessly is cut off after the byte limit', async () => {
     const socket = await lingering()
     const before = socket.bytesWritten
     const closed = until(socket, 'close')
@@ -283,7 +286,7 @@ describe('the bounds of lingering', () => {
     expect(socket.bytesWritten - before).toBeLessThan(24 * MIB)
   })
 
-  it('[H3] above so many at a time the next one is closed at once', async () => {
+  it('[H3] above the limit of lingering connections the next one is closed at once', async () => {
     const sockets = [await lingering(), await lingering(), await lingering()]
     expect((await trickle(await lingering())).quietMs).toBeLessThan(1_000)
     for (const socket of sockets) socket.destroy()
@@ -291,7 +294,7 @@ describe('the bounds of lingering', () => {
     expect((await trickle(await lingering())).wallMs).toBeGreaterThan(1_500)
   })
 
-  it('[LIFE-28] a shutdown waits for them but briefly, and cuts them then', async () => {
+  it('[LIFE-28] a shutdown waits for lingering connections only briefly, and then cuts them off', async () => {
     const own = await startRestRelay({ linger: { ...LINGER_LIMITS, shutdownMs: 200 } })
     const socket = await lingering(own)
     const took = stopwatch()

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => relay[Symbol.asyncDispose]())
 
 it.each(['/api/docs/x/anything', '/nowhere', '/api/v1/docs/x/publish', '/api/docs/%zz/anything'])(
-  '[REST-11] the preflight of the unknown path %s is 204 with all methods',
+  '[REST-11] the preflight of the unknown path %s answers 204 with all methods',
   async (path) => {
     const { status, text, headers } = await relay.call('OPTIONS', path, { headers: ASKS })
     expect([status, text, headers.get('access-control-allow-methods')]).toEqual([204, '', ALL])
@@ -25,16 +25,16 @@ it.each(['/api/docs/x/anything', '/nowhere', '/api/v1/docs/x/publish', '/api/doc
   },
 )
 
-it('[REST-5] [REST-11] the request that follows gets its 404 with CORS headers', async () => {
+it('[REST-5] [REST-11] the request after that preflight gets its 404 with CORS headers', async () => {
   const { status, json, headers } = await relay.call('POST', '/api/docs/x/anything', { headers: { origin: ASKS.origin } })
   expect([status, json['errorCode'], headers.get('access-control-allow-origin')]).toEqual([404, 'NOT_FOUND', '*'])
 })
 
-it('[REST-5] an OPTIONS request that is not a preflight is 404 on an unknown path', async () => {
+it('[REST-5] an OPTIONS request that is not a preflight answers 404 on an unknown path', async () => {
   expect((await relay.call('OPTIONS', '/nowhere')).status).toBe(404)
 })
 
-it('[REST-11] the preflight of an unknown path needs a usable Host, as every request', async () => {
+it('[REST-11] the preflight of an unknown path needs a usable Host, like every request', async () => {
   const received = await relay.socket('OPTIONS /nowhere HTTP/1.1\r\nHost: a@b\r\nAccess-Control-Request-Method: GET\r\n\r\n')
   expect(received).toMatch(/^HTTP\/1\.1 400 /)
 })

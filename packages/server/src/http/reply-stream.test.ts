@@ -69,7 +69,7 @@ it.each([
   ['to its end', '/whole', (response: IncomingMessage) => response.resume()],
   ['until its source failed', '/failing', (response: IncomingMessage) => response.resume()],
   ['until its client left', '/long', (response: IncomingMessage) => void setTimeout(() => response.destroy(), 300)],
-])('[OPS-4] [OPS-5] the time of a streamed reply is taken %s, once', async (_, route, take) => {
+])('[OPS-4] [OPS-5] the duration of a streamed reply is measured %s, once', async (_, route, take) => {
   const response = await begin(route)
   expect([answered(route), await measured(route)]).toEqual([[], [0, 0]])
   const closed = new Promise((resolve) => response.on('error', () => undefined).once('close', resolve))
@@ -83,7 +83,7 @@ it.each([
   expect(seconds).toBeGreaterThan(0.25)
 })
 
-it('[OPS-4] [OPS-5] HEAD, which has no body, is over at once', async () => {
+it('[OPS-4] [OPS-5] the duration of a HEAD reply, which has no body, is measured at once', async () => {
   await relay.call('HEAD', '/headed')
   expect(answered('/headed')).toMatchObject([{ status: 200, method: 'HEAD' }])
 })

@@ -13,7 +13,7 @@ const put = (id: string, body: unknown, options: CallOptions = {}) =>
 
 describe('content types', () => {
   it.each(['application/json', 'application/json; charset=utf-8', 'application/vnd.relay+json', 'APPLICATION/JSON', ''])(
-    '[REST-7] %j is taken',
+    '[REST-7] content type %j is accepted',
     async (type) => {
       const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
       expect((await put('typed', undefined, { raw: '{}', headers })).status).toBe(200)
@@ -27,22 +27,22 @@ describe('content types', () => {
     'multipart/form-data; boundary=x',
     '+json',
     'application/jsonx',
-  ])('[REST-7] %j is 415', async (type) => {
+  ])('[REST-7] content type %j answers 415', async (type) => {
     const answer = await put('typed', undefined, { raw: '{}', headers: { 'content-type': type } })
     expect([answer.status, answer.json.errorCode]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
 
-  it.each(['gzip', 'br', 'deflate', 'identity, gzip'])('[REST-7] a body with Content-Encoding %s is 415', async (coding) => {
+  it.each(['gzip', 'br', 'deflate', 'identity, gzip'])('[REST-7] Content-Encoding %s answers 415', async (coding) => {
     const answer = await put('coded', undefined, { raw: '{}', headers: { 'content-encoding': coding } })
     expect([answer.status, answer.json.errorCode]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     expect(answer.json.error).toContain('Content-Encoding')
   })
 
-  it('[REST-7] a body with Content-Encoding identity is taken', async () => {
+  it('[REST-7] Content-Encoding identity is accepted', async () => {
     expect((await put('coded', undefined, { raw: '{}', headers: { 'content-encoding': 'Identity' } })).status).toBe(200)
   })
 
-  it('[REST-7] [H3] a JSON route takes 2 MiB, declared or chunked', async () => {
+  it('[REST-7] [H3] a JSON route accepts 2 MiB, with a declared length or chunked', async () => {
     await put('limited', {})
     const big = JSON.stringify({ to_user_id: 'ann', pad: 'x'.repeat(2 * 1024 * 1024) })
     for (const headers of [{}, { 'transfer-encoding': 'chunked' }] as Record<string, string>[]) {

@@ -19,8 +19,8 @@ import type { Route, RouteDeclaration } from './route.ts'
 import { routeTable } from './route-table.ts'
 import { servedPaths } from './routing.ts'
 
-describe('route table', () => {
-  it('[REST-4] [REST-30] [X15] is exactly these routes, each with its credential', () => {
+describe('the route table', () => {
+  it('[REST-4] [REST-30] [X15] the relay has exactly these routes, each with its credential', () => {
     const shown = routeTable().map((route) => `${route.method} ${route.path} ${route.credential} ${route.body.kind}`)
     expect(shown).toEqual([
       'GET /api/docs bearer none',
@@ -69,7 +69,7 @@ describe('route table', () => {
     ])
   })
 
-  it('[X15] every declared route is one that is run, and the reverse', () => {
+  it('[X15] every declared route is served, and every served route is declared', () => {
     const unused = {} as never
     const run = [
       ...documentRoutes(unused),
@@ -94,7 +94,7 @@ describe('route table', () => {
     expect(declared(run)).toEqual(declared(routeTable()))
   })
 
-  it('[REST-4] the short spelling of a route brings the long one, and only under /api/', () => {
+  it('[REST-4] a short path under /api/ also has its /api/v1/ path, and no other path has one', () => {
     expect(servedPaths(DOCUMENT_ROUTES.get)).toEqual(['/api/docs/:id', '/api/v1/docs/:id'])
     expect(servedPaths({ path: '/api/v1/usage' })).toEqual(['/api/v1/usage'])
     expect(servedPaths({ path: '/health' })).toEqual(['/health'])

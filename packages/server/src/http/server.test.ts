@@ -74,7 +74,7 @@ describe.concurrent('raw requests', () => {
     await stillHonest()
   })
 
-  it('[REST-7] [H1] a header block above 32 KiB is 431 with an error body', async () => {
+  it('[REST-7] [H1] a header block above 32 KiB answers 431 with an error body', async () => {
     const received = await relay.socket(`GET /health HTTP/1.1\r\nHost: h\r\nX-Long: ${'a'.repeat(33 * 1024)}\r\n\r\n`)
     expect(statuses(received)).toEqual(['431'])
     expect(received).toContain('"errorCode":"HEADERS_TOO_LARGE"')
@@ -84,7 +84,7 @@ describe.concurrent('raw requests', () => {
     ])
   })
 
-  it('[REST-2] [REST-9] what cannot be parsed gets a JSON error with a request id too', async () => {
+  it('[REST-2] [REST-9] a request that cannot be parsed gets a JSON error with a request id', async () => {
     const received = await relay.socket('nonsense\r\n\r\n')
     expect(received).toMatch(/^HTTP\/1\.1 400 /)
     expect(received).toMatch(/X-Request-Id: req-/)
@@ -111,7 +111,7 @@ describe.concurrent('raw requests', () => {
     await stillHonest()
   })
 
-  it('[F-9] an upgrade that nobody takes is answered as any request', async () => {
+  it('[F-9] an upgrade that no handler takes is answered like any request', async () => {
     const upgrade = (path: string, to: string, headers = '', body = '') =>
       relay.socket(`PUT ${path} HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, close\r\nUpgrade: ${to}\r\n${headers}\r\n${body}`)
     expect(statuses(await upgrade('/ws', 'websocket'))).toEqual(['404'])
@@ -121,7 +121,7 @@ describe.concurrent('raw requests', () => {
 })
 
 describe('slow clients', () => {
-  it('[REST-7] [H1] headers that do not arrive in time are refused, and a body that stalls ends the connection', async () => {
+  it('[REST-7] [H1] headers that do not arrive in time are refused, and a stalled body ends the connection', async () => {
     await using impatient = await startRestRelay({ timeouts: { headersMs: 300, stallMs: 1_000 } })
     const slow = await impatient.socket('GET /health HTTP/1.1\r\nHost: h\r\n', 3_000)
     expect(statuses(slow)).toEqual(['400'])
@@ -137,7 +137,7 @@ describe('slow clients', () => {
 describe('listener', () => {
   const app = { fetch: () => new Response('unused') }
 
-  it('[H1] an upgrade request is handed over raw', async () => {
+  it('[H1] an upgrade request is handed over unparsed', async () => {
     const seen: (string | undefined)[] = []
     await using server = createHttpServer({
       app,
@@ -157,7 +157,7 @@ describe('listener', () => {
     expect(seen).toEqual(['/ws?workspace=w'])
   })
 
-  it('[H1] a port that is taken rejects listen', async () => {
+  it('[H1] listening on a used port rejects', async () => {
     await using server = createHttpServer({ app, corsOrigins: ['*'], random: systemRandom })
     const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
     await using other = createHttpServer({ app, corsOrigins: ['*'], random: systemRandom })

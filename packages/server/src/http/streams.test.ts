@@ -163,15 +163,15 @@ function get(path: string): Promise<IncomingMessage> {
   })
 }
 
-describe('replies of bytes', () => {
-  it('[REST-1] bytes keep their type and length, for HEAD too', async () => {
+describe('replies of bytes and streams', () => {
+  it('[REST-1] bytes are sent with their type and length, for HEAD too', async () => {
     const got = await relay.call('GET', '/bytes')
     expect([got.status, got.text, got.headers.get('content-type'), lengthOf(got)]).toEqual([200, 'abc', 'image/png', '3'])
     const head = await relay.call('HEAD', '/bytes')
     expect([head.status, head.text, head.headers.get('content-type'), lengthOf(head)]).toEqual([200, '', 'image/png', '3'])
   })
 
-  it('[REST-1] a stream arrives whole with its length, a part of one as 206', async () => {
+  it('[REST-1] a stream arrives whole with its length, and a part of one as 206', async () => {
     const response = await get('/file')
     const hash = createHash('sha256')
     for await (const chunk of response) hash.update(chunk as Uint8Array)
@@ -197,13 +197,13 @@ describe('replies of bytes', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  it('[REST-2] a source that does not open is an error as any other', async () => {
+  it('[REST-2] a source that fails to open answers an error', async () => {
     const answer = await relay.call('GET', '/closed')
     expect([answer.status, answer.json.errorCode, answer.json.reason]).toEqual([502, 'BLOB_STORE_ERROR', 'away'])
   })
 
   it.each(['/short', '/long', '/fails'])(
-    '[OPS-8] %s: what is not the promised length is cut, logged, and nothing else stops',
+    '[OPS-8] %s: a stream that differs from its declared length is cut and logged, and the server keeps working',
     async (where) => {
       const ended = seen.sourceEnded
       await expect(relay.call('GET', where)).rejects.toThrow()
@@ -233,12 +233,12 @@ describe('replies of bytes', () => {
   })
 })
 
-describe('a client that is gone before the body is there', () => {
+describe('a client that leaves before the body is ready', () => {
   it.each([
     ['a generator', () => parts(['ab', 'cd'])],
     ['a file', () => createReadStream(path)],
     ['nothing yet', () => neverReady()],
-  ])('[REST-7] %s is let go', async (_, source) => {
+  ])('[REST-7] a body from %s is released when its client has left', async (_, source) => {
     let release: (() => void) | null = null
     let given: AsyncIterable<Uint8Array> | null = null
     const ended = seen.sourceEnded
@@ -265,9 +265,9 @@ describe('a client that is gone before the body is there', () => {
   })
 })
 
-describe('streamed bodies', () => {
+describe('streamed request bodies', () => {
   it.each([[{}], [{ 'transfer-encoding': 'chunked' }]] as Record<string, string>[][])(
-    '[REST-7] every byte reaches the handler, whatever its type, %j',
+    '[REST-7] every byte of a body reaches the handler, whatever its type, %j',
     async (headers) => {
       const answer = await relay.call('PUT', '/upload', { raw: content, headers: { 'content-type': 'image/png', ...headers } })
       const hash = createHash('sha256').update(content).digest('hex')
@@ -275,7 +275,7 @@ describe('streamed bodies', () => {
     },
   )
 
-  it('[REST-7] a body that was taken whole, or arrived whole meanwhile, leaves the connection open', async () => {
+  it('[REST-7] a body that was read completely, or has arrived completely, leaves the connection open', async () => {
     const put = (where: string): string => `PUT ${where} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab`
     const received = await relay.socket(`${put('/upload')}${put('/unread')}GET /health HTTP/1.1\r\nHost: h\r\n\r\n`)
     expect([...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => match[1])).toEqual(['200', '204', '200'])
@@ -285,7 +285,7 @@ describe('streamed bodies', () => {
     expect((await relay.call('PUT', '/upload')).json.length).toBe(0)
   })
 
-  it('[REST-7] a client that ends early is BAD_REQUEST to the handler', async () => {
+  it('[REST-7] a body that its client ends early is BAD_REQUEST for the handler', async () => {
     seen.refusal = null
     seen.taken = 0
     const socket = begin('/upload', 100)
@@ -296,7 +296,7 @@ describe('streamed bodies', () => {
     expect(seen.refusal).toMatchObject({ code: 'BAD_REQUEST', details: { field: 'body' } })
   })
 
-  it('[REST-7] a body that stalls ends the connection and reaches the handler as BAD_REQUEST', async () => {
+  it('[REST-7] a stalled body ends the connection and is BAD_REQUEST for the handler', async () => {
     seen.refusal = null
     const socket = begin('/upload', 100)
     socket.write('part of it')
@@ -306,7 +306,7 @@ describe('streamed bodies', () => {
     expect(seen.refusal).toMatchObject({ code: 'BAD_REQUEST' })
   })
 
-  it('[REST-7] [H3] a body refused under way is not read further, and the connection ends with the answer', async () => {
+  it('[REST-7] [H3] a body refused while it arrives is not read further, and the connection ends with the answer', async () => {
     for (const where of ['/refused', '/unread', '/private']) {
       const { received, taken } = await flood(where)
       expect(received).toMatch(
@@ -317,7 +317,7 @@ describe('streamed bodies', () => {
     }
   })
 
-  it('[REST-7] a handler that takes its time slows the sender', async () => {
+  it('[REST-7] a handler that reads slowly slows the sender', async () => {
     seen.chunks = 0
     const socket = begin('/slow', 256 * MIB)
     socket.write(new Uint8Array(256 * MIB))
@@ -332,7 +332,7 @@ describe('headers of a route', () => {
   const bearer = { sub: 'ann', role: 'member' } as const
   const post = (id: string, options: Parameters<RestRelay['call']>[2] = {}) => relay.call('POST', `/api/old/${id}`, options)
 
-  it('[REST-37] they are on every answer of the route, errors included', async () => {
+  it('[REST-37] headers of a route are on every answer of it, errors included', async () => {
     const ok = { as: bearer, body: {} }
     const answers = [
       [200, await post('a%2Fb', ok)],
@@ -354,12 +354,12 @@ describe('headers of a route', () => {
     expect([draining.status, draining.headers.get('deprecation')]).toEqual([503, '@1'])
   })
 
-  it('[X25] [REST-37] a host that is refused is not in them', async () => {
+  it('[X25] [REST-37] a refused host name does not appear in the headers of a route', async () => {
     const answer = await post('x', { headers: { host: 'a"b' } })
     expect([answer.status, answer.headers.get('x-at')]).toEqual([400, 'http://127.0.0.1'])
   })
 
-  it('[REST-4] a route that is not versioned is unknown under /api/v1/', async () => {
+  it('[REST-4] an unversioned route is unknown under /api/v1/', async () => {
     expect((await post('x', { as: bearer, body: {} })).status).toBe(200)
     const answer = await relay.call('POST', '/api/v1/old/x', { as: bearer, body: {} })
     expect([answer.status, answer.json.resource]).toEqual([404, 'route'])

@@ -22,7 +22,7 @@ const needsCompleteStore = (context: TestContext): void => {
 
 describe('receiving large blobs', () => {
   it.each([8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 20 * MIB + 77])(
-    '[BLOB-3] takes %i bytes whole, and leaves nothing but the blob',
+    '[BLOB-3] a blob of %i bytes is received whole, and nothing else is left in the store',
     async (length) => {
       const store = opened()
       const bytes = someBytes(length, length)
@@ -48,7 +48,7 @@ describe('receiving large blobs', () => {
     expect(await s3.everything()).toEqual([])
   })
 
-  it('[BLOB-3] a second large copy is dropped for the first', async () => {
+  it('[BLOB-3] a second upload of the same large blob is dropped, and the first stays', async () => {
     const store = opened()
     const bytes = someBytes(9 * MIB)
     const hash = await keepBytes(store, bytes)
@@ -57,7 +57,7 @@ describe('receiving large blobs', () => {
     await store.remove(hash)
   })
 
-  it('[BLOB-3] the memory of an upload does not grow with the blob', async () => {
+  it('[BLOB-3] the memory used by an upload does not grow with the blob', async () => {
     const store = opened()
     const piece = someBytes(MIB)
     let most = 0
@@ -73,7 +73,7 @@ describe('receiving large blobs', () => {
     expect((most - before) / MIB).toBeLessThan(64)
   })
 
-  it('[X34] uploads that would fill the memory together are refused until some have ended', async () => {
+  it('[X34] uploads that together would fill the memory are refused until some have ended', async () => {
     const store = openS3({ url: s3.url, credentials: s3.credentials, maxUploadMemoryBytes: 10 * MIB })
     const first = await store.receive(inPieces(someBytes(6 * MIB, 1)), () => {})
     const second = () => store.receive(inPieces(someBytes(6 * MIB, 2)), () => {})
@@ -89,7 +89,7 @@ describe('receiving large blobs', () => {
     await store.remove(kept.hash)
   })
 
-  it('[BLOB-3] clears parts and objects of uploads that are a day old, and no staged object of a client', async (context) => {
+  it('[BLOB-3] parts and objects of uploads older than a day are removed, staged objects of clients are not', async (context) => {
     needsCompleteStore(context)
     const store = opened()
     async function* broken() {
@@ -120,7 +120,7 @@ describe('receiving large blobs', () => {
   })
 })
 
-it('[OPS-11] lists page after page', async () => {
+it('[OPS-11] all blobs are listed over several pages', async () => {
   const pageOf = (hash: string, next: string) =>
     `<?xml version="1.0"?><ListBucketResult><IsTruncated>${next !== ''}</IsTruncated><NextContinuationToken>${next}</NextContinuationToken>` +
     `<Contents><Key>blobs/${hash}</Key><Size>7</Size></Contents><Contents><Key>blobs/no-hash</Key><Size>7</Size></Contents></ListBucketResult>`
@@ -136,7 +136,7 @@ it('[OPS-11] lists page after page', async () => {
   expect(scripted.requests.map((request) => new URL(request, 'http://x').search.includes('token'))).toEqual([false, true, true])
 })
 
-it('[OPS-11] lists more blobs than a page of a store holds', { timeout: patience(60_000) }, async (context) => {
+it('[OPS-11] more blobs than fit one page of a store are listed', { timeout: patience(60_000) }, async (context) => {
   // s3rver fails on a second page.
   needsCompleteStore(context)
   const { bucket: Bucket, prefix } = readS3Address(s3.url)
@@ -160,7 +160,7 @@ describe('presigned uploads', () => {
   const put = async (url: string, headers: Readonly<Record<string, string>>, body: Uint8Array) =>
     (await fetch(url, { method: 'PUT', headers, body: body as Uint8Array<ArrayBuffer> })).status
 
-  it('[BLOB-10] the URL signs host, length, type and the hash in both forms that stores know', async () => {
+  it('[BLOB-10] the URL signs host, length, type and the hash in both header forms', async () => {
     const { url, headers } = await uploadOf()
     const { searchParams } = new URL(url)
     expect(searchParams.get('X-Amz-SignedHeaders')?.split(';')).toEqual([
@@ -190,7 +190,7 @@ describe('presigned uploads', () => {
     expect(await opened().direct.inspect('one', null)).toEqual({ kind: 'missing' })
   })
 
-  it('[X36] [BLOB-10] other bytes of the same length are refused by the store itself', async (context) => {
+  it('[X36] [BLOB-10] other bytes of the same length are refused by the store', async (context) => {
     needsCompleteStore(context)
     const { url, headers } = await uploadOf()
     expect(await put(url, headers, someBytes(5_000, 97))).toBe(400)
@@ -200,7 +200,7 @@ describe('presigned uploads', () => {
     await opened().direct.removeStaged('one')
   })
 
-  it('[X36] [BLOB-12] what one inspection saw is not promoted under the hash of another', async () => {
+  it('[X36] [BLOB-12] a staged upload is promoted only under the hash that was inspected', async () => {
     const { direct } = opened()
     const { url, headers } = await uploadOf()
     await put(url, headers, bytes)
@@ -215,7 +215,7 @@ describe('presigned uploads', () => {
   })
 })
 
-it('[BLOB-10] without credentials nothing could be signed: it is not opened, and the sentence names the keys', () => {
+it('[BLOB-10] without credentials the store cannot be opened, and the error names the keys', () => {
   for (const credentials of [
     { accessKeyId: '', secretAccessKey: 'x' },
     { accessKeyId: 'x', secretAccessKey: '' },

@@ -50,7 +50,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     [403, 'ExpiredToken', 1],
     [404, 'NoSuchBucket', 1],
     [404, 'SomethingElse', 1],
-  ])('[BLOB-19] answers of %i %s are 502 for every verb, and never absence', async (status, code, tries) => {
+  ])('[BLOB-19] an answer of %i %s fails every verb with 502, and never means absence', async (status, code, tries) => {
     await using scripted = await startScriptedStore((response) => s3Error(response, status, code))
     const store = openS3({ url: url(scripted.port), credentials: CREDENTIALS })
     const outcomes = await Promise.all(
@@ -72,14 +72,14 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     ['400 of another region', 400, 'AuthorizationHeaderMalformed'],
     ['301 of another region', 301, 'PermanentRedirect'],
     ['404 of a missing bucket', 404, 'NoSuchBucket'],
-  ])('[BLOB-19] the reason names the code of the store although HEAD has no body: %s', async (_, status, code) => {
+  ])('[BLOB-19] the error contains the code of the store although HEAD has no body: %s', async (_, status, code) => {
     await using scripted = await startScriptedStore((response) => s3Error(response, status, code))
     const store = openS3({ url: url(scripted.port), credentials: CREDENTIALS })
     const errors = await Promise.all([refusalOf(store.size(HASH)), refusalOf(store.check())])
     expect(errors.map(({ details }) => details.reason)).toEqual([code, code])
   })
 
-  it('[BLOB-19] a refused HEAD does not mean absence when the same GET finds nothing', async () => {
+  it('[BLOB-19] a refused HEAD is not absence when a GET of the same object finds nothing', async () => {
     await using scripted = await startScriptedStore((response, nth) =>
       nth === 1 ? void response.writeHead(403).end() : s3Error(response, 404, 'NoSuchKey'),
     )
@@ -87,14 +87,14 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     expect(await refusalOf(store.size(HASH))).toMatchObject({ code: 'BLOB_STORE_ERROR', details: { status: 403 } })
   })
 
-  it('[BLOB-19] a store that begins to answer after more than 3 s is waited for, and is asked once', async () => {
+  it('[BLOB-19] a store that begins to answer after 3 s is waited for, and is asked once', async () => {
     await using scripted = await startScriptedStore((response) => void setTimeout(() => response.end(), 3_300))
     const store = openS3({ url: url(scripted.port), credentials: CREDENTIALS })
     await keepBytes(store, someBytes(20_000))
     expect(scripted.requests).toHaveLength(1)
   })
 
-  it('[BLOB-19] two failures and then an answer are an answer', async () => {
+  it('[BLOB-19] two failures followed by an answer return that answer', async () => {
     await using scripted = await startScriptedStore((response, nth) => {
       if (nth < 3) s3Error(response, 503, 'SlowDown')
       else s3Error(response, 404, 'NoSuchKey')
@@ -104,7 +104,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     expect(scripted.requests).toHaveLength(3)
   })
 
-  it('[BLOB-19] a 404 that does not come from the store does not mean absence', async () => {
+  it('[BLOB-19] a 404 that does not come from the store is not absence', async () => {
     await using scripted = await startScriptedStore((response) => {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<html>no such site</html>')
     })
@@ -113,7 +113,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     expect((await refusalOf(store.read(HASH, null))).code).toBe('BLOB_STORE_ERROR')
   })
 
-  it('[BLOB-19] a page that a proxy answers with status 200 is neither an object nor wrong bytes', async () => {
+  it('[BLOB-19] an HTML page of a proxy with status 200 is neither an object nor a hash mismatch', async () => {
     await using scripted = await startScriptedStore((response) => {
       response.writeHead(200, { 'content-type': 'text/html', 'content-length': '13' }).end('<html></html>')
     })
@@ -127,7 +127,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     expect(errors.map(({ code }) => code)).toEqual(Array(4).fill('BLOB_STORE_ERROR'))
   })
 
-  it.each(['half', 'longer'])('[BLOB-19] a body that breaks (%s) is an error and not the end of the bytes', async (how) => {
+  it.each(['half', 'longer'])('[BLOB-19] a broken body (%s) is an error, not the end of the bytes', async (how) => {
     await using scripted = await startScriptedStore((response) => {
       response.writeHead(200, how === 'half' ? { 'content-length': '1000', etag: '"e"' } : { etag: '"e"' })
       response.write(someBytes(500))
@@ -153,7 +153,7 @@ describe('[BLOB-19] a store that goes away', () => {
     return { proxy, store: openS3({ url: behindPort(s3.url, proxy.port), credentials: s3.credentials }) }
   }
 
-  it('[BLOB-19] refuses connections: 502 from every verb and from readiness, and all is well when it is back', async () => {
+  it('[BLOB-19] a refused connection fails every verb and readiness with 502, and both work when the store is back', async () => {
     const { proxy, store } = await proxied()
     await using _ = proxy
     const bytes = someBytes(2_000, 7)
@@ -170,7 +170,7 @@ describe('[BLOB-19] a store that goes away', () => {
     expect(await collected(await store.read(hash, null))).toEqual(bytes)
   })
 
-  it('[BLOB-19] a connection that is lost between two calls is not reported', async () => {
+  it('[BLOB-19] a connection lost between two calls is not reported', async () => {
     const { proxy, store } = await proxied()
     await using _ = proxy
     const hash = await keepBytes(store, someBytes(2_000, 8))
@@ -179,7 +179,7 @@ describe('[BLOB-19] a store that goes away', () => {
     expect(await store.size(hash)).toBe(2_000)
   })
 
-  it('[BLOB-19] falls silent: 502 within 10 s', async () => {
+  it('[BLOB-19] a silent store fails with 502 within 10 s', async () => {
     const { proxy, store } = await proxied()
     await using _ = proxy
     proxy.silent()
@@ -198,7 +198,7 @@ describe('[BLOB-19] a store that goes away', () => {
     expect(await store.size(HASH)).toBeNull()
   })
 
-  it('[BLOB-19] [BLOB-3] fails in the middle of a large upload: the upload is refused, and a later one works', async () => {
+  it('[BLOB-19] [BLOB-3] an outage in the middle of a large upload refuses it, and a later upload works', async () => {
     const { proxy, store } = await proxied()
     await using _ = proxy
     async function* source() {

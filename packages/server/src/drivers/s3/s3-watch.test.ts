@@ -19,8 +19,8 @@ function watched() {
   return { time, lines, counted, ok: () => watch({ kind: 'ok' }), fail: () => watch({ kind: 'failed', error }) }
 }
 
-describe('[BLOB-20] the watch over the object store', () => {
-  it('[BLOB-20] logs an error with the reason at the first failure, and the end of the outage', async () => {
+describe('[BLOB-20] logging outages of the object store', () => {
+  it('[BLOB-20] the first failure is logged as an error with its reason, and so is the end of the outage', async () => {
     const { time, lines, ok, fail } = watched()
     ok()
     fail()
@@ -34,7 +34,7 @@ describe('[BLOB-20] the watch over the object store', () => {
     ])
   })
 
-  it('[BLOB-20] logs a lasting outage once a minute with the number of failures', async () => {
+  it('[BLOB-20] a lasting outage is logged once a minute with the number of failures', async () => {
     const { time, lines, fail } = watched()
     for (let second = 0; second < 121; second++) {
       fail()
@@ -43,7 +43,7 @@ describe('[BLOB-20] the watch over the object store', () => {
     expect(lines.map((line) => /"failures":(\d+)/.exec(line)?.[1])).toEqual(['1', '61', '121'])
   })
 
-  it('[BLOB-20] logs a store that fails and works by turns at most once a minute', async () => {
+  it('[BLOB-20] a store that fails now and then is logged at most once a minute', async () => {
     const { time, lines, ok, fail } = watched()
     for (let second = 0; second < 100; second++) {
       fail()
@@ -58,7 +58,7 @@ describe('[BLOB-20] the watch over the object store', () => {
     ])
   })
 
-  it('[BLOB-20] counts every call by its outcome', () => {
+  it('[BLOB-20] every call is counted by its outcome', () => {
     const { counted, ok, fail } = watched()
     ok()
     fail()
@@ -75,7 +75,7 @@ describe('[BLOB-20] the watch over the object store', () => {
     [400, 'AuthorizationHeaderMalformed', 'bucket'],
     [403, 'SignatureDoesNotMatch', 'denied'],
     [503, 'SlowDown', 'answer'],
-  ] as const)('[BLOB-20] a failure of status %s and reason %s is of kind %s', (status, reason, kind) => {
+  ] as const)('[BLOB-20] a failure of status %s and reason %s counts as kind %s', (status, reason, kind) => {
     expect(failureKind({ details: { ...(status !== undefined && { status }), reason } })).toBe(kind)
   })
 })

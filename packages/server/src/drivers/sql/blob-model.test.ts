@@ -224,7 +224,7 @@ async function runs(open: () => Promise<string>, ownsStore: boolean, numRuns: nu
 }
 
 it(
-  '[BLOB-14] [BLOB-15] [BLOB-16] SQLite: usage never drifts, the quota holds, and orphans are what nobody holds',
+  '[BLOB-14] [BLOB-15] [BLOB-16] SQLite: over random calls usage is exact, the quota holds, and orphans are exactly the unreferenced blobs',
   {
     timeout: 60_000,
   },
@@ -240,7 +240,7 @@ it(
     ),
 )
 
-it('[LIFE-22] [BLOB-16] a restored document has its blobs metered again, whatever the quota, and keeps those of its ring', async () => {
+it('[LIFE-22] [BLOB-16] a restored document counts its blobs again, whatever the quota, and keeps those of its recovery points', async () => {
   const { url, remove } = temporaryStore()
   cleanups.push(remove)
   await using store = await openStore(url)
@@ -270,7 +270,7 @@ const postgres = await openPostgresUnderTest()
 if (typeof postgres !== 'string') await postgres[Symbol.asyncDispose]()
 
 it.skipIf(typeof postgres === 'string')(
-  '[BLOB-14] [BLOB-15] [BLOB-16] PostgreSQL: usage never drifts, the quota holds, and orphans are what nobody holds',
+  '[BLOB-14] [BLOB-15] [BLOB-16] PostgreSQL: over random calls usage is exact, the quota holds, and orphans are exactly the unreferenced blobs',
   { timeout: 60_000 },
   () =>
     runs(

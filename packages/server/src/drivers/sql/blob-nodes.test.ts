@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-it('[Q2] SQLite: what an ended process was receiving is given up at the next start, a presigned upload lives on', async () => {
+it('[Q2] SQLite: uploads that an ended process was receiving are dropped at the next start, presigned uploads are kept', async () => {
   const { url, remove } = temporaryStore()
   cleanups.push(remove)
   const [streamed, staged, held] = [newHash(), newHash(), newHash()]
@@ -45,14 +45,14 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     await server[Symbol.asyncDispose]()
   })
 
-  it('[Q2] a node that starts leaves the streams of the others alone', async () => {
+  it('[Q2] a starting node keeps the uploads that other nodes receive', async () => {
     await node(0).blobs.reserve(aStream('streams', newHash(), { bytes: 60 }), 100, 1000)
     const late = await openHost(server.url)
     cleanups.push(async () => late[Symbol.asyncDispose]())
     expect(await late.blobs.reserve(aStream('streams', null, { bytes: 41 }), 100, 1000)).toMatchObject({ usedBytes: 60 })
   })
 
-  it('[R-5] [BLOB-14] uploads of all nodes that each fit alone are granted as far as they fit together', async () => {
+  it('[R-5] [BLOB-14] uploads on several nodes that fit one by one are granted only as far as they fit together', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 64 }, async (_, i) => {
         const { blobs } = node(i)
@@ -69,7 +69,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(await usedBytes('r5')).toBe(200)
   })
 
-  it('[R-6] [BLOB-14] saves and uploads of all nodes stay within the quota together', async () => {
+  it('[R-6] [BLOB-14] saves and uploads on several nodes stay within the quota together', async () => {
     const ref = (i: number) => ({ workspaceId: 'r6', id: `d${i}` })
     const heads = await Promise.all(
       Array.from({ length: 8 }, async (_, i) => written(await node(i).documents.write(creation(ref(i), 'x'.repeat(10))))),
@@ -83,7 +83,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(await usedBytes('r6')).toBeGreaterThan(200)
   })
 
-  it('[BLOB-15] a blob that is still there after a save that references it stays, whoever released meanwhile', async () => {
+  it('[BLOB-15] a blob present after a save that references it is kept, whichever node releases it meanwhile', async () => {
     for (let round = 0; round < 25; round++) {
       const hash = newHash()
       await node(0).blobs.grant(aGrant('race', hash))
@@ -103,7 +103,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     }
   })
 
-  it('[Q6] the last of several workspaces to release a blob makes it an orphan, whichever node that is', async () => {
+  it('[Q6] when the last of several workspaces releases a blob, on any node, it becomes an orphan', async () => {
     for (let round = 0; round < 15; round++) {
       const hash = newHash()
       for (const ws of ['q6a', 'q6b', 'q6c']) await node(0).blobs.grant(aGrant(ws, hash, { nowMs: 3000 }))

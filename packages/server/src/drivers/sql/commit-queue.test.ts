@@ -121,7 +121,7 @@ async function passing(time: ManualTime, work: Promise<unknown>): Promise<number
 }
 
 describe('group commit', () => {
-  it('[LIFE-4] what many documents queue in one turn is one commit', async () => {
+  it('[LIFE-4] writes of many documents queued in one turn are one commit', async () => {
     const bench = await openBench(sqliteUrl())
     const keys = await Promise.all(Array.from({ length: 20 }, () => bench.newDocument()))
     const before = bench.queue.stats().commits
@@ -132,7 +132,7 @@ describe('group commit', () => {
     expect(Math.min(...after.appendSeconds)).toBeGreaterThan(0)
   })
 
-  it('[LIFE-4] a lone record does not wait for the delay, also not after other lone records', async () => {
+  it('[LIFE-4] a single record commits without the delay, also after other single records', async () => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
     const key = await bench.newDocument()
@@ -142,7 +142,7 @@ describe('group commit', () => {
     }
   })
 
-  it('[LIFE-4] under load a commit waits for more, and ends the wait when none has come for a quarter of the delay', async () => {
+  it('[LIFE-4] under load a commit waits for more records until none came for a quarter of the delay', async () => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
     const key = await bench.newDocument()
@@ -158,7 +158,7 @@ describe('group commit', () => {
     expect(bench.queue.stats().commits - before).toBe(1)
   })
 
-  it('[LIFE-4] under load a commit waits no longer than the delay, whatever still comes', async () => {
+  it('[LIFE-4] under load a commit waits at most the delay, even while records keep coming', async () => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
     const key = await bench.newDocument()
@@ -176,7 +176,7 @@ describe('group commit', () => {
   it.each([
     ['256 records', async (bench: Bench, key: number) => bench.appendMany(key, COMMIT_AT_RECORDS)],
     ['1 MiB', async (bench: Bench, key: number) => bench.append(key, 'ada', new Uint8Array(COMMIT_AT_BYTES))],
-  ])('[LIFE-4] %s end the wait', async (_, fill) => {
+  ])('[LIFE-4] %s start the commit before the delay ends', async (_, fill) => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: 5000, time })
     const key = await bench.newDocument()
@@ -188,7 +188,7 @@ describe('group commit', () => {
     expect(first()).toBe(true)
   })
 
-  it('[LIFE-28] closing commits what is queued and refuses what comes later', async () => {
+  it('[LIFE-28] closing commits the queued writes and refuses later ones', async () => {
     const { url, remove } = temporaryStore()
     cleanups.push(remove)
     const bench = await openBench(url, { commitDelayMs: 5000 })
@@ -230,7 +230,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
   }
   const skipped = name === 'PostgreSQL' && typeof postgres === 'string'
 
-  it.skipIf(skipped)('[LIFE-8] a call that fails does not take along those it shared the commit with', async () => {
+  it.skipIf(skipped)('[LIFE-8] a failing call does not fail the others of its commit', async () => {
     const bench = await sabotaged()
     const [one, two, bad] = [await bench.newDocument(), await bench.newDocument(), await bench.newDocument()]
     const results = await Promise.allSettled([
@@ -246,7 +246,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
     expect(bench.queue.healthy).toBe(true)
   })
 
-  it.skipIf(skipped)('[LIFE-5] after a commit that failed, no record that was queued behind it is stored', async () => {
+  it.skipIf(skipped)('[LIFE-5] after a failed commit no record queued after it for the same document is stored', async () => {
     const bench = await sabotaged()
     const key = await bench.newDocument()
     const first = bench.append(key, 'bad-commit')
@@ -262,7 +262,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
     expect(await bench.append(key)).toEqual([{ kind: 'appended', seq: 1 }])
   })
 
-  it.skipIf(skipped)('[LIFE-6] a commit that fails confirms nobody, and later commits work', async () => {
+  it.skipIf(skipped)('[LIFE-6] a failed commit confirms no write, and later commits work', async () => {
     const bench = await sabotaged()
     const [one, two] = [await bench.newDocument(), await bench.newDocument()]
     const results = await Promise.allSettled([bench.append(one), bench.append(two, 'bad-commit'), bench.appendMany(one, 3)])
@@ -275,7 +275,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
     expect(bench.queue.stats().failures).toBe(3)
   })
 
-  it.skipIf(skipped)('[LIFE-1] after a lost flush nothing is confirmed any more, what is queued included', async () => {
+  it.skipIf(skipped)('[LIFE-1] after a failed flush no write is confirmed any more, queued ones included', async () => {
     const bench = await sabotaged({ faultOf: () => 'broken' })
     const key = await bench.newDocument()
     const behind = sleep(0).then(() => bench.append(key))
@@ -288,7 +288,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
     expect([await bench.stored(key), bench.queue.healthy]).toEqual([0, false])
   })
 
-  it.skipIf(skipped)('[LIFE-6] a disk that refuses bytes twice within a minute ends writing', async () => {
+  it.skipIf(skipped)('[LIFE-6] a second failed write to the disk within a minute stops all writing', async () => {
     const bench = await sabotaged({ faultOf: () => 'write-error' })
     const key = await bench.newDocument()
     await expect(bench.append(key, 'bad-commit')).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
@@ -307,7 +307,7 @@ async function postgresUrl(): Promise<string> {
   return server.url
 }
 
-it('[LIFE-6] a full disk refuses writes, keeps answering reads, and takes writes again when there is room', async () => {
+it('[LIFE-6] a full disk refuses writes, keeps answering reads, and accepts writes again when there is room', async () => {
   const bench = await openBench(sqliteUrl())
   const documents = sqlDocuments(bench.database, bench.queue, silentLogger, capturingFrom(bench.database))
   const ref = { workspaceId: 'w', id: 'doc-full' }

@@ -70,7 +70,7 @@ async function killRounds(rounds: number, env: Record<string, string>): Promise<
 }
 
 describe('kill -9 while edits are appended and bodies saved', () => {
-  it('[LIFE-3] [LIFE-7] everything confirmed is there after a restart, in ten kills that also hit compactions', {
+  it('[LIFE-3] [LIFE-7] after each of ten kills, some of them during compaction, everything confirmed is there', {
     timeout: 60_000,
   }, async () => {
     const { confirmed, lost } = await killRounds(10, {})
@@ -78,7 +78,7 @@ describe('kill -9 while edits are appended and bodies saved', () => {
     expect(lost).toBe(0)
   })
 
-  it('[LIFE-2] this test can fail: a store that answers before its commit loses what it confirmed', {
+  it('[LIFE-2] a store that confirms before its commit loses confirmed writes, so the test above can fail', {
     timeout: 60_000,
   }, async () => {
     const sabotage = { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1', RELAY_TEST_COMMIT_HOLD_MS: '10' }

@@ -70,25 +70,28 @@ describe('damage of one document', () => {
       'update updates set seq = case seq when 7 then 80 else 7 end where seq > 6; update updates set seq = 8 where seq = 80',
       6,
     ],
-  ])('[LIFE-5] %s makes its log damaged and says how far it can be read', async (_, statement, safeThroughSeq) => {
-    const { url, path, keys } = await filledStore(['hurt', 'whole'])
-    tamper(path, `${statement.replaceAll('where', `where key = ${keys[0]} and`)}`)
-    await onHost(url, async (host) => {
-      const log = await host.updates.load(keys[0] ?? 0)
-      expect(log).toEqual({ kind: 'damaged', safeThroughSeq, detail: expect.stringMatching(/record/) })
-      expect(await host.updates.load(keys[1] ?? 0)).toMatchObject({ ...NEWEST, records: seqs(7, 8) })
-      expect(textOf((await host.documents.read(refOf('hurt')))?.body)).toContain('"body":2')
-    })
-  })
+  ])(
+    '[LIFE-5] damaging %s makes the log damaged, and its load says how far it is readable',
+    async (_, statement, safeThroughSeq) => {
+      const { url, path, keys } = await filledStore(['hurt', 'whole'])
+      tamper(path, `${statement.replaceAll('where', `where key = ${keys[0]} and`)}`)
+      await onHost(url, async (host) => {
+        const log = await host.updates.load(keys[0] ?? 0)
+        expect(log).toEqual({ kind: 'damaged', safeThroughSeq, detail: expect.stringMatching(/record/) })
+        expect(await host.updates.load(keys[1] ?? 0)).toMatchObject({ ...NEWEST, records: seqs(7, 8) })
+        expect(textOf((await host.documents.read(refOf('hurt')))?.body)).toContain('"body":2')
+      })
+    },
+  )
 
-  it('[LIFE-5] a bad newest snapshot gives way to the previous one and every record after it', async () => {
+  it('[LIFE-5] a damaged newest snapshot is replaced by the previous one and all records after it', async () => {
     const { url, path, keys } = await filledStore(['doc'])
     tamper(path, "update snapshots set bytes = x'6407' where through_seq = 6")
     const log = await onHost(url, (host) => host.updates.load(keys[0] ?? 0))
     expect(log).toMatchObject({ kind: 'loaded', snapshot: { throughSeq: 4, update: update(100, 4) }, records: seqs(5, 6, 7, 8) })
   })
 
-  it('[LIFE-5] with no good snapshot nothing is made up', async () => {
+  it('[LIFE-5] without a readable snapshot the log is reported as damaged from the start', async () => {
     const { url, path, keys } = await filledStore(['doc'])
     tamper(path, "update snapshots set state_vector = x'63'")
     const log = await onHost(url, (host) => host.updates.load(keys[0] ?? 0))
@@ -100,7 +103,7 @@ describe('damage of one document', () => {
     ['no body', 'delete from bodies where key = 1'],
     ['sharing', "update documents set shared_with = '[1]' where key = 1"],
     ['version', 'update documents set version = version + 1 where key = 1'],
-  ])('[LIFE-5] a document with another %s than was written is unavailable, its neighbours are not', async (_, statement) => {
+  ])('[LIFE-5] a document whose %s was changed in the file is unavailable, other documents are not', async (_, statement) => {
     const { url, path } = await filledStore(['hurt', 'whole'])
     tamper(path, statement)
     await onHost(url, async (host) => {
@@ -110,7 +113,7 @@ describe('damage of one document', () => {
     })
   })
 
-  it('[LIFE-5] whatever damage a read meets is a line of the log', async () => {
+  it('[LIFE-5] each damage that a read meets is logged', async () => {
     const { url, path, keys } = await filledStore(['doc'])
     tamper(path, 'update documents set version = 9', "update updates set bytes = x'00' where seq = 7")
     const lines: [string, unknown][] = []
@@ -130,7 +133,7 @@ describe('damage of one document', () => {
     expect(lines[3]?.[1]).toEqual({ key: keys[0], detail: 'record 7 does not have its checksum', safeThroughSeq: 6 })
   })
 
-  it('[YDOC-11] rebuilding keeps the unreadable bytes aside', async () => {
+  it('[YDOC-11] rebuilding a log keeps the unreadable bytes aside', async () => {
     const { url, path, keys } = await filledStore(['doc'])
     tamper(path, "update updates set bytes = x'00' where seq = 7")
     const key = keys[0] ?? 0
@@ -161,7 +164,7 @@ describe('damage of one document', () => {
   })
 })
 
-it('[LIFE-5] one flipped bit anywhere in the file is found or harmless: never other content than was written', async () => {
+it('[LIFE-5] a flipped bit anywhere in the file is detected or has no effect on what is read', async () => {
   const ids = ['a', 'b', 'c']
   const { path, keys } = await filledStore(ids)
   const original = readFileSync(path)

@@ -13,7 +13,7 @@ import { TORN_LOGS } from './testing/torn-logs.ts'
 
 /**
  * What a fault is on each engine. A commit is torn when a crash leaves a part of it on the disk. On SQLite that part is in `relay.db-wal`, and
- * the relay ends with it: those cells are below, in `a commit of SQLite that a crash tears`. A PostgreSQL server keeps torn writes to itself, as
+ * the relay ends with it: those cells are below, in `a SQLite commit torn by a crash`. A PostgreSQL server keeps torn writes to itself, as
  * it reads its own log before it answers again; all that the relay can meet of it is a COMMIT whose answer is lost.
  */
 const FAULTS: Readonly<Record<CommitFault, { readonly stored: boolean; readonly sqlite: string; readonly postgres: string }>> = {
@@ -96,13 +96,13 @@ async function expectWhole(host: StorageHost, operation: FaultOperation, head: D
   expect(await host.updates.append([record(head, end)])).toEqual([{ kind: 'appended', seq: end + 1 }])
 }
 
-describe.each(engines)('faults of single commits on $name', ({ url }) => {
+describe.each(engines)('single failing commits on $name', ({ url }) => {
   const cells = Object.keys(FAULT_OPERATIONS).flatMap((operation) =>
     (Object.keys(FAULTS) as CommitFault[]).map((fault) => [operation, fault] as const),
   )
 
   it.each(cells)(
-    '[LIFE-3] [LIFE-5] %s that meets the fault "%s" loses nothing acknowledged and leaves its document whole',
+    '[LIFE-3] [LIFE-5] %s that fails with "%s" loses nothing acknowledged and leaves its document consistent',
     async (name, fault) => {
       const operation = FAULT_OPERATIONS[name] as FaultOperation
       let due: CommitFault | null = null
@@ -139,9 +139,9 @@ describe.each(engines)('faults of single commits on $name', ({ url }) => {
   )
 })
 
-describe('a commit of SQLite that a crash tears', () => {
+describe('a SQLite commit torn by a crash', () => {
   it.each(Object.keys(FAULT_OPERATIONS))(
-    '[LIFE-3] [LIFE-5] %s that a crash tears is not there after the start, and all before it is',
+    '[LIFE-3] [LIFE-5] %s torn by a crash is absent after the start, and everything before it is there',
     async (name) => {
       const operation = FAULT_OPERATIONS[name] as FaultOperation
       const store = temporaryStore()

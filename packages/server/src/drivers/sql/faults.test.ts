@@ -49,7 +49,7 @@ const confirmedOf = (report: FaultReport) => report.results.filter((result) => t
 
 describe.skipIf(!hasStrace)('failing system calls (needs strace)', () => {
   it.each([9, 12, 15])(
-    '[LIFE-6] [LIFE-1] a failed flush, the %d. one, ends all confirmations, and nothing confirmed is missing',
+    '[LIFE-6] [LIFE-1] after failed flush number %d no write is confirmed, and everything confirmed before is there',
     async (nth) => {
       const report = await writeUnder(`fsync:error=EIO:when=${nth}`)
       expect(report).not.toBeNull()
@@ -62,7 +62,7 @@ describe.skipIf(!hasStrace)('failing system calls (needs strace)', () => {
     },
   )
 
-  it('[LIFE-6] a full disk refuses while it is full and confirms again afterwards, without a gap', async () => {
+  it('[LIFE-6] a full disk refuses writes and confirms them again afterwards, without a gap in the log', async () => {
     const report = await writeUnder('pwrite64:error=ENOSPC:when=45..49')
     expect(report?.results).toContain('NOT_PERSISTED')
     expect(report?.fatal).toBe(false)

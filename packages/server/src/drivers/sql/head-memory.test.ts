@@ -44,7 +44,7 @@ const append = async (key: number) => {
   return host.updates.append([{ key, afterSeq, actor: 'ada', atMs: 5, update: update(1) }])
 }
 
-it('[REST-21] a list that nothing has changed since reads no row again', async () => {
+it('[REST-21] a list without changes since the last one reads no row', async () => {
   const heads = [await create('c', 'w', 3000), await create('b', 'w', 2000), await create('a', 'w', 2000)]
   expect(await list('w')).toEqual([heads[0], heads[2], heads[1]])
   expect(read.toSorted()).toEqual([1, 2, 3])
@@ -53,7 +53,7 @@ it('[REST-21] a list that nothing has changed since reads no row again', async (
   expect(read).toHaveLength(3)
 })
 
-it('[LIFE-11] every kind of write shows in the next list, and costs one row', async () => {
+it('[LIFE-11] after every kind of write the next list shows it and reads one row', async () => {
   const [a, b] = [await create('a'), await create('b')]
   await list('w')
   read = []
@@ -69,7 +69,7 @@ it('[LIFE-11] every kind of write shows in the next list, and costs one row', as
   expect(read).toHaveLength(2)
 })
 
-it('[REST-21] a document that changes between the two steps gets its new place, and a deleted one is left out', async () => {
+it('[REST-21] a document changed while a list is read gets its new place, and a deleted one is left out', async () => {
   const [a, b, c] = [await create('a'), await create('b'), await create('c')]
   let meanwhile = async (): Promise<unknown> => undefined
   const racing = rememberingList({
@@ -87,7 +87,7 @@ it('[REST-21] a document that changes between the two steps gets its new place, 
   expect(await racing('w')).toEqual([moved, a])
 })
 
-it('[REST-21] thousands are read a part at a time; a workspace beyond what is remembered is still listed whole', async () => {
+it('[REST-21] thousands of documents are read in parts, and a workspace above the memory limit is still listed completely', async () => {
   await Promise.all(Array.from({ length: 2300 }, (_, i) => create(`d${i}`, 'many', i)))
   const sizes: number[] = []
   const forgetful = rememberingList(
@@ -115,7 +115,7 @@ it('[REST-21] of several workspaces the one listed longest ago is forgotten firs
   expect(read).toHaveLength(2)
 })
 
-it('[LIFE-5] a row that is damaged later is left out as soon as it is read, and is a line of the log each time', async () => {
+it('[LIFE-5] a row damaged later is left out as soon as it is read, and logged each time', async () => {
   const [a, b, c] = [await create('a'), await create('b'), await create('c')]
   await list('w')
   await host[Symbol.asyncDispose]()

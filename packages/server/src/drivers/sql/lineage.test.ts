@@ -27,7 +27,7 @@ else {
   })
 }
 
-describe.each(engines)('documents of an older program on $name', ({ open }) => {
+describe.each(engines)('documents of an older release on $name', ({ open }) => {
   let store: Awaited<ReturnType<typeof open>>
   beforeEach(async () => {
     store = await open()
@@ -60,7 +60,7 @@ describe.each(engines)('documents of an older program on $name', ({ open }) => {
     return rows.map(({ lineage }) => lineage)
   }
 
-  it('[WS-61] [LIFE-29] a store of three steps opens, and each of its documents gets one lineage', async () => {
+  it('[WS-61] [LIFE-29] opening a store of format 3 gives each document one lineage', async () => {
     const database = await connect(store.url, { synchronous: 'FULL' }, silentLogger)
     await database.writer.transaction().execute(async (writer) => {
       await applySteps(writer, database.engine.columnTypes, ['0001-initial', '0002-workspace', '0003-remembered-writes'])
@@ -73,7 +73,7 @@ describe.each(engines)('documents of an older program on $name', ({ open }) => {
     })
   })
 
-  it('[WS-61] [LIFE-30] they get lineages in bounded batches, of which one that was made stays when the work is broken off and begun again', async () => {
+  it('[WS-61] [LIFE-30] lineages are given in bounded batches, and those given before an interruption are kept', async () => {
     await leave(7)
     await using(async ({ documents }) => {
       const first = await documents.giveLineages(0, 3)
@@ -92,7 +92,7 @@ describe.each(engines)('documents of an older program on $name', ({ open }) => {
     expect(new Set(all).size).toBe(7)
   })
 
-  it('[WS-61] [LIFE-29] one that is read before gets its lineage then, the same in every way of reading', async () => {
+  it('[WS-61] [LIFE-29] a document read before its batch gets its lineage then, the same from every call', async () => {
     await leave(6)
     await using(async ({ documents }) => {
       const state = await documents.state(ref(0))
@@ -115,7 +115,7 @@ describe.each(engines)('documents of an older program on $name', ({ open }) => {
     })
   })
 
-  it('[WS-61] two readers at the same moment get the same lineage', async () => {
+  it('[WS-61] two simultaneous readers get the same lineage', async () => {
     await leave(1)
     await using(async ({ documents }) => {
       const seen = await Promise.all(Array.from({ length: 8 }, () => documents.state(ref(0))))
@@ -123,7 +123,7 @@ describe.each(engines)('documents of an older program on $name', ({ open }) => {
     })
   })
 
-  it('[WS-61] [LIFE-5] a lineage that is not what was written makes its document unavailable', async () => {
+  it('[WS-61] [LIFE-5] a lineage changed in the file makes its document unavailable', async () => {
     await using(({ documents }) => documents.write(creation(ref(0))))
     const database = await connect(store.url, { synchronous: 'FULL' }, silentLogger)
     await database.writer.updateTable('documents').set({ lineage: 'AAAAAAAAAAAAAAAA' }).execute()

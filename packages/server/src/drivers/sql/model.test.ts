@@ -169,7 +169,7 @@ async function runs(open: () => Promise<StoreUnderTest>, numRuns: number): Promi
   )
 }
 
-it('[LIFE-1] [LIFE-3] SQLite does what plain memory would, over random calls and restarts', { timeout: 60_000 }, () =>
+it('[LIFE-1] [LIFE-3] SQLite behaves like a plain in-memory model over random calls and restarts', { timeout: 60_000 }, () =>
   runs(async () => {
     const { url, remove } = temporaryStore()
     return reopenable(url, inProcess, remove)
@@ -180,7 +180,7 @@ const postgres = await openPostgresUnderTest()
 if (typeof postgres !== 'string') await postgres[Symbol.asyncDispose]()
 
 it.skipIf(typeof postgres === 'string')(
-  '[LIFE-1] [LIFE-3] PostgreSQL does what plain memory would, over random calls and restarts',
+  '[LIFE-1] [LIFE-3] PostgreSQL behaves like a plain in-memory model over random calls and restarts',
   { timeout: 60_000 },
   () =>
     runs(async () => {

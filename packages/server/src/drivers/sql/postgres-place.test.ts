@@ -11,21 +11,21 @@ import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 
 const row = (holder: string, beat: number) => ({ holder, beat })
 
-describe('what a starting relay makes of the row of another', () => {
+describe('how a starting relay judges the row of another relay', () => {
   it.each([
-    ['no row', null, null, 0, 'free'],
-    ['a row that was just seen', row('a', 3), row('a', 3), 0, 'watch on'],
-    ['a beat that moved', row('a', 3), row('a', 4), 900, 'in use'],
-    ['another holder', row('a', 3), row('b', 1), 900, 'in use'],
-    ['a row that went away', row('a', 3), null, 900, 'free'],
-    ['a beat that stands', row('a', 3), row('a', 3), ABANDONED_MS - 1, 'watch on'],
-    ['a beat that stood long enough', row('a', 3), row('a', 3), ABANDONED_MS, 'abandoned'],
-    ['a beat that moved at the last moment', row('a', 3), row('a', 4), ABANDONED_MS + 1, 'in use'],
+    ['without a row the place is free', null, null, 0, 'free'],
+    ['a row seen for the first time is watched', row('a', 3), row('a', 3), 0, 'watch on'],
+    ['a beat that rose means the place is in use', row('a', 3), row('a', 4), 900, 'in use'],
+    ['another holder means the place is in use', row('a', 3), row('b', 1), 900, 'in use'],
+    ['a removed row means the place is free', row('a', 3), null, 900, 'free'],
+    ['a beat that does not rise is watched longer', row('a', 3), row('a', 3), ABANDONED_MS - 1, 'watch on'],
+    ['a beat that did not rise for the whole time means the relay is gone', row('a', 3), row('a', 3), ABANDONED_MS, 'abandoned'],
+    ['a beat that rose at the last moment means the place is in use', row('a', 3), row('a', 4), ABANDONED_MS + 1, 'in use'],
   ] as const)('[CFG-10] %s', (_, first, now, watchedMs, verdict) => {
     expect(judgePlace(first, now, watchedMs)).toBe(verdict)
   })
 
-  it('[CFG-10] a live relay beats at least twice while it is watched, and a killed one is followed within 3 s', () => {
+  it('[CFG-10] a live relay beats at least twice while it is watched, and one that was killed is replaced within 3 s', () => {
     expect(ABANDONED_MS).toBeGreaterThanOrEqual(2 * BEAT_MS)
     expect(ABANDONED_MS).toBeLessThan(3000)
   })
@@ -64,7 +64,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await transaction.commit()
   }
 
-  it('[CFG-10] is refused to a second relay while the first lives, and free when it has left', async () => {
+  it('[CFG-10] a second relay is refused while the first lives, and gets the place when it has left', async () => {
     const first = await relay()
     await expect(relay()).rejects.toThrow('in use by another process')
     await expect(migrateAll(url, silentLogger)).rejects.toThrow('in use by another process')
@@ -73,14 +73,14 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await write((await relay()).database)
   })
 
-  it('[CFG-10] lets tools write beside the relay', async () => {
+  it('[CFG-10] tools may write beside the relay', async () => {
     await relay()
     const tool = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
     opened.add(tool)
     await write(tool)
   })
 
-  it('[CFG-10] [LIFE-26] goes to another relay when the heartbeat stops; the first relay then writes nothing and learns that it lost the place', async () => {
+  it('[CFG-10] [LIFE-26] when the heartbeat stops another relay takes the place; the first then writes nothing and gets PlaceLostError', async () => {
     const paused = await relay()
     // A name that nobody moves stands for the stopped process.
     await sql`update instances set holder = 'relay-stopped'`.execute(paused.database.reader)
@@ -90,7 +90,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await write(next.database)
   })
 
-  it('[CFG-10] [LIFE-26] is taken from a relay that was stopped in an open transaction, which the server undoes', async () => {
+  it('[CFG-10] [LIFE-26] the place is taken from a relay stopped in an open transaction, which the server rolls back', async () => {
     await (await openDatabase(url, { synchronous: 'FULL' }, silentLogger)).close()
     const stopped = new pg.Client({ connectionString: url, application_name: 'docrelay relay-stopped' })
     stopped.on('error', () => undefined)
@@ -113,14 +113,14 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await write(database)
   })
 
-  it('[LIFE-5] a heartbeat that went back is a loss, and ends nothing', async () => {
+  it('[LIFE-5] a heartbeat that went back is reported as a loss, and the relay continues', async () => {
     const { database, loss } = await relay()
     await sql`update instances set beat = beat - 5`.execute(database.reader)
     expect(await loss).toMatchObject({ kind: 'tail' })
     await write(database)
   })
 
-  it('[CFG-10] a lost connection ends nothing', async () => {
+  it('[CFG-10] a lost connection neither gives the place away nor stops writing', async () => {
     const { database } = await relay()
     await sql`
       select pg_terminate_backend(pid) from pg_stat_activity
@@ -129,7 +129,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await write(database)
   })
 
-  it('[CFG-10] of two relays that start at once one has the place', async () => {
+  it('[CFG-10] of two relays that start at once one gets the place', async () => {
     const both = await Promise.allSettled([relay(), relay()])
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })

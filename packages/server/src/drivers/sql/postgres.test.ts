@@ -28,7 +28,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   })
   const create = async (id: string, workspaceId = 'w') => written(await node(0).documents.write(creation({ workspaceId, id })))
 
-  it('[LIFE-25] [LIFE-26] of the nodes that append behind one sequence one does, and no sequence is left out', async () => {
+  it('[LIFE-25] [LIFE-26] of several nodes that append after one sequence one succeeds, and no sequence is left out', async () => {
     const keys = [(await create('seq-1')).key, (await create('seq-2')).key]
     const winners = new Map(keys.map((key) => [key, 0]))
     for (let afterSeq = 0; afterSeq < 90; afterSeq++) {
@@ -59,7 +59,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     }
   })
 
-  it('[LIFE-12] [LIFE-25] one version is won once, also between nodes', async () => {
+  it('[LIFE-12] [LIFE-25] of several nodes that write one version one succeeds', async () => {
     const head = await create('race')
     const outcomes = await Promise.all(Array.from({ length: 18 }, (_, i) => node(i).documents.write(change(head, `{"by":${i}}`))))
     const winner = outcomes.findIndex((outcome) => outcome.kind === 'written')
@@ -71,7 +71,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(creations.map((outcome) => outcome.kind).sort()).toEqual([...Array(8).fill('conflict'), 'written'])
   })
 
-  it('[TOOL-22] one request writes once, at whichever nodes and documents it arrives', async () => {
+  it('[TOOL-22] one request id writes once, on whichever nodes and documents it arrives', async () => {
     const once = { request: 'everywhere', digest: 'd', sinceMs: 0 }
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, i) => {
@@ -99,7 +99,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(await node(1).documents.usedBytes('full')).toBe(70)
   })
 
-  it('[LIFE-23] an append on one node against a deletion on another ends with nothing left over', async () => {
+  it('[LIFE-23] an append on one node and a deletion on another leave no records behind', async () => {
     for (let round = 0; round < 5; round++) {
       const head = await create(`gone-${round}`)
       const record = { key: head.key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }
@@ -118,7 +118,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(rows).toEqual([{ n: 0 }])
   })
 
-  it('[LIFE-6] calls that lose their connection are not confirmed, and later calls connect again', async () => {
+  it('[LIFE-6] calls that lose their connection are not confirmed, and later calls reconnect', async () => {
     const head = await create('cut')
     const record = (afterSeq: number) => ({ key: head.key, afterSeq, actor: 'ada', atMs: 1, update: update(1) })
     const database = await openDatabase(server.url, { synchronous: 'FULL' }, silentLogger)
@@ -150,7 +150,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   })
 })
 
-it.skipIf(typeof probe === 'string')('[LIFE-1] a commit waits for the flush though the server’s default does not', async () => {
+it.skipIf(typeof probe === 'string')('[LIFE-1] a commit waits for the flush although the server setting does not', async () => {
   const server = await openPostgresUnderTest()
   if (typeof server === 'string') throw new Error(server)
   await using _ = server

@@ -53,7 +53,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       await store.remove()
     })
 
-    it('[LIFE-21] a damaged body becomes no point: the write over it goes on and is logged, and a capture is refused', async () => {
+    it('[LIFE-21] a damaged body makes no recovery point: a write over it succeeds and logs the damage, a capture is refused', async () => {
       const head = await create('{"n":1}')
       await spoilBody(head.key)
       await expect(host.recovery.capture(head.key, 'demand', 5)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -65,13 +65,13 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(next.version).toBe(2)
     })
 
-    it('[LIFE-21] bytes that are not JSON do not become a point', async () => {
+    it('[LIFE-21] a body that is not JSON makes no recovery point', async () => {
       const head = await create('{"n":1,}')
       await write(head, '{"n":2}')
       expect(await host.recovery.list(head.key)).toEqual([])
     })
 
-    it('[LIFE-22] a document whose own body is damaged can be restored', async () => {
+    it('[LIFE-22] a document whose current body is damaged can be restored', async () => {
       const source = await write(await create('{"n":1}'), '{"n":2}')
       await spoilBody(source.key)
       const newRef = { workspaceId: source.workspaceId, id: 'copy' }
@@ -84,7 +84,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       ['body', { body: Buffer.from('{"n":7}') }],
       ['version', { digest: contentDigest(Buffer.from('{"n":3}')) }],
       ['facts', { facts: '{}' }],
-    ])('[LIFE-21] a point whose %s was changed is unreadable, and the others are not', async (_part, change) => {
+    ])('[LIFE-21] a point whose %s was changed is unreadable, and the others are readable', async (_part, change) => {
       const two = await write(await create('{"n":1}'), '{"n":2}')
       await write(two, '{"n":3}')
       const [second, first] = await host.recovery.list(two.key)
@@ -95,7 +95,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(await host.recovery.read(two.key, second?.pointId ?? '')).toMatchObject({ kind: 'point' })
     })
 
-    it('[LIFE-19] looking for the newest point reads no body', async (context) => {
+    it('[LIFE-19] finding the newest point reads no body', async (context) => {
       if (name !== 'SQLite') return context.skip('PostgreSQL keeps long values apart by itself')
       const { rows } = await behind(({ reader }) =>
         sql`explain query plan select created_at_ms, digest from recovery_points where key = 1 order by point desc limit 1`.execute(
@@ -105,7 +105,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(JSON.stringify(rows)).toContain('COVERING INDEX')
     })
 
-    it('[LIFE-22] [LIFE-23] the share links of a restored document end with it', async () => {
+    it('[LIFE-22] [LIFE-23] share links of a restored document end with it', async () => {
       const source = await write(await create('{"n":1}'), '{"n":2}')
       const columns = { id: randomUUID(), token_hash: randomUUID(), key: source.key, created_by: 'ada' }
       const links = await behind(async ({ writer }) => {
@@ -124,7 +124,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(left).toEqual([])
     })
 
-    it('[LIFE-20] points from before digests were kept are read, compared and moved like others', async () => {
+    it('[LIFE-20] points from before digests existed are read, compared and moved like others', async () => {
       const head = await create('{"n":1}')
       await host.recovery.capture(head.key, 'demand', 1000)
       const checksum = rowChecksum(`${head.key} 1 1000`, Buffer.from('{"n":1}'))
@@ -141,7 +141,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(await host.recovery.read(outcome.head.key, '1000-v1')).toMatchObject({ kind: 'point' })
     })
 
-    describe('long bodies', () => {
+    describe('recovery points of long bodies', () => {
       const long = (n: number) => JSON.stringify({ n, text: 'long "x" '.repeat(150_000) })
       const bodies = async (key: number) => {
         const heads = await host.recovery.list(key)
@@ -150,7 +150,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       }
       const shown = (texts: readonly string[]) => texts.map((text) => `${text.slice(0, 7)} ${text.length}`)
 
-      it('[LIFE-19] [LIFE-20] are kept, compared and restored like short ones', async () => {
+      it('[LIFE-19] [LIFE-20] long bodies are captured, compared and restored like short ones', async () => {
         const first = await create(long(1))
         const second = written(await host.documents.write(change(first, long(2), { nowMs: 50 })))
         const third = await write(second, '{"n":3}')
@@ -163,7 +163,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
         expect(shown(await bodies(outcome.head.key))).toEqual(shown([long(4), '{"n":3}', long(2)]))
       })
 
-      it('[LIFE-21] damage shows before the transaction as it does within', async () => {
+      it('[LIFE-21] damage of a long body is found and refused as for a short one', async () => {
         const head = await create(long(1))
         await spoilBody(head.key)
         await expect(host.recovery.capture(head.key, 'demand', 5)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -171,7 +171,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
         expect(await host.recovery.list(head.key)).toEqual([])
       })
 
-      it('[LIFE-8] [LIFE-21] what was looked into is not taken for what has been stored meanwhile', async () => {
+      it('[LIFE-8] [LIFE-21] a capture of a long body that changed meanwhile never stores the body of another version', async () => {
         let head = await create(long(0))
         for (let n = 1; n <= 6; n++) {
           const captures = [1, 2].map(() => host.recovery.capture(head.key, 'demand', n))
@@ -185,7 +185,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       })
     })
 
-    describe('blobs', () => {
+    describe('recovery points and blobs', () => {
       const blob = (digit: string) => `{"text":"blob://${HASH(digit)}"}`
       const refsOf = async (key: number) =>
         behind(async ({ reader }) => {
@@ -212,7 +212,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
           return Object.fromEntries(rows.map(({ hash, unreferenced_at_ms }) => [hash.charAt(0), unreferenced_at_ms]))
         })
 
-      it('[BLOB-16] a point keeps the references of its body, in the new document too, until it leaves the ring', async () => {
+      it('[BLOB-16] a point keeps the blob references of its body, also in the restored document, until it is dropped', async () => {
         const first = await create(blob('a'))
         const source = await write(await write(first, blob('b')), '{}')
         expect(await refsOf(first.key)).toEqual(['a', 'b'])
@@ -225,7 +225,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
         expect(await refsOf(outcome.head.key)).toEqual(['b'])
       })
 
-      it('[BLOB-15] [BLOB-16] with the last point that references a blob, its grace begins', async () => {
+      it('[BLOB-15] [BLOB-16] when the last point that references a blob is dropped, the grace period of the blob begins', async () => {
         let head = await create(blob('c'))
         const { workspaceId } = head
         for (const text of [blob('d'), '{"n":1}', '{"n":2}']) head = await write(head, text, 50)

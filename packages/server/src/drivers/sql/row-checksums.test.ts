@@ -39,7 +39,7 @@ const grantRequest = {
   ...{ provenance: null, quotaBytes: null, nowMs: 5 },
 }
 
-it('[LIFE-5] [LIFE-24] a tombstone that was changed makes its id unavailable, and no other', async () => {
+it('[LIFE-5] [LIFE-24] a changed tombstone makes its id unavailable, and no other', async () => {
   const { key } = written(await host.documents.write(creation(REF)))
   await host.documents.remove(REF, key, 1000)
   tamper('update tombstones set last_server_version = 9')
@@ -67,7 +67,7 @@ it.each([
   ['unreferenced_at_ms', 'null'],
   ['unreferenced_at_ms', '6'],
   ['provenance', "'{}'"],
-])('[OPS-11] [BLOB-2] a grant with another %s (%s) is not read, and an upload puts it right', async (column, value) => {
+])('[OPS-11] [BLOB-2] a grant whose %s was changed (%s) is ignored, and an upload repairs it', async (column, value) => {
   await host.blobs.grant(grantRequest)
   tamper(`update blob_grants set ${column} = ${value}`)
   await expect(host.blobs.find(W, HASH)).rejects.toMatchObject(DAMAGED)
@@ -76,7 +76,7 @@ it.each([
   expect(await host.blobs.find(W, HASH)).toMatchObject({ sizeBytes: 6, mimeType: 'image/png' })
 })
 
-it('[OPS-11] [BLOB-15] the checksum of a grant follows as references come and go', async () => {
+it('[OPS-11] [BLOB-15] the checksum of a grant is updated when references come and go', async () => {
   await host.blobs.grant(grantRequest)
   const head = written(await host.documents.write(creation(REF, `{"text":"blob://${HASH}"}`)))
   expect(await host.blobs.find(W, HASH)).not.toBeNull()
@@ -88,7 +88,7 @@ it('[OPS-11] [BLOB-15] the checksum of a grant follows as references come and go
   expect(await host.blobs.find(W, HASH)).not.toBeNull()
 })
 
-it('[OPS-11] [REST-25] a registry that was changed is not read, and replacing it without a version puts it right', async () => {
+it('[OPS-11] [REST-25] a changed registry is not read, and replacing it without expectedVersion repairs it', async () => {
   const write = { workspaceId: W, kind: 'collections', text: '[1]', expectedVersion: null, maxBytes: 100 } as const
   await host.registries.replace(write)
   tamper("update registries set value = '[2]'")
@@ -98,7 +98,7 @@ it('[OPS-11] [REST-25] a registry that was changed is not read, and replacing it
   expect(await host.registries.read(W, 'collections')).toEqual({ version: 2, text: '[1]' })
 })
 
-it('[OPS-11] a share link that was made to last longer opens nothing', async () => {
+it('[OPS-11] a share link whose expiry was changed in the file opens nothing', async () => {
   const { key } = written(await host.documents.write(creation(REF)))
   const link = { id: 'l', tokenHash: HASH, key, createdAtMs: 1, createdBy: 'ann', expiresAtMs: 100, maxLive: 9 }
   await host.shareLinks.issue(link)
@@ -118,7 +118,7 @@ it('[OPS-11] a changed revocation is reported, and the others are read', async (
   expect(errors).toEqual(['storage.revocations-damaged'])
 })
 
-it('[OPS-11] [TOOL-22] a remembered write that was changed is never answered', async () => {
+it('[OPS-11] [TOOL-22] the answer of a changed remembered write is never returned', async () => {
   const once = { request: 'r', digest: 'd', answer: '{"id":"x"}', sinceMs: 0 }
   written(await host.documents.write(creation(REF, '{}', { once })))
   expect(await host.documents.remembered(W, once)).toEqual({ digest: 'd', answer: '{"id":"x"}', version: 1 })
@@ -128,7 +128,7 @@ it('[OPS-11] [TOOL-22] a remembered write that was changed is never answered', a
   expect(await host.documents.state({ ...REF, id: 'e' })).toEqual({ kind: 'absent' })
 })
 
-it('[LIFE-29] rows of before checksums were kept are read as they are', async () => {
+it('[LIFE-29] rows from releases without checksums are read unchecked', async () => {
   const { key } = written(await host.documents.write(creation(REF)))
   const other = written(await host.documents.write(creation({ ...REF, id: 'kept' })))
   await host.documents.remove(REF, key, 1000)

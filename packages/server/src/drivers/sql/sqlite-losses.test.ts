@@ -55,8 +55,8 @@ const refused = async (name: string, what: RegExp) => {
   expect(files(name)).toEqual(before)
 }
 
-describe('a store that lost something', () => {
-  it('[LIFE-5] is refused when its write-ahead log is gone after a kill', async () => {
+describe('a store that lost committed writes', () => {
+  it('[LIFE-5] a store whose write-ahead log is missing after a kill is refused', async () => {
     const host = await open()
     await write(host, 'd1', 'd2')
     imageOf('a', 'b')
@@ -65,7 +65,7 @@ describe('a store that lost something', () => {
     await refused('b', /older than the mark/)
   })
 
-  it('[LIFE-5] is refused when its write-ahead log is gone after a kill that followed a checkpoint', async () => {
+  it('[LIFE-5] a store whose write-ahead log is missing after a kill that followed a checkpoint is refused', async () => {
     const host = await open()
     // More than 16 MiB of log.
     for (let i = 0; i < 5; i++) await host.documents.write(creation({ workspaceId: 'w', id: `long${i}` }, 'x'.repeat(4 << 20)))
@@ -79,7 +79,7 @@ describe('a store that lost something', () => {
     await refused('b', /older than the mark/)
   })
 
-  it('[LIFE-5] is refused when the file is missing', async () => {
+  it('[LIFE-5] a store whose file is missing is refused', async () => {
     const host = await open()
     await write(host, 'd1')
     await close(host)
@@ -88,13 +88,13 @@ describe('a store that lost something', () => {
     expect(existsSync(pathIn('a'))).toBe(false)
   })
 
-  it('[LIFE-5] is refused when the file is empty', async () => {
+  it('[LIFE-5] a store whose file is empty is refused', async () => {
     await close(await open())
     writeFileSync(pathIn('a'), '')
     await expect(open()).rejects.toThrow(/it is missing/)
   })
 
-  it('[LIFE-5] is refused when a former copy was put in its place', async () => {
+  it('[LIFE-5] a store replaced by an older copy of itself is refused', async () => {
     const host = await open()
     await write(host, 'd1')
     await close(host)
@@ -106,14 +106,14 @@ describe('a store that lost something', () => {
     await refused('a', /older than the mark/)
   })
 
-  it('[LIFE-5] is refused when another store was put in its place', async () => {
+  it('[LIFE-5] a store replaced by another store is refused', async () => {
     await close(await open('a'))
     await close(await open('b'))
     copyFileSync(pathIn('b'), pathIn('a'))
     await refused('a', /another store/)
   })
 
-  it('[CFG-11] is opened when its loss is accepted, and afterwards without that', async () => {
+  it('[CFG-11] a store whose loss is accepted opens, and later opens without accepting', async () => {
     const host = await open()
     await write(host, 'd1')
     await close(host)
@@ -126,7 +126,7 @@ describe('a store that lost something', () => {
   })
 })
 
-describe('a write-ahead log whose end cannot be read', () => {
+describe('a write-ahead log with an unreadable end', () => {
   /** Opens a store as a crash leaves it, with its log changed in the last transaction, and answers the warnings of the start. */
   const warningsAfter = async (change: (log: Buffer) => Buffer) => {
     const host = await open()
@@ -145,7 +145,7 @@ describe('a write-ahead log whose end cannot be read', () => {
   }
   const FRAME = 24 + 4096
 
-  it('[LIFE-5] opens with everything before that end, and says once how much is left out', async () => {
+  it('[LIFE-5] the store opens with everything before the unreadable end, and logs once how much is left out', async () => {
     let left = 0
     const { warnings, found, path } = await warningsAfter((log) => {
       left = FRAME - 100
@@ -158,7 +158,7 @@ describe('a write-ahead log whose end cannot be read', () => {
     expect(warnings.map(([, fields]) => (fields as { bytes: number }).bytes % FRAME)).toEqual([left])
   })
 
-  it('[LIFE-5] says the same of bytes that were changed there', async () => {
+  it('[LIFE-5] changed bytes at the end of the log give the same warning', async () => {
     const { warnings } = await warningsAfter((log) => {
       const at = log.byteLength - 50
       log.writeUInt8(log.readUInt8(at) ^ 1, at)
@@ -167,13 +167,13 @@ describe('a write-ahead log whose end cannot be read', () => {
     expect(warnings.map(([event]) => event)).toEqual(['storage.log_tail'])
   })
 
-  it('[LIFE-5] says nothing of a log that ends with a whole transaction', async () => {
+  it('[LIFE-5] a log that ends with a complete transaction gives no warning', async () => {
     expect((await warningsAfter((log) => log)).warnings).toEqual([])
   })
 })
 
 describe('a store that lost nothing', () => {
-  it('[LIFE-5] opens as a kill leaves it, whenever that comes', async () => {
+  it('[LIFE-5] a store opens after a kill at any moment', async () => {
     const host = await open()
     imageOf('a', 'before')
     await write(host, 'd1')
@@ -183,7 +183,7 @@ describe('a store that lost nothing', () => {
     expect(await documents(await open('after'))).toEqual(['d1'])
   })
 
-  it('[LIFE-5] opens when another program has brought its write-ahead log into the main file', async () => {
+  it('[LIFE-5] a store opens after another program has checkpointed its write-ahead log', async () => {
     const host = await open()
     await write(host, 'd1')
     imageOf('a', 'b')
@@ -197,21 +197,21 @@ describe('a store that lost nothing', () => {
     await close(opened)
   })
 
-  it('[LIFE-29] opens without a mark, as a former release leaves it, and has one afterwards', async () => {
+  it('[LIFE-29] a store without a mark, as earlier releases leave it, opens and then has one', async () => {
     await close(await open())
     rmSync(markPathOf(pathIn('a')))
     await close(await open())
     expect(readMark(pathIn('a'))).not.toBeNull()
   })
 
-  it('[LIFE-5] opens under a mark whose bytes were damaged', async () => {
+  it('[LIFE-5] a store whose mark is damaged opens', async () => {
     await close(await open())
     const text = readFileSync(markPathOf(pathIn('a')), 'utf8')
     writeFileSync(markPathOf(pathIn('a')), text.replace('"number":', '"numbes":'))
     await close(await open())
   })
 
-  it('[LIFE-5] opens in another place, alone or with everything beside it', async () => {
+  it('[LIFE-5] a copied store opens, alone or with the files beside it', async () => {
     const host = await open()
     await write(host, 'd1')
     await close(host)
@@ -224,7 +224,7 @@ describe('a store that lost nothing', () => {
     }
   })
 
-  it('[LIFE-5] opens after a kill between any two steps of writing a mark', async () => {
+  it('[LIFE-5] a store opens after a kill between any two steps of writing its mark', async () => {
     const host = await open()
     await write(host, 'd1')
     const mark = readMark(pathIn('a'))
@@ -241,7 +241,7 @@ describe('a store that lost nothing', () => {
   })
 })
 
-describe('the comparison of a store with its mark', () => {
+describe('comparing a store with its mark', () => {
   const mark = { store: 'store-1', number: 7 }
   it.each([
     ['no mark', null, { kind: 'none' }, undefined],
@@ -251,11 +251,11 @@ describe('the comparison of a store with its mark', () => {
     ['the same number', mark, { kind: 'store', store: 'store-1', number: 7 }, undefined],
     ['a higher number', mark, { kind: 'store', store: 'store-1', number: 8 }, undefined],
     ['another store', mark, { kind: 'store', store: 'store-2', number: 9 }, 'replaced'],
-  ] as const)('[LIFE-5] answers %s', (_, known, found, kind) => {
+  ] as const)('[LIFE-5] the comparison answers for %s', (_, known, found, kind) => {
     expect(lossByMark(known, found)?.kind).toBe(kind)
   })
 
-  it('[LIFE-5] reads back what is written, and nothing that was changed', () => {
+  it('[LIFE-5] a mark is read back as written, and a changed mark is not read', () => {
     expect(parseMark(markText(mark))).toEqual(mark)
     expect(parseMark(markText(mark).replace('7', '8'))).toBeNull()
     expect(parseMark('')).toBeNull()

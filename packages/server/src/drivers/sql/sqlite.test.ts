@@ -10,7 +10,7 @@ import { openHost, temporaryStores } from './testing/store-under-test.ts'
 const newStore = temporaryStores()
 
 describe('one process per store', () => {
-  it('[LIFE-3] a second opening is refused by name, in this process and from another, until the first is closed', async () => {
+  it('[LIFE-3] opening a store twice is refused with its name, in one process and from another, until the first is closed', async () => {
     const { url, path } = newStore()
     const first = await openHost(url)
     await expect(openHost(url)).rejects.toThrow(`the store ${path} is in use by another process`)
@@ -25,7 +25,7 @@ describe('one process per store', () => {
     await (await openHost(url))[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-5] a file that is not a store is refused by name and not changed', async () => {
+  it('[LIFE-5] a file that is not a store is refused with its name and not changed', async () => {
     const { url, path } = newStore()
     writeFileSync(path, Buffer.alloc(8192, 'not a database '))
     const before = statSync(path)
@@ -33,7 +33,7 @@ describe('one process per store', () => {
     expect([statSync(path).size, statSync(path).mtimeMs]).toEqual([before.size, before.mtimeMs])
   })
 
-  it('[LIFE-28] closing leaves one file that holds everything', async () => {
+  it('[LIFE-28] closing leaves one file that contains everything', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'd' })))
@@ -46,8 +46,8 @@ describe('one process per store', () => {
   })
 })
 
-describe('cost', () => {
-  it('[LIFE-7] appending costs the same beside a body of 2 MiB and beside one of two bytes', async () => {
+describe('costs', () => {
+  it('[LIFE-7] appending costs the same for a document of 2 MiB and one of two bytes', async () => {
     const grown = async (bodyBytes: number) => {
       const { url, path } = newStore()
       const host = await openHost(url)
@@ -65,7 +65,7 @@ describe('cost', () => {
     expect(small / 20).toBeLessThan(5 * 4120)
   })
 
-  it('[LIFE-16] what a workspace uses is summed from an index, without reading documents', async () => {
+  it('[LIFE-16] usage of a workspace is summed from an index, without reading documents', async () => {
     const { url, path } = newStore()
     await (await openHost(url))[Symbol.asyncDispose]()
     const db = new DatabaseSync(path)

@@ -17,7 +17,7 @@ function served() {
   return { storage: storageFromPort(port2), waiting }
 }
 
-it('[C3] a whole document is read in a turn of its workspace, and calls behind it do not wait for that', async () => {
+it('[C3] reading a document waits for a turn of its workspace, and later calls of others do not wait', async () => {
   const { storage, waiting } = served()
   const read = storage.documents.read({ workspaceId: 'noisy', id: 'long' })
   expect(await storage.documents.state({ workspaceId: 'quiet', id: 'short' })).toBe('state')
@@ -26,7 +26,7 @@ it('[C3] a whole document is read in a turn of its workspace, and calls behind i
   expect(await read).toBe('read')
 })
 
-it('[C3] logs and recovery points are read in turns too', async () => {
+it('[C3] reading logs and recovery points also waits for turns', async () => {
   const { storage, waiting } = served()
   const loaded = storage.updates.load(1)
   const point = storage.recovery.read(1, 'p' as never)

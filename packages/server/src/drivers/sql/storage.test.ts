@@ -21,7 +21,7 @@ const open = (log: Logger = silentLogger) => openStorage({ url: store.url, commi
 const ref = { workspaceId: 'w', id: 'doc' }
 
 describe('the storage thread', () => {
-  it('[LIFE-4] several ports share it and see one truth; errors keep their code and bytes stay the caller’s', async () => {
+  it('[LIFE-4] two ports see the same data, errors keep their code, and the bytes of the caller stay usable', async () => {
     await using storage = await open()
     const [one, two] = [storageFromPort(storage.workerPort()), storageFromPort(storage.workerPort())]
     const head = written(await storage.documents.write(creation(ref)))
@@ -57,7 +57,7 @@ describe('the storage thread', () => {
     expect(results[2]).toMatchObject({ kind: 'written', head: { lastSeq: 3, coveredSeq: 3 } })
   })
 
-  it('[LIFE-28] disposing confirms what was called before, and later calls say so', async () => {
+  it('[LIFE-28] disposing confirms earlier calls, and refuses later ones', async () => {
     const storage = await open()
     const worker = storageFromPort(storage.workerPort())
     const head = written(await storage.documents.write(creation(ref)))
@@ -78,7 +78,7 @@ describe('the storage thread', () => {
     expect(await again.documents.state(ref)).toMatchObject({ head: { lastSeq: 300 } })
   })
 
-  it('[LIFE-6] a port that closes leaves writes unconfirmed and reads unanswered, never guessed', async () => {
+  it('[LIFE-6] a closed port rejects writes as NOT_PERSISTED and reads as unavailable', async () => {
     const { port1, port2 } = new MessageChannel()
     const client = storageFromPort(port1)
     const calls = Promise.allSettled([
@@ -92,7 +92,7 @@ describe('the storage thread', () => {
     ])
   })
 
-  it('[LIFE-6] failed commits reach the log of the parent; a probe commits again once the fault is gone', async () => {
+  it('[LIFE-6] failed commits are logged in the parent, and a probe commit succeeds once the fault is gone', async () => {
     const lines: string[] = []
     const log = { ...silentLogger, error: (event: string) => lines.push(event) }
     await (await open())[Symbol.asyncDispose]()
@@ -117,7 +117,7 @@ describe('the storage thread', () => {
     ['sqlite:/dev/null/relay.db', /relay.db|ENOTDIR|null/],
     ['mysql://host/db', /unknown scheme "mysql:"/],
     ['postgres://nobody:hidden@127.0.0.1:1/none', /^cannot use the database server at 127.0.0.1:1: (?!.*hidden)/s],
-  ])('[LIFE-29] %s cannot be opened, and the sentence says why without a secret', async (url, sentence) => {
+  ])('[LIFE-29] opening %s fails with the reason and without a secret', async (url, sentence) => {
     await expect(openStorage({ url, commitDelayMs: 4, log: silentLogger })).rejects.toThrow(sentence)
   })
 
@@ -135,7 +135,7 @@ describe('the storage thread', () => {
   })
 })
 
-it('[LIFE-4] appends survive the packing of a message', () => {
+it('[LIFE-4] appends arrive unchanged after packing into a message', () => {
   const catchUp = { version: 2 }
   const calls = [
     { id: 7, records: [{ key: 1, afterSeq: 2 ** 40, actor: 'ada', atMs: 1_763_000_000_000, update: update(1, 2) }] },
@@ -151,7 +151,7 @@ it('[LIFE-4] appends survive the packing of a message', () => {
   expect(unpackAppends(structuredClone(packAppends(calls)))).toEqual(calls)
 })
 
-it('[LIFE-5] a message whose columns differ in length is refused, and no value is made up for a missing one', () => {
+it('[LIFE-5] a message with columns of different length is refused instead of filled up', () => {
   const record = { key: 1, afterSeq: 0, actor: 'ada', atMs: 3, update: update(3) }
   const packed = packAppends([{ id: 1, records: [record, { ...record, afterSeq: 1 }] }])
   for (const column of ['keys', 'afterSeqs', 'timesMs'] as const) {

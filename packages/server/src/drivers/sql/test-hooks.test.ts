@@ -16,7 +16,7 @@ const WEAK = {
 }
 const STRONG = { synchronous: 'FULL', ackBeforeCommit: false, commitHoldMs: 0, answerHoldMs: 0 }
 
-it('[LIFE-1] nothing weakens durability unless the environment allows test hooks and names one', () => {
+it('[LIFE-1] durability is weakened only when the environment allows test hooks and names one', () => {
   expect(testHooks({})).toEqual(STRONG)
   expect(testHooks(WEAK)).toEqual(STRONG)
   expect(testHooks({ ...WEAK, RELAY_TEST_HOOKS: 'true' })).toEqual(STRONG)
@@ -29,7 +29,7 @@ it('[LIFE-1] nothing weakens durability unless the environment allows test hooks
   })
 })
 
-it('[LIFE-1] commits are held while there is a file that the environment names, and not without test hooks', () => {
+it('[LIFE-1] commits are delayed while the named file exists, and only with test hooks', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'docrelay-hooks-')), 'hold')
   const held = testHooks({ RELAY_TEST_HOOKS: '1', RELAY_TEST_COMMIT_HOLD_FILE: file }).isCommitHeld
   expect(testHooks({ RELAY_TEST_COMMIT_HOLD_FILE: file })).toEqual(STRONG)
@@ -40,7 +40,7 @@ it('[LIFE-1] commits are held while there is a file that the environment names, 
   expect(held?.()).toBe(false)
 })
 
-it('[LIFE-1] the file is opened as a write-ahead log that is flushed at every commit', async () => {
+it('[LIFE-1] the store is opened with a write-ahead log that is flushed at every commit', async () => {
   const store = temporaryStore()
   const database = await openDatabase(store.url, testHooks({}), silentLogger)
   const pragma = async (name: string) =>

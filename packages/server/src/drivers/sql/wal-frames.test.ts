@@ -58,17 +58,17 @@ beforeAll(() => {
   lastEnd = log.ends.at(-1) ?? 0
 })
 
-it('[LIFE-5] finds nothing in a log as SQLite wrote it', () => {
+it('[LIFE-5] a log written by SQLite and an empty one are reported as whole', () => {
   expect(inspect(log.bytes)).toEqual(WHOLE)
   expect(inspect(log.bytes.subarray(0, 0))).toEqual(WHOLE)
 })
 
-it('[LIFE-5] finds nothing in a log that begins anew over an older generation', () => {
+it('[LIFE-5] a log that restarted over older frames is reported as whole', () => {
   expect(inspect(written(12, { restartAfter: 9 }).bytes)).toEqual(WHOLE)
 })
 
-describe('a torn tail', () => {
-  it('[LIFE-5] is sound wherever the file ends', () => {
+describe('a log with a torn end', () => {
+  it('[LIFE-5] a log that ends at any byte is sound', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: log.bytes.byteLength }), (end) => {
         expect(inspect(log.bytes.subarray(0, end))).toMatchObject(SOUND)
@@ -88,7 +88,7 @@ describe('a torn tail', () => {
     return bytes
   }
 
-  it('[LIFE-5] is sound with any sectors of the last transaction missing from a new file', () => {
+  it('[LIFE-5] a log is sound when any sectors of its last transaction are missing from a new file', () => {
     const zeros = Buffer.alloc(log.bytes.byteLength)
     fc.assert(
       fc.property(sectors(), (kept) => {
@@ -98,7 +98,7 @@ describe('a torn tail', () => {
     )
   })
 
-  it('[LIFE-5] is sound with any sectors of the last transaction still those of an older generation', () => {
+  it('[LIFE-5] a log is sound when any sectors of its last transaction still have older frames', () => {
     const older = written(30)
     fc.assert(
       fc.property(sectors(), (kept) => {
@@ -109,7 +109,7 @@ describe('a torn tail', () => {
     )
   })
 
-  it('[LIFE-5] is sound before the frames of a transaction that was rolled back', () => {
+  it('[LIFE-5] a log is sound when it ends with frames of a rolled back transaction', () => {
     // The leftovers have the salts of the log and continue one another, and none is a commit.
     const leftovers = Buffer.from(log.bytes.subarray(log.ends[1], log.ends[9]))
     for (let at = 0; at < leftovers.byteLength; at += FRAME) leftovers.writeUInt32BE(0, at + 4)
@@ -123,8 +123,8 @@ describe('a torn tail', () => {
   })
 })
 
-describe('what stands unread at the end of a log', () => {
-  it('[LIFE-5] is what a cut leaves of the last transaction, and nothing where the cut falls between two', () => {
+describe('the unread end of a log', () => {
+  it('[LIFE-5] a cut within the last transaction reports its remaining bytes, a cut between transactions reports none', () => {
     fc.assert(
       fc.property(fc.integer({ min: lastStart, max: lastEnd }), (end) => {
         const bytes = end - lastStart
@@ -136,14 +136,14 @@ describe('what stands unread at the end of a log', () => {
     expect(inspect(log.bytes.subarray(0, lastStart))).toEqual(WHOLE)
   })
 
-  it('[LIFE-5] is a header that is not whole', () => {
+  it('[LIFE-5] an incomplete header is reported as an unread end', () => {
     expect(inspect(log.bytes.subarray(0, 20))).toEqual({ kind: 'sound', tail: { offset: 0, bytes: 20, frames: 0 } })
   })
 
   it.each([
     ['in a new file', () => written(12)],
     ['above an earlier generation', () => written(12, { restartAfter: 9 })],
-  ])('[LIFE-5] is the last transaction wherever a bit of it flips, %s', (_, write) => {
+  ])('[LIFE-5] a bit flipped in the last transaction makes it the unread end, %s', (_, write) => {
     const { bytes, ends } = write()
     const [start = 0, end = 0] = ends.slice(-2)
     fc.assert(
@@ -159,8 +159,8 @@ describe('what stands unread at the end of a log', () => {
   })
 })
 
-describe('damage before a later transaction', () => {
-  it('[LIFE-5] is found wherever a bit flips before the last two transactions', () => {
+describe('damage before the last transaction', () => {
+  it('[LIFE-5] a bit flipped before the last two transactions is reported as damage', () => {
     const before = log.ends.at(-3) ?? 0
     fc.assert(
       fc.property(fc.integer({ min: 0, max: before * 8 - 1 }), (bit) => {
@@ -173,7 +173,7 @@ describe('damage before a later transaction', () => {
     )
   })
 
-  it('[LIFE-5] is found when whole sectors are zero or of another file', () => {
+  it('[LIFE-5] sectors that are zero or from another file are reported as damage', () => {
     const before = log.ends.at(-3) ?? 0
     const foreign = written(20).bytes
     fc.assert(
@@ -189,12 +189,12 @@ describe('damage before a later transaction', () => {
     )
   })
 
-  it('[LIFE-5] is found in the last frame but one transaction, whose commit frame it is', () => {
+  it('[LIFE-5] damage in the commit frame of the transaction before the last is reported', () => {
     const at = lastStart - 100
     expect(inspect(flipped(log.bytes, at * 8))).toMatchObject({ kind: 'damaged', laterCommits: 1 })
   })
 
-  it('[LIFE-5] is a torn tail within the last transaction', () => {
+  it('[LIFE-5] a bit flipped in the last transaction is a torn end, not damage', () => {
     fc.assert(
       fc.property(fc.integer({ min: lastStart, max: lastEnd - 1 }), fc.integer({ min: 0, max: 7 }), (byte, bit) => {
         // A flip that makes a commit of a frame in the middle is damage all the same.

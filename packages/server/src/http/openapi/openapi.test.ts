@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => relay[Symbol.asyncDispose]())
 
 describe('OpenAPI', () => {
-  it('[REST-36] is valid OpenAPI 3.1, every reference in it leads somewhere', async () => {
+  it('[REST-36] the description is valid OpenAPI 3.1, and every reference resolves', async () => {
     const validator = new Validator()
     const result = await validator.validate(structuredClone(document) as never)
     expect(result).toMatchObject({ valid: true })
@@ -53,7 +53,7 @@ describe('OpenAPI', () => {
     for (const [, kind = '', name = ''] of references) expect(document.components[kind], `${kind}/${name}`).toHaveProperty([name])
   })
 
-  it('[REST-36] [REST-4] describes every method of every path that the router serves, and nothing else', () => {
+  it('[REST-36] [REST-4] the description has every method of every path that the router serves, and nothing else', () => {
     const run = routeTable().map((route) => ({ ...route, handle: () => Promise.reject(new Error('unused')) }))
     const served = groupRoutes(run).flatMap(({ pattern, methods }) =>
       methods
@@ -77,7 +77,7 @@ describe('OpenAPI', () => {
     expect(unused).toEqual(NO_ROUTE_ANSWERS)
   })
 
-  it('[REST-36] [REST-9] [REST-10] [REST-11] every response has the common headers, a 401 its challenge, a 503 when to come back', () => {
+  it('[REST-36] [REST-9] [REST-10] [REST-11] every response has the common headers, a 401 its challenge, a 503 its Retry-After', () => {
     for (const { operation } of operations) {
       for (const [status, given] of Object.entries(operation.responses)) {
         const response = resolved(given)
@@ -90,7 +90,7 @@ describe('OpenAPI', () => {
     }
   })
 
-  it('[REST-36] [REST-37] marks what is deprecated, which says so in every response', () => {
+  it('[REST-36] [REST-37] deprecated routes are marked, and every response of them has the deprecation headers', () => {
     const deprecated = operations.filter(({ operation }) => operation.deprecated === true)
     expect(deprecated.map(({ method, path }) => `${method} ${path}`)).toEqual(['post /api/docs/{id}/share'])
     for (const response of Object.values(deprecated[0]?.operation.responses ?? {})) {
@@ -98,7 +98,7 @@ describe('OpenAPI', () => {
     }
   })
 
-  it('[REST-36] internal routes are described with their own credential, and operations have names of their own', () => {
+  it('[REST-36] internal routes are described with their own credential, and every operation has its own name', () => {
     expect(of('post', '/api/v1/internal/revoke').security).toEqual([{ 'revocation-bearer': [] }])
     expect(of('get', '/api/docs').security).toEqual([{ bearer: [] }])
     expect(of('get', '/health').security).toEqual([])
@@ -106,14 +106,14 @@ describe('OpenAPI', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('[REST-36] [REST-30] the relay serves it without a credential', async () => {
+  it('[REST-36] [REST-30] the relay serves the description without a credential', async () => {
     const answer = await relay.call('GET', '/api/v1/openapi.json')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
     expect(answer.json).toEqual(JSON.parse(JSON.stringify(openApiDocument(routeTable(), '0.0.0'))))
   })
 })
 
-describe('answers in tests', () => {
+describe('checking answers in tests', () => {
   const declared = {
     method: 'GET',
     path: '/api/things/:id',
@@ -145,7 +145,7 @@ describe('answers in tests', () => {
         text: typeof value === 'string' ? value : JSON.stringify(value),
       })
 
-  it('[REST-36] what is declared passes, under both spellings and for HEAD', () => {
+  it('[REST-36] a declared answer passes, under both spellings of the path and for HEAD', () => {
     expect(answer(200, { id: 'a' }, { ...JSON_TYPE, ETag: '"1"', 'X-Request-Id': 'r' })).not.toThrow()
     expect(answer(404, { error: 'No.', errorCode: 'NOT_FOUND', resource: 'thing' })).not.toThrow()
     const headers = new Headers(JSON_TYPE)
@@ -167,7 +167,7 @@ describe('answers in tests', () => {
     expect(judge).toThrow()
   })
 
-  it('[REST-36] a route that says too little of itself, or two schemas of one name, are refused', () => {
+  it('[REST-36] an incomplete route description and two schemas with one name are refused', () => {
     const { path: _, ...pathless } = declared.exchange
     expect(() => openApiDocument([{ ...declared, exchange: pathless }], '1')).toThrow('does not say what :id is')
     const named = (type: string) => ({

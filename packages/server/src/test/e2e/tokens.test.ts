@@ -48,7 +48,7 @@ const revoke = (...jtis: string[]): Promise<Response> =>
   push(JSON.stringify({ revocations: jtis.map((jti) => ({ jti, revoked_at: '2026-06-01T12:00:00Z' })) }))
 
 describe('tokens at the running relay', () => {
-  it('[AUTH-1] a request with more than one Authorization header is refused', async () => {
+  it('[AUTH-1] only a single bearer Authorization header authenticates; a second header, a cookie and the query answer 401', async () => {
     const token = relay.token()
     const bearer = `Bearer ${token}`
     expect(await rawStatus(['Authorization', bearer])).toBe(200)

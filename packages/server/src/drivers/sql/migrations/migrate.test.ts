@@ -34,7 +34,7 @@ function onFile<T>(work: (db: DatabaseSync) => T): T {
   }
 }
 
-it('[LIFE-29] the steps are the pinned ones', () => {
+it('[LIFE-29] the migrations are the pinned ones', () => {
   const hashes = Object.keys(MIGRATIONS).map((name) => {
     const source = readFileSync(new URL(`./${name}.ts`, import.meta.url))
     return [name, createHash('sha256').update(source).digest('hex').slice(0, 16)]
@@ -42,7 +42,7 @@ it('[LIFE-29] the steps are the pinned ones', () => {
   expect(Object.fromEntries(hashes)).toEqual(PINNED)
 })
 
-it('[LIFE-29] a store of a newer format is refused and left as it is', async () => {
+it('[LIFE-29] a store of a newer format is refused and left unchanged', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
     db.exec("update store_facts set value = '2' where name = 'format'; insert into kysely_migration values ('9999-x', '')"),
@@ -53,7 +53,7 @@ it('[LIFE-29] a store of a newer format is refused and left as it is', async () 
   expect(readFileSync(store.path).equals(before)).toBe(true)
 })
 
-it('[LIFE-29] this program works beside a newer one that only added to the store', async () => {
+it('[LIFE-29] this program can use a store to which a newer one only added', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
     db.exec("insert into kysely_migration values ('9999-addition', '2026-12-01'); create table addition (x integer)"),
@@ -66,7 +66,7 @@ it('[LIFE-29] this program works beside a newer one that only added to the store
   })
 })
 
-it('[LIFE-29] opening a store of this format changes nothing', async () => {
+it('[LIFE-29] opening a store of the current format changes nothing', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   const schema = () => onFile((db) => db.prepare('select sql from sqlite_schema order by name').all())
   const before = schema()
@@ -75,7 +75,7 @@ it('[LIFE-29] opening a store of this format changes nothing', async () => {
   expect(onFile((db) => db.prepare("select value from store_facts where name = 'format'").get())).toEqual({ value: '1' })
 })
 
-it('[LIFE-29] [BLOB-2] a store of before blobs opens with the references of its bodies and points', async () => {
+it('[LIFE-29] [BLOB-2] a store from before blobs opens with the blob references of its bodies and points', async () => {
   const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(64))
   const { engine, writer, close } = openSqlite(store.path, { synchronous: 'FULL' }, silentLogger)
   await writer.transaction().execute(async (transaction) => {
@@ -129,7 +129,7 @@ it('[LIFE-29] [BLOB-2] a store of before blobs opens with the references of its 
   expect(all('select key, point, hash from point_refs')).toEqual([{ key: 2, point: 1, hash: A }])
 })
 
-it('[LIFE-29] a step that fails leaves nothing behind', async () => {
+it('[LIFE-29] a failing migration leaves no change behind', async () => {
   onFile((db) => db.exec('create table revocations (x integer)'))
   await expect(openHost(store.url)).rejects.toThrow(`cannot prepare the store ${store.path}: table revocations already exists`)
   expect(onFile((db) => db.prepare("select name from sqlite_schema where type = 'table'").all())).toEqual([
