@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { DocumentBody } from '../../body.ts'
+import type { CanvasPage, DocumentBody } from '../../body.ts'
 import { type Edited, type EditEnvironment, isOutdated, isRefusal, type Refusal } from '../../edit.ts'
 import { runEdit } from '../../edits.ts'
 import type { JsonObject } from '../../json.ts'
 import { body, canvasPage } from '../../testing/builders.ts'
+import { lintPage } from '../page-lint.ts'
 import { provenance, now } from '../testing/shape-editing.ts'
 import type { GenerateDiagram } from './diagram-input.ts'
 import { drawDiagram } from './draw-diagram.ts'
@@ -280,6 +281,27 @@ describe('a diagram beside what is there', () => {
       ...{ name: 'grid', overlaps: 1, throughNodes: 2, crossings: 0, bends: 0, labelOverflow: 1 },
       ...{ width: 400, height: 272 },
     })
+  })
+})
+
+describe('the counts of a diagram', () => {
+  it('[AG-108] [AG-109] are those of the lint: neither a frame nor what is hidden is an overlap', () => {
+    const joint = (id: string, more: JsonObject = {}) => ({
+      ...{ id, type: 'connector', x: -200, y: 10, x2: 200, y2: 10, startShapeId: 'gone', startAnchor: 'right', ...more },
+    })
+    const given = page(
+      rectangle('frame', 0, 0, { width: 600, height: 400 }),
+      rectangle('s1', -50, 0),
+      rectangle('s2', 20, 30),
+      rectangle('hidden', 0, 0, { visible: false, label: 'needs more room than there is in this box of a hundred' }),
+      joint('k'),
+      joint('unseen', { visible: false, x: 0, y: -100, x2: 0, y2: 100 }),
+    )
+    const { body: edited, result } = done(given, { nodes: nodes('a', 'b'), edges: edges(['a', 'b']) })
+    const { lint } = lintPage(edited.canvas.pages[0] as CanvasPage)
+    const counted = (kind: string) => lint.filter((entry) => entry.kind === kind).length
+    expect(result.layout).toMatchObject({ overlaps: 1, throughNodes: 2, crossings: 0, labelOverflow: 0 })
+    expect([counted('overlap'), counted('through-node'), counted('crossing'), counted('text-overflow')]).toEqual([1, 2, 0, 0])
   })
 })
 

@@ -3,17 +3,16 @@ import { type Edit, type EditRow, isRefusal, outdated, type Warning } from '../.
 import { equalJson, type Json, type JsonObject } from '../../json.ts'
 import { quote } from '../../quote.ts'
 import { withInput } from '../apply-input.ts'
-import { type Certificate, certificateOf, type CertifiedBox, type CertifiedLine } from '../diagram/certificate.ts'
+import { type Certificate, certificateOf } from '../diagram/certificate.ts'
 import type { DiagramLayout, RoutedEdge, Side } from '../diagram/diagram.ts'
 import { nodeSize } from '../diagram/node-size.ts'
 import { cornerBelow } from '../diagram/place.ts'
 import { findCanvasPage } from '../find-page.ts'
 import { anchorDirection, anchorPoint, commonAnchors } from '../geometry/anchors.ts'
 import { overlaps, type Point } from '../geometry/bounds.ts'
-import { connectorLine } from '../geometry/connector-line.ts'
 import { boundsOfBox, type ShapeBox } from '../geometry/shape-box.ts'
-import { labelOverflows } from '../label-fit.ts'
-import { boundsOfPage, courseOf, type PageGeometry, pageGeometry, type ShapeValues, shapeValues } from '../page-geometry.ts'
+import { boundsOfPage, type PageGeometry, pageGeometry, type ShapeValues, shapeValues } from '../page-geometry.ts'
+import { pageDrawing } from '../page-lint.ts'
 import { baseDefaults, creatableKind, kindOf } from '../shape-kinds.ts'
 import type { ShapeInput } from '../shape-input.ts'
 import { mintShapeId, signed, withShapes, writtenTo } from '../write-page.ts'
@@ -54,6 +53,7 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
   const made = madeShapes(diagram, placed, scene.fixed, (taken) => mintShapeId(body, taken, environment), present)
   const shapes = [...made.nodes, ...made.edges].map(({ id, value }): Shape => ({ id, value: signed(value, environment.nowMs) }))
   const after = pageGeometry(new Map([...present, ...shapes.map(({ id, value }) => [id, value] as const)]))
+  const { boxes, lines } = pageDrawing({ ...page, shapes: [...page.shapes, ...shapes] })
   const { left, top, right, bottom } = placed.bounds
   return writtenTo<GeneratedDiagram>({
     page,
@@ -61,7 +61,7 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
     result: {
       nodes: Object.fromEntries(diagram.nodes.map(({ id }, place) => [id, made.ids[place] as string])),
       edges: made.edges.map(({ id }) => id),
-      layout: { name: diagram.layout, ...certificate(after) },
+      layout: { name: diagram.layout, ...certificateOf(boxes, lines) },
       direction: diagram.direction,
       routing: diagram.routing,
       bounds: { x: left, y: top, w: right - left, h: bottom - top },
@@ -175,25 +175,6 @@ function attached(side: Side, point: Point, box: ShapeBox | null): AttachedEnd {
   const own = anchorPoint(box, anchor ?? side)
   const isThere = Math.abs(own.x - point.x) < 0.5 && Math.abs(own.y - point.y) < 0.5
   return { anchor: anchor ?? side, ...(isThere ? { point, corner: [] } : { point: own, corner: [point] }) }
-}
-
-/** Counted on everything that is on the page. [AG-108] */
-function certificate({ shapes, boxes }: PageGeometry): Certificate {
-  const certified: CertifiedBox[] = []
-  const lines: CertifiedLine[] = []
-  for (const [id, value] of shapes) {
-    const box = boxes.get(id)
-    const { form } = kindOf(value)
-    if (form === 'box' && box !== undefined) certified.push({ id, bounds: boundsOfBox(box), overflows: labelOverflows(value) })
-    if (form !== 'line') continue
-    const course = courseOf(value)
-    lines.push({
-      points: connectorLine(course, boxes).outline,
-      startId: course.start.shapeId,
-      endId: course.end.shapeId,
-    })
-  }
-  return certificateOf(certified, lines)
 }
 
 /** What is told of nodes whose place the caller chose, where something else is. [AG-106] */
