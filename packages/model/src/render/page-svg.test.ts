@@ -184,6 +184,20 @@ describe('canvas pages as SVG', () => {
     expect(places.every((place) => place > 0)).toBe(true)
   })
 
+  it('[CANVAS-25] the label of a connector lies on every line, and under a shape in front of its connector that covers it', () => {
+    const line = (id: string, label: string) => ({ id, type: 'connector', x: 0, y: 0, x2: 200, y2: 0, label, stroke: `#${id}` })
+    const box = (id: string, x: number) => ({ id, type: 'rectangle', x, y: 0, width: 80, height: 40, fill: `#${id}` })
+    const { svg } = renderPage(
+      pageOf(line('111111', 'one'), box('222222', 100), line('333333', 'two'), box('444444', 400), line('555555', '')),
+      1,
+    )
+    const places = ['"#111111"', '>one<', '"#222222"', '"#333333"', '"#444444"', '"#555555"', '>two<'].map((part) =>
+      svg.indexOf(part),
+    )
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places.every((place) => place > 0)).toBe(true)
+  })
+
   it('[CANVAS-26] auto is the dark ink on white, unknown colours become the default', () => {
     const svgOf = (fill: Json) => renderPage(pageOf({ id: 'a', type: 'rectangle', fill, stroke: null }), 1).svg
     expect(svgOf('AUTO')).toContain('fill="#1f2937"')
@@ -238,8 +252,14 @@ describe('canvas pages as SVG', () => {
       label: long,
       text: i < 200 ? long : 'short',
     }))
-    const took = threadTime()
-    renderPage(pageOf(...shapes), 1)
-    expect(took()).toBeLessThan(5_000)
+    const lines = Array.from({ length: 20_000 }, (_, i) => ({
+      ...{ id: String(i), type: i % 2 ? 'rectangle' : 'connector', width: 10, height: 10 },
+      ...{ x: i % 2 ? 30 * i : -i, y: -i, x2: -i, y2: -i, label: 'word' },
+    }))
+    for (const page of [pageOf(...shapes), pageOf(...lines.toSorted((a, b) => a.type.localeCompare(b.type)))]) {
+      const took = threadTime()
+      renderPage(page, 1)
+      expect(took()).toBeLessThan(5_000)
+    }
   })
 })

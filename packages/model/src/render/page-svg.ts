@@ -12,7 +12,7 @@ import type { IconPaths } from './icon-svg.ts'
 import { element, formatNumber } from './svg-text.ts'
 
 /** Raised by every change of what a page looks like; part of the ETag of previews. [REST-35] */
-export const RENDERER_VERSION = 3
+export const RENDERER_VERSION = 4
 
 const MARGIN = 40
 const noIcons: IconPaths = () => null
@@ -49,12 +49,20 @@ export function renderPage(page: CanvasPage, scale: number, icons: IconPaths = n
   const drawables = page.shapes.flatMap((shape) => readDrawable(shape.id, shape.value) ?? [])
   const attachable = new Map([...pageGeometry(shapeValues(page)).boxes].map(([id, box]) => [id, drawnBox(box)]))
   let content: Bounds | null = null
-  const parts = drawables.map((drawable) => {
-    const { svg, bounds } = draw(drawable, attachable, icons)
-    if (region !== null && bounds !== null && !overlaps(grown(bounds, drawable.strokeWidth + 1), region)) return ''
-    content = unite(content, bounds)
-    return svg
-  })
+  const isShown = (bounds: Bounds | null, { strokeWidth }: Drawable) =>
+    region === null || bounds === null || overlaps(grown(bounds, strokeWidth + 1), region)
+  const parts: string[] = []
+  const labels = new WaitingLabels()
+  for (const drawable of drawables) {
+    const { svg, bounds, label = UNNAMED } = draw(drawable, attachable, icons)
+    const whole = unite(bounds, label.bounds)
+    if (!isShown(whole, drawable)) continue
+    content = unite(content, whole)
+    if (drawable.kind !== 'connector' && bounds !== null) parts.push(labels.below(bounds))
+    parts.push(svg)
+    if (label.bounds !== null) labels.add(label.svg, label.bounds)
+  }
+  parts.push(labels.all())
   const { left, top, right, bottom } = region ?? (content === null ? EMPTY : grown(content, MARGIN))
   const [width, height] = [right - left, bottom - top]
   const ground = element('rect', { x: left, y: top, width, height, fill: BACKGROUND })
@@ -63,7 +71,39 @@ export function renderPage(page: CanvasPage, scale: number, icons: IconPaths = n
   return { svg: element('svg', root, ground + parts.join('')), width, height }
 }
 
-function draw(drawable: Drawable, shapes: ShapeBoxes, icons: IconPaths): Drawn {
+/**
+ * The labels of connectors wait until all lines are drawn, so that no line crosses one. Only a shape that covers a label, as one in front of its connector
+ * does, has it drawn before. [CANVAS-25]
+ */
+class WaitingLabels {
+  #waiting: { readonly svg: string; readonly bounds: Bounds }[] = []
+  /** Around all of them. */
+  #around: Bounds | null = null
+
+  add(svg: string, bounds: Bounds): void {
+    this.#waiting.push({ svg, bounds })
+    this.#around = unite(this.#around, bounds)
+  }
+
+  /** Those that a shape covers. */
+  below(shape: Bounds): string {
+    if (this.#around === null || !overlaps(this.#around, shape)) return ''
+    const covered = this.#waiting.filter(({ bounds }) => overlaps(bounds, shape))
+    if (covered.length > 0) this.#waiting = this.#waiting.filter(({ bounds }) => !overlaps(bounds, shape))
+    return covered.map(({ svg }) => svg).join('')
+  }
+
+  all(): string {
+    return this.#waiting.map(({ svg }) => svg).join('')
+  }
+}
+
+interface DrawnShape extends Drawn {
+  /** The label of a connector, which lies on other lines too. */
+  readonly label?: Drawn
+}
+
+function draw(drawable: Drawable, shapes: ShapeBoxes, icons: IconPaths): DrawnShape {
   switch (drawable.kind) {
     case 'box':
       return boxSvg(drawable, icons)
@@ -74,13 +114,16 @@ function draw(drawable: Drawable, shapes: ShapeBoxes, icons: IconPaths): Drawn {
   }
 }
 
-function connectorSvg(connector: ConnectorDrawable, shapes: ShapeBoxes): Drawn {
+function connectorSvg(connector: ConnectorDrawable, shapes: ShapeBoxes): DrawnShape {
   const { d, outline, startArrow, endArrow } = connectorPath(connector, shapes)
   const { stroke, strokeWidth, opacity, label } = connector
   const line = element('path', { d, fill: 'none', stroke, 'stroke-width': strokeWidth })
   const place = alongPolyline(outline, connector.labelPosition)
   const named = label === '' ? UNNAMED : lineLabelSvg(label, place.x, place.y, connector.labelColour)
-  const content = line + startArrow + endArrow + named.svg
-  const svg = opacity === 1 ? content : element('g', { opacity }, content)
-  return { svg, bounds: unite(boundsOf(outline), named.bounds) }
+  const seen = (svg: string) => (opacity === 1 || svg === '' ? svg : element('g', { opacity }, svg))
+  return {
+    svg: seen(line + startArrow + endArrow),
+    bounds: boundsOf(outline),
+    label: { svg: seen(named.svg), bounds: named.bounds },
+  }
 }
