@@ -15,7 +15,7 @@ const schema: ArgumentsSchema = {
   additionalProperties: false,
 }
 
-it('[TOOL-6] [TOOL-8] who sent no list is told what the list holds', () => {
+it('[TOOL-6] [TOOL-8] an argument of another type than the expected list is refused with a description of the list items', () => {
   const expectation = (args: object) => checkArguments(schema, { ...args })
   expect(expectation({ fields: { a: 'b' } })).toMatchObject({
     message: 'fields is an object; expected array of 1 to 9 items with name, value.',
@@ -23,7 +23,7 @@ it('[TOOL-6] [TOOL-8] who sent no list is told what the list holds', () => {
   expect(expectation({ order: 'a' })).toMatchObject({ facts: { expected: 'array of strings of at least 1 items' } })
 })
 
-it('[TOOL-6] names the argument that means the same in another tool, and none that is merely the nearest', () => {
+it('[TOOL-6] an unknown argument is answered with the name that means the same in this tool, not with the most similar one', () => {
   const properties = { docId: {}, format: {}, body: {} }
   const refusal = (args: object) => checkArguments({ type: 'object', properties, additionalProperties: false }, { ...args })
   expect(refusal({ content: 'x' })).toMatchObject({

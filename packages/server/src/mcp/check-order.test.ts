@@ -120,16 +120,16 @@ function told(answer: McpAnswer): string {
   return `${status} ${error?.code ?? (result?.['structuredContent'] as { code?: string } | undefined)?.code ?? 'fine'}`
 }
 
-describe.each(['legacy', 'modern'] as const)('two things wrong with a request on the %s leg', (leg) => {
+describe.each(['legacy', 'modern'] as const)('a request with two errors on the %s leg', (leg) => {
   const { faults } = LEGS[leg]
 
-  it('[MCP-3] alone each answers for itself', async () => {
+  it('[MCP-3] each error alone gets its own answer', async () => {
     expect(await answered(leg, [])).toBe('200 fine')
     for (const fault of faults)
       expect(`${fault.name}: ${await answered(leg, [fault])}`).toContain(`${fault.name}: ${fault.answers}`)
   })
 
-  it.each(faults.map(({ name }, at) => [name, at] as const))('[MCP-3] %s answers before all that comes later', async (_, at) => {
+  it.each(faults.map(({ name }, at) => [name, at] as const))('[MCP-3] %s is answered before all later checks', async (_, at) => {
     const [first, ...later] = faults.slice(at)
     if (first === undefined) throw new Error('there is no such fault')
     for (const other of later) {

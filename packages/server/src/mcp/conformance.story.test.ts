@@ -31,11 +31,11 @@ const SKIPPED = [
   'sep-2575-server-sends-tools-list-changed-on-subscription',
 ]
 
-it('[MCP-58] the sets name what they did when they were frozen', () => {
+it('[MCP-58] the frozen scenario sets list the scenarios they had when they were frozen', () => {
   expect(sets.map(({ scored }) => scored.length)).toEqual([30, 37])
 })
 
-describe.each(sets)('the public conformance suite, $revision', ({ revision, scored, unscored }) => {
+describe.each(sets)('the public MCP conformance suite, $revision', ({ revision, scored, unscored }) => {
   let findings: ReadonlyMap<string, Findings>
   beforeAll(async () => {
     findings = await runSuite(proxy.url, revision)
@@ -44,7 +44,7 @@ describe.each(sets)('the public conformance suite, $revision', ({ revision, scor
     process.stdout.write(`${revision} not scored and not served: ${others.join(', ')}\n`)
   })
 
-  it.for([...scored, ...unscored.filter((name) => HELD_AS_WELL.includes(name))])('[MCP-58] %s', (scenario) => {
+  it.for([...scored, ...unscored.filter((name) => HELD_AS_WELL.includes(name))])('[MCP-58] the suite passes: %s', (scenario) => {
     const found = findings.get(scenario)
     expect(found?.checks).toBeGreaterThan(0)
     expect([...(found?.failures ?? []), ...(found?.untestable ?? [])]).toEqual([])

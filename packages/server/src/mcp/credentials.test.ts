@@ -17,7 +17,7 @@ afterAll(async () => {
 const change = legacy('tools/call', { name: 'service_change' })
 
 describe('the static token', () => {
-  it('[MCP-18] [MCP-20] acts as its own principal in the single workspace, on the loopback listener', async () => {
+  it('[MCP-18] [MCP-20] the static token acts as its own principal in the single workspace, on the loopback listener', async () => {
     const { json } = await relay.send({ ...change, bearer: STATIC_TOKEN })
     expect(json.result?.['structuredContent']).toEqual({ by: 'service:mcp', in: 'default' })
     expect(relay.tools.calls.at(-1)?.context).toMatchObject({ isStatic: true, access: { role: 'owner' } })
@@ -31,7 +31,7 @@ describe('the static token', () => {
     expect([answer.status, answer.text]).toEqual([401, 'unauthorized'])
   })
 
-  it('[MCP-18] the scheme word is taken in any case; nothing near the token is', async () => {
+  it('[MCP-18] the scheme word is accepted in any case, and a token that differs in anything is refused', async () => {
     const status = async (authorization: string) =>
       (await relay.send({ ...change, bearer: null, headers: { authorization } })).status
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) expect(await status(`${scheme} ${STATIC_TOKEN}`)).toBe(200)
@@ -39,21 +39,21 @@ describe('the static token', () => {
       expect(await status(`Bearer ${token}`)).toBe(401)
   })
 
-  it('[MCP-22] does not reach into a workspace that the request names', async () => {
+  it('[MCP-22] the static token cannot act in another workspace that the request names', async () => {
     const answer = await shared.send({ ...change, bearer: STATIC_TOKEN, headers: { 'x-workspace-id': 'other' } })
     expect([answer.status, answer.text]).toEqual([403, 'forbidden'])
   })
 })
 
 describe('a token of the issuer', () => {
-  it('[MCP-18] [MCP-20] acts as its subject in its workspace, on both listeners', async () => {
+  it('[MCP-18] [MCP-20] a token of the issuer acts as its subject in its workspace, on both listeners', async () => {
     for (const mount of ['local', 'public'] as const) {
       const { json } = await relay.send({ ...change, mount })
       expect(json.result?.['structuredContent']).toEqual({ by: 'ann', in: 'default' })
     }
   })
 
-  it('[MCP-22] the workspace is the named entry, else the first', async () => {
+  it('[MCP-22] the workspace is the named claim entry, else the first', async () => {
     const bearer = shared.issuer.token({
       sub: 'ann',
       wsp: [
@@ -66,7 +66,7 @@ describe('a token of the issuer', () => {
     expect(named.json.result?.['structuredContent']).toMatchObject({ in: 'w2' })
   })
 
-  it('[MCP-22] without a workspace that is served here it is 403 plain forbidden, with no hint', async () => {
+  it('[MCP-22] a token without a workspace of this relay answers 403 forbidden without details', async () => {
     const foreign = relay.issuer.token({ workspace: 'elsewhere' })
     const none = relay.issuer.token({ wsp: [] })
     for (const [answer, why] of [
@@ -80,7 +80,7 @@ describe('a token of the issuer', () => {
     }
   })
 
-  it('[MCP-21] whatever is wrong with a credential, POST, GET and DELETE answer the same 401', async () => {
+  it('[MCP-21] POST, GET and DELETE answer the same 401 for any error of the credential', async () => {
     relay.revoked.add('gone')
     const { issuer } = relay
     const bad: Readonly<Record<string, string | readonly string[] | undefined>> = {
@@ -111,14 +111,14 @@ describe('a token of the issuer', () => {
     ])
   })
 
-  it('[AUTH-1] query and cookie carry no credential', async () => {
+  it('[AUTH-1] a token in the query or a cookie is ignored', async () => {
     const token = relay.issuer.token()
     for (const sent of [{ path: `/mcp?access_token=${token}` }, { headers: { cookie: `authorization=Bearer ${token}` } }])
       expect((await relay.send({ ...change, ...sent, bearer: null })).status).toBe(401)
   })
 })
 
-it('[MCP-28] tokens stand in no log line and no metric', async () => {
+it('[MCP-28] tokens appear in no log line and no metric', async () => {
   const bearer = relay.issuer.token({ sub: 'leaky' })
   await relay.send({ ...change, bearer })
   await relay.send({ ...change, bearer: `${bearer}x` })

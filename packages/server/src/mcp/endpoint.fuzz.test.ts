@@ -70,7 +70,7 @@ const headers = fc.record(
 )
 const id = fc.oneof(fc.integer(), text)
 
-it('[MCP-8] [MCP-10] [MCP-11] [OPS-8] whatever a message says, it is answered under its id and nothing unexpected happens', async () => {
+it('[MCP-8] [MCP-10] [MCP-11] [OPS-8] any JSON message is answered under its id, without an unexpected error', async () => {
   const message = fc.oneof(
     {
       weight: 5,
@@ -97,7 +97,7 @@ it('[MCP-8] [MCP-10] [MCP-11] [OPS-8] whatever a message says, it is answered un
   expect(relay.logLines.filter((line) => line.includes('unexpected'))).toEqual([])
 })
 
-it('[MCP-8] [X24] bytes that are not HTTP, and bodies that end early, do no harm to the endpoint', async () => {
+it('[MCP-8] [X24] bytes that are not HTTP and bodies that end early leave the endpoint working', async () => {
   const port = Number(new URL(relay.urls.local).port)
   const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${STATIC_TOKEN}\r\n`
   for (const bytes of [

@@ -11,19 +11,16 @@ afterAll(() => relay[Symbol.asyncDispose]())
 const look = legacy('tools/call', { name: 'service_look', arguments: { a: 1 } })
 
 describe('one URL', () => {
-  it.each(['local', 'public'] as const)(
-    '[MCP-1] the %s listener serves all revisions at once, to the same tools',
-    async (mount) => {
-      for (const version of ['2025-03-26', '2025-06-18', '2025-11-25']) {
-        const answer = await relay.send({ ...look, mount, headers: { 'mcp-protocol-version': version } })
-        expect(answer.json.result).toMatchObject({ structuredContent: { seen: { a: 1 } }, isError: false })
-      }
-      const answer = await relay.send(modern('tools/call', { name: 'service_look', arguments: { a: 1 } }, { mount }))
-      expect(answer.json.result).toMatchObject({ structuredContent: { seen: { a: 1 } }, resultType: 'complete' })
-    },
-  )
+  it.each(['local', 'public'] as const)('[MCP-1] the %s listener serves all revisions with the same tools', async (mount) => {
+    for (const version of ['2025-03-26', '2025-06-18', '2025-11-25']) {
+      const answer = await relay.send({ ...look, mount, headers: { 'mcp-protocol-version': version } })
+      expect(answer.json.result).toMatchObject({ structuredContent: { seen: { a: 1 } }, isError: false })
+    }
+    const answer = await relay.send(modern('tools/call', { name: 'service_look', arguments: { a: 1 } }, { mount }))
+    expect(answer.json.result).toMatchObject({ structuredContent: { seen: { a: 1 } }, resultType: 'complete' })
+  })
 
-  it('[MCP-2] other methods answer 405 with those there are, before any credential', async () => {
+  it('[MCP-2] other methods answer 405 with the allowed ones, before any credential is checked', async () => {
     for (const method of ['PUT', 'PATCH', 'HEAD', 'OPTIONS']) {
       const answer = await relay.send({ method, bearer: null })
       expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, DELETE'])
@@ -38,7 +35,7 @@ describe('one URL', () => {
     expect((await relay.send({ ...look, path: '/mcp?x=1' })).status).toBe(200)
   })
 
-  it('[MCP-17] GET / says what the loopback listener is; the main listener has no such route', async () => {
+  it('[MCP-17] GET / describes the loopback listener; the main listener has no such route', async () => {
     const { json } = await relay.send({ method: 'GET', path: '/', bearer: null })
     expect(json).toEqual({
       server: 'docrelay',
@@ -58,7 +55,7 @@ describe('one URL', () => {
   })
 })
 
-it('[LIFE-28] a call that runs when the relay begins to drain is answered', async () => {
+it('[LIFE-28] a call that is running when draining begins is answered', async () => {
   const sent = relay.send(legacy('tools/call', { name: 'service_slow' }))
   await relay.tools.waiting()
   relay.draining = true
@@ -68,10 +65,10 @@ it('[LIFE-28] a call that runs when the relay begins to drain is answered', asyn
   expect(answer.json.result).toMatchObject({ structuredContent: { slow: true } })
 })
 
-describe('bodies', () => {
+describe('request bodies', () => {
   const big = (bytes: number) => `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${'y'.repeat(bytes - 58)}"}}`
 
-  it('[MCP-6] a body of 8 MiB is taken, one byte more is not, declared or counted', async () => {
+  it('[MCP-6] a body of 8 MiB is accepted, one byte more is refused, with a declared length or chunked', async () => {
     const most = big(8_388_608)
     expect(Buffer.byteLength(most)).toBe(8_388_608)
     expect((await relay.send({ body: most })).json.result).toEqual({})
@@ -84,7 +81,7 @@ describe('bodies', () => {
     expect([counted.status, counted.text]).toEqual([413, 'The request body exceeds 8388608 bytes.'])
   })
 
-  it('[MCP-3] a long body costs nothing before its credential is good', async () => {
+  it('[MCP-3] a long body is not read before its credential is accepted', async () => {
     expect((await relay.send({ body: big(8_388_700), bearer: 'nobody' })).status).toBe(401)
   })
 
@@ -110,7 +107,7 @@ describe('bodies', () => {
   })
 
   it.each(['', '{', 'null null', '{"jsonrpc":"2.0",}', '\u{feff}{}', 'NaN', new Uint8Array([0x22, 0xff, 0x22])])(
-    '[MCP-8] %j is no JSON: 400, -32700, id null',
+    '[MCP-8] body %j is not JSON: 400, -32700, id null',
     async (body) => {
       const answer = await relay.send({ body, headers: { accept: EVENTS } })
       expect([answer.status, answer.headers['content-type']]).toEqual([400, 'application/json'])
@@ -118,7 +115,7 @@ describe('bodies', () => {
     },
   )
 
-  it('[MCP-9] a batch is refused whole, and nothing of it runs', async () => {
+  it('[MCP-9] a batch is refused whole, and no part of it runs', async () => {
     const before = relay.tools.calls.length
     for (const body of [[look.body], []]) {
       const answer = await relay.send({ body })
@@ -140,20 +137,20 @@ describe('bodies', () => {
     [{ jsonrpc: '2.0' }, null],
     ['text', null],
     [5, null],
-  ])('[MCP-10] %j is no request: 400, -32600, id %j', async (body, id) => {
+  ])('[MCP-10] %j is not a request: 400, -32600, id %j', async (body, id) => {
     const answer = await relay.send({ body: JSON.stringify(body) })
     expect([answer.status, answer.json]).toMatchObject([400, { id, error: { code: -32_600 } }])
   })
 
   it.each(['', '0', 'ü\n', 0, -1, 0.5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    '[MCP-10] the id %j comes back as it is',
+    '[MCP-10] an answer repeats the id %j unchanged',
     async (id) => {
       const answer = await relay.send({ body: { jsonrpc: '2.0', id, method: 'ping' } })
       expect(answer.json).toEqual({ jsonrpc: '2.0', id, result: {} })
     },
   )
 
-  it('[MCP-10] an answer of the client is taken and ignored', async () => {
+  it('[MCP-10] a response sent by the client is accepted and ignored', async () => {
     for (const body of [
       { jsonrpc: '2.0', id: 3, result: {} },
       { jsonrpc: '2.0', id: 'x', error: { code: 1, message: '' } },
@@ -163,7 +160,7 @@ describe('bodies', () => {
     }
   })
 
-  it('[MCP-11] a notification is taken whatever it says, and runs nothing', async () => {
+  it('[MCP-11] any notification is accepted and runs nothing', async () => {
     const before = relay.tools.calls.length
     for (const method of ['notifications/initialized', 'tools/call', 'no/such', 'subscriptions/listen', 'initialize']) {
       const answer = await relay.send({ body: { jsonrpc: '2.0', method, params: { name: 'service_change' } } })
@@ -173,7 +170,7 @@ describe('bodies', () => {
   })
 })
 
-describe('framing', () => {
+describe('framing of answers', () => {
   it.each([
     ['text/event-stream', true],
     ['application/json, text/event-stream', true],
@@ -188,19 +185,19 @@ describe('framing', () => {
     ['image/png', false],
     ['', false],
     [undefined, false],
-  ])('[MCP-12] Accept %j is answered with events: %s', async (accept, events) => {
+  ])('[MCP-12] Accept %j is answered as an event stream: %s', async (accept, events) => {
     const answer = await relay.send({ ...look, headers: accept === undefined ? {} : { accept } })
     expect([answer.status, answer.headers['content-type']]).toEqual([200, events ? 'text/event-stream' : 'application/json'])
     expect(answer.json.result).toMatchObject({ isError: false })
   })
 
-  it('[MCP-13] a stream is its notifications, one event with the answer, and the end', async () => {
+  it('[MCP-13] an event stream contains the notifications, one event with the answer, and ends', async () => {
     const answer = await relay.send({ ...look, headers: { accept: EVENTS } })
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
     expect(answer.text).toMatch(/^event: message\ndata: \{"jsonrpc":"2.0","id":1,"result":.*\}\n\n$/)
   })
 
-  it('[MCP-14] what is not 200 is not framed: JSON for JSON-RPC errors, short text for the rest', async () => {
+  it('[MCP-14] an error status is not framed: JSON for JSON-RPC errors, short text for others', async () => {
     const headers = { accept: EVENTS }
     const unknown = await relay.send(modern('no/such', {}, { headers }))
     expect([unknown.status, unknown.headers['content-type']]).toEqual([404, 'application/json'])
@@ -219,7 +216,7 @@ describe('framing', () => {
 describe('while a call runs', () => {
   const slow = { name: 'service_slow', _meta: { progressToken: 'p1' } }
 
-  it('[MCP-16] progress is sent with a token and SSE framing only', async () => {
+  it('[MCP-16] progress is sent only to a request with a progress token and event framing', async () => {
     const stream = await relay.stream(legacy('tools/call', slow, { headers: { accept: EVENTS } }))
     await stream.until('notifications/progress')
     relay.tools.finish()
@@ -238,7 +235,7 @@ describe('while a call runs', () => {
     }
   })
 
-  it('[MCP-13] a long call does not look dead: a comment line every 15 s', async () => {
+  it('[MCP-13] during a long call a comment line is sent every 15 s', async () => {
     const sent = relay.stream(legacy('tools/call', { name: 'service_slow' }, { headers: { accept: EVENTS } }))
     await relay.tools.waiting()
     await relay.time.advance(15_000)
@@ -249,7 +246,7 @@ describe('while a call runs', () => {
     expect(stream.text).toMatch(/^:\n\nevent: message\n/)
   })
 
-  it('[MCP-15] on the modern leg leaving cancels the call', async () => {
+  it('[MCP-15] on the modern leg a client that disconnects cancels its call', async () => {
     const { aborted } = relay.tools
     const stream = await relay.stream(
       modern('tools/call', slow, { headers: { accept: EVENTS }, meta: { ...modernMeta(), progressToken: 1 } }),
@@ -259,7 +256,7 @@ describe('while a call runs', () => {
     await expect.poll(() => relay.tools.aborted).toBe(aborted + 1)
   })
 
-  it('[MCP-15] on the legacy leg leaving cancels nothing', async () => {
+  it('[MCP-15] on the legacy leg a client that disconnects cancels nothing', async () => {
     const { aborted } = relay.tools
     const stream = await relay.stream(legacy('tools/call', slow, { headers: { accept: EVENTS } }))
     await stream.until('notifications/progress')

@@ -40,7 +40,7 @@ function stateOf(state: unknown, name = 'tool'): string {
   return String(rounds.require(contextOf({ name }), { who: FORM }, state)['requestState'])
 }
 
-it('[MCP-58] what was kept of a round comes back with the next one', () => {
+it('[MCP-58] data kept in one input round is available in the next', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (state) => {
       const given = JSON.parse(JSON.stringify(state))
@@ -53,7 +53,7 @@ it('[MCP-58] what was kept of a round comes back with the next one', () => {
   expect(rounds.require(contextOf({}), { who: FORM })).toEqual({ resultType: 'input_required', inputRequests: { who: FORM } })
 })
 
-it('[MCP-58] a state that was changed anywhere is refused', () => {
+it('[MCP-58] a request state changed at any place is refused', () => {
   const sealed = stateOf({ step: 2 })
   const read = (requestState: unknown) => refusalOf(() => rounds.read(contextOf({ name: 'tool', requestState })))
   expect(read(sealed)).toBe(null)
@@ -67,7 +67,7 @@ it('[MCP-58] a state that was changed anywhere is refused', () => {
   }
 })
 
-it('[MCP-58] a state is good for its caller, its request and an hour, and nothing else', async () => {
+it('[MCP-58] a request state is accepted only from its caller, for its request and within an hour', async () => {
   const requestState = stateOf('a')
   const read = (params: JsonObject, more = {}) =>
     refusalOf(() => rounds.read(contextOf({ name: 'tool', requestState, ...params }, more)))
@@ -85,7 +85,7 @@ it('[MCP-58] a state is good for its caller, its request and an hour, and nothin
   expect(read({})).toBe('params')
 })
 
-it('[MCP-58] answers that are no object are refused', () => {
+it('[MCP-58] input answers that are not an object are refused', () => {
   for (const inputResponses of [null, 5, 'x', []]) {
     expect(refusalOf(() => rounds.read(contextOf({ inputResponses })))).toBe('params')
   }

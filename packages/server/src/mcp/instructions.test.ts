@@ -5,7 +5,7 @@ import { SPEC_ROWS } from './tools/testing/spec-rows.ts'
 const ALL = new Set(SPEC_ROWS.map(({ name }) => name))
 const named = (text: string): readonly string[] => [...text.matchAll(/service_([a-z_]+)/g)].map(([, name]) => name ?? '')
 
-it('[MCP-60] the instructions of a relay with every tool are short and say what has to be known', () => {
+it('[MCP-60] the instructions of a relay with every tool are short and contain every required point', () => {
   const text = instructionsFor(ALL)
   expect(text.split(/\s+/).length).toBeLessThanOrEqual(150)
   for (const word of ['get_skills', 'generate_diagram', 'Markdown', 'expectedVersion', 'fixes', 'warnings', 'not instructions'])

@@ -19,12 +19,12 @@ version -32022 400 400
 limit 429 429 429
 `
 
-it('[MCP-61] codes and statuses are what they are pinned to', () => {
+it('[MCP-61] the error codes and statuses are the pinned ones', () => {
   const rows = Object.entries(RPC_ERRORS).map(([kind, { code, legacy, modern }]) => [kind, code, legacy, modern].join(' '))
   expect(rows).toEqual(PINNED.trim().split('\n'))
 })
 
-it('[MCP-10] whatever JSON comes, it is a message or refused with -32600, and a request keeps its id', () => {
+it('[MCP-10] any JSON is read as a message or refused with -32600, and a request keeps its id', () => {
   const member = fc.oneof(fc.jsonValue(), fc.constantFrom('2.0', 'tools/call', 1, null))
   const message = fc.record({ jsonrpc: member, id: member, method: member, params: member, result: member }, { requiredKeys: [] })
   fc.assert(
@@ -38,7 +38,7 @@ it('[MCP-10] whatever JSON comes, it is a message or refused with -32600, and a 
   )
 })
 
-it('[MCP-12] any Accept header is read without failing, and only the named type counts', () => {
+it('[MCP-12] any Accept header is read without an error, and only the named type counts', () => {
   fc.assert(
     fc.property(fc.string(), (accept) => {
       expect(wantsEvents(accept)).toBe(/text\/event-stream/i.test(accept) && wantsEvents(accept))

@@ -29,7 +29,7 @@ describe('initialize', () => {
     [undefined, '2025-11-25'],
   ]
 
-  it.each(AGREED)('[MCP-29] asked for %j it agrees on %j, whatever its headers', async (asked, agreed) => {
+  it.each(AGREED)('[MCP-29] initialize with version %j agrees on %j, whatever the headers', async (asked, agreed) => {
     for (const version of [undefined, '2026-07-28', 'nonsense']) {
       const headers: Record<string, string> = version === undefined ? {} : { 'mcp-protocol-version': version }
       const answer = await relay.send(legacy('initialize', { protocolVersion: asked }, { headers }))
@@ -37,7 +37,7 @@ describe('initialize', () => {
     }
   })
 
-  it('[MCP-30] [MCP-39] tells what is here, without members of the modern leg', async () => {
+  it('[MCP-30] [MCP-39] initialize lists the capabilities, without members of the modern leg', async () => {
     const { json } = await relay.send(legacy('initialize', { protocolVersion: '2025-11-25' }))
     expect(json.result).toEqual({
       protocolVersion: '2025-11-25',
@@ -47,7 +47,7 @@ describe('initialize', () => {
     })
   })
 
-  it('[MCP-31] gives a session id of visible ASCII that nobody guesses, framed or not', async () => {
+  it('[MCP-31] initialize returns an unpredictable session id of visible ASCII, framed or not', async () => {
     const ids = new Set<string>()
     for (let i = 0; i < 20; i++)
       ids.add((await session({}, i % 2 === 0 ? {} : { headers: { accept: EVENTS } }))['mcp-session-id'])
@@ -56,7 +56,7 @@ describe('initialize', () => {
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9]{22,}$/)
   })
 
-  it('[MCP-29] with modern _meta it is a modern request', async () => {
+  it('[MCP-29] initialize with modern _meta is handled as a modern request', async () => {
     const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'initialize' }
     const answer = await relay.send(legacy('initialize', { _meta: META }, { headers }))
     expect([answer.status, answer.json.error?.code, answer.headers['mcp-session-id']]).toEqual([404, -32_601, undefined])
@@ -64,12 +64,12 @@ describe('initialize', () => {
 })
 
 describe('sessions', () => {
-  it('[MCP-32] a bare call works as the first message ever, with an unknown id too', async () => {
+  it('[MCP-32] a call without initialize works, also with an unknown session id', async () => {
     for (const headers of [NONE, { 'mcp-session-id': 'unknown' }, { 'mcp-session-id': '' }])
       expect((await relay.send({ ...look, headers })).json.result).toMatchObject({ isError: false })
   })
 
-  it('[MCP-31] [PRES-2] holds the name of the client', async () => {
+  it('[MCP-31] [PRES-2] a session keeps the name of its client', async () => {
     const named = await session({ clientInfo: { name: 'bot', title: 'The Bot' } })
     await relay.send({ ...look, headers: named })
     expect(relay.tools.calls.at(-1)?.context.clientName).toBe('The Bot')
@@ -77,7 +77,7 @@ describe('sessions', () => {
     expect(relay.tools.calls.at(-1)?.context.clientName).toBeNull()
   })
 
-  it('[MCP-32] of another principal or credential it is as if there were none', async () => {
+  it('[MCP-32] a session of another principal or credential is treated as unknown', async () => {
     const headers = await session({ clientInfo: { name: 'mine' } })
     for (const bearer of [relay.issuer.token({ sub: 'eve' }), STATIC_TOKEN]) {
       await relay.send({ ...look, headers, bearer })
@@ -91,7 +91,7 @@ describe('sessions', () => {
     expect(relay.tools.calls.at(-1)?.context.clientName).toBe('mine')
   })
 
-  it('[MCP-33] [MCP-34] DELETE closes it with its stream, and from then on it is gone for everything', async () => {
+  it('[MCP-33] [MCP-34] DELETE closes a session with its stream, and every later request to it is refused', async () => {
     const headers = await session()
     const stream = await relay.stream({ method: 'GET', headers })
     expect((await relay.send({ method: 'DELETE', headers })).status).toBe(204)
@@ -111,18 +111,18 @@ describe('sessions', () => {
     expect((await relay.send({ ...look, headers })).status).toBe(404)
   })
 
-  it('[MCP-33] DELETE without an id or with an unknown one answers 204', async () => {
+  it('[MCP-33] DELETE without a session id or with an unknown one answers 204', async () => {
     for (const headers of [NONE, { 'mcp-session-id': 'unknown' }])
       expect((await relay.send({ method: 'DELETE', headers })).status).toBe(204)
   })
 
-  it('[MCP-34] [MCP-3] a bad version is told before a closed session', async () => {
+  it('[MCP-34] [MCP-3] a bad protocol version is reported before a closed session', async () => {
     const headers = await session()
     await relay.send({ method: 'DELETE', headers })
     expect((await relay.send({ ...look, headers: { ...headers, 'mcp-protocol-version': 'x' } })).status).toBe(400)
   })
 
-  it('[MCP-15] a cancelled call of the session ends without an answer', async () => {
+  it('[MCP-15] a cancelled call of a session ends without an answer', async () => {
     const headers = { ...(await session()), accept: EVENTS }
     const params = { name: 'service_slow', _meta: { progressToken: 1 } }
     const stream = await relay.stream(legacy('tools/call', params, { headers }))
@@ -137,8 +137,8 @@ describe('sessions', () => {
   })
 })
 
-describe('versions', () => {
-  it('[MCP-35] a header that names none of the four is told all of them; initialize is not asked', async () => {
+describe('protocol versions', () => {
+  it('[MCP-35] an unknown version in the header is answered with the four supported ones; initialize is not checked', async () => {
     for (const version of ['2024-11-05', '1', 'latest']) {
       const answer = await relay.send({ ...look, headers: { 'mcp-protocol-version': version, ...(await session()) } })
       expect([answer.status, answer.json]).toMatchObject([
@@ -157,7 +157,7 @@ describe('methods', () => {
     return [status, json.error?.code]
   }
 
-  it('[MCP-36] [MCP-39] each answers, and nothing has members of the modern leg', async () => {
+  it('[MCP-36] [MCP-39] each legacy method answers without members of the modern leg', async () => {
     const answers = {
       ping: await result('ping'),
       tools: await result('tools/list'),
@@ -194,7 +194,7 @@ describe('methods', () => {
       for (const member of ['resultType', 'ttlMs', 'cacheScope', '_meta']) expect(answer).not.toHaveProperty(member)
   })
 
-  it('[MCP-36] any other method is 200 with -32601', async () => {
+  it('[MCP-36] any other method answers 200 with -32601', async () => {
     for (const method of ['server/info', 'roots/list', 'sampling/createMessage', 'toString', 'constructor', '__proto__', ''])
       expect(await code(method)).toEqual([200, -32_601])
   })
@@ -221,27 +221,27 @@ describe('methods', () => {
     ['logging/setLevel', { level: 'loud' }],
     ['logging/setLevel', {}],
     ['resources/subscribe', { uri: 'relay://icons' }],
-  ])('[MCP-61] %s with %j is 200 with -32602', async (method, params) => {
+  ])('[MCP-61] %s with %j answers 200 with -32602', async (method, params) => {
     expect(await code(method, params)).toEqual([200, -32_602])
   })
 
-  it('[MCP-61] an unknown tool is told the nearest one', async () => {
+  it('[MCP-61] an unknown tool is answered with the most similar name', async () => {
     const { json } = await relay.send(legacy('tools/call', { name: 'service_lok' }))
     expect(json.error).toMatchObject({ code: -32_602, message: expect.stringContaining('service_look') })
   })
 
-  it('[MCP-53] what a tool refuses is a result', async () => {
+  it('[MCP-53] a refusal by a tool is a result, not a JSON-RPC error', async () => {
     const { json } = await relay.send(legacy('tools/call', { name: 'service_refuses' }))
     expect(json).toMatchObject({ result: { isError: true, structuredContent: { code: 'ERR_LAST_PAGE' } } })
   })
 
-  it('[MCP-61] a resource that is not there is -32002', async () => {
+  it('[MCP-61] a missing resource answers -32002', async () => {
     expect(await code('resources/read', { uri: 'relay://doc/none' })).toEqual([200, -32_002])
     const { json } = await relay.send(legacy('resources/subscribe', { uri: 'relay://doc/none' }, { headers: await session() }))
     expect(json.error?.code).toBe(-32_002)
   })
 
-  it('[MCP-61] [OPS-8] what is unexpected is -32603 with an incident and nothing else; the log has it', async () => {
+  it('[MCP-61] [OPS-8] an unexpected error answers -32603 with an incident id only, and the log has the details', async () => {
     for (const request of [
       legacy('tools/call', { name: 'service_broken' }),
       legacy('resources/read', { uri: 'relay://broken' }),
@@ -254,7 +254,7 @@ describe('methods', () => {
     }
   })
 
-  it('[TOOL-10] [TOOL-11] URL and header say what a request may see; an unknown toolset is -32602', async () => {
+  it('[TOOL-10] [TOOL-11] URL and header select the toolsets of a request; an unknown toolset answers -32602', async () => {
     const viewOf = async (path: string, headers: Record<string, string> = {}) => {
       await relay.send({ ...look, path, headers })
       return relay.tools.calls.at(-1)?.context.view

@@ -51,8 +51,8 @@ function documentsOf(stored: readonly DocumentHead[], files: readonly LocalHead[
 
 const edit = (id: string) => ({ id, edit: 'rename_document', args: {}, expectedVersion: null, dryRun: false }) as never
 
-describe('local documents beside those of the relay', () => {
-  it('[LOCAL-3] [TOOL-list_documents] come in the order of all, in pages that neither repeat nor skip', async () => {
+describe('local documents in the lists of the relay', () => {
+  it('[LOCAL-3] [TOOL-list_documents] list_documents merges local and stored documents in order, in pages that neither repeat nor skip', async () => {
     const stored = [headOf('a', 50), headOf('c', 30), headOf('e', 10)]
     const documents = documentsOf(stored, [localOf('f', 10), localOf('b', 40), localOf('d', 30)])
     const seen: string[] = []
@@ -65,7 +65,7 @@ describe('local documents beside those of the relay', () => {
     expect(seen).toEqual(['a relay', 'b local', 'c relay', 'd local', 'e relay', 'f local'])
   })
 
-  it('[LOCAL-4] an id that the relay stores wins, also for a caller who may not read it', async () => {
+  it('[LOCAL-4] a stored document hides a local one with the same id, also from a caller who may not read it', async () => {
     const documents = documentsOf([headOf('a', 1), headOf('b', 1)], [localOf('a', 9), localOf('b', 9)], ['b'])
     const { items } = await documents.list(ann, ALL)
     expect(items.map(({ head }) => [head.id, sourceOf(head)])).toEqual([['a', 'relay']])
@@ -76,7 +76,7 @@ describe('local documents beside those of the relay', () => {
     expect(await documents.edit(ann, edit('b'))).toMatchObject({ code: 'ERR_VIEW_FORBIDDEN' })
   })
 
-  it('[LOCAL-3] [LOCAL-4] are read at the level view, and every write says how to save them', async () => {
+  it('[LOCAL-3] [LOCAL-4] a local document is read at level view, and a write answers how to save it to the relay', async () => {
     const documents = documentsOf([], [localOf('a b', 9)])
     expect(await documents.get(ann, 'a b')).toMatchObject({ reader: { sub: 'ann', level: 'view' }, head: { source: 'local' } })
     expect(await documents.require(ann, 'a b', 'view')).toMatchObject({ source: 'local' })
@@ -88,7 +88,7 @@ describe('local documents beside those of the relay', () => {
     }
   })
 
-  it('[LOCAL-3] are of the pinned workspace alone, and what is nowhere is unknown as before', async () => {
+  it('[LOCAL-3] local documents belong to the pinned workspace only, and other ids stay unknown', async () => {
     const documents = documentsOf([], [localOf('a', 9)])
     const other = { ...ann, workspaceId: 'other' }
     expect((await documents.list(other, ALL)).items).toEqual([])

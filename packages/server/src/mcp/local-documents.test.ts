@@ -48,7 +48,7 @@ const KEYED_FORM = {
 }
 
 describe('a directory of local documents', () => {
-  it('[LOCAL-1] reads bodies of either form; a file is known by its name', async () => {
+  it('[LOCAL-1] a body of either form is read, and the file name is its id', async () => {
     await put('list', { ...LIST_FORM, id: 'another' })
     await put('keyed', KEYED_FORM)
     await writeFile(join(directory, 'notes.txt'), 'x')
@@ -59,7 +59,7 @@ describe('a directory of local documents', () => {
     expect(JSON.parse(new TextDecoder().decode(body))).toEqual({ ...LIST_FORM, id: 'list' })
   })
 
-  it('[LOCAL-2] finds, rereads and loses files while it runs, and looks into one only when it changed', async () => {
+  it('[LOCAL-2] files added, changed and removed while it runs are noticed, and only changed ones are read', async () => {
     expect(await titles()).toEqual({})
     await put('a', { ...LIST_FORM, name: 'One' })
     expect(await titles()).toEqual({ a: 'One' })
@@ -99,12 +99,12 @@ describe('a directory of local documents', () => {
     expect(await local.head('broken')).not.toBeNull()
   })
 
-  it('[LOCAL-2] an id never leads out of the directory', async () => {
+  it('[LOCAL-2] an id cannot name a file outside the directory', async () => {
     await writeFile(join(parent, 'outside.json'), JSON.stringify(LIST_FORM))
     for (const id of ['../outside', '..', '', 'a\u0000', 'x'.repeat(256)]) expect(await local.read(id)).toBeNull()
   })
 
-  it('[LOCAL-2] a directory that is not there has no documents until it is there', async () => {
+  it('[LOCAL-2] a missing directory has no documents until it exists', async () => {
     await rm(directory, { recursive: true })
     expect([await titles(), await titles()]).toEqual([{}, {}])
     expect(lines).toMatchObject([{ event: 'mcp.local_directory', code: 'ENOENT' }])
@@ -124,7 +124,7 @@ describe('a directory of local documents', () => {
     expect((await local.head('a'))?.version).toBe(version)
   })
 
-  it('[LOCAL-2] [CONC-13] a long file is looked into in a thread', async () => {
+  it('[LOCAL-2] [CONC-13] a long file is parsed in another thread', async () => {
     const content = `<p>${'a'.repeat(4_000_000)}</p>`
     await put('a', { ...LIST_FORM, richTextPages: [{ id: 'r', name: 'R', content }] })
     const record = await local.read('a')

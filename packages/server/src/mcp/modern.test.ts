@@ -12,7 +12,7 @@ const look = { name: 'service_look' }
 const SERVER = { 'io.modelcontextprotocol/serverInfo': { name: 'docrelay', version: '1.2.3' } }
 
 describe('which leg a request is on', () => {
-  it('[MCP-40] a version in _meta, the header, or one of the two methods makes it modern', async () => {
+  it('[MCP-40] a request is modern by its version in _meta, its header, or one of the two modern methods', async () => {
     const byMeta = await relay.send(legacy('tools/list', { _meta: META }))
     const byHeader = await relay.send(legacy('tools/list', {}, { headers: { 'mcp-protocol-version': '2026-07-28' } }))
     const byMethod = await relay.send(legacy('server/discover'))
@@ -28,7 +28,7 @@ describe('which leg a request is on', () => {
   })
 })
 
-describe('what a request must bring', () => {
+describe('requirements for a modern request', () => {
   const outcome = async (...args: Parameters<typeof modern>) => {
     const { status, json } = await relay.send(modern(...args))
     expect(json.id).toBe('m1')
@@ -46,7 +46,7 @@ describe('what a request must bring', () => {
     expect(await outcome('tools/list', {}, { meta })).toEqual([400, -32_602])
   })
 
-  it('[MCP-41] a missing clientInfo is taken', async () => {
+  it('[MCP-41] a request without clientInfo is accepted', async () => {
     const { 'io.modelcontextprotocol/clientInfo': _, ...meta } = META
     expect((await relay.send(modern('tools/call', look, { meta }))).json.result).toMatchObject({ isError: false })
     expect(relay.tools.calls.at(-1)?.context.clientName).toBeNull()
@@ -54,7 +54,7 @@ describe('what a request must bring', () => {
     expect(relay.tools.calls.at(-1)?.context.clientName).toBe('tester')
   })
 
-  it('[MCP-42] each header is required and must say what the body says', async () => {
+  it('[MCP-42] each header is required and must agree with the body', async () => {
     const read = { uri: 'relay://icons' }
     const prompt = { name: 'recipe', arguments: { docId: 'd' } }
     for (const [method, params, header] of [
@@ -71,7 +71,7 @@ describe('what a request must bring', () => {
     }
   })
 
-  it('[MCP-43] names in any case, values exactly, spaces and tabs around them away', async () => {
+  it('[MCP-43] header names match in any case, values exactly, after trimming spaces and tabs', async () => {
     const headers = {
       'mcp-method': undefined,
       'MCP-METHOD': ' \ttools/call\t ',
@@ -100,14 +100,14 @@ describe('what a request must bring', () => {
     ])
   })
 
-  it('[MCP-43] a name beyond ASCII is compared as text', async () => {
+  it('[MCP-43] a name with non-ASCII characters is compared as text', async () => {
     const name = 'crème 🍮'
     const headers = { 'mcp-name': `=?base64?${Buffer.from(name).toString('base64')}?=` }
     const { json } = await relay.send(modern('tools/call', { name }, { headers }))
     expect(json.error?.code).toBe(-32_602)
   })
 
-  it('[MCP-44] a version that is not served here is told the one that is, after the headers', async () => {
+  it('[MCP-44] an unsupported version is answered with the supported one, after the headers are checked', async () => {
     for (const version of ['2025-11-25', '2027-01-01', '']) {
       const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': version }
       const { status, json } = await relay.send(modern('tools/list', {}, { meta, headers: { 'mcp-protocol-version': version } }))
@@ -119,7 +119,7 @@ describe('what a request must bring', () => {
     }
   })
 
-  it('[MCP-45] a method that this leg lacks is 404 with -32601', async () => {
+  it('[MCP-45] a method unknown to this leg answers 404 with -32601', async () => {
     for (const method of [
       'initialize',
       'ping',
@@ -136,7 +136,7 @@ describe('what a request must bring', () => {
 describe('results', () => {
   const result = async (...args: Parameters<typeof modern>) => (await relay.send(modern(...args))).json.result
 
-  it('[MCP-46] [MCP-47] [MCP-49] server/discover', async () => {
+  it('[MCP-46] [MCP-47] [MCP-49] server/discover answers capabilities that may be cached', async () => {
     expect(await result('server/discover')).toEqual({
       supportedVersions: ['2026-07-28'],
       capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, prompts: {}, completions: {} },
@@ -158,13 +158,16 @@ describe('results', () => {
     ['tools/call', look, undefined, undefined],
     ['prompts/get', { name: 'recipe', arguments: { docId: 'd' } }, undefined, undefined],
     ['completion/complete', { ref: { type: 'ref/prompt' }, argument: { name: 'a', value: '' } }, undefined, undefined],
-  ])('[MCP-47] [MCP-49] %s of %j is complete and may be kept %j, %j', async (method, params, ttlMs, cacheScope) => {
-    const answer = await result(method, params)
-    expect(answer).toMatchObject({ resultType: 'complete', _meta: SERVER })
-    expect([answer?.['ttlMs'], answer?.['cacheScope']]).toEqual([ttlMs, cacheScope])
-  })
+  ])(
+    '[MCP-47] [MCP-49] the answer to %s of %j is complete and may be cached %j, %j',
+    async (method, params, ttlMs, cacheScope) => {
+      const answer = await result(method, params)
+      expect(answer).toMatchObject({ resultType: 'complete', _meta: SERVER })
+      expect([answer?.['ttlMs'], answer?.['cacheScope']]).toEqual([ttlMs, cacheScope])
+    },
+  )
 
-  it('[MCP-48] sessions mean nothing here, not even closed ones', async () => {
+  it('[MCP-48] session ids are ignored, even those of closed sessions', async () => {
     const { headers } = await relay.send(legacy('initialize', {}))
     const closed = String(headers['mcp-session-id'])
     await relay.send({ method: 'DELETE', headers: { 'mcp-session-id': closed } })
@@ -174,7 +177,7 @@ describe('results', () => {
     }
   })
 
-  it('[MCP-61] arguments that are wrong are 200, a resource that is not there -32602 with its URI', async () => {
+  it('[MCP-61] wrong arguments answer 200, a missing resource -32602 with its URI', async () => {
     const { status, json } = await relay.send(modern('resources/read', { uri: 'relay://doc/none' }))
     expect([status, json.error]).toMatchObject([200, { code: -32_602, data: { uri: 'relay://doc/none' } }])
     for (const [method, params] of [
@@ -188,7 +191,7 @@ describe('results', () => {
     }
   })
 
-  it('[MCP-53] what a tool refuses is a result', async () => {
+  it('[MCP-53] a refusal by a tool is a result, not a JSON-RPC error', async () => {
     expect(await result('tools/call', { name: 'service_refuses' })).toMatchObject({ isError: true, resultType: 'complete' })
   })
 })

@@ -25,7 +25,7 @@ function access(): { readonly requestInit: RequestInit } {
 }
 
 describe('the official client', () => {
-  it.each(CASES)('[MCP-57] on the %s listener, mode %j', async (mount, mode, era) => {
+  it.each(CASES)('[MCP-57] the official client lists and calls tools on the %s listener, mode %j', async (mount, mode, era) => {
     const client = new Client({ name: 'official', version: '1.0.0' }, { versionNegotiation: { mode } })
     const updated: string[] = []
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri))
@@ -63,7 +63,7 @@ describe('the official client', () => {
     await expect.poll(() => relay.content.watches).toBe(0)
   })
 
-  it.each(MOUNTS)('[MCP-57] [MCP-33] on the %s listener, the client of the older revisions', async (mount) => {
+  it.each(MOUNTS)('[MCP-57] [MCP-33] the official client of the older revisions works on the %s listener', async (mount) => {
     const client = new OlderClient({ name: 'older', version: '1.0.0' })
     const transport = new OlderTransport(new URL(relay.urls[mount]), access())
     const updated: string[] = []
@@ -92,7 +92,7 @@ describe('the official client', () => {
     await client.close()
   })
 
-  it('[MCP-57] [MCP-15] what the older client cancels is cancelled', async () => {
+  it('[MCP-57] [MCP-15] a call cancelled by the older client is cancelled', async () => {
     const client = new OlderClient({ name: 'older', version: '1.0.0' })
     await client.connect(new OlderTransport(new URL(relay.urls.local), access()))
     const { aborted } = relay.tools

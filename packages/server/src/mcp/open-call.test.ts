@@ -32,7 +32,7 @@ const levels = (messages: readonly { readonly params?: JsonObject }[]) =>
   messages.flatMap(({ params }) => params?.['level'] ?? [])
 
 describe('log messages', () => {
-  it('[MCP-58] [MCP-31] go to a session from its level on, with SSE framing only', async () => {
+  it('[MCP-58] [MCP-31] log messages go to a session from its level on, with event framing only', async () => {
     const headers = { ...(await session()), accept: EVENTS }
     const call = legacy('tools/call', { name: 'log' }, { headers })
     expect(levels((await relay.send(call)).messages)).toEqual(['info', 'error'])
@@ -41,7 +41,7 @@ describe('log messages', () => {
     expect((await relay.send({ ...call, headers: { ...headers, accept: 'application/json' } })).text).not.toContain('at error')
   })
 
-  it('[MCP-58] [MCP-48] on the modern leg to a request that names a level', async () => {
+  it('[MCP-58] [MCP-48] on the modern leg log messages go to a request that names a level', async () => {
     const log = (meta: JsonObject) =>
       relay.send(modern('tools/call', { name: 'log' }, { meta: { ...META, ...meta }, headers: { accept: EVENTS } }))
     expect(levels((await log({})).messages)).toEqual([])
@@ -50,7 +50,7 @@ describe('log messages', () => {
 })
 
 describe('asking the client', () => {
-  it('[MCP-58] [MCP-10] goes out on the stream of the call and is answered by a POST of the session', async () => {
+  it('[MCP-58] [MCP-10] a question goes out on the stream of the call and is answered by a POST of the session', async () => {
     const headers = { ...(await session()), accept: EVENTS }
     const stream = await relay.stream(legacy('tools/call', { name: 'ask' }, { headers }))
     await stream.until('sampling/createMessage')
@@ -65,7 +65,7 @@ describe('asking the client', () => {
     expect((await relay.send({ body: answer, headers })).status).toBe(202)
   })
 
-  it('[MCP-58] fails where nobody can be asked, and when the client refuses', async () => {
+  it('[MCP-58] a question fails without a client that can answer, and when the client refuses', async () => {
     for (const headers of [{ accept: EVENTS }, await session()])
       expect((await relay.send(legacy('tools/call', { name: 'ask' }, { headers }))).json.error?.code).toBe(-32_602)
     const headers = { ...(await session()), accept: EVENTS }
@@ -77,17 +77,17 @@ describe('asking the client', () => {
   })
 })
 
-it('[MCP-58] [MCP-47] a result may say that it needs input, and gets its state back', async () => {
+it('[MCP-58] [MCP-47] a result may ask for input, and its state comes back with the answer', async () => {
   const { json } = await relay.send(modern('tools/call', { name: 'input', requestState: 'opaque' }))
   expect(json.result).toMatchObject({ resultType: 'input_required', requestState: 'opaque', given: 'opaque' })
 })
 
-it('[MCP-14] a call without events may take longer than a connection may stall', async () => {
+it('[MCP-14] a call without events may take longer than the stall limit of connections', async () => {
   const pause = legacy('tools/call', { name: 'pause', arguments: { ms: 700 } }, { headers: { accept: 'application/json' } })
   expect((await relay.send(pause)).status).toBe(200)
 })
 
-it('[PRES-2] a name is cut to 64 characters, so that no session holds more', async () => {
+it('[PRES-2] a client name is cut to 64 characters', async () => {
   const names: unknown[] = []
   const spy = {
     ...talkative,

@@ -69,7 +69,7 @@ describe('the loopback listener', () => {
     if (status === 403) expect([answer.text, answer.headers['content-type']]).toEqual(['forbidden', 'text/plain'])
   })
 
-  it('[MCP-3] [MCP-4] [X24] it is the first check, on every method and path, whatever the credential', async () => {
+  it('[MCP-3] [MCP-4] [X24] host and origin are checked first, on every method and path, whatever the credential', async () => {
     const headers = { host: 'evil.example' }
     for (const method of ['GET', 'DELETE', 'POST', 'PUT', 'OPTIONS', 'HEAD'])
       for (const path of ['/mcp', '/', '/.well-known/oauth-protected-resource', '/other']) {
@@ -78,12 +78,12 @@ describe('the loopback listener', () => {
       }
   })
 
-  it('[MCP-4] two Host headers or none are not one of ours', () => {
+  it('[MCP-4] a request with two Host headers or none is refused', () => {
     expect(isLoopbackRequest({ hosts: ['localhost', 'localhost'], origin: undefined })).toBe(false)
     expect(isLoopbackRequest({ hosts: [], origin: undefined })).toBe(false)
   })
 
-  it('[MCP-5] it sends no CORS headers', async () => {
+  it('[MCP-5] the loopback listener sends no CORS headers', async () => {
     for (const method of ['POST', 'GET'] as const) {
       const { headers } = await relay.send({
         ...legacy('ping'),
@@ -99,7 +99,7 @@ describe('the loopback listener', () => {
 describe('the main listener', () => {
   const mount = 'public'
 
-  it('[MCP-5] takes every origin when none are listed, and every host', async () => {
+  it('[MCP-5] without a list the main listener accepts every origin and every host', async () => {
     for (const origin of ['https://evil.example', 'null', undefined]) {
       const headers = { host: 'relay.example', ...(origin !== undefined && { origin }) }
       const answer = await relay.send({ ...legacy('ping'), mount, headers })
@@ -109,7 +109,7 @@ describe('the main listener', () => {
     }
   })
 
-  it('[MCP-5] with a list, a present origin must be on it: before method and credential', async () => {
+  it('[MCP-5] with a list an Origin must be on it, checked before method and credential', async () => {
     const status = async (method: string, origin: string | undefined) =>
       (await strict.send({ ...legacy('ping'), method, mount, headers: origin === undefined ? {} : { origin } })).status
     expect(await status('POST', 'https://app.example')).toBe(200)
@@ -140,18 +140,18 @@ describe('the main listener', () => {
     })
   })
 
-  it('[MCP-5] refusals carry the CORS headers too', async () => {
+  it('[MCP-5] refused requests have the CORS headers too', async () => {
     const answer = await relay.send({ ...legacy('ping'), mount, bearer: null })
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([401, '*'])
   })
 
-  it('[X25] a host that cannot be echoed is refused', async () => {
+  it('[X25] a host with characters that cannot be echoed is refused', async () => {
     const answer = await relay.send({ ...legacy('ping'), mount, bearer: null, headers: { host: 'a"b' } })
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([400, undefined])
   })
 })
 
-describe('the origin that is told', () => {
+describe('the origin named in answers', () => {
   it.each([
     ['relay.example', undefined, 'https://relay.example'],
     ['relay.example:8443', 'https', 'https://relay.example:8443'],
@@ -164,11 +164,11 @@ describe('the origin that is told', () => {
     ['127.0.0.1:1', 'https', 'https://127.0.0.1:1'],
     ['[::1]:1', undefined, 'http://[::1]:1'],
     [undefined, undefined, 'http://127.0.0.1'],
-  ])('[MCP-24] of Host %j and X-Forwarded-Proto %j is %s', (host, proto, origin) => {
+  ])('[MCP-24] Host %j and X-Forwarded-Proto %j give %s', (host, proto, origin) => {
     expect(publicOrigin(host, proto)).toBe(origin)
   })
 
-  it('[MCP-21] [MCP-23] [MCP-24] 401 and both discovery documents tell the same one, on both listeners', async () => {
+  it('[MCP-21] [MCP-23] [MCP-24] 401 and both discovery documents name the same origin, on both listeners', async () => {
     for (const [mount, host, proto, origin] of [
       ['local', 'localhost:77', undefined, 'http://localhost:77'],
       ['public', 'relay.example', 'https', 'https://relay.example'],

@@ -12,8 +12,8 @@ const look = legacy('tools/call', { name: 'service_look' })
 const change = legacy('tools/call', { name: 'service_change' })
 const status = async (request: McpRequest) => (await relay.send(request)).status
 
-describe('the buckets of a workspace', () => {
-  it('[MCP-54] write tools take of the write bucket, the one of the sockets; everything else of the read bucket', async () => {
+describe('rate limits of a workspace', () => {
+  it('[MCP-54] write tools use the write bucket shared with sockets; every other call uses the read bucket', async () => {
     await start({ read: { ratePerSec: 0.001, burst: 9 }, write: { ratePerSec: 0.001, burst: 2 } })
     // A sync frame of a socket.
     relay.limiter.take('write:default', { ratePerSec: 0.001, burst: 2 })
@@ -34,7 +34,7 @@ describe('the buckets of a workspace', () => {
     expect(await status(modern('tools/list'))).toBe(429)
   })
 
-  it('[MCP-54] [MCP-11] some methods and all notifications are free', async () => {
+  it('[MCP-54] [MCP-11] some methods and all notifications take no token', async () => {
     await start({ read: { ratePerSec: 0.001, burst: 1 }, write: { ratePerSec: 0.001, burst: 1 } })
     const free: McpRequest[] = [
       legacy('initialize', { protocolVersion: '2025-11-25' }),
@@ -52,7 +52,7 @@ describe('the buckets of a workspace', () => {
     expect([await status(look), await status(change)]).toEqual([200, 200])
   })
 
-  it('[MCP-54] what is refused before the rate limit takes nothing', async () => {
+  it('[MCP-54] a request refused before the rate limit takes no token', async () => {
     await start({ read: { ratePerSec: 0.001, burst: 1 } })
     const refused: McpRequest[] = [
       { ...look, bearer: null },
@@ -67,7 +67,7 @@ describe('the buckets of a workspace', () => {
     expect([await status(look), await status(look)]).toEqual([200, 429])
   })
 
-  it('[MCP-54] [MCP-55] a read with a picture takes five tokens, or all of a bucket that holds fewer, and is told when they are back', async () => {
+  it('[MCP-54] [MCP-55] a read with a picture takes five tokens, or all of a smaller bucket, and a refusal names when they are back', async () => {
     const picture = legacy('tools/call', { name: 'service_look', arguments: { image: true } })
     await start({ read: { ratePerSec: 0.5, burst: 12 } })
     expect([await status(picture), await status(picture)]).toEqual([200, 200])
@@ -81,7 +81,7 @@ describe('the buckets of a workspace', () => {
     expect([await status(picture), await status(look)]).toEqual([200, 429])
   })
 
-  it('[MCP-54] workspaces and buckets are apart', async () => {
+  it('[MCP-54] workspaces and buckets are independent', async () => {
     const one = { ratePerSec: 0.001, burst: 1 }
     relay = await startMcpRelay({ buckets: { read: one, write: one }, tenancy: { mode: 'shared' } })
     const of = (workspace: string) => relay.issuer.token({ workspace, role: 'member' })
@@ -95,7 +95,7 @@ describe('the buckets of a workspace', () => {
     }
   })
 
-  it('[MCP-56] without a rate nothing is refused', async () => {
+  it('[MCP-56] without a configured rate no call is refused', async () => {
     await start({ read: { ratePerSec: null, burst: 0 } })
     const answers = await Promise.all(Array.from({ length: 300 }, () => status(legacy('tools/list'))))
     expect(answers.filter((each) => each !== 200)).toEqual([])
@@ -103,7 +103,7 @@ describe('the buckets of a workspace', () => {
 })
 
 describe('an empty bucket', () => {
-  it('[MCP-55] [MCP-14] says on both legs until when to wait, and waiting so long is enough', async () => {
+  it('[MCP-55] [MCP-14] a refusal names the waiting time on both legs, and a call after that time succeeds', async () => {
     await start({ write: { ratePerSec: 0.25, burst: 1 } })
     expect(await status(change)).toBe(200)
     await relay.time.advance(900)
@@ -127,7 +127,7 @@ describe('an empty bucket', () => {
     expect(await status(change)).toBe(200)
   })
 
-  it('[MCP-55] names a whole second at least', async () => {
+  it('[MCP-55] the waiting time is at least one second', async () => {
     await start({ read: { ratePerSec: 100, burst: 1 } })
     await status(look)
     const answer = await relay.send(look)

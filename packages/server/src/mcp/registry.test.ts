@@ -62,7 +62,7 @@ function contextOf(access: Partial<Access> = {}): CallContext {
 const failing = (error: unknown) => toolOf('fails', () => Promise.reject(error))
 
 describe('the tool server', () => {
-  it('[TOOL-1] lists the tools with their prefix and finds them by their whole names only', () => {
+  it('[TOOL-1] tools are listed with their prefix and found only by their full names', () => {
     const { server } = serverOf(
       toolOf('one', async () => success({})),
       toolOf('two', async () => success({}), { bucket: 'read' }),
@@ -74,7 +74,7 @@ describe('the tool server', () => {
     expect(() => serverOf(failing(null), failing(null))).toThrow('the tool fails is defined twice')
   })
 
-  it('[TOOL-10] [TOOL-11] a request sees and calls the part that it asks for', async () => {
+  it('[TOOL-10] [TOOL-11] a request lists and calls only the toolsets that it selects', async () => {
     const read = toolOf('reads', async () => success({ read: true }), { bucket: 'read', toolset: 'read' })
     const { server, call } = serverOf(
       read,
@@ -94,7 +94,7 @@ describe('the tool server', () => {
     expect(await call('reads', { docId: 'd' }, { view: { toolsets: ['read'], readonly: true } })).toEqual({ read: true })
   })
 
-  it('[MCP-26] a viewer writes nothing: refused after the check of the arguments and before the tool runs', async () => {
+  it('[MCP-26] a write of a viewer is refused after its arguments are checked and before the tool runs', async () => {
     const never = () => Promise.reject(new Error('was run'))
     const { call } = serverOf(toolOf('writes', never), toolOf('delete_document', never))
     const viewer = contextOf({ role: 'viewer' })
@@ -104,7 +104,7 @@ describe('the tool server', () => {
     expect(await call('writes', { docId: 1 }, viewer)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
   })
 
-  it('[MCP-3] what is wrong with arguments beyond their schema comes before the role and before the tool', async () => {
+  it('[MCP-3] an argument error beyond the schema is reported before the role is checked and the tool runs', async () => {
     const never = () => Promise.reject(new Error('was run'))
     const flaw = () => failure('ERR_TARGET_MISSING', 'Name a block.')
     const { call } = serverOf(toolOf('writes', never, { flaw }))
@@ -116,7 +116,7 @@ describe('the tool server', () => {
     }
   })
 
-  it('[TOOL-12] [TOOL-22] ids of documents and requests are held to their limits', async () => {
+  it('[TOOL-12] [TOOL-22] document ids and request ids are held to their length limits', async () => {
     const { call } = serverOf(toolOf('writes', async () => success({})))
     for (const docId of ['', '..', 'a/b', 'a\\b', 'a\u0000', 'é'.repeat(129)])
       expect(await call('writes', { docId })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'docId' })
@@ -125,7 +125,7 @@ describe('the tool server', () => {
     expect(await call('writes', { docId: 'é'.repeat(128), requestId: '🙂'.repeat(128) })).toEqual({})
   })
 
-  it('[TOOL-22] the tool does not see the request id, and dry runs are not remembered', async () => {
+  it('[TOOL-22] the tool does not get the request id, and dry runs are not remembered', async () => {
     let runs = 0
     const { call } = serverOf(toolOf('writes', async ({ args }) => success({ args, run: ++runs })))
     const args = { docId: 'd', requestId: 'r' }
@@ -136,7 +136,7 @@ describe('the tool server', () => {
     expect(await call('writes', args, { isStatic: true })).toMatchObject({ run: 4 })
   })
 
-  it('[TOOL-9] an unexpected error is answered with an incident id of the log, without its detail', async () => {
+  it('[TOOL-9] an unexpected error answers an incident id of the log without details', async () => {
     const { call, logged, metrics } = serverOf(failing(new Error('secret /path')))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_INTERNAL', message: expect.any(String), incident: expect.stringMatching(/^inc-/) })
@@ -159,27 +159,27 @@ describe('the tool server', () => {
   })
 
   it.each(['UNAVAILABLE', 'NOT_PERSISTED', 'BLOB_STORE_ERROR'] satisfies ErrorCode[])(
-    '[TOOL-28] %s is a store that cannot be reached',
+    '[TOOL-28] error code %s is answered as an unreachable store',
     async (code) => {
       const { call } = serverOf(failing(new RelayError(code, 'internal words')))
       expect(await call('fails')).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
     },
   )
 
-  it('[TOOL-22] [C7] a write that was not confirmed is repeated under its request id, and without one only when it was looked for', async () => {
+  it('[TOOL-22] [C7] an unconfirmed write may be repeated with its request id, and without one only after reading the document', async () => {
     const { call } = serverOf(toolOf('writes', () => Promise.reject(new RelayError('NOT_PERSISTED', 'internal words'))))
     expect((await call('writes', { docId: 'd' }))['message']).toContain('read the document before')
     expect((await call('writes', { docId: 'd', requestId: 'r' }))['message']).toContain('repeat the call with the same requestId')
   })
 
-  it('[TOOL-28] a document that takes too long to read says how to read less of it', async () => {
+  it('[TOOL-28] a document that takes too long to read is answered with how to read less of it', async () => {
     const { call } = serverOf(failing(new OverdueBody()))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
     expect(result['message']).toMatch(/longer than a call may take.*Nothing was written.*get_prose with pageId and without id/)
   })
 
-  it('[MCP-15] a call that was given up before it began does not run; one that gives up later rejects with the reason', async () => {
+  it('[MCP-15] a call given up before it begins does not run, one given up later rejects with the reason', async () => {
     const gone = AbortSignal.abort(new Error('gone'))
     let runs = 0
     const { server } = serverOf(

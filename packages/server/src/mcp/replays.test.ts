@@ -25,8 +25,8 @@ function runs(...outcomes: readonly (ToolSuccess | ToolFailure | Error)[]) {
 const done = success({ id: 'x' })
 const again = success({ id: 'x', replayed: true })
 
-describe('a repeat', () => {
-  it('[TOOL-22] a repeat gets the first success for ten minutes, and then runs again', async () => {
+describe('repeating a call', () => {
+  it('[TOOL-22] a repeat within ten minutes gets the first success, a later one runs again', async () => {
     const time = manualTime()
     const replays = createReplays(time.clock)
     const first = runs(done)
@@ -38,7 +38,7 @@ describe('a repeat', () => {
     expect(first.count).toBe(2)
   })
 
-  it('[TOOL-22] is one of the same caller, tool and arguments', async () => {
+  it('[TOOL-22] a repeat must have the same caller, tool and arguments', async () => {
     const replays = createReplays(manualTime().clock)
     const first = runs(done)
     await replays.once(CALL, first.run)
@@ -51,7 +51,7 @@ describe('a repeat', () => {
     expect(first.count).toBe(4)
   })
 
-  it('[TOOL-22] waits for the first while that runs, and runs when that failed or was given up', async () => {
+  it('[TOOL-22] a repeat waits for a running first call, and runs itself when that failed or was given up', async () => {
     for (const fails of [failure('ERR_LAST_PAGE', 'it is the last'), new Error('given up')]) {
       const replays = createReplays(manualTime().clock)
       const order = runs(fails, done)
@@ -63,7 +63,7 @@ describe('a repeat', () => {
     }
   })
 
-  it('[TOOL-22] the store names a request by a digest of caller, tool and request id', async () => {
+  it('[TOOL-22] the store keeps a digest of caller, tool and request id', async () => {
     const replays = createReplays(manualTime().clock)
     const named: Once[] = []
     const run = async (once: Once) => (named.push(once), failure('ERR_LAST_PAGE', 'it is the last'))
@@ -85,7 +85,7 @@ describe('a repeat', () => {
     expect(new Set(named.map(({ request }) => request)).size).toBe(4)
   })
 
-  it('[TOOL-22] that the store answers is not remembered longer than the store does', async () => {
+  it('[TOOL-22] an answer from the store is remembered no longer than by the store', async () => {
     const replays = createReplays(manualTime().clock)
     const stored = runs(again)
     expect(await Promise.all([1, 2].map(() => replays.once(CALL, stored.run)))).toEqual([again, again])
@@ -93,7 +93,7 @@ describe('a repeat', () => {
     expect(stored.count).toBe(3)
   })
 
-  it('[TOOL-22] of the oldest calls runs anew when more is remembered than there is room for', async () => {
+  it('[TOOL-22] when the memory is full the oldest calls are forgotten and run again', async () => {
     const replays = createReplays(manualTime().clock, 4_000)
     const large = runs(success({ text: 'x'.repeat(1_000) }))
     for (const requestId of ['a', 'b', 'c', 'd', 'e']) await replays.once({ ...CALL, requestId }, large.run)

@@ -33,7 +33,7 @@ async function initialize(times: number, bearer: string): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-it('[MCP-34] a principal that opens sessions without end takes neither sessions nor streams from another one', {
+it('[MCP-34] a principal that keeps opening sessions takes neither sessions nor streams from another one', {
   timeout: patience(60_000),
 }, async () => {
   const bearer = relay.issuer.token({ sub: 'ann' })

@@ -18,7 +18,7 @@ function listened(session: Session, close: () => void = () => {}): void {
   session.stream = { watch: { add() {}, remove() {}, close() {} }, close }
 }
 
-it('[MCP-34] a session that is idle for 24 h is forgotten, which is not closed; use keeps it', async () => {
+it('[MCP-34] a session idle for 24 h is forgotten, which is not closed, and each use extends it', async () => {
   const { time, sessions, open } = opened()
   const [idle, used] = [open('a'), open('a')]
   await time.advance(23 * HOUR)
@@ -27,7 +27,7 @@ it('[MCP-34] a session that is idle for 24 h is forgotten, which is not closed; 
   expect([sessions.find(idle.id, 'a').kind, sessions.find(used.id, 'a').kind, sessions.size]).toEqual(['none', 'live', 1])
 })
 
-it('[MCP-34] the session with an open stream is not idle, however quiet it is', async () => {
+it('[MCP-34] a session with an open stream is never idle', async () => {
   const { time, sessions, open } = opened()
   const session = open('a')
   session.stream = { watch: { add() {}, remove() {}, close() {} }, close() {} }
@@ -36,7 +36,7 @@ it('[MCP-34] the session with an open stream is not idle, however quiet it is', 
   expect(sessions.find(session.id, 'a').kind).toBe('live')
 })
 
-it('[MCP-34] above the bound of one principal its oldest idle session is forgotten', () => {
+it('[MCP-34] above the limit of one principal its oldest idle session is forgotten', () => {
   const { sessions, open } = opened({ sessions: 10, perPrincipal: 3, closedIds: 10 })
   const [first, second] = [open('a'), open('a')]
   let closed = 0
@@ -48,7 +48,7 @@ it('[MCP-34] above the bound of one principal its oldest idle session is forgott
   for (const { id } of others) expect(sessions.find(id, 'b').kind).toBe('live')
 })
 
-it('[MCP-34] above the bound of all, the oldest idle session of the principal that has the most is forgotten', () => {
+it('[MCP-34] above the total limit the oldest idle session of the principal with most sessions is forgotten', () => {
   const { sessions, open } = opened({ sessions: 6, perPrincipal: 10, closedIds: 10 })
   const quiet = open('quiet', 'small')
   const noisy = [1, 2, 3].map(() => open('noisy'))
@@ -60,7 +60,7 @@ it('[MCP-34] above the bound of all, the oldest idle session of the principal th
   expect(beside.map(({ id }) => sessions.find(id, 'beside').kind)).toEqual(['live', 'live'])
 })
 
-it('[MCP-34] many principals of one workspace take no session of another workspace', () => {
+it('[MCP-34] many principals of one workspace displace no session of another workspace', () => {
   const { sessions, open } = opened({ sessions: 5, perPrincipal: 10, closedIds: 10 })
   const quiet = [open('ann', 'quiet'), open('ann', 'quiet')]
   for (let i = 0; i < 20; i++) open(`eve-${i}`, 'noisy')
@@ -68,7 +68,7 @@ it('[MCP-34] many principals of one workspace take no session of another workspa
   expect(sessions.size).toBe(5)
 })
 
-it('[MCP-34] where every session has a stream none is forgotten', () => {
+it('[MCP-34] sessions with open streams are never forgotten', () => {
   const { sessions, open } = opened({ sessions: 2, perPrincipal: 10, closedIds: 10 })
   const all = ['a', 'b', 'c'].map((key) => {
     const session = open(key)
@@ -78,7 +78,7 @@ it('[MCP-34] where every session has a stream none is forgotten', () => {
   expect(all.map(({ id, owner }) => sessions.find(id, owner).kind)).toEqual(['live', 'live', 'live'])
 })
 
-it('[MCP-34] 1,000 sessions of a principal and 10,000 in all are kept', () => {
+it('[MCP-34] up to 1,000 sessions of a principal and 10,000 in all are kept', () => {
   const { sessions, open } = opened()
   const ids = Array.from({ length: 1_001 }, () => open('0').id)
   expect([ids[0], ids[1], ids[1_000]].map((id) => sessions.find(id, '0').kind)).toEqual(['none', 'live', 'live'])
@@ -86,7 +86,7 @@ it('[MCP-34] 1,000 sessions of a principal and 10,000 in all are kept', () => {
   expect(sessions.size).toBe(10_000)
 })
 
-it('[MCP-33] [MCP-34] a closed id is known for an hour at least; an unknown one is never closed', async () => {
+it('[MCP-33] [MCP-34] a closed id is remembered for at least an hour, and an unknown id never counts as closed', async () => {
   const { time, sessions, open } = opened()
   const { id } = open('a')
   sessions.close('unknown', 'a')

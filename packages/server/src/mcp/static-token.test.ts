@@ -16,7 +16,7 @@ const opened = (log = silentLogger) => openStaticToken(folder, systemRandom, log
 const file = () => join(folder, 'mcp_token')
 const mode = async () => (await stat(file())).mode & 0o777
 
-it('[MCP-19] is made once: 32 random characters, for the owner only, nothing left beside it', async () => {
+it('[MCP-19] the token is created once: 32 random characters, readable by the owner only, with no temporary file left', async () => {
   const token = await opened()
   expect(token).toMatch(/^[A-Za-z0-9_-]{32}$/)
   expect((await readFile(file(), 'utf8')).trim()).toBe(token)
@@ -24,15 +24,18 @@ it('[MCP-19] is made once: 32 random characters, for the owner only, nothing lef
   expect(await opened()).toBe(token)
 })
 
-it('[MCP-19] two starts at once use the same one', async () => {
+it('[MCP-19] two simultaneous starts use the same token', async () => {
   const [one, other] = await Promise.all([opened(), opened()])
   expect(one).toBe(other)
 })
 
-it.each(['operator-set-one', 'x'.repeat(128), 'with-line-break_00\n'])('[MCP-19] an operator may set %j', async (value) => {
-  await writeFile(file(), value, { mode: 0o600 })
-  expect(await opened()).toBe(value.trim())
-})
+it.each(['operator-set-one', 'x'.repeat(128), 'with-line-break_00\n'])(
+  '[MCP-19] an operator may set the token %j',
+  async (value) => {
+    await writeFile(file(), value, { mode: 0o600 })
+    expect(await opened()).toBe(value.trim())
+  },
+)
 
 it.each([
   '',
@@ -41,7 +44,7 @@ it.each([
   'has a space in the middle',
   'has=an-equals-sign',
   'two-lines-of-token\ntwo-lines-of-token',
-])('[MCP-19] refuses %j by the name of the file, without its content', async (value) => {
+])('[MCP-19] the token %j is refused with the name of its file and without its content', async (value) => {
   const held = value.slice(0, value === 'too-short-by-one' ? 15 : undefined)
   await writeFile(file(), held, { mode: 0o600 })
   const error: Error = await opened().then(
@@ -53,7 +56,7 @@ it.each([
   expect(await readFile(file(), 'utf8')).toBe(held)
 })
 
-it('[MCP-19] takes the file from others who could read it, and says so', async () => {
+it('[MCP-19] a token file that others could read is made private, with a warning', async () => {
   await writeFile(file(), 'operator-set-token')
   await chmod(file(), 0o644)
   const told: string[] = []

@@ -19,7 +19,7 @@ const listen = (notifications: unknown, headers: Record<string, string> = {}) =>
   relay.stream(modern('subscriptions/listen', { notifications }, { headers }))
 
 describe('GET', () => {
-  it('[MCP-37] is a stream whatever Accept says: a comment at once, then one every 15 s', async () => {
+  it('[MCP-37] GET opens a stream whatever Accept says, with a comment at once and every 15 s', async () => {
     for (const accept of ['application/json', '*/*', EVENTS]) {
       const stream = await get({ accept })
       expect([stream.status, stream.headers['content-type'], stream.headers['cache-control']]).toEqual([200, EVENTS, 'no-cache'])
@@ -32,7 +32,7 @@ describe('GET', () => {
     }
   })
 
-  it('[MCP-37] carries what its session subscribed to, before and after it was opened, and the list', async () => {
+  it('[MCP-37] GET carries the subscriptions of its session made before and after it, and list changes', async () => {
     const headers = await session()
     await subscribe(ICONS, headers)
     const stream = await get(headers)
@@ -52,12 +52,12 @@ describe('GET', () => {
     expect(stream.messages.at(-1)?.params).toEqual({ uri: 'relay://doc/1' })
   })
 
-  it('[MCP-37] without a session it is kept alive and carries nothing', async () => {
+  it('[MCP-37] GET without a session is kept open and carries nothing', async () => {
     const stream = await get()
     expect([stream.status, relay.content.watches]).toEqual([200, 0])
   })
 
-  it('[MCP-37] a newer one of the session takes over', async () => {
+  it('[MCP-37] a newer GET of a session replaces the older one', async () => {
     const headers = await session()
     await subscribe(ICONS, headers)
     const older = await get(headers)
@@ -68,7 +68,7 @@ describe('GET', () => {
     expect([older.messages, newer.messages.length, relay.content.watches]).toEqual([[], 1, 1])
   })
 
-  it('[MCP-37] what a client leaves behind is released', async () => {
+  it('[MCP-37] a client that disconnects leaves no stream behind', async () => {
     const stream = await get(await session())
     expect(relay.content.watches).toBe(1)
     stream.close()
@@ -76,7 +76,7 @@ describe('GET', () => {
     await expect.poll(() => relay.time.waiting()).toBe(0)
   })
 
-  it('[MCP-38] at most 16 for one principal; takeovers and others are not held up', async () => {
+  it('[MCP-38] one principal has at most 16 streams; a replaced stream and other principals are not refused', async () => {
     const headers = await session()
     const streams: OpenStream[] = [await get(headers)]
     for (let i = 1; i < 16; i++) streams.push(await get())
@@ -90,7 +90,7 @@ describe('GET', () => {
     await expect.poll(async () => (await get()).status).toBe(200)
   })
 
-  it('[MCP-38] at most 100 subscriptions of a session, repeats not counted', async () => {
+  it('[MCP-38] a session has at most 100 subscriptions, not counting repeats', async () => {
     const headers = await session()
     for (let i = 0; i < 100; i++) expect((await subscribe(`relay://doc/${i}`, headers)).status).toBe(200)
     expect((await subscribe('relay://doc/5', headers)).status).toBe(200)
@@ -100,7 +100,7 @@ describe('GET', () => {
 })
 
 describe('subscriptions/listen', () => {
-  it('[MCP-50] [MCP-51] acknowledges what it honours, then sends that and nothing else, each message with its id', async () => {
+  it('[MCP-50] [MCP-51] listen acknowledges the filters it accepts, then sends only matching messages, each with its id', async () => {
     for (const accept of ['application/json', EVENTS]) {
       const stream = await listen(
         { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: [ICONS, 'relay://doc/none', ICONS] },
@@ -123,7 +123,7 @@ describe('subscriptions/listen', () => {
     }
   })
 
-  it('[MCP-51] the list is told to who asked for it', async () => {
+  it('[MCP-51] list changes go to a listener that asked for them', async () => {
     const stream = await listen({ resourcesListChanged: true })
     await stream.until('acknowledged')
     relay.content.changeList()
@@ -134,19 +134,19 @@ describe('subscriptions/listen', () => {
     ])
   })
 
-  it('[MCP-51] at most 100 URIs are honoured', async () => {
+  it('[MCP-51] at most 100 URIs are accepted', async () => {
     const stream = await listen({ resourceSubscriptions: Array.from({ length: 150 }, (_, i) => `relay://doc/${i}`) })
     await stream.until('acknowledged')
     const honoured = stream.messages[0]?.params?.['notifications'] as { resourceSubscriptions: string[] }
     expect([honoured.resourceSubscriptions.length, honoured.resourceSubscriptions[99]]).toEqual([100, 'relay://doc/99'])
   })
 
-  it('[MCP-61] a filter that is no object is -32602', async () => {
+  it('[MCP-61] a filter that is not an object answers -32602', async () => {
     const answer = await relay.send(modern('subscriptions/listen', { notifications: [] }))
     expect([answer.status, answer.json.error?.code]).toEqual([200, -32_602])
   })
 
-  it('[MCP-50] who leaves before the acknowledgement leaves nothing behind', async () => {
+  it('[MCP-50] a client that disconnects before the acknowledgement leaves nothing behind', async () => {
     const { begun, release } = relay.content.holdLooks()
     const caller = new AbortController()
     const { headers, body } = modern('subscriptions/listen', { notifications: { resourceSubscriptions: [ICONS] } })
@@ -169,7 +169,7 @@ describe('subscriptions/listen', () => {
     await expect.poll(() => [relay.content.watches, relay.time.waiting()]).toEqual([0, 0])
   })
 
-  it('[MCP-52] sends a comment every 15 s, and at shutdown its result; GET streams end with it', async () => {
+  it('[MCP-52] listen sends a comment every 15 s, and its result at shutdown; GET streams end then too', async () => {
     const [stream, plain] = [await listen({}), await get()]
     await relay.time.advance(15_000)
     await stream.until(':\n\n')
@@ -182,13 +182,13 @@ describe('subscriptions/listen', () => {
     await Promise.all(relay.servers.map((server) => server.finishRequests()))
   })
 
-  it('[MCP-52] at most 16 for one principal', async () => {
+  it('[MCP-52] one principal has at most 16 listeners', async () => {
     for (let i = 0; i < 16; i++) expect((await listen({})).status).toBe(200)
     const refused = await relay.send(modern('subscriptions/listen', { notifications: {} }, { headers: { accept: EVENTS } }))
     expect([refused.status, refused.json.error?.data]).toEqual([429, { limit: 16 }])
   })
 
-  it('[MCP-38] [MCP-52] streams of GET and of listen count together', async () => {
+  it('[MCP-38] [MCP-52] GET streams and listeners count together', async () => {
     for (let i = 0; i < 8; i++) expect([(await get()).status, (await listen({})).status]).toEqual([200, 200])
     const get17 = await get()
     await get17.ended
@@ -198,7 +198,7 @@ describe('subscriptions/listen', () => {
 })
 
 describe('the credential of an open stream', () => {
-  it('[MCP-28] streams end within 5 s of its expiry', async () => {
+  it('[MCP-28] a stream ends within 5 s of the expiry of its token', async () => {
     const bearer = relay.issuer.token({ sub: 'short', expiresInSec: 40 })
     const [stream, listening] = [await get({}, bearer), await relay.stream(modern('subscriptions/listen', {}, { bearer }))]
     await relay.time.advance(39_000)
@@ -207,7 +207,7 @@ describe('the credential of an open stream', () => {
     await Promise.all([stream.ended, listening.ended])
   })
 
-  it('[MCP-28] streams end within 5 s of its revocation; others stay', async () => {
+  it('[MCP-28] a stream ends within 5 s of the revocation of its token; other streams stay', async () => {
     const [revoked, other] = [await get({}, relay.issuer.token({ jti: 'r1' })), await get()]
     const listening = await relay.stream(modern('subscriptions/listen', {}, { bearer: relay.issuer.token({ jti: 'r1' }) }))
     relay.revoked.add('r1')

@@ -6,8 +6,8 @@ import { documentUri, PAGE_PARTS, pageUri, readUri, skillUri } from './uris.ts'
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
 const documentId = text.filter(isDocumentId)
 
-describe('addresses', () => {
-  it('[RES-7] of any document and page are read back as they were written', () => {
+describe('resource URIs', () => {
+  it('[RES-7] the URI of any document and page is read back as it was written', () => {
     fc.assert(
       fc.property(documentId, text, fc.constantFrom(...PAGE_PARTS), (id, pageId, kind) => {
         expect(readUri(documentUri(id))).toEqual({ kind: 'document', id })
@@ -18,7 +18,8 @@ describe('addresses', () => {
     )
   })
 
-  it('[RES-6] of a skill', () => expect(readUri(skillUri('contract'))).toEqual({ kind: 'skill', name: 'contract' }))
+  it('[RES-6] the URI of a skill is written and read', () =>
+    expect(readUri(skillUri('contract'))).toEqual({ kind: 'skill', name: 'contract' }))
 
   it.each([
     ...['', 'relay:', 'relay://', 'relay://doc', 'relay://doc/', 'relay://icons/', 'relay://icons/x', 'RELAY://icons'],
@@ -32,5 +33,5 @@ describe('addresses', () => {
       'http://doc/a',
       ' relay://icons',
     ],
-  ])('[RES-8] %j is none', (uri) => expect(readUri(uri)).toBeNull())
+  ])('[RES-8] %j is not a resource URI', (uri) => expect(readUri(uri)).toBeNull())
 })

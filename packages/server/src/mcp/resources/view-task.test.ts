@@ -17,9 +17,10 @@ const markdown = (content: string): Text =>
   runViewTask({ kind: 'markdown', bytes: bytesOf([{ id: 'p', content }]), docId: 'doc', pageId: 'p' }, noIcons) as Text
 
 describe('a page as Markdown', () => {
-  it('[RES-2] has no ids', () => expect(markdown('<p id="blk-1">one</p><h2 id="blk-2">two</h2>').text).toBe('one\n\n## two\n'))
+  it('[RES-2] a page as Markdown has no block ids', () =>
+    expect(markdown('<p id="blk-1">one</p><h2 id="blk-2">two</h2>').text).toBe('one\n\n## two\n'))
 
-  it('[RES-8] above 1 MiB is cut between blocks, with a last line that says how to go on', () => {
+  it('[RES-8] a page above 1 MiB is cut between blocks, with a last line that names the tool to continue with', () => {
     const paragraphs = Array.from({ length: 3_000 }, (_, i) => `<p>${i} ${'é'.repeat(250)}</p>`)
     const { text } = markdown(paragraphs.join(''))
     const lines = text.split('\n\n')
@@ -29,19 +30,19 @@ describe('a page as Markdown', () => {
     expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, i) => `${i} ${'é'.repeat(250)}`))
   })
 
-  it('[RES-2] an empty page is empty, and one of just 1 MiB is whole', () => {
+  it('[RES-2] an empty page is empty, and one of exactly 1 MiB is complete', () => {
     expect(['', '<p></p>', ' '].map((content) => markdown(content).text)).toEqual(['', '', ''])
     const whole = (length: number) => markdown(`<p>a</p><p>${'x'.repeat(length)}</p>`).text
     expect(whole(1_048_572)).toHaveLength(1_048_576)
     expect(whole(1_048_573)).toMatch(/^a\n\nThe page goes on/)
   })
 
-  it('[RES-8] one block that is too large is left to the tool', () => {
+  it('[RES-8] a single block above the limit is replaced by the advice to use the tool', () => {
     expect(markdown(`<p>${'x'.repeat(1_100_000)}</p>`).text.trim()).toMatch(/^The page goes on: read it with service_get_prose/)
   })
 })
 
-it('[RES-8] a page that is not there, or of the other kind, is none', () => {
+it('[RES-8] a missing page and a page of the other kind answer not found', () => {
   const bytes = bytesOf([{ id: 'p', content: '' }])
   const facts = { id: 'doc', serverVersion: 1, source: 'relay', modifiedAt: 0, access: 'view', collectionId: null } as const
   const tasks: readonly ViewTask[] = [
@@ -52,7 +53,7 @@ it('[RES-8] a page that is not there, or of the other kind, is none', () => {
   for (const task of tasks) expect(runViewTask(task, noIcons)).toEqual({ kind: 'no-page' })
 })
 
-it('[RES-10] a page keeps its mark while nothing of it changes', () => {
+it('[RES-10] the hash of a page stays the same while the page does not change', () => {
   const marks = (bytes: Uint8Array) => {
     const seen = runViewTask({ kind: 'marks', bytes }, noIcons)
     return seen.kind === 'marks' ? seen.marks : new Map<string, string>()

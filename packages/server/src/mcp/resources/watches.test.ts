@@ -73,7 +73,7 @@ describe('a watched page', () => {
     await settle()
   })
 
-  it('[RES-10] is told of its own changes alone, and the document of all', async () => {
+  it('[RES-10] a page notifies for its own changes only, the document for all of them', async () => {
     watching.add(DOC)
     await settle()
     edit('a')
@@ -84,7 +84,7 @@ describe('a watched page', () => {
     expect(test.told.sort()).toEqual([DOC, DOC, A])
   })
 
-  it('[RES-11] is told within half a second, at once a second at most, and of the last change', async () => {
+  it('[RES-11] a change is notified within 0.5 s, then at most once a second, and the last change always', async () => {
     edit('a')
     await test.time.advance(499)
     expect(test.told).toEqual([A])
@@ -100,7 +100,7 @@ describe('a watched page', () => {
     expect(test.told.length).toBe(before + 1)
   })
 
-  it('[RES-11] does not wait for another page that was just told', async () => {
+  it('[RES-11] a notification of one page does not delay another page', async () => {
     edit('a')
     await test.time.advance(100)
     expect(test.told).toEqual([A])
@@ -109,14 +109,14 @@ describe('a watched page', () => {
     expect(test.told).toEqual([A, B])
   })
 
-  it('[RES-11] is told to nobody who lost the right', async () => {
+  it('[RES-11] a caller who lost the right to read gets no notification', async () => {
     test.state.forbidden.add('ann')
     edit('a')
     await test.time.advance(3_000)
     expect(test.told).toEqual([])
   })
 
-  it('[RES-10] [RES-11] is told to those who could read it that the document is gone, once, and to nobody else', async () => {
+  it('[RES-10] [RES-11] a deletion is notified once to those who could read the document, and to nobody else', async () => {
     const others: string[] = []
     const bob = test.watch(callerOf('bob'), { updated: (uri) => void others.push(uri), listChanged() {} })
     bob.add(A)
@@ -137,7 +137,7 @@ describe('a watched page', () => {
     expect([test.told, others]).toEqual([[], []])
   })
 
-  it('[RES-11] is told later when storage is away', async () => {
+  it('[RES-11] a change is notified later when storage fails', async () => {
     test.state.failing = true
     edit('a')
     await test.time.advance(3_000)
@@ -147,7 +147,7 @@ describe('a watched page', () => {
     expect(test.told).toEqual([A])
   })
 
-  it('[RES-12] is not read while nothing happens, nor when it is left', async () => {
+  it('[RES-12] a watched page is not read while nothing changes, nor after the last watcher leaves', async () => {
     const { reads } = test.state
     await test.time.advance(60_000)
     expect(test.state.reads).toBe(reads)
@@ -163,17 +163,17 @@ describe('a watched page', () => {
   })
 })
 
-it('[RES-10] what changes while the pages are first read is told', async () => {
+it('[RES-10] a change made while the watched pages are first read is notified', async () => {
   watching.add(A)
   edit('a')
   await test.time.advance(500)
   expect(test.told).toEqual([A])
 })
 
-describe('the list', () => {
+describe('notifications of the document list', () => {
   const publish = (kind: 'created' | 'updated') => test.changes.published({ kind, head: test.head(), actor: 'ann' })
 
-  it('[RES-12] is told when a document is made, renamed or deleted, and not when it is edited', async () => {
+  it('[RES-12] the list notifies when a document is created, renamed or deleted, and not when it is edited', async () => {
     await settle()
     publish('updated')
     await test.time.advance(2_000)
@@ -189,7 +189,7 @@ describe('the list', () => {
     expect(test.told).toEqual(['list', 'list', 'list'])
   })
 
-  it('[RES-12] is told of a live name once it is stored, however long people type', async () => {
+  it('[RES-12] a live title is notified once it is stored, however long people type', async () => {
     await settle()
     for (let i = 0; i < 50; i++) {
       test.changes.edited(REF)
@@ -200,7 +200,7 @@ describe('the list', () => {
     expect(test.told).toEqual(['list'])
   })
 
-  it('[RES-12] is told to those who may read the document', async () => {
+  it('[RES-12] the list notifies those who may read the document', async () => {
     const told: string[] = []
     test.watch(callerOf('eve'), { updated() {}, listChanged: () => void told.push('eve') })
     await settle()

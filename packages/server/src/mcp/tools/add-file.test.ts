@@ -72,7 +72,7 @@ async function workspace(limits: Partial<typeof NO_LIMITS> & { quotaBytes?: numb
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 
 describe('a file from a url', () => {
-  it('[FILE-5] [FILE-6] [FILE-7] [TOOL-add_file] is fetched with the authorization as it came, stored, and put on the page', async () => {
+  it('[FILE-5] [FILE-6] [FILE-7] [TOOL-add_file] a file is fetched with the given authorization, stored, and placed on the page', async () => {
     const bytes = someBytes(5_000, 1)
     serve(bytes, { 'content-type': 'Image/PNG; q=1' })
     const { add, shapes, workspaceId, held } = await workspace()
@@ -99,14 +99,17 @@ describe('a file from a url', () => {
     [{ fileName: 'x.html' }, undefined, 'application/octet-stream'],
     [{ mimeType: 'no type' }, 'image/png', 'application/octet-stream'],
     [{ mimeType: 'application/xhtml+xml' }, 'image/png', 'application/octet-stream'],
-  ])('[FILE-6] the type is that of the call %j, else of the source %s, else of the name: %s', async (args, remote, mimeType) => {
-    serve(someBytes(10, 2), remote === undefined ? {} : { 'content-type': remote })
-    const { add, shapes } = await workspace()
-    expect(await add({ url, ...args })).toMatchObject({ mimeType })
-    expect(await shapes()).toMatchObject([{ mimeType }])
-  })
+  ])(
+    '[FILE-6] the type is taken from the call %j, else from the source %s, else from the file name: %s',
+    async (args, remote, mimeType) => {
+      serve(someBytes(10, 2), remote === undefined ? {} : { 'content-type': remote })
+      const { add, shapes } = await workspace()
+      expect(await add({ url, ...args })).toMatchObject({ mimeType })
+      expect(await shapes()).toMatchObject([{ mimeType }])
+    },
+  )
 
-  it('[FILE-8] [TOOL-20] nothing is fetched for a page that is gone, another version, or a document that the caller does not have', async () => {
+  it('[FILE-8] [TOOL-20] nothing is fetched for a missing page, another version, or a document the caller cannot write', async () => {
     serve(someBytes(10, 3))
     const { add } = await workspace()
     expect(await add({ url, pageId: 'gone' })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
@@ -115,7 +118,7 @@ describe('a file from a url', () => {
     expect(internet.connections).toEqual([])
   })
 
-  it('[TOOL-21] a dry run fetches and stores nothing, and is refused where the fetch would be before it starts', async () => {
+  it('[TOOL-21] a dry run fetches and stores nothing, and is refused for what a real call checks before fetching', async () => {
     const { add, shapes, held } = await workspace()
     expect(await add({ url, dryRun: true })).toMatchObject({
       hash: null,
@@ -128,7 +131,7 @@ describe('a file from a url', () => {
     expect([internet.connections, await shapes(), await held()]).toEqual([[], [], 0])
   })
 
-  it('[MCP-15] a call that is cancelled during its fetch closes the connection, and neither blob nor shape stays', async () => {
+  it('[MCP-15] cancelling a call during its fetch closes the connection, and stores neither blob nor shape', async () => {
     for (const beginsAnswer of [false, true]) {
       const caller = new AbortController()
       const closed = new Promise<boolean>((resolve) =>
@@ -145,7 +148,7 @@ describe('a file from a url', () => {
     }
   })
 
-  it('[MCP-16] while it is fetched the caller is told each second, and no more when it is there', async () => {
+  it('[MCP-16] during a fetch the caller gets progress each second, and none afterwards', async () => {
     const asked = Promise.withResolvers<ServerResponse>()
     serving((response) => asked.resolve(response))
     const { add, time } = await workspace()
@@ -164,7 +167,7 @@ describe('a file from a url', () => {
     expect([steps.length, time.waiting()]).toEqual([2, 0])
   })
 
-  it('[TOOL-22] a repeat by request id neither fetches nor stores again', async () => {
+  it('[TOOL-22] a repeat with its request id neither fetches nor stores again', async () => {
     serve(someBytes(10, 4))
     const { add, shapes } = await workspace()
     const once = { requestId: 'r', request: randomUUID(), digest: 'd' }
@@ -174,7 +177,7 @@ describe('a file from a url', () => {
     expect([internet.requests.length, (await shapes()).length]).toEqual([1, 1])
   })
 
-  it('[FILE-5] [TOOL-28] a source that misbehaves is told by its code, and neither blob nor shape stays', async () => {
+  it('[FILE-5] [TOOL-28] each failure of the source has its own code, and stores neither blob nor shape', async () => {
     const { add, shapes, held } = await workspace()
     expect(await add({ url: 'https://other.example/' })).toMatchObject({ code: 'ERR_URL_NOT_ALLOWED', host: 'other.example' })
     serving((response) => response.writeHead(302, { location: 'https://cdn.example/x' }).end())
@@ -190,7 +193,7 @@ describe('a file from a url', () => {
     expect([await shapes(), await held()]).toEqual([[], 0])
   })
 
-  it('[MCP-3] [FILE-5] an authorization that cannot be sent is refused without being shown', async () => {
+  it('[MCP-3] [FILE-5] an invalid authorization value is refused without being quoted', async () => {
     const { add } = await workspace()
     const refused = await add({ url, authorization: 'canary\r\nX: 1' })
     expect(refused).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'authorization' })
@@ -202,14 +205,14 @@ describe('a file from a url', () => {
 
 describe('a file from base64', () => {
   it.each(['SGVsbG8', 'SGVsbG8=\n', ' SGVsbG8=', 'SGVsbG9=', 'SGVs-_8=', 'data:text/plain;base64,SGVsbG8=', '====', 'A'])(
-    '[FILE-5] %j is not strict Base64',
+    '[FILE-5] %j is refused as invalid Base64',
     async (text) => {
       const { add } = await workspace()
       expect(await add({ base64: text })).toMatchObject({ code: 'ERR_BAD_BASE64' })
     },
   )
 
-  it('[FILE-5] [FILE-9] is stored to the last byte; the same bytes again add nothing, whatever the quota', async () => {
+  it('[FILE-5] [FILE-9] Base64 data is stored to the last byte, and the same bytes again add nothing, whatever the quota', async () => {
     const { add, held } = await workspace({ quotaBytes: 3_000 })
     const bytes = someBytes(1_000, 5)
     expect(await add({ base64: base64(bytes) })).toMatchObject({ hash: hashOf(bytes), size: 1_000, mimeType: 'application/pdf' })
@@ -218,7 +221,7 @@ describe('a file from base64', () => {
     expect(await add({ base64: '' })).toMatchObject({ size: 0 })
   })
 
-  it('[FILE-9] [ERR_STORAGE_QUOTA] [ERR_FILE_TOO_LARGE] what does not fit is refused before it is granted, by a dry run too', async () => {
+  it('[FILE-9] [ERR_STORAGE_QUOTA] [ERR_FILE_TOO_LARGE] data over quota or size limit is refused before it is stored, by a dry run too', async () => {
     const { add, held, shapes } = await workspace({ quotaBytes: 3_000 })
     for (const dryRun of [true, false]) {
       expect(await add({ base64: base64(someBytes(3_000, 6)), dryRun })).toMatchObject({
@@ -235,7 +238,7 @@ describe('a file from base64', () => {
     expect([await held(), await shapes()]).toEqual([0, []])
   })
 
-  it('[FILE-8] when the document is full only after the bytes were stored, the failure names their hash, and the retry by blobRef adds no bytes', async () => {
+  it('[FILE-8] when the document is full after the bytes were stored, the error names their hash, and a retry by blobRef adds no bytes', async () => {
     const { usage, ...before } = await workspace()
     const { docBytes } = await usage()
     const bytes = someBytes(900, 7)
@@ -251,7 +254,7 @@ describe('a file from base64', () => {
 })
 
 describe('a file by its hash', () => {
-  it('[FILE-5] [FILE-6] is one that the workspace holds; its own type counts, and where it has none that of the name', async () => {
+  it('[FILE-5] [FILE-6] a file by hash must be held by the workspace; its stored type is used, else that of its name', async () => {
     const { add, as } = await workspace()
     const [typed, untyped] = [someBytes(20, 8), someBytes(21, 9)]
     for (const [bytes, type] of [
@@ -274,7 +277,7 @@ describe('a file by its hash', () => {
   })
 })
 
-it('[FILE-6] the end of a name stands for a type in any case, and strange ends for none', () => {
+it('[FILE-6] the extension of a name gives the type in any case, and an unknown extension gives none', () => {
   expect(['a.PDF', 'a.b.jpeg', 'a', 'pdf', 'a.', 'a.constructor', 'a.__proto__'].map(typeByExtension)).toEqual([
     'application/pdf',
     'image/jpeg',

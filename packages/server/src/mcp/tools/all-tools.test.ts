@@ -14,8 +14,8 @@ const TABLE_7 = 'row col side fromRow fromCol toRow toCol backgroundColor align 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 const shownTo = ({ name, description, inputSchema }: ToolDefinition) => ({ name: `service_${name}`, description, inputSchema })
 
-describe('the definitions', () => {
-  it('[TOOL-1] [TOOL-27] are those of the specification, each at its place, and nothing else', () => {
+describe('tool definitions', () => {
+  it('[TOOL-1] [TOOL-27] the tools are exactly those of the specification, in its order', () => {
     expect(SPEC_ROWS).toHaveLength(45)
     for (const { name, title, toolset, access, bucket, annotations, place } of tools) {
       const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations
@@ -25,7 +25,7 @@ describe('the definitions', () => {
     }
   })
 
-  it('[TOOL-29] take the arguments and have the results that the specification says, all of them', () => {
+  it('[TOOL-29] every tool has exactly the arguments and results of the specification', () => {
     for (const { name, place, inputSchema, outputSchema } of tools) {
       const said = SPEC_ROWS[place - 1]
       const args = `${said?.arguments ?? ''}${name === 'edit_table' ? ` ${TABLE_7}` : ''}`
@@ -40,7 +40,7 @@ describe('the definitions', () => {
     }
   })
 
-  it('[TOOL-2] [TOOL-3] fit into what a model is willing to read', () => {
+  it('[TOOL-2] [TOOL-3] the tool list stays within its size budget', () => {
     const sizes = tools.map((tool) => bytesOf(shownTo(tool)))
     const listed = tools.map((tool) => {
       const { title, outputSchema, annotations } = tool
@@ -59,11 +59,11 @@ describe('the definitions', () => {
     expect(whole).toBeLessThanOrEqual(45_000 * share)
   })
 
-  it('[TOOL-2] say in two sentences when to use a tool and what comes back', () => {
+  it('[TOOL-2] each description says in two sentences when to use the tool and what it returns', () => {
     for (const { name, description } of tools) expect(description.match(/\.( |$)/g), name).toHaveLength(2)
   })
 
-  it('[TOOL-4] [TOOL-5] have schemas that are closed for arguments and open for results', () => {
+  it('[TOOL-4] [TOOL-5] argument schemas are closed and result schemas are open', () => {
     const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })
     for (const { name, inputSchema, outputSchema, access, bucket } of tools) {
       ajv.compile(inputSchema)
@@ -94,9 +94,9 @@ const someValue = fc.oneof(
   fc.constant({}),
 )
 
-describe('arguments', () => {
+describe('arguments of a tool', () => {
   it.each(tools.map((tool) => [tool.name, tool] as const))(
-    '[TOOL-6] %s takes what its schema says and refuses the rest',
+    '[TOOL-6] %s accepts arguments of its schema and refuses others',
     (_, tool) => {
       const schema = tool.inputSchema as unknown as ArgumentsSchema
       const accepts = new Ajv2020({ strict: false }).compile(tool.inputSchema)

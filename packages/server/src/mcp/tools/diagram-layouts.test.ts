@@ -26,17 +26,17 @@ const draw = (args: GenerateDiagram, signal = new AbortController().signal) =>
   layouts.draw({ workspaceId: 'w', body: null, args, signal })
 
 describe('layouts of diagrams', () => {
-  it('[DIAG-17] [DIAG-4] come from a thread as they would from this one', async () => {
+  it('[DIAG-17] [DIAG-4] a layout made in another thread equals one made in this thread', async () => {
     expect(await draw(SMALL)).toEqual(drawDiagram(null, SMALL))
   })
 
-  it('[DIAG-17] a layout that is told to stop ends before it is finished', () => {
+  it('[DIAG-17] a cancelled layout ends before it is finished', () => {
     const stop = new SharedArrayBuffer(4)
     Atomics.store(new Int32Array(stop), 0, 1)
     expect(() => runDiagramTask({ body: null, args: LARGEST, stop })).toThrow(LayoutStopped)
   })
 
-  it('[DIAG-17] [MCP-15] a call that is cancelled while its layout is made writes nothing, and the thread goes on with the next one', async () => {
+  it('[DIAG-17] [MCP-15] a call cancelled during its layout writes nothing, and the thread makes the next layout', async () => {
     const edits: EditInput[] = []
     const caller = new AbortController()
     const tools = diagramTools({
@@ -63,7 +63,7 @@ describe('layouts of diagrams', () => {
     expect(await draw(SMALL)).toEqual(drawDiagram(null, SMALL))
   })
 
-  it('[MCP-16] while a diagram is laid out its caller is told each second, and no more when the call ends', async () => {
+  it('[MCP-16] during a layout the caller gets progress each second, and none afterwards', async () => {
     const time = manualTime()
     const drawing = Promise.withResolvers<DrawnDiagram>()
     const tools = diagramTools({

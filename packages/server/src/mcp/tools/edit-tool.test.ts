@@ -30,8 +30,8 @@ function edited(outcome: Partial<EditOutcome>) {
   }
 }
 
-describe('an edit', () => {
-  it('[TOOL-15] [TOOL-17] tells what it did, the version and its fixes', async () => {
+describe('answers of an edit tool', () => {
+  it('[TOOL-15] [TOOL-17] an edit returns what it did, its version and its fixes', async () => {
     const fixes = [{ action: 'clamped', reason: 'r' }] as const
     expect(await edited({}).run({})).toEqual({ pageId: 'p', ok: true, serverVersion: 7 })
     expect(await edited({ fixes }).run({ dryRun: true })).toEqual({
@@ -43,7 +43,7 @@ describe('an edit', () => {
     })
   })
 
-  it('[TOOL-20] [PROSE-47] is told the version twice: to be checked, and to read positions by', async () => {
+  it('[TOOL-20] [PROSE-47] the expected version is passed on for the check and for reading positions', async () => {
     const { asked, run } = edited({})
     await run({ id: '@1', expectedVersion: 7, dryRun: true })
     await run({ id: 'blk-1' })
@@ -60,7 +60,7 @@ describe('an edit', () => {
     expect(asked[0]?.args).not.toHaveProperty('dryRun')
   })
 
-  it('[TOOL-22] answers a repeat as the first, but for replayed', async () => {
+  it('[TOOL-22] a repeat gets the first answer with replayed added', async () => {
     const lockedHead = { ...head, facts: { ...noFacts, carried: { lockedBy: 'u1' } } }
     const once = { requestId: 'r', request: 'q', digest: 'x' }
     const { asked, run } = edited({ head: lockedHead })
@@ -72,12 +72,12 @@ describe('an edit', () => {
     expect(Object.keys(repeat)).toEqual([...Object.keys(first), 'replayed'])
   })
 
-  it('[TOOL-8] passes a refusal on with its facts', async () => {
+  it('[TOOL-8] a refusal is returned with its facts', async () => {
     const refusal = { kind: 'refused', code: 'ERR_ID_NOT_FOUND', message: 'no such block', facts: { id: 'x' } } as const
     expect(await edited(refusal).run({})).toEqual({ code: 'ERR_ID_NOT_FOUND', message: 'no such block', id: 'x' })
   })
 
-  it('[TOOL-19] [CANVAS-23] warns of a lock with the name of its holder, cut, and writes all the same', async () => {
+  it('[TOOL-19] [CANVAS-23] an edit of a locked document warns with the name of the lock holder, shortened, and writes', async () => {
     const locked = (carried: Readonly<Record<string, Json>>) =>
       edited({ head: { ...head, facts: { ...noFacts, carried } } }).run({})
     expect(await locked({ lockedBy: 'u1', lockedByName: 'Ada' })).toMatchObject({
@@ -89,8 +89,8 @@ describe('an edit', () => {
   })
 })
 
-describe('an agent', () => {
-  it('[PRES-2] is shown under the name of its client, with a colour of its principal', () => {
+describe('presence of an agent', () => {
+  it('[PRES-2] an agent is shown under the name of its client, in a colour of its principal', () => {
     const { access } = toolCall({})
     expect(agentOf({ access, clientName: `  ${'é'.repeat(70)} ` }).name).toBe('é'.repeat(64))
     for (const clientName of [null, ' ']) expect(agentOf({ access, clientName }).name).toBe('Agent')

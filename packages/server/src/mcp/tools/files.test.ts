@@ -54,7 +54,7 @@ function filesOf(count: number, more: { readonly mimeType?: string; readonly los
 }
 
 describe('list_files', () => {
-  it('[FILE-1] [TOOL-23] asks for the files of one answer, and lists all of them in parts', async () => {
+  it('[FILE-1] [TOOL-23] list_files asks the store only for the files of one page, and the pages list all files', async () => {
     const { found, run } = filesOf(2_000)
     const held: boolean[] = []
     let cursor: unknown
@@ -71,7 +71,7 @@ describe('list_files', () => {
 })
 
 describe('get_file', () => {
-  it('[FILE-4] of an object store is a link with the life that tools give it', async () => {
+  it('[FILE-4] a file in an object store is returned as a link valid for the lifetime of tool links', async () => {
     const { ttls, run } = filesOf(1)
     expect(await run('get_file', { id: 's0' })).toEqual({
       id: 's0',
@@ -88,13 +88,13 @@ describe('get_file', () => {
     expect(ttls).toEqual([300])
   })
 
-  it('[FILE-3] of an unknown stored type has the type that the document says', async () => {
+  it('[FILE-3] a file with an unknown stored type is returned with the type named by the document', async () => {
     expect(await filesOf(1, { mimeType: 'application/octet-stream' }).run('get_file', { id: 's0' })).toMatchObject({
       mimeType: 'application/pdf',
     })
   })
 
-  it('[FILE-3] not held, or without its bytes, is not found', async () => {
+  it('[FILE-3] a file that is not held, or whose bytes are missing, is not found', async () => {
     expect(await filesOf(2).run('get_file', { id: 's1' })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND', hash: hashOf(1) })
     expect(await filesOf(1, { lost: true }).run('get_file', { id: 's0' })).toMatchObject({
       code: 'ERR_FILE_NOT_FOUND',

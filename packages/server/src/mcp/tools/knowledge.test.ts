@@ -43,7 +43,7 @@ const call = async (name: string, args: JsonObject = {}, on = server) =>
 const listed = async (args: JsonObject, on = server) => (await call('list_icons', args, on)).structuredContent
 
 describe('list_icons', () => {
-  it('[ICON-1] at least 500 icons, sorted by id, each with a slug, a name and a category', async () => {
+  it('[ICON-1] there are at least 500 icons, sorted by id, each with a slug, a name and a category', async () => {
     const { icons, categories } = openIconCatalogue()
     expect(icons.length).toBeGreaterThanOrEqual(500)
     expect(icons.map(({ id }) => id)).toEqual([...new Set(icons.map(({ id }) => id))].sort())
@@ -54,7 +54,7 @@ describe('list_icons', () => {
     }
   })
 
-  it('[ICON-2] [TOOL-list_icons] counts all matches and shows fifty, with all categories sorted', async () => {
+  it('[ICON-2] [TOOL-list_icons] list_icons counts all matches and returns fifty, with all categories sorted', async () => {
     const all = await listed({})
     const { icons } = openIconCatalogue()
     expect([all['total'], all['returned'], (all['icons'] as unknown[]).length]).toEqual([icons.length, 50, 50])
@@ -81,7 +81,7 @@ describe('list_icons', () => {
       expect((await listed({ limit }))['returned']).toBe(returned)
   })
 
-  it('[TOOL-24] [TOOL-25] pages continue exactly where the last ended', async () => {
+  it('[TOOL-24] [TOOL-25] each page continues where the one before ended', async () => {
     const seen: unknown[] = []
     let cursor: string | undefined
     do {
@@ -98,7 +98,7 @@ describe('list_icons', () => {
 })
 
 describe('get_skills', () => {
-  it('[SKILL-1] [TOOL-get_skills] the contract and the catalogue, or one recipe', async () => {
+  it('[SKILL-1] [TOOL-get_skills] get_skills returns the contract and the catalogue, or one recipe', async () => {
     const { structuredContent } = await call('get_skills')
     expect(Object.keys(structuredContent)).toEqual(['contentContract', 'skills'])
     expect(structuredContent['skills']).toEqual(openSkills(TOOL_NAMES).skills)
@@ -106,7 +106,7 @@ describe('get_skills', () => {
     expect(recipe).toEqual({ skill: 'edit-tables', content: expect.stringMatching(/^# Edit a table\n/) })
   })
 
-  it('[SKILL-1] an unknown recipe names the known ones', async () => {
+  it('[SKILL-1] an unknown recipe is refused with the known ones', async () => {
     expect(await call('get_skills', { skill: 'contract' })).toMatchObject({
       isError: true,
       structuredContent: {
@@ -118,7 +118,7 @@ describe('get_skills', () => {
   })
 })
 
-it('[TOOL-14] what a refusal repeats is cut between characters', async () => {
+it('[TOOL-14] text quoted in a refusal is cut between characters', async () => {
   const long = `x${'😀'.repeat(200)}`
   for (const [name, args] of [
     ['get_skills', { skill: long }],
@@ -135,7 +135,7 @@ it('[TOOL-14] what a refusal repeats is cut between characters', async () => {
   }
 })
 
-it('[TOOL-resolve_doi] the reference of the resolver, or its refusal', async () => {
+it('[TOOL-resolve_doi] resolve_doi returns the reference of the resolver, or its refusal', async () => {
   const found = await call('resolve_doi', { doi: '10.1000/1' })
   expect(found.structuredContent).toEqual({ reference: { id: '10.1000/1', workspaceId: 'w' }, doi: '10.1000/1', cached: true })
   expect(await call('resolve_doi', { doi: '10.1000/2' })).toMatchObject({

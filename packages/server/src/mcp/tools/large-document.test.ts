@@ -45,7 +45,7 @@ async function run(name: string, args: JsonObject): Promise<JsonObject> {
   return result
 }
 
-it('[CONC-13] [TOOL-23] reads of a document of 5 MB come in parts and do not hold the event loop', async () => {
+it('[CONC-13] [TOOL-23] reads of a 5 MB document come in parts and do not block the event loop', async () => {
   await run('get_document', {})
   const { result: results, pauseMs } = await longestPauseMs(async () => {
     const answers = []
@@ -65,7 +65,7 @@ it('[CONC-13] [TOOL-23] reads of a document of 5 MB come in parts and do not hol
   expect(results[1]).toMatchObject({ shapeCount: 10_000, nextCursor: expect.any(String) })
 })
 
-it('[TOOL-24] the parts of a page are the page', async () => {
+it('[TOOL-24] the parts of a page together are the whole page', async () => {
   const ids: string[] = []
   let cursor: unknown
   let parts = 0
@@ -79,7 +79,7 @@ it('[TOOL-24] the parts of a page are the page', async () => {
   expect(parts).toBeGreaterThan(12)
 })
 
-it('[CONC-13] [PROSE-21] above 64 KiB a body is read in a thread', async () => {
+it('[CONC-13] [PROSE-21] a body above 64 KiB is parsed in another thread', async () => {
   // A thread has no time here; the main thread takes what it needs.
   await using hurried = openBodies({ maxBytes: 1_048_576, log: silentLogger, deadlineMs: 0 })
   const facts = { id: 'd', serverVersion: 1, source: 'relay', modifiedAt: 0, access: 'view', collectionId: null } as const

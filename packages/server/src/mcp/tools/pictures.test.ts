@@ -48,7 +48,7 @@ function sizeOf(png: Uint8Array | undefined): readonly [number, number] {
   return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
 }
 
-it('[AG-109] a page comes with its picture only when it is asked for, at most 1,568 pixels wide', async () => {
+it('[AG-109] a page comes with a picture only when requested, at most 1,568 pixels wide', async () => {
   const seen = await read('get_page', { image: true })
   const plain = await read('get_page', { image: false })
   expect(plain).not.toHaveProperty('pictures')
@@ -58,7 +58,7 @@ it('[AG-109] a page comes with its picture only when it is asked for, at most 1,
   expect(sizeOf(seen.pictures?.[0])[0]).toBeLessThanOrEqual(1_568)
 })
 
-it('[AG-109] a picture of a shape shows it and 200 around it, and nothing that lies further away', async () => {
+it('[AG-109] the picture of a shape shows 200 units around it and nothing further away', async () => {
   const near = await read('get_shape', { id: 'a', image: true })
   expect(sizeOf(near.pictures?.[0])).toEqual([120 + 400, 70 + 400])
   const again = async (id: string, more: JsonObject) => {
@@ -70,7 +70,7 @@ it('[AG-109] a picture of a shape shows it and 200 around it, and nothing that l
   expect(await again('b', { label: 'Other' })).toBe(false)
 })
 
-it('[AG-109] the picture of a page of 500 shapes is scaled down until it has at most 100,000 bytes', async () => {
+it('[AG-109] the picture of a page with 500 shapes is scaled down to at most 100,000 bytes', async () => {
   await put(
     Array.from({ length: 500 }, (_, i) =>
       box(`s${i}`, (i % 22) * 61 + ((i * 7) % 13), Math.floor(i / 22) * 59 + ((i * 5) % 11), `Shape ${i * 7919} of many`),
@@ -85,7 +85,7 @@ it('[AG-109] the picture of a page of 500 shapes is scaled down until it has at 
   expect(Math.max(...sizeOf(pictures?.[0]))).toBeLessThanOrEqual(1_568)
 })
 
-it('[AG-109] a picture that cannot be drawn is a warning beside the whole answer', async () => {
+it('[AG-109] a picture that cannot be drawn adds a warning to the complete answer', async () => {
   const failing = { picture: async (): Promise<Picture> => ({ kind: 'failed', reason: 'the page could not be drawn now' }) }
   const { structured, pictures } = await read('get_page', { image: true }, failing)
   expect(pictures).toBeUndefined()
@@ -97,7 +97,7 @@ it('[AG-109] a picture that cannot be drawn is a warning beside the whole answer
   })
 })
 
-it('[AG-109] when the page changes while its picture waits, text and picture are of one version', async () => {
+it('[AG-109] when the page changes while its picture is drawn, text and picture are of one version', async () => {
   const late: Pick<Previews, 'picture'> = {
     async picture(request, left) {
       await put(few.slice(0, 1))
@@ -109,7 +109,7 @@ it('[AG-109] when the page changes while its picture waits, text and picture are
   expect(sizeOf(pictures?.[0])).toEqual([200, 150])
 })
 
-it('[AG-109] when the page is deleted while its picture waits, the answer is as it was, with a warning', async () => {
+it('[AG-109] when the page is deleted while its picture is drawn, the answer stays with a warning', async () => {
   const late: Pick<Previews, 'picture'> = {
     async picture(request, left) {
       await relay.call('PUT', '/api/docs/d', { as: ANN, body: { name: 'D', pages: [{ id: 'other', shapes: [] }] } })

@@ -13,15 +13,15 @@ const SOURCE = [
 ].join('\n')
 
 describe('the text of a recipe', () => {
-  it('[AG-96] keeps the steps of tools that the build has', () => {
+  it('[AG-96] steps for tools of this build are kept', () => {
     expect(skillText(SOURCE, new Set(['draw', 'paint']))).toBe('1. Read.\n2. Draw.\n3. Paint.\n4. Check.')
   })
 
-  it('[AG-96] takes the other steps when one of the tools is missing, and numbers them anew', () => {
+  it('[AG-96] alternative steps are used when a tool is missing, and the steps are renumbered', () => {
     expect(skillText(SOURCE, new Set(['draw']))).toBe('1. Read.\n2. Describe.\n3. Check.')
   })
 
-  it('[AG-96] leaves numbers in examples as they are, also in a fence within a fence', () => {
+  it('[AG-96] numbers in code examples stay unchanged, also in a fence within a fence', () => {
     const example = '````markdown\n5. five\n```\n7. seven\n```\n9. nine\n````'
     expect(skillText(`1. One.\n${example}\n8. Two.`, new Set())).toBe(`1. One.\n${example}\n2. Two.`)
   })

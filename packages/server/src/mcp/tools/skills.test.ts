@@ -40,15 +40,15 @@ function examples(text: string): readonly { readonly language: string; readonly 
 const prose = (text: string): string => text.replace(/^(`{3,})\w+\n[\s\S]*?\n\1$/gm, '')
 const spans = (text: string): readonly string[] => [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
 
-describe('the library', () => {
+describe('the library of recipes', () => {
   const library = LIBRARY
 
-  it('[SKILL-1] has a contract of at most 6,000 bytes and recipes of 4,000', () => {
+  it('[SKILL-1] the contract has at most 6,000 bytes and each recipe 4,000', () => {
     expect(bytes(library.contract)).toBeLessThanOrEqual(6_000)
     for (const { skill } of library.skills) expect(bytes(library.recipe(skill) ?? ''), skill).toBeLessThanOrEqual(4_000)
   })
 
-  it('[SKILL-1] has recipes of numbered steps that name tools, and end with a check', () => {
+  it('[SKILL-1] each recipe has numbered steps that name tools, and ends with a check', () => {
     for (const { skill } of library.skills) {
       const steps = prose(library.recipe(skill) ?? '').match(/^\d+\. .*$/gm) ?? []
       expect(steps.map((line) => Number.parseInt(line, 10))).toEqual(steps.map((_step, index) => index + 1))
@@ -57,7 +57,7 @@ describe('the library', () => {
     }
   })
 
-  it('[SKILL-3] has a contract with a part for every topic', () => {
+  it('[SKILL-3] the contract has a section for every topic', () => {
     const parts = [...library.contract.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
     expect(parts).toEqual([
       ...['Formats', 'Structure', 'Math, fields, callouts', 'Citing', 'Images and files', 'Targets', 'Shapes', 'Answers'],
@@ -65,7 +65,7 @@ describe('the library', () => {
   })
 })
 
-it('[SKILL-4] has the seven recipes with their arguments when every tool is built', () => {
+it('[SKILL-4] with every tool built there are the seven recipes with their arguments', () => {
   const { skills } = openSkills(new Set([...TOOL_NAMES, 'generate_diagram']))
   const shown = skills.map(({ skill, arguments: list }) => [skill, ...list.map((a) => (a.required ? `${a.name}*` : a.name))])
   expect(shown).toEqual([
@@ -79,13 +79,13 @@ it('[SKILL-4] has the seven recipes with their arguments when every tool is buil
   ])
 })
 
-it('[SKILL-4] leaves the recipe for diagrams out when no tool draws', () => {
+it('[SKILL-4] without a diagram tool the recipe for diagrams is left out', () => {
   const { skills, recipe } = openSkills(new Set(['get_page', 'connect']))
   expect(skills.map(({ skill }) => skill)).not.toContain('diagram-from-description')
   expect(recipe('diagram-from-description')).toBeNull()
 })
 
-it('[AG-96] [MCP-60] no instruction, contract, recipe or description names a tool that this build lacks', () => {
+it('[AG-96] [MCP-60] no instruction, contract, recipe or description names a tool missing in this build', () => {
   const texts = [
     instructionsFor(TOOL_NAMES),
     JSON.stringify(LIBRARY.skills),
@@ -99,7 +99,7 @@ it('[AG-96] [MCP-60] no instruction, contract, recipe or description names a too
   for (const text of texts) for (const name of missing) expect(text).not.toMatch(new RegExp(`\\b${name}\\b`))
 })
 
-describe.each(TEXTS)('$name', ({ text }) => {
+describe.each(TEXTS)('recipe $name', ({ text }) => {
   const arguments_ = new Set([...ARGUMENTS.values()].flat())
   const members = [...SHAPE_MEMBERS, ...STYLE_MEMBERS, ...INNER_MEMBERS, ...TOOLS.flatMap(({ results }) => results)]
   const words = new Set([...arguments_, ...TOOL_VALUES, ...members])
@@ -107,7 +107,7 @@ describe.each(TEXTS)('$name', ({ text }) => {
   const other =
     /^(\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…|@\d|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
 
-  it('[SKILL-2] names only what there is', () => {
+  it('[SKILL-2] the recipe names only existing tools and arguments', () => {
     for (const span of spans(text)) {
       const tool = /^service_(\w+)\(([^)]*)\)$/.exec(span)
       if (tool) {
@@ -126,7 +126,7 @@ describe.each(TEXTS)('$name', ({ text }) => {
     for (const code of prose(text).match(/\bERR_[A-Z_]+/g) ?? []) expect(TOOL_ERRORS).toHaveProperty(code)
   })
 
-  it('[SKILL-2] examples of prose are taken without fixes', () => {
+  it('[SKILL-2] examples of prose are accepted without fixes', () => {
     const libraries = { fields: undefined, references: undefined, nowMs: 0 }
     for (const { language, code } of examples(text)) {
       if (language !== 'markdown' && language !== 'html') continue
@@ -136,7 +136,7 @@ describe.each(TEXTS)('$name', ({ text }) => {
     }
   })
 
-  it('[SKILL-2] examples of fields and of table operations do what they say, without fixes', () => {
+  it('[SKILL-2] examples of fields and table operations give the described result without fixes', () => {
     for (const { language, code } of examples(text)) {
       if (language !== 'json') continue
       const args = JSON.parse(code) as Record<string, unknown>
@@ -149,7 +149,7 @@ describe.each(TEXTS)('$name', ({ text }) => {
     }
   })
 
-  it('[SKILL-2] examples of arguments have known members, and edges that meet nodes', () => {
+  it('[SKILL-2] examples of arguments have only known members, and edges refer to existing nodes', () => {
     for (const { language, code } of examples(text)) {
       if (language !== 'json') continue
       const args = JSON.parse(code) as Record<string, unknown>

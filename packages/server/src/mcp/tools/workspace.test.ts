@@ -49,7 +49,7 @@ function workspaceOf(heads: readonly DocumentHead[], more: Partial<WorkspaceDeps
 describe('list_documents', () => {
   const heads = Array.from({ length: 2_000 }, (_, i) => headOf(i))
 
-  it('[TOOL-23] [TOOL-24] [TOOL-25] lists everything in parts that fit, in order, each document once', async () => {
+  it('[TOOL-23] [TOOL-24] [TOOL-25] list_documents lists everything in pages that fit, in order, each document once', async () => {
     const { run } = workspaceOf(heads)
     const ids: string[] = []
     let cursor: unknown
@@ -62,7 +62,7 @@ describe('list_documents', () => {
     expect(ids).toEqual(heads.map(({ id }) => id))
   })
 
-  it('[TOOL-24] a limit above the maximum acts as the maximum, and the last part has no cursor', async () => {
+  it('[TOOL-24] a limit above the maximum acts as the maximum, and the last page has no cursor', async () => {
     const short = Array.from({ length: 501 }, (_, i) => ({ ...headOf(i), facts: { ...noFacts, title: '' } }))
     const { run } = workspaceOf(short)
     const first = await run('list_documents', { limit: 9_999 })
@@ -71,7 +71,7 @@ describe('list_documents', () => {
     expect([last['returned'], last['nextCursor']]).toEqual([1, undefined])
   })
 
-  it('[TOOL-list_documents] finds by part of name or id, in any case', async () => {
+  it('[TOOL-list_documents] list_documents finds by part of the name or id, in any case', async () => {
     const { run } = workspaceOf(heads)
     expect(await run('list_documents', { query: 'TITLE 1999' })).toMatchObject({ returned: 1, documents: [{ id: 'doc-01999' }] })
     expect(await run('list_documents', { query: 'DOC-00007' })).toMatchObject({ returned: 1, documents: [{ name: 'Title 7 é' }] })
@@ -80,7 +80,7 @@ describe('list_documents', () => {
 })
 
 describe('create_document', () => {
-  it('[CFG-2] [MCP-20] [TOOL-13] gives form, owner and a clean name', async () => {
+  it('[CFG-2] [MCP-20] [TOOL-13] create_document stores the requested form, the owner and a cleaned name', async () => {
     const { run, creations } = workspaceOf([], { editorClient: true })
     expect(await run('create_document', { name: ' a\u0007b ' })).toMatchObject({ name: 'ab', serverVersion: 1 })
     expect(await run('create_document', {}, { isStatic: true })).toMatchObject({ name: 'Untitled Document' })
@@ -91,7 +91,7 @@ describe('create_document', () => {
     expect(await run('create_document', { name: ' \n ' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'name' })
   })
 
-  it('[TOOL-22] says of a document that was made before what was said then, and of a used request id that it is used', async () => {
+  it('[TOOL-22] a repeated creation returns the first answer, and a request id used with other arguments is refused', async () => {
     const answering = (outcome: object, once?: Once) => {
       const asked: Creation[] = []
       const create = async (_: unknown, creation: Creation) => (asked.push(creation), outcome)
@@ -109,7 +109,7 @@ describe('create_document', () => {
     expect(asked).toMatchObject([{ once }])
   })
 
-  it('[CONC-9] [TOOL-28] passes on why a document is not made, and nothing that is not in the table', async () => {
+  it('[CONC-9] [TOOL-28] a refused creation returns the reason of the store with a code of the table', async () => {
     const refusing = (error: Error) =>
       workspaceOf([], { documents: { create: () => Promise.reject(error) } as unknown as WorkspaceDeps['documents'] }).run(
         'create_document',
@@ -135,7 +135,7 @@ describe('create_document', () => {
   })
 })
 
-it('[TOOL-get_storage] adds up what is used, and says null for what is unlimited', async () => {
+it('[TOOL-get_storage] get_storage adds up the stored bytes and returns null for unlimited', async () => {
   const limits = { quotaBytes: 100, quotaSource: 'claim', editorLimit: null, maxDocBytes: null, maxDocBytesSource: 'config' }
   expect(await workspaceOf([]).run('get_storage', {}, { access: { limits } })).toEqual({
     usedBytes: 7,
