@@ -55,7 +55,7 @@ describe('the permission table', () => {
     columns.map((column, i) => [operation, column, allows, expected[i] ?? N] as const),
   )
 
-  it.each(cells)('[PERM-1] [PERM-3] %s: %s', (_, column, allows, expected) => {
+  it.each(cells)('[PERM-1] [PERM-3] the table decides operation %s for caller %s', (_, column, allows, expected) => {
     for (const situation of COLUMNS[column] ?? [])
       expect({ situation, allowed: allows(levelOf(situation)) }).toEqual({ situation, allowed: expected })
   })
@@ -71,7 +71,7 @@ describe('the permission table', () => {
     ['member, enforcement off', 'member', 'owner', N],
     ['member, nobody recorded', 'member', '', N],
   ]
-  it.each(overrides)('[PERM-3] overrideTombstone: %s', (_, role, recordedOwnerId, allowed) => {
+  it.each(overrides)('[PERM-3] the table decides overrideTombstone for caller %s', (_, role, recordedOwnerId, allowed) => {
     expect(mayOverrideTombstone({ sub: 'me', role }, recordedOwnerId)).toBe(allowed)
   })
 
@@ -79,7 +79,7 @@ describe('the permission table', () => {
     ['owner', Y],
     ['member', Y],
     ['viewer', N],
-  ] as const)('[PERM-3] create, collections, style profiles, blobs: role %s', (role, allowed) => {
+  ] as const)('[PERM-3] role %s may or may not create and write collections, style profiles and blobs', (role, allowed) => {
     expect(mayCreate(role)).toBe(allowed)
   })
 })
@@ -92,11 +92,11 @@ describe('the level of a caller', () => {
     ['enforcement off, viewer', { role: 'viewer', enforced: false }, 'view'],
     ['enforcement off, member with owner share', { role: 'member', share: 'owner', enforced: false }, 'owner'],
     ['a view share does not lower what enforcement off gives', { role: 'member', share: 'view', enforced: false }, 'edit'],
-  ] as const)('[PERM-1] %s', (_, situation, level) => {
+  ] as const)('[PERM-1] the level of %s', (_, situation, level) => {
     expect(levelOf(situation)).toBe(level)
   })
 
-  it('[PERM-1] several entries of one user add up to the highest; others and unknown words give nothing', () => {
+  it('[PERM-1] the highest of several entries of one user counts; entries of others and unknown words give nothing', () => {
     const shares = readShares([
       { userId: 'me', permission: 'view' },
       { userId: 'me', permission: 'edit' },
@@ -107,7 +107,7 @@ describe('the level of a caller', () => {
     expect(decideLevel({ sub: 'you', role: 'member' }, { ownerId: 'owner', shares }, true)).toBe('none')
   })
 
-  it('[PERM-2] the level depends on one caller and one document only', () => {
+  it('[PERM-2] the level depends only on the caller and the document', () => {
     const mine = { ownerId: 'me', shares: [] }
     const theirs = { ownerId: 'you', shares: [] }
     const caller = { sub: 'me', role: 'member' } as const
@@ -115,12 +115,12 @@ describe('the level of a caller', () => {
     expect(decideLevel({ ...caller, role: 'viewer' }, mine, true)).toBe('view')
   })
 
-  it('[PERM-6] an entry for the owner has no effect', () => {
+  it('[PERM-6] a share entry for the owner has no effect', () => {
     const shares = readShares([{ userId: 'me', permission: 'view' }])
     expect(decideLevel({ sub: 'me', role: 'member' }, { ownerId: 'me', shares }, true)).toBe('owner')
   })
 
-  it('[PERM-1] the workspace role viewer never gets above view, whatever else holds', () => {
+  it('[PERM-1] a caller with workspace role viewer never gets more than level view', () => {
     const any = fc.record({ userId: fc.constantFrom('me', 'you'), permission: fc.constantFrom('view', 'edit', 'owner', 'x') })
     fc.assert(
       fc.property(fc.array(any), fc.constantFrom('me', 'you', ''), fc.boolean(), (list, ownerId, enforced) => {
@@ -131,7 +131,7 @@ describe('the level of a caller', () => {
   })
 })
 
-describe('a refused right', () => {
+describe('refused rights', () => {
   const rows: readonly (readonly [Role, Level, Word, boolean, string, string])[] = [
     ['member', 'none', 'view', false, 'VIEW_FORBIDDEN', 'ERR_VIEW_FORBIDDEN: '],
     ['member', 'none', 'edit', false, 'VIEW_FORBIDDEN', 'ERR_VIEW_FORBIDDEN: '],
@@ -154,7 +154,7 @@ describe('a refused right', () => {
     },
   )
 
-  it('[REST-14] without a document the details have no docId', () => {
+  it('[REST-14] without a document the details of the error have no docId', () => {
     expect(refuse({ role: 'viewer', level: 'view', needed: 'edit' }).details).toEqual({ role: 'viewer', access: 'view' })
   })
 })
@@ -184,11 +184,11 @@ describe('share lists', () => {
     [7, undefined, undefined],
     [['ann'], undefined, undefined],
   ]
-  it.each(readings)('[BODY-13] %j is user %s with %s', (raw, userId, permission) => {
+  it.each(readings)('[BODY-13] the entry %j is user %s with level %s', (raw, userId, permission) => {
     expect(readShares([raw])).toEqual(userId === undefined ? [] : [{ userId, permission, raw }])
   })
 
-  it('[BODY-13] entries are kept as given', () => {
+  it('[BODY-13] share entries are kept as given', () => {
     const raw = { user_id: 'ann', role: 'editor', note: [1] }
     expect(readShares([raw])[0]?.raw).toBe(raw)
   })
@@ -199,11 +199,11 @@ describe('share lists', () => {
     ['edit', list],
     ['view', ['me', { id: 'me', role: 'editor' }]],
     ['none', []],
-  ] as const)('[PERM-7] at level %s', (level, visible) => {
+  ] as const)('[PERM-7] the share list shown at level %s', (level, visible) => {
     expect(visibleShares(level, 'me', list)).toEqual(visible)
   })
 
-  it('[PERM-7] a reader who is not in the list sees nobody', () => {
+  it('[PERM-7] a reader who is not in the list sees no entry', () => {
     expect(visibleShares('view', 'stranger', list)).toEqual([])
   })
 })

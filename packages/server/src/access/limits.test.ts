@@ -4,8 +4,8 @@ import { type ConfiguredLimits, resolveLimits } from './limits.ts'
 const CONFIGURED: ConfiguredLimits = { storageQuotaBytes: 1_000, maxEditorsPerWorkspace: 3, maxDocBytes: 500 }
 const UNLIMITED: ConfiguredLimits = { storageQuotaBytes: null, maxEditorsPerWorkspace: null, maxDocBytes: null }
 
-describe('the limits of a caller', () => {
-  it('[LIM-1] without claims the configuration holds', () => {
+describe('limits of a caller', () => {
+  it('[LIM-1] without claims the configured limits apply', () => {
     expect(resolveLimits({}, CONFIGURED)).toEqual({
       quotaBytes: 1_000,
       quotaSource: 'config',
@@ -15,7 +15,7 @@ describe('the limits of a caller', () => {
     })
   })
 
-  it('[LIM-1] a claim wins, be it lower or higher', () => {
+  it('[LIM-1] a claim replaces the configured limit, lower or higher', () => {
     expect(resolveLimits({ quotaBytes: 5, editorLimit: 9, maxDocBytes: 900 }, CONFIGURED)).toEqual({
       quotaBytes: 5,
       quotaSource: 'claim',
@@ -25,7 +25,7 @@ describe('the limits of a caller', () => {
     })
   })
 
-  it('[LIM-1] a 0 from either source is unlimited', () => {
+  it('[LIM-1] a 0 in claim or configuration means unlimited', () => {
     const claimed = resolveLimits({ quotaBytes: 0, editorLimit: 0, maxDocBytes: 0 }, CONFIGURED)
     const configured = resolveLimits({}, UNLIMITED)
     for (const limits of [claimed, configured])
@@ -33,7 +33,7 @@ describe('the limits of a caller', () => {
     expect([claimed.quotaSource, configured.quotaSource]).toEqual(['claim', 'config'])
   })
 
-  it('[LIM-1] each limit is resolved by itself', () => {
+  it('[LIM-1] each limit is resolved independently', () => {
     expect(resolveLimits({ maxDocBytes: 7 }, { ...CONFIGURED, maxEditorsPerWorkspace: null })).toEqual({
       quotaBytes: 1_000,
       quotaSource: 'config',

@@ -24,7 +24,7 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       expect(takes(200)).toBe(80)
     })
 
-    it('[LIM-2] it refills at its rate, up to its burst', async () => {
+    it('[LIM-2] a bucket refills at its rate, up to its burst', async () => {
       takes(80)
       await time.advance(500)
       expect(takes(100)).toBe(20)
@@ -32,7 +32,7 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       expect(takes(100)).toBe(80)
     })
 
-    it('[LIM-2] over any time no more is given than burst and rate allow', async () => {
+    it('[LIM-2] over any time a bucket gives no more than burst and rate allow', async () => {
       let given = 0
       for (let i = 0; i < 100; i++) {
         given += takes(7)
@@ -42,7 +42,7 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       expect(given).toBeGreaterThanOrEqual(80 + 3.2 * 40)
     })
 
-    it('[LIM-2] a refusal says when the next token is there, and takes nothing', async () => {
+    it('[LIM-2] a refusal says when the next token is available, and takes none', async () => {
       takes(80)
       const refusal = limiter.take(key, bucket)
       expect(refusal).toEqual({ taken: false, retryAfterMs: 25 })
@@ -52,7 +52,7 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       expect(takes(5)).toBe(1)
     })
 
-    it('[LIM-2] waiting as long as told is enough, also at odd rates', async () => {
+    it('[LIM-2] a call after the named waiting time succeeds, also at odd rates', async () => {
       for (const ratePerSec of [0.1, 3, 7, 333, 5_000]) {
         const odd = { ratePerSec, burst: 1 }
         const at = `${key}-${ratePerSec}`
@@ -66,7 +66,7 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       }
     })
 
-    it('[MCP-54] several tokens are taken together or not at all, and waiting as long as told is enough', async () => {
+    it('[MCP-54] several tokens are taken together or not at all, and a call after the named waiting time succeeds', async () => {
       takes(77)
       expect(limiter.take(key, bucket, 5)).toEqual({ taken: false, retryAfterMs: 50 })
       await time.advance(50)
@@ -74,23 +74,23 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
       expect(takes(1)).toBe(0)
     })
 
-    it('[LIM-2] buckets of other keys are apart', () => {
+    it('[LIM-2] buckets of different keys are independent', () => {
       takes(80)
       expect([takes(1), takes(1, bucket, `${key}-other`)]).toEqual([0, 1])
     })
 
-    it('[CFG-8] a rate of null takes nothing and is never empty', () => {
+    it('[CFG-8] a bucket with rate null never refuses', () => {
       expect(takes(10_000, { ratePerSec: null, burst: 1 })).toBe(10_000)
       expect(takes(200)).toBe(80)
     })
 
-    it('[LIM-2] a changed rate and burst hold from the next call', async () => {
+    it('[LIM-2] a changed rate and burst apply from the next call', async () => {
       takes(80)
       await time.advance(1_000)
       expect(takes(100, { ratePerSec: 10, burst: 5 })).toBe(5)
     })
 
-    it('[LIM-2] a jump of the wall clock gives nothing', () => {
+    it('[LIM-2] a jump of the wall clock adds no tokens', () => {
       takes(80)
       time.jumpWall(3_600_000)
       expect(takes(1)).toBe(0)

@@ -27,13 +27,13 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(await seats.editors(workspaceId)).toBe(1)
     })
 
-    it('[WS-17] total connections are checked before editors', async () => {
+    it('[WS-17] the limit of connections is checked before the limit of editors', async () => {
       const limits = { connections: 1, editors: 1 }
       await seats.take(editor('a'), limits)
       expect(await seats.take(editor('b'), limits)).toBe('connection-limit')
     })
 
-    it('[WS-17] a refusal takes nothing', async () => {
+    it('[WS-17] a refusal takes no seat', async () => {
       await seats.take(editor('a'), unlimited)
       for (let i = 0; i < 5; i++) await seats.take(editor('b'), { connections: null, editors: 1 })
       expect(await seats.take(viewer('c'), { connections: 2, editors: 1 })).toBe('taken')
@@ -48,14 +48,14 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(await seats.take(editor('b'), limits)).toBe('taken')
     })
 
-    it('[WS-17] [LIM-5] viewers hold no editor seat, whatever the editor limit', async () => {
+    it('[WS-17] [LIM-5] a viewer takes no editor seat, whatever the editor limit', async () => {
       const limits = { connections: null, editors: 0 }
       expect(await seats.take(viewer('a'), limits)).toBe('taken')
       expect(await seats.take(editor('b'), limits)).toBe('editor-limit')
       expect(await seats.editors(workspaceId)).toBe(0)
     })
 
-    it('[Q5] of 50 that ask at once exactly as many get a seat as there are', async () => {
+    it('[Q5] of 50 simultaneous requests exactly as many get a seat as there are seats', async () => {
       const limits = { connections: 25, editors: 10 }
       const outcomes = await Promise.all(
         Array.from({ length: 50 }, (_, i) => seats.take(i % 2 === 0 ? editor(`e${i}`) : viewer(`v${i}`), limits)),
@@ -68,7 +68,7 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(count('taken')).toBe(25)
     })
 
-    it('[WS-19] a downgrade frees the editor seat; an upgrade without a free one changes nothing', async () => {
+    it('[WS-19] a downgrade frees the editor seat; an upgrade without a free seat changes nothing', async () => {
       const limits = { connections: 2, editors: 1 }
       await seats.take(editor('a'), limits)
       await seats.take(viewer('b'), limits)
@@ -80,14 +80,14 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(await seats.take(viewer('c'), limits)).toBe('connection-limit')
     })
 
-    it('[WS-19] a change of a held seat is not refused by connections, also when the limit has sunk', async () => {
+    it('[WS-19] changing a held seat is never refused for the limit of connections, also after that limit was lowered', async () => {
       await seats.take(editor('a'), unlimited)
       await seats.take(editor('b'), unlimited)
       expect(await seats.change(viewer('a'), { connections: 1, editors: 1 })).toBe('taken')
       expect(await seats.change(editor('b'), { connections: 1, editors: 0 })).toBe('taken')
     })
 
-    it('[Q5] a seat is freed once', async () => {
+    it('[Q5] releasing a seat twice frees it once', async () => {
       const limits = { connections: 2, editors: 2 }
       await seats.take(editor('a'), limits)
       await seats.take(editor('b'), limits)
@@ -97,7 +97,7 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(await seats.take(editor('d'), limits)).toBe('connection-limit')
     })
 
-    it('[WS-17] workspaces are counted apart', async () => {
+    it('[WS-17] workspaces are counted separately', async () => {
       const limits = { connections: 1, editors: 1 }
       await seats.take(editor('a'), limits)
       expect(await seats.take({ ...editor('a'), workspaceId: `${workspaceId}-other` }, limits)).toBe('taken')

@@ -34,7 +34,7 @@ const entry = (jti: unknown = 'j1', revokedAt: unknown = '2026-06-01T12:00:00Z')
 const push = (revocations: unknown) => route().handle(request({ revocations }))
 
 describe('POST /api/v1/internal/revoke', () => {
-  it('[REST-29] needs the revocation bearer, and takes 2 MiB of JSON', () => {
+  it('[REST-29] the route requires the revocation bearer and accepts 2 MiB of JSON', () => {
     expect(route()).toMatchObject({
       method: 'POST',
       path: '/api/v1/internal/revoke',
@@ -43,7 +43,7 @@ describe('POST /api/v1/internal/revoke', () => {
     })
   })
 
-  it('[REST-29] [A-7] applies all entries, repeated ones included, and answers without content', async () => {
+  it('[REST-29] [A-7] all entries are applied, repeated ones too, and the answer is empty', async () => {
     expect(await push([entry('a'), entry('b', '2026-06-01T14:00:00.5+02:00'), entry('a')])).toEqual({ kind: 'empty' })
     const atMs = Date.UTC(2026, 5, 1, 12)
     expect(added).toEqual([
@@ -54,7 +54,7 @@ describe('POST /api/v1/internal/revoke', () => {
     expect(await push([])).toEqual({ kind: 'empty' })
   })
 
-  it('[REST-29] [A-7] takes 10,000 entries and refuses 10,001 whole', async () => {
+  it('[REST-29] [A-7] 10,000 entries are accepted, 10,001 are refused as a whole', async () => {
     const list = Array.from({ length: 10_001 }, (_, i) => entry(`j${i}`))
     await expect(push(list)).rejects.toMatchObject({
       code: 'BAD_REQUEST',
@@ -84,7 +84,7 @@ describe('POST /api/v1/internal/revoke', () => {
     ['null', null],
     ['a string', 'j1'],
   ]
-  it.each(bad)('[REST-29] [A-7] one bad entry refuses all: %s', async (_, wrong) => {
+  it.each(bad)('[REST-29] [A-7] one bad entry refuses all entries: %s', async (_, wrong) => {
     await expect(push([entry('a'), wrong, entry('b')])).rejects.toMatchObject({
       code: 'BAD_REQUEST',
       details: { field: 'revocations[1]' },
@@ -93,7 +93,7 @@ describe('POST /api/v1/internal/revoke', () => {
   })
 
   it.each([null, 'x', [], {}, { revocations: null }, { revocations: {} }])(
-    '[REST-29] a body that has no list: %j',
+    '[REST-29] a body without a list is refused: %j',
     async (body) => {
       await expect(route().handle(request(body))).rejects.toMatchObject({
         code: 'BAD_REQUEST',
@@ -102,7 +102,7 @@ describe('POST /api/v1/internal/revoke', () => {
     },
   )
 
-  it("[REST-29] a storage fault is the caller's to retry", async () => {
+  it('[REST-29] a failing store answers an error that the sender may retry', async () => {
     const failing = route(async () => {
       throw new RelayError('NOT_PERSISTED', 'no')
     })
@@ -123,7 +123,7 @@ describe('POST /api/v1/internal/revoke', () => {
     ['2026-06-01 10:00:00Z', '2026-06-01T10:00:00.000Z'],
     ['20260101T000000Z', '2026-01-01T00:00:00.000Z'],
     ['20260101T0930', '2026-01-01T09:30:00.000Z'],
-  ])('[REST-29] reads the time %s as %s', (text, utc) => {
+  ])('[REST-29] the time %s is read as %s', (text, utc) => {
     expect(new Date(readTimestamp(text) ?? Number.NaN).toISOString()).toBe(utc)
   })
 })

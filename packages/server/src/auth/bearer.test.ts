@@ -19,7 +19,7 @@ describe('the credential of a request', () => {
     expect(transport).toHaveLength(6)
   })
 
-  it.each(transport)('[AUTH-1] transport: %s', (_, rawHeaders, credential) => {
+  it.each(transport)('[AUTH-1] transport of the credential: %s', (_, rawHeaders, credential) => {
     expect(readBearer(authorizationValues(rawHeaders))).toBe(credential)
   })
 
@@ -35,11 +35,11 @@ describe('the credential of a request', () => {
     ['Token a.b.c', null],
     ['a.b.c', null],
     ['', null],
-  ])('[AUTH-1] %j is read as %j', (header, credential) => {
+  ])('[AUTH-1] the header %j is read as %j', (header, credential) => {
     expect(readBearer(header)).toBe(credential)
   })
 
-  it('[AUTH-1] a request without the header has none', () => {
+  it('[AUTH-1] a request without the header has no credential', () => {
     expect(readBearer(undefined)).toBeNull()
     expect(readBearer([])).toBeNull()
   })

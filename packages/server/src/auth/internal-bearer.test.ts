@@ -16,20 +16,20 @@ describe('the bearer of the internal routes', () => {
     ['none', undefined, 'refused'],
     ['another scheme', `Basic ${SECRET}`, 'refused'],
     ['two headers', [`Bearer ${SECRET}`, `Bearer ${SECRET}`], 'refused'],
-  ] as const)('[AUTH-17] [A-7] %s', (_, authorization, outcome) => {
+  ] as const)('[AUTH-17] [A-7] the internal bearer: %s', (_, authorization, outcome) => {
     expect(check(authorization)).toBe(outcome)
   })
 
-  it('[AUTH-17] a secret has at least 16 characters, not bytes', () => {
+  it('[AUTH-17] a secret needs at least 16 characters, not bytes', () => {
     expect(() => createInternalBearer('é'.repeat(15))).toThrow('at least 16 characters')
     expect(createInternalBearer('é'.repeat(16))(`Bearer ${'é'.repeat(16)}`)).toBe('accepted')
   })
 
-  it('[REST-29] without a secret nothing is compared', () => {
+  it('[REST-29] without a configured secret every bearer is refused', () => {
     expect(createInternalBearer(null)(`Bearer ${SECRET}`)).toBe('not-configured')
   })
 
-  it('[A-15] [AUTH-17] takes as long for a wrong first character as for a wrong last one', () => {
+  it('[A-15] [AUTH-17] comparing takes as long for a wrong first character as for a wrong last one', () => {
     const wrongFirst = `Bearer b${SECRET.slice(1)}`
     const wrongLast = `Bearer ${SECRET.slice(0, -1)}b`
     // A busy machine may disturb one round; a compare that stops early would show in every one.

@@ -19,12 +19,12 @@ beforeAll(async () => {
 const kidsOf = (keys: readonly unknown[]): string[] => [...(usableKeys({ keys })?.keys.keys() ?? [])]
 
 describe('the keys of a key set', () => {
-  it('[AUTH-3] a good key is used, with and without its optional members', () => {
+  it('[AUTH-3] a valid key is used, with and without its optional members', () => {
     const { use: _use, alg: _alg, ...bare } = good.jwk
     expect([kidsOf([good.jwk]), kidsOf([bare]), kidsOf([{ ...bare, key_ops: ['verify'] }])]).toEqual([['k1'], ['k1'], ['k1']])
   })
 
-  it('[AUTH-3] private members are ignored', () => {
+  it('[AUTH-3] private members of a key are ignored', () => {
     const key = usableKeys({ keys: [{ ...good.privateKey.export({ format: 'jwk' }), kid: 'k1' }] })?.keys.get('k1')
     expect(key?.type).toBe('public')
     expect(key?.equals(good.publicKey)).toBe(true)
@@ -63,24 +63,27 @@ describe('the keys of a key set', () => {
     ['a string', () => 'k1'],
     ['an array', () => [good.jwk]],
   ]
-  it.each(spoiled)('[AUTH-3] [F-5] %s is skipped, the others stay', (_, jwk) => {
+  it.each(spoiled)('[AUTH-3] [F-5] a key with %s is skipped, and the other keys are used', (_, jwk) => {
     const usable = usableKeys({ keys: [jwk(), other.jwk] })
     expect([...(usable?.keys.keys() ?? [])]).toEqual(['k2'])
     expect(usable?.skipped).toHaveLength(1)
   })
 
-  it('[AUTH-3] of two usable keys with one kid neither is used; an unusable one takes nothing with it', () => {
+  it('[AUTH-3] of two usable keys with one key id neither is used; an unusable one does not affect the other', () => {
     const second = { ...other.jwk, kid: 'k1' }
     expect(kidsOf([good.jwk, second])).toEqual([])
     expect(kidsOf([good.jwk, second, good.jwk, other.jwk])).toEqual(['k2'])
     expect(kidsOf([good.jwk, { ...second, use: 'enc' }])).toEqual(['k1'])
   })
 
-  it.each([null, 5, 'x', [], {}, { keys: null }, { keys: {} }, { keys: 'x' }])('[AUTH-9] [F-5] %j is no key set', (document) => {
-    expect(usableKeys(document)).toBeNull()
-  })
+  it.each([null, 5, 'x', [], {}, { keys: null }, { keys: {} }, { keys: 'x' }])(
+    '[AUTH-9] [F-5] %j is refused as a key set',
+    (document) => {
+      expect(usableKeys(document)).toBeNull()
+    },
+  )
 
-  it('[F-5] arbitrary key sets never throw and never give a key that may not verify', () => {
+  it('[F-5] arbitrary key sets never throw and never yield a key that must not verify', () => {
     const member = fc.oneof(fc.constantFrom('RSA', 'sig', 'RS256', 'AQAB', 'k1'), fc.jsonValue())
     const jwk = fc.dictionary(fc.constantFrom('kty', 'n', 'e', 'kid', 'use', 'alg', 'key_ops', '__proto__'), member)
     fc.assert(

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const LIMITS = { timeoutMs: 300, maxBytes: 1_000, signal: new AbortController().signal }
 
-describe('an address the operator configured', () => {
+describe('addresses configured by the operator', () => {
   it.each([
     ['https://issuer.example/jwks', true],
     ['http://localhost:8080/jwks', true],
@@ -42,11 +42,11 @@ describe('an address the operator configured', () => {
     expect(isOperatorUrl(new URL(address))).toBe(allowed)
   })
 
-  it('[AUTH-13] http elsewhere is not even asked', async () => {
+  it('[AUTH-13] a plain http address elsewhere is refused without a request', async () => {
     await expect(fetchJson('http://issuer.example/jwks', LIMITS)).rejects.toThrow('neither https nor loopback')
   })
 
-  it('[AUTH-13] reads a plain http key set of a private network where that is allowed', async () => {
+  it('[AUTH-13] a plain http key set in a private network is read where that is allowed', async () => {
     answer = (_, response) => response.end('{"keys":[]}')
     const other = createServer((_, response) => response.end('{"keys":[2]}'))
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.2', resolve))
@@ -57,7 +57,7 @@ describe('an address the operator configured', () => {
     await new Promise((resolve) => other.close(resolve))
   })
 
-  it('[AUTH-9] reads JSON of 200', async () => {
+  it('[AUTH-9] a JSON answer with status 200 is read', async () => {
     answer = (_, response) => response.end('{"keys":[1]}')
     expect(await fetchJson(url, LIMITS)).toEqual({ keys: [1] })
     expect(requests[0]?.headers['accept-encoding']).toBe('identity')
@@ -113,7 +113,7 @@ describe('an address the operator configured', () => {
     expect(headersAfterRedirect(headers, new URL(from), new URL(to))).toEqual(kept ? headers : {})
   })
 
-  it('[AUTH-14] chunks arrive as they are sent, and the time limit is to each of them', async () => {
+  it('[AUTH-14] chunks are delivered as they arrive, and the time limit applies to each', async () => {
     const timeoutMs = patience(500)
     answer = (_, response) => {
       response.write('a')
@@ -126,7 +126,7 @@ describe('an address the operator configured', () => {
     expect([text, requests[0]?.headers.authorization]).toEqual(['abc', 'Bearer x'])
   })
 
-  it('[AUTH-14] a stalled or silent answer ends', async () => {
+  it('[AUTH-14] a stalled or silent answer ends with an error', async () => {
     for (const start of ['', 'a']) {
       answer = (_, response) => void (start === '' ? undefined : response.write(start))
       const read = async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { ERRORS } from '../kernel/errors.ts'
 import type { TokenRefusal } from './principal.ts'
 import { refusalError, unauthenticated, wrongSecret, wwwAuthenticate } from './refusals.ts'
 
-describe('the answer to a refused token', () => {
+describe('answers to refused tokens', () => {
   const rows: readonly (readonly [TokenRefusal, string, number])[] = [
     ['token malformed', 'TOKEN_MALFORMED', 400],
     ['unsupported algorithm', 'TOKEN_INVALID', 401],
@@ -18,7 +18,7 @@ describe('the answer to a refused token', () => {
     ['jwks unavailable', 'JWKS_UNAVAILABLE', 401],
   ]
 
-  it.each(rows)('[REST-14] [WS-60] %s is %s', (reason, code, status) => {
+  it.each(rows)('[REST-14] [WS-60] the refusal %s answers %s', (reason, code, status) => {
     const error = refusalError(reason)
     expect([error.code, ERRORS[error.code].status]).toEqual([code, status])
     expect(error.details).toEqual(
@@ -27,17 +27,17 @@ describe('the answer to a refused token', () => {
     expect(error.message).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('[AUTH-10] [REST-14] the message of JWKS_UNAVAILABLE contains the words clients look for', () => {
+  it('[AUTH-10] [REST-14] the message of JWKS_UNAVAILABLE contains the words that clients match', () => {
     expect(refusalError('jwks unavailable').message).toContain('jwks unavailable')
   })
 
-  it('[AUTH-10] [REST-14] JWKS_UNAVAILABLE tells when to come back, as it ends by itself', () => {
+  it('[AUTH-10] [REST-14] JWKS_UNAVAILABLE names a Retry-After, because it ends by itself', () => {
     const { code } = refusalError('jwks unavailable')
     expect(ERRORS[code].details).toContain('retryAfterMs')
     expect(refusalError('jwks unavailable').details.retryAfterMs).toBe(5_000)
   })
 
-  it('[AUTH-1] a missing credential is UNAUTHENTICATED, and the challenge blames only a token that was given', () => {
+  it('[AUTH-1] a missing credential answers UNAUTHENTICATED with a challenge without error, a bad token one with error', () => {
     expect(unauthenticated().code).toBe('UNAUTHENTICATED')
     expect(wrongSecret(undefined)).toEqual(unauthenticated())
     expect(wrongSecret('Basic x')).toEqual(unauthenticated())

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { RevocationOrder } from './revocation-order.ts'
 import { threadTime } from '@docrelay/model/testing/thread-time'
 
-describe('the revoked tokens in memory', () => {
-  it('[AUTH-16] keeps what a sorted list would keep: each jti once at its earliest time, the oldest out first', () => {
+describe('revoked tokens in memory', () => {
+  it('[AUTH-16] the memory equals a sorted list: each jti once at its earliest time, the oldest removed first', () => {
     const entry = fc.tuple(
       fc.integer({ min: 0, max: 30 }).map((n) => `j${n}`),
       fc.integer({ min: 0, max: 10 }),
@@ -27,7 +27,7 @@ describe('the revoked tokens in memory', () => {
     )
   })
 
-  it('[A-11] [LIM-11] of 1,000,001 entries exactly the oldest is gone; an insert takes at most 1 ms at p99 and all at most 300 MB', () => {
+  it('[A-11] [LIM-11] of 1,000,001 entries exactly the oldest is removed; an insert takes at most 1 ms at p99, and all at most 300 MB', () => {
     const total = 1_000_001
     // A fixed shuffle: multiplying by a number without common factors visits every place once.
     const timeOf = (i: number): number => (i * 514_229) % total

@@ -93,7 +93,7 @@ const entry = (jti: string, revokedAt = '2026-06-02T11:00:00Z') => ({ jti, revok
 const answer = (value: unknown) => (response: ServerResponse) => void response.end(JSON.stringify(value))
 
 describe('polling for revocations', () => {
-  it('[AUTH-14] [A-8] starts at now - 24 h, applies the entries, and goes on from next_since', async () => {
+  it('[AUTH-14] [A-8] the first poll asks since now - 24 h, applies the entries, and the next one asks since next_since', async () => {
     respond = answer({ revocations: [entry('a'), entry('b')], next_since: '2026-06-02T11:00:00.123456Z' })
     await start()
     expect([revocations.has('a'), revocations.has('b'), await revocations.cursor()]).toEqual([
@@ -112,7 +112,7 @@ describe('polling for revocations', () => {
     expect(revocations.ageSec()).toBe(0)
   })
 
-  it('[AUTH-14] the cursor survives a restart', async () => {
+  it('[AUTH-14] the poll cursor survives a restart', async () => {
     respond = answer({ revocations: [], next_since: '2026-06-02T10:00:00Z' })
     await start()
     await polling[Symbol.asyncDispose]()
@@ -120,7 +120,7 @@ describe('polling for revocations', () => {
     expect(requests.map(({ since }) => since)).toEqual(['2026-06-01T12:00:00.000Z', '2026-06-02T10:00:00Z'])
   })
 
-  it('[AUTH-14] every entry of a long answer counts', async () => {
+  it('[AUTH-14] every entry of a long answer is applied', async () => {
     const list = Array.from({ length: 20_001 }, (_, i) => entry(`j${i}`))
     respond = answer({ revocations: list, next_since: '2026-06-02T11:00:00Z' })
     await start(5_000)
@@ -128,7 +128,7 @@ describe('polling for revocations', () => {
     expect(await storage.revocations.all()).toHaveLength(20_001)
   })
 
-  it('[A-8] entries that come again or out of order change nothing', async () => {
+  it('[A-8] repeated and unordered entries change nothing', async () => {
     respond = answer({
       revocations: [entry('b'), entry('a', '2026-06-01T00:00:00Z'), entry('b')],
       next_since: '2026-06-02T11:00:00Z',
@@ -150,21 +150,24 @@ describe('polling for revocations', () => {
     ['next_since before the cursor', answer({ revocations: [], next_since: '2026-06-01T11:59:59.999Z' })],
     ['revocations missing', answer({ next_since: '2026-06-02T11:00:00Z' })],
   ]
-  it.each(failures)('[AUTH-14] [AUTH-15] [A-8] %s: since stays, the age grows, the next interval asks again', async (_, fail) => {
-    respond = fail
-    await time.advance(5_000)
-    const from = '2026-06-01T12:00:05.000Z'
-    await start(100)
-    expect([await revocations.cursor(), revocations.ageSec(), warnings]).toEqual([null, 5, ['auth.revocations.poll-failed']])
-    await revocations.add([], { cursor: from, partial: true })
-    await interval()
-    expect([await revocations.cursor(), revocations.ageSec()]).toEqual([from, 65])
-    respond = answer({ revocations: [entry('late')], next_since: '2026-06-02T11:00:00Z' })
-    await interval()
-    expect([revocations.has('late'), revocations.ageSec(), requests.at(-1)?.since]).toEqual([true, 0, from])
-  })
+  it.each(failures)(
+    '[AUTH-14] [AUTH-15] [A-8] %s: since stays, the age grows, and the next interval polls again',
+    async (_, fail) => {
+      respond = fail
+      await time.advance(5_000)
+      const from = '2026-06-01T12:00:05.000Z'
+      await start(100)
+      expect([await revocations.cursor(), revocations.ageSec(), warnings]).toEqual([null, 5, ['auth.revocations.poll-failed']])
+      await revocations.add([], { cursor: from, partial: true })
+      await interval()
+      expect([await revocations.cursor(), revocations.ageSec()]).toEqual([from, 65])
+      respond = answer({ revocations: [entry('late')], next_since: '2026-06-02T11:00:00Z' })
+      await interval()
+      expect([revocations.has('late'), revocations.ageSec(), requests.at(-1)?.since]).toEqual([true, 0, from])
+    },
+  )
 
-  it('[AUTH-14] stopping ends a poll that hangs', async () => {
+  it('[AUTH-14] stopping ends a hanging poll', async () => {
     respond = () => {}
     void start(60_000)
     await new Promise((resolve) => server.once('request', resolve))
@@ -172,7 +175,7 @@ describe('polling for revocations', () => {
     expect([warnings, time.waiting()]).toEqual([[], 0])
   })
 
-  it('[AUTH-14] entries before a bad next_since count, but the cursor stays', async () => {
+  it('[AUTH-14] entries before a bad next_since are applied, and the cursor stays', async () => {
     respond = answer({ revocations: [entry('a')] })
     await start()
     expect([revocations.has('a'), await revocations.cursor()]).toEqual([true, null])
@@ -183,14 +186,14 @@ describe('polling for revocations', () => {
     ['a number for a time', { jti: 'b', revoked_at: 1_780_000_000 }],
     ['a time without zone', entry('b', '2026-06-02T11:00:00.123456')],
     ['a time in words', entry('b', 'never')],
-  ])('[AUTH-14] revokes the token of a polled entry with %s', async (_, odd) => {
+  ])('[AUTH-14] a polled entry revokes its token, with %s', async (_, odd) => {
     respond = answer({ revocations: [entry('a'), odd, entry('c')], next_since: '2026-06-02T11:00:00Z' })
     await start()
     expect(['a', 'b', 'c'].filter((jti) => !revocations.has(jti))).toEqual([])
     expect(warnings).toEqual([])
   })
 
-  it('[AUTH-14] [AUTH-15] counts an entry without a usable jti, applies the others, moves on, and does not renew the age', async () => {
+  it('[AUTH-14] [AUTH-15] an entry without a usable jti is counted and skipped, the others are applied, and the age is not reset', async () => {
     respond = answer({ revocations: [entry('a'), { jti: 7 }, entry('c')], next_since: '2026-06-02T11:00:00Z' })
     await time.advance(5_000)
     await start()
@@ -205,7 +208,7 @@ describe('polling for revocations', () => {
   })
 
   it.each(['2026-06-02T11:00:00', 'cursor-17', '1780000000'])(
-    '[AUTH-14] takes the next_since %s and sends it back as it is',
+    '[AUTH-14] next_since %s is accepted and sent back unchanged',
     async (text) => {
       respond = answer({ revocations: [entry('a')], next_since: text })
       await start()
@@ -216,7 +219,7 @@ describe('polling for revocations', () => {
     },
   )
 
-  it('[A-8] an answer of 100 MB is read in parts: entries count, the cursor moves, nothing waits longer than 250 ms', async () => {
+  it('[A-8] an answer of 100 MB is read in parts: its entries are applied, and nothing blocks for 250 ms', async () => {
     const padding = 'x'.repeat(50_000)
     respond = (response) => void writeLarge(response, padding)
     let longest = 0

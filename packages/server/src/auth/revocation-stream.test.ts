@@ -29,8 +29,8 @@ const outcome = (parts: readonly PollPart[]) => ({
   nextSince: parts.find(({ kind }) => kind === 'next-since')?.value,
 })
 
-describe('a poll answer read as it arrives', () => {
-  it('[AUTH-14] says what JSON.parse says, whatever its spacing, members and chunks', async () => {
+describe('reading a poll answer as it arrives', () => {
+  it('[AUTH-14] the result equals JSON.parse for any spacing, members and chunks', async () => {
     const json = fc.jsonValue().filter((value) => JSON.stringify(value).length < 10_000)
     const answer = fc.record(
       { before: json, revocations: fc.array(json, { maxLength: 6 }), next_since: json, after: json },
@@ -76,7 +76,7 @@ describe('a poll answer read as it arrives', () => {
     '{"a":nul,"revocations":[]}',
     '{"a":1 2,"revocations":[]}',
     '{"revocations":[{"jti":}]}',
-  ])('[AUTH-14] [A-8] %j is refused', async (text) => {
+  ])('[AUTH-14] [A-8] the answer %j is refused', async (text) => {
     for (const sizes of [[1], [3], [1_000]]) await expect(read(text, sizes)).rejects.toThrow(SyntaxError)
   })
 
@@ -86,7 +86,7 @@ describe('a poll answer read as it arrives', () => {
     ).rejects.toThrow()
   })
 
-  it('[AUTH-14] [A-8] one endless member is not gathered', async () => {
+  it('[AUTH-14] [A-8] an endless member is not collected in memory', async () => {
     await expect(read(`{"revocations":["${'x'.repeat(100_000)}"]}`, [1_000])).rejects.toThrow('too long')
   })
 })

@@ -30,7 +30,7 @@ const entries = (count: number, from = 0) =>
   Array.from({ length: count }, (_, i) => ({ jti: `j${from + i}`, revokedAtMs: from + i }))
 
 describe('the revocation set', () => {
-  it('[AUTH-14] [A-10] entries are known before anything else after a restart, and so is the cursor', async () => {
+  it('[AUTH-14] [A-10] entries and cursor are loaded at the start before anything else', async () => {
     const before = await open()
     await before.add([{ jti: 'j1', revokedAtMs: 1 }], { cursor: '2026-01-01T00:00:00.000Z' })
     await storage[Symbol.asyncDispose]()
@@ -44,7 +44,7 @@ describe('the revocation set', () => {
     ])
   })
 
-  it('[AUTH-16] a verified token is refused from the moment its entry was added', async () => {
+  it('[AUTH-16] a verified token is refused as soon as its entry was added', async () => {
     await using issuer = await startTestIssuer({ nowMs: () => time.clock.nowMs() })
     const keySet = openKeySet({ url: issuer.jwksUrl, log: silentLogger, ...time, fetchJson: async () => issuer.jwks })
     await keySet.firstFetch(1_000)
@@ -57,7 +57,7 @@ describe('the revocation set', () => {
     expect((await verify(issuer.token({ jti: 'j2', sub: 'ann' }))).kind).toBe('verified')
   })
 
-  it('[REST-29] what could not be stored is not effective', async () => {
+  it('[REST-29] an entry that could not be stored is not effective', async () => {
     const add = async (): Promise<never> => {
       throw new RelayError('NOT_PERSISTED', 'no')
     }
@@ -66,7 +66,7 @@ describe('the revocation set', () => {
     expect(revocations.has('j0')).toBe(false)
   })
 
-  it('[AUTH-16] [LIM-11] above its size the oldest go first, in memory as in the store', async () => {
+  it('[AUTH-16] [LIM-11] above the limit the oldest entries are removed first, in memory as in the store', async () => {
     const revocations = await open({ keep: 100 })
     await revocations.add(entries(60, 100))
     await revocations.add([{ jti: 'older', revokedAtMs: 1 }])
@@ -78,7 +78,7 @@ describe('the revocation set', () => {
     expect([reopened.size, reopened.has('j119'), reopened.has('j120')]).toEqual([100, false, true])
   })
 
-  it('[LIM-11] warns once when it is nearly full', async () => {
+  it('[LIM-11] one warning is logged when the set is nearly full', async () => {
     const events: string[] = []
     const log: Logger = { ...silentLogger, warn: (event) => events.push(event) }
     const revocations = await open({ keep: 10, log })
@@ -89,7 +89,7 @@ describe('the revocation set', () => {
     expect(events).toEqual(['auth.revocations.filling'])
   })
 
-  it('[AUTH-15] the age counts from the last complete answer, from the start when there was none, and is -1 without a transport', async () => {
+  it('[AUTH-15] the age counts from the last complete answer, before that from the start, and is -1 without a transport', async () => {
     const revocations = await open()
     await time.advance(30_000)
     expect(revocations.ageSec()).toBe(30)
@@ -103,7 +103,7 @@ describe('the revocation set', () => {
     expect((await open({ hasTransport: false })).ageSec()).toBe(-1)
   })
 
-  it('[A-9] with dead transports the last set still refuses after a day', async () => {
+  it('[A-9] without working transports the last set still refuses after a day', async () => {
     const revocations = await open()
     await revocations.add(entries(1))
     await time.advance(24 * 3_600_000)

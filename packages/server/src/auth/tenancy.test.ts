@@ -20,7 +20,7 @@ describe('the workspace of a request', () => {
     ['another of the token named', 'a', 'forbidden-plain'],
     ['a stranger named', 'x', 'forbidden-plain'],
     ['the pin in another case', 'B', 'forbidden-plain'],
-  ])('[AUTH-6] dedicated, %s', (_, named, expected) => {
+  ])('[AUTH-6] dedicated tenancy: %s', (_, named, expected) => {
     const choice = chooseMembership(caller, dedicated, named)
     expect(choice.kind === 'chosen' ? choice.membership.workspaceId : choice.kind).toBe(expected)
   })
@@ -31,12 +31,12 @@ describe('the workspace of a request', () => {
     ['one named', 'b', 'b'],
     ['one that is not in the claim', 'x', 'forbidden'],
     ['a name of Object', 'constructor', 'forbidden'],
-  ])('[AUTH-6] shared, %s', (_, named, expected) => {
+  ])('[AUTH-6] shared tenancy: %s', (_, named, expected) => {
     const choice = chooseMembership(caller, shared, named)
     expect(choice.kind === 'chosen' ? choice.membership.workspaceId : choice.kind).toBe(expected)
   })
 
-  it('[AUTH-6] a token without the pin is forbidden without a hint', () => {
+  it('[AUTH-6] a token without the pinned workspace is forbidden without details', () => {
     expect(chooseMembership({ memberships: [membership('a')] }, dedicated, undefined)).toEqual({ kind: 'forbidden-plain' })
   })
 
@@ -44,7 +44,7 @@ describe('the workspace of a request', () => {
     expect([noMembership(dedicated), noMembership(shared)]).toEqual([{ kind: 'forbidden-plain' }, { kind: 'forbidden' }])
   })
 
-  it('[AUTH-7] the pin is workspace_id, `default` when blank', () => {
+  it('[AUTH-7] the pinned workspace is workspace_id, or `default` when blank', () => {
     expect(tenancyOf('dedicated', 'acme')).toEqual({ mode: 'dedicated', workspaceId: 'acme' })
     expect(tenancyOf('dedicated', '')).toEqual({ mode: 'dedicated', workspaceId: 'default' })
     expect(tenancyOf('dedicated', null)).toEqual({ mode: 'dedicated', workspaceId: 'default' })
@@ -59,7 +59,7 @@ describe('the workspace of a request', () => {
     ['eu', 'EU', false],
     ['eu', undefined, false],
     ['eu', '', false],
-  ])('[AUTH-8] region %j of the relay and %j of the entry', (server, entry, matches) => {
+  ])('[AUTH-8] region %j of the relay and %j of the claim entry', (server, entry, matches) => {
     expect(regionMatches(server, { region: entry })).toBe(matches)
   })
 })

@@ -104,8 +104,8 @@ function reasonOf(verification: Verification): string | null {
   return verification.kind === 'refused' ? verification.reason : verification.kind === 'verified' ? null : 'forbidden'
 }
 
-describe('[F-4] mutated tokens', () => {
-  it('[AUTH-2] [AUTH-3] [AUTH-4] [AUTH-5] accepts exactly what the model accepts, and names the check that failed first', async () => {
+describe('[F-4] randomly mutated tokens', () => {
+  it('[AUTH-2] [AUTH-3] [AUTH-4] [AUTH-5] a token is accepted exactly when the reference model accepts it, and otherwise the first failed check is named', async () => {
     let acceptedCount = 0
     await fc.assert(
       fc.asyncProperty(tokenParts(), async (parts) => {
@@ -120,7 +120,7 @@ describe('[F-4] mutated tokens', () => {
     expect(acceptedCount).toBeGreaterThan(RUNS / 20)
   })
 
-  it('[AUTH-4] keeps exactly the usable wsp entries, the first of each workspace', async () => {
+  it('[AUTH-4] exactly the usable wsp entries are kept, the first of each workspace', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof({ arbitrary: entry, weight: 9 }, { arbitrary: fc.constantFrom(null, 'w1', 7, []), weight: 1 }), {
@@ -148,7 +148,7 @@ describe('[F-4] mutated tokens', () => {
     )
   })
 
-  it('[AUTH-2] [AUTH-3] no change of its text leaves a token good', async () => {
+  it('[AUTH-2] [AUTH-3] any change of the text of a token makes it invalid', async () => {
     const token = issuer.token()
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ \n\0é'
     const change = fc.tuple(
@@ -166,7 +166,7 @@ describe('[F-4] mutated tokens', () => {
     expect((await verify(token)).kind).toBe('verified')
   })
 
-  it('[AUTH-2] arbitrary text, parts and JSON never throw and are never good', async () => {
+  it('[AUTH-2] arbitrary text, parts and JSON never throw and are never accepted', async () => {
     const part = fc.oneof(
       fc.string(),
       fc.base64String(),

@@ -94,7 +94,7 @@ describe('[AUTH-2] [AUTH-3] [AUTH-4] [AUTH-5] the fixed token cases, with real s
 })
 
 describe('token verification', () => {
-  it('[AUTH-2] reads who the caller is from a good token', async () => {
+  it('[AUTH-2] the caller is read from a valid token', async () => {
     const { verify } = await bench()
     const wsp = [{ id: 'w1', role: 'member', region: 'eu', quota_bytes: 5, editor_limit: 0, max_doc_bytes: 7, other: true }]
     expect(await verify(issuer.token({ sub: 'ann', jti: 'j1', expiresInSec: 90, wsp }))).toEqual({
@@ -110,12 +110,12 @@ describe('token verification', () => {
     })
   })
 
-  it('[AUTH-2] a token of exactly 16 KiB is read', async () => {
+  it('[AUTH-2] a token of exactly 16 KiB is accepted', async () => {
     const { verify } = await bench()
     expect((await verify(tokenOfLength(world, 16 * 1024))).kind).toBe('verified')
   })
 
-  it('[AUTH-3] jwk, jku, x5u and x5c beside a good signature are ignored and cause no connection', async () => {
+  it('[AUTH-3] jwk, jku, x5u and x5c headers are ignored beside a valid signature, and cause no connection', async () => {
     const { verify } = await bench()
     const members = {
       jwk: world.foreign.jwk,
@@ -128,7 +128,7 @@ describe('token verification', () => {
     expect(issuer.fetches).toBe(0)
   })
 
-  it('[AUTH-4] sub and jti have at most 256 bytes, counted as UTF-8, and no character that storage would change', async () => {
+  it('[AUTH-4] sub and jti may have 256 bytes of UTF-8, and no character that the store would change', async () => {
     const { verify } = await bench()
     const outcomes = ['é'.repeat(128), 'é'.repeat(129), 'a\0b', '\ud800'].map((sub) =>
       verify(issuer.sign(issuer.claims({ claims: { sub } }))),
@@ -137,20 +137,20 @@ describe('token verification', () => {
     expect(await Promise.all(outcomes)).toMatchObject([{ kind: 'verified' }, refused, refused, refused])
   })
 
-  it('[AUTH-4] a repeated claim that nobody asks for is refused too, without its name', async () => {
+  it('[AUTH-4] a repeated claim that is not used is refused too, without its name', async () => {
     const { verify } = await bench()
     const text = JSON.stringify(issuer.claims()).replace('{', '{"email":1,"email":2,')
     expect(await verify(issuer.sign(text))).toEqual({ kind: 'refused', reason: 'missing claim (repeated member)' })
   })
 
-  it('[AUTH-4] members of the same name in different objects are not repeated', async () => {
+  it('[AUTH-4] members of the same name in different objects are not repeated claims', async () => {
     const { verify } = await bench()
     expect(
       (await verify(issuer.token({ claims: { address: { exp: 1, sub: 'x' }, list: [{ exp: 1 }, '{"exp":1,"exp":2}'] } }))).kind,
     ).toBe('verified')
   })
 
-  it('[AUTH-6] a foreign workspace is forbidden in dedicated tenancy, without a hint at the pinned one', async () => {
+  it('[AUTH-6] a token of another workspace is forbidden in dedicated tenancy, without naming the pinned one', async () => {
     const { verify } = await bench()
     const verification = await verify(issuer.token({ workspace: 'foreign' }))
     if (verification.kind !== 'verified') throw new Error('refused')
@@ -158,7 +158,7 @@ describe('token verification', () => {
     expect(choice).toEqual({ kind: 'forbidden-plain' })
   })
 
-  it('[AUTH-16] a remembered token is still checked against the revocation set', async () => {
+  it('[AUTH-16] a cached token is still checked against the revocation set', async () => {
     const { verify, revoked } = await bench()
     const token = issuer.token({ jti: 'j9' })
     expect((await verify(token)).kind).toBe('verified')
@@ -166,7 +166,7 @@ describe('token verification', () => {
     expect(await verify(token)).toEqual({ kind: 'refused', reason: 'token revoked' })
   })
 
-  it('[AUTH-5] a remembered token ends at its exp', async () => {
+  it('[AUTH-5] a cached token ends at its exp', async () => {
     const { verify, time } = await bench()
     const token = issuer.token({ expiresInSec: 2 })
     expect((await verify(token)).kind).toBe('verified')
@@ -176,7 +176,7 @@ describe('token verification', () => {
     expect(await verify(token)).toEqual({ kind: 'refused', reason: 'token expired' })
   })
 
-  it('[AUTH-3] a remembered token ends with its key', async () => {
+  it('[AUTH-3] a cached token ends when its key is removed', async () => {
     const world1 = await bench()
     const token = issuer.token()
     expect((await world1.verify(token)).kind).toBe('verified')
@@ -185,7 +185,7 @@ describe('token verification', () => {
     expect(await world1.verify(token)).toEqual({ kind: 'refused', reason: 'unknown key' })
   })
 
-  it('[AUTH-3] a remembered token ends when another key takes its kid', async () => {
+  it('[AUTH-3] a cached token ends when another key takes its key id', async () => {
     const world1 = await bench()
     const token = issuer.token()
     expect((await world1.verify(token)).kind).toBe('verified')
@@ -194,7 +194,7 @@ describe('token verification', () => {
     expect(await world1.verify(token)).toEqual({ kind: 'refused', reason: 'bad signature' })
   })
 
-  it('[AUTH-10] past the grace every verification fails, remembered ones and unknown kids included', async () => {
+  it('[AUTH-10] after the grace every verification fails, also of cached tokens and unknown key ids', async () => {
     const world1 = await bench()
     const token = issuer.token({ expiresInSec: 100_000 })
     world1.jwks = []

@@ -72,7 +72,7 @@ describe('a file of rows', () => {
   const row = fc.tuple(cell, fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(null)), cell, fc.uint8Array())
   const BINARY = [false, true, false, true]
 
-  it('[OPS-9] rows are read back unchanged, in whatever pieces the file arrives', async () => {
+  it('[OPS-9] rows are read back unchanged, in whatever chunks the file arrives', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), fc.integer({ min: 1, max: 100 }), async (rows, pieceBytes) => {
         const file = Buffer.concat(rows.flatMap((cells) => encodeRow(cells)))
@@ -84,7 +84,7 @@ describe('a file of rows', () => {
     )
   })
 
-  it('[OPS-10] that ends too early or is of another table is refused', async () => {
+  it('[OPS-10] a file that ends too early or belongs to another table is refused', async () => {
     const file = Buffer.concat(encodeRow(['a', new Uint8Array(9), 1, new Uint8Array(1)]))
     const read = async (bytes: Uint8Array, binary: readonly boolean[]) => {
       for await (const cells of decodeRows(inPieces(bytes), binary)) void cells
@@ -107,7 +107,7 @@ describe('a manifest', () => {
     files: [],
   }
 
-  it('[OPS-10] is read back, and refused when any letter of it is another one', () => {
+  it('[OPS-10] a manifest is read back, and refused when any character of it was changed', () => {
     const text = writeManifest(manifest)
     expect(readManifest(text, KNOWN_STORE)).toEqual(manifest)
     const letters = [...text].map((letter, i) => ({ letter, i })).filter(({ letter }) => /[a-z0-9]/i.test(letter))
@@ -117,7 +117,7 @@ describe('a manifest', () => {
     }
   })
 
-  it('[OPS-10] [LIFE-29] of a newer store is refused', () => {
+  it('[OPS-10] [LIFE-29] a manifest of a newer store is refused', () => {
     const newer = { ...manifest, store: { ...manifest.store, format: 2 } }
     expect(() => readManifest(writeManifest(newer), KNOWN_STORE)).toThrow('the backup is of a newer store (format 2)')
     const added = { ...manifest, store: { ...manifest.store, steps: ['0001-initial', '9999-x'] } }
@@ -126,7 +126,7 @@ describe('a manifest', () => {
 })
 
 describe('a restore', () => {
-  it('[OPS-10] that fails on its way leaves the mark and no row, and succeeds when it is run again', async () => {
+  it('[OPS-10] a restore that fails half way leaves its mark and no row, and succeeds when repeated', async () => {
     await makeStore('source', ['a', 'b'])
     await backUp('source', 'backup')
     const failing = (target: StoreTarget): StoreTarget => ({
@@ -145,7 +145,7 @@ describe('a restore', () => {
     expect((await host.documents.list('w')).map(({ id }) => id)).toEqual(['a', 'b'])
   })
 
-  it('[LIFE-29] [OPS-10] of a store of an older step brings it to this program', async () => {
+  it('[LIFE-29] [OPS-10] restoring a backup of an older format migrates it to this program', async () => {
     const { engine, writer, close } = openSqlite(join(folder, 'old.db'), { synchronous: 'FULL' }, silentLogger)
     await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), '0001-initial')
     await close()
@@ -159,7 +159,7 @@ describe('a restore', () => {
     })
   })
 
-  it('[YDOC-8] [OPS-10] gives no key again that the store had given before, even to what is deleted', async () => {
+  it('[YDOC-8] [OPS-10] after a restore no row key is used again that the store had used before, even for deleted rows', async () => {
     const host = await openHost(urlOf('source'))
     const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'gone' })))
     await host.documents.remove({ workspaceId: 'w', id: 'gone' }, key, 1)
@@ -172,7 +172,7 @@ describe('a restore', () => {
 })
 
 describe('a backup', () => {
-  it('[OPS-9] a backup names blobs that are missing or damaged and holds all others', async () => {
+  it('[OPS-9] a backup names missing or damaged blobs and contains all others', async () => {
     await makeStore('source', [])
     const good = new TextEncoder().encode('hello\n')
     const [GOOD, OTHER, MISSING] = [
@@ -197,7 +197,7 @@ describe('a backup', () => {
     expect(await backUp('source', 'backup', { read })).toMatchObject({ blobs: 1, lostBlobs: [OTHER, MISSING] })
   })
 
-  it('[OPS-9] that is interrupted has no manifest', async () => {
+  it('[OPS-9] an interrupted backup has no manifest', async () => {
     await makeStore('source', [])
     onFile('source', (db) =>
       db.exec(`insert into blob_grants values ('w', '${'a'.repeat(64)}', 6, 'image/png', 0, 1, null, null, 0)`),
@@ -207,7 +207,7 @@ describe('a backup', () => {
     await expect(restoreInto('target', 'backup')).rejects.toThrow(/has no manifest\.json/)
   })
 
-  it('[OPS-9] [OPS-12] made by root leaves nothing that its owner could not write', async (context) => {
+  it('[OPS-9] [OPS-12] a backup made by root leaves only files that their owner can write', async (context) => {
     if (process.getuid?.() !== 0) return context.skip('needs root')
     await makeStore('source', ['a'])
     chownSync(join(folder, 'source.db'), 65_534, 65_534)
@@ -219,7 +219,7 @@ describe('a backup', () => {
     expect(owners.length).toBeGreaterThan(1)
   })
 
-  it('[OPS-9] of no store says so', async () => {
+  it('[OPS-9] a backup of a missing store says that there is none', async () => {
     writeFileSync(join(folder, 'text.db'), 'this is no database, and long enough to have a header')
     onFile('empty', (db) => db.exec('create table mine (x)'))
     await expect(backUp('text', 'one')).rejects.toThrow(/not a database/)
@@ -229,7 +229,7 @@ describe('a backup', () => {
 })
 
 describe('migrations', () => {
-  it('[CFG-11] [LIFE-29] are planned with their size and applied', async () => {
+  it('[CFG-11] [LIFE-29] pending migrations are listed with their size and applied', async () => {
     const { engine, writer, close } = openSqlite(join(folder, 'old.db'), { synchronous: 'FULL' }, silentLogger)
     await migrateStore(writer, engine.columnTypes, (transaction) => engine.lockStore(transaction), '0001-initial')
     await close()

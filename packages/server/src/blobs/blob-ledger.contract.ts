@@ -22,7 +22,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
       written(await store.documents.write(creation({ workspaceId: ws, id: `doc-${randomUUID()}` }, text)))
 
     describe('grants', () => {
-      it('[BLOB-5] a grant is the record of its own workspace, durable over a restart', async () => {
+      it('[BLOB-5] a grant records size, type and uploader for its workspace and survives a restart', async () => {
         const odd = 'a\\b\0\ud800'
         const request = aGrant(`${ws}${odd}`, hash, { mimeType: 'text/x-odd', sub: odd, sizeBytes: 2 ** 40 })
         const grant = { workspaceId: `${ws}${odd}`, hash, sizeBytes: 2 ** 40, mimeType: 'text/x-odd', createdAtMs: 1000 }
@@ -35,7 +35,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().uploadedBy(ws, hash, odd)).toBe(false)
       })
 
-      it('[BLOB-5] [Q3] a second upload adds its uploader and nothing else, whatever the quota', async () => {
+      it('[BLOB-5] [Q3] a second upload adds only its uploader, whatever the quota', async () => {
         const first = await ledger().grant(aGrant(ws, hash))
         const again = await ledger().grant(
           aGrant(ws, hash, { sub: 'bob', sizeBytes: 7, mimeType: 'x/y', quotaBytes: 1, nowMs: 2000 }),
@@ -45,7 +45,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect([await ledger().uploadedBy(ws, hash, 'ada'), await ledger().uploadedBy(ws, hash, 'bob')]).toEqual([true, true])
       })
 
-      it('[BLOB-5] each workspace records size and type from its own upload', async () => {
+      it('[BLOB-5] each workspace records size and type of its own upload', async () => {
         const other = `ws-${randomUUID()}`
         await ledger().grant(aGrant(ws, hash))
         await ledger().grant(aGrant(other, hash, { mimeType: 'image/gif', nowMs: 7000 }))
@@ -56,7 +56,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
     })
 
     describe('quota', () => {
-      it('[BLOB-14] [Q1] documents, blobs and reservations count together; what does not fit changes nothing', async () => {
+      it('[BLOB-14] [Q1] documents, blobs and reservations count together, and a request that does not fit changes nothing', async () => {
         await create('x'.repeat(30))
         await ledger().grant(aGrant(ws, newHash(), { sizeBytes: 40 }))
         const upload = aStream(ws, hash, { bytes: 20 })
@@ -83,7 +83,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect((await ledger().meteredBytes(ws)) + (await store.documents.usedBytes(ws))).toBe(91)
       })
 
-      it('[Q2] a reservation counts until its deadline or its end, grows in place, and is never in the usage', async () => {
+      it('[Q2] a reservation counts until its deadline or its end, can grow, and is not part of the usage', async () => {
         const upload = aStream(ws, null, { bytes: 10, expiresAtMs: 3000 })
         const probe = (bytes: number, nowMs: number) => ledger().reserve(aStream(ws, null, { bytes }), 100, nowMs)
         await ledger().reserve(upload, 100, 1000)
@@ -97,7 +97,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await probe(99, 1000)).toEqual({ kind: 'admitted' })
       })
 
-      it('[Q2] counts a ticket and a POST of the same bytes once, before and after the grant', async () => {
+      it('[Q2] a ticket and a POST of the same bytes count once, before and after the grant', async () => {
         const ticket = aPresigned(ws, hash, { bytes: 60 })
         const post = aStream(ws, hash, { bytes: 60 })
         expect(await ledger().reserve(ticket, 100, 1000)).toEqual({ kind: 'admitted' })
@@ -109,7 +109,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 40 }), 100, 1000)).toEqual({ kind: 'admitted' })
       })
 
-      it('[Q2] adds up tickets of one hash, each of which is an object of its own, also beside the blob', async () => {
+      it('[Q2] tickets of one hash count each, since each is its own object, also beside the blob', async () => {
         expect(await ledger().reserve(aPresigned(ws, hash, { bytes: 60 }), 100, 1000)).toEqual({ kind: 'admitted' })
         const second = aPresigned(ws, hash, { bytes: 41 })
         expect(await ledger().reserve(second, 100, 1000)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
@@ -119,14 +119,14 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
       })
 
-      it('[Q2] adds what a longer POST has more than the ticket of its hash', async () => {
+      it('[Q2] a POST longer than the ticket of its hash counts the additional bytes', async () => {
         await ledger().reserve(aPresigned(ws, hash, { bytes: 60 }), 100, 1000)
         const post = aStream(ws, hash, { bytes: 101 })
         expect(await ledger().reserve(post, 100, 1000)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
         expect(await ledger().reserve({ ...post, bytes: 100 }, 100, 1000)).toEqual({ kind: 'admitted' })
       })
 
-      it('[BLOB-10] records an upload that heals a held blob; it counts nothing and needs no room', async () => {
+      it('[BLOB-10] an upload that repairs a held blob is recorded, counts nothing and needs no free quota', async () => {
         await ledger().grant(aGrant(ws, hash))
         const healing = { ...aPresigned(ws, hash, { bytes: 100 }), heals: true } as const
         expect(await ledger().reserve(healing, 1, 1000)).toEqual({ kind: 'admitted' })
@@ -137,7 +137,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         })
       })
 
-      it('[Q3] nothing is reserved for a hash that is held, and without bytes nothing is refused', async () => {
+      it('[Q3] nothing is reserved for a held hash, and a request without bytes is never refused', async () => {
         await ledger().grant(aGrant(ws, hash))
         expect(await ledger().reserve(aStream(ws, hash), 1, 1000)).toMatchObject({
           kind: 'held',
@@ -148,7 +148,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
       })
 
-      it('[LIFE-16] shrinking and equal saves and live ones pass above the quota', async () => {
+      it('[LIFE-16] equal, smaller and live saves pass above the quota', async () => {
         const head = await create('x'.repeat(50))
         await ledger().grant(aGrant(ws, hash, { sizeBytes: 50 }))
         const gated = (text: string) => store.documents.write(change(head, text, { quotaBytes: 60 }))
@@ -156,7 +156,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await gated('y'.repeat(50))).toMatchObject({ kind: 'written' })
       })
 
-      it('[R-5] of 64 uploads that each fit alone no more are granted than fit together', async () => {
+      it('[R-5] of 64 uploads that fit one by one no more are granted than fit together', async () => {
         const outcomes = await Promise.all(
           Array.from({ length: 64 }, async (_, i) => {
             const upload = aStream(ws, newHash(), { bytes: 10 })
@@ -176,7 +176,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().meteredBytes(ws)).toBe(200)
       })
 
-      it('[R-6] growing saves, uploads and finalizes at the edge stay within the quota together; deletions always pass', async () => {
+      it('[R-6] growing saves, uploads and finalizes at the limit stay within the quota together, and deletions always pass', async () => {
         const quotaBytes = 500
         const heads = await Promise.all(Array.from({ length: 6 }, () => create('x'.repeat(20))))
         await Promise.all([
@@ -200,7 +200,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
     })
 
     describe('staged uploads', () => {
-      it('[BLOB-12] those of one hash are found newest first, and live on over a restart', async () => {
+      it('[BLOB-12] staged uploads of one hash are found newest first, and survive a restart', async () => {
         const old = aPresigned(ws, hash, { expiresAtMs: 100, bytes: 1 })
         const young = aPresigned(ws, hash, { expiresAtMs: 200, bytes: 2 })
         for (const upload of [old, young, aPresigned(ws, newHash()), aStream(ws, hash)]) {
@@ -214,7 +214,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().staged(`${ws}x`, hash)).toEqual([])
       })
 
-      it('[BLOB-12] overdue ones are answered oldest first and within the limit, until they are released or granted', async () => {
+      it('[BLOB-12] overdue staged uploads are returned oldest first up to a limit, until they are released or granted', async () => {
         const removeAtMs = (at: number) => ({ upload: { kind: 'presigned', sub: 'ada', removeAtMs: at } }) as const
         const uploads = [aPresigned(ws, newHash(), removeAtMs(-20)), aPresigned(ws, newHash(), removeAtMs(-30))] as const
         for (const upload of [...uploads, aPresigned(ws, newHash(), removeAtMs(-9))]) await ledger().reserve(upload, null, -50)

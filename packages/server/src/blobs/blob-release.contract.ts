@@ -25,7 +25,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     const releaseBefore = (beforeMs: number) => ledger().releaseUnreferenced(beforeMs, 1000, beforeMs + 300_000)
 
     describe('references', () => {
-      it('[BLOB-2] [BLOB-6] documents that reference a hash are those whose stored body does, in their workspace', async () => {
+      it('[BLOB-2] [BLOB-6] the documents that reference a hash are those whose stored body does, in their workspace', async () => {
         const other = newHash()
         const head = await create(naming(hash, other))
         const later = await create(naming(hash), { nowMs: 2000 })
@@ -39,7 +39,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await store.documents.referencing(ws, other)).toHaveLength(1)
       })
 
-      it('[BLOB-2] a set of thousands is replaced by its differences', async () => {
+      it('[BLOB-2] a set of thousands of references is updated by its differences', async () => {
         const hashes = Array.from({ length: 2500 }, newHash)
         const head = await create(naming(...hashes))
         await ledger().grant(aGrant(ws, hashes[0] as string))
@@ -53,7 +53,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hashes[0] as string)).not.toBeNull()
       })
 
-      it('[LIFE-30] of tens of thousands only those to blobs that the workspace holds are kept', async () => {
+      it('[LIFE-30] of tens of thousands of references only those to blobs of the workspace are stored', async () => {
         await ledger().grant(aGrant(ws, hash))
         const many = [hash, ...Array.from({ length: 60_000 }, (_, i) => i.toString(16).padStart(64, '0'))].sort()
         const set = { ownerId: 'ada', ownerName: 'Ada', body: { ...bodyOf('{}'), blobReferences: many } }
@@ -64,7 +64,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hash)).not.toBeNull()
       })
 
-      it('[BLOB-2] a write that does not touch the body keeps the references', async () => {
+      it('[BLOB-2] a write that does not change the body keeps the references', async () => {
         const head = await create(naming(hash))
         const { body: _, ...set } = { body: null, sharedWith: ['bob'] }
         await store.documents.write(change(head, '', { set, log: { kind: 'none' } }))
@@ -73,7 +73,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     })
 
     describe('release', () => {
-      it('[BLOB-15] the grace runs from the upload, and ends with the grant, its uploaders and an orphan', async () => {
+      it('[BLOB-15] the grace period runs from the upload, and its end removes grant and uploaders and makes the blob an orphan', async () => {
         await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
         await releaseBefore(999)
         expect(await ledger().find(ws, hash)).not.toBeNull()
@@ -85,7 +85,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(true)
       })
 
-      it('[BLOB-15] a referenced grant stays; the grace runs from its last reference', async () => {
+      it('[BLOB-15] a referenced grant stays, and the grace period runs from its last reference', async () => {
         const first = await create(naming(hash))
         await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
         const second = await create(naming(hash), { nowMs: 1500 })
@@ -101,7 +101,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hash)).toBeNull()
       })
 
-      it('[BLOB-15] a reference that comes within the grace ends it, and one to another workspace does not', async () => {
+      it('[BLOB-15] a reference within the grace period keeps the blob, one in another workspace does not', async () => {
         await ledger().grant(aGrant(ws, hash))
         await ledger().grant(aGrant(`${ws}x`, hash))
         await create(naming(hash), { nowMs: 2000 })
@@ -110,7 +110,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(false)
       })
 
-      it('[BLOB-15] whoever is told that a blob is there has the whole grace to reference it', async () => {
+      it('[BLOB-15] a caller told that a blob exists has the whole grace period to reference it', async () => {
         const byGrant = newHash()
         await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
         await ledger().grant(aGrant(ws, byGrant, { nowMs: 1000 }))
@@ -122,7 +122,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect([await ledger().find(ws, hash), await ledger().find(ws, byGrant)]).toEqual([null, null])
       })
 
-      it('[BLOB-15] a workspace with edits that its bodies lack is left out, and holds no other up', async () => {
+      it('[BLOB-15] a workspace with edits that its bodies lack is skipped, and delays no other workspace', async () => {
         const head = await create('{}')
         const other = `ws-${randomUUID()}`
         await ledger().grant(aGrant(ws, hash, { nowMs: -900 }))
@@ -142,7 +142,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hash)).toBeNull()
       })
 
-      it('[LIFE-30] a round ends at most so many, the longest unreferenced first', async () => {
+      it('[LIFE-30] one round releases a limited number of blobs, the longest unreferenced first', async () => {
         const hashes = [newHash(), newHash(), newHash()] as const
         for (const [i, of] of hashes.entries()) await ledger().grant(aGrant(ws, of, { nowMs: -5000 + i }))
         expect(await ledger().releaseUnreferenced(-4000, 2, 0)).toBe(2)
@@ -165,7 +165,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         return emptied
       }
 
-      it('[BLOB-16] what only points reference stays readable and is not metered, and counts again with the next reference', async () => {
+      it('[BLOB-16] a blob that only recovery points reference is readable and not metered, and counts again with the next reference', async () => {
         const head = await retained()
         expect(await ledger().find(ws, hash)).not.toBeNull()
         expect(await ledger().meteredBytes(ws)).toBe(0)
@@ -175,7 +175,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().meteredBytes(ws)).toBe(100)
       })
 
-      it('[BLOB-16] [BLOB-14] a growing save that brings such a blob back counts its bytes', async () => {
+      it('[BLOB-16] [BLOB-14] a growing save that references such a blob again counts its bytes', async () => {
         const head = await retained()
         const text = naming(hash)
         const save = (quotaBytes: number) => store.documents.write(change(head, text, { nowMs: 20_000, quotaBytes }))
@@ -188,7 +188,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().meteredBytes(ws)).toBe(100)
       })
 
-      it('[BLOB-16] [LIFE-23] it goes with the document and its points, after a grace of its own', async () => {
+      it('[BLOB-16] [LIFE-23] such a blob is released with the document and its points, after its own grace period', async () => {
         const head = await retained()
         await store.documents.remove(head, head.key, 50_000)
         await releaseBefore(49_999)
@@ -198,7 +198,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(true)
       })
 
-      it('[BLOB-16] [LIFE-21] it goes when its last point leaves the ring', async () => {
+      it('[BLOB-16] [LIFE-21] such a blob is released when its last point is dropped', async () => {
         let head = await retained()
         for (let i = 0; i < 25; i++) {
           const capture = { capture: { reason: 'zeroing' } } as const
@@ -210,7 +210,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     })
 
     describe('orphans', () => {
-      it('[Q6] bytes that an ended upload may have left are an orphan, and not while another brings or holds them', async () => {
+      it('[Q6] bytes that an ended upload may have left are an orphan unless another upload or grant has them', async () => {
         const [one, two] = [aStream(ws, hash), aStream(`${ws}x`, hash)]
         await ledger().reserve(one, null, 1000)
         await ledger().reserve(two, null, 1000)
@@ -230,7 +230,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().forgetOrphan(hash)).toBe('forgotten')
       })
 
-      it('[Q6] the bytes outlive a release as long as another workspace holds them', async () => {
+      it('[Q6] the bytes stay after a release as long as another workspace holds them', async () => {
         await ledger().grant(aGrant(ws, hash, { nowMs: 1000 }))
         await ledger().grant(aGrant(`${ws}x`, hash, { nowMs: 2000 }))
         await releaseBefore(1000)
@@ -239,7 +239,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(true)
       })
 
-      it('[Q2] a stream that nobody ended is swept after its deadline', async () => {
+      it('[Q2] an upload that was never ended is removed after its deadline', async () => {
         const upload = aStream(ws, hash, { expiresAtMs: 5000 })
         await ledger().reserve(upload, null, 1000)
         await ledger().releaseUnreferenced(-1_000_000, 1000, 4999)

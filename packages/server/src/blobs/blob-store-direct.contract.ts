@@ -36,7 +36,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       return key
     }
 
-    it('[BLOB-10] [BLOB-12] a PUT to the URL stages bytes that are no blob before they are promoted', async (context) => {
+    it('[BLOB-10] [BLOB-12] a PUT to the URL stages bytes, which are no blob until they are promoted', async (context) => {
       const direct = directOf(context)
       const bytes = fresh(200_000)
       const hash = hashOf(bytes)
@@ -49,7 +49,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await direct.inspect(key, null)).toEqual({ kind: 'missing' })
     })
 
-    it('[BLOB-10] the URL binds type, length and key', async (context) => {
+    it('[BLOB-10] the URL is valid for one type, length and key only', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const upload = await uploadUrl(direct, stagingKey(), bytes)
@@ -66,7 +66,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await put(upload, bytes)).toBe(200)
     })
 
-    it('[BLOB-11] inspect tells what is there by its bytes, what is too large and what is missing', async (context) => {
+    it('[BLOB-11] inspect reports the staged bytes by their hash, an object that is too large, and a missing one', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const key = await stage(direct, bytes)
@@ -78,7 +78,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await direct.inspect(key, null)).toEqual({ kind: 'missing' })
     })
 
-    it('[BLOB-12] an object that another took the place of is not promoted', async (context) => {
+    it('[BLOB-12] an object that another one replaced is not promoted', async (context) => {
       const direct = directOf(context)
       const [first, second] = [fresh(), fresh()]
       const key = await stage(direct, first)
@@ -88,7 +88,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await opened().store.size(hashOf(first))).toBeNull()
     })
 
-    it('[BLOB-12] an upload URL cannot change a blob that was promoted', async (context) => {
+    it('[BLOB-12] an upload URL cannot change a promoted blob', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const key = stagingKey()
@@ -102,7 +102,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       await direct.removeStaged(key)
     })
 
-    it('[BLOB-12] what a URL staged again after its upload had ended is found by its age, a limited number at a time', async (context) => {
+    it('[BLOB-12] objects staged again after their upload ended are found by age, a limited number at a time', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const keys = [await stage(direct, bytes), await stage(direct, bytes), await stage(direct, bytes)]
@@ -117,7 +117,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await left()).toBe(0)
     })
 
-    it('[BLOB-9] a download URL answers with the bytes, the type and the disposition it was made with', async (context) => {
+    it('[BLOB-9] a download URL answers the bytes with the type and disposition it was made with', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const hash = await keepBytes(opened().store, bytes)
@@ -132,7 +132,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(attached.headers.get('content-disposition')).toMatch(/^attachment/)
     })
 
-    it('[BLOB-9] a download URL ends with its time', async (context) => {
+    it('[BLOB-9] a download URL expires', async (context) => {
       const direct = directOf(context)
       const hash = await keepBytes(opened().store, fresh())
       const nowMs = Date.now() - 3_600_000

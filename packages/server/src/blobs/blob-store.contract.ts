@@ -31,7 +31,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
     afterAll(() => opened[Symbol.asyncDispose]())
 
     describe('receiving', () => {
-      it('[BLOB-3] names bytes by their hash and shows them only after keep, also after a restart', async () => {
+      it('[BLOB-3] received bytes are named by their hash and readable only after keep, also after a restart', async () => {
         const bytes = fresh(300_000)
         const received = await receiveBytes(store(), bytes)
         expect(received).toMatchObject({ hash: hashOf(bytes), sizeBytes: 300_000 })
@@ -42,7 +42,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(received.hash, null))).toEqual(bytes)
       })
 
-      it('[BLOB-3] takes blobs of no bytes, of one, and of a piece that is longer than any buffer', async () => {
+      it('[BLOB-3] blobs of zero bytes, one byte and one piece longer than any buffer are received', async () => {
         for (const length of [0, 1, 65_536, 3_000_001]) {
           const bytes = fresh(length)
           const received = await store().receive(inPieces(bytes, 2_500_000), () => {})
@@ -52,7 +52,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         }
       })
 
-      it('[BLOB-3] discarded bytes leave nothing, and ending twice is no error', async () => {
+      it('[BLOB-3] discarded bytes leave nothing, and ending an upload twice is no error', async () => {
         const left = await changes(async () => {
           const received = await receiveBytes(store(), fresh())
           await received.discard()
@@ -62,7 +62,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(left).toBe(0)
       })
 
-      it('[BLOB-3] bytes that are there already stay readable, and discarding a second copy keeps the first', async () => {
+      it('[BLOB-3] bytes that are already stored stay readable, and discarding a second copy keeps the first', async () => {
         const bytes = fresh()
         const hash = await keepBytes(store(), bytes)
         const left = await changes(async () => {
@@ -73,7 +73,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(hash, null))).toEqual(bytes)
       })
 
-      it('[Q2] tells the count before more is taken, and a refusal ends the source and leaves nothing', async () => {
+      it('[Q2] the byte count is reported before more is read, and a refusal ends the source and leaves nothing', async () => {
         const counts: number[] = []
         let ended = false
         async function* source() {
@@ -96,7 +96,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect([counts, ended, left]).toEqual([[100, 200, 300, 400], true, 0])
       })
 
-      it('[BLOB-3] a source that fails leaves nothing and its error is told', async () => {
+      it('[BLOB-3] a failing source leaves nothing, and its error is passed on', async () => {
         const failure = new Error('the client went away')
         async function* source() {
           yield fresh(200_000)
@@ -105,7 +105,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await changes(() => expect(store().receive(source(), () => {})).rejects.toBe(failure))).toBe(0)
       })
 
-      it('[R-7] sixteen uploads of one blob at a time leave it whole and once', async () => {
+      it('[R-7] sixteen simultaneous uploads of one blob leave it stored once and complete', async () => {
         const bytes = fresh(200_000)
         const left = await changes(async () => {
           await Promise.all(
@@ -119,7 +119,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(hashOf(bytes), null))).toEqual(bytes)
       })
 
-      it('[BLOB-3] what an ended process was receiving is cleared at the start, and nothing else', async () => {
+      it('[BLOB-3] what an ended process was receiving is removed at the start, and nothing else', async () => {
         const kept = await keepBytes(store(), fresh())
         const before = await opened.everything()
         await receiveBytes(store(), fresh(2_000))
@@ -131,7 +131,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
     })
 
     describe('reading', () => {
-      it('[BLOB-7] gives ranges of the bytes, first and last included', async () => {
+      it('[BLOB-7] ranges of bytes are read with first and last included', async () => {
         const bytes = fresh(700_000)
         const hash = await keepBytes(store(), bytes)
         for (const [start, end] of [
@@ -146,7 +146,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         }
       })
 
-      it('[BLOB-6] says null of bytes that are not there', async () => {
+      it('[BLOB-6] reading a missing blob gives null', async () => {
         const hash = hashOf(fresh())
         expect([await store().size(hash), await store().read(hash, null)]).toEqual([null, null])
         expect(await store().read(hash, { start: 0, end: 9 })).toBeNull()
@@ -165,13 +165,13 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await store().size(hash)).toBe(2_000_000)
       })
 
-      it('[BLOB-3] a check resolves while the store works', async () => {
+      it('[BLOB-3] the check resolves while the store works', async () => {
         await expect(store().check()).resolves.toBeUndefined()
       })
     })
 
     describe('removing and listing', () => {
-      it('[BLOB-15] removed bytes are gone for good, and removing again is no error', async () => {
+      it('[BLOB-15] a removed blob is gone, and removing it again is no error', async () => {
         const hash = await keepBytes(store(), fresh())
         expect(await changes(() => store().remove(hash))).toBe(-1)
         await store().remove(hash)
@@ -179,7 +179,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect([await store().size(hash), await store().read(hash, null)]).toEqual([null, null])
       })
 
-      it('[BLOB-15] bytes that were removed can be stored again', async () => {
+      it('[BLOB-15] a removed blob can be stored again', async () => {
         const bytes = fresh()
         const hash = await keepBytes(store(), bytes)
         await store().remove(hash)
@@ -187,7 +187,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(hash, null))).toEqual(bytes)
       })
 
-      it('[OPS-11] lists every blob with its size, without what is still arriving', async () => {
+      it('[OPS-11] every blob is listed with its size, without unfinished uploads', async () => {
         const hashes = await Promise.all([10, 20, 30].map(async (length) => [await keepBytes(store(), fresh(length)), length]))
         const arriving = await receiveBytes(store(), fresh(40))
         const listed = new Map<string, number>()

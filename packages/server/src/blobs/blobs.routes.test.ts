@@ -36,7 +36,7 @@ const headersOf = ({ headers }: Answer, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, headers.get(name)]))
 
 describe('POST', () => {
-  it('[BLOB-3] [REST-1] stores bytes and answers 204, with a length and without', async () => {
+  it('[BLOB-3] [REST-1] POST stores the bytes and answers 204, with a declared length or chunked', async () => {
     const bytes = someBytes(300_000, 11)
     const answer = await post(bytes)
     expect([answer.status, answer.text]).toEqual([204, ''])
@@ -46,7 +46,7 @@ describe('POST', () => {
     expect((await relay.call('GET', `/api/v1/blobs/${hashOf(bytes)}`, { as: ann })).status).toBe(200)
   })
 
-  it('[BLOB-1] [X35] a hash that is not 64 lowercase hex digits is 400 BAD_ID, whatever else is wrong', async () => {
+  it('[BLOB-1] [X35] a hash that is not 64 lowercase hex digits answers 400 BAD_ID before any other check', async () => {
     const hash = hashOf(someBytes(5))
     for (const bad of [hash.toUpperCase(), hash.slice(1), `${hash}0`, `${hash.slice(1)}g`, '%2e%2e%2fetc', `${hash}%00`]) {
       for (const [method, path] of [
@@ -64,7 +64,7 @@ describe('POST', () => {
     }
   })
 
-  it('[BLOB-3] [X35] wrong bytes are 400 HASH_MISMATCH, a cut upload leaves nothing', async () => {
+  it('[BLOB-3] [X35] bytes of another hash answer 400 HASH_MISMATCH, and a cut upload leaves nothing', async () => {
     const hash = hashOf(someBytes(10, 20))
     const answer = await post(someBytes(10, 21), { as: ann }, hash)
     expect([answer.status, answer.json]).toEqual([
@@ -76,7 +76,7 @@ describe('POST', () => {
     expect((await relay.call('GET', at(hash), { as: ann })).status).toBe(404)
   })
 
-  it('[PERM-3] [REST-14] role, size and quota refuse before the body is read', async () => {
+  it('[PERM-3] [REST-14] role, size and quota are checked before the body is read', async () => {
     const bytes = someBytes(1_000_001)
     expect((await post(someBytes(3), { as: viewer })).json).toMatchObject({ errorCode: 'EDIT_FORBIDDEN', role: 'viewer' })
     const large = await post(bytes, { as: ann, headers: { 'content-length': '1000001', expect: '100-continue' } })
@@ -93,7 +93,7 @@ describe('POST', () => {
 })
 
 describe('GET and HEAD', () => {
-  it('[BLOB-7] bytes carry their headers', async () => {
+  it('[BLOB-7] GET answers the bytes with their headers', async () => {
     const bytes = someBytes(5_000, 30)
     const hash = await stored(bytes)
     const answer = await relay.call('GET', at(hash), { as: viewer })
@@ -108,7 +108,7 @@ describe('GET and HEAD', () => {
     })
   })
 
-  it('[BLOB-8] HEAD has the headers of GET and when the blob was stored', async () => {
+  it('[BLOB-8] HEAD has the headers of GET and the time when the blob was stored', async () => {
     const before = Date.now()
     const hash = await stored(someBytes(5_000, 31), 'image/svg+xml')
     const get = await relay.call('GET', at(hash), { as: ann })
@@ -122,7 +122,7 @@ describe('GET and HEAD', () => {
     expect((await relay.call('HEAD', at(hashOf(someBytes(32))), { as: ann })).status).toBe(404)
   })
 
-  it('[BLOB-7] one range is 206 or 416, several are 200, If-None-Match is 304', async () => {
+  it('[BLOB-7] one range answers 206 or 416, several answer 200, If-None-Match answers 304', async () => {
     const bytes = someBytes(1_000, 33)
     const hash = await stored(bytes)
     const get = (headers: Record<string, string>) => relay.call('GET', at(hash), { as: ann, headers })
@@ -150,14 +150,14 @@ describe('GET and HEAD', () => {
     expect((await get({ 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  it('[BLOB-7] an empty blob is served, whole and by no range', async () => {
+  it('[BLOB-7] an empty blob is served whole, and any range of it answers 416', async () => {
     const hash = await stored(new Uint8Array(0))
     const answer = await relay.call('GET', at(hash), { as: ann })
     expect([answer.status, answer.headers.get('content-length'), answer.bytes.byteLength]).toEqual([200, '0', 0])
     expect((await relay.call('GET', at(hash), { as: ann, headers: { range: 'bytes=0-0' } })).status).toBe(416)
   })
 
-  it('[REST-6] [BLOB-5] a blob of another workspace answers as one that never was, to the byte', async () => {
+  it('[REST-6] [BLOB-5] a blob of another workspace answers exactly like a missing one', async () => {
     const hash = await stored(someBytes(100, 40))
     const stranger = { as: { sub: 'eve', workspace: 'elsewhere', role: 'owner' as const }, headers: { 'x-request-id': 'same' } }
     const [foreign, unknown] = [
@@ -215,9 +215,9 @@ describe('[BLOB-4] [BLOB-7] [X22] what a blob is served as, by the type it was u
     ['IMAGE/SVG+XML; charset=utf-8', 'image/svg+xml', 'attachment'],
   ]
 
-  it('has 60 types', () => expect(rows.length).toBeGreaterThanOrEqual(56))
+  it('the table has 60 types', () => expect(rows.length).toBeGreaterThanOrEqual(56))
 
-  it.each(rows.map((row, i) => [i, ...row] as const))('%i %s', async (i, given, type, disposition) => {
+  it.each(rows.map((row, i) => [i, ...row] as const))('case %i: %s', async (i, given, type, disposition) => {
     const bytes = Buffer.from(`<script>alert(${i})</script>`)
     const hash = await stored(new Uint8Array(bytes), given)
     const names = ['content-type', 'content-disposition', ...Object.keys(SERVED)]
@@ -232,7 +232,7 @@ describe('[BLOB-4] [BLOB-7] [X22] what a blob is served as, by the type it was u
 })
 
 describe('presigned verbs on files', () => {
-  it('[BLOB-10] [BLOB-11] [BLOB-13] are 409 PRESIGN_UNSUPPORTED for every well-formed hash, there or not', async () => {
+  it('[BLOB-10] [BLOB-11] [BLOB-13] on disk presigned verbs answer 409 PRESIGN_UNSUPPORTED for every valid hash, stored or not', async () => {
     const hash = await stored(someBytes(10, 50))
     for (const each of [hash, hashOf(someBytes(10, 51))]) {
       const answers = [
@@ -245,7 +245,7 @@ describe('presigned verbs on files', () => {
     }
   })
 
-  it('[REST-14] a request that is none is 400 with its field', async () => {
+  it('[REST-14] a malformed request answers 400 with its field', async () => {
     const hash = hashOf(someBytes(10, 52))
     for (const [verb, body, field] of [
       ['upload-url', [], 'body'],
@@ -263,7 +263,7 @@ describe('presigned verbs on files', () => {
 })
 
 describe('an object store', () => {
-  it('[BLOB-8] [BLOB-9] [BLOB-10] [BLOB-11] [BLOB-13] GET redirects, HEAD does not, and bytes go past the relay', async () => {
+  it('[BLOB-8] [BLOB-9] [BLOB-10] [BLOB-11] [BLOB-13] with an object store GET redirects, HEAD does not, and uploads bypass the relay', async () => {
     let direct: ReturnType<typeof directStore> | undefined
     await using objects = await startRestRelay({ blobs: { store: (files) => (direct = directStore(files)).store } })
     const bytes = someBytes(2_000, 60)
@@ -311,7 +311,7 @@ describe('an object store', () => {
 })
 
 describe('limits of a workspace', () => {
-  it('[REST-12] [OPS-4] uploads above max_concurrent_blob_uploads are 429 with Retry-After, and counted', async () => {
+  it('[REST-12] [OPS-4] uploads above max_concurrent_blob_uploads answer 429 with Retry-After and are counted', async () => {
     await using limited = await startRestRelay({ blobs: { maxConcurrentUploads: 1 } })
     const bytes = someBytes(10, 70)
     const token = limited.issuer.token(ann)
@@ -328,7 +328,7 @@ describe('limits of a workspace', () => {
     await vi.waitFor(async () => expect((await post(bytes, { as: ann }, undefined, limited)).status).toBe(204), patience(5_000))
   })
 
-  it('[BLOB-6] with enforce_private_blobs a document decides, whose body names the blob', async () => {
+  it('[BLOB-6] with enforce_private_blobs a blob is readable through a document whose body references it', async () => {
     await using strict = await startRestRelay({ blobs: { enforcePrivateBlobs: true } })
     const hash = await stored(someBytes(10, 71), 'image/png', strict)
     const bob = { as: member('bob') }

@@ -7,7 +7,7 @@ import { blobWorkspaces } from './testing/blob-workspaces.ts'
 const open = blobWorkspaces()
 const ann = callerOf()
 
-it('[BLOB-6] a blob is found by every role of its workspace and by no other', async () => {
+it('[BLOB-6] every role of a workspace finds its blobs, and other workspaces do not', async () => {
   const { blobs, upload } = await open()
   const hash = await upload(ann, someBytes(10))
   const find = (access: typeof ann) => refusalOf(blobs.find(access, hash))
@@ -16,7 +16,7 @@ it('[BLOB-6] a blob is found by every role of its workspace and by no other', as
   expect(await refusalOf(blobs.find(ann, hashOf(someBytes(11))))).toBe('NOT_FOUND')
 })
 
-it('[BLOB-6] with private blobs it takes the uploader, the workspace owner or a document that the caller may read', async () => {
+it('[BLOB-6] with private blobs only the uploader, the workspace owner and readers of a referencing document find a blob', async () => {
   const readers = { mayRead: (access: typeof ann) => Promise.resolve(access.sub === 'reader') }
   const { blobs, upload } = await open({ settings: { enforcePrivateBlobs: true }, deps: { readers } })
   const hash = await upload(ann, someBytes(10))
@@ -34,7 +34,7 @@ it('[BLOB-6] with private blobs it takes the uploader, the workspace owner or a 
   expect(await find({ sub: 'bob' })).toBe('accepted')
 })
 
-it('[BLOB-7] what is delivered are the bytes, or the range that was asked for', async () => {
+it('[BLOB-7] reading returns the bytes, or the requested range', async () => {
   const { blobs, upload } = await open()
   const bytes = someBytes(1_000)
   const delivery = await blobs.deliver(await blobs.find(ann, await upload(ann, bytes)))
@@ -43,7 +43,7 @@ it('[BLOB-7] what is delivered are the bytes, or the range that was asked for', 
   expect(await collected(await delivery.open({ start: 10, end: 19 }))).toEqual(bytes.slice(10, 20))
 })
 
-it('[BLOB-3] [BLOB-8] bytes that the disk lost or cut are not served, and uploading them again heals it', async () => {
+it('[BLOB-3] [BLOB-8] missing or truncated bytes are not served, and uploading them again repairs the blob', async () => {
   const { blobs, upload, files, store } = await open()
   const bytes = someBytes(1_000)
   const hash = await upload(ann, bytes)

@@ -21,10 +21,10 @@ it.each([
   ['bytes=0x1-2', 'whole'],
   ['items=0-1', 'whole'],
   ['', 'whole'],
-] as const)('[BLOB-7] the range %s of a hundred bytes', (header, expected) => {
+] as const)('[BLOB-7] the range %s of a hundred bytes is resolved', (header, expected) => {
   expect(readRange(header, 100)).toEqual(expected)
 })
 
-it('[BLOB-7] no range of an empty blob can be satisfied', () => {
+it('[BLOB-7] no range of an empty blob is satisfiable', () => {
   expect(['bytes=0-', 'bytes=0-0', 'bytes=-5'].map((header) => readRange(header, 0))).toEqual(Array(3).fill('unsatisfiable'))
 })

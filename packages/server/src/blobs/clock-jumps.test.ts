@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
 const open = blobWorkspaces()
 
-it('[BLOB-15] after a jump of the wall clock ages are trusted only when the grace has passed without one', async () => {
+it('[BLOB-15] after a jump of the wall clock ages are used only once the grace period has passed without another jump', async () => {
   const time = manualTime()
   const trusted = createClockJumps(time.clock, 5 * MINUTE_MS)
   await time.advance(MINUTE_MS)
@@ -25,7 +25,7 @@ it('[BLOB-15] after a jump of the wall clock ages are trusted only when the grac
   expect(trusted()).toBe(false)
 })
 
-it('[BLOB-15] a clock that is set by seconds changes nothing', async () => {
+it('[BLOB-15] a clock adjusted by seconds changes nothing', async () => {
   const time = manualTime()
   const trusted = createClockJumps(time.clock, 5 * MINUTE_MS)
   time.jumpWall(30_000)
@@ -33,7 +33,7 @@ it('[BLOB-15] a clock that is set by seconds changes nothing', async () => {
   expect(trusted()).toBe(true)
 })
 
-it('[BLOB-15] a blob that was just uploaded outlives a jump of the wall clock by its whole grace', async () => {
+it('[BLOB-15] a blob just uploaded is kept for its whole grace period after a jump of the wall clock', async () => {
   const { upload, collect, files, time } = await open()
   const trusted = createClockJumps(time.clock, 5 * MINUTE_MS)
   await upload(callerOf(), someBytes(100))

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 const open = blobWorkspaces()
 const ann = callerOf()
 
-it('[BLOB-15] a blob that no document references goes with its bytes when the grace is over, and not before', async () => {
+it('[BLOB-15] an unreferenced blob is deleted with its bytes after the grace period, and not before', async () => {
   const { upload, collect, ledger, files, time } = await open()
   const hash = await upload(ann, someBytes(100))
   await time.advance(4 * MINUTE_MS)
@@ -22,7 +22,7 @@ it('[BLOB-15] a blob that no document references goes with its bytes when the gr
   expect([files(), await ledger.find('acme', hash), await ledger.orphans(9)]).toEqual([[], null, []])
 })
 
-it('[BLOB-15] a blob that is referenced stays, and goes its grace after the last document', async () => {
+it('[BLOB-15] a referenced blob stays, and is deleted a grace period after its last document', async () => {
   const { upload, collect, reference, documents, ledger, files, time } = await open()
   const hash = await upload(ann, someBytes(100))
   const key = await reference(ann, 'doc', [hash])
@@ -38,7 +38,7 @@ it('[BLOB-15] a blob that is referenced stays, and goes its grace after the last
   expect(files()).toEqual([])
 })
 
-it('[BLOB-15] bytes go with the last grant of any workspace', async () => {
+it('[BLOB-15] bytes are deleted with the last grant of any workspace', async () => {
   const { upload, collect, reference, ledger, files, time } = await open()
   const bytes = someBytes(100)
   const hash = await upload(ann, bytes)
@@ -50,7 +50,7 @@ it('[BLOB-15] bytes go with the last grant of any workspace', async () => {
   expect([await ledger.find('acme', hash), files().length]).toEqual([null, 1])
 })
 
-it('[CFG-8] with a grace of 0 an unreferenced blob goes at the next look', async () => {
+it('[CFG-8] with a grace period of 0 an unreferenced blob is deleted in the next round', async () => {
   const { upload, collect, files, time } = await open({ graceMs: 0 })
   await upload(ann, someBytes(100))
   await time.advance(1)
@@ -58,7 +58,7 @@ it('[CFG-8] with a grace of 0 an unreferenced blob goes at the next look', async
   expect(files()).toEqual([])
 })
 
-it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first, and what cannot be stored holds up its workspace alone', async () => {
+it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first; when that fails, only their workspace is skipped', async () => {
   const settled: unknown[] = []
   let behind = [
     { workspaceId: 'busy', id: 'typed' },
@@ -90,7 +90,7 @@ it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first, and what ca
   expect(await ledger.find('busy', hash)).toBeNull()
 })
 
-it('[LIFE-30] a batch is bounded and says when there is more', async () => {
+it('[LIFE-30] a round is limited and reports when there is more', async () => {
   const { upload, store, ledger, files, time } = await open()
   for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
   await time.advance(10 * MINUTE_MS)
@@ -100,7 +100,7 @@ it('[LIFE-30] a batch is bounded and says when there is more', async () => {
   expect([await batch(), files().length]).toEqual([false, 0])
 })
 
-it('[BLOB-15] bytes that could not be removed are tried again', async () => {
+it('[BLOB-15] bytes that could not be deleted are tried again', async () => {
   let fails = true
   const { upload, collect, files, time } = await open({
     store: (real) => ({
@@ -116,7 +116,7 @@ it('[BLOB-15] bytes that could not be removed are tried again', async () => {
   expect(files()).toEqual([])
 })
 
-it('[BLOB-12] staged objects that were never finalised go a day after their URL, with their reservation', async () => {
+it('[BLOB-12] staged objects that were never finalized are deleted with their reservation a day after their URL expired', async () => {
   let direct: ReturnType<typeof directStore> | undefined
   const { blobs, collect, ledger, time } = await open({ store: (files) => (direct = directStore(files)).store })
   const bytes = someBytes(100)
@@ -132,7 +132,7 @@ it('[BLOB-12] staged objects that were never finalised go a day after their URL,
   expect([direct?.staged.size, await ledger.staged('acme', hash)]).toEqual([0, []])
 })
 
-it('[BLOB-12] what was staged by the URL of an upload that had ended goes a day after the URL at the latest', async () => {
+it('[BLOB-12] objects staged by the URL of an ended upload are deleted at the latest a day after that URL expired', async () => {
   const { time } = await open()
   const asked: [number, number][] = []
   const removeStagedBefore = (beforeMs: number, limit: number) => {

@@ -45,7 +45,7 @@ const url = 'https://files.example/a.png?signature=canary-query'
 const outcome = ({ status, json }: Answer) => [status, json.errorCode ?? 'ok']
 
 describe('ingest-from-url', () => {
-  it('[BLOB-17] [interface REST rule 8] stores the bytes of the URL and answers hash, size and type', async () => {
+  it('[BLOB-17] ingest stores the bytes of the URL and answers hash, size and type', async () => {
     const as = member()
     const bytes = someBytes(300_000, 1)
     serve(bytes, { 'content-type': 'text/html' })
@@ -61,14 +61,14 @@ describe('ingest-from-url', () => {
     expect(await ingest({ url }, as)).toMatchObject({ status: 200, json: { hash: hashOf(bytes), mimeType: 'image/png' } })
   })
 
-  it('[BLOB-4] [BLOB-17] only the URL is needed; types that could run are stored as unknown', async () => {
+  it('[BLOB-4] [BLOB-17] only the URL is required, and types that could run scripts are stored as unknown', async () => {
     serve(someBytes(10, 2), { 'content-type': 'text/html' })
     expect((await ingest({ url })).json).toMatchObject({ size: 10, mimeType: 'application/octet-stream' })
     expect((await ingest({ url, mimeType: 'text/html' })).json).toMatchObject({ mimeType: 'application/octet-stream' })
     expect((await ingest({ url, mimeType: null, authorization: null, source: null, tags: null })).status).toBe(200)
   })
 
-  it('[BLOB-17] source and tags are kept with the record as they came', async () => {
+  it('[BLOB-17] source and tags are stored unchanged with the record', async () => {
     const workspace = randomUUID()
     const bytes = someBytes(20, 3)
     serve(bytes)
@@ -80,8 +80,8 @@ describe('ingest-from-url', () => {
   })
 })
 
-describe('refusals', () => {
-  it('[REST-3] [REST-14] without an allowlist it is switched off, for whatever is asked', async () => {
+describe('refused ingests', () => {
+  it('[REST-3] [REST-14] without an allowlist every ingest is refused', async () => {
     await using off = await startRestRelay()
     for (const body of [{ url }, { url: 'http://x' }, {}]) {
       const answer = await ingest(body, member(), off)
@@ -90,7 +90,7 @@ describe('refusals', () => {
     }
   })
 
-  it('[PERM-3] a viewer may not, and nothing is fetched', async () => {
+  it('[PERM-3] an ingest of a viewer is refused before anything is fetched', async () => {
     const answer = await ingest({ url }, { sub: 'vic', role: 'viewer' })
     expect(outcome(answer)).toEqual([403, 'EDIT_FORBIDDEN'])
     expect(internet.connections).toEqual([])
@@ -117,13 +117,13 @@ describe('refusals', () => {
     [{ url, tags: ['a', 7] }, 'BAD_REQUEST', 'tags[1]'],
     [{ url, tags: ['ä'.repeat(129)] }, 'BAD_REQUEST', 'tags[0]'],
     [[], 'BAD_REQUEST', 'body'],
-  ])('[BLOB-17] [REST-14] a bad request is told by its member (%#)', async (body, code, field) => {
+  ])('[BLOB-17] [REST-14] a malformed request is refused with the name of its member (%#)', async (body, code, field) => {
     const answer = await ingest(body)
     expect([answer.status, answer.json]).toEqual([400, expect.objectContaining({ errorCode: code, field })])
     expect([internet.connections, answer.text.includes('Injected')]).toEqual([[], false])
   })
 
-  it('[BLOB-17] the limits themselves are taken', async () => {
+  it('[BLOB-17] values exactly at the limits are accepted', async () => {
     serve(someBytes(5, 4))
     const tags = Array.from({ length: 32 }, (_, i) => String.fromCharCode(97 + (i % 26)).repeat(256))
     expect((await ingest({ url, source: 'x'.repeat(2_048), tags, authorization: 'y'.repeat(8_192) })).status).toBe(200)
@@ -137,14 +137,14 @@ describe('refusals', () => {
     ['https://2130706433/', '127.0.0.1'],
     ['https://[::1]/', '::1'],
     ['https://private.example/', 'private.example'],
-  ])('[BLOB-18] [REST-3] %s is not allowed', async (refused, host) => {
+  ])('[BLOB-18] [REST-3] %s is refused', async (refused, host) => {
     const answer = await ingest({ url: refused })
     expect([answer.status, answer.json]).toEqual([403, expect.objectContaining({ errorCode: 'URL_NOT_ALLOWED', host, hop: 0 })])
     expect(answer.json.error).toMatch(/^url_not_allowed: /)
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] [BLOB-17] a redirect out of the allowlist is refused with its hop, and gets no authorization', async () => {
+  it('[BLOB-18] [BLOB-17] a redirect out of the allowlist is refused with its hop, and the authorization is not sent there', async () => {
     serving((response) => response.writeHead(302, { location: 'https://cdn.example/x?token=canary-query' }).end())
     const answer = await ingest({ url, authorization: SECRET })
     expect([answer.status, answer.json]).toEqual([
@@ -154,7 +154,7 @@ describe('refusals', () => {
     expect(internet.requests.map(({ host }) => host)).toEqual(['files.example'])
   })
 
-  it('[BLOB-17] what the source answers wrong is 502 without a word of it', async () => {
+  it('[BLOB-17] a bad answer of the source gives 502 without quoting it', async () => {
     serving((response) => response.writeHead(404).end('the text of the source'))
     const answer = await ingest({ url })
     expect([answer.status, answer.json]).toEqual([
@@ -166,7 +166,7 @@ describe('refusals', () => {
     expect(outcome(await ingest({ url }))).toEqual([502, 'FETCH_FAILED'])
   })
 
-  it('[BLOB-17] max_blob_bytes holds for what is announced and for what arrives, and nothing stays', async () => {
+  it('[BLOB-17] max_blob_bytes applies to the announced and the received size, and nothing is stored above it', async () => {
     const workspace = randomUUID()
     serve(Buffer.alloc(MAX_BLOB_BYTES + 1))
     expect(outcome(await ingest({ url }, member(workspace)))).toEqual([413, 'BLOB_TOO_LARGE'])
@@ -180,7 +180,7 @@ describe('refusals', () => {
     expect(await relay.storage.blobs.meteredBytes(workspace)).toBe(MAX_BLOB_BYTES)
   })
 
-  it('[BLOB-17] [BLOB-14] the quota holds before the grant', async () => {
+  it('[BLOB-17] [BLOB-14] the quota is checked before the grant', async () => {
     const workspace = randomUUID()
     const as = member(workspace, { quota_bytes: 10_000 })
     serve(someBytes(10_001, 5))
@@ -194,7 +194,7 @@ describe('refusals', () => {
     expect(await relay.storage.blobs.meteredBytes(workspace)).toBe(9_000)
   })
 
-  it('[REST-12] more than max_concurrent_blob_uploads at a time are 429, also while they wait for their source', async () => {
+  it('[REST-12] more ingests than max_concurrent_blob_uploads answer 429, counting those that wait for their source', async () => {
     const waiting: ServerResponse[] = []
     serving((response) => void waiting.push(response))
     const as = member()

@@ -33,7 +33,7 @@ const hash = hashOf(bytes)
 const asked = { hash, sizeBytes: 1_000, mimeType: 'image/png' }
 
 describe('upload-url', () => {
-  it('[BLOB-10] answers where to put the bytes, under which headers and until when', async () => {
+  it('[BLOB-10] upload-url answers the URL, its headers and its expiry', async () => {
     const { blobs, time, ledger } = await open()
     const ticket = await blobs.presigned.uploadUrl(ann, { ...asked, mimeType: 'TEXT/HTML' })
     if (ticket === 'exists') throw new Error('exists')
@@ -46,7 +46,7 @@ describe('upload-url', () => {
     expect(await ledger.staged('acme', hash)).toEqual([{ id: ticket.key, workspaceId: 'acme', hash, bytes: 1_000, sub: 'ann' }])
   })
 
-  it('[BLOB-10] checks role, size and quota in this order, and says when the blob is there, over quota too', async () => {
+  it('[BLOB-10] role, size and quota are checked in this order, and a held blob is reported also over quota', async () => {
     const { blobs, upload } = await open({ settings: { maxBlobBytes: 2_000 } })
     const ask = (access: typeof ann, sizeBytes: number) =>
       refusalOf(blobs.presigned.uploadUrl(access, { hash, sizeBytes, mimeType: null }))
@@ -59,13 +59,13 @@ describe('upload-url', () => {
     expect(await ask(poor, 2_001)).toBe('BLOB_TOO_LARGE')
   })
 
-  it('[BLOB-5] the presence of a blob in another workspace does not show', async () => {
+  it('[BLOB-5] upload-url does not reveal blobs of another workspace', async () => {
     const { blobs, upload } = await open()
     await upload(callerOf({ workspaceId: 'other' }), bytes)
     expect(await blobs.presigned.uploadUrl(ann, asked)).toMatchObject({ key: expect.any(String) })
   })
 
-  it('[Q2] reserves the size until its time is over; asking again renews and reserves no more', async () => {
+  it('[Q2] upload-url reserves the size until it expires, and asking again renews the reservation without adding', async () => {
     const { blobs, time } = await open()
     const quota = callerOf({ quotaBytes: 1_500 })
     const first = await blobs.presigned.uploadUrl(quota, asked)
@@ -79,7 +79,7 @@ describe('upload-url', () => {
 })
 
 describe('finalize', () => {
-  it('[BLOB-11] grants what was put there, to whom the URL was given, and removes the staged object', async () => {
+  it('[BLOB-11] finalize grants the uploaded bytes to the caller of upload-url and removes the staged object', async () => {
     const { blobs, put, direct, ledger, store } = await open()
     await put(callerOf({ sub: 'bob' }), hash, bytes)
     const grant = await blobs.presigned.finalize(ann, { hash, mimeType: 'Image/GIF' })
@@ -89,7 +89,7 @@ describe('finalize', () => {
     expect(uploaders).toEqual([false, true])
   })
 
-  it('[R-8] [Q4] before the PUT it is 404; afterwards any number of times the same answer and one record', async () => {
+  it('[R-8] [Q4] finalize answers 404 before the PUT, afterwards the same answer any number of times with one record', async () => {
     const { blobs, put, ledger } = await open()
     const finalize = () => blobs.presigned.finalize(ann, { hash, mimeType: 'image/png' })
     expect(await refusalOf(finalize())).toBe('OBJECT_NOT_UPLOADED')
@@ -102,7 +102,7 @@ describe('finalize', () => {
     expect(await ledger.meteredBytes('acme')).toBe(1_000)
   })
 
-  it('[BLOB-11] [X36] bytes of another hash are refused and removed, and their room is free again', async () => {
+  it('[BLOB-11] [X36] uploaded bytes of another hash are refused and removed, and their reservation ends', async () => {
     const { blobs, put, direct, ledger } = await open()
     const quota = callerOf({ quotaBytes: 1_000 })
     await put(quota, hash, someBytes(1_000, 5))
@@ -113,7 +113,7 @@ describe('finalize', () => {
     expect(await refusalOf(blobs.presigned.finalize(quota, { hash, mimeType: null }))).toBe('accepted')
   })
 
-  it('[X12] an object larger than max_blob_bytes or than the quota is refused by its own size and removed', async () => {
+  it('[X12] an object larger than max_blob_bytes or the quota is refused by its real size and removed', async () => {
     const { blobs, put, direct, ledger, collect, files } = await open({ settings: { maxBlobBytes: 5_000 } })
     const big = someBytes(6_000)
     await put(ann, hashOf(big), big, 1)
@@ -132,7 +132,7 @@ describe('finalize', () => {
     expect(files()).toEqual([])
   })
 
-  it('[BLOB-12] an object that is replaced during verification is verified again', async () => {
+  it('[BLOB-12] an object replaced during verification is verified again', async () => {
     const { blobs, put, direct, store } = await open()
     const key = await put(ann, hash, bytes)
     let looks = 0
@@ -144,7 +144,7 @@ describe('finalize', () => {
     expect([looks, await store.size(hash), direct.staged.size]).toEqual([2, null, 0])
   })
 
-  it('[BLOB-12] an object that changes at every look is given up', async () => {
+  it('[BLOB-12] an object that changes at every look is refused', async () => {
     const { blobs, put, direct, store } = await open()
     const key = await put(ann, hash, bytes)
     let looks = 0
@@ -165,7 +165,7 @@ describe('finalize', () => {
     expect([looks, await store.size(hash), direct.staged.size]).toEqual([3, null, 0])
   })
 
-  it('[PERM-3] [BLOB-5] viewers finalize nothing, and nobody what another workspace uploaded', async () => {
+  it('[PERM-3] [BLOB-5] viewers cannot finalize, and nobody can finalize an upload of another workspace', async () => {
     const { blobs, put } = await open()
     await put(ann, hash, bytes)
     const finalize = (access: typeof ann) => refusalOf(blobs.presigned.finalize(access, { hash, mimeType: null }))
@@ -175,7 +175,7 @@ describe('finalize', () => {
 })
 
 describe('download-url', () => {
-  it('[BLOB-13] no grant is 404; then uploader, workspace owner or a document that the caller may read', async () => {
+  it('[BLOB-13] download-url answers 404 without a grant, and a link to the uploader, the workspace owner and readers of a referencing document', async () => {
     let mayRead = false
     const { blobs, upload, time } = await open({ deps: { readers: { mayRead: () => Promise.resolve(mayRead) } } })
     const ask = (access: typeof ann) => refusalOf(blobs.downloadUrl(access, hash))
@@ -195,7 +195,7 @@ describe('download-url', () => {
     expect(await ask(callerOf({ workspaceId: 'other' }))).toBe('NOT_FOUND')
   })
 
-  it('[BLOB-13] without private documents every caller of the workspace gets one', async () => {
+  it('[BLOB-13] without private blobs every caller of the workspace gets a link', async () => {
     const { blobs, upload } = await open({ settings: { enforcePrivateDocs: false } })
     await upload(ann, bytes)
     expect(await refusalOf(blobs.downloadUrl(callerOf({ sub: 'bob', role: 'viewer' }), hash))).toBe('accepted')
@@ -218,7 +218,7 @@ describe('download-url', () => {
   })
 })
 
-it('[BLOB-10] [BLOB-11] [BLOB-13] on files every presigned verb is refused, after the role and before anything else', async () => {
+it('[BLOB-10] [BLOB-11] [BLOB-13] on disk every presigned verb is refused after the role is checked and before anything else', async () => {
   const { blobs, upload } = await openWorkspace()
   await upload(ann, bytes)
   const verbs = (access: typeof ann) =>

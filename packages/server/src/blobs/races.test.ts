@@ -6,7 +6,7 @@ import { blobWorkspaces } from './testing/blob-workspaces.ts'
 const open = blobWorkspaces()
 const ann = callerOf()
 
-it('[R-5] [BLOB-14] of 64 uploads that each fit alone as many are taken as fit together', async () => {
+it('[R-5] [BLOB-14] of 64 uploads that fit one by one as many are accepted as fit together', async () => {
   const { upload, ledger, files } = await open()
   const quota = callerOf({ quotaBytes: 100_000 })
   let mostUsed = 0
@@ -26,7 +26,7 @@ it('[R-5] [BLOB-14] of 64 uploads that each fit alone as many are taken as fit t
   expect([await ledger.meteredBytes('acme'), files().length]).toEqual([100_000, 10])
 })
 
-it('[R-6] [BLOB-14] growing documents and uploads at the edge never exceed the quota together', async () => {
+it('[R-6] [BLOB-14] growing documents and uploads at the limit never exceed the quota together', async () => {
   const { upload, ledger, documents, reference } = await open()
   const quotaBytes = 50_000
   const quota = callerOf({ quotaBytes })
@@ -53,7 +53,7 @@ it('[R-6] [BLOB-14] growing documents and uploads at the edge never exceed the q
   expect((await documents.remove({ workspaceId: 'acme', id: 'doc' }, key, 1)).kind).toBe('removed')
 })
 
-it('[R-7] [Q6] one blob under 16 uploaders of whom 8 give up, with collections in between: bytes exist exactly when a record does', async () => {
+it('[R-7] [Q6] with 16 uploaders of one blob, 8 of whom give up, and collections meanwhile, bytes exist exactly when a record does', async () => {
   const workspace = await open({ graceMs: 0 })
   const { blobs, ledger, store, collect, time } = workspace
   for (let round = 0; round < 15; round++) {
@@ -88,7 +88,7 @@ it('[R-7] [Q6] one blob under 16 uploaders of whom 8 give up, with collections i
   expect(workspace.files()).toEqual([])
 })
 
-it('[BLOB-15] [Q6] an upload that ends between the listing of an orphan and its removal keeps its bytes', async () => {
+it('[BLOB-15] [Q6] an upload that ends while its orphaned bytes are being collected keeps its bytes', async () => {
   let afterListing = async (): Promise<void> => {}
   const { upload, store, ledger, collect, time } = await open({
     graceMs: 0,
@@ -115,7 +115,7 @@ it('[BLOB-15] [Q6] an upload that ends between the listing of an orphan and its 
   expect([uploaded, await store.size(hash), (await ledger.find('acme', hash))?.sizeBytes]).toEqual([true, 50_000, 50_000])
 })
 
-it('[BLOB-15] [Q6] between keeping bytes and granting them nothing is collected', async () => {
+it('[BLOB-15] [Q6] bytes kept but not yet granted are not collected', async () => {
   let beforeGrant = async (): Promise<void> => {}
   const { blobs, upload, store, ledger, collect, time } = await open({
     graceMs: 0,

@@ -10,11 +10,11 @@ it.each([
   [{ availableBytes: GIB / 2, totalBytes: 10 * GIB }, false],
   [{ availableBytes: GIB / 2 - 1, totalBytes: 10 * GIB }, true],
   [{ availableBytes: 0, totalBytes: GIB }, true],
-] as const)('[X34] too full is less than 1 GiB and less than a twentieth', (space, expected) => {
+] as const)('[X34] a volume is too full below 1 GiB and below 5% free space', (space, expected) => {
   expect(isTooFull(space)).toBe(expected)
 })
 
-it('[X34] uploads are refused while the volume is too full, which is measured once a second', async () => {
+it('[X34] uploads are refused while the volume is too full, measured once a second', async () => {
   const { clock, advance } = manualTime()
   let space: VolumeSpace = { availableBytes: 1, totalBytes: 100 * GIB }
   let measured = 0
@@ -30,7 +30,7 @@ it('[X34] uploads are refused while the volume is too full, which is measured on
   expect(measured).toBe(2)
 })
 
-it('[X34] a measurement that fails refuses and is tried again', async () => {
+it('[X34] a failed measurement refuses uploads and is repeated', async () => {
   const { clock, advance } = manualTime()
   let fails = true
   const check = createSpaceCheck(

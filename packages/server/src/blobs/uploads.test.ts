@@ -29,7 +29,7 @@ const streamed = (expectedHash: string | null, bytes: AsyncIterable<Uint8Array>)
   provenance: null,
 })
 
-it('[BLOB-3] bytes, record and grant are there when the upload resolves', async () => {
+it('[BLOB-3] bytes, record and grant exist when the upload resolves', async () => {
   const { upload, ledger, store } = await open()
   const bytes = someBytes(200_000)
   const hash = await upload(ann, bytes, { mimeType: 'Image/PNG; x=1' })
@@ -52,7 +52,7 @@ it('[BLOB-3] [X35] bytes of another hash are refused and leave nothing', async (
   expect([files(), await ledger.find('acme', asked), await ledger.orphans(9)]).toEqual([[], null, [asked]])
 })
 
-it('[BLOB-3] an upload that ends early leaves nothing, and its room is free again', async () => {
+it('[BLOB-3] an upload that ends early leaves nothing, and its reservation ends', async () => {
   const { blobs, ledger, files, upload } = await open()
   const quota = callerOf({ quotaBytes: 1_000 })
   async function* source() {
@@ -68,13 +68,13 @@ it('[BLOB-3] an upload that ends early leaves nothing, and its room is free agai
   expect(await ledger.meteredBytes('acme')).toBe(1_000)
 })
 
-it('[PERM-3] viewers upload nothing', async () => {
+it('[PERM-3] viewers cannot upload', async () => {
   const { upload } = await open()
   expect(await refusalOf(upload(callerOf({ role: 'viewer' }), someBytes(1)))).toBe('EDIT_FORBIDDEN')
   expect(await refusalOf(upload(callerOf({ role: 'owner' }), someBytes(1)))).toBe('accepted')
 })
 
-it('[REST-14] a blob above max_blob_bytes is refused by its announced size, and by its bytes', async () => {
+it('[REST-14] a blob above max_blob_bytes is refused by its announced size, and by its received bytes', async () => {
   const { upload, blobs, files, refusals } = await open({ settings: { maxBlobBytes: 100_000 } })
   await expect(upload(ann, someBytes(100_001))).rejects.toMatchObject({
     code: 'BLOB_TOO_LARGE',
@@ -86,7 +86,7 @@ it('[REST-14] a blob above max_blob_bytes is refused by its announced size, and 
   expect([files().length, refusals]).toEqual([1, ['blob_size', 'blob_size']])
 })
 
-it('[Q2] [REST-14 STORAGE_QUOTA] an upload over quota is refused before its bytes are taken', async () => {
+it('[Q2] an upload over quota is refused before its bytes are read', async () => {
   const { upload, blobs, refusals } = await open()
   const quota = callerOf({ quotaBytes: 1_000 })
   await upload(quota, someBytes(600, 1))
@@ -104,7 +104,7 @@ it('[Q2] [REST-14 STORAGE_QUOTA] an upload over quota is refused before its byte
   expect(await refusalOf(upload(quota, someBytes(400, 3)))).toBe('accepted')
 })
 
-it('[Q2] without a length an upload reserves step by step, and the last step may be smaller than a step', async () => {
+it('[Q2] without a length an upload reserves step by step, and the last step may be smaller', async () => {
   const steps: number[] = []
   const { blobs } = await open({
     ledger: (real) => ({
@@ -147,7 +147,7 @@ it('[Q2] a reservation is renewed while bytes arrive', async () => {
   expect(Math.max(...deadlines)).toBeGreaterThan(time.clock.nowMs())
 })
 
-it('[Q3] [interface Limits rule 4] what is stored is taken again over quota, adds nothing and must still be the same bytes', async () => {
+it('[Q3] uploading a held blob passes over quota, adds nothing and must still have the right bytes', async () => {
   const { upload, ledger } = await open()
   const bytes = someBytes(1_000)
   const hash = await upload(ann, bytes)
@@ -157,7 +157,7 @@ it('[Q3] [interface Limits rule 4] what is stored is taken again over quota, add
   expect([await ledger.meteredBytes('acme'), await ledger.uploadedBy('acme', hash, 'bob')]).toEqual([1_000, true])
 })
 
-it('[BLOB-5] a record is that of its own workspace, and the first upload of it stays', async () => {
+it('[BLOB-5] a record belongs to its workspace, and the record of the first upload stays', async () => {
   const { upload, ledger, files } = await open()
   const bytes = someBytes(100)
   const hash = await upload(ann, bytes, { mimeType: 'image/png' })
@@ -170,7 +170,7 @@ it('[BLOB-5] a record is that of its own workspace, and the first upload of it s
   expect(files()).toHaveLength(1)
 })
 
-it('[REST-12] so many uploads run at a time in one workspace, and a place is free when one ends, however', async () => {
+it('[REST-12] a workspace has a limited number of simultaneous uploads, and each frees its place however it ends', async () => {
   const { blobs, upload } = await open({ settings: { maxConcurrentUploads: 2 } })
   for (let round = 0; round < 3; round++) {
     const [first, second] = [held(someBytes(10, round)), held(someBytes(20, round))]
@@ -189,13 +189,13 @@ it('[REST-12] so many uploads run at a time in one workspace, and a place is fre
   }
 })
 
-it('[X34] a full disk refuses uploads before anything else is taken', async () => {
+it('[X34] a full disk refuses uploads before anything else is read', async () => {
   const full = new RelayError('UNAVAILABLE', 'The disk is nearly full.')
   const { upload, files } = await open({ deps: { checkSpace: () => Promise.reject(full) } })
   expect([await refusalOf(upload(ann, someBytes(1))), files()]).toEqual(['UNAVAILABLE', []])
 })
 
-it('[BLOB-17] fetched bytes are named by what they are and keep where they came from', async () => {
+it('[BLOB-17] fetched bytes are named by their hash and keep their source', async () => {
   const granted: Parameters<BlobLedger['grant']>[0][] = []
   const { blobs, ledger } = await open({
     ledger: (real) => ({
@@ -214,7 +214,7 @@ it('[BLOB-17] fetched bytes are named by what they are and keep where they came 
   expect(await ledger.meteredBytes('acme')).toBe(3_000)
 })
 
-it('[BLOB-3] whatever fails on the way, a retry succeeds, and what was left is collected', async () => {
+it('[BLOB-3] after a failure at any step a retry succeeds, and leftovers are collected', async () => {
   let fail: 'keep' | 'grant' | 'release' | 'none' = 'none'
   const failing = (step: typeof fail) =>
     fail === step ? Promise.reject(new RelayError('UNAVAILABLE', `no ${step}`)) : Promise.resolve()

@@ -51,8 +51,8 @@ function publicResolver(): DoiResolver {
   return createDoiResolver({ base: url, userAgent: 'docrelay/1.2.3', network: internet.network, clock: time.clock })
 }
 
-describe('a look-up', () => {
-  it('[REF-10] asks the base for the item, and says who asks', async () => {
+describe('look-up of a DOI', () => {
+  it('[REF-10] a look-up requests the item below the base and identifies the relay', async () => {
     const found = await localResolver().resolve('w', 'https://doi.org/10.1000/ABC')
     expect(found).toEqual({
       kind: 'resolved',
@@ -65,7 +65,7 @@ describe('a look-up', () => {
     ])
   })
 
-  it('[REF-9] asks nobody for what is not a DOI', async () => {
+  it('[REF-9] text that is not a DOI causes no request', async () => {
     expect(await localResolver().resolve('w', 'smith 2020')).toMatchObject({
       code: 'ERR_DOI_INVALID',
       facts: { doi: 'smith 2020' },
@@ -73,7 +73,7 @@ describe('a look-up', () => {
     expect(requests).toEqual([])
   })
 
-  it('[REF-11] an unknown DOI is not found, and every other answer is none', async () => {
+  it('[REF-11] an unknown DOI is not found, and any other bad answer means unavailable', async () => {
     answer = (response) => response.writeHead(404).end()
     expect(await localResolver().resolve('w', '10.1000/1')).toMatchObject({ code: 'ERR_DOI_NOT_FOUND' })
     const bad: readonly [string, (response: ServerResponse) => void, boolean][] = [
@@ -94,7 +94,7 @@ describe('a look-up', () => {
     }
   })
 
-  it('[REF-11] one retry when the resolver or the connection fails', async () => {
+  it('[REF-11] a failing resolver or connection is retried once', async () => {
     for (const fail of [(r: ServerResponse) => void r.writeHead(503).end(), (r: ServerResponse) => void r.socket?.destroy()]) {
       requests.length = 0
       answer = (response) => (requests.length === 1 ? fail(response) : response.end(JSON.stringify(ITEM)))
@@ -111,7 +111,7 @@ describe('a look-up', () => {
 })
 
 describe('the time of a look-up', () => {
-  it('[REF-11] is fifteen seconds for both tries together', async () => {
+  it('[REF-11] both tries together may take fifteen seconds', async () => {
     answer = (response) => {
       // The second try, for which no time is left, is never answered.
       if (requests.length === 1) void time.advance(15_000).then(() => response.writeHead(503).end())
@@ -124,7 +124,7 @@ describe('the time of a look-up', () => {
     expect(took()).toBeLessThan(5_000)
   })
 
-  it('[REF-11] [MCP-15] is not spent on a call that was cancelled while it waited', async () => {
+  it('[REF-11] [MCP-15] a call cancelled while it waits makes no request', async () => {
     const held: ServerResponse[] = []
     answer = (response, path) => void (path.includes('first') ? held.push(response) : response.end(JSON.stringify(ITEM)))
     const resolver = localResolver()
@@ -142,7 +142,7 @@ describe('the time of a look-up', () => {
 })
 
 describe('redirects', () => {
-  it('[REF-10] three are followed and no more', async () => {
+  it('[REF-10] three redirects are followed, a fourth is not', async () => {
     internet.sites.set('resolver.example', (request, response) => {
       const hop = Number(new URL(request.url ?? '', 'https://x').searchParams.get('hop') ?? 0)
       const last = request.url?.includes('far') ? 9 : 3
@@ -153,7 +153,7 @@ describe('redirects', () => {
     expect(await publicResolver().resolve('w', '10.1000/far')).toMatchObject({ code: 'ERR_DOI_UNAVAILABLE' })
   })
 
-  it('[REF-10] none leads to this machine, to plain http or back to a private base', async () => {
+  it('[REF-10] no redirect to this machine, to plain http or back to a private base is followed', async () => {
     for (const location of [
       'https://127.0.0.1/x',
       'https://[::1]/x',
@@ -174,7 +174,7 @@ describe('redirects', () => {
     expect(requests.length).toBe(1)
   })
 
-  it('[REF-10] plain http is for this machine alone', async () => {
+  it('[REF-10] plain http is used for this machine only', async () => {
     const url = new URL('http://resolver.example')
     const { network } = internet
     const resolver = createDoiResolver({ base: url, userAgent: 'x', network, clock: time.clock })
@@ -184,7 +184,7 @@ describe('redirects', () => {
 })
 
 describe('the cache', () => {
-  it('[REF-12] keeps items for a day and misses for five minutes, in any case of the DOI', async () => {
+  it('[REF-12] items are cached for a day and misses for five minutes, in any case of the DOI', async () => {
     const resolver = localResolver()
     await resolver.resolve('w', '10.1000/abc')
     expect(await resolver.resolve('other', 'doi:10.1000/ABC')).toMatchObject({ cached: true, doi: '10.1000/ABC' })
@@ -203,7 +203,7 @@ describe('the cache', () => {
     expect(requests.length).toBe(4)
   })
 
-  it('[REF-12] holds a thousand', async () => {
+  it('[REF-12] the cache holds a thousand entries', async () => {
     const resolver = localResolver()
     for (let i = 0; i <= 1_000; i++) await resolver.resolve('w', `10.1000/${i}`)
     expect(await resolver.resolve('w', '10.1000/1')).toMatchObject({ cached: true })
@@ -211,7 +211,7 @@ describe('the cache', () => {
   })
 })
 
-it('[REF-11] at most four run at a time for one workspace', async () => {
+it('[REF-11] at most four look-ups run at a time for one workspace', async () => {
   const held: ServerResponse[] = []
   answer = (response) => void held.push(response)
   const resolver = localResolver()

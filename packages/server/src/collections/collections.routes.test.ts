@@ -25,7 +25,7 @@ const workspace = () => {
 const plans = [{ id: 'plans', name: 'Plans', color: 'red', order: 3 }]
 
 describe('GET and PUT /api/collections', () => {
-  it('[REST-25] begin with no collection and version 0, and each PUT adds 1', async () => {
+  it('[REST-25] collections begin empty with version 0, and each PUT adds 1', async () => {
     const { get, put } = workspace()
     expect((await get()).json).toEqual({ collections: [], version: 0 })
     const saved = await put({ collections: plans, expectedVersion: 0 })
@@ -36,13 +36,13 @@ describe('GET and PUT /api/collections', () => {
     expect(read.headers.get('cache-control')).toBe('private, no-cache')
   })
 
-  it('[REST-4] answer under /api/v1/ as well', async () => {
+  it('[REST-4] the route also answers under /api/v1/', async () => {
     const { as, put } = workspace()
     await put({ collections: plans })
     expect((await relay.call('GET', '/api/v1/collections', { as: as('viewer') })).json).toMatchObject({ collections: plans })
   })
 
-  it('[REST-25] give back the healed list: sorted, first of each id, defaults, unknown members', async () => {
+  it('[REST-25] GET returns the cleaned list: sorted, the first of each id, defaults, unknown members', async () => {
     const { get, put } = workspace()
     const sent = [
       { id: 'b', name: ' B ', icon: [1] },
@@ -56,7 +56,7 @@ describe('GET and PUT /api/collections', () => {
     ])
   })
 
-  it('[REST-14] another version than expected is 409 with what is stored', async () => {
+  it('[REST-14] another expectedVersion than the stored answers 409 with the stored collections', async () => {
     const { get, put } = workspace()
     await put({ collections: plans })
     const answer = await put({ collections: [], expectedVersion: 0 })
@@ -65,14 +65,17 @@ describe('GET and PUT /api/collections', () => {
     expect((await get()).json).toEqual({ collections: plans, version: 1 })
   })
 
-  it.each([null, -1, 1.5, '1', 2 ** 53])('[REST-8] expectedVersion %j is 400 and replaces nothing', async (expectedVersion) => {
-    const { get, put } = workspace()
-    const answer = await put({ collections: plans, expectedVersion })
-    expect([answer.status, answer.json.field]).toEqual([400, 'expectedVersion'])
-    expect((await get()).json.version).toBe(0)
-  })
+  it.each([null, -1, 1.5, '1', 2 ** 53])(
+    '[REST-8] expectedVersion %j answers 400 and replaces nothing',
+    async (expectedVersion) => {
+      const { get, put } = workspace()
+      const answer = await put({ collections: plans, expectedVersion })
+      expect([answer.status, answer.json.field]).toEqual([400, 'expectedVersion'])
+      expect((await get()).json.version).toBe(0)
+    },
+  )
 
-  it('[REST-14] a bad definition is 400 BAD_COLLECTIONS that names entry, field and limit', async () => {
+  it('[REST-14] a bad definition answers 400 BAD_COLLECTIONS with entry, field and limit', async () => {
     const { get, put } = workspace()
     const answer = await put({ collections: [...plans, { id: 'x', name: 'n'.repeat(121) }] })
     expect([answer.status, answer.json.errorCode, answer.json.index, answer.json.field, answer.json.limit]).toEqual([
@@ -87,7 +90,7 @@ describe('GET and PUT /api/collections', () => {
     expect((await get()).json.version).toBe(0)
   })
 
-  it('[PERM-3] [PERM-4] any role reads, a viewer does not write', async () => {
+  it('[PERM-3] [PERM-4] any role may read, and a viewer may not write', async () => {
     const { id, get, put } = workspace()
     for (const role of ['owner', 'member', 'viewer']) expect((await get(role)).status).toBe(200)
     const refused = await put({ collections: plans }, 'viewer')
@@ -98,7 +101,7 @@ describe('GET and PUT /api/collections', () => {
     expect(relay.logLines.some((line) => line.event === 'access.refused' && line.workspace === id)).toBe(true)
   })
 
-  it('[REST-14] above max_config_bytes is 507 CONFIG_TOO_LARGE, profiles counted in', async () => {
+  it('[REST-14] above max_config_bytes the answer is 507 CONFIG_TOO_LARGE, counting style profiles', async () => {
     const { as, get, put } = workspace()
     const properties = { x: 'x'.repeat(3000) }
     const profiles = [{ id: 'p', name: 'P', properties, createdAt: 1 }]
@@ -110,13 +113,13 @@ describe('GET and PUT /api/collections', () => {
     expect((await put({ collections: plans })).status).toBe(200)
   })
 
-  it('[X6] workspaces do not see each other', async () => {
+  it('[X6] workspaces do not see the collections of each other', async () => {
     const [one, other] = [workspace(), workspace()]
     await one.put({ collections: plans })
     expect((await other.get()).json).toEqual({ collections: [], version: 0 })
   })
 
-  it('[R-9] of sixteen PUTs with one expectedVersion one wins, and each 409 carries what is stored', async () => {
+  it('[R-9] of sixteen PUTs with one expectedVersion one succeeds, and each 409 carries the stored collections', async () => {
     const { get, put } = workspace()
     await put({ collections: plans })
     const answers = await Promise.all(
@@ -138,7 +141,7 @@ describe('GET /api/collections/{id}/documents', () => {
     return { answer, ids: documents?.map((document) => document.id) }
   }
 
-  it('[PERM-8] [REST-24] lists metadata of what the caller may read, newest change first', async () => {
+  it('[PERM-8] [REST-24] the list has the metadata of documents that the caller may read, newest change first', async () => {
     const { as } = workspace()
     const put = (id: string, sub: string, body: object) =>
       relay.call('PUT', `/api/docs/${id}`, { as: as('member', sub), body: { collectionId: 'c/1', ...body } })
@@ -156,7 +159,7 @@ describe('GET /api/collections/{id}/documents', () => {
     expect((await listOf(as('owner', 'root'), 'c/1')).ids).toEqual(['hidden', 'shared', 'mine'])
   })
 
-  it('[REST-6] an unknown collection and one of another workspace list nothing', async () => {
+  it('[REST-6] an unknown collection and one of another workspace have an empty list', async () => {
     const [one, other] = [workspace(), workspace()]
     await one.put({ collections: plans })
     await relay.call('PUT', '/api/docs/foreign', { as: one.as('member'), body: { collectionId: 'plans' } })
@@ -166,13 +169,13 @@ describe('GET /api/collections/{id}/documents', () => {
     expect((await listOf(one.as('member'), 'x'.repeat(64))).ids).toEqual([])
   })
 
-  it('[REST-6] an id that no collection can have lists nothing, as every unknown one', async () => {
+  it('[REST-6] an invalid collection id has an empty list, like any unknown one', async () => {
     const { answer, ids } = await listOf(workspace().as('member'), 'x'.repeat(65))
     expect(answer.status).toBe(200)
     expect(ids).toEqual([])
   })
 
-  it('[LIFE-11] an open document is settled first', async () => {
+  it('[LIFE-11] an open document is settled before the list is made', async () => {
     const { as } = workspace()
     await relay.call('PUT', '/api/docs/open', { as: as('member'), body: { collectionId: 'c' } })
     settled.length = 0

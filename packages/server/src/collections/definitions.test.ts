@@ -14,7 +14,7 @@ const refusal = (list: unknown): unknown => {
 }
 
 describe('collection definitions', () => {
-  it('[REST-25] fills an absent color and order, trims the name and keeps what it does not know', () => {
+  it('[REST-25] missing color and order are filled in, names trimmed and unknown members kept', () => {
     expect(heal({ id: 'a', name: ' Plans\n' }, { id: 'b', name: 'B', color: 'teal', order: -1, icon: { deep: [null] } })).toEqual(
       [
         { id: 'b', name: 'B', color: 'teal', order: -1, icon: { deep: [null] } },
@@ -23,7 +23,7 @@ describe('collection definitions', () => {
     )
   })
 
-  it('[REST-25] sorts by order; ties keep the sequence they were sent in, and an absent order is the place in the list', () => {
+  it('[REST-25] definitions are sorted by order; equal ones keep their sequence, and a missing order is the position in the list', () => {
     const order = (...orders: (number | undefined)[]) =>
       heal(...orders.map((value, i) => ({ id: `c${i}`, name: 'n', ...(value !== undefined && { order: value }) }))).map(
         ({ id }) => id,
@@ -32,7 +32,7 @@ describe('collection definitions', () => {
     expect(order(undefined, undefined, 1, 0)).toEqual(['c0', 'c3', 'c1', 'c2'])
   })
 
-  it('[REST-25] of several definitions with one id the first stays, and the healed list counts', () => {
+  it('[REST-25] of several definitions with one id the first is kept, and limits apply to the cleaned list', () => {
     expect(heal({ id: 'a', name: 'first' }, { id: 'a', name: 'second' }).map(({ name }) => name)).toEqual(['first'])
     const many = Array.from({ length: 200 }, (_, i) => ({ id: `c${i}`, name: 'n' }))
     expect(healDefinitions([...many, ...many])).toHaveLength(200)
@@ -43,7 +43,7 @@ describe('collection definitions', () => {
     })
   })
 
-  it('[REST-25] bytes count for ids and colors, characters for names', () => {
+  it('[REST-25] ids and colors are limited in bytes, names in characters', () => {
     const [fire, e] = ['\u{1F525}', 'é']
     expect(heal({ id: e.repeat(32), name: fire.repeat(120), color: e.repeat(16) })).toHaveLength(1)
     expect(heal({ id: 'a', name: ` ${'x'.repeat(120)} ` })).toHaveLength(1)
@@ -68,11 +68,11 @@ describe('collection definitions', () => {
     [[{ id: 'a', name: 'n', order: 1.5 }], 'order'],
     [[{ id: 'a', name: 'n', order: '1' }], 'order'],
     [[{ id: 'a', name: 'n', order: 2 ** 53 }], 'order'],
-  ])('[REST-14] %j is BAD_COLLECTIONS about %s', (list, field) => {
+  ])('[REST-14] %j answers BAD_COLLECTIONS about %s', (list, field) => {
     expect(refusal(list)).toMatchObject({ code: 'BAD_COLLECTIONS', field })
   })
 
-  it('[REST-14] the refused entry is named by its place, also behind a duplicate', () => {
+  it('[REST-14] the refused entry is named by its position, also after a duplicate', () => {
     expect(
       refusal([
         { id: 'a', name: 'n' },
@@ -91,7 +91,7 @@ describe('collection definitions', () => {
   })
 })
 
-describe('healing', () => {
+describe('cleaning a list', () => {
   const definition = fc.record(
     {
       id: fc.string({ minLength: 1, maxLength: 3 }),
@@ -103,7 +103,7 @@ describe('healing', () => {
     { requiredKeys: ['id', 'name'] },
   )
 
-  it('[REST-25] changes nothing that was healed before, loses no id, and is in order', () => {
+  it('[REST-25] cleaning twice equals cleaning once, loses no id, and sorts', () => {
     fc.assert(
       fc.property(fc.array(definition, { maxLength: 30 }), (list) => {
         const healed = healDefinitions(list)
@@ -116,7 +116,7 @@ describe('healing', () => {
     )
   })
 
-  it('[REST-14] takes a list or refuses it with BAD_COLLECTIONS, whatever it is', () => {
+  it('[REST-14] any value is accepted as a list or refused with BAD_COLLECTIONS', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.array(fc.object())), (value) => {
         const outcome = refusal(value)

@@ -20,14 +20,14 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       store.registries.replace({ workspaceId, kind: 'collections', text, expectedVersion: null, maxBytes: 1000, ...more })
     const read = (workspaceId: string) => store.registries.read(workspaceId, 'collections')
 
-    it('[REST-25] begins empty with version 0, and 0 may be expected', async () => {
+    it('[REST-25] a registry begins empty with version 0, which may be expected', async () => {
       const ws = randomUUID()
       expect(await read(ws)).toEqual({ version: 0, text: '[]' })
       expect(await store.registries.configBytes(ws)).toBe(0)
       expect(await replace(ws, '["a"]', { expectedVersion: 0 })).toEqual({ kind: 'replaced', version: 1 })
     })
 
-    it('[REST-25] [LIFE-3] every accepted write adds 1, equal text included, and is there after a restart', async () => {
+    it('[REST-25] [LIFE-3] every accepted write adds 1, also with equal text, and survives a restart', async () => {
       const ws = `odd \0 \ud800 \\ ${randomUUID()}`
       const text = JSON.stringify(['é \0 \ud800 \\', { __proto__: 1 }])
       expect(await replace(ws, text)).toEqual({ kind: 'replaced', version: 1 })
@@ -37,7 +37,7 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       expect(await store.registries.configBytes(ws)).toBe(Buffer.byteLength(text))
     })
 
-    it('[REST-14] another version than expected changes nothing and answers what is stored', async () => {
+    it('[REST-14] another expected version changes nothing and answers the stored state', async () => {
       const ws = randomUUID()
       await replace(ws, '["a"]')
       const conflict = { kind: 'conflict', current: { version: 1, text: '["a"]' } }
@@ -46,7 +46,7 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       expect(await read(ws)).toEqual(conflict.current)
     })
 
-    it('[REST-25] of sixteen writes that expect one version, exactly one wins and all others are told its state', async () => {
+    it('[REST-25] of sixteen writes that expect one version exactly one succeeds, and the others get its state', async () => {
       const ws = randomUUID()
       const outcomes = await Promise.all(
         Array.from({ length: 16 }, (_, i) => replace(ws, JSON.stringify([i]), { expectedVersion: 0 })),
@@ -58,7 +58,7 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       )
     })
 
-    it('[REST-28] kinds and workspaces do not see each other; bytes are those of all kinds', async () => {
+    it('[REST-28] kinds and workspaces are independent; the byte count covers all kinds', async () => {
       const [ws, other] = [randomUUID(), randomUUID()]
       await replace(ws, '["é"]')
       await replace(ws, '["profile"]', { kind: 'style-profiles' })
@@ -70,7 +70,7 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       expect(await store.registries.configBytes(other)).toBe(0)
     })
 
-    it('[REST-32] the ceiling is on all kinds together; a refused write changes nothing', async () => {
+    it('[REST-32] the limit covers all kinds together, and a refused write changes nothing', async () => {
       const ws = randomUUID()
       const profiles = { kind: 'style-profiles', maxBytes: 20 } as const
       await replace(ws, '"23456789"', { maxBytes: 20 })
@@ -81,7 +81,7 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       expect(await store.registries.configBytes(ws)).toBe(20)
     })
 
-    it('[REST-32] above a ceiling that was lowered, what does not grow is still taken', async () => {
+    it('[REST-32] above a lowered limit a write that does not grow is still accepted', async () => {
       const ws = randomUUID()
       await replace(ws, '"23456789"')
       expect(await replace(ws, '"2345678"', { maxBytes: 5 })).toEqual({ kind: 'replaced', version: 2 })

@@ -60,7 +60,7 @@ const relay =
       drain,
     })
 
-describe('commands', () => {
+describe('commands of the command line', () => {
   it('[CFG-11] init writes every key and refuses to overwrite without --force', async () => {
     expect((await run(['init'])).code).toBe(0)
     const file = join(cwd, 'relay.toml')
@@ -76,7 +76,7 @@ describe('commands', () => {
     expect((await run(['init', '--config', 'no/such/folder.toml'])).code).toBe(1)
   })
 
-  it('[CFG-11] a written file passes config check once the issuer is set', async () => {
+  it('[CFG-11] a file written by init passes config check once the issuer is set', async () => {
     await run(['init'])
     expect(await run(['config', 'check'], { env: {} })).toMatchObject({ code: 2, out: '' })
     expect(await run(['config', 'check'])).toEqual({ code: 0, out: 'configuration ok\n', err: '' })
@@ -95,7 +95,7 @@ describe('commands', () => {
     expect(JSON.stringify([text, json])).not.toContain('planted-secret-of-a-test')
   })
 
-  it('[CFG-11] help and --version answer on stdout', async () => {
+  it('[CFG-11] help and --version print to stdout', async () => {
     expect(await run(['--version'])).toEqual({ code: 0, out: 'relay 1.2.3\n', err: '' })
     const overview = await run(['help'])
     for (const name of ['init', 'serve', 'config check', 'config print', 'backup', 'restore', 'verify', 'repair', 'migrate'])
@@ -108,7 +108,7 @@ describe('commands', () => {
   })
 
   it.each(['backup x', 'restore x', 'verify', 'migrate --plan', 'migrate'])(
-    '[CFG-11] [CFG-12] %s without a store says so on stderr and ends with 1',
+    '[CFG-11] [CFG-12] %s without a store reports that on stderr and exits with 1',
     async (line) => {
       const done = await run([...line.split(' '), '--data-dir', join(cwd, 'none')])
       expect([done.code, done.out]).toEqual([1, ''])
@@ -117,12 +117,12 @@ describe('commands', () => {
     },
   )
 
-  it.each(['backup', 'restore'])('[CFG-12] %s without a folder is 2', async (name) => {
+  it.each(['backup', 'restore'])('[CFG-12] %s without a folder exits with 2', async (name) => {
     expect((await run([name])).code).toBe(2)
     expect(readdirSync(cwd)).toEqual([])
   })
 
-  it('[CFG-11] the options of serve override file and environment', async () => {
+  it('[CFG-11] options of serve override file and environment', async () => {
     let seen: Config | null = null
     const start = (config: Config) => {
       seen = config
@@ -161,13 +161,13 @@ describe('exit codes and streams', () => {
     ['help for nothing known', ['help', 'frobnicate']],
     ['a value that is no port', ['serve', '--port', 'x']],
     ['a missing file', ['serve', '--config', 'none.toml']],
-  ])('[CFG-12] %s is 2, and stdout stays empty', async (_, args) => {
+  ])('[CFG-12] %s exits with 2 and prints nothing on stdout', async (_, args) => {
     const done = await run(args)
     expect([done.code, done.out]).toEqual([2, ''])
     expect(done.err).not.toBe('')
   })
 
-  it('[CFG-5] [CFG-13] with a bad configuration nothing is started or written', async () => {
+  it('[CFG-5] [CFG-13] with a bad configuration serve starts and writes nothing', async () => {
     const done = await run(['serve'], { env: { RELAY_PORT: 'x' } })
     expect(done.code).toBe(2)
     expect(done.err.match(/^default: \[auth\]\..*not set/gm)).toHaveLength(2)
@@ -185,20 +185,20 @@ describe('exit codes and streams', () => {
     expect(new Set(events)).toEqual(new Set(['config.warning', 'relay.started', 'relay.stopping', 'relay.stopped']))
   })
 
-  it('[LIFE-28] a clean drain is 0, an overrun or a failure is 1', async () => {
+  it('[LIFE-28] serve exits with 0 after a clean drain, with 1 after an overrun or a failure', async () => {
     expect((await run(['serve'], { start: relay(() => Promise.resolve('overrun')) })).code).toBe(1)
     expect((await run(['serve'], { start: relay(() => Promise.reject(new Error('x'))) })).code).toBe(1)
     expect((await run(['serve'], { start: () => Promise.reject(new Error('port in use')) })).code).toBe(1)
   })
 
-  it('[LIFE-28] a stop during the start ends with 0 and waits for nothing', async () => {
+  it('[LIFE-28] a stop during the start exits with 0 at once', async () => {
     const done = await run(['serve'], { start: () => new Promise(() => undefined) })
     expect([done.code, done.out]).toEqual([0, ''])
   })
 })
 
-describe('a relay that breaks', () => {
-  it('[LIFE-28] ends with 1 when nothing can be stored any more, without draining', async () => {
+describe('a relay with a broken store', () => {
+  it('[LIFE-28] a relay that cannot store anything any more exits with 1 without draining', async () => {
     const start = relay(() => Promise.reject(new Error('drained')), Promise.resolve(new Error('disk gone')))
     const done = await run(['serve'], { start })
     expect(done.code).toBe(1)
@@ -207,8 +207,8 @@ describe('a relay that breaks', () => {
   })
 })
 
-describe('a relay that crashes', () => {
-  it('[OPS-8] [LIFE-28] is logged, drained and ends with 1', async () => {
+describe('a relay with an unexpected exception', () => {
+  it('[OPS-8] [LIFE-28] an unexpected exception is logged, and the relay drains and exits with 1', async () => {
     let drains = 0
     const start = relay(() => {
       drains++

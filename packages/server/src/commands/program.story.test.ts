@@ -20,7 +20,7 @@ interface Run {
   err: string
 }
 
-describe('the process', () => {
+describe('the relay process', () => {
   /** The real program, with the real streams and exit code. */
   function program(args: readonly string[], env: Record<string, string>): Promise<Run> {
     const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
@@ -34,7 +34,7 @@ describe('the process', () => {
     })
   }
 
-  it('[CFG-12] ends with the code of its command and without colours', async () => {
+  it('[CFG-12] the process exits with the code of its command and prints no colours', async () => {
     const [version, bad] = await Promise.all([program(['--version'], {}), program(['config', 'check'], { FORCE_COLOR: '1' })])
     expect(version).toMatchObject({ code: 0, err: '' })
     expect(version.out).toMatch(/^relay \d+\.\d+\.\d+\n$/)
@@ -44,7 +44,7 @@ describe('the process', () => {
   })
 
   it(
-    '[CFG-13] [LIFE-28] [OPS-5] serve announces itself, logs JSON alone, creates only its stores, and stops at the first signal',
+    '[CFG-13] [LIFE-28] [OPS-5] serve prints its listeners, logs only JSON, creates only its stores, and stops at the first signal',
     async () => {
       const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
       const env = {

@@ -13,7 +13,7 @@ function refused(env: Record<string, string>): readonly string[] {
   return result.kind === 'loaded' ? [] : result.problems.map(({ subject }) => subject)
 }
 
-describe('what is refused', () => {
+describe('contradictions in a configuration', () => {
   it.each([
     ['no issuer', { RELAY_JWT_ISSUER: '' }, ['[auth].issuer']],
     ['no key set', { RELAY_JWT_JWKS_URL: '' }, ['[auth].jwks_url']],
@@ -62,7 +62,7 @@ describe('what is refused', () => {
       { RELAY_BLOBS_URL: S3_URL, RELAY_S3_ACCESS_KEY_ID: 'key' },
       ['[blobs].secret_access_key'],
     ],
-  ])('[CFG-6] %s', (_, env, subjects) => {
+  ])('[CFG-6] %s is refused', (_, env, subjects) => {
     expect(refused(env)).toEqual(subjects)
   })
 
@@ -87,15 +87,15 @@ describe('what is refused', () => {
       '[AUTH-13] http keys in a private network',
       { RELAY_JWT_JWKS_URL: 'http://auth:8080/jwks', RELAY_JWT_ALLOW_HTTP_JWKS: 'yes' },
     ],
-  ])('[CFG-6] allowed: %s', (_, env) => {
+  ])('[CFG-6] %s is allowed', (_, env) => {
     expect(refused(env)).toEqual([])
   })
 
-  it('[CFG-6] a contradiction is not reported over a value that is already wrong', () => {
+  it('[CFG-6] a contradiction with a value that is already invalid is not reported', () => {
     expect(refused({ RELAY_STORAGE_URL: 'mysql://h/d', RELAY_BUS_URL: 'redis:' })).toEqual(['[storage].url', '[bus].url'])
   })
 
-  it('[CFG-6] contradictions come together with other problems and name the value at fault', () => {
+  it('[CFG-6] contradictions are reported together with other problems and name the value at fault', () => {
     const result = loadConfig({
       options: { '--port': 'x' },
       env: { ...AUTH, RELAY_REVOCATION_POLLING_URL: 'https://p.example' },
@@ -109,7 +109,7 @@ describe('what is refused', () => {
   })
 })
 
-describe('addresses', () => {
+describe('forms of addresses', () => {
   it.each([
     ['RELAY_STORAGE_URL', ['sqlite:', 'sqlite', 'postgres:', 'mysql://h/d', 'relay.db', 'http://h']],
     [
@@ -131,7 +131,7 @@ describe('addresses', () => {
     ['RELAY_SHARE_LINK_BASE', ['https://h/#x', '/share']],
     ['RELAY_CORS_ORIGINS', ['example.org', 'https://a/', 'https://a/path', 'https://u@a']],
     ['RELAY_BLOB_INGEST_ALLOWED_HOSTS', ['https://a', '*', 'a.*.b', 'a/b', 'a:1', '..']],
-  ])('[CFG-10] %s refuses what has another form', (name, values) => {
+  ])('[CFG-10] %s refuses values of another form', (name, values) => {
     for (const value of values) expect([value, refused({ ...S3_KEYS, [name]: value }).length]).toEqual([value, 1])
   })
 
@@ -148,7 +148,7 @@ describe('addresses', () => {
     ],
     ['RELAY_CORS_ORIGINS', ['*', 'https://a.example,http://localhost:3000', 'tauri://localhost']],
     ['RELAY_BLOB_INGEST_ALLOWED_HOSTS', ['a.example', '*.a.example', 'localhost']],
-  ])('[CFG-10] %s takes what it should', (name, values) => {
+  ])('[CFG-10] %s accepts values of its form', (name, values) => {
     for (const value of values) expect([value, refused({ ...S3_KEYS, [name]: value })]).toEqual([value, []])
   })
 })

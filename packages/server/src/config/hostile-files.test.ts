@@ -12,7 +12,7 @@ const read = (text: string | Uint8Array) =>
   readConfigFile('relay.toml', typeof text === 'string' ? new TextEncoder().encode(text) : text)
 const lines = (text: string | Uint8Array) => read(text).problems.map(problemLine)
 
-describe('files that are not ours to trust', () => {
+describe('hostile configuration files', () => {
   it.each<[string, string | Uint8Array, RegExp]>([
     ['a byte order mark', '\ufeff[server]\nport = 1', /byte order mark/],
     ['a NUL', '[server]\nhost = "a\0b"', /NUL/],
@@ -35,14 +35,14 @@ describe('files that are not ours to trust', () => {
     ['__proto__ as section', '[__proto__]\nport = 1', /\[__proto__\]: unknown section/],
     ['constructor as key', '[server]\nconstructor = 1', /\[server\]\.constructor: unknown key/],
     ['an empty key', '[server]\n"" = 1', /\[server\]\.: unknown key/],
-  ])('[CFG-5] %s is one problem', (_, text, pattern) => {
+  ])('[CFG-5] a file with %s is reported as one problem', (_, text, pattern) => {
     const found = lines(text)
     expect(found).toHaveLength(1)
     expect(found[0]).toMatch(pattern)
     expect(found[0]).not.toMatch(/\n/)
   })
 
-  it('[CFG-5] 10 MB are refused unread, and a thousand unknown keys within a second', () => {
+  it('[CFG-5] a file of 10 MB is refused unread, and one with a thousand unknown keys within a second', () => {
     const took = threadTime()
     expect(lines('#'.repeat(10_000_000))).toEqual([
       'relay.toml: file too large (got 10000000 bytes, allowed at most 1048576 bytes)',
@@ -54,7 +54,7 @@ describe('files that are not ours to trust', () => {
     expect(took()).toBeLessThan(3000)
   })
 
-  it('[CFG-5] any bytes are read or refused, never an exception, one line per problem', () => {
+  it('[CFG-5] any bytes are read or refused without an exception, one line per problem', () => {
     const line = fc.oneof(
       fc.constantFrom(
         '[server]',
@@ -86,7 +86,7 @@ describe('files that are not ours to trust', () => {
     )
   })
 
-  it('[CFG-8] any value of any key is read or refused in words that do not repeat it', () => {
+  it('[CFG-8] any value of any key is read or refused without repeating it', () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.double(),
@@ -107,7 +107,7 @@ describe('files that are not ours to trust', () => {
     )
   })
 
-  it('[CFG-4] [CFG-5] any environment and options are taken or refused in printable lines without secrets', () => {
+  it('[CFG-4] [CFG-5] any environment and options are accepted or refused in printable lines without secrets', () => {
     const value = fc.oneof(
       fc.constantFrom(
         '1e400',
@@ -150,7 +150,7 @@ describe('files that are not ours to trust', () => {
     )
   })
 
-  it('[CFG-5] the distance between names is that of single changes', () => {
+  it('[CFG-5] the distance between two names is the number of single changes between them', () => {
     expect([
       editDistance('port', 'port'),
       editDistance('prot', 'port'),

@@ -41,8 +41,8 @@ function lines(given: Given): readonly string[] {
   return result.kind === 'refused' ? result.problems.map(problemLine) : []
 }
 
-describe('precedence', () => {
-  it('[CFG-3] command line wins over environment, environment over file, file over default', () => {
+describe('precedence of sources', () => {
+  it('[CFG-3] the command line overrides the environment, the environment the file, the file the default', () => {
     const file = '[server]\nport = 1111\nhost = "from-file"\nregion = "file"\n'
     const { config, settings } = loaded({
       file,
@@ -61,7 +61,7 @@ describe('precedence', () => {
     expect(sources).toMatchObject({ port: '--port', host: 'RELAY_HOST', region: 'relay.toml', auth_timeout_secs: 'default' })
   })
 
-  it('[CFG-3] a missing default file is a warning, a missing named one an error', () => {
+  it('[CFG-3] a missing default file is a warning, a missing named file an error', () => {
     expect(loaded({}).warnings).toEqual([expect.stringMatching(/^relay\.toml: not found/)])
     expect(lines({ configPath: 'other.toml' })).toEqual(['other.toml: file not found (got nothing, allowed a readable file)'])
   })
@@ -80,7 +80,7 @@ describe('precedence', () => {
     ['false', false],
     ['no', false],
     ['off', false],
-  ])('[CFG-3] the boolean %s is %s', (word, value) => {
+  ])('[CFG-3] the boolean %s is read as %s', (word, value) => {
     expect(loaded({ env: { RELAY_ENFORCE_PRIVATE_BLOBS: word } }).config.permissions.enforcePrivateBlobs).toBe(value)
   })
 
@@ -99,7 +99,7 @@ describe('precedence', () => {
     expect(loaded({ file: '[server]\ncors_origins = []' }).config.server.corsOrigins).toEqual([])
   })
 
-  it('[CFG-1] the file is relay.toml, variables start with RELAY_, the audience is service-relay', () => {
+  it('[CFG-1] the file is relay.toml, variables start with RELAY_, and the audience is service-relay', () => {
     expect(CONFIG_KEYS.every(({ key }) => key.env.startsWith('RELAY_'))).toBe(true)
     expect(loaded({ file: '[server]\nport = 1' }).settings.find(({ entry }) => entry.name === 'port')?.source).toBe('relay.toml')
     expect(loaded({}).config.auth.audience).toBe('service-relay')
@@ -107,7 +107,7 @@ describe('precedence', () => {
 })
 
 describe('secrets', () => {
-  it('[CFG-4] every secret is also read from the file that its variable names', () => {
+  it('[CFG-4] every secret can also be read from the file that its variable names', () => {
     for (const { key, section, name } of CONFIG_KEYS.filter(({ key }) => key.secret === true)) {
       const value = name === 'url' ? (section === 'bus' ? 'memory:' : 'sqlite:x.db') : SECRET
       writeFileSync(join(cwd, 'secret'), `${value}\n`, { mode: 0o600 })
@@ -119,7 +119,7 @@ describe('secrets', () => {
     }
   })
 
-  it('[CFG-4] a variable and its file together are an error, and neither is shown', () => {
+  it('[CFG-4] a variable and its file variable together are an error, and the value of neither is shown', () => {
     writeFileSync(join(cwd, 'secret'), SECRET)
     const [line, ...rest] = lines({ env: { RELAY_REVOCATION_BEARER: SECRET, RELAY_REVOCATION_BEARER_FILE: 'secret' } })
     expect(rest).toEqual([])
@@ -136,7 +136,7 @@ describe('secrets', () => {
     expect(lines({ env: { RELAY_REVOCATION_BEARER_FILE: 'secret' } })).toEqual([expect.stringContaining(problem)])
   })
 
-  it('[CFG-4] no secret is in error texts, wherever and however wrong it was given', () => {
+  it('[CFG-4] no secret appears in an error text, wherever and however wrong it was given', () => {
     const files = [
       `[auth]\nrevocation_push_bearer = ["${SECRET}"]`,
       `[auth]\nrevocation_push_bearr = "${SECRET}"`,
@@ -154,7 +154,7 @@ describe('secrets', () => {
     }
   })
 
-  it('[CFG-4] printed settings show secrets as <redacted>, and no credentials inside other URLs', () => {
+  it('[CFG-4] printed settings show secrets as <redacted>, and URLs without credentials', () => {
     const { settings } = loaded({
       env: {
         RELAY_REVOCATION_BEARER: SECRET,
@@ -171,8 +171,8 @@ describe('secrets', () => {
   })
 })
 
-describe('problems', () => {
-  it('[CFG-5] all problems come at once, one line each, in the ruled form', () => {
+describe('problems of a configuration', () => {
+  it('[CFG-5] all problems are reported at once, one line each, in the documented form', () => {
     const found = lines({
       file: '[server]\nport = "x"\nprot = 1\n\n[sever]\nhost = "h"\n\n[log]\nlevel = "loud"\n',
       env: { RELAY_COMMIT_DELAY_MS: '51', RELAY_JWT_ISSUER: '' },
@@ -189,7 +189,7 @@ describe('problems', () => {
     ])
   })
 
-  it('[CFG-5] an empty value of a key that needs one is told from a missing key, with its line and the values there are', () => {
+  it('[CFG-5] an empty value of a required key is reported differently from a missing key, with its line and the allowed values', () => {
     const env = { RELAY_JWT_ISSUER: '', RELAY_JWT_JWKS_URL: '' }
     expect(lines({ file: '[server]\nhost = ""\n\n[auth]\nissuer = ""\n', env })).toEqual([
       'relay.toml:2: [server].host: empty, and the relay needs a value (got "", allowed e.g. 0.0.0.0, 127.0.0.1, :: or localhost)',
@@ -198,7 +198,7 @@ describe('problems', () => {
     ])
   })
 
-  it('[CFG-5] a text of the file keeps its quotes, so that it differs from a number', () => {
+  it('[CFG-5] text from the file is quoted in a problem, so that it differs from a number', () => {
     expect(lines({ file: '[mcp]\nport = "9877"\n' })[0]).toContain('[mcp].port: not an integer (got "9877", allowed')
     expect(lines({ env: { RELAY_MCP_PORT: 'many' } })[0]).toContain('not an integer (got many, allowed')
   })
@@ -211,7 +211,7 @@ describe('problems', () => {
     ['not a url', false],
     ['https://', false],
     ['/realms/a', false],
-  ])('[CFG-6] the issuer %j is taken: %s', (issuer, isTaken) => {
+  ])('[CFG-6] the issuer %j is accepted: %s', (issuer, isTaken) => {
     const found = lines({ env: { RELAY_JWT_ISSUER: issuer } })
     expect(found).toEqual(isTaken ? [] : [expect.stringContaining('[auth].issuer: neither a URL nor a host name')])
   })
@@ -222,19 +222,19 @@ describe('problems', () => {
     ['postgres://relay:hunter2@db.example/relay', false],
     ['postgres://relay@db.example/relay?password=hunter2', false],
     ['postgres://relay:12/hunter2@db.example/relay', false],
-  ])('[CFG-4] a storage URL is shown when it holds no password: %s, %s', (url, isShown) => {
+  ])('[CFG-4] a storage URL is printed when it contains no password: %s, %s', (url, isShown) => {
     const { settings } = loaded({ env: { RELAY_STORAGE_URL: url, RELAY_CLUSTER_SINGLE_NODE: 'true' } })
     expect(printedSettings(settings).includes(url.replace('//relay@', '//<redacted>@'))).toBe(isShown)
     expect(printedSettings(settings)).not.toContain('hunter2')
   })
 
-  it('[CFG-5] an unknown name that is near none gets the names there are, and no guess', () => {
+  it('[CFG-5] an unknown name similar to none is answered with the existing names, without a guess', () => {
     const found = lines({ file: '[auth]\nalgorithm = "RS256"\n\n[zzz]\nx = 1\n' })
     expect(found[0]).toMatch(/\[auth\]\.algorithm: unknown key \(got algorithm, allowed issuer, jwks_url, /)
     expect(found[1]).toMatch(/\[zzz\]: unknown section \(got zzz, allowed \[server\], \[storage\], /)
   })
 
-  it('[CFG-5] a key in the wrong table is found where it belongs', () => {
+  it('[CFG-5] a key in the wrong table is reported with the table where it belongs', () => {
     expect(lines({ file: '[tenancy]\nmax_doc_bytes = 1\n' })[0]).toContain(
       'the nearest known one is [tenancy.limits].max_doc_bytes',
     )
@@ -243,13 +243,13 @@ describe('problems', () => {
     )
   })
 
-  it('[CFG-5] a bad value counts even where another source overrides it', () => {
+  it('[CFG-5] a bad value is reported even when another source overrides it', () => {
     expect(lines({ file: '[server]\nport = 70000\n', env: { RELAY_PORT: '1' } })).toEqual([
       'relay.toml:2: [server].port: out of range (got 70000, allowed 1 to 65535, 0 = free port)',
     ])
   })
 
-  it('[CFG-5] hostile names and values stay on one short line', () => {
+  it('[CFG-5] hostile names and values are printed on one short line', () => {
     const found = lines({ file: `[server]\n"a\\nb\\u001b[31m" = 1\nregion = "x\\r\\ny"\nhost = "${'h'.repeat(5000)}\\u0007"\n` })
     expect(found).toHaveLength(3)
     for (const line of found) {
@@ -258,7 +258,7 @@ describe('problems', () => {
     }
   })
 
-  it('[CFG-5] what an unreadable file may have said is not called missing or contradictory', () => {
+  it('[CFG-5] keys that an unreadable file may have set are not reported as missing or contradictory', () => {
     const found = lines({
       file: '[auth]\nissuer = "https://i.example"\n[auth]\n',
       env: { RELAY_JWT_ISSUER: '', RELAY_TENANCY_MODE: 'shared', RELAY_TENANCY_WORKSPACE: 'w', RELAY_PORT: 'x' },
@@ -266,7 +266,7 @@ describe('problems', () => {
     expect(found.map((line) => line.split(':')[0])).toEqual(['relay.toml', 'RELAY_PORT'])
   })
 
-  it('[CFG-5] a near miss in the environment is a warning, other RELAY_ variables are nothing', () => {
+  it('[CFG-5] a similar name in the environment is a warning, other RELAY_ variables are ignored', () => {
     const { warnings } = loaded({ env: { RELAY_PROT: '1', RELAY_SERVICE_HOST_OF_ORCHESTRATOR: 'x' } })
     expect(warnings.filter((line) => line.startsWith('RELAY_'))).toEqual([
       'RELAY_PROT: unknown variable, the nearest known one is RELAY_PORT',
@@ -275,7 +275,7 @@ describe('problems', () => {
 })
 
 describe('warnings', () => {
-  it('[CFG-7] world-readable files with secrets', () => {
+  it('[CFG-7] a world-readable file with secrets causes a warning', () => {
     writeFileSync(join(cwd, 'secret'), SECRET)
     chmodSync(join(cwd, 'secret'), 0o644)
     const file = `[auth]\nrevocation_push_bearer = "${SECRET}"\n`
@@ -287,12 +287,12 @@ describe('warnings', () => {
     expect(loaded({}).warnings).toEqual([])
   })
 
-  it('[CFG-7] finds no secret in a world-readable file whose secret keys are empty or hold their defaults', () => {
+  it('[CFG-7] a world-readable file with empty or default secret keys causes no warning', () => {
     const file = '[auth]\nrevocation_push_bearer = ""\n[bus]\nurl = "memory:"\n[storage]\nurl = "sqlite:a.db"\n'
     expect(loaded({ file, mode: 0o644 }).warnings).toEqual([])
   })
 
-  it('[CFG-7] what is allowed but probably not meant', () => {
+  it('[CFG-7] allowed but probably unintended settings cause warnings', () => {
     const warned = (env: Record<string, string>, file = '') => loaded({ env, file }).warnings.map((line) => line.split(':')[0])
     expect(warned({ RELAY_TENANCY_MODE: 'shared' })).toEqual(['[tenancy].mode'])
     expect(warned({ RELAY_TENANCY_MODE: 'shared', RELAY_REVOCATION_BEARER: 'x'.repeat(16) })).toEqual([])
@@ -304,7 +304,7 @@ describe('warnings', () => {
 })
 
 describe('the typed configuration', () => {
-  it('[CFG-8] 0 means unlimited for rates, quota, editors, document size and cache, and is null there', () => {
+  it('[CFG-8] 0 means unlimited for rates, quota, editors, document size and cache, and is read as null', () => {
     const names = [
       'WRITES_PER_SEC',
       'READS_PER_SEC',
@@ -326,7 +326,7 @@ describe('the typed configuration', () => {
     expect(loaded({ env: { RELAY_MAX_DOC_BYTES: '7' } }).config.tenancy.limits.maxDocBytes).toBe(7)
   })
 
-  it('[CFG-8] 0 is a free port, at once for four keys, and refused elsewhere', () => {
+  it('[CFG-8] port 0 means a free port for four keys, which may all have it, and is refused elsewhere', () => {
     const zero = CONFIG_KEYS.filter(({ key }) => key.kind === 'integer').map((entry) => {
       const rates = { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
       return [entry.name, load({ env: { ...rates, [entry.key.env]: '0' } }).kind] as const
@@ -381,7 +381,7 @@ describe('the typed configuration', () => {
     expect(loaded({ env: { RELAY_TENANCY_WORKSPACE: 'w1' } }).config.tenancy.workspaceId).toBe('w1')
   })
 
-  it('[CFG-9] the file of relay init has every key, and says exactly the defaults', () => {
+  it('[CFG-9] the file of relay init has every key with exactly the defaults', () => {
     const file = initialFile()
     const fromFile = loaded({ file })
     const fromDefaults = loadConfig({ options: {}, env: AUTH, configPath: undefined, cwd: join(cwd, 'nowhere') })

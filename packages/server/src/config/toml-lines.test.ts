@@ -3,7 +3,7 @@ import { tomlLines } from './toml-lines.ts'
 
 const at = (text: string) => Object.fromEntries(tomlLines(text))
 
-it('[CFG-5] finds the lines of tables and keys', () => {
+it('[CFG-5] the lines of tables and keys are found', () => {
   const text = '# a file\n[server]\nport = 1 # [log]\n\n  host="h"\n[tenancy.limits]\nmax_doc_bytes = 2\n'
   expect(at(text)).toEqual({
     server: 2,
@@ -14,7 +14,7 @@ it('[CFG-5] finds the lines of tables and keys', () => {
   })
 })
 
-it('[CFG-5] finds dotted keys and keys before any table', () => {
+it('[CFG-5] the lines of dotted keys and of keys before any table are found', () => {
   expect(at('port = 1\nserver . port = 2\n[tenancy]\nlimits.max_doc_bytes = 3')).toEqual({
     port: 1,
     'server.port': 2,
@@ -23,7 +23,7 @@ it('[CFG-5] finds dotted keys and keys before any table', () => {
   })
 })
 
-it('[CFG-5] takes no line inside of a text of several lines for a key', () => {
+it('[CFG-5] a line within a multi-line string is not taken for a key', () => {
   expect(at('[server]\nregion = """\nport = 1\n[log]\n"""\nhost = """h"""\nport = 2')).toEqual({
     server: 1,
     'server.region': 2,

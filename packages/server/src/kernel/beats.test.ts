@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { Beats, untilBeat } from './beats.ts'
 import { manualTime } from './testing/manual-time.ts'
 
-describe('Beats', () => {
-  it('[LIFE-4] a wait ends on a beat, and takes between a quarter of a step and a step and a quarter', () => {
+describe('waiting on shared beats', () => {
+  it('[LIFE-4] a wait ends on a beat, after between 0.25 and 1.25 of its step', () => {
     const times = fc.tuple(fc.integer({ min: 0, max: 2 ** 41 }), fc.integer({ min: 1, max: 5_000 }))
     fc.assert(
       fc.property(times, ([nowMs, waitMs]) => {
@@ -19,7 +19,7 @@ describe('Beats', () => {
     )
   })
 
-  it('[LIFE-4] waits that begin apart end in one run; one that was taken back does not end', async () => {
+  it('[LIFE-4] waits that begin apart end in one run, and a cancelled wait does not run', async () => {
     const time = manualTime()
     const runs: string[][] = []
     let run: string[] = []

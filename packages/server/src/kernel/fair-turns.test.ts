@@ -26,7 +26,7 @@ function recorder(turns: ReturnType<typeof createFairTurns>) {
   }
 }
 
-it('[C11] holders get turns one after the other, however much one of them waits for', async () => {
+it('[C11] holders get turns in rotation, however many tasks one of them has waiting', async () => {
   const { began, ask, next, settle } = recorder(createFairTurns({ slots: 1, perHolder: 1 }))
   for (let i = 0; i < 4; i++) void ask('a', `a${i}`)
   for (let i = 0; i < 2; i++) void ask('b', `b${i}`)
@@ -36,7 +36,7 @@ it('[C11] holders get turns one after the other, however much one of them waits 
   expect(began).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2', 'a3'])
 })
 
-it('[C11] a holder takes no more than its own slots, so that another one begins at once', async () => {
+it('[C11] a holder uses at most its own slots, so that another one starts at once', async () => {
   const { began, ask, next, settle } = recorder(createFairTurns({ slots: 2, perHolder: 1 }))
   for (let i = 0; i < 3; i++) void ask('a', `a${i}`)
   await settle()
@@ -48,7 +48,7 @@ it('[C11] a holder takes no more than its own slots, so that another one begins 
   expect(began).toEqual(['a0', 'b0', 'a1'])
 })
 
-it('[C11] a task that is given up while it waits never runs and holds up nobody', async () => {
+it('[C11] a task given up while it waits never runs and delays nobody', async () => {
   const turns = createFairTurns({ slots: 1, perHolder: 1 })
   const { began, ask, next, settle } = recorder(turns)
   const controller = new AbortController()
@@ -64,7 +64,7 @@ it('[C11] a task that is given up while it waits never runs and holds up nobody'
   expect(began).toEqual(['a0', 'a2'])
 })
 
-it('[C11] a task that fails ends its turn', async () => {
+it('[C11] a failing task ends its turn', async () => {
   const turns = createFairTurns({ slots: 1, perHolder: 1 })
   await expect(turns.run('a', () => Promise.reject(new Error('bad')))).rejects.toThrow('bad')
   await expect(
@@ -75,7 +75,7 @@ it('[C11] a task that fails ends its turn', async () => {
   expect(await turns.run('a', async () => 1)).toBe(1)
 })
 
-it('[C11] a light task begins beside heavy ones, of whomever they are', async () => {
+it('[C11] a light task starts beside heavy ones of any holder', async () => {
   const lanes = createLanes({ slots: 2, perHolder: 2 })
   const began: string[] = []
   const finish: (() => void)[] = []

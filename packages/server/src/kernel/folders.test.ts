@@ -14,8 +14,8 @@ const codeOf = (path: string): unknown => {
   }
 }
 
-describe('[CFG-12] making a folder', () => {
-  it('[CFG-12] makes what is missing with its mode and names the topmost one', () => {
+describe('[CFG-12] creating a folder', () => {
+  it('[CFG-12] missing folders are created with the given mode, and the topmost one is returned', () => {
     expect(makeFolder(join(root, 'a/b/c'), 0o700)).toBe(join(root, 'a'))
     expect(makeFolder(join(root, 'a/b/d'), 0o700)).toBe(join(root, 'a/b/d'))
     expect(makeFolder(join(root, 'a/b/c'), 0o700)).toBeNull()
@@ -23,13 +23,13 @@ describe('[CFG-12] making a folder', () => {
   })
 
   it.each(['/proc/relay-test', '/proc/relay-test/below', '/proc/self/fd/relay-test'])(
-    '[CFG-12] ends with an error where the system takes no folder: %s',
+    '[CFG-12] creating fails where the system allows no folder: %s',
     (path) => {
       expect(() => makeFolder(path, 0o700)).toThrow(/the folder \/proc\/\S+ cannot be made: E/)
     },
   )
 
-  it('[CFG-12] refuses a file in the way, a file as parent and a link to nothing', () => {
+  it('[CFG-12] a file in the way, a file as parent and a dangling link are refused', () => {
     writeFileSync(join(root, 'file'), '')
     symlinkSync(join(root, 'nowhere', 'deep'), join(root, 'dangling'))
     expect(codeOf(join(root, 'file'))).toBe('EEXIST')

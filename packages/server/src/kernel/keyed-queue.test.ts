@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createKeyedQueue } from './keyed-queue.ts'
 
-describe('keyed queue', () => {
-  it('[LIFE-8] tasks of one key run in order and alone, those of another meanwhile, and a failure holds up nobody', async () => {
+describe('queue with one line per key', () => {
+  it('[LIFE-8] tasks of one key run in order and alone, other keys run meanwhile, and a failure delays nobody', async () => {
     const queue = createKeyedQueue()
     const log: string[] = []
     let release = (): void => undefined

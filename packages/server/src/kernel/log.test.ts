@@ -24,8 +24,8 @@ function fieldsOf(fields: LogFields, msg = 'A sentence.'): Record<string, unknow
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ1c2VyLTEifQ.c2lnbmF0dXJlLWJ5dGVz'
 const SHARE_TOKEN = 'kq3Jx0cQm1vZ8sTb5nLr2yWd7uEa4hGf6pIo9tRkXYZ'
 
-describe('lines', () => {
-  it('[OPS-5] one JSON object per line with ts, level, event, msg and the known fields', () => {
+describe('log lines', () => {
+  it('[OPS-5] a line is one JSON object with ts, level, event, msg and the known fields', () => {
     const lines = written((log) => {
       log.info('request.done', 'A request was answered.', {
         requestId: 'r1',
@@ -66,13 +66,13 @@ describe('lines', () => {
     expect([all('debug'), all('info'), all('warn'), all('error')]).toEqual([4, 3, 2, 1])
   })
 
-  it('[OPS-5] pretty lines are one line each and have no colours', () => {
+  it('[OPS-5] pretty lines are one line each without colours', () => {
     expect(written((log) => log.warn('a.b', 'Text\u001b[31m.', { docId: 'x\ny' }), { format: 'pretty' })).toEqual([
       '12:00:00.007 warn  a.b Text\\u001b[31m. docId="x\\\\u000ay"\n',
     ])
   })
 
-  it('[OPS-5] fields cannot replace what the logger writes itself', () => {
+  it('[OPS-5] fields cannot replace the members of the logger', () => {
     expect(fieldsOf({ level: 'x', msg: 'y', ts: 'z', event: 'q', pid: 1 })).toEqual({
       ts: '2026-11-21T12:00:00.007Z',
       level: 'info',
@@ -109,7 +109,7 @@ describe('lines', () => {
   })
 })
 
-describe('what is never logged', () => {
+describe('redaction', () => {
   it.each([
     ['a token in a message', {}, `Refused ${JWT} again`],
     ['a token in a value', { reason: `bad signature of ${JWT}` }, 'm'],
@@ -132,7 +132,7 @@ describe('what is never logged', () => {
     ['a parse error that repeats its input', { error: new SyntaxError('Unexpected token in "planted-secret"') }, 'm'],
     ['an error that repeats an address', { error: new Error('cannot connect to redis://:planted-secret@h') }, 'm'],
     ['a secret beyond the cut', { path: `${'x '.repeat(99)}${JWT}` }, 'm'],
-  ])('[OPS-6] %s', (_, fields, msg) => {
+  ])('[OPS-6] %s is not logged', (_, fields, msg) => {
     const line = JSON.stringify(fieldsOf(fields, msg))
     for (const secret of [
       ...JWT.split('.'),
@@ -146,13 +146,13 @@ describe('what is never logged', () => {
     }
   })
 
-  it('[OPS-6] a URL in a message is shown without its query, so that it can be copied', () => {
+  it('[OPS-6] a URL in a message is logged without its query, so that it can be copied', () => {
     const line = fieldsOf({ error: new Error('GET http://127.0.0.1:8088/jwks?key=planted-secret failed') }, 'No http://h/k?x=1.')
     expect(line['error']).toContain('GET http://127.0.0.1:8088/jwks failed')
     expect(line['msg']).toBe('No http://h/k')
   })
 
-  it('[OPS-6] ids and plain sentences stay as they are', () => {
+  it('[OPS-6] ids and plain sentences are logged unchanged', () => {
     const docId = 'a'.repeat(43)
     expect(
       fieldsOf({ docId, requestId: 'r.1', route: '/api/docs/:id', code: 'VERSION_CONFLICT' }, 'Is it 5 s? Yes.'),
@@ -165,7 +165,7 @@ describe('what is never logged', () => {
     })
   })
 
-  it('[OPS-6] an error keeps its name, words and place', () => {
+  it('[OPS-6] an error is logged with its name, message and place', () => {
     expect(fieldsOf({ error: new RangeError('seven is too many') })['error']).toMatch(
       /^RangeError: seven is too many at .*log\.test\.ts/,
     )

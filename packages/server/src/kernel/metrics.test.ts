@@ -6,7 +6,7 @@ import { startProcessMetrics } from './process-metrics.ts'
 const build = { version: '1.2.3', commit: 'abc' }
 
 describe('metrics', () => {
-  it('[OPS-3] renders text format 0.0.4, again and again', async () => {
+  it('[OPS-3] every scrape renders text format 0.0.4', async () => {
     const metrics = createMetrics(build)
     const first = await metrics.render()
     expect(first.contentType).toContain('version=0.0.4')
@@ -14,7 +14,7 @@ describe('metrics', () => {
     for (const line of first.text.split('\n')) expect(line).toMatch(/^$|^# (HELP|TYPE) |^[a-z_:]+(\{.*\})? \S+$/)
   })
 
-  it('[OPS-4] every metric of the table is exposed with its type, and nothing else', async () => {
+  it('[OPS-4] every metric of the table is exposed with its type, and no other', async () => {
     const { text } = await createMetrics(build).render()
     const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((match) => [match[1], match[2]])
     expect(Object.fromEntries(types)).toEqual(Object.fromEntries(Object.entries(METRICS).map(([name, row]) => [name, row.type])))
@@ -40,7 +40,7 @@ describe('metrics', () => {
     expect(text).toContain('http_server_request_duration_seconds_count{route="/api/docs/:id",method="GET",code="200"} 1')
   })
 
-  it('[OPS-3] no label names a workspace, document, user or token', () => {
+  it('[OPS-3] no label contains a workspace, document, user or token', () => {
     const labels = Object.values(METRICS).flatMap((row): readonly string[] => row.labels)
     expect([...new Set(labels)].sort()).toEqual([
       'code',
@@ -57,13 +57,13 @@ describe('metrics', () => {
     ])
   })
 
-  it('[OPS-3] two registries share nothing', async () => {
+  it('[OPS-3] two registries share no values', async () => {
     const [one, other] = [createMetrics(build), createMetrics(build)]
     one.add('relay_sync_gaps_total', 5)
     expect((await other.render()).text).toContain('relay_sync_gaps_total 0')
   })
 
-  it('[OPS-3] values are read before each scrape, and a reader that fails spoils nothing', async () => {
+  it('[OPS-3] values are read before each scrape, and a failing reader does not affect the others', async () => {
     const metrics = createMetrics(build)
     let bytes = 0
     metrics.beforeScrape(() => Promise.reject(new Error('no')))
@@ -75,7 +75,7 @@ describe('metrics', () => {
     expect((await metrics.render()).text).toContain('relay_doc_cache_bytes 2')
   })
 
-  it('[OPS-4] the process and its volume are measured', async () => {
+  it('[OPS-4] memory and processor time of the process and the free space of its volume are measured', async () => {
     const metrics = createMetrics(build)
     using _ = startProcessMetrics(metrics, { dataDir: tmpdir() })
     const { text } = await metrics.render()

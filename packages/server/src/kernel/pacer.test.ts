@@ -11,8 +11,8 @@ function paced(widestMs: number) {
   return { time, runs, pacer: new Pacer({ widestMs, ...time, run }) }
 }
 
-describe('Pacer', () => {
-  it('[LIFE-4] a lone request runs at once', async () => {
+describe('Pacer, which spaces out repeated work', () => {
+  it('[LIFE-4] a single request runs at once', async () => {
     const { time, runs, pacer } = paced(20)
     pacer.request()
     await time.advance(60)
@@ -20,7 +20,7 @@ describe('Pacer', () => {
     expect(runs).toEqual([0, 60])
   })
 
-  it('[LIFE-4] under load runs are as far apart as the widest gap, and nothing asked for is forgotten', async () => {
+  it('[LIFE-4] under load runs are spaced by the widest requested gap, and every request is served', async () => {
     const { time, runs, pacer } = paced(20)
     for (let ms = 0; ms < 300; ms++) {
       pacer.request(10)
@@ -37,7 +37,7 @@ describe('Pacer', () => {
     expect(runs).toHaveLength(before + 1)
   })
 
-  it('[LIFE-4] what must not be late runs now and takes the waiting request along', async () => {
+  it('[LIFE-4] an urgent request runs at once and includes the waiting one', async () => {
     const { time, runs, pacer } = paced(50)
     for (let i = 0; i < 3; i++) pacer.request(100)
     expect(runs).toEqual([0])
@@ -48,7 +48,7 @@ describe('Pacer', () => {
     expect(runs).toEqual([0, 1])
   })
 
-  it('[LIFE-4] runs nothing after its end', async () => {
+  it('[LIFE-4] an ended pacer runs nothing', async () => {
     const { time, runs, pacer } = paced(50)
     for (let i = 0; i < 3; i++) pacer.request(100)
     pacer[Symbol.dispose]()

@@ -5,7 +5,7 @@ import { readRfc3339 } from './rfc3339.ts'
 const NOW = Date.UTC(2026, 10, 21)
 const iso = (ms: number) => new Date(ms).toISOString()
 
-describe('RFC 3339', () => {
+describe('RFC 3339 times', () => {
   it.each([
     ['2026-11-21T00:00:00Z', NOW],
     ['2026-11-21t00:00:00z', NOW],
@@ -18,7 +18,7 @@ describe('RFC 3339', () => {
     ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
     ['2016-12-31T18:59:60-05:00', Date.UTC(2017, 0, 1)],
     ['0001-01-01T00:00:00Z', -62_135_596_800_000],
-  ])('[SHARE-1] [REST-29] %s', (text, ms) => expect(readRfc3339(text)).toBe(ms))
+  ])('[SHARE-1] [REST-29] %s is read as its time', (text, ms) => expect(readRfc3339(text)).toBe(ms))
 
   it.each([
     '2026-11-21',
@@ -48,9 +48,9 @@ describe('RFC 3339', () => {
     NOW,
     null,
     undefined,
-  ])('[SHARE-1] [REST-29] %j is none', (value) => expect(readRfc3339(value)).toBe(null))
+  ])('[SHARE-1] [REST-29] %j is refused', (value) => expect(readRfc3339(value)).toBe(null))
 
-  it('[SHARE-1] [REST-29] reads what the clock writes, in every zone', () => {
+  it('[SHARE-1] [REST-29] a time written by the clock is read back, in every zone', () => {
     const time = fc.integer({ min: Date.UTC(1000, 0), max: Date.UTC(9000, 0) })
     const zone = fc.tuple(fc.constantFrom('+', '-'), fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
     fc.assert(

@@ -19,21 +19,21 @@ function rounds(perRound: number) {
   }
 }
 
-it('[H1] the first works of a round run at once, all others in later rounds, so many in each', () => {
+it('[H1] the first tasks of a round run at once, the others in later rounds, a fixed number in each', () => {
   const { ask, ran, next } = rounds(2)
   for (const name of ['1', '2', '3', '4', '5']) ask('noisy', name)
   expect(ran).toEqual(['1', '2'])
   expect([next(), next(), next()]).toEqual([['3', '4'], ['5'], []])
 })
 
-it('[H1] a holder that comes last waits for one turn of each other, not for all that they wait with', () => {
+it('[H1] a holder that arrives last waits for one turn of each other holder, not for all their tasks', () => {
   const { ask, next } = rounds(2)
   for (let i = 0; i < 10; i++) ask('noisy')
   ask('quiet')
   expect(next()).toEqual(['noisy', 'quiet'])
 })
 
-it('[H1] a thread on which nothing waits has no round due', () => {
+it('[H1] without waiting tasks no round is scheduled', () => {
   const { ask, next, due } = rounds(2)
   ask('one')
   next()
@@ -41,7 +41,7 @@ it('[H1] a thread on which nothing waits has no round due', () => {
   expect(due).toEqual([])
 })
 
-it('[H1] a work that throws does not keep the others from their turns', () => {
+it('[H1] a task that throws does not stop the others', () => {
   const due: (() => void)[] = []
   const ran: string[] = []
   const turns = createRoundTurns({ perRound: 1, soon: (work) => due.push(work) })

@@ -42,7 +42,7 @@ afterAll(() => rm(directory, { recursive: true }))
 const DEADLINE_MS = 20_000
 
 describe('task pool', () => {
-  it('[C4] answers every task, more of them than threads, and moves what is transferred', async () => {
+  it('[C4] every task is answered, also with more tasks than threads, and transferred buffers are moved', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 2 })
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, value) => pool.run({ task: { do: 'echo', value }, deadlineMs: DEADLINE_MS })),
@@ -54,7 +54,7 @@ describe('task pool', () => {
     expect(await moved).toEqual({ kind: 'done', result: new Uint8Array(1000).fill(7) })
   })
 
-  it('[C4] a task over its deadline ends with its worker, and the next one gets a new worker', async () => {
+  it('[C4] a task over its deadline ends its worker, and the next task gets a new one', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     const before = await pool.run({ task: { do: 'thread' }, deadlineMs: DEADLINE_MS })
     expect(await pool.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
@@ -63,7 +63,7 @@ describe('task pool', () => {
     expect(after).not.toEqual(before)
   })
 
-  it('[C4] a thread that gets no processor is waited for where the deadline is in processor time, and only there', async () => {
+  it('[C4] with a deadline in processor time a starved thread gets more time, with one in wall time it does not', async () => {
     const sleep = { task: { do: 'sleep', value: 900 }, deadlineMs: 300 } as const
     await using byClock = openTaskPool<Task, unknown>({ entry, size: 1 })
     expect(await byClock.run(sleep)).toEqual({ kind: 'overdue' })
@@ -79,7 +79,7 @@ describe('task pool', () => {
     expect(value[0]).toBe(0)
   })
 
-  it('[C11] a task that is given up while it runs works no more, and one that waits never begins', async () => {
+  it('[C11] a task given up while it runs is stopped, and one given up while it waits never begins', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     const [first, second] = [new SharedArrayBuffer(4), new SharedArrayBuffer(4)]
     const client = new AbortController()
@@ -97,7 +97,7 @@ describe('task pool', () => {
     expect(await pool.run({ task: { do: 'echo', value: 1 }, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'done', result: 1 })
   })
 
-  it('[C11] a task that is given up and soon done ends no thread', async () => {
+  it('[C11] a task given up just before it finishes ends no thread', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     const call = { task: { do: 'thread' }, deadlineMs: DEADLINE_MS } as const
     const before = await pool.run(call)
@@ -107,7 +107,7 @@ describe('task pool', () => {
     expect([await givenUp, await pool.run(call)]).toEqual([before, before])
   })
 
-  it('[C4] a task that ends its thread is answered first, and the next one gets a new thread', async () => {
+  it('[C4] a task that ends its thread is answered first, and the next task gets a new thread', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     const call = { task: { do: 'thread' }, deadlineMs: DEADLINE_MS } as const
     const [first, second, third] = [await pool.run({ ...call, endsThread: true }), await pool.run(call), await pool.run(call)]
@@ -123,7 +123,7 @@ describe('task pool', () => {
     expect(await pool.run({ task: { do: 'echo', value: 1 }, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'done', result: 1 })
   })
 
-  it('[C4] a closed pool answers what waits and takes nothing more', async () => {
+  it('[C4] a closed pool answers the waiting tasks and refuses new ones', async () => {
     const pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     const running = pool.run({ task: { do: 'spin' }, deadlineMs: DEADLINE_MS })
     const waiting = pool.run({ task: { do: 'echo' }, deadlineMs: DEADLINE_MS })

@@ -34,7 +34,7 @@ describe('health over HTTP', () => {
     expect((await relay.call('GET', '/version')).json).toMatchObject({ server: 'docrelay', protocolVersion: 4, protocolMinor: 2 })
   })
 
-  it('[OPS-2] one failing check makes /readyz 503, and an exception shows nothing of itself', async () => {
+  it('[OPS-2] one failing check makes /readyz answer 503 without details of its exception', async () => {
     await using relay = await startRestRelay({
       checks: {
         keys: () => ({ ok: false, detail: 'no key set' }),
@@ -51,7 +51,7 @@ describe('health over HTTP', () => {
     expect((await relay.call('GET', '/livez')).status).toBe(200)
   })
 
-  it('[OPS-3] /metrics is Prometheus text, again and again, and its labels hold patterns instead of ids', async () => {
+  it('[OPS-3] /metrics is Prometheus text at every scrape, and its labels have route patterns instead of ids', async () => {
     await using relay = await startRestRelay()
     await relay.call('GET', '/api/docs/canary-document', {
       as: { sub: 'canary-user', workspace: 'canary-workspace', jti: 'canary-token' },
@@ -65,7 +65,7 @@ describe('health over HTTP', () => {
     }
   })
 
-  it('[OPS-5] [OPS-6] no log line of a request holds its token, query or content', async () => {
+  it('[OPS-5] [OPS-6] no log line of a request contains its token, query or content', async () => {
     await using relay = await startRestRelay()
     const token = relay.issuer.token({ sub: 'ann' })
     await relay.call('PUT', '/api/docs/secret?expectedVersion=0&secretquery=1', { token, body: { name: 'planted-content' } })
@@ -77,7 +77,7 @@ describe('health over HTTP', () => {
       expect(log).not.toContain(planted)
   })
 
-  it('[OPS-8] [F-9] a client that hangs up while it is answered disturbs nobody', async () => {
+  it('[OPS-8] [F-9] a client that disconnects while it is answered affects no other client', async () => {
     await using relay = await startRestRelay()
     const token = relay.issuer.token({ sub: 'ann' })
     await relay.call('PUT', '/api/docs/long', { token, body: { name: 'x'.repeat(3_000_000) } })
@@ -102,7 +102,7 @@ describe('health over HTTP', () => {
 })
 
 describe('readiness', () => {
-  it('[OPS-2] checks are shared for one second', async () => {
+  it('[OPS-2] results of readiness checks are reused for one second', async () => {
     const time = manualTime()
     let runs = 0
     const readiness = createReadiness(allOk({ log: () => ({ ok: ++runs > 0 }) }), time)
@@ -115,7 +115,7 @@ describe('readiness', () => {
     expect(runs).toBe(2)
   })
 
-  it('[OPS-2] a check that hangs is red after two seconds', async () => {
+  it('[OPS-2] a check that hangs counts as failed after two seconds', async () => {
     const time = manualTime()
     const asked = createReadiness(allOk({ bus: () => new Promise(() => undefined) }), time)()
     let answered = false

@@ -32,7 +32,7 @@ function running(tombstoneDays: number, old = 0) {
   return { time, asked, maintenance }
 }
 
-it('[LIFE-24] tombstones older than tombstone_days go, looked for every minute', async () => {
+it('[LIFE-24] tombstones older than tombstone_days are purged every minute', async () => {
   const { time, asked } = running(30)
   await time.advance(120_000)
   expect(asked.map(({ beforeMs }) => beforeMs)).toEqual(
@@ -40,14 +40,14 @@ it('[LIFE-24] tombstones older than tombstone_days go, looked for every minute',
   )
 })
 
-it('[LIFE-30] many are removed in bounded batches with pauses', async () => {
+it('[LIFE-30] many tombstones are purged in bounded batches with pauses', async () => {
   const { time, asked } = running(30, 1_200)
   await time.advance(1_000)
   expect(asked).toHaveLength(3)
   expect(new Set(asked.map(({ limit }) => limit))).toEqual(new Set([500]))
 })
 
-it('[CFG-8] with 0 days an id is free within a second, and no number of days is too large for a store', async () => {
+it('[CFG-8] with 0 days an id is free within a second, and a huge number of days is accepted', async () => {
   const soon = running(0)
   await soon.time.advance(3_000)
   expect(soon.asked).toHaveLength(4)
@@ -55,7 +55,7 @@ it('[CFG-8] with 0 days an id is free within a second, and no number of days is 
   expect(running(Number.MAX_SAFE_INTEGER).asked).toEqual([{ beforeMs: 0, limit: 500 }])
 })
 
-it('[LIFE-30] maintenance stops when it is disposed', async () => {
+it('[LIFE-30] disposing stops the maintenance', async () => {
   const { time, asked, maintenance } = running(0)
   await time.advance(1_000)
   await maintenance[Symbol.asyncDispose]()
@@ -63,7 +63,7 @@ it('[LIFE-30] maintenance stops when it is disposed', async () => {
   expect([asked.length, time.waiting()]).toEqual([2, 0])
 })
 
-it('[LIFE-30] jobs run each in its own time, and one that fails holds up nobody', async () => {
+it('[LIFE-30] each job runs at its own interval, and a failing job does not delay the others', async () => {
   const time = manualTime()
   const log = createLogger({ level: 'error', format: 'json', clock: time.clock, write: () => {} })
   const ran: string[] = []
@@ -82,7 +82,7 @@ it('[LIFE-30] jobs run each in its own time, and one that fails holds up nobody'
   await maintenance[Symbol.asyncDispose]()
 })
 
-it('[LIFE-30] documents behind their logs are stored a few at a time, from the start on, but for those that are open', async () => {
+it('[LIFE-30] from the start on, closed documents behind their logs are stored a few at a time', async () => {
   const keys = [1, 2, 3, 4, 5, 6, 7]
   const document = (key: number) => ({ key, workspaceId: 'ws', id: `doc-${key}` })
   const asked: number[] = []
@@ -108,7 +108,7 @@ it('[LIFE-30] documents behind their logs are stored a few at a time, from the s
   expect(settled.slice(0, 4)).toEqual(['doc-1', 'doc-3', 'doc-4', 'doc-5'])
 })
 
-it('[SHARE-3] [LIFE-30] expired share links go in bounded batches', async () => {
+it('[SHARE-3] [LIFE-30] expired share links are purged in bounded batches', async () => {
   const time = manualTime()
   const asked: [number, number][] = []
   const purgeExpired = (nowMs: number, limit: number) => {
@@ -120,7 +120,7 @@ it('[SHARE-3] [LIFE-30] expired share links go in bounded batches', async () => 
   expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs(), 500]))
 })
 
-it('[TOOL-22] [LIFE-30] request ids are forgotten in bounded batches when their time is over', async () => {
+it('[TOOL-22] [LIFE-30] expired request ids are purged in bounded batches', async () => {
   const time = manualTime()
   const asked: (readonly [number, number])[] = []
   const purgeRemembered = (beforeMs: number, limit: number): Promise<number> => {
@@ -132,11 +132,11 @@ it('[TOOL-22] [LIFE-30] request ids are forgotten in bounded batches when their 
   expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs() - 600_000, 500]))
 })
 
-it('[CFG-8] a look is never later than the time that is waited for, and at least once a minute', () => {
+it('[CFG-8] the interval of a job is its waiting time, at least a second and at most a minute', () => {
   expect([0, 500, 5_000, 300_000].map(lookEveryMs)).toEqual([1_000, 1_000, 5_000, 60_000])
 })
 
-it('[OPS-3] [OPS-4] totals are counted once a minute, and less often when that takes long', async () => {
+it('[OPS-3] [OPS-4] totals are counted once a minute, and less often when counting takes long', async () => {
   const time = manualTime()
   const shown = new Map<string, number>()
   let asked = 0

@@ -107,16 +107,16 @@ const carriers = (v4: string) => [
   `2002:${hex(v4)}::7f00:1`,
 ]
 
-describe('[BLOB-18] which addresses are public', () => {
-  it.each(BLOCKED_V4)('[BLOB-18] %s is not, nor is any IPv6 form of it', (address) => {
+describe('[BLOB-18] public addresses', () => {
+  it.each(BLOCKED_V4)('[BLOB-18] %s is not public, nor is any IPv6 form of it', (address) => {
     expect([address, ...carriers(address)].filter(isPublicAddress)).toEqual([])
   })
 
-  it.each(PUBLIC_V4)('[BLOB-18] %s is, and so are its IPv6 forms', (address) => {
+  it.each(PUBLIC_V4)('[BLOB-18] %s is public, and so are its IPv6 forms', (address) => {
     expect([address, ...carriers(address)].filter((form) => !isPublicAddress(form))).toEqual([])
   })
 
-  it('[BLOB-18] IPv6 of every other kind', () => {
+  it('[BLOB-18] every special IPv6 range is not public, and global IPv6 addresses are', () => {
     expect(BLOCKED_V6.filter(isPublicAddress)).toEqual([])
     expect(PUBLIC_V6.filter((address) => !isPublicAddress(address))).toEqual([])
   })
@@ -137,7 +137,7 @@ describe('[BLOB-18] which addresses are public', () => {
     expect(others.filter(isPublicAddress)).toEqual([])
   })
 
-  it('[BLOB-18] agrees with the block list of Node over random addresses', () => {
+  it('[BLOB-18] the result equals the block list of Node for random addresses', () => {
     const list = new BlockList()
     const ranges: readonly (readonly [string, number])[] = [
       ...([

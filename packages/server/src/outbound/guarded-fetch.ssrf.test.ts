@@ -149,18 +149,18 @@ const forms = (): readonly string[] => [
   ...tricks(internet.trapPort),
 ]
 
-describe('[BLOB-18] [X27] nothing reaches what is not public', () => {
-  it('[BLOB-18] the list has the forms it promises', () =>
+describe('[BLOB-18] [X27] no request reaches a non-public address', () => {
+  it('[BLOB-18] the list has more than 130 forms of such addresses', () =>
     expect(ADDRESSES.length + NAMES.length + tricks(1).length).toBeGreaterThan(130))
 
-  it('[BLOB-18] named in the URL', async () => {
+  it('[BLOB-18] no form of such an address in a URL is connected to', async () => {
     for (const name of NAMES) internet.names.set(hostOf(new URL(`https://${name}/`)), ['127.0.0.1'])
     for (const form of forms())
       expect([form, await refusal(form)]).toEqual([form, expect.stringMatching(/^(URL_NOT_ALLOWED|unparsable)$/)])
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] named in a redirect', async () => {
+  it('[BLOB-18] no form of such an address in a redirect is connected to', async () => {
     for (const form of forms()) {
       internet.connections.length = 0
       internet.sites.set('public.example', (received, response) => {
@@ -175,7 +175,7 @@ describe('[BLOB-18] [X27] nothing reaches what is not public', () => {
     expect(internet.trapped()).toBe(0)
   })
 
-  it('[BLOB-18] resolved from a name: alone, first, last, and in the IPv6 answer only', async () => {
+  it('[BLOB-18] no name that resolves to such an address is connected to, whether it is the only, first, last or IPv6 answer', async () => {
     const blocked = ADDRESSES.flatMap((host) => {
       const url = URL.parse(`https://${host}/`)
       return url === null ? [] : [hostOf(url)]
@@ -192,7 +192,7 @@ describe('[BLOB-18] [X27] nothing reaches what is not public', () => {
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] when a name changes between two look-ups, the connection goes to the checked address, and the next hop is checked again', async () => {
+  it('[BLOB-18] when a name changes between two look-ups, the checked address is used, and the next hop is checked again', async () => {
     internet.connections.length = 0
     let looks = 0
     internet.names.set('public.example', () => (looks++ === 0 ? [PUBLIC] : ['127.0.0.1']))
@@ -205,7 +205,7 @@ describe('[BLOB-18] [X27] nothing reaches what is not public', () => {
     internet.names.set('public.example', [PUBLIC])
   })
 
-  it("[BLOB-18] on the machine's own network: what leads back to it is refused before it is connected to", async () => {
+  it('[BLOB-18] names and addresses that lead back to this machine are refused before a connection', async () => {
     const network = { resolve: systemResolve, connect: directly }
     for (const host of ['localhost', 'LOCALHOST.', '127.0.0.1', '2130706433', '0', '[::1]', '[::ffff:127.0.0.1]', '[::]']) {
       const url = new URL(`https://${host}:${internet.trapPort}/`)
@@ -214,7 +214,7 @@ describe('[BLOB-18] [X27] nothing reaches what is not public', () => {
     expect(internet.trapped()).toBe(0)
   })
 
-  it('[BLOB-18] the trap is a witness: a connection that was allowed is counted', async () => {
+  it('[BLOB-18] the test server counts a connection that is allowed by mistake', async () => {
     const wrong = { resolve: internet.network.resolve, connect: () => internet.network.connect('127.0.0.1', 443) }
     await expect(guardedFetch(request(new URL('https://public.example/')), wrong)).rejects.toMatchObject({ code: 'FETCH_FAILED' })
     expect(internet.trapped()).toBe(1)

@@ -51,8 +51,8 @@ const site = (host: string, answer: (response: ServerResponse, path: string) => 
 const redirects = (host: string, to: (path: string) => string) =>
   site(host, (response, path) => response.writeHead(302, { location: to(path) }).end())
 
-describe('what is sent', () => {
-  it('[BLOB-17] one GET with host, name and path as given, and no wish for an encoding', async () => {
+describe('the request that is sent', () => {
+  it('[BLOB-17] one GET is sent with host, name and path as given, and asks for no encoding', async () => {
     site('files.example', (response) => response.end('bytes'))
     expect(await textOf(fetched('https://files.example:8443/a%20b?c=d#e', 'Token x'))).toBe('bytes')
     const [received] = internet.requests
@@ -72,7 +72,7 @@ describe('what is sent', () => {
     expect(internet.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
-  it('[BLOB-17] [X27] authorization goes to the first host again, and to no other host or port', async () => {
+  it('[BLOB-17] [X27] authorization is sent to the first host again, and to no other host or port', async () => {
     const next = ['https://files.example/2', 'https://cdn.example/3', 'https://files.example./4', 'https://files.example:8443/5']
     let hop = 0
     for (const host of HOSTS)
@@ -91,7 +91,7 @@ describe('what is sent', () => {
     ])
   })
 
-  it('[U3] no proxy is taken from the environment, and no connection serves two requests', async () => {
+  it('[U3] no proxy is taken from the environment, and no connection is reused', async () => {
     const proxy = `http://127.0.0.1:${internet.trapPort}`
     const before = { ...process.env }
     Object.assign(process.env, { HTTPS_PROXY: proxy, https_proxy: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
@@ -106,7 +106,7 @@ describe('what is sent', () => {
     expect([internet.connections, internet.trapped()]).toEqual([[PUBLIC, PUBLIC], 0])
   })
 
-  it('[BLOB-18] another address is tried where the first refuses connections, and only then', async () => {
+  it('[BLOB-18] another address is tried only when the first refuses connections', async () => {
     site('cdn.example', (response) => response.end('bytes'))
     internet.names.set('cdn.example', [PUBLIC_V6, PUBLIC])
     const { resolve, connect } = internet.network
@@ -132,7 +132,7 @@ describe('what is sent', () => {
 })
 
 describe('redirects', () => {
-  it('[BLOB-17] five are followed and a sixth is not, in a circle or not', async () => {
+  it('[BLOB-17] five redirects are followed and a sixth is not, in a circle or not', async () => {
     redirects('files.example', (path) => `/${Number(path.slice(1)) + 1}`)
     site('cdn.example', (response) => response.end('bytes'))
     expect(await failure(fetched('https://files.example/0'))).toEqual({ code: 'FETCH_FAILED', reason: 'too many redirects' })
@@ -143,7 +143,7 @@ describe('redirects', () => {
     expect(await failure(fetched('https://files.example/same'))).toEqual({ code: 'FETCH_FAILED', reason: 'too many redirects' })
   })
 
-  it('[U3] the number is a parameter', async () => {
+  it('[U3] the number of redirects can be set', async () => {
     redirects('files.example', () => '/again')
     expect(await failure(fetched('https://files.example/', null, { maxRedirects: 3 }))).toMatchObject({
       reason: 'too many redirects',
@@ -151,7 +151,7 @@ describe('redirects', () => {
     expect(internet.requests).toHaveLength(4)
   })
 
-  it('[BLOB-18] each hop has to be in the allowlist and https', async () => {
+  it('[BLOB-18] each redirect must lead to https at a host of the allowlist', async () => {
     for (const [location, host] of [
       ['https://evil.example/', 'evil.example'],
       ['http://files.example/', 'files.example'],
@@ -173,7 +173,7 @@ describe('redirects', () => {
   })
 })
 
-describe('what is taken', () => {
+describe('the answers that are accepted', () => {
   it.each([201, 204, 206, 400, 401, 404, 500, 503])('[BLOB-17] status %i is a failure', async (status) => {
     site('files.example', (response) => response.writeHead(status).end(status === 204 ? undefined : 'a secret text'))
     expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'status', status })
@@ -192,7 +192,7 @@ describe('what is taken', () => {
     expect(await textOf(fetched('https://files.example/'))).toBe('plain')
   })
 
-  it('[U4] bytes are counted on arrival, whatever was announced', async () => {
+  it('[U4] received bytes are counted, whatever length was announced', async () => {
     site('files.example', (response) => response.writeHead(200, { 'content-length': '100001' }).end(Buffer.alloc(100_001)))
     expect(await failure(fetched('https://files.example/'))).toMatchObject({ reason: 'too large' })
     let sent = 0
@@ -207,7 +207,7 @@ describe('what is taken', () => {
     expect(sent).toBeLessThan(20_000_000)
   })
 
-  it('[U4] a body shorter than announced is cut short', async () => {
+  it('[U4] a body shorter than announced is an error', async () => {
     site('files.example', (response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half')
       setTimeout(() => response.destroy(), 20)
@@ -215,12 +215,12 @@ describe('what is taken', () => {
     expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'cut short' })
   })
 
-  it('[U4] a flood of headers is cut', async () => {
+  it('[U4] too many headers end the request', async () => {
     site('files.example', (response) => response.writeHead(200, { 'x-flood': 'x'.repeat(17_000) }).end('bytes'))
     expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'headers too large' })
   })
 
-  it('[U4] silence ends it, before the answer and within it, and a slow drip ends with the total', async () => {
+  it('[U4] silence ends the request, before and within the answer, and slow sending ends it after the total time', async () => {
     site('files.example', () => {})
     expect(await failure(fetched('https://files.example/', null, { idleMs: 150 }))).toEqual({
       code: 'FETCH_FAILED',
@@ -243,7 +243,7 @@ describe('what is taken', () => {
     expect(took()).toBeLessThan(2_000)
   })
 
-  it('[U4] a resolver that never answers ends with the silence', async () => {
+  it('[U4] a resolver that never answers ends the request after the silence limit', async () => {
     const network = { ...internet.network, resolve: () => new Promise<readonly string[]>(() => {}) }
     const request = {
       url: new URL('https://files.example/'),
@@ -266,7 +266,7 @@ describe('what is taken', () => {
     expect(read).toBe(90_000)
   })
 
-  it('[U4] ending early, or never reading, closes the connection', async () => {
+  it('[U4] a body that is ended early or never read closes its connection', async () => {
     let open = 0
     site('files.example', (response) => {
       open++
@@ -282,8 +282,8 @@ describe('what is taken', () => {
   })
 })
 
-describe('who is there', () => {
-  it('[BLOB-18] a certificate of another name, or of nobody we trust, is refused', async () => {
+describe('identity of the server', () => {
+  it('[BLOB-18] a certificate for another name or of an unknown authority is refused', async () => {
     internet.names.set('unnamed.example', [PUBLIC])
     expect(await failure(fetched('https://unnamed.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'certificate' })
     const { resolve, connect } = internet.network
@@ -299,7 +299,7 @@ describe('who is there', () => {
     expect(internet.requests).toEqual([])
   })
 
-  it('[U4] a name that does not resolve, and one that resolves to nothing', async () => {
+  it('[U4] a name that does not resolve, and one that resolves to nothing, are failures', async () => {
     internet.names.delete('unnamed.example')
     expect(await failure(fetched('https://unnamed.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'no address' })
     internet.names.set('unnamed.example', [])

@@ -24,7 +24,7 @@ describe('[BLOB-18] the rules of one hop', () => {
     'https://8.8.8.8/',
     'https://files。example/',
     'https://localhost/',
-  ])('[BLOB-18] %j is allowed by name', (text) => expect(judged(text)).toBe('allowed'))
+  ])('[BLOB-18] %j is allowed by its host name', (text) => expect(judged(text)).toBe('allowed'))
 
   it.each([
     ['http://files.example/', 'not-https'],
@@ -54,7 +54,7 @@ describe('[BLOB-18] the rules of one hop', () => {
     ['https://[::ffff:7f00:1]/', 'blocked-address'],
   ])('[BLOB-18] %j is refused: %s', (text, fault) => expect(judged(text)).toBe(fault))
 
-  it('[BLOB-18] whatever is put together, what is allowed is https to a listed host', () => {
+  it('[BLOB-18] of random URLs only https ones to a listed host are allowed', () => {
     const pieces = [
       'https:',
       'http:',
@@ -91,7 +91,7 @@ describe('[BLOB-18] the rules of one hop', () => {
     expect(allowed).toBeGreaterThan(100)
   })
 
-  it('[BLOB-18] an empty list allows nothing', () => {
+  it('[BLOB-18] an empty list allows no URL', () => {
     expect(judgeUrl(new URL('https://files.example/'), []).kind).toBe('refused')
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openIconPaths } from './icon-paths.ts'
 
-it('[CANVAS-25] every slug of the catalogue has a path, and what is no slug has none', () => {
+it('[CANVAS-25] every icon of the catalogue has a path, and an unknown name has none', () => {
   const paths = openIconPaths()
   expect(paths('ab-testing')).toMatch(/^M4 2a2[0-9a-zA-Z .-]+$/)
   expect(paths('database')).toMatch(/^M12 /)

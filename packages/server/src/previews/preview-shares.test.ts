@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => relay[Symbol.asyncDispose]())
 
-it('[REST-34] a workspace with many previews waiting holds up another one by two of them at most', async () => {
+it('[REST-34] many waiting previews of one workspace delay a preview of another by at most three', async () => {
   const order: string[] = []
   const draw = async (who: typeof QUIET, name: string, query = '') => {
     const { status } = await relay.call('GET', `/api/v1/docs/d/preview.png${query}`, { as: who })

@@ -13,7 +13,7 @@ const READER = { sub: 'ann', level: 'owner' } as const
 const HEAD = { version: 1 } as DocumentHead
 const RECORD = { head: HEAD, body: Buffer.from('{"pages":[]}') } as unknown as DocumentRecord
 
-it('[REST-34] [REST-13] pages of a workspace are drawn one at a time; one that waited half a minute is 503, and its body is never read', async () => {
+it('[REST-34] [REST-13] pages of a workspace are drawn one at a time; one that waited half a minute answers 503, and its body is not read', async () => {
   const time = manualTime()
   const read: string[] = []
   const { promise: slow, resolve: finish } = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ function slowDocuments() {
   return { read, finish, documents }
 }
 
-it('[C11] [REST-34] a page whose client left before its turn is not drawn, and its body never read', async () => {
+it('[C11] [REST-34] a page whose client left before its turn is not drawn, and its body is not read', async () => {
   const time = manualTime()
   const { read, finish, documents } = slowDocuments()
   await using previews = openPreviews({ documents, clock: time.clock, log: silentLogger })
@@ -93,7 +93,7 @@ function endlessPool() {
   return { at, pool }
 }
 
-it('[C11] [REST-34] a page whose client leaves while it is drawn is drawn no further, and the next one of the workspace has its turn', async () => {
+it('[C11] [REST-34] when a client leaves while its page is drawn, drawing stops and the next page of the workspace follows', async () => {
   const time = manualTime()
   const { read, documents } = slowDocuments()
   const { at, pool } = endlessPool()
@@ -112,7 +112,7 @@ it('[C11] [REST-34] a page whose client leaves while it is drawn is drawn no fur
   expect(at.running).toBe(0)
 })
 
-it('[C11] [REST-34] a page of another workspace is drawn beside a slow one, and the wait of one workspace is bounded', async () => {
+it('[C11] [REST-34] a page of another workspace is drawn beside a slow one, and the queue of a workspace is limited', async () => {
   const time = manualTime()
   const { read, finish, documents } = slowDocuments()
   await using previews = openPreviews({ documents, clock: time.clock, log: silentLogger })
@@ -128,7 +128,7 @@ it('[C11] [REST-34] a page of another workspace is drawn beside a slow one, and 
   await Promise.all(noisy)
 })
 
-it('[AG-109] a picture for an agent takes a place in the queue of its workspace, and a full queue is told instead of thrown', async () => {
+it('[AG-109] a picture for an agent waits in the queue of its workspace, and a full queue is a result, not an exception', async () => {
   const time = manualTime()
   const { read, finish, documents } = slowDocuments()
   await using previews = openPreviews({ documents, clock: time.clock, log: silentLogger })
@@ -160,7 +160,7 @@ it('[AG-109] a picture for an agent takes a place in the queue of its workspace,
   await Promise.all(queue)
 })
 
-it('[AG-109] a picture that fails unexpectedly is told instead of thrown, and logged', async () => {
+it('[AG-109] a picture that fails unexpectedly is a result, not an exception, and is logged', async () => {
   const lines: unknown[] = []
   const log = { ...silentLogger, error: (...line: readonly unknown[]) => void lines.push(line) }
   const { documents } = slowDocuments()

@@ -36,7 +36,7 @@ async function pngSize(path: string): Promise<{ width: number; height: number }>
 const svg = (query = '', headers = {}) => relay.call('GET', `/api/v1/docs/d/preview.svg${query}`, { as: OWNER, headers })
 
 describe('previews over REST', () => {
-  it('[REST-34] draws the page asked for, else the active one', async () => {
+  it('[REST-34] a preview shows the requested page, else the active one', async () => {
     expect((await svg('?page=first')).text).toContain('>one<')
     const active = await svg()
     expect(active.status).toBe(200)
@@ -44,7 +44,7 @@ describe('previews over REST', () => {
     expect(active.headers.get('content-type')).toBe('image/svg+xml')
   })
 
-  it('[REST-34] without an active page draws the first, without any page an empty one', async () => {
+  it('[REST-34] without an active page a preview shows the first, and without any page an empty one', async () => {
     const { activePageId: _, ...rest } = BODY
     await relay.call('PUT', '/api/docs/plain', { as: OWNER, body: rest })
     expect((await relay.call('GET', '/api/v1/docs/plain/preview.svg', { as: OWNER })).text).toContain('>one<')
@@ -52,13 +52,13 @@ describe('previews over REST', () => {
     expect((await relay.call('GET', '/api/v1/docs/none/preview.svg', { as: OWNER })).text).toContain('viewBox="0 0 400 300"')
   })
 
-  it('[REST-34] an unknown page and an unknown document are 404', async () => {
+  it('[REST-34] an unknown page and an unknown document answer 404', async () => {
     expect((await svg('?page=third')).json).toMatchObject({ errorCode: 'NOT_FOUND', resource: 'page' })
     const unknown = await relay.call('GET', '/api/v1/docs/nobody/preview.svg', { as: OWNER })
     expect(unknown).toMatchObject({ status: 404, json: { errorCode: 'NOT_FOUND', resource: 'document' } })
   })
 
-  it('[REST-34] the scale multiplies PNG pixels and the size of the SVG', async () => {
+  it('[REST-34] the scale multiplies the pixels of a PNG and the size of an SVG', async () => {
     expect(await pngSize('/api/v1/docs/d/preview.png')).toEqual({ width: 180, height: 160 })
     expect(await pngSize('/api/v1/docs/d/preview.png?scale=2.5')).toEqual({ width: 450, height: 400 })
     expect((await svg('?scale=0.5')).text).toContain('width="90" height="80"')
@@ -89,7 +89,7 @@ describe('previews over REST', () => {
     }
   })
 
-  it('[REST-35] an ETag of version, page, scale and renderer; known ones are 304', async () => {
+  it('[REST-35] the ETag names version, page, scale and renderer, and a known one answers 304', async () => {
     const first = await svg()
     const etag = first.headers.get('etag') ?? ''
     expect(etag).toMatch(/^"1-[a-z0-9]+-1-r4"$/)
@@ -100,14 +100,14 @@ describe('previews over REST', () => {
     expect((await svg('', { 'if-none-match': etag })).status).toBe(200)
   })
 
-  it('[REST-35] the picture can do nothing to its reader', async () => {
+  it('[REST-35] an SVG preview is served with a policy that forbids scripts and loading', async () => {
     const { headers } = await svg()
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; style-src 'unsafe-inline'; sandbox")
     expect(headers.get('cache-control')).toBe('private, no-cache')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('[REST-34] PNG bytes are the same each time, also of text in other scripts', async () => {
+  it('[REST-34] the bytes of a PNG are the same each time, also with text in other scripts', async () => {
     const body = {
       pages: [{ id: 'p', shapes: [{ id: 'a', type: 'text', x: 0, y: 0, text: 'Résumé — Ωμέγα — текст', fontFamily: 'serif' }] }],
     }

@@ -43,8 +43,8 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
     })
     afterAll(() => store[Symbol.asyncDispose]())
 
-    describe('points within writes', () => {
-      it('[LIFE-19] the first change keeps the state before it, a creation keeps nothing, and later ones wait for the interval', async () => {
+    describe('points made by writes', () => {
+      it('[LIFE-19] the first change makes a point of the state before it, a creation makes none, and later changes wait for the interval', async () => {
         const first = await create('{"n":1}', { nowMs: 1000 })
         expect(await store.recovery.list(first.key)).toEqual([])
         const second = await write(first, '{"n":2}', { nowMs: 5000 })
@@ -58,14 +58,14 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await contents(first.key)).toEqual(['{"n":4}', '{"n":3}', '{"n":1}'])
       })
 
-      it('[LIFE-19] a write without a new version or without a body keeps nothing', async () => {
+      it('[LIFE-19] a write without a new version or without a body makes no point', async () => {
         const head = await create('{"n":1}')
         const shared = await write(head, '', { set: { sharedWith: ['ben'] } })
         await write(shared, '{"n":1}', { bump: false })
         expect(await store.recovery.list(head.key)).toEqual([])
       })
 
-      it('[LIFE-18] the state before a zeroing is kept in the same step, however young the newest point; a refused write keeps nothing', async () => {
+      it('[LIFE-18] emptying a document makes a point of the state before in the same commit, however new the last point; a refused write makes none', async () => {
         const first = await create('{"shapes":3}')
         const second = await write(first, '{"shapes":4}', { nowMs: 2000 })
         const stale = change(first, '{}', ZEROING)
@@ -80,7 +80,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await contents(first.key)).toEqual(['{"shapes":4}', '{"shapes":3}'])
       })
 
-      it('[LIFE-20] a state that the newest point has already makes none', async () => {
+      it('[LIFE-20] a state equal to the newest point makes none', async () => {
         const one = await create('{"n":1,"modifiedAt":1}')
         const two = await write(one, '{"n":2,"modifiedAt":2}', ZEROING)
         const three = await write(two, '{"n":1,"modifiedAt":3}', ZEROING)
@@ -90,7 +90,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await contents(one.key)).toEqual(['{"n":1,"modifiedAt":3}', '{"n":2,"modifiedAt":2}', '{"n":1,"modifiedAt":1}'])
       })
 
-      it('[LIFE-21] only the newest twenty stay, with rising times though the clock stands still, until the document goes', async () => {
+      it('[LIFE-21] only the newest twenty points are kept, with rising times even when the clock stops, until the document is deleted', async () => {
         let head = await create('{"n":0}')
         for (let n = 1; n <= RING + 3; n++) head = await write(head, `{"n":${n}}`, { ...ZEROING, nowMs: 7000 })
         const points = await store.recovery.list(head.key)
@@ -101,8 +101,8 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
       })
     })
 
-    describe('capturing', () => {
-      it('[LIFE-19] [LIFE-21] keeps the stored body with its facts, and has it after a restart', async () => {
+    describe('capturing a point', () => {
+      it('[LIFE-19] [LIFE-21] a capture stores the current body with its facts, and survives a restart', async () => {
         const text = '{"name":"Plan","text":"a \\"quoted\\" é 😀"}'
         const head = await create(text, {
           set: { ownerId: 'ada', ownerName: 'Ada', body: bodyOf(text, { title: 'Plan', shapeCount: 3 }) },
@@ -116,7 +116,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await pointOf(head.key, point)).toBe(text)
       })
 
-      it('[LIFE-20] an equal state is unchanged, and only what every save sets is left aside', async () => {
+      it('[LIFE-20] capturing an equal state makes no point; only the members that every save sets are ignored', async () => {
         const stamped = (n: number) =>
           `{"n":1,"modifiedAt":${n},"lastModifiedBy":"u${n}","lastModifiedByName":"U${n}","deep":{"modifiedAt":0}}`
         const head = await create(stamped(1))
@@ -128,7 +128,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect((await store.recovery.capture(head.key, 'demand', 4)).kind).toBe('captured')
       })
 
-      it('[LIFE-20] sixteen captures of one state at once make one point (R-10)', async () => {
+      it('[LIFE-20] R-10: sixteen simultaneous captures of one state make one point', async () => {
         const head = await create('{"n":1}')
         const outcomes = await Promise.all(
           Array.from({ length: 16 }, (_, i) => store.recovery.capture(head.key, 'demand', 100 + i)),
@@ -137,7 +137,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await store.recovery.list(head.key)).toHaveLength(1)
       })
 
-      it('[LIFE-23] an unknown or deleted document is gone, and an unknown point absent', async () => {
+      it('[LIFE-23] capturing an unknown or deleted document answers gone, and reading an unknown point answers absent', async () => {
         const head = await create('{}')
         await store.recovery.capture(head.key, 'demand', 5)
         const other = await create('{}')
@@ -149,7 +149,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await store.recovery.capture(-1, 'demand', 7)).toEqual({ kind: 'gone' })
       })
 
-      it('[LIFE-19] [LIFE-12] a version whose body follows later keeps the state before it, under the version of that', async () => {
+      it('[LIFE-19] [LIFE-12] when the body of a version is stored later, the point has the state and the version before it', async () => {
         const head = await create('{"n":1}')
         const live = { kind: 'live' as const, append: [{ actor: 'ada', update: update(1) }], bodyLater: { grownBytes: 1 } }
         const told = await write(head, '', { set: {}, log: { ...live, lastSeq: 0 }, nowMs: 9000 })
@@ -161,7 +161,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
     })
 
     describe('restoring', () => {
-      it('[LIFE-22] [REST-27] makes a new document with the sharing and the ring of the source, and tombstones the source, in one step', async () => {
+      it('[LIFE-22] [REST-27] a restore makes a new document with sharing and points of the source, and tombstones the source, in one commit', async () => {
         const sharing = { collectionId: 'c', sharedWith: [{ userId: 'ben', permission: 'edit' }] }
         const first = await create('{"n":1}', { set: { ownerId: 'ada', ownerName: 'Ada', body: bodyOf('{"n":1}'), ...sharing } })
         const source = await write(first, '{"n":2}', { nowMs: 3000 })
@@ -181,7 +181,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await store.recovery.list(source.key)).toEqual([])
       })
 
-      it('[LIFE-22] the ring stays bounded and goes on in the new document', async () => {
+      it('[LIFE-22] the number of points stays limited and continues in the new document', async () => {
         let head = await create('{"n":0}')
         for (let n = 1; n <= RING; n++) head = await write(head, `{"n":${n}}`, { ...ZEROING, nowMs: 7000 })
         const { head: copy } = await restored(requestOf(head, '{"n":7}'))
@@ -193,7 +193,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(points[0]?.createdAtMs).toBeGreaterThan(points[1]?.createdAtMs as number)
       })
 
-      it('[YDOC-8] [LIFE-23] the log of the source goes, and nothing late brings it back', async () => {
+      it('[YDOC-8] [LIFE-23] the log of the source is deleted, and no late write brings it back', async () => {
         const head = await create('{"n":1}')
         await store.updates.append([{ key: head.key, afterSeq: 0, actor: 'ada', atMs: 1, update: update(1) }])
         const state = await store.documents.state(head)
@@ -209,7 +209,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect((await store.documents.write(change(source, '{"n":3}'))).kind).toBe('conflict')
       })
 
-      it('[LIFE-22] another version, an edit that the body lacks, a taken id and a deleted source are conflicts that change nothing', async () => {
+      it('[LIFE-22] another version, an edit missing in the body, a taken id and a deleted source are conflicts that change nothing', async () => {
         const first = await create('{"n":1}')
         const source = await write(first, '{"n":2}')
         const unchanged = async () => {
@@ -228,7 +228,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await store.recovery.restore(requestOf(source, '{}'))).toEqual({ kind: 'conflict' })
       })
 
-      it('[LIFE-22] of two restores at once one wins (R-4)', async () => {
+      it('[LIFE-22] R-4: of two simultaneous restores one succeeds', async () => {
         const source = await write(await create('{"n":1}'), '{"n":2}')
         const outcomes = await Promise.all([1, 2].map((n) => store.recovery.restore(requestOf(source, `{"n":${n}}`))))
         expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['conflict', 'restored'])

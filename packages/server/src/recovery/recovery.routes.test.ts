@@ -74,7 +74,7 @@ async function withPoint(id: string, body: object): Promise<string> {
 }
 
 describe('listing and capturing', () => {
-  it('[REST-26] [LIFE-20] points come newest first, and an equal state makes none', async () => {
+  it('[REST-26] [LIFE-20] points are listed newest first, and an equal state makes none', async () => {
     const before = Date.now()
     await put('listed', { name: 'One' })
     expect((await call('GET', 'listed/recovery')).json).toEqual({ recoveryPoints: [] })
@@ -93,7 +93,7 @@ describe('listing and capturing', () => {
     }
   })
 
-  it('[LIFE-19] [LIFE-18] REST alone takes points too: before the first change, and before a zeroing', async () => {
+  it('[LIFE-19] [LIFE-18] REST writes make points before the first change and before a document is emptied', async () => {
     await put('cold', LIST_FORM)
     await put('cold', { ...LIST_FORM, name: 'More' })
     expect(await pointsOf('cold')).toHaveLength(1)
@@ -104,7 +104,7 @@ describe('listing and capturing', () => {
     expect((await read('cold', await newest('cold'))).json).toMatchObject({ name: 'Even more', serverVersion: 3 })
   })
 
-  it('[LIFE-10] [LIFE-19] [OPS-7] capture stores the live document first, and is audited', async () => {
+  it('[LIFE-10] [LIFE-19] [OPS-7] a capture stores the live document first, and is audited', async () => {
     await put('resident', { name: 'Before' })
     whenSettled.set('resident', () => put('resident', { name: 'Live' }))
     await capture('resident')
@@ -121,7 +121,7 @@ describe('reading a point', () => {
   it.each([
     ['list', LIST_FORM],
     ['keyed', KEYED_FORM],
-  ])('[REST-26] [BODY-2] [BODY-7] %s form, title, members, collection and shares are those of the time', async (form, pages) => {
+  ])('[REST-26] [BODY-2] [BODY-7] a point in %s form has title, body and shares of its time', async (form, pages) => {
     const id = `read-${form}`
     const body = { name: 'Then', title: 'Then', ...pages, odd: { __proto__: null, deep: [1, { a: null }] }, createdAt: 5 }
     const pointId = await withPoint(id, body)
@@ -137,7 +137,7 @@ describe('reading a point', () => {
     expect((await call('GET', id)).json).toMatchObject({ name: 'Later', serverVersion: 3 })
   })
 
-  it('[CFG-2] for the editor client a point and what is restored from it have the `version` of their time', async () => {
+  it('[CFG-2] for editor clients a point and the document restored from it have the `version` of its time', async () => {
     await using editor = await startRestRelay({ editorClient: true })
     const request = (method: string, path: string, body?: object) =>
       editor.call(method, `/api/docs/${path}`, { as: ann, ...(body && { body }) })
@@ -149,14 +149,14 @@ describe('reading a point', () => {
     expect((await request('GET', String(newDocId))).json).toMatchObject({ version: 7, serverVersion: 1 })
   })
 
-  it('[PERM-7] level view sees its own share alone', async () => {
+  it('[PERM-7] at level view a point shows only the own share', async () => {
     const pointId = await withPoint('shown', { name: 'Shown' })
     expect((await read('shown', pointId, ben)).json.sharedWith).toEqual(SHARES)
     expect((await read('shown', pointId, vi)).json.sharedWith).toEqual([SHARES[1]])
   })
 
   it.each(['x', '1', '1-v', '-v1', '1-v0', '01-v1', '1-v1x', 'v1-1', '1-v-1', '9999999999999999-v1', '1.5-v1'])(
-    '[REST-26] the ill-formed id %s is 400',
+    '[REST-26] the malformed id %s answers 400',
     async (pointId) => {
       for (const answer of [await read('any', pointId), await restore('any', pointId)]) {
         expect([answer.status, answer.json.errorCode, answer.json.field]).toEqual([400, 'BAD_ID', 'pointId'])
@@ -164,7 +164,7 @@ describe('reading a point', () => {
     },
   )
 
-  it('[REST-6] unknown points, documents and foreign workspaces are 404', async () => {
+  it('[REST-6] unknown points, unknown documents and foreign workspaces answer 404', async () => {
     const pointId = await withPoint('known', { name: 'Known' })
     await put('other', { name: 'Other' })
     for (const answer of [await read('known', '5-v1'), await restore('known', '5-v1'), await read('other', pointId)]) {
@@ -185,7 +185,7 @@ describe('reading a point', () => {
     }
   })
 
-  it('[REST-26] a point that cannot be decoded is 422, and restoring it changes nothing', async () => {
+  it('[REST-26] a point that cannot be decoded answers 422, and restoring it changes nothing', async () => {
     const pointId = await withPoint('spoiled', { name: 'Good' })
     spoiled.add(pointId)
     for (const answer of [await read('spoiled', pointId), await restore('spoiled', pointId)]) {
@@ -211,7 +211,7 @@ describe('restoring', () => {
   it.each([
     ['list', LIST_FORM],
     ['keyed', KEYED_FORM],
-  ])('[REST-27] [LIFE-22] [BODY-2] the %s form comes back as a new document in the place of the source', async (form, pages) => {
+  ])('[REST-27] [LIFE-22] [BODY-2] a restore in %s form makes a new document that replaces the source', async (form, pages) => {
     const id = `back-${form}`
     const pointId = await withPoint(id, { name: 'Plan', title: 'Plan', ...pages, odd: { kept: true } })
     const points = (await pointsOf(id)).length
@@ -239,14 +239,14 @@ describe('restoring', () => {
     [{}, { name: 'Untitled Document (Restored)' }],
     [{ name: 'N' }, { name: 'N (Restored)' }],
     [{ title: 'T' }, { title: 'T (Restored)' }],
-  ])('[LIFE-22] [BODY-10] the title of %j is %j', async (body, wanted) => {
+  ])('[LIFE-22] [BODY-10] the title of %j is restored as %j', async (body, wanted) => {
     const id = `titled-${Object.keys(body).join('') || 'none'}`
     const pointId = await withPoint(id, body)
     const { name, title } = (await call('GET', String((await restore(id, pointId)).json.newDocId))).json
     expect({ name, title }).toEqual({ name: undefined, title: undefined, ...wanted })
   })
 
-  it('[WS-52] [WS-54] [OPS-7] drops the live copy, then tells of the deletion and the creation, and is audited', async () => {
+  it('[WS-52] [WS-54] [OPS-7] a restore drops the live copy, then sends the events of deletion and creation, and is audited', async () => {
     const pointId = await withPoint('told', { name: 'Told' })
     relay.events.length = 0
     const { newDocId } = (await restore('told', pointId)).json
@@ -260,13 +260,13 @@ describe('restoring', () => {
     )
   })
 
-  it('[OPS-8] a live side that fails cannot undo what is durable', async () => {
+  it('[OPS-8] a failing live copy does not undo a stored restore', async () => {
     const pointId = await withPoint('stuck', { name: 'Stuck' })
     expect((await restore('stuck', pointId)).status).toBe(200)
     expect(relay.events.slice(-2).map(({ kind }) => kind)).toEqual(['deleted', 'created'])
   })
 
-  it('[LIFE-10] [LIFE-22] what changes meanwhile is captured too: the restore is tried anew', async () => {
+  it('[LIFE-10] [LIFE-22] a change during a restore is captured too, and the restore is tried again', async () => {
     const pointId = await withPoint('racing', { name: 'Old' })
     let races = 3
     beforeRestore.set('racing', async () => {
@@ -281,7 +281,7 @@ describe('restoring', () => {
     expect((await read(String(newDocId), String(ring[0]?.id))).json.name).toBe('Race 0')
   })
 
-  it('[LIFE-8] [LIFE-22] it waits for the writes before it and keeps later ones waiting, so that none makes it lose', async () => {
+  it('[LIFE-8] [LIFE-22] a restore waits for earlier writes and delays later ones, so that it loses no race', async () => {
     const pointId = await withPoint('busy', { name: 'Old' })
     const order: string[] = []
     const gate = Promise.withResolvers<void>()
@@ -298,7 +298,7 @@ describe('restoring', () => {
     expect(order.sort()).toEqual(['put 410', 'restored 200'])
   })
 
-  it('[LIFE-22] is refused for no quota', async () => {
+  it('[LIFE-22] a restore succeeds over quota', async () => {
     await using small = await startRestRelay({ limits: { storageQuotaBytes: 3_000 } })
     const as = ann
     await small.call('PUT', '/api/docs/full', { as, body: { text: 'x'.repeat(2_500) } })
@@ -312,7 +312,7 @@ describe('restoring', () => {
     expect(refused.json.errorCode).toBe('STORAGE_QUOTA')
   })
 
-  it('[LIFE-22] of many restores of one document at once one wins (R-4)', async () => {
+  it('[LIFE-22] R-4: of many simultaneous restores of one document one succeeds', async () => {
     const pointId = await withPoint('once', { name: 'Once' })
     const answers = await Promise.all(Array.from({ length: 8 }, () => restore('once', pointId)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404, 404, 404])
@@ -327,7 +327,7 @@ describe('rights', () => {
   const boss = { sub: 'boss', role: 'owner' }
   const code = async (answer: Promise<Answer>) => (await answer).json.errorCode ?? (await answer).status
 
-  it('[PERM-3] [PERM-4] view reads points, edit captures, owner restores', async () => {
+  it('[PERM-3] [PERM-4] level view reads points, level edit captures, level owner restores', async () => {
     const pointId = await withPoint('guarded', { name: 'G' })
     const outcomes = async (as: typeof ann) => [
       await code(call('GET', 'guarded/recovery', as)),
@@ -346,15 +346,15 @@ describe('rights', () => {
     expect(await code(restore('guarded', pointId, boss))).toBe(200)
   })
 
-  it('[LIFE-22] a workspace owner restores for the owner', async () => {
+  it('[LIFE-22] a workspace owner may restore a document of another owner', async () => {
     const pointId = await withPoint('owned', { name: 'O' })
     const { newDocId } = (await restore('owned', pointId, boss)).json
     expect((await call('GET', String(newDocId))).json).toMatchObject({ ownerId: 'ann', sharedWith: SHARES })
   })
 })
 
-describe('the live form', () => {
-  it('[REST-31] is the magic, the format, the version and one update', async () => {
+describe('the live form of a document', () => {
+  it('[REST-31] the live form is the magic bytes, the format, the version and one update', async () => {
     await put('form', { name: 'F', sharedWith: SHARES })
     const answer = await call('GET', 'form/ydoc', vi)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/octet-stream'])
@@ -368,8 +368,8 @@ describe('the live form', () => {
   })
 })
 
-describe('what a document has beside its body', () => {
-  it('[LIFE-20] captures a document again after a change of its collection alone', async () => {
+describe('members of a document outside its body', () => {
+  it('[LIFE-20] a document is captured again after a change of its collection alone', async () => {
     const id = 'beside-collection'
     await put(id, { name: 'Same' })
     await capture(id)
@@ -378,7 +378,7 @@ describe('what a document has beside its body', () => {
     expect((await capture(id)).json).toEqual({ captured: false })
   })
 
-  it('[LIFE-20] captures a document again after a change of its shares alone', async () => {
+  it('[LIFE-20] a document is captured again after a change of its shares alone', async () => {
     const id = 'beside-shares'
     await put(id, { name: 'Same', sharedWith: [] })
     await capture(id)
@@ -386,7 +386,7 @@ describe('what a document has beside its body', () => {
     expect((await capture(id)).json).toEqual({ captured: true })
   })
 
-  it('[REST-26] shows the shares of the time of a point, and a restore keeps those of now', async () => {
+  it('[REST-26] a point shows the shares of its time, and a restore keeps the current ones', async () => {
     const id = 'beside-restore'
     const earlier = [{ userId: 'zoe', permission: 'view' }]
     await put(id, { name: 'Then', sharedWith: earlier })

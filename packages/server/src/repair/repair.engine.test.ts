@@ -157,7 +157,7 @@ describe.each(engines)('relay repair of a log with missing or damaged records, o
       anew: true,
     },
   ]
-  it.each(cases)('[CFG-11] [LIFE-5] puts the most that can be had in the place of $what', async (given) => {
+  it.each(cases)('[CFG-11] [LIFE-5] repair of $what restores as much of the document as possible', async (given) => {
     const { harm, seq, used, lost, shapes, anew } = given
     const id = `record-${seq}`
     const host = await openHost(url)
@@ -195,7 +195,7 @@ describe.each(engines)('relay repair of a log with missing or damaged records, o
     expect(await repaired(url, id)).toMatchObject({ kind: 'sound' })
   })
 
-  it('[CFG-11] [LIFE-15] keeps a write to the body whose own record is damaged', async () => {
+  it('[CFG-11] [LIFE-15] repair keeps a write to the body whose own log record is damaged', async () => {
     const host = await openHost(url)
     const filled = await fill(host, 'cold')
     await writeCold(host, filled)

@@ -6,7 +6,7 @@ const NOW = Date.UTC(2026, 10, 21)
 const DAY = 86_400_000
 const iso = (ms: number) => new Date(ms).toISOString()
 
-describe('the end of a link', () => {
+describe('expiry of a share link', () => {
   const refusal = (value: unknown): unknown => {
     try {
       return readExpiry(value, NOW)
@@ -15,7 +15,7 @@ describe('the end of a link', () => {
     }
   }
 
-  it('[SHARE-1] is later than now and at most 365 days ahead', () => {
+  it('[SHARE-1] the expiry must be later than now and at most 365 days ahead', () => {
     expect(refusal(iso(NOW + 1))).toBe(NOW + 1)
     expect(refusal(iso(NOW + 365 * DAY))).toBe(NOW + 365 * DAY)
     expect(refusal(iso(NOW))).toEqual(['BAD_REQUEST', { field: 'expires_at' }])

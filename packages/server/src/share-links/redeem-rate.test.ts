@@ -18,8 +18,8 @@ afterAll(() => relay[Symbol.asyncDispose]())
 const redeem = (given: string, sub: string) =>
   relay.call('POST', '/api/v1/share-links/redeem', { as: { sub, role: 'member' }, body: { token: given } })
 
-describe('redeems of one user', () => {
-  it('[SHARE-4] [REST-12] the eleventh within a minute is 429, whatever the token; others go on', async () => {
+describe('rate of redeeming', () => {
+  it('[SHARE-4] [REST-12] the eleventh redeem of a user within a minute answers 429, whatever the token; other users are not limited', async () => {
     for (let i = 0; i < 10; i++) expect((await redeem(i % 2 === 0 ? token : 'wrong', 'eve')).status).toBe(i % 2 === 0 ? 200 : 404)
     const limited = await redeem(token, 'eve')
     expect([limited.status, limited.json.errorCode, limited.json.retryAfterMs]).toEqual([429, 'RATE_LIMITED', 60_000])
@@ -30,7 +30,7 @@ describe('redeems of one user', () => {
     expect((await relay.metrics.render()).text).toContain('relay_rate_limit_rejections_total{surface="redeem"} 1')
   })
 
-  it('[SHARE-4] even a patient caller redeems no more than ten links in any minute', async () => {
+  it('[SHARE-4] a user redeems at most ten links in any minute, however the calls are spread', async () => {
     const redeemedAt: number[] = []
     for (let second = 0; second < 180; second++) {
       if ((await redeem('wrong', 'pat')).status === 404) redeemedAt.push(second)

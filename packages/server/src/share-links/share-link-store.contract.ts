@@ -54,7 +54,7 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
       expect(await find(head, 'wrong')).toBe(null)
     })
 
-    it('[SHARE-3] lists newest first, and of one document only', async () => {
+    it('[SHARE-3] links are listed newest first, and of one document only', async () => {
       const [head, other] = [await create(), await create()]
       const made = [(await issue(head)).link, (await issue(head, { createdAtMs: 3000 })).link]
       await issue(other)
@@ -69,7 +69,7 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
       expect(await find(head, link.tokenHash, 5000)).toBe(null)
     })
 
-    it('[SHARE-1] counts live links in the transaction that adds one', async () => {
+    it('[SHARE-1] the limit of live links is checked in the transaction that adds one', async () => {
       const head = await create()
       expect((await issue(head, { createdAtMs: 500, expiresAtMs: 1000 }, 3)).outcome).toBe('issued')
       const outcomes = await Promise.all(Array.from({ length: 8 }, async () => (await issue(head, {}, 3)).outcome))
@@ -78,7 +78,7 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
       expect(await listed(head)).toHaveLength(3)
     })
 
-    it('[SHARE-3] revoking ends a link of this document and no other', async () => {
+    it('[SHARE-3] revoking ends one link of this document and no other', async () => {
       const [head, other] = [await create(), await create()]
       const [{ link }, { link: kept }] = [await issue(head), await issue(head)]
       expect(await store.shareLinks.revoke(other.key, link.id, 2000)).toBe('unknown')
@@ -90,7 +90,7 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
       expect(await store.shareLinks.revoke(head.key, kept.id, kept.expiresAtMs)).toBe('unknown')
     })
 
-    it('[SHARE-5] [LIFE-23] links end with their document and are not carried by an override', async () => {
+    it('[SHARE-5] [LIFE-23] links end with their document and do not return when it is recreated', async () => {
       const head = await create()
       const { link } = await issue(head)
       const ref = { workspaceId: head.workspaceId, id: head.id }
@@ -103,7 +103,7 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
       expect([await listed(again), await find(again, link.tokenHash)]).toEqual([[], null])
     })
 
-    it('[SHARE-5] a link issued while its document goes is never left behind', async () => {
+    it('[SHARE-5] a link issued while its document is deleted is not left behind', async () => {
       for (let round = 0; round < 5; round++) {
         const head = await create()
         const ref = { workspaceId: head.workspaceId, id: head.id }

@@ -41,7 +41,7 @@ const redeem = (token: unknown, as: object = someone()) =>
 const sharesOf = async (id: string) => (await relay.call('GET', `/api/docs/${id}`, { as: mia })).json.sharedWith
 
 describe('issuing', () => {
-  it('[SHARE-1] [SHARE-2] answers token, url, expiry and id; the token is 32 bytes and works', async () => {
+  it('[SHARE-1] [SHARE-2] issuing answers token, url, expiry and id; the token has 32 bytes and can be redeemed', async () => {
     const id = await create()
     const answer = await issue(id, { expires_at: '2030-01-02T01:00:00.5+01:00' })
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -56,7 +56,7 @@ describe('issuing', () => {
     expect((await redeem(token)).status).toBe(200)
   })
 
-  it('[SHARE-2] the url begins with link_base where one is configured', async () => {
+  it('[SHARE-2] the url begins with link_base if configured', async () => {
     await using other = await startRestRelay({ linkBase: 'https://editor.example/open?x=1' })
     await other.call('PUT', '/api/docs/d', { as: mia, body: {} })
     const expires_at = new Date(Date.now() + DAY).toISOString()
@@ -72,7 +72,7 @@ describe('issuing', () => {
     [{ expires_at: '2030-01-02T00:00:00' }],
     [{ expires_at: '2030-01-01T00:00:00Z' }],
     [{ expires_at: '2031-01-01T00:00:00.001Z' }],
-  ])('[SHARE-1] %j is 400 BAD_REQUEST about expires_at, on both routes', async (body) => {
+  ])('[SHARE-1] %j answers 400 BAD_REQUEST about expires_at, on both routes', async (body) => {
     const id = await create()
     const answer = await issue(id, body)
     expect([answer.status, answer.json.errorCode, answer.json.field]).toEqual([400, 'BAD_REQUEST', 'expires_at'])
@@ -80,7 +80,7 @@ describe('issuing', () => {
     expect((await list(id)).json).toEqual({ shareLinks: [] })
   })
 
-  it('[SHARE-1] 365 days ahead is taken; at most 50 links live at one time', async () => {
+  it('[SHARE-1] an expiry 365 days ahead is accepted, and at most 50 links may be live', async () => {
     const id = await create()
     expect((await issue(id, { expires_at: later(365 * DAY) })).status).toBe(200)
     const answers = await Promise.all(Array.from({ length: 51 }, () => issue(id)))
@@ -93,7 +93,7 @@ describe('issuing', () => {
     expect((await issue(id)).status).toBe(200)
   })
 
-  it('[PERM-3] [PERM-4] issuing, listing and revoking need level owner', async () => {
+  it('[PERM-3] [PERM-4] issuing, listing and revoking require level owner', async () => {
     const id = await create({ sharedWith: [{ userId: 'ed', permission: 'edit' }, 'vi', { userId: 'co', permission: 'owner' }] })
     const linkId = (await issue(id)).json.id
     for (const [sub, role, code] of [
@@ -122,7 +122,7 @@ describe('issuing', () => {
 })
 
 describe('listing and revoking', () => {
-  it('[SHARE-3] lists live links, newest first, without tokens', async () => {
+  it('[SHARE-3] live links are listed newest first, without tokens', async () => {
     const id = await create()
     const first = await issue(id, { expires_at: later(1000) })
     await time.advance(10)
@@ -140,7 +140,7 @@ describe('listing and revoking', () => {
     expect(((await list(id)).json.shareLinks as unknown[]).length).toBe(1)
   })
 
-  it('[SHARE-3] revokes at once; unknown ids, and those of another document, are 404', async () => {
+  it('[SHARE-3] revoking takes effect at once; unknown ids and those of another document answer 404', async () => {
     const [id, other] = [await create(), await create()]
     const { json } = await issue(id)
     expect((await revoke(other, json.id)).status).toBe(404)
@@ -152,7 +152,7 @@ describe('listing and revoking', () => {
     expect((await revoke(id, json.id)).status).toBe(404)
   })
 
-  it('[SHARE-3] a link that has expired is as unknown to be revoked', async () => {
+  it('[SHARE-3] revoking an expired link answers 404 like an unknown one', async () => {
     const id = await create()
     const { json } = await issue(id, { expires_at: later(5) })
     await time.advance(5)
@@ -162,7 +162,7 @@ describe('listing and revoking', () => {
 })
 
 describe('redeeming', () => {
-  it('[SHARE-4] [WS-52] redeeming gives a view share, answers the metadata, and notifies clients and running joins', async () => {
+  it('[SHARE-4] [WS-52] redeeming adds a view share, answers the metadata, and notifies clients and live joins', async () => {
     const id = await create({ name: 'Plan' })
     const { token } = (await issue(id)).json
     const ben = someone()
@@ -176,7 +176,7 @@ describe('redeeming', () => {
     expect(resharings.at(-1)).toMatch(new RegExp(`^${id} .*${ben.sub}`))
   })
 
-  it('[SHARE-4] is idempotent, and never lowers what the caller has', async () => {
+  it('[SHARE-4] redeeming twice changes nothing, and never lowers the level of the caller', async () => {
     const id = await create({
       sharedWith: [
         { userId: 'ed', permission: 'edit' },
@@ -202,7 +202,7 @@ describe('redeeming', () => {
     expect(((await sharesOf(id)) as unknown[]).slice(0, 2)).toEqual(before)
   })
 
-  it('[SHARE-4] [REST-6] wrong, expired, revoked, deleted and foreign tokens are answered alike', async () => {
+  it('[SHARE-4] [REST-6] wrong, expired, revoked, deleted and foreign tokens get the same answer', async () => {
     const [gone, expiring, revoked, kept] = [await create(), await create(), await create(), await create()]
     const deleted = (await issue(gone)).json
     await relay.call('DELETE', `/api/docs/${gone}`, { as: mia })
@@ -226,12 +226,12 @@ describe('redeeming', () => {
     expect((await redeem(foreign.token)).status).toBe(200)
   })
 
-  it.each([undefined, 7, null, ['x']])('[SHARE-4] a token that is %j is 400', async (token) => {
+  it.each([undefined, 7, null, ['x']])('[SHARE-4] a token that is %j answers 400', async (token) => {
     const answer = await redeem(token)
     expect([answer.status, answer.json.field]).toEqual([400, 'token'])
   })
 
-  it('[BODY-13] [SHARE-4] a full share list is 400, and those on it may still redeem', async () => {
+  it('[BODY-13] [SHARE-4] with a full share list redeeming answers 400, except for users on the list', async () => {
     const sharedWith = Array.from({ length: 1000 }, (_, i) => `user-${i}`)
     const id = await create({ sharedWith })
     const { token } = (await issue(id)).json
@@ -240,7 +240,7 @@ describe('redeeming', () => {
     expect((await redeem(token, { sub: 'user-7', role: 'member' })).status).toBe(200)
   })
 
-  it('[SHARE-5] shares outlive their link; links are not carried by an override of their document', async () => {
+  it('[SHARE-5] shares remain after their link ends, and links do not return when their document is recreated', async () => {
     const id = await create()
     const { token, id: linkId } = (await issue(id)).json
     const ben = someone()
@@ -256,7 +256,7 @@ describe('redeeming', () => {
 })
 
 describe('tokens', () => {
-  it('[SHARE-2] [OPS-6] [OPS-7] are kept as their hash alone, and every change is audited without them', async () => {
+  it('[SHARE-2] [OPS-6] [OPS-7] tokens are stored only as hashes, and every change is audited without them', async () => {
     const id = await create()
     const { token, id: linkId } = (await issue(id)).json
     const ben = someone()
@@ -280,14 +280,14 @@ describe('tokens', () => {
 describe('POST /api/docs/{id}/share', () => {
   const share = (id: string, body: unknown, as: object = mia) => relay.call('POST', `/api/docs/${id}/share`, { as, body })
 
-  it('[SHARE-6] [SHARE-1] with expires_at issues a link', async () => {
+  it('[SHARE-6] [SHARE-1] a call with expires_at issues a link', async () => {
     const id = await create()
     const answer = await share(id, { expires_at: later() })
     expect(Object.keys(answer.json).sort()).toEqual(['expires_at', 'id', 'token', 'url'])
     expect((await redeem(answer.json.token)).status).toBe(200)
   })
 
-  it('[SHARE-6] a call with shares replaces the list, notifies clients and running joins, and is audited', async () => {
+  it('[SHARE-6] a call with shares replaces the list, notifies clients and live joins, and is audited', async () => {
     const id = await create({ sharedWith: [{ userId: 'old' }, { user_id: 'ed', permission: 'write', sharedAt: 5 }] })
     const shares = [
       { userId: 'ed', permission: 'editor' },
@@ -338,14 +338,14 @@ describe('POST /api/docs/{id}/share', () => {
       'shares[1].userId',
     ],
     [{ shares: Array.from({ length: 1001 }, (_, i) => ({ userId: `u${i}`, permission: 'viewer' })) }, 'shares'],
-  ])('[SHARE-6] %j is 400 about %s', async (body, field) => {
+  ])('[SHARE-6] %j answers 400 about %s', async (body, field) => {
     const id = await create({ sharedWith: ['kept'] })
     const answer = await share(id, body)
     expect([answer.status, answer.json.errorCode, answer.json.field]).toEqual([400, 'BAD_REQUEST', field])
     expect(await sharesOf(id)).toEqual(['kept'])
   })
 
-  it('[REST-37] every answer names the end of the route, refusals included, and is counted', async () => {
+  it('[REST-37] every answer of the route, refusals included, names its end date, and calls are counted', async () => {
     await using other = await startRestRelay({ docsUrl: 'https://docs.example/relay' })
     const path = '/api/docs/a%20b/share'
     const answers = [
@@ -371,7 +371,7 @@ describe('POST /api/docs/{id}/share', () => {
     expect(plain.headers.get('link')).toContain(`<${relay.url}/api/v1/openapi.json>; rel=sunset`)
   })
 
-  it('[REST-4] [REST-37] is not there under /api/v1/, and other routes tell of no end', async () => {
+  it('[REST-4] [REST-37] the route does not exist under /api/v1/, and other routes name no end date', async () => {
     const id = await create()
     expect((await relay.call('POST', `/api/v1/docs/${id}/share`, { as: mia, body: { shares: [] } })).status).toBe(404)
     expect((await relay.call('GET', `/api/docs/${id}`, { as: mia })).headers.get('deprecation')).toBe(null)
@@ -379,8 +379,8 @@ describe('POST /api/docs/{id}/share', () => {
   })
 })
 
-describe('GET /share', () => {
-  it('[SHARE-7] is a static page without script that nothing may be loaded into', async () => {
+describe('the page GET /share', () => {
+  it('[SHARE-7] the page is static, has no script, and forbids being framed and loading anything', async () => {
     const answer = await relay.call('GET', '/share')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'")

@@ -17,7 +17,7 @@ const create = async (body: object): Promise<string> => {
 const share = (id: string, body: unknown) => relay.call('POST', `/api/docs/${id}/share`, { as: mia, body })
 const sharesOf = async (id: string) => (await relay.call('GET', `/api/docs/${id}`, { as: mia })).json.sharedWith
 
-it('[SHARE-6] takes the words that an editor reads in a share list and sends back, and ignores the row of the owner', async () => {
+it('[SHARE-6] the permission words that an editor reads in a share list are accepted back, and the entry of the owner is ignored', async () => {
   const stored = [
     { userId: 'vi', permission: 'view', sharedAt: 5 },
     { userId: 'ed', permission: 'edit', sharedAt: 6 },
@@ -36,7 +36,7 @@ it('[SHARE-6] takes the words that an editor reads in a share list and sends bac
   ])
 })
 
-it('[SHARE-6] makes nobody an owner who has no owner share, and changes nothing then', async () => {
+it('[SHARE-6] permission owner for a user without an owner share is refused, and nothing changes', async () => {
   const id = await create({ sharedWith: [{ userId: 'ed', permission: 'edit' }] })
   const shares = [
     { userId: 'mia', permission: 'owner' },

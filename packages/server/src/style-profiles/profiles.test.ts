@@ -20,7 +20,7 @@ const refusal = (list: unknown): unknown => {
 }
 
 describe('style profiles', () => {
-  it('[REST-32] keeps sequence and members that are not known, and of one id the first', () => {
+  it('[REST-32] profiles keep their sequence and unknown members, and the first of each id is kept', () => {
     const list = [
       profile({ id: 'b', favorite: true, collectionIds: ['c'], icon: [1] }),
       profile({ id: 'a', name: ' as given ' }),
@@ -29,7 +29,7 @@ describe('style profiles', () => {
     expect(healProfiles(list)).toEqual(list.slice(0, 2))
   })
 
-  it('[REST-32] takes what reaches every limit', () => {
+  it('[REST-32] values exactly at every limit are accepted', () => {
     const properties = { x: 'é'.repeat((16 * 1024 - 8) / 2) }
     expect(Buffer.byteLength(JSON.stringify(properties))).toBe(16 * 1024)
     const ids = Array.from({ length: 64 }, (_, i) => String(i).padStart(64, '.'))
@@ -58,12 +58,12 @@ describe('style profiles', () => {
     ['collectionIds', Array(65).fill('c'), 64],
     ['collectionIds', [7], 64],
     ['collectionIds', [''], 64],
-  ])('[REST-32] %s %j is BAD_COLLECTIONS', (field, value, limit) => {
+  ])('[REST-32] a profile with %s %j answers BAD_COLLECTIONS', (field, value, limit) => {
     const outcome = refusal([profile({ id: 'ok' }), profile({ [field]: value })])
     expect(outcome).toEqual({ code: 'BAD_COLLECTIONS', index: 1, field, ...(limit !== undefined && { limit }) })
   })
 
-  it('[REST-32] takes a list as it is or refuses it with BAD_COLLECTIONS, whatever it is', () => {
+  it('[REST-32] any value is accepted as a list or refused with BAD_COLLECTIONS', () => {
     const entry = fc.record({
       id: fc.string(),
       name: fc.string(),

@@ -22,7 +22,7 @@ const bold = {
 }
 
 describe('GET and PUT /api/v1/style-profiles', () => {
-  it('[REST-30] [REST-32] give back what was put, with a version of their own', async () => {
+  it('[REST-30] [REST-32] GET returns the profiles that were PUT, with their own version', async () => {
     expect((await get('a')).json).toEqual({ profiles: [], version: 0 })
     await relay.call('PUT', '/api/collections', { as: as('a'), body: { collections: [] } })
     expect((await put('a', { profiles: [bold], expectedVersion: 0 })).json).toEqual({ success: true, newVersion: 1 })
@@ -31,7 +31,7 @@ describe('GET and PUT /api/v1/style-profiles', () => {
     expect((await relay.call('GET', '/api/style-profiles', { as: as('a') })).status).toBe(404)
   })
 
-  it('[REST-14] [REST-32] another version than expected is 409 with the profiles and the version', async () => {
+  it('[REST-14] [REST-32] another expectedVersion than the stored answers 409 with profiles and version', async () => {
     await put('c', { profiles: [bold] })
     const answer = await put('c', { profiles: [], expectedVersion: 3 })
     expect(answer.status).toBe(409)
@@ -39,7 +39,7 @@ describe('GET and PUT /api/v1/style-profiles', () => {
     expect(answer.json.collections).toBe(undefined)
   })
 
-  it('[REST-32] a bad profile is 400, too many bytes are 507, a viewer is 403, and nothing changes', async () => {
+  it('[REST-32] a bad profile answers 400, too many bytes 507, a viewer 403, and nothing changes', async () => {
     const bad = await put('d', { profiles: [{ ...bold, createdAt: 'now' }] })
     expect([bad.status, bad.json.errorCode, bad.json.index, bad.json.field]).toEqual([400, 'BAD_COLLECTIONS', 0, 'createdAt'])
     const properties = { x: 'x'.repeat(16_000) }

@@ -19,11 +19,11 @@ async function loadedBy(entry: string): Promise<readonly string[]> {
 }
 
 // A library of SQL is a quarter of the modules of a start, in each thread that loads it.
-describe('what a start loads', () => {
+describe('modules loaded at the start', () => {
   const sql = (urls: readonly string[]) => urls.filter((url) => url.includes('/node_modules/kysely/'))
 
   it.each(['compose.ts', 'compose-worker.ts'])(
-    '[C1] [C3] the thread of %s loads no SQL library, as it runs no SQL',
+    '[C1] [C3] the thread of %s, which runs no SQL, does not load the SQL library',
     async (entry) => {
       expect(sql(await loadedBy(entry))).toEqual([])
     },

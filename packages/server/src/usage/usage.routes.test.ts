@@ -11,7 +11,7 @@ const usage = (workspace: string, claims: Record<string, unknown> = {}) =>
   relay.call('GET', '/api/v1/usage', { as: { sub: 'vic', wsp: [{ id: workspace, role: 'viewer', ...claims }] } })
 
 describe('GET /api/v1/usage', () => {
-  it('[REST-28] [REST-10] begins at zero, for any role, with the configured limits, and is never kept', async () => {
+  it('[REST-28] [REST-10] usage begins at zero for any role, with the configured limits, and must not be cached', async () => {
     const answer = await usage('empty')
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(answer.json).toEqual({
@@ -28,7 +28,7 @@ describe('GET /api/v1/usage', () => {
     expect([refused.status, refused.headers.get('cache-control')]).toEqual([401, 'no-store'])
   })
 
-  it('[REST-28] counts stored bytes, config bytes and editor seats of the workspace alone, live', async () => {
+  it('[REST-28] stored bytes, config bytes and editor seats are counted for the own workspace only, always current', async () => {
     const as = { sub: 'mia', role: 'member', workspace: 'ws' }
     const saved = await relay.call('PUT', '/api/docs/one', { as, body: { name: 'Ünïcode' } })
     await relay.call('PUT', '/api/docs/two', { as, body: {} })
@@ -68,7 +68,7 @@ describe('GET /api/v1/usage', () => {
     expect((await usage('ws')).json).toMatchObject({ docBytes: saved.json.sizeBytes, activeEditors: 1 })
   })
 
-  it('[LIM-1] shows the limits of the claim before those of the configuration, 0 as unlimited', async () => {
+  it('[LIM-1] limits of the claim are shown before configured ones, and 0 as unlimited', async () => {
     const limits = async (claims: Record<string, unknown>) => {
       const { storageQuota, maxDocBytes, editorLimit } = (await usage('claims', claims)).json
       return { storageQuota, maxDocBytes, editorLimit }

@@ -41,15 +41,15 @@ async function after(change: (db: DatabaseSync) => void): Promise<string[]> {
 
 const keyOf = (db: DatabaseSync, id: string) => Number(db.prepare('select key from documents where id = ?').get(id)?.['key'])
 
-describe('a store that nobody touched', () => {
-  it('[OPS-11] has no finding, and no byte of it changes', async () => {
+describe('an undamaged store', () => {
+  it('[OPS-11] verify has no finding and changes no byte of the store', async () => {
     const bytes = () => readFileSync(join(relay.dataDir, 'relay.db'))
     const before = bytes()
     expect(await findingsIn(relay.dataDir)).toEqual([])
     expect(bytes().equals(before)).toBe(true)
   })
 
-  it('[OPS-11] [CFG-12] the result is one line, or one object with --json', async () => {
+  it('[OPS-11] [CFG-12] the result is one line, or one JSON object with --json', async () => {
     const [text, json] = await Promise.all([
       relayCommandHere(relay.dataDir, ['verify']),
       relayCommandHere(relay.dataDir, ['verify', '--json']),
@@ -61,8 +61,8 @@ describe('a store that nobody touched', () => {
   })
 })
 
-describe('the blob store', () => {
-  it('[OPS-11] has bytes that no row names: a note with their size, and no damage', async () => {
+describe('blob files without a row', () => {
+  it('[OPS-11] blob bytes that no row names are a note with their size, not damage', async () => {
     const copy = join(folder, 'stray')
     cpSync(relay.dataDir, copy, { recursive: true })
     mkdirSync(join(copy, 'blobs', 'ab'), { recursive: true })
@@ -78,8 +78,8 @@ describe('the blob store', () => {
   })
 })
 
-describe('a store that is written to', () => {
-  it('[OPS-11] has no finding at any moment, nor after a kill: bodies and live documents differ only as the rules allow', async () => {
+describe('a store under writes', () => {
+  it('[OPS-11] verify of a store under writes or after a kill has no finding', async () => {
     await using busy = await startRelayUnderTest({ env: OPEN_LIMITS })
     const random = generator(5)
     let running = true
@@ -139,8 +139,8 @@ async function editNowAndThen(busy: RelayUnderTest, id: string, random: () => nu
   }
 }
 
-describe('damage', () => {
-  it('[OPS-11] one bit anywhere is found, every time', { timeout: patience(60_000) }, async () => {
+describe('a damaged store', () => {
+  it('[OPS-11] verify finds each of 40 flipped bits', { timeout: patience(60_000) }, async () => {
     const random = generator(20_261_121)
     const missed: string[] = []
     for (let i = 0; i < 40; i++) {
@@ -238,12 +238,12 @@ describe('damage', () => {
       (db) => db.exec('delete from blob_grants'),
       /^note document doc-\d blob [0-9a-f]{64} is referenced, and the workspace does not hold it$/,
     ],
-  ])('[OPS-11] %s is told', async (_, change, expected) => {
+  ])('[OPS-11] verify reports %s', async (_, change, expected) => {
     const found = await after(change)
     expect(found.filter((line) => expected.test(line)).length).toBeGreaterThan(0)
   })
 
-  it('[OPS-11] [CFG-12] ends with 1, one line each', async () => {
+  it('[OPS-11] [CFG-12] verify of a damaged store exits with 1 and prints one line per finding', async () => {
     const copy = join(folder, 'as-command')
     cpSync(relay.dataDir, copy, { recursive: true })
     const db = new DatabaseSync(join(copy, 'relay.db'))
