@@ -43,6 +43,8 @@ export interface DiagramLayout {
   readonly edges: readonly RoutedEdge[]
   /** Of all nodes and edges of the request. */
   readonly bounds: Bounds
+  /** False when it was to stand near a shape and there is no room within reach of that. [AG-107] */
+  readonly isNear: boolean
 }
 
 export interface RoutedEdge {

@@ -4,7 +4,7 @@ import { certificateOf } from './certificate.ts'
 import type { DiagramLayout, DiagramRequest } from './diagram.ts'
 import { LayoutStopped } from './effort.ts'
 import { layoutDiagram } from './layout.ts'
-import { faultsOf } from './testing/inspect.ts'
+import { faultsOf, labelFaultsOf } from './testing/inspect.ts'
 import { requestOf } from './testing/request.ts'
 
 type Pairs = readonly (readonly [number, number])[]
@@ -82,6 +82,51 @@ describe('a layered layout', () => {
     expect(layout.edges.map((edge) => edge.labelPosition)).toEqual([null, 0.35, 0.65, 0.25, 0.75, null])
     const paths = layout.edges.map(({ start, waypoints, end }) => JSON.stringify([start, waypoints, end]))
     expect(new Set(paths).size).toBe(6)
+  })
+
+  it('[DIAG-12] the labels of edges between the same two nodes stand clear of each other and of the nodes', () => {
+    for (const direction of ['TB', 'LR'] as const)
+      for (const width of [30, 60, 120]) {
+        const pairs: Pairs = Array.from({ length: 4 }, () => [0, 1])
+        const base = requestOf(3, [...pairs, [1, 2], [2, 1]], { direction })
+        const edges = base.edges.map((edge) => ({ ...edge, label: { width, height: 16 } }))
+        const request = { ...base, edges }
+        const layout = layoutDiagram(request)
+        expect(faultsOf(request, layout)).toEqual([])
+        expect(labelFaultsOf(request, layout), `${direction} ${width}`).toEqual([])
+      }
+  })
+
+  it('[DIAG-12] a label goes along its way when the edge of others would strike it through', () => {
+    const base = requestOf(3, [
+      [0, 1],
+      [0, 2],
+    ])
+    const label = { width: 40, height: 16 }
+    const taken = [
+      {
+        points: [
+          { x: 0, y: 150 },
+          { x: 900, y: 150 },
+        ],
+        startAnchor: ' a',
+        endAnchor: ' b',
+      },
+    ]
+    const places: readonly Point[] = [
+      { x: 100, y: 40 },
+      { x: 100, y: 260 },
+      { x: 500, y: 40 },
+    ]
+    const request = {
+      ...base,
+      taken,
+      edges: base.edges.map((edge) => ({ ...edge, label })),
+      nodes: base.nodes.map((node, i) => ({ ...node, at: places[i] as Point })),
+    }
+    const layout = layoutDiagram(request)
+    expect(layout.edges[0]?.waypoints).toEqual([])
+    expect(layout.edges.map(({ labelPosition }) => labelPosition)).toEqual([0.35, null])
   })
 
   it('[DIAG-13] loops leave right and return at the bottom, each 12 further out than the one before', () => {

@@ -11,6 +11,8 @@ import { anchorName, routeEdges } from './route-edges.ts'
 
 /** Steps that a layout may spend on making itself better; less than a second of one core. */
 const STEPS = 20_000_000
+/** The part of the steps left over that places labels: a twentieth of a second. */
+const FOR_LABELS = 0.1
 
 /**
  * Places the nodes of a diagram and routes its edges. The same request gives the same layout. `shouldStop` is asked now and then; when it says so, the
@@ -19,7 +21,17 @@ const STEPS = 20_000_000
 export function layoutDiagram(request: DiagramRequest, shouldStop: () => boolean = () => false): DiagramLayout {
   const effort = new Effort(STEPS, shouldStop)
   const drawn = request.nodes.some((node) => node.at !== null) ? aroundFixed(request, effort) : atCorner(request, effort)
-  const labels = labelPositions(request.edges)
+  const boxes = [
+    ...request.obstacles,
+    ...request.nodes.map(({ width, height }, node) => boundsAround(at(drawn.centres, node), width, height)),
+  ]
+  const seen = ({ points }: { readonly points: readonly Point[] }) =>
+    request.routing === 'straight' ? [at(points, 0), at(points, points.length - 1)] : points
+  const ground = {
+    boxes,
+    routes: [...drawn.routes.map(seen), ...request.taken.map(({ points }) => points).filter((points) => points.length > 0)],
+  }
+  const labels = labelPositions(request.edges, ground, effort.share(FOR_LABELS))
   return {
     centres: drawn.centres,
     edges: drawn.routes.map(({ startAnchor, endAnchor, points }, edge) => ({
@@ -31,18 +43,23 @@ export function layoutDiagram(request: DiagramRequest, shouldStop: () => boolean
       labelPosition: at(labels, edge),
     })),
     bounds: boundsOfDrawn(drawn, request.nodes),
+    isNear: drawn.isNear,
   }
 }
 
+interface PlacedDrawing extends Drawn {
+  readonly isNear: boolean
+}
+
 /** A layout without fixed nodes, moved as a whole. */
-function atCorner(request: DiagramRequest, effort: Effort): Drawn {
+function atCorner(request: DiagramRequest, effort: Effort): PlacedDrawing {
   const drawn = draw(request, request.edges, effort)
   const bounds = boundsOfDrawn(drawn, request.nodes)
   const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
   const page = pageOf(request)
   const beside = request.near === null ? null : cornerBeside(request.near, room, page)
   const { x, y } = beside ?? cornerBelow(page)
-  return movedBy(drawn, x - bounds.left, y - bounds.top)
+  return { ...movedBy(drawn, x - bounds.left, y - bounds.top), isNear: request.near === null || beside !== null }
 }
 
 function draw(
@@ -61,7 +78,7 @@ function pageOf({ obstacles, taken }: DiagramRequest): readonly Bounds[] {
  * Lays the nodes that may be moved out on their own, puts them near the fixed ones that they have edges with, and routes the other edges around everything.
  * [AG-106]
  */
-function aroundFixed(request: DiagramRequest, effort: Effort): Drawn {
+function aroundFixed(request: DiagramRequest, effort: Effort): PlacedDrawing {
   const { nodes, edges, obstacles, taken } = request
   const free = nodes.flatMap((node, i) => (node.at === null ? [i] : []))
   const place = new Map(free.map((node, i) => [node, i]))
@@ -70,8 +87,10 @@ function aroundFixed(request: DiagramRequest, effort: Effort): Drawn {
   const rest = edges.flatMap((edge, i) => (isFree(edge) ? [] : [i]))
   const centres = nodes.map((node) => node.at ?? { x: 0, y: 0 })
   const routes: Drawn['routes'] = []
+  let isNear = true
   if (free.length > 0) {
     const drawn = placedFree(request, free, place, own, rest, effort)
+    isNear = drawn.isNear
     free.forEach((node, i) => (centres[node] = at(drawn.centres, i)))
     own.forEach((edge, i) => (routes[edge] = at(drawn.routes, i)))
   }
@@ -86,7 +105,7 @@ function aroundFixed(request: DiagramRequest, effort: Effort): Drawn {
     effort,
   )
   rest.forEach((edge, i) => (routes[edge] = at(found ?? [], i)))
-  return { centres, routes }
+  return { centres, routes, isNear }
 }
 
 function placedFree(
@@ -96,7 +115,7 @@ function placedFree(
   own: readonly number[],
   rest: readonly number[],
   effort: Effort,
-): Drawn {
+): PlacedDrawing {
   const { nodes, edges, near } = request
   const numberOf = (node: number) => place.get(node) as number
   const inner = own.map((i) => {
@@ -110,7 +129,16 @@ function placedFree(
   const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
   const fixed = nodes.flatMap(({ at: centre, width, height }) => (centre === null ? [] : [boundsAround(centre, width, height)]))
   const page = [...fixed, ...pageOf(request)]
-  const beside = near === null ? null : cornerBeside(near, room, page)
+  /** The corners at which an edge to a fixed node is straight. */
+  const straightLines = (): readonly Point[] =>
+    rest.flatMap((edge) => {
+      const { from, to } = at(edges, edge)
+      const [one, other] = [at(nodes, from).at, at(nodes, to).at]
+      const centre = one ?? other
+      if (centre === null || (one !== null && other !== null)) return []
+      const own = at(drawn.centres, numberOf(one === null ? from : to))
+      return [{ x: centre.x - own.x + bounds.left, y: centre.y - own.y + bounds.top }]
+    })
   /** The way that edges to fixed nodes have from a corner. */
   const cost = (corner: Point): number => {
     let sum = 0
@@ -127,6 +155,7 @@ function placedFree(
     }
     return sum
   }
+  const beside = near === null ? null : cornerBeside(near, room, page, { lines: straightLines(), cost })
   const { x, y } = beside ?? cheapestCorner(fixed, room, page, cost)
-  return movedBy(drawn, x - bounds.left, y - bounds.top)
+  return { ...movedBy(drawn, x - bounds.left, y - bounds.top), isNear: near === null || beside !== null }
 }

@@ -20,16 +20,36 @@ export function cornerBelow(page: readonly Bounds[]): Point {
   return bounds === null ? { x: ORIGIN, y: ORIGIN } : { x: Math.floor(bounds.left), y: Math.ceil(bounds.bottom) + OFFSET }
 }
 
+/** What is better or worse among corners that are as far away. */
+export interface Wish {
+  /** Corners whose x or y would be good. */
+  readonly lines: readonly Point[]
+  cost(corner: Point): number
+}
+
+const NO_WISH: Wish = { lines: [], cost: () => 0 }
+
 /** A corner right of a shape, else below it, where nothing is covered; `null` when there is no room within reach. [AG-107] */
-export function cornerBeside(near: Bounds, room: Room, page: readonly Bounds[]): Point | null {
-  const tops = [near.top, Math.round((near.top + near.bottom - room.height) / 2), near.bottom - room.height]
-  const lefts = [near.left, Math.round((near.left + near.right - room.width) / 2), near.right - room.width]
-  const away = Array.from({ length: (FARTHEST - BESIDE) / 20 + 1 }, (_, k) => BESIDE + 20 * k)
-  const corners = [
-    ...away.flatMap((gap) => tops.map((y) => ({ x: near.right + gap, y }))),
-    ...away.flatMap((gap) => lefts.map((x) => ({ x, y: near.bottom + gap }))),
+export function cornerBeside(near: Bounds, room: Room, page: readonly Bounds[], wish: Wish = NO_WISH): Point | null {
+  const isBeside = (from: number, size: number, low: number, high: number) => from <= high && from + size >= low
+  const tops = [
+    ...[near.top, (near.top + near.bottom - room.height) / 2, near.bottom - room.height],
+    ...wish.lines.map(({ y }) => y).filter((y) => isBeside(y, room.height, near.top, near.bottom)),
   ]
-  for (const around of ROOMS) for (const corner of corners.map(rounded)) if (isFree(corner, room, page, around)) return corner
+  const lefts = [
+    ...[near.left, (near.left + near.right - room.width) / 2, near.right - room.width],
+    ...wish.lines.map(({ x }) => x).filter((x) => isBeside(x, room.width, near.left, near.right)),
+  ]
+  const away = Array.from({ length: (FARTHEST - BESIDE) / 20 + 1 }, (_, k) => BESIDE + 20 * k)
+  const rows = [
+    ...away.map((gap) => tops.map((y) => rounded({ x: near.right + gap, y }))),
+    ...away.map((gap) => lefts.map((x) => rounded({ x, y: near.bottom + gap }))),
+  ]
+  for (const around of ROOMS)
+    for (const corners of rows) {
+      const free = corners.filter((corner) => isFree(corner, room, page, around))
+      if (free.length > 0) return free.reduce((best, corner) => (wish.cost(corner) < wish.cost(best) ? corner : best))
+    }
   return null
 }
 

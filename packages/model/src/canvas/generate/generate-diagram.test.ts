@@ -247,6 +247,29 @@ describe('a diagram beside what is there', () => {
     expect(Math.abs(result.bounds.y)).toBeLessThan(200)
   })
 
+  it('[AG-107] where there is no room near a shape, a warning says where the new part is instead', () => {
+    const wall = rectangle('wall', 0, 0, { width: 3000, height: 3000 })
+    const { result, warnings } = done(page(rectangle('s1', 0, 0), wall), { nodes: nodes('a'), near: 's1' })
+    const { x, y } = result.bounds
+    expect(warnings).toEqual([{ reason: expect.stringContaining(`x ${x}, y ${y}`), field: 'near' }])
+    expect([x, y]).toEqual([-1500, 1620])
+    expect(done(page(rectangle('s1', 0, 0)), { nodes: nodes('a'), near: 's1' }).warnings).toEqual([])
+  })
+
+  it('[AG-107] near a shape that the new part has an edge with, the edge is straight', () => {
+    const given = page(rectangle('s1', 0, 0, { height: 90 }))
+    const call = {
+      nodes: [{ id: 's1', shapeId: 's1' }, ...nodes('a', 'b')],
+      edges: [
+        { from: 's1', to: 'a' },
+        { from: 'a', to: 'b' },
+      ],
+    }
+    const { result, body: edited } = done(given, { ...call, near: 's1' })
+    const connector = valuesOf(edited).get(result.edges[0] as string) as JsonObject
+    expect([connector['y'], connector['y2'], connector['waypoints']]).toEqual([0, 0, []])
+  })
+
   it('[AG-106] [AG-107] refuses shapes that are not on the page, and a connector as a node', () => {
     const given = page(
       rectangle('s1', 0, 0),

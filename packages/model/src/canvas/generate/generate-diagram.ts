@@ -67,7 +67,7 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
       bounds: { x: left, y: top, w: right - left, h: bottom - top },
     },
     fixes: diagram.fixes,
-    warnings: coverWarnings(diagram, made.ids, after),
+    warnings: [...nearWarnings(diagram, placed), ...coverWarnings(diagram, made.ids, after)],
     selection: shapes.map(({ id }) => id),
   })
 }
@@ -96,6 +96,7 @@ function below(layout: DiagramLayout, page: PageGeometry): DiagramLayout {
       waypoints: edge.waypoints?.map(move) ?? null,
     })),
     bounds: { left: left + dx, top: top + dy, right: right + dx, bottom: bottom + dy },
+    isNear: layout.isNear,
   }
 }
 
@@ -175,6 +176,14 @@ function attached(side: Side, point: Point, box: ShapeBox | null): AttachedEnd {
   const own = anchorPoint(box, anchor ?? side)
   const isThere = Math.abs(own.x - point.x) < 0.5 && Math.abs(own.y - point.y) < 0.5
   return { anchor: anchor ?? side, ...(isThere ? { point, corner: [] } : { point: own, corner: [point] }) }
+}
+
+/** What is told when the drawing is not where it was to be. [AG-107] */
+function nearWarnings({ near }: Diagram, { isNear, bounds }: DiagramLayout): readonly Warning[] {
+  if (near === null || isNear) return []
+  const [x, y] = [Math.round(bounds.left), Math.round(bounds.top)]
+  const reason = `there is no room within 200 of "${quote(near)}", so the diagram stands elsewhere, from x ${x}, y ${y} on as bounds tells`
+  return [{ reason, field: 'near' }]
 }
 
 /** What is told of nodes whose place the caller chose, where something else is. [AG-106] */

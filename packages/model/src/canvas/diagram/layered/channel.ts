@@ -9,6 +9,8 @@ export interface ChannelPiece {
   readonly upperPin: number
   readonly lowerPin: number
   readonly edges: number
+  /** The room of its label sideways; 0 without one. */
+  readonly label: number
 }
 
 /** A stretch along a lane, counted from the top, to an x. */
@@ -36,6 +38,9 @@ interface Run {
   /** By how many lanes it is below a run that must be above it. */
   readonly drop: number
 }
+
+/** Between labels of ways around. */
+const BESIDE_LABEL = 6
 
 /** Lanes between the two parts of a way around, so that it is seen as a way of its own. */
 const DETOUR_DROP = 3
@@ -106,16 +111,24 @@ function runOf(piece: number, from: readonly [number, number], to: readonly [num
   }
 }
 
-/** The pieces that are not straight. Of several straight ones between the same pins all but the first make a way around. [DIAG-12] */
+/**
+ * The pieces that are not straight. Of several straight ones between the same pins all but the first make a way around, far enough out for their labels to
+ * stand side by side. [DIAG-12]
+ */
 function runsOf(pieces: readonly ChannelPiece[], detours: Detours): Run[] {
-  const straight = new Set<number>()
-  return pieces.flatMap(({ upperX, lowerX, upperPin, lowerPin, edges }, piece) => {
+  /** By pin of straight pieces, how far right their labels reach. */
+  const reach = new Map<number, number>()
+  return pieces.flatMap(({ upperX, lowerX, upperPin, lowerPin, edges, label }, piece) => {
     if (upperX !== lowerX) return [runOf(piece, [upperX, upperPin], [lowerX, lowerPin], edges)]
-    if (!straight.has(upperPin)) {
-      straight.add(upperPin)
+    const half = Math.ceil(label / 2)
+    const reached = reach.get(upperPin)
+    if (reached === undefined) {
+      reach.set(upperPin, upperX + half)
       return []
     }
-    const [x, pin] = detours.take(upperX + 3 * LANE, upperX + 3 * LANE)
+    const wanted = Math.max(upperX + 3 * LANE, label === 0 ? 0 : reached + BESIDE_LABEL + half)
+    const [x, pin] = detours.take(wanted, wanted)
+    reach.set(upperPin, x + half)
     return [runOf(piece, [upperX, upperPin], [x, pin], edges), runOf(piece, [x, pin], [lowerX, lowerPin], edges, DETOUR_DROP)]
   })
 }

@@ -54,7 +54,9 @@ function channelsOf(levels: Levels, columns: Int32Array): readonly { pieces: rea
     channel: routeChannel(
       own.map((i) => {
         const { upper, lower, edges } = at(levels.pieces, i)
-        return { upperX: at(columns, upper), lowerX: at(columns, lower), upperPin: upper, lowerPin: lower, edges: edges.length }
+        const label = Math.max(...edges.map((edge) => at(levels.part.edges, edge).labelAcross))
+        const [upperX, lowerX] = [at(columns, upper), at(columns, lower)]
+        return { upperX, lowerX, upperPin: upper, lowerPin: lower, edges: edges.length, label }
       }),
     ),
   }))

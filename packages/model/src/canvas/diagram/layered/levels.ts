@@ -17,7 +17,7 @@ export interface Levels {
   readonly layers: number[][]
   /** The pieces of edges between one layer and the next. */
   readonly pieces: Piece[]
-  /** By item half the room of the labels that will be about there, when it is a way. */
+  /** By item half the room of the labels that will be about there, when it is no node. */
   readonly labelHalf: number[]
   /** By edge its items from the upper layer to the lower one. */
   readonly chains: number[][]
@@ -64,7 +64,7 @@ export function makeRoomForLabels(levels: Levels): void {
     const { labelAcross } = at(levels.part.edges, edge)
     const middle = (chain.length - 1) / 2
     for (const item of [at(chain, Math.floor(middle)), at(chain, Math.ceil(middle))])
-      if (levels.kind[item] === 'way') levels.labelHalf[item] = Math.max(at(levels.labelHalf, item), labelAcross / 2)
+      if (levels.kind[item] !== 'node') levels.labelHalf[item] = Math.max(at(levels.labelHalf, item), labelAcross / 2)
   })
 }
 

@@ -40,6 +40,33 @@ export function faultsOf({ nodes, edges }: DiagramRequest, layout: DiagramLayout
   return faults
 }
 
+/** Labels that hide a node or another label; written without the code of the layout. */
+export function labelFaultsOf({ nodes, edges }: DiagramRequest, layout: DiagramLayout): readonly string[] {
+  const boxes = layout.centres.map(({ x, y }, i) => ({
+    name: `node ${i}`,
+    x,
+    y,
+    ...(nodes[i] as { width: number; height: number }),
+  }))
+  const labels = layout.edges.flatMap(({ start, waypoints, end, labelPosition }, i) => {
+    const label = edges[i]?.label ?? null
+    if (label === null) return []
+    const pieces = piecesOf([start, ...(waypoints ?? []), end])
+    let left = pieces.reduce((sum, piece) => sum + lengthOf(piece), 0) * (labelPosition ?? 0.5)
+    const piece = pieces.find((one) => (left -= lengthOf(one)) <= 0) as Piece
+    const [a, b] = piece
+    const share = 1 + left / lengthOf(piece)
+    return [{ name: `label ${i}`, x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share, ...label }]
+  })
+  return labels.flatMap((label, i) =>
+    [...boxes, ...labels.slice(i + 1)].flatMap((other) => {
+      const across = Math.abs(label.x - other.x) - (label.width + other.width) / 2
+      const down = Math.abs(label.y - other.y) - (label.height + other.height) / 2
+      return across < 0 && down < 0 ? [`${label.name} covers ${other.name}`] : []
+    }),
+  )
+}
+
 /** Pairs of edges that lie on each other, or run beside each other nearer than a lane, anywhere but on a trunk. */
 export function sharedStretches({ edges }: DiagramRequest, layout: DiagramLayout): readonly string[] {
   const lines = layout.edges.map(({ start, waypoints, end }) => [start, ...(waypoints ?? []), end])
