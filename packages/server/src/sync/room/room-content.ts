@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import type { Random } from '../../kernel/ids.ts'
 import type { RoomView } from '../guard/guard.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
+import { LateWords } from '../late-words/late-words.ts'
 import { type LogGap, takePending } from './log-gap.ts'
 import { indexedDoc } from './root-index.ts'
 import { splitUpdate } from './room-split.ts'
@@ -16,9 +17,14 @@ export type RoomContent =
   | { readonly kind: 'bytes'; readonly update: Uint8Array; readonly vector: Uint8Array }
   | { readonly kind: 'live'; readonly live: LiveContent }
 
+/** Origin of transactions that the relay itself makes. */
+export const RELAY = 'relay'
+
 /** The live document, with counts and costs that are kept for it. */
 export interface LiveContent extends RoomView {
   readonly doc: Y.Doc
+  /** Blocks that the relay removed a moment ago. [AG-110] */
+  late: LateWords
   structCount: number
   /** The whole state, encoded, and the log sequence at which it was encoded. [G12] */
   full: { readonly sequence: number; readonly update: Uint8Array } | null
@@ -56,7 +62,14 @@ export function buildSound(updates: readonly Uint8Array[], random: Random): Live
   const gap = takePending(doc)
   typeRoots(doc)
   doc.clientID = freshClientId(doc, random)
-  return { doc, structCount: countStructs(doc), full: null, gap, loadCostMs: 0 }
+  return { doc, late: new LateWords(doc), structCount: countStructs(doc), full: null, gap, loadCostMs: 0 }
+}
+
+/** Remembers what the relay's own transactions remove from now on. [AG-110] */
+export function rememberRemovals(live: LiveContent, nowMs: () => number): void {
+  live.doc.on('afterTransaction', (transaction: Y.Transaction) => {
+    if (transaction.origin === RELAY) live.late.remember(transaction, nowMs())
+  })
 }
 
 /** A random client id other than 0 that the document does not contain. [YDOC-12] */

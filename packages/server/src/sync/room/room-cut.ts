@@ -1,7 +1,16 @@
 import * as Y from 'yjs'
 import type { UpdatePieces } from '../guard/guard-pieces.ts'
 import { fullState, hasPending, type LiveContent } from './room-content.ts'
-import { fillGap, isLoadCostSuspect, judge, loadLimitMs, noteSlowness, type TurnOwner, type Write } from './room-edits.ts'
+import {
+  fillGap,
+  isLoadCostSuspect,
+  judge,
+  loadLimitMs,
+  noteSlowness,
+  placeLate,
+  type TurnOwner,
+  type Write,
+} from './room-edits.ts'
 import type { Member } from './room-members.ts'
 
 /** An update that the document emitted, and the origin of its transaction. */
@@ -48,12 +57,16 @@ export async function cutWrite(owner: CutOwner, member: Member, write: Write, to
   const inspection = host.guard.inspect(write.update, live, owner.formerClients(member))
   const structs = judge(owner, live, member, write, inspection)
   if (structs === null) return { kind: 'refused' }
+  const late = live.late.find(write.update, host.clock.monotonicMs())
   const cut = new Cut(owner, member, write, host.guard.pieces(write.update))
   const applied = await cut.run()
   took(cut.spentMs)
   if (applied.kind !== 'applied') return applied
   live.structCount += structs
-  const { emitted } = owner.collect(() => fillGap(owner, live))
+  const { emitted } = owner.collect(() => {
+    fillGap(owner, live)
+    placeLate(owner, live, late)
+  })
   const outcome: CutOutcome = { kind: 'applied', emitted: [...applied.emitted, ...emitted] }
   noteSlowness(live, cut.spentMs)
   if (!isLoadCostSuspect(live)) return outcome

@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { DocumentHead, DocumentRecord } from '../../documents/document-store.port.ts'
@@ -15,15 +14,14 @@ const PAGES = [{ id: 'p1', name: 'Prose', order: 0, content: '<p id="blk-1">star
 
 const open = (url: string) => openStorage({ url, commitDelayMs: 0, log: silentLogger })
 
-/** Runs the writer process and kills it without warning some time after its first edit. Returns what the process was told is durable. */
-async function editUntilKilled(url: string, id: string, afterMs: number): Promise<Acknowledged> {
+/** Runs the writer process and kills it without warning after so many edits. Returns the last edit that the process was told is durable. */
+async function editUntilKilled(url: string, id: string, afterEdits: number): Promise<Acknowledged> {
   const child = fork(WRITER, [url, id], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const acknowledged: Acknowledged[] = []
-  child.on('message', (message: Acknowledged) => acknowledged.push(message))
+  child.on('message', (message: Acknowledged) => {
+    if (acknowledged.push(message) === afterEdits) child.kill('SIGKILL')
+  })
   const ended = once(child, 'exit')
-  await Promise.race([once(child, 'message'), ended])
-  await sleep(afterMs)
-  child.kill('SIGKILL')
   expect((await ended)[1]).toBe('SIGKILL')
   return acknowledged.at(-1) as Acknowledged
 }
@@ -48,7 +46,7 @@ it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 following an acknowledged edit, be
     document = await createDocument(storage.documents, { pages: [], richTextPages: PAGES })
   }
   for (let round = 0; round < 3; round++) {
-    const last = await editUntilKilled(url, document.id, 40 + round * 30)
+    const last = await editUntilKilled(url, document.id, 5 + round * 5)
     const { found, settled, body } = await afterRestart(url, document)
     expect(found.coveredSeq).toBeLessThan(found.lastSeq)
     // One more edit may have become durable without having been reported.

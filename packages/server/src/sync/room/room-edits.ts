@@ -2,7 +2,8 @@ import * as Y from 'yjs'
 import type { Inspection } from '../guard/guard.ts'
 import { GUARD_LIMITS } from '../guard/guard-table.ts'
 import { applyLater, fillsGap, type LogGap } from './log-gap.ts'
-import { countStructs, hasPending, type LiveContent } from './room-content.ts'
+import type { LateWord } from '../late-words/removed-blocks.ts'
+import { countStructs, hasPending, type LiveContent, RELAY } from './room-content.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
 
@@ -64,10 +65,11 @@ export function applyWrites(
   const startedAt = host.processorMs()
   let count = 0
   let costly = false
+  const late: LateWord[] = []
   const applyAll = (): void => {
     for (const write of writes) {
       if (member.former || (count > 0 && host.clock.monotonicMs() >= untilMs)) return
-      costly = !applyWrite(owner, live, member, write)
+      costly = !applyWrite(owner, live, member, write, late)
       if (costly) return
       count++
     }
@@ -75,6 +77,7 @@ export function applyWrites(
   try {
     if (writes.length === 1) applyAll()
     else live.doc.transact(applyAll, member)
+    placeLate(owner, live, late)
     if (hasPending(live.doc)) throw new Error('an accepted update left content pending')
   } catch (error) {
     owner.broken(member, error)
@@ -109,7 +112,7 @@ export function loadLimitMs(bytes: number): number {
 }
 
 /** Returns false when the write has to be applied in pieces, because it may take too long or the document may have become slow. */
-function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write): boolean {
+function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: Write, late: LateWord[]): boolean {
   const { host } = owner
   const { update, ordinal, refusal } = write
   if (refusal !== null) {
@@ -124,10 +127,22 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
   if (isGood && (inspection.worstMs > host.options.cutMs || isLoadCostSuspect(live))) return false
   const structs = judge(owner, live, member, write, inspection)
   if (structs === null) return true
+  late.push(...live.late.find(update, host.clock.monotonicMs()))
   Y.applyUpdate(live.doc, update, member)
   live.structCount += structs
   fillGap(owner, live)
   return true
+}
+
+/** Writes characters that came for removed blocks where they belong now, as an edit of the relay that goes to their sender too. [AG-110] */
+export function placeLate({ host }: TurnOwner, live: LiveContent, late: readonly LateWord[]): void {
+  if (late.length === 0) return
+  const unplaced = live.late.place(late, RELAY)
+  live.structCount += late.length
+  if (unplaced > 0)
+    host.log.info('sync.late_words_dropped', 'Characters that were typed into a removed page have no place.', {
+      characters: unplaced,
+    })
 }
 
 /** Refuses a write that the guard or the sender's level does not allow. Otherwise returns how many structs the write adds. */

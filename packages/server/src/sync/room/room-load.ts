@@ -4,7 +4,7 @@ import type { DocumentHead, DocumentRecord, DocumentRef } from '../../documents/
 import { catchUp } from '../binding/binding.ts'
 import { removeDoubledProse } from '../binding/binding-doubled.ts'
 import { seed } from '../binding/binding-seed.ts'
-import { buildSound, type LiveContent, type RoomContent } from './room-content.ts'
+import { buildSound, type LiveContent, RELAY, rememberRemovals, type RoomContent } from './room-content.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
 import { indexedDoc } from './root-index.ts'
 import type { LoadedLog } from '../update-log.port.ts'
@@ -30,9 +30,6 @@ export interface LoadingRoom {
 }
 
 export type LoadOutcome = LoadedRoom | { readonly kind: 'gone' } | { readonly kind: NotLoaded; readonly detail: string }
-
-/** Origin of transactions that the relay itself makes. */
-export const RELAY = 'relay'
 
 const ATTEMPTS = 5
 const GAP_DETAIL = 'the log lacks content that later records build on'
@@ -94,7 +91,7 @@ async function fromLog(
   }
   if (live.gap !== null) return withGap(host, record, { ...loaded, content: { kind: 'live', live } })
   const missing = watched(host, room, bytes + head.sizeBytes, () =>
-    relayUpdate(live, () => {
+    relayUpdate(host, live, () => {
       removeDoubledProse(live.doc, RELAY)
       if (head.bodyAhead) catchUp(live.doc, readStoredBody(record.body), RELAY, head.titleChangedAtMs)
     }),
@@ -119,10 +116,11 @@ function withGap(host: RoomHost, record: DocumentRecord, loaded: LoadedRoom): Lo
 }
 
 /** Runs `work` on a document and returns the one update it makes; `null` when it changes nothing. */
-function relayUpdate(live: LiveContent, work: () => void): Uint8Array | null {
+function relayUpdate({ clock }: RoomHost, live: LiveContent, work: () => void): Uint8Array | null {
   const made: Uint8Array[] = []
   const keep = (update: Uint8Array) => made.push(update)
   live.doc.on('update', keep)
+  rememberRemovals(live, () => clock.monotonicMs())
   try {
     work()
   } finally {

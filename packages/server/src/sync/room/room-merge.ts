@@ -3,7 +3,7 @@ import type { DocumentRecord } from '../../documents/document-store.port.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
-import { RELAY } from './room-load.ts'
+import { RELAY } from './room-content.ts'
 import type { RoomSaver } from './room-save.ts'
 
 /**

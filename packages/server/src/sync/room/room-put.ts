@@ -5,7 +5,7 @@ import { needsRepair, type PlannedPut, plannedSharedBytes, planPut, quotaRefusal
 import type { PutRequest } from '../../documents/residents.port.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
 import type { Room } from './room.ts'
-import { RELAY } from './room-load.ts'
+import { RELAY } from './room-content.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
 import type { Base } from './room-body.ts'
 import type { RoomSaver } from './room-save.ts'

@@ -3,7 +3,7 @@ import { damagedPartOf } from '../../kernel/damage.ts'
 import { RelayError, unreachable } from '../../kernel/errors.ts'
 import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
-import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, type RoomContent } from './room-content.ts'
+import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import { type RoomHost, watched } from './room-host.ts'
 import { type LoadOutcome, loadRoom } from './room-load.ts'
@@ -107,7 +107,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       const phase: Ready = { kind: 'ready', content, log, sync: undefined as never, saver: undefined as never }
       this.phase = phase
       Object.assign(phase, { sync: new RoomSync(this), saver: new RoomSaver(this, head, versionSeq) })
-      if (content.kind === 'live') phase.sync.listen(content.live)
+      if (content.kind === 'live') this.listen(content.live)
       const { hasGap } = this
       this.isGapAnnounced = hasGap
       if (hasGap) this.watchRepair()
@@ -175,11 +175,19 @@ export class Room implements SyncRoom, RoomLogOwner {
     return watched(this.host, this, lengthOf(this.content()) + extraBytes, work)
   }
 
+  private listen(live: LiveContent): void {
+    this.sync.listen(live)
+    rememberRemovals(live, () => this.host.clock.monotonicMs())
+  }
+
   /** Replaces the content by another live document. */
   replaceLive(live: LiveContent): void {
     const { ready } = this
-    if (ready.content.kind === 'live') ready.content.live.doc.destroy()
-    ready.sync.listen(live)
+    if (ready.content.kind === 'live') {
+      live.late = ready.content.live.late.movedTo(live.doc)
+      ready.content.live.doc.destroy()
+    }
+    this.listen(live)
     ready.content = { kind: 'live', live }
   }
 

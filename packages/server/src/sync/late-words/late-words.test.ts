@@ -1,0 +1,268 @@
+import { serialiseHtml } from '@docrelay/model/prose/html'
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { readFragment, reconcileFragment } from '../prose/prose-fragment.ts'
+import { element, page, plain, root, tree } from '../testing/live-page.ts'
+import { LateWords } from './late-words.ts'
+import { KEPT_MS, MOST_BLOCKS } from './removed-blocks.ts'
+
+const RELAY = 'relay'
+
+/** A relay's copy of a page that remembers what it removes, and a person whose frames are held back until `send`. */
+function scene(html: string) {
+  const relay = page(html)
+  relay.getMap('prosePages').set('p', {})
+  const ann = new Y.Doc()
+  Y.applyUpdate(ann, Y.encodeStateAsUpdate(relay))
+  const at = { late: new LateWords(relay), nowMs: 0, before: html, dropped: 0 }
+  relay.on('afterTransaction', (transaction: Y.Transaction) => {
+    if (transaction.origin === RELAY) at.late.remember(transaction, at.nowMs)
+  })
+  const held: Uint8Array[] = []
+  ann.on('update', (update: Uint8Array, origin: unknown) => origin !== 'remote' && held.push(update))
+  const edit = (after: string): void => {
+    relay.transact(() => reconcileFragment(relay.getXmlFragment(root), tree(at.before), tree(after)), RELAY)
+    at.before = shown(relay)
+  }
+  const receive = (update: Uint8Array): void => {
+    const words = at.late.find(update, at.nowMs)
+    Y.applyUpdate(relay, update, 'ann')
+    at.dropped += at.late.place(words, RELAY)
+  }
+  const send = (): string => {
+    for (const update of held.splice(0)) receive(update)
+    Y.applyUpdate(ann, Y.encodeStateAsUpdate(relay, Y.encodeStateVector(ann)), 'remote')
+    expect(shown(ann)).toBe(shown(relay))
+    return shown(relay)
+  }
+  return { relay, ann, at, held, edit, receive, send, page: ann.getXmlFragment(root) }
+}
+
+const shown = (doc: Y.Doc): string => serialiseHtml(readFragment(doc.getXmlFragment(root)))
+
+/** The texts below a node, in order. */
+function textsIn(node: Y.XmlFragment): Y.XmlText[] {
+  return node.toArray().flatMap((child) => (child instanceof Y.XmlText ? [child] : textsIn(child as Y.XmlFragment)))
+}
+
+/** Types at an offset of a text, letter by letter, each in an update of its own. */
+function type(text: Y.XmlText, at: number, words: string): void {
+  for (const [i, letter] of [...words].entries()) text.insert(at + i, letter)
+}
+
+describe('characters that arrive after the relay removed their block', () => {
+  it.each([
+    [
+      'in the middle of a paragraph that became a heading',
+      '<p id="a">one two</p>',
+      '<h2 id="a">one two</h2>',
+      3,
+      '<h2 id="a">one new two</h2>',
+    ],
+    ['behind words that were rewritten', '<p id="a">one two</p>', '<h2 id="a">one 2</h2>', 7, '<h2 id="a">one 2 new</h2>'],
+    [
+      'in front of a block that became code',
+      '<p id="a">one</p>',
+      '<pre id="a"><code>one</code></pre>',
+      0,
+      '<pre id="a"><code> newone</code></pre>',
+    ],
+    ['in a block without id', '<p>one two</p>', '<h2>one two</h2>', 7, '<h2>one two new</h2>'],
+  ])('[AG-110] stand at their offset in its successor: %s', (_, before, after, at, wanted) => {
+    const { page: shownToAnn, edit, send } = scene(before)
+    type(textsIn(shownToAnn)[0] as Y.XmlText, at, ' new')
+    edit(after)
+    expect(send()).toBe(wanted)
+  })
+
+  it('[AG-110] follow a block that moved, and the words typed behind them come along', () => {
+    const {
+      page: shownToAnn,
+      edit,
+      send,
+      receive,
+      held,
+    } = scene('<p id="a">one</p><p id="b">two</p><ul><li><p id="c">three</p></li></ul>')
+    const text = textsIn(shownToAnn)[2] as Y.XmlText
+    type(text, 5, ' fo')
+    edit('<ul><li><p id="c">three</p></li></ul><p id="a">one</p><p id="b">two</p>')
+    for (const update of held.splice(0)) receive(update)
+    // Ann has not seen the move yet.
+    type(text, 8, 'ur')
+    expect(send()).toBe('<ul><li><p id="c">three four</p></li></ul><p id="a">one</p><p id="b">two</p>')
+  })
+
+  it('[AG-110] come in one update as in many', () => {
+    const { ann, page: shownToAnn, edit, receive, relay, held } = scene('<p id="a">one</p>')
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' and more')
+    edit('<h1 id="a">one</h1>')
+    held.length = 0
+    receive(Y.encodeStateAsUpdate(ann))
+    expect(shown(relay)).toBe('<h1 id="a">one and more</h1>')
+  })
+
+  it('[AG-110] are written once, however often they are sent', () => {
+    const { ann, page: shownToAnn, edit, receive, relay } = scene('<p id="a">one</p>')
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
+    edit('<h1 id="a">one</h1>')
+    for (let times = 0; times < 3; times++) receive(Y.encodeStateAsUpdate(ann))
+    expect(shown(relay)).toBe('<h1 id="a">one!</h1>')
+  })
+
+  it('[AG-110] stand in a new paragraph where the block was, when nothing took its place', () => {
+    const { page: shownToAnn, edit, send } = scene('<p id="a">one</p><p id="b">two</p><p id="c">three</p>')
+    type(textsIn(shownToAnn)[1] as Y.XmlText, 3, ' and four')
+    edit('<p id="a">one</p><p id="c">three</p>')
+    expect(send()).toBe('<p id="a">one</p><p> and four</p><p id="c">three</p>')
+  })
+
+  it('[AG-110] stand behind the list whose item was removed, and inside the cell whose paragraph was', () => {
+    const list = '<ul><li><p id="a">one</p></li><li><p id="b">two</p></li></ul><p id="z">end</p>'
+    const inList = scene(list)
+    type(textsIn(inList.page)[1] as Y.XmlText, 3, ' more')
+    inList.edit('<ul><li><p id="a">one</p></li></ul><p id="z">end</p>')
+    expect(inList.send()).toBe('<ul><li><p id="a">one</p></li></ul><p> more</p><p id="z">end</p>')
+    const cell = (inner: string) => `<table><tr><td>${inner}</td></tr></table>`
+    const inCell = scene(cell('<p id="a">one</p><p id="b">two</p>'))
+    type(textsIn(inCell.page)[1] as Y.XmlText, 3, ' more')
+    inCell.edit(cell('<p id="a">one</p>'))
+    expect(inCell.send()).toBe(cell('<p id="a">one</p><p> more</p>'))
+  })
+
+  it('[AG-110] stand on the page when every block of it was removed', () => {
+    const { page: shownToAnn, edit, send } = scene('<p id="a">one</p><p id="b">two</p>')
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' A')
+    type(textsIn(shownToAnn)[1] as Y.XmlText, 3, ' B')
+    edit('<h1 id="x">Nothing of it</h1>')
+    const html = send()
+    expect(html).toContain('<p> A</p>')
+    expect(html).toContain('<p> B</p>')
+  })
+
+  it('[AG-110] typed into an empty block that was removed are kept', () => {
+    const { page: shownToAnn, edit, send } = scene('<p id="a">one</p><p id="b"></p>')
+    const text = new Y.XmlText()
+    ;(shownToAnn.get(1) as Y.XmlElement).insert(0, [text])
+    type(text, 0, 'first')
+    edit('<p id="a">one</p><h2 id="b"></h2>')
+    expect(send()).toBe('<p id="a">one</p><h2 id="b">first</h2>')
+  })
+
+  it('[AG-110] behind a line break and in other formatting are kept', () => {
+    const { page: shownToAnn, edit, send } = scene('<p id="a">one<br>two</p>')
+    const [, text] = textsIn(shownToAnn)
+    text?.insert(3, ' bold', { bold: {} })
+    text?.insert(8, ' plain', { bold: null })
+    edit('<h2 id="a">one<br>two</h2>')
+    expect(send()).toMatch(/^<h2 id="a">one<br>two bold plain<\/h2>$/)
+  })
+
+  it('[AG-110] in a part of a block that the relay replaced are kept', () => {
+    const { page: shownToAnn, edit, send } = scene('<p id="a">one<br>two</p>')
+    const [, text] = textsIn(shownToAnn)
+    type(text as Y.XmlText, 3, ' three')
+    edit('<p id="a">one two</p>')
+    expect(send()).toBe('<p id="a">one two three</p>')
+  })
+
+  it('[AG-110] in an item that a client adds to a removed list stand in a paragraph behind it', () => {
+    const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one</p></li></ul><p id="z">end</p>')
+    const text = new Y.XmlText()
+    ;(shownToAnn.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, element('paragraph', {}, text as never))])
+    type(text, 0, 'two')
+    edit('<ol><li><p id="a">one</p></li></ol><p id="z">end</p>')
+    expect(send()).toBe('<ol><li><p id="a">one</p><p>two</p></li></ol><p id="z">end</p>')
+  })
+
+  it('[AG-110] that were only moved into a new block by Enter are not doubled', () => {
+    const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one two</p></li></ul><p id="z">end</p>')
+    const [text] = textsIn(shownToAnn)
+    shownToAnn.doc?.transact(() => {
+      text?.delete(3, 4)
+      ;(shownToAnn.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, element('paragraph', {}, plain(' two') as never))])
+    })
+    edit('<ol><li><p id="a">one two</p></li></ol><p id="z">end</p>')
+    expect(send()).toBe('<ol><li><p id="a">one two</p></li></ol><p id="z">end</p>')
+  })
+
+  it('[AG-110] find a block that was removed, and its successor removed too', () => {
+    const { page: shownToAnn, edit, send } = scene('<p id="a">one</p>')
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
+    edit('<h1 id="a">one</h1>')
+    edit('<h2 id="a">so one</h2>')
+    edit('<pre id="a"><code>so one</code></pre>')
+    expect(send()).toBe('<pre id="a"><code>so one!</code></pre>')
+  })
+
+  it('[AG-110] of several people reach the same successor', () => {
+    const { page: shownToAnn, relay, ann, edit, receive, send } = scene('<p id="a">one</p>')
+    const ben = new Y.Doc()
+    Y.applyUpdate(ben, Y.encodeStateAsUpdate(ann))
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 0, 'A')
+    type(textsIn(ben.getXmlFragment(root))[0] as Y.XmlText, 3, 'B')
+    edit('<h1 id="a">one</h1>')
+    receive(Y.encodeStateAsUpdate(ben, Y.encodeStateVector(relay)))
+    expect(send()).toBe('<h1 id="a">AoneB</h1>')
+  })
+
+  it('[AG-110] have no place on a page that was removed, and their number is answered', () => {
+    const { page: shownToAnn, relay, at, edit, send } = scene('<p id="a">one</p>')
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' lost')
+    edit('')
+    relay.getMap('prosePages').delete('p')
+    send()
+    expect(at.dropped).toBe(5)
+  })
+
+  it(`[AG-110] are looked for during ${KEPT_MS / 1000} s`, () => {
+    const { page: shownToAnn, at, edit, send } = scene('<p id="a">one</p><p id="b">two</p>')
+    edit('<h1 id="a">one</h1><p id="b">two</p>')
+    at.nowMs = KEPT_MS / 2
+    edit('<h1 id="a">one</h1><h2 id="b">two</h2>')
+    at.nowMs = KEPT_MS + 1
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' late')
+    type(textsIn(shownToAnn)[1] as Y.XmlText, 3, ' kept')
+    expect(send()).toBe('<h1 id="a">one</h1><h2 id="b">two kept</h2>')
+  })
+
+  it(`[AG-110] are looked for in the newest ${MOST_BLOCKS} removed blocks`, () => {
+    const blocks = (count: number, tag: string) =>
+      Array.from({ length: count }, (_, i) => `<${tag} id="b${i}">text ${i}</${tag}>`).join('')
+    const { page: shownToAnn, edit, send } = scene(`<p id="first">one</p>${blocks(MOST_BLOCKS, 'p')}`)
+    const texts = textsIn(shownToAnn)
+    edit(`<h1 id="first">one</h1>${blocks(MOST_BLOCKS, 'p')}`)
+    edit(`<h1 id="first">one</h1>${blocks(MOST_BLOCKS, 'h2')}`)
+    type(texts[0] as Y.XmlText, 3, ' late')
+    type(texts[MOST_BLOCKS] as Y.XmlText, 4, ' kept')
+    const html = send()
+    expect(html).toContain('<h1 id="first">one</h1>')
+    expect(html).toContain(`<h2 id="b${MOST_BLOCKS - 1}">text kept ${MOST_BLOCKS - 1}</h2>`)
+  })
+
+  it('[AG-110] find their place in another copy of the document', () => {
+    const { page: shownToAnn, relay, at, edit, held } = scene('<p id="a">one</p><p id="b">two</p>')
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
+    edit('<h1 id="a">one</h1><p id="b">two</p>')
+    const copy = new Y.Doc()
+    Y.applyUpdate(copy, Y.encodeStateAsUpdate(relay))
+    const late = at.late.movedTo(copy)
+    const words = held.flatMap((update) => late.find(update, 0))
+    expect(late.place(words, RELAY)).toBe(0)
+    expect(shown(copy)).toBe('<h1 id="a">one!</h1><p id="b">two</p>')
+  })
+
+  it('[AG-110] for a removal that was taken back stay where they were typed', () => {
+    const { page: shownToAnn, relay, at, edit, held } = scene('<p id="a">one</p>')
+    const stored = Y.encodeStateAsUpdate(relay)
+    type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
+    edit('<h1 id="a">one</h1>')
+    const copy = new Y.Doc()
+    Y.applyUpdate(copy, stored)
+    const late = at.late.movedTo(copy)
+    for (const update of held) {
+      expect(late.find(update, 0)).toEqual([])
+      Y.applyUpdate(copy, update)
+    }
+    expect(shown(copy)).toBe('<p id="a">one!</p>')
+  })
+})

@@ -1,0 +1,209 @@
+import { findNodeSpec } from '@docrelay/model/prose/schema'
+import * as Y from 'yjs'
+import { type BlockText, type CharId, commonEnds, type CommonEnds, idOf, type LiveType, readBlockText } from './block-text.ts'
+
+/** What took the place of a removed text block. */
+export interface Successor {
+  readonly element: CharId
+  readonly text: BlockText
+  readonly ends: CommonEnds
+}
+
+/** A text block of which a transaction removed texts. */
+export interface Removal {
+  readonly old: BlockText
+  /** Whether a child of the block is gone; all of them are when the block is. */
+  isGone(type: LiveType): boolean
+  /** The removed block and the removed containers around it; none when the block stays. */
+  readonly elements: readonly CharId[]
+  /** The outermost removed item: its place is where the block was. */
+  readonly anchor: CharId
+  /** The root that the block belongs to. */
+  readonly root: string
+  readonly successor: Successor | null
+}
+
+/** So much of the longer text must be common ends, for a new block in the same place to count as the old one rewritten. */
+const LIKE = 0.3
+/** New blocks that are looked at beside a removed one. */
+const NEAR = 8
+
+type Holder = Y.XmlElement | Y.XmlText
+
+interface Block {
+  readonly element: Y.XmlElement
+  readonly id: string | undefined
+  readonly content: BlockText
+}
+
+/** The text blocks that a transaction removed, and what it put in their places. Call it when the transaction ends: later the content is gone. [AG-110] */
+export function readRemovals(transaction: Y.Transaction, most: number): readonly Removal[] {
+  const holders = removedHolders(transaction, most)
+  if (holders.size === 0) return []
+  const before = (item: Y.Item): boolean =>
+    item.deleted ? Y.isDeleted(transaction.deleteSet, item.id) && !isNew(transaction, item) : !isNew(transaction, item)
+  const created = new Created(transaction)
+  const roots = new Map<LiveType, string>()
+  const removals: Removal[] = []
+  for (const [holder, gone] of holders) {
+    const old = readBlockText(holder, before)
+    const isGone = (holder._item as Y.Item).deleted
+    const top = topRemoved(isGone ? holder : (gone[0] as Y.XmlText))
+    const found = isGone ? created.successorOf(idAttribute(holder, before), old.text, top) : blockOf(holder as Y.XmlElement)
+    removals.push({
+      old,
+      isGone: (type) => isGone || gone.includes(type as Y.XmlText),
+      elements: isGone ? removedAround(holder) : [],
+      anchor: top.id,
+      root: rootOf(holder, roots),
+      successor: found && { element: idOf(found.element), text: found.content, ends: commonEnds(old.text, found.content.text) },
+    })
+  }
+  return removals
+}
+
+/** The blocks that lost texts, with these texts; an empty block has none. */
+function removedHolders(transaction: Y.Transaction, most: number): Map<Holder, Y.XmlText[]> {
+  const holders = new Map<Holder, Y.XmlText[]>()
+  Y.iterateDeletedStructs(transaction, transaction.deleteSet, (struct) => {
+    if (holders.size >= most || !(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) return
+    if (isNew(transaction, struct)) return
+    const { type } = struct.content
+    if (type instanceof Y.XmlText) {
+      const holder = type.parent instanceof Y.XmlElement && isTextBlock(type.parent) ? type.parent : type
+      const gone = holders.get(holder)
+      if (gone === undefined) holders.set(holder, [type])
+      else gone.push(type)
+    } else if (type instanceof Y.XmlElement && isTextBlock(type) && !holders.has(type)) holders.set(type, [])
+  })
+  return holders
+}
+
+function isNew({ beforeState }: Y.Transaction, item: Y.Item): boolean {
+  return item.id.clock >= (beforeState.get(item.id.client) ?? 0)
+}
+
+export function isTextBlock({ nodeName }: Y.XmlElement): boolean {
+  const content = findNodeSpec(nodeName)?.content
+  return content === 'inline' || content === 'code'
+}
+
+/** The outermost removed item around a removed type. */
+function topRemoved(type: LiveType): Y.Item {
+  let item = type._item as Y.Item
+  for (let up = parentItem(item); up?.deleted === true; up = parentItem(up)) item = up
+  return item
+}
+
+function removedAround(type: LiveType): CharId[] {
+  const found: CharId[] = []
+  for (let item: Y.Item | null = type._item; item?.deleted === true; item = parentItem(item)) found.push(item.id)
+  return found
+}
+
+export function parentItem(item: Y.Item): Y.Item | null {
+  return (item.parent as LiveType)._item
+}
+
+function rootOf(type: LiveType, known: Map<LiveType, string>): string {
+  let root = type
+  while (root._item !== null) root = root._item.parent as LiveType
+  let name = known.get(root)
+  if (name === undefined) known.set(root, (name = Y.findRootTypeKey(root as Y.XmlFragment)))
+  return name
+}
+
+function idAttribute(holder: Holder, visible: (item: Y.Item) => boolean): string | undefined {
+  const item = holder._map.get('id')
+  if (item === undefined || !visible(item)) return undefined
+  const value: unknown = item.content.getContent().at(-1)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const isThere = (item: Y.Item): boolean => !item.deleted
+
+function blockOf(element: Y.XmlElement): Block {
+  return { element, id: idAttribute(element, isThere), content: readBlockText(element, isThere) }
+}
+
+/** The text blocks that a transaction made, read when the first removed block looks for its successor. */
+class Created {
+  private readonly transaction: Y.Transaction
+  private blocks: readonly Block[] | null = null
+  private readonly byId = new Map<string, Block>()
+  private readonly byText = new Map<string, Block[]>()
+  private readonly taken = new Set<Block>()
+
+  constructor(transaction: Y.Transaction) {
+    this.transaction = transaction
+  }
+
+  /** The new block with the same id, else with the same text, else one like it in the same place. */
+  successorOf(id: string | undefined, text: string, top: Y.Item): Block | null {
+    this.read()
+    const found = (id === undefined ? undefined : this.byId.get(id)) ?? this.equal(text) ?? this.alike(text, top)
+    if (found !== undefined) this.taken.add(found)
+    return found ?? null
+  }
+
+  private equal(text: string): Block | undefined {
+    return text === '' ? undefined : this.byText.get(text)?.find((block) => !this.taken.has(block))
+  }
+
+  private alike(text: string, top: Y.Item): Block | undefined {
+    const near = this.near(top).filter((block) => !this.taken.has(block))
+    const rated = near.map((block) => ({ block, share: likeness(text, block.content.text) }))
+    return rated.filter(({ share }) => share >= LIKE).toSorted((a, b) => b.share - a.share)[0]?.block
+  }
+
+  /** New text blocks that stand where the removed item was. */
+  private near(top: Y.Item): Block[] {
+    const sides: Y.Item[] = []
+    for (const side of ['left', 'right'] as const) {
+      let item = top[side]
+      while (item?.deleted === true) item = item[side]
+      if (item !== null && isNew(this.transaction, item)) sides.push(item)
+    }
+    const inside = (block: Block): boolean => {
+      for (let item: Y.Item | null = block.element._item; item !== null; item = parentItem(item))
+        if (sides.includes(item)) return true
+      return false
+    }
+    const found: Block[] = []
+    if (sides.length > 0) for (const block of this.blocks ?? []) if (found.length < NEAR && inside(block)) found.push(block)
+    return found
+  }
+
+  private read(): void {
+    if (this.blocks !== null) return
+    const blocks: Block[] = []
+    for (const element of createdElements(this.transaction)) {
+      if (!isTextBlock(element)) continue
+      const block = blockOf(element)
+      blocks.push(block)
+      if (block.id !== undefined) this.byId.set(block.id, block)
+      const same = this.byText.get(block.content.text)
+      if (same === undefined) this.byText.set(block.content.text, [block])
+      else same.push(block)
+    }
+    this.blocks = blocks
+  }
+}
+
+function* createdElements({ doc, beforeState }: Y.Transaction): Generator<Y.XmlElement> {
+  const structs = doc.store.clients.get(doc.clientID)
+  const from = beforeState.get(doc.clientID) ?? 0
+  const last = structs?.at(-1)
+  if (structs === undefined || last === undefined || last.id.clock + last.length <= from) return
+  for (let at = Y.findIndexSS(structs, from); at < structs.length; at++) {
+    const struct = structs[at]
+    if (!(struct instanceof Y.Item) || struct.deleted || !(struct.content instanceof Y.ContentType)) continue
+    if (struct.content.type instanceof Y.XmlElement) yield struct.content.type
+  }
+}
+
+function likeness(a: string, b: string): number {
+  const { start, end } = commonEnds(a, b)
+  const longer = Math.max(a.length, b.length)
+  return longer === 0 ? 1 : (start + end) / longer
+}

@@ -1,0 +1,174 @@
+import { findNodeSpec } from '@docrelay/model/prose/schema'
+import * as Y from 'yjs'
+import type { CharId, LiveType } from './block-text.ts'
+import { readRemovals, type Removal, type Successor } from './removal.ts'
+
+/** A removed text block that is still remembered. */
+export interface RemovedBlock {
+  readonly atMs: number
+  /** Its words, unless they are many. */
+  readonly words: string
+  /** How long its text was. */
+  readonly length: number
+  readonly anchor: CharId
+  readonly root: string
+  /** What took its place; a paragraph that is made later becomes it. */
+  successor: Successor | null
+  /** A block that a client made among removed ones stands behind this one. */
+  readonly beside: RemovedBlock | null
+}
+
+/** Where a character stood: in a removed block, or among characters that came late themselves. */
+export type Spot =
+  | { readonly kind: 'block'; readonly block: RemovedBlock; readonly offset: number }
+  | { readonly kind: 'word'; readonly block: RemovedBlock; readonly word: LateWord; readonly behind: number }
+
+/** Characters that came late, the spot they came for and, once they are written, the first character that stands for them. */
+export interface LateWord extends CharId {
+  readonly length: number
+  /** Empty for what is no text, as a change of formatting. */
+  readonly text: string
+  readonly spot: Spot
+  target: CharId | null
+}
+
+type Entry = CharId & { readonly length: number } & (
+    | { readonly block: RemovedBlock; readonly offset: number; readonly visible: boolean; readonly word?: undefined }
+    | { readonly word: LateWord }
+  )
+
+export const KEPT_MS = 60_000
+export const MOST_BLOCKS = 1_000
+const MOST_RUNS = 100_000
+const MOST_WORDS = 2_000
+
+/** The text blocks that the relay removed from one document a short time ago, found by the names of their characters. Bounded. [AG-110] */
+export class RemovedBlocks {
+  private blocks: RemovedBlock[] = []
+  /** By client, in the order of clocks. */
+  private readonly runs = new Map<number, Entry[]>()
+  private runCount = 0
+  /** Where a text or an element begins, and where it ends, by its name. */
+  private readonly starts = new Map<string, Spot>()
+  private readonly ends = new Map<string, Spot>()
+
+  get isEmpty(): boolean {
+    return this.blocks.length === 0
+  }
+
+  remember(transaction: Y.Transaction, nowMs: number): void {
+    this.expire(nowMs)
+    for (const removal of readRemovals(transaction, MOST_BLOCKS)) this.add(removal, nowMs)
+    const kept = new Set(this.blocks.slice(-MOST_BLOCKS))
+    if (kept.size < this.blocks.length) this.keep((block) => kept.has(block))
+    if (this.runCount > MOST_RUNS) this.keep(() => false)
+  }
+
+  private add({ old, isGone, elements, anchor, root, successor }: Removal, atMs: number): void {
+    const words = old.text.length > MOST_WORDS ? '' : old.text
+    const block: RemovedBlock = { atMs, words, length: old.text.length, anchor, root, successor, beside: null }
+    this.blocks.push(block)
+    for (const { id, type, offset, end, runs } of old.children) {
+      if (!isGone(type)) continue
+      this.starts.set(nameOf(id), { kind: 'block', block, offset })
+      this.ends.set(nameOf(id), { kind: 'block', block, offset: end })
+      for (const run of runs) this.push({ ...run, block })
+    }
+    for (const id of elements) this.starts.set(nameOf(id), { kind: 'block', block, offset: 0 })
+  }
+
+  private push(entry: Entry): void {
+    this.runCount++
+    const entries = this.runs.get(entry.client)
+    if (entries === undefined) this.runs.set(entry.client, [entry])
+    else entries.splice(placeOf(entries, entry.clock), 0, entry)
+  }
+
+  expire(nowMs: number): void {
+    const [first] = this.blocks
+    if (first !== undefined && nowMs - first.atMs > KEPT_MS) this.keep(({ atMs }) => nowMs - atMs <= KEPT_MS)
+  }
+
+  /** Forgets all blocks but those that `holds`, and what came late for the others. */
+  keep(holds: (block: RemovedBlock) => boolean): void {
+    const kept = new Set(this.blocks.filter(holds))
+    if (kept.size === this.blocks.length) return
+    this.blocks = this.blocks.filter((block) => kept.has(block))
+    const blockOf = (entry: Entry): RemovedBlock => (entry.word === undefined ? entry.block : entry.word.spot.block)
+    this.runCount = 0
+    for (const [client, entries] of this.runs) {
+      const left = entries.filter((entry) => kept.has(blockOf(entry)))
+      this.runCount += left.length
+      if (left.length === 0) this.runs.delete(client)
+      else this.runs.set(client, left)
+    }
+    for (const spots of [this.starts, this.ends]) for (const [name, { block }] of spots) if (!kept.has(block)) spots.delete(name)
+  }
+
+  /** Notes late characters, so that what is typed behind them is found too. */
+  note(given: Omit<LateWord, 'target'>): LateWord {
+    const word: LateWord = { ...given, target: null }
+    const { client, clock, length } = word
+    this.push({ client, clock, length, word })
+    return word
+  }
+
+  /** Notes a node that a client made inside something removed: a text of a block, or a whole new block. */
+  noteType(id: CharId, type: LiveType, spot: Spot): void {
+    this.starts.set(nameOf(id), this.spotInside(type, spot))
+  }
+
+  private spotInside(type: LiveType, spot: Spot): Spot {
+    const { block: beside } = spot
+    if (!(type instanceof Y.XmlElement) || findNodeSpec(type.nodeName)?.group === 'inline' || beside.beside !== null) return spot
+    const { atMs, anchor, root } = beside
+    const block: RemovedBlock = { atMs, words: '', length: 0, anchor, root, successor: null, beside }
+    this.blocks.push(block)
+    return { kind: 'block', block, offset: 0 }
+  }
+
+  /** The spot behind a character or a child of a block. */
+  behind(id: CharId): Spot | null {
+    const entry = this.entryOf(id)
+    return entry === null ? (this.ends.get(nameOf(id)) ?? this.startOf(id)) : spotIn(entry, id.clock - entry.clock + 1)
+  }
+
+  inFrontOf(id: CharId): Spot | null {
+    const entry = this.entryOf(id)
+    return entry === null ? this.startOf(id) : spotIn(entry, id.clock - entry.clock)
+  }
+
+  /** The start of a removed text or element. */
+  startOf(id: CharId): Spot | null {
+    return this.starts.get(nameOf(id)) ?? null
+  }
+
+  private entryOf({ client, clock }: CharId): Entry | null {
+    const entries = this.runs.get(client) ?? []
+    const entry = entries[placeOf(entries, clock) - 1]
+    return entry !== undefined && clock < entry.clock + entry.length ? entry : null
+  }
+}
+
+/** How many entries begin at `clock` or before. */
+function placeOf(entries: readonly Entry[], clock: number): number {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((entries[middle] as Entry).clock <= clock) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The spot behind the first `count` characters of an entry. */
+function spotIn(entry: Entry, count: number): Spot {
+  if (entry.word === undefined) return { kind: 'block', block: entry.block, offset: entry.offset + (entry.visible ? count : 0) }
+  const { word } = entry
+  return word.text === '' ? word.spot : { kind: 'word', block: word.spot.block, word, behind: count }
+}
+
+function nameOf({ client, clock }: CharId): string {
+  return `${client}:${clock}`
+}

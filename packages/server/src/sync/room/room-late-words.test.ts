@@ -1,0 +1,115 @@
+import type { EditArgs, EditName } from '@docrelay/model/edits'
+import { SYNC } from '@docrelay/protocol/frames'
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import type { DocumentHead } from '../../documents/document-store.port.ts'
+import { done, editIn, editRequest } from '../testing/room-editing.ts'
+import { put, RoomFixture } from '../testing/room-fixture.ts'
+import { type TestClient, until } from '../testing/worker-harness.ts'
+
+const CONTENT =
+  '<h1 id="h1">First</h1><p id="p1">one</p><p id="p2">two</p><h1 id="h2">Second</h1><ul><li><p id="i1">item</p></li><li><p id="i2">other</p></li></ul>' +
+  '<table><tr><td><p id="c1">left</p></td><td><p id="c2">right</p></td></tr><tr><td><p id="c3">below</p></td><td><p id="c4">end</p></td></tr></table>'
+const BODY = {
+  pages: [],
+  richTextPages: [{ id: 'p', name: 'Prose', order: 0, content: CONTENT }],
+}
+
+const at = new RoomFixture({ saveIdleMs: 60_000, saveLatestMs: 60_000 }, BODY)
+
+/** Types into a copy of a client's document; the frame is for the test to send. */
+function heldFrame(client: TestClient, block: string, words: string): Uint8Array {
+  const copy = new Y.Doc()
+  Y.applyUpdate(copy, Y.encodeStateAsUpdate(client.doc))
+  const vector = Y.encodeStateVector(copy)
+  const element = blockOf(copy.getXmlFragment('prose:p'), block)
+  const text = element?.toArray()[0] as Y.XmlText
+  text.insert(text.length, words)
+  return Y.encodeStateAsUpdate(copy, vector)
+}
+
+function blockOf(node: Y.XmlFragment, id: string): Y.XmlElement | undefined {
+  for (const child of node.toArray()) {
+    if (!(child instanceof Y.XmlElement)) continue
+    const found = child.getAttribute('id') === id ? child : blockOf(child, id)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+async function storedContent(head: DocumentHead): Promise<string> {
+  return ((await at.body(head)).richTextPages as { content: string }[])[0]?.content ?? ''
+}
+
+type Call = { [N in EditName]: readonly [where: string, edit: N, args: EditArgs<N>] }[EditName]
+
+const html = 'html' as const
+const CALLS: readonly Call[] = [
+  ['p1', 'set_prose', { pageId: 'p', id: 'p1', content: '<h2>one</h2>', format: html }],
+  ['p2', 'set_prose', { pageId: 'p', id: 'p2', content: '<ul><li><p>two</p></li></ul>', format: html }],
+  ['i2', 'set_prose', { pageId: 'p', content: '<p>All new.</p>', format: html }],
+  ['c2', 'set_prose', { pageId: 'p', content: '', format: html }],
+  ['p1', 'delete_block', { pageId: 'p', id: 'p1' }],
+  ['i1', 'delete_block', { pageId: 'p', id: 'i1' }],
+  ['i2', 'move_block', { pageId: 'p', id: 'i2', targetId: 'i1', position: 'before' }],
+  ['p2', 'move_block', { pageId: 'p', id: 'p2', targetId: 'h1', position: 'before' }],
+  ['p1', 'restructure_outline', { pageId: 'p', op: 'move', index: 0, toIndex: 1 }],
+  ['h2', 'restructure_outline', { pageId: 'p', op: 'demote', index: 1 }],
+  ['c4', 'edit_table', { pageId: 'p', op: 'deleteRow', row: 1 }],
+  ['c3', 'edit_table', { pageId: 'p', op: 'deleteColumn', col: 0 }],
+  ['c2', 'edit_table', { pageId: 'p', op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1 }],
+  ['c3', 'edit_table', { pageId: 'p', op: 'moveRow', from: 1, to: 0 }],
+] as never
+
+describe('a person whose frame arrives when the edit of an agent is committed', () => {
+  it.each(CALLS)('[AG-110] finds the words in document and body, once: typing in %s during %s %j', async (where, edit, args) => {
+    const { head, room } = await at.openRoom()
+    const [ann, ben] = [await at.joined(room), await at.joined(room)]
+    const frame = heldFrame(ann, where, ' §words§')
+    done(await editIn(at.worker, room, editRequest(head, edit, args as never)))
+    Y.applyUpdate(ann.doc, frame, ann)
+    ann.write(SYNC.update, frame)
+    await until(() => ann.settled === ann.ordinal)
+    for (const client of [ann, ben]) await until(() => client.text('prose:p').includes('§words§'))
+    expect(ann.text('prose:p')).toBe(ben.text('prose:p'))
+    // The log holds the words when the frame is acknowledged.
+    expect(await at.vectorOf(head)).toEqual(Y.encodeStateVector(ben.doc))
+    await at.settle(room)
+    expect((await storedContent(head)).split('§words§')).toHaveLength(2)
+  })
+
+  it('[AG-110] finds them after a PUT too', async () => {
+    const { head, room } = await at.openRoom()
+    const ann = await at.joined(room)
+    const frame = heldFrame(ann, 'p1', ' §words§')
+    const body = await at.body(head)
+    const richTextPages = [{ id: 'p', name: 'Prose', order: 0, content: '<h2 id="p1">one</h2>' }]
+    expect(await at.putTo(room, put(head, { ...body, richTextPages }))).toMatchObject({ kind: 'written' })
+    ann.write(SYNC.update, frame)
+    await until(() => ann.settled === ann.ordinal)
+    await at.settle(room)
+    expect(await storedContent(head)).toBe('<h2 id="p1">one §words§</h2>')
+  })
+
+  it('[AG-110] and goes on typing in the old block until the edit is shown, in one turn of several frames', async () => {
+    const { head, room } = await at.openRoom()
+    const ann = await at.joined(room)
+    const frames: Uint8Array[] = []
+    const typist = new Y.Doc()
+    Y.applyUpdate(typist, Y.encodeStateAsUpdate(ann.doc))
+    const text = blockOf(typist.getXmlFragment('prose:p'), 'p1')?.toArray()[0] as Y.XmlText
+    typist.on('update', (update: Uint8Array) => frames.push(update))
+    for (const letter of ' fast') text.insert(text.length, letter)
+    done(
+      await editIn(
+        at.worker,
+        room,
+        editRequest(head, 'set_prose', { pageId: 'p', id: 'p1', content: '<h2>one</h2>', format: html }),
+      ),
+    )
+    for (const frame of frames) ann.write(SYNC.update, frame)
+    await until(() => ann.settled === ann.ordinal)
+    await at.settle(room)
+    expect(await storedContent(head)).toContain('<h2 id="p1">one fast</h2>')
+  })
+})
