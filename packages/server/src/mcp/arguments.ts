@@ -80,7 +80,7 @@ function unknownArgument(name: string, known: readonly string[], path: string): 
   return badArgument(shown, sentence, { expected: wanted, ...(nearest !== null && { nearest }), known })
 }
 
-/** Groups of names that callers use for the same thing: tools name an argument by what it does in them. */
+/** Groups of names that callers confuse, because tools name an argument by its purpose. */
 const SAME_MEANING = [
   ['content', 'body', 'text', 'markdown', 'html'],
   ['docId', 'documentId', 'document'],

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type McpAnswer, type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { legacy, META } from './testing/requests.ts'
 
-/** A request as the faults leave it. */
+/** A request after the faults were put into it. */
 interface Sent {
   bearer?: string
   path: string
   headers: Record<string, string>
   message: Record<string, unknown>
   params: Record<string, unknown>
-  /** In the place of the message. */
+  /** Sent instead of the message when present. */
   text?: string
 }
 
-/** One thing that is wrong, what it answers, and how it gets into a request. */
+/** A fault of a request: the expected answer, and how to put it into a request. */
 interface Fault {
   readonly name: string
   readonly answers: string
@@ -101,7 +101,7 @@ const LEGS = {
   },
 }
 
-/** What a request with these faults answers: the status, and the code or the text. */
+/** Sends a request with these faults. Returns the status, and the code or the text. */
 async function answered(leg: keyof typeof LEGS, faults: readonly Fault[]): Promise<string> {
   const on = faults.includes(RATE) ? empty : relay
   const { headers, params } = LEGS[leg]

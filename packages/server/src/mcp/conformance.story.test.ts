@@ -8,7 +8,10 @@ import { type Findings, printSummary, REVISIONS, runSuite, scenariosOf } from '.
 import { conformanceTools } from './testing/conformance-tools.ts'
 import { type McpRelay, startMcpRelay, STATIC_TOKEN } from './testing/mcp-relay.ts'
 
-/** Of what does not count: what is served here all the same. The others are an extension, or headers that no tool of ours declares. [MCP-43] */
+/**
+ * Scenarios that the suite does not score but that this endpoint passes anyway. The other unscored ones concern an extension, or headers
+ * that no tool here declares. [MCP-43]
+ */
 const HELD_AS_WELL = ['server-session-lifecycle', 'json-schema-2020-12', 'http-header-validation']
 
 const sets = await Promise.all(REVISIONS.map(async (revision) => ({ revision, ...(await scenariosOf(revision)) })))
@@ -25,7 +28,7 @@ afterAll(async () => {
   await relay[Symbol.asyncDispose]()
 })
 
-/** Nothing to try: our tools and prompts change with a release only. [MCP-46] */
+/** Not applicable: tools and prompts of this endpoint change only with a release. [MCP-46] */
 const SKIPPED = [
   'sep-2575-server-sends-prompts-list-changed-on-subscription',
   'sep-2575-server-sends-tools-list-changed-on-subscription',

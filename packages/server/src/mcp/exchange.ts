@@ -94,10 +94,10 @@ export function answerJson(
 export interface RpcResponder {
   /** True when messages can be sent before the answer. */
   readonly events: boolean
-  /** Sends a message before the answer; does nothing without SSE framing. */
+  /** Sends a message before the answer; does nothing when the response is not SSE. */
   notify(message: JsonObject): void
   answer(status: number, message: JsonObject, headers?: Readonly<Record<string, string>>): void
-  /** Leaves the response to another writer. */
+  /** Hands the response over to another writer. */
   cede(): void
   /** Ends the response without an answer, for a request that its caller cancelled. */
   leave(): void
@@ -124,7 +124,7 @@ export function createResponder(exchange: Exchange, events: boolean, timers: Tim
     beat()
     outgoing.once('close', () => cancelBeat())
   }
-  // Without events nothing can be sent while the call runs, so the idle timeout must not cut the connection.
+  // Without SSE nothing is sent while the call runs, so the idle timeout must not close the connection.
   else socket.setTimeout(0)
   return {
     events,

@@ -58,7 +58,7 @@ it('[MCP-58] a request state changed at any place is refused', () => {
   const read = (requestState: unknown) => refusalOf(() => rounds.read(contextOf({ name: 'tool', requestState })))
   expect(read(sealed)).toBe(null)
   for (let at = 0; at < sealed.length; at++) {
-    // The last character has bits that stand for nothing.
+    // The lowest bits of the last character are not part of the value.
     const other = sealed[at] === 'A' ? 'Q' : 'A'
     expect(read(sealed.slice(0, at) + other + sealed.slice(at + 1))).toBe('params')
   }

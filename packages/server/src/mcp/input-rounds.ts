@@ -7,9 +7,7 @@ import type { JsonObject } from './tool.ts'
 
 const LIFE_MS = 3_600_000
 
-/**
- * A question that the client must answer before its request can be answered. The client answers it in its next round.
- */
+/** A question that the client must answer before its request can be answered. The answer comes with the client's next request. */
 export interface InputRequest {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
   readonly params: JsonObject
@@ -33,8 +31,8 @@ export interface InputRound {
 type RoundContext = Pick<RequestContext, 'access' | 'isStatic' | 'era' | 'params'>
 
 /**
- * Requests on the modern leg that take more than one round. The relay keeps nothing between two rounds: the state
- * travels with the client, sealed so that nobody else can use or change it. [MCP-48, MCP-58]
+ * Modern-leg requests that take more than one round. The relay keeps nothing between rounds: the client carries the state, sealed so that
+ * nobody else can use or change it. [MCP-48, MCP-58]
  */
 export interface InputRounds {
   /** Throws RpcError unless this caller was given the state for this request within the last hour. */

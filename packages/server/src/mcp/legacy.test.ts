@@ -12,7 +12,7 @@ const ALL = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
 const NONE: Readonly<Record<string, string>> = {}
 const look = legacy('tools/call', { name: 'service_look' })
 
-/** Opens a session and gives the header that names it. */
+/** Opens a session and returns the header that names it. */
 async function session(params: unknown = {}, more: McpRequest = {}): Promise<{ readonly 'mcp-session-id': string }> {
   const { headers } = await relay.send(legacy('initialize', params, more))
   return { 'mcp-session-id': String(headers['mcp-session-id']) }
@@ -52,7 +52,7 @@ describe('initialize', () => {
     for (let i = 0; i < 20; i++)
       ids.add((await session({}, i % 2 === 0 ? {} : { headers: { accept: EVENTS } }))['mcp-session-id'])
     expect(ids.size).toBe(20)
-    // 62 signs: 22 of them are 130 bits.
+    // The alphabet has 62 characters, so 22 of them hold 130 bits.
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9]{22,}$/)
   })
 
@@ -84,7 +84,7 @@ describe('sessions', () => {
       expect(relay.tools.calls.at(-1)?.context.clientName).toBeNull()
       const subscribed = await relay.send(legacy('resources/subscribe', { uri: 'relay://icons' }, { headers, bearer }))
       expect(subscribed.json.error?.code).toBe(-32_602)
-      // Somebody else's DELETE changes nothing.
+      // A DELETE by another caller changes nothing.
       expect((await relay.send({ method: 'DELETE', headers, bearer })).status).toBe(204)
     }
     await relay.send({ ...look, headers })

@@ -121,7 +121,7 @@ function cursorOf(params: JsonObject): string | null {
   return cursor
 }
 
-/** These lists have only one page, so no caller can have a cursor. */
+/** These lists have only one page, so any cursor is refused. */
 function onlyPage(params: JsonObject): void {
   if (cursorOf(params) !== null) throw badCursor()
 }

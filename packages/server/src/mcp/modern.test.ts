@@ -17,7 +17,7 @@ describe('which leg a request is on', () => {
     const byHeader = await relay.send(legacy('tools/list', {}, { headers: { 'mcp-protocol-version': '2026-07-28' } }))
     const byMethod = await relay.send(legacy('server/discover'))
     const listening = await relay.send(legacy('subscriptions/listen'))
-    // All of them miss something that the modern leg asks for.
+    // Each of them lacks something that the modern leg requires.
     expect([byMeta, byHeader, byMethod, listening].map(({ status, json }) => [status, json.error?.code])).toEqual([
       [400, -32_020],
       [400, -32_602],

@@ -5,7 +5,7 @@ import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { EVENTS, legacy, META, modern } from './testing/requests.ts'
 import type { JsonObject, ToolServer } from './tool.ts'
 
-/** What the plumbing lets a test server do that no tool of ours does. */
+/** Exercises abilities of the endpoint that no tool of the relay uses. */
 const talkative: ToolServer = {
   toolsets: [],
   list: () => [],
@@ -56,7 +56,7 @@ describe('asking the client', () => {
     await stream.until('sampling/createMessage')
     const id = stream.messages[0]?.id
     const answer = { jsonrpc: '2.0', id, result: { text: 'yes' } }
-    // Of another session, or of none, it is not the client that was asked.
+    // An answer from another session, or from none, is not from the client that was asked.
     for (const other of [{}, await session()]) expect((await relay.send({ body: answer, headers: other })).status).toBe(202)
     expect(stream.messages).toHaveLength(1)
     expect((await relay.send({ body: answer, headers })).status).toBe(202)

@@ -15,7 +15,7 @@ afterAll(async () => {
   await strict[Symbol.asyncDispose]()
 })
 
-/** Host, Origin, Content-Type, and what comes of it. */
+/** Host, Origin, Content-Type and the expected status. */
 const CASES: readonly (readonly [string, string | undefined, string | undefined, 200 | 403 | 415])[] = [
   ['127.0.0.1', undefined, 'application/json', 200],
   ['127.0.0.1:1', undefined, 'application/json', 200],

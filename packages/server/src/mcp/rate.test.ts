@@ -15,7 +15,7 @@ const status = async (request: McpRequest) => (await relay.send(request)).status
 describe('rate limits of a workspace', () => {
   it('[MCP-54] write tools use the write bucket shared with sockets; every other call uses the read bucket', async () => {
     await start({ read: { ratePerSec: 0.001, burst: 9 }, write: { ratePerSec: 0.001, burst: 2 } })
-    // A sync frame of a socket.
+    // A sync frame of a socket takes a token from the same bucket.
     relay.limiter.take('write:default', { ratePerSec: 0.001, burst: 2 })
     expect([await status(change), await status(change)]).toEqual([200, 429])
     const reads = [

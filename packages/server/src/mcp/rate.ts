@@ -11,7 +11,7 @@ export interface RateDeps {
   readonly refused: (bucket: RateBucket) => void
 }
 
-/** `tokens`: what the call costs; a bucket with a smaller burst gives all that it can hold. */
+/** `tokens`: the cost of the call. A bucket with a smaller burst gives all it can hold. */
 export type TakeRate = (workspaceId: string, bucket: RateBucket, tokens: number) => void
 
 /** Takes the tokens of a call. Throws RATE_LIMITED when the bucket is empty, with the wait computed from the bucket. [MCP-55] */

@@ -7,7 +7,7 @@ import type { ToolFailure, ToolSuccess } from './tool.ts'
 
 const CALL = { caller: 'ann', tool: 'insert_block', requestId: 'r', args: { docId: 'd', fields: [{ a: 1, b: 2 }] } }
 
-/** Runs that count themselves, each with the next of the given outcomes. */
+/** A run function that counts its calls and returns the given outcomes one after another. */
 function runs(...outcomes: readonly (ToolSuccess | ToolFailure | Error)[]) {
   let count = 0
   return {

@@ -9,7 +9,7 @@ import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
  * store.
  */
 const MAX_CHARACTERS = 32 * 1_048_576
-/** Characters that an entry counts besides its result. */
+/** Characters that an entry counts in addition to its result. */
 const ENTRY_CHARACTERS = 512
 
 export interface RepeatableCall {

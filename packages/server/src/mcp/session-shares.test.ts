@@ -14,7 +14,7 @@ afterEach(async () => {
   await relay[Symbol.asyncDispose]()
 })
 
-/** Many at a time over a few connections. */
+/** Opens many sessions over a few connections. */
 async function initialize(times: number, bearer: string): Promise<void> {
   const { hostname, port, pathname: path } = new URL(relay.urls.local)
   const body = JSON.stringify(legacy('initialize', {}).body)

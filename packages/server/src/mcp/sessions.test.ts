@@ -13,7 +13,7 @@ function opened(limits?: SessionLimits) {
   return { time, sessions, open }
 }
 
-/** Lets somebody listen to it. */
+/** Gives the session a listening stream. */
 function listened(session: Session, close: () => void = () => {}): void {
   session.stream = { watch: { add() {}, remove() {}, close() {} }, close }
 }

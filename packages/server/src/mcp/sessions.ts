@@ -8,7 +8,7 @@ import { createSessionTable, isIdle, type LiveSession } from './session-table.ts
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What one legacy client said once and need not repeat. [MCP-31] */
+/** Facts that one legacy client sends once and need not repeat. [MCP-31] */
 export interface Session {
   readonly id: string
   /** Key of the caller to whom the session belongs. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from './tool.ts'
 
-/** A reader that is this many bytes behind is cut off: the relay would have to keep what it does not take. */
+/** A reader that is this many bytes behind is disconnected, because the relay would have to buffer what it does not read. */
 const MAX_WAITING_BYTES = 16 * 1_048_576
 
 export const EVENT_STREAM_HEADERS = {
@@ -21,7 +21,7 @@ export interface EventStream {
 /** Opens a stream and sends its head at once. */
 export function openEventStream(outgoing: ServerResponse, headers: Readonly<Record<string, string>>): EventStream {
   outgoing.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
-  // Otherwise the head would wait for the first event.
+  // Sends the head now; otherwise it would wait for the first event.
   outgoing.flushHeaders()
   const write = (text: string): void => {
     if (outgoing.writableEnded || outgoing.destroyed) return

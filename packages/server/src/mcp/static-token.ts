@@ -5,7 +5,7 @@ import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import { TOKEN_FILE } from '../kernel/token-file.ts'
 
-/** 24 bytes give 32 characters of base64url. */
+/** 24 bytes are 32 characters of base64url. */
 const TOKEN_BYTES = 24
 const USABLE = /^[A-Za-z0-9_-]{16,128}$/
 const OWNER_ONLY = 0o600
@@ -30,7 +30,7 @@ export async function openStaticToken(dataDir: string, random: Random, log: Logg
   return token
 }
 
-/** An editor may have added the line break at the end. */
+/** The file may end with a line break that an editor added. */
 async function existing(file: string): Promise<string | null> {
   try {
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')

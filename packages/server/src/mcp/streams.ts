@@ -92,7 +92,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     if (cancelLook === null) look()
     outgoing.once('close', release)
     if (outgoing.destroyed) release()
-    // The request came before the shutdown and its stream after it.
+    // The relay was shut down between the request and the opening of its stream.
     if (drained) stream.end(answer)
     return { stream, end, onEnd: (run) => (open.has(stream) ? void atEnd.push(run) : run()) }
   }

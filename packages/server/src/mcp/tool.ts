@@ -53,7 +53,7 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean
 }
 
-/** The caller, and the conditions of the call: the same for a tool, a resource and a prompt. */
+/** The caller and the conditions of its call; the same for tools, resources and prompts. */
 export interface McpCaller {
   /** `sub` is the principal: that of the token, or `service:mcp`. [MCP-20] */
   readonly access: Access
@@ -61,7 +61,7 @@ export interface McpCaller {
   readonly isStatic: boolean
 }
 
-/** What one call knows besides its arguments. */
+/** Facts about one call besides its arguments. */
 export interface CallContext extends McpCaller {
   /** The tools that this request may use. [TOOL-10, TOOL-11] */
   readonly view: ToolView
@@ -91,7 +91,7 @@ export interface ToolCall extends CallContext {
 export interface ToolSuccess {
   readonly kind: 'success'
   readonly structured: JsonObject
-  /** PNGs that follow the text. [TOOL-7, AG-109] */
+  /** PNG images that follow the text. [TOOL-7, AG-109] */
   readonly pictures?: readonly Uint8Array[]
 }
 

@@ -16,7 +16,7 @@ export interface CompletionDeps {
 
 const MAX_VALUES = 100
 
-/** What the values of an argument are. */
+/** The kind of value an argument has. */
 type Completes =
   | { readonly kind: 'document' }
   /** `of`: the argument that names the document. */

@@ -32,7 +32,7 @@ export function markKey(kind: 'prose' | 'canvas', pageId: string): string {
   return `${kind} ${pageId}`
 }
 
-/** Pure. */
+/** Runs one view task. Pure. */
 export function runViewTask(task: ViewTask, icons: IconPaths): ViewResult {
   const body = readStoredBody(task.bytes)
   switch (task.kind) {

@@ -26,7 +26,7 @@ export interface WatchedList {
 
 /** Time between two notifications of one watch. */
 const PAUSE_MS = 1_000
-/** A title of a live document is stored at most this long after the last edit. */
+/** The title of a live document is stored at most this long after the last edit. */
 const TITLE_MS = 3_000
 
 interface Watcher {
@@ -39,9 +39,9 @@ interface Watcher {
 export function watchList(workspaceId: string, deps: ListDeps): WatchedList {
   const { store, enforcePrivateDocs, clock, timers, log } = deps
   const watchers = new Set<Watcher>()
-  /** The last known title of each document; a document without one here may have a new title. */
+  /** The last known title of each document. A document without an entry may have a new title. */
   const titles = new Map<string, string>()
-  /** Live documents whose title will be read, by id. */
+  /** Scheduled reads of live documents' titles, by document id; the value cancels the read. */
   const looks = new Map<string, () => void>()
   let begun = false
 

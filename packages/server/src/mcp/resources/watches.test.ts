@@ -130,7 +130,7 @@ describe('a watched page', () => {
     expect(test.told.filter((uri) => uri !== 'list').sort()).toEqual([DOC, A, B])
     await test.time.advance(2_000)
     expect(test.told.filter((uri) => uri !== 'list')).toHaveLength(3)
-    // Another document took the id: the one that is gone gives no right to it.
+    // Another document has the id now: a right to it gives no right to learn about the deleted one.
     test.told.length = 0
     test.changes.published({ kind: 'created', head: { ...test.head(), ownerId: 'zoe' }, actor: 'zoe' })
     await test.time.advance(2_000)

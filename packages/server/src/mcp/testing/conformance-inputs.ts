@@ -9,14 +9,14 @@ export type Fixture = (args: JsonObject, context: RequestContext) => Promise<Jso
 
 const ROOTS = { method: 'roots/list', params: {} } as const
 
-/** What a form was filled with; `null` while it was not. */
+/** The content of an answered form; `null` when it was not answered. */
 export function filled(responses: JsonObject, name: string): JsonObject | null {
   const response = own(responses, name)
   const content = isObject(response) && own(response, 'action') === 'accept' ? own(response, 'content') : null
   return isObject(content) ? content : null
 }
 
-/** The tools of the suite that need an answer of the client before they have a result. [MCP-58] */
+/** Tools of the suite that need an answer from the client before they return a result. [MCP-58] */
 export function inputTools(rounds: InputRounds): Readonly<Record<string, Fixture>> {
   const once =
     (requests: Readonly<Record<string, InputRequest>>, done: (responses: JsonObject) => string | null, state?: string): Fixture =>

@@ -5,7 +5,10 @@ export interface CredentialProxy extends AsyncDisposable {
   readonly url: string
 }
 
-/** Hands every request on as it came, plus a credential, which the conformance suite cannot send itself. [MCP-58, MCP-59] */
+/**
+ * Starts a proxy that forwards every request with a credential added, because the conformance suite cannot send one itself. [MCP-58,
+ * MCP-59]
+ */
 export async function startCredentialProxy(target: string, bearer: string): Promise<CredentialProxy> {
   const { hostname, port, pathname } = new URL(target)
   const server = createServer((incoming, outgoing) => {
@@ -18,7 +21,7 @@ export async function startCredentialProxy(target: string, bearer: string): Prom
       answer.on('error', () => outgoing.destroy())
     })
     onward.on('error', () => outgoing.destroy())
-    // Who goes away here goes away there.
+    // When the client disconnects, the forwarded request is aborted.
     outgoing.on('close', () => onward.destroy())
     incoming.pipe(onward)
   })

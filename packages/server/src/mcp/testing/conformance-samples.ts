@@ -1,7 +1,7 @@
-/** One pixel. */
+/** An image of one pixel. */
 export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** No sample at all: 8 kHz, one channel, 8 bits. */
+/** An empty recording: 8 kHz, one channel, 8 bits, no samples. */
 export const WAV = wav().toString('base64')
 
 function wav(): Buffer {
@@ -30,7 +30,7 @@ export function embedded(uri: string, mimeType: string, value: string) {
   return { type: 'resource', resource: { uri, mimeType, text: value } } as const
 }
 
-/** A form of one field, as a client shows it. */
+/** A form with one field, as a client shows it. */
 export function form(message: string, field: string, type: 'string' | 'boolean' = 'string') {
   return {
     method: 'elicitation/create',

@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url)
 const COMMAND = require.resolve('@modelcontextprotocol/conformance/dist/index.js')
 const LIMIT = { timeout: 55_000, maxBuffer: 32 * 1_048_576 }
 
-/** One line of the suite's findings. */
+/** One line of the suite's report. */
 interface Check {
   readonly id: string
   readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO'
@@ -22,14 +22,14 @@ interface Check {
 
 export interface Findings {
   readonly checks: number
-  /** What is wrong, the suite's warnings among it: they stand for what a server should do. */
+  /** Failed checks, and warnings: the suite warns where a server violates a SHOULD. */
   readonly failures: readonly string[]
-  /** What the suite could not try on this server, and why. */
+  /** Checks that the suite could not run on this server, and why. */
   readonly untestable: readonly string[]
   readonly skipped: readonly string[]
 }
 
-/** The scenarios for servers that count for a revision, frozen when it came out, and those that are only run. */
+/** The server scenarios that count for a revision, as frozen at its release, and those that are run without counting. */
 export async function scenariosOf(revision: Revision): Promise<{ readonly scored: string[]; readonly unscored: string[] }> {
   const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, 'list', '--server', '--requirements', revision], LIMIT)
   const [, scored = ''] = /^Server scenarios.*\n([^]*?)\n\n/m.exec(stdout) ?? []
@@ -40,12 +40,12 @@ function all(text: string, pattern: RegExp): string[] {
   return Array.from(text.matchAll(pattern), ([, found]) => found ?? '')
 }
 
-/** Runs all scenarios of a revision against the endpoint at `url`: the findings by scenario. */
+/** Runs all scenarios of a revision against the endpoint at `url`. Returns the findings by scenario. */
 export async function runSuite(url: string, revision: Revision): Promise<ReadonlyMap<string, Findings>> {
   const folder = await mkdtemp(join(tmpdir(), 'docrelay-conformance-'))
   try {
     const args = [COMMAND, 'server', '--url', url, '--requirements', revision, '--output-dir', folder]
-    // Its exit code says no more than the findings.
+    // The exit code adds nothing to the findings, so a failing exit is ignored.
     await promisify(execFile)(process.execPath, args, LIMIT).catch((error: { readonly code?: unknown }) => {
       if (error.code !== 1) throw error
     })
@@ -72,7 +72,7 @@ function judge(checks: readonly Check[]): Findings {
   }
 }
 
-/** Tells a person what became of each scenario. */
+/** Prints the outcome of each scenario. */
 export function printSummary(revision: Revision, scenarios: readonly string[], findings: ReadonlyMap<string, Findings>): void {
   for (const scenario of scenarios) {
     process.stdout.write(`${revision} ${scenario}: ${outcomeOf(findings.get(scenario))}\n`)

@@ -10,7 +10,7 @@ const STEP_MS = 50
 const NO_ARGUMENTS = { type: 'object', properties: {} } as const
 const textArgument = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] }) as const
 
-/** A schema with what a server that rebuilds schemas tends to lose. */
+/** A schema with keywords that servers which rebuild schemas tend to lose. */
 const RICH_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -36,7 +36,7 @@ const SCHEMAS: Readonly<Record<string, JsonObject>> = {
   json_schema_2020_12_tool: RICH_SCHEMA,
 }
 
-/** The form of every kind of field that can have a default. */
+/** A form with every kind of field that can have a default. */
 const DEFAULTS = {
   type: 'object',
   properties: {
@@ -50,7 +50,7 @@ const DEFAULTS = {
 
 const titled = (...names: readonly string[]) => names.map((name, at) => ({ const: `value${at + 1}`, title: name }))
 
-/** The form of every way to write a choice. */
+/** A form with every way to describe a choice. */
 const CHOICES = {
   type: 'object',
   properties: {
@@ -82,7 +82,7 @@ const asks =
     return { content: [text(`The client answered ${JSON.stringify(answer)}.`)] }
   }
 
-/** Says three things while it runs, apart from each other. */
+/** Sends three messages while it runs, with a pause between them. */
 async function inThreeSteps(tell: (step: number) => void): Promise<void> {
   for (const step of [0, 1, 2]) {
     if (step > 0) await sleep(STEP_MS)

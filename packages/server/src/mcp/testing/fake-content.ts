@@ -1,13 +1,13 @@
 import { RelayError } from '../../kernel/errors.ts'
 import type { McpContent, ResourceSink } from '../content.ts'
 
-/** Resources, one of them for everyone, whose changes the test makes up. */
+/** Content for tests: resources, one of them public, whose changes the test triggers. */
 export interface FakeContent extends McpContent {
-  /** Tells every watch of this URI. */
+  /** Notifies every watch of this URI. */
   change(uri: string): void
   changeList(): void
   readonly watches: number
-  /** From now on looking whether something may be read takes until `release`. */
+  /** From now on `mayRead` waits until `release` is called. */
   holdLooks(): { readonly begun: Promise<void>; release(): void }
 }
 
@@ -57,7 +57,7 @@ export function fakeContent(): FakeContent {
         return {
           add(uri) {
             watch.uris.add(uri)
-            // What is watched after the end is watched for ever.
+            // Adding a URI after `close` opens the watch again, so a test that counts open watches notices it.
             open.add(watch)
           },
           remove: (uri) => void watch.uris.delete(uri),

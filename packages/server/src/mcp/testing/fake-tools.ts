@@ -4,14 +4,14 @@ import { type FoundTool, type JsonObject, TOOLSETS, type ToolServer } from '../t
 const OBJECT = { type: 'object' } as const
 const HINTS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const
 
-/** Three tools behind the endpoint: one that reads, one that writes, one that takes as long as the test says. */
+/** Three tools for tests: one reads, one writes, and one runs until the test ends it. */
 export interface FakeTools extends ToolServer {
   readonly calls: { readonly name: string; readonly args: JsonObject; readonly context: Parameters<ToolServer['call']>[2] }[]
-  /** Lets the slow calls that wait now end. */
+  /** Ends all slow calls that are waiting. */
   finish(): void
-  /** Slow calls that were given up. */
+  /** Number of slow calls that were aborted. */
   readonly aborted: number
-  /** Resolves when a slow call has begun to wait. */
+  /** Resolves when a slow call is waiting. */
   waiting(): Promise<void>
 }
 

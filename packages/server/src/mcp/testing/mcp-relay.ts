@@ -22,11 +22,11 @@ import type { ToolServer } from '../tool.ts'
 import { type FakeContent, fakeContent } from './fake-content.ts'
 import { type FakeTools, fakeTools } from './fake-tools.ts'
 
-/** What this relay tells models. */
+/** Instructions that this relay sends to models. */
 export const INSTRUCTIONS = 'Instructions of the test.'
 export const STATIC_TOKEN = 'static-token-of-32-characters-00'
 
-/** The endpoint on both of its listeners, over real HTTP and real tokens, with made-up tools and a clock that the test moves. */
+/** The endpoint on both of its listeners, over real HTTP with real tokens, with fake tools and a clock that the test moves. */
 export interface McpRelay extends AsyncDisposable {
   readonly urls: Readonly<Record<MountName, string>>
   readonly issuer: TestIssuer
@@ -40,9 +40,9 @@ export interface McpRelay extends AsyncDisposable {
   readonly servers: readonly HttpServer[]
   draining: boolean
   drain(): void
-  /** Sends one request and reads the whole answer. */
+  /** Sends one request and reads the whole response. */
   send(options?: McpRequest): Promise<McpAnswer>
-  /** The same with a stream that stays open. */
+  /** Sends one request whose response is a stream that stays open. */
   stream(options?: McpRequest): Promise<OpenStream>
 }
 
@@ -55,11 +55,11 @@ export interface McpRequest {
   /** The bearer; a token of member ann when absent, none when `null`. */
   readonly bearer?: string | null
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
-  /** Sent as it is, any other value than text or bytes as JSON. */
+  /** Text or bytes are sent unchanged, any other value as JSON. */
   readonly body?: unknown
 }
 
-/** A message as it was received, the members that tests look at. */
+/** A received message, with the members that tests check. */
 export interface Message {
   readonly id?: unknown
   readonly method?: string
@@ -83,7 +83,7 @@ export interface OpenStream {
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly messages: readonly Message[]
-  /** Resolves when the text has `part`. */
+  /** Resolves when the text contains `part`. */
   until(part: string): Promise<void>
   readonly ended: Promise<void>
   close(): void
@@ -94,9 +94,9 @@ export interface McpRelayOptions {
   readonly staticToken?: string | null
   readonly allowedOrigins?: readonly string[]
   readonly corsOrigins?: readonly string[]
-  /** Stands in the place of the made-up tools. */
+  /** Replaces the fake tools. */
   readonly tools?: ToolServer
-  /** Stands in the place of the made-up resources and prompts. */
+  /** Replaces the fake resources and prompts. */
   readonly content?: McpContent
   readonly timeouts?: HttpTimeouts
   readonly buckets?: Partial<Readonly<Record<'read' | 'write', Bucket>>>
@@ -236,7 +236,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   }
 }
 
-/** node's own client: it sends Host and Origin as they are given. */
+/** Uses Node's own client, because it sends Host and Origin as given. */
 function openRequest(url: string, sent: McpRequest, token: () => string): Promise<OpenStream> {
   const { hostname, port, pathname } = new URL(url)
   const { method = 'POST', path = pathname, bearer = token(), body } = sent

@@ -2,12 +2,12 @@ import type { McpRequest } from './mcp-relay.ts'
 
 export const EVENTS = 'text/event-stream'
 
-/** A legacy request; `more.headers` are added to it. */
+/** Builds a legacy request; `more.headers` are added to it. */
 export function legacy(method: string, params?: unknown, more: McpRequest = {}): McpRequest {
   return { ...more, body: { jsonrpc: '2.0', id: 1, method, ...(params !== undefined && { params }) } }
 }
 
-/** A modern request with everything that it needs; members of value `undefined` in `more.headers` leave a header out. */
+/** Builds a modern request with everything it requires. A member of `more.headers` with the value `undefined` removes that header. */
 export function modern(
   method: string,
   params: Readonly<Record<string, unknown>> = {},

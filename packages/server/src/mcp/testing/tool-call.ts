@@ -2,7 +2,7 @@ import type { Access } from '../../access/access.ts'
 import { NO_LIMITS } from '../../access/testing/no-limits.ts'
 import type { JsonObject, ToolCall, ToolDefinition } from '../tool.ts'
 
-/** A call of member ann with these arguments. */
+/** Builds a call of member ann with these arguments. */
 export function toolCall(
   args: JsonObject,
   more: Partial<Omit<ToolCall, 'access'>> & { readonly access?: Partial<Access> } = {},
@@ -19,7 +19,7 @@ export function toolCall(
   }
 }
 
-/** The members of a success, or of a failure with its code; arguments and rights are not looked at. */
+/** Runs a tool and returns the members of a success, or of a failure with its code. Arguments and rights are not checked. */
 export async function runTool(tools: readonly ToolDefinition[], name: string, call: ToolCall): Promise<JsonObject> {
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined) throw new Error(`there is no tool ${name}`)

@@ -40,7 +40,7 @@ const serve = (bytes: Uint8Array, headers = {}) =>
 const serving = (answer: (response: ServerResponse) => void) =>
   internet.sites.set('files.example', (_, response) => answer(response))
 
-/** A workspace with one document, and the tool in it. */
+/** A workspace with one document and the `add_file` tool. */
 async function workspace(limits: Partial<typeof NO_LIMITS> & { quotaBytes?: number; maxDocBytes?: number } = {}) {
   const workspaceId = randomUUID()
   const as = { sub: 'ann', wsp: [{ id: workspaceId, role: 'member' }] } as const
@@ -242,7 +242,7 @@ describe('a file from base64', () => {
     const { usage, ...before } = await workspace()
     const { docBytes } = await usage()
     const bytes = someBytes(900, 7)
-    // There is room for the bytes or for the shape, and not for both.
+    // The quota has room for the bytes or for the shape, but not for both.
     const tight = await workspace({ quotaBytes: docBytes + 950 })
     const refused = await tight.add({ base64: base64(bytes) })
     const hash = hashOf(bytes)

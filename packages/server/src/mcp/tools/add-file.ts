@@ -77,7 +77,7 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
   }
 }
 
-/** What is wrong with a source whatever the document. [MCP-3, FILE-5] */
+/** The problem of a source that can be found without the document; `null` when there is none. [MCP-3, FILE-5] */
 function sourceFlaw({ url, authorization, base64 }: JsonObject): ToolFailure | null {
   if (typeof base64 === 'string' && Buffer.from(base64, 'base64').toString('base64') !== base64) {
     return failure('ERR_BAD_BASE64', 'base64 must be standard Base64 of the bytes: A-Z a-z 0-9 + /, padded with =, nothing else.')
@@ -89,15 +89,15 @@ function sourceFlaw({ url, authorization, base64 }: JsonObject): ToolFailure | n
   } catch (error) {
     if (!(error instanceof RelayError)) throw error
     if (error.code === 'BAD_URL') return failure('ERR_BAD_URL', 'url must be an https URL of at most 8192 characters.')
-    // The value is a secret, so it is not shown.
+    // The value is a secret, so the error does not quote it.
     const expected = 'text of at most 8192 bytes that can stand in a header'
     return badArgument('authorization', `authorization cannot be sent; expected ${expected}.`, { expected })
   }
 }
 
 /**
- * Tries the edit before anything is fetched or stored, so that what refuses it costs nothing; this also finds a call that was done before under the
- * same request id. [FILE-8, TOOL-22]
+ * First runs the edit as a dry run, before anything is fetched or stored, so that a refused call costs nothing. That also finds an earlier
+ * call with the same request id. [FILE-8, TOOL-22]
  */
 async function addFile(call: ToolCall, deps: AddFileDeps): Promise<ToolSuccess | ToolFailure> {
   const { url, base64, blobRef, authorization: _, mimeType: __, ...args } = call.args
@@ -117,7 +117,7 @@ async function addFile(call: ToolCall, deps: AddFileDeps): Promise<ToolSuccess |
     if (!isDry) return await writeStored(call, await stored(call, deps), write)
     if (typeof base64 === 'string') return await write(await foreseen(call, Buffer.from(base64, 'base64'), deps), true)
     deps.ingest.check(call.access, () => readTarget({ url, authorization: null }))
-    // What a dry run does not fetch, it does not know.
+    // A dry run does not fetch, so it does not know these values.
     return { kind: 'success', structured: { ...tried.structured, hash: null, blobRef: null, size: null } }
   } catch (error) {
     const refused = sourceFailure(error)
@@ -126,7 +126,7 @@ async function addFile(call: ToolCall, deps: AddFileDeps): Promise<ToolSuccess |
   }
 }
 
-/** Writes the shape of bytes that were just stored; a failure says how to name them. [FILE-8] */
+/** Adds the shape for bytes that were just stored. A failure says how to refer to the stored bytes. [FILE-8] */
 async function writeStored(
   call: ToolCall,
   file: StoredFile,
@@ -143,7 +143,7 @@ async function writeStored(
   return { ...outcome, message, facts: { ...outcome.facts, hash } }
 }
 
-/** The type of the argument, else that of the file name. [FILE-6] */
+/** The MIME type from the argument, else from the file name. [FILE-6] */
 function plannedType({ mimeType, fileName }: JsonObject): string {
   return storedMimeType(typeof mimeType === 'string' ? mimeType : typeByExtension(String(fileName)))
 }
@@ -180,7 +180,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Bytes that the workspace holds already; `null` when it does not, or not for this caller, or when they are lost. [FILE-5] */
+/** Bytes that the workspace already holds. Returns `null` when it does not hold them for this caller, or when they are lost. [FILE-5] */
 async function held({ access, args }: ToolCall, hash: string, { blobs }: AddFileDeps): Promise<StoredFile | null> {
   const grant = await findWhole(access, hash, blobs)
   if (grant === null) return null
@@ -193,7 +193,10 @@ function notHeld(hash: string): ToolFailure {
   return failure('ERR_FILE_NOT_FOUND', sentence, { hash })
 }
 
-/** What storing these bytes would give, and would be refused for. Bytes that running uploads have reserved are not looked at. [TOOL-21, FILE-9] */
+/**
+ * For a dry run: returns what storing these bytes would return, or throws what it would be refused for. Bytes reserved by running uploads
+ * are not counted. [TOOL-21, FILE-9]
+ */
 async function foreseen({ access, args }: ToolCall, bytes: Uint8Array, deps: AddFileDeps): Promise<StoredFile> {
   const { byteLength: sizeBytes } = bytes
   const { maxBlobBytes: maxBytes } = deps
@@ -214,7 +217,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** A refusal of the source as the row of the tools' table that it is; `null` for any other error. [TOOL-28] */
+/** Converts a refusal of the source into a failure with a code of the tools; returns `null` for any other error. [TOOL-28] */
 function sourceFailure(error: unknown): ToolFailure | null {
   if (!(error instanceof RelayError)) return null
   const { code, details } = error

@@ -8,7 +8,7 @@ import { SPEC_ROWS } from './testing/spec-rows.ts'
 
 const tools = TOOL_ROWS
 
-/** The arguments of the ops of a table. */
+/** The arguments of operations on a table. */
 const TABLE_7 = 'row col side fromRow fromCol toRow toCol backgroundColor align scope from to width'
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
@@ -53,7 +53,7 @@ describe('tool definitions', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1_200)
     expect(sum).toBeLessThanOrEqual(18_000)
     expect(whole).toBeLessThanOrEqual(45_000)
-    // What is still to come needs the rest.
+    // Tools that are not built yet need the rest of the budget.
     const share = tools.length / SPEC_ROWS.length
     expect(sum).toBeLessThanOrEqual(18_000 * share)
     expect(whole).toBeLessThanOrEqual(45_000 * share)
@@ -79,7 +79,7 @@ describe('tool definitions', () => {
   })
 })
 
-/** Values of the wrong and of the right kind, short and with the strange names that JSON allows. */
+/** Values of wrong and right types, among them unusual member names that JSON allows. */
 const someValue = fc.oneof(
   fc.string({ maxLength: 20, unit: 'binary' }),
   fc.constantFrom('markdown', 'before', 'addRow', 'promote', '__proto__', 'constructor'),

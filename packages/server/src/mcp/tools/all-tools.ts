@@ -13,13 +13,13 @@ import type { ToolRow } from './tool-row.ts'
 import { shapeTools } from './shapes.ts'
 import { type WorkspaceDeps, workspaceTools } from './workspace.ts'
 
-/** What the tools run on. */
+/** Everything that the tools depend on. */
 export interface ToolDeps extends ReadingDeps, PictureDeps, FileDeps, AddFileDeps, WorkspaceDeps, KnowledgeDeps, DiagramDeps {
   readonly documents: WorkspaceDeps['documents'] & ReadingDeps['documents'] & DiagramDeps['documents']
   readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs']
 }
 
-/** Every tool of the endpoint in the order of their places; throws when two have one place. [TOOL-1] */
+/** Every tool of the endpoint, ordered by `place`. Throws when two tools have the same place. [TOOL-1] */
 export function allTools(deps: ToolDeps): readonly ToolRow[] {
   const tools = [
     ...workspaceTools(deps),
@@ -39,8 +39,8 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
   return tools
 }
 
-/** The tools of this build as data: they have nothing behind them, so they are read and not run. */
+/** The tools of this build as data: they have no services behind them, so they can be read but not run. */
 export const TOOL_ROWS: readonly ToolRow[] = allTools({} as ToolDeps)
 
-/** Their names, without prefix. */
+/** Names of the tools of this build, without prefix. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(TOOL_ROWS.map(({ name }) => name))

@@ -11,7 +11,7 @@ import { openDiagramLayouts } from './diagram-layouts.ts'
 import { runDiagramTask } from './diagram-task.ts'
 import { diagramTools } from './diagrams.ts'
 
-/** As many nodes and edges as a call may have. */
+/** A diagram with as many nodes and edges as a call may have. */
 const LARGEST: GenerateDiagram = {
   pageId: 'c',
   nodes: Array.from({ length: 500 }, (_, i) => ({ id: `n${i}` })),

@@ -11,26 +11,31 @@ const DEADLINE_MS = 15_000
 const THREADS = 2
 const MIB = 1_048_576
 const ENDS_THREAD_BYTES = 16 * MIB
-/** Reading a longer body takes so long that other diagrams must not wait for it. [C11] */
+/** Reading a body above this size takes so long that other diagrams must not wait for it. [C11] */
 const HEAVY_BYTES = 4 * MIB
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }
 
 export interface LayoutRequest {
   readonly workspaceId: string
-  /** The stored body; `null` where what is on the page does not matter. */
+  /** The stored body; `null` when the layout does not depend on the page's content. */
   readonly body: Uint8Array | null
   readonly args: GenerateDiagram
   /** Aborted when the caller gave up. */
   readonly signal: AbortSignal
 }
 
-/** Lays out diagrams in threads of their own, so that neither the main thread nor a live document waits for them. [DIAG-17] */
+/** Lays out diagrams in separate threads, so that neither the main thread nor a live document waits for them. [DIAG-17] */
 export interface DiagramLayouts extends AsyncDisposable {
-  /** Rejects with UNAVAILABLE when the layout takes too long, and with the reason of the signal; the layout ends then. */
+  /**
+   * Rejects with UNAVAILABLE when the layout takes too long, and with the signal's reason when the caller gave up. Either way the layout
+   * stops.
+   */
   draw(request: LayoutRequest): Promise<DrawnDiagram | Refusal>
 }
 
-/** Opens the threads; the first diagram starts one. Workspaces take turns, and one diagram of a workspace is laid out at a time. [C11] */
+/**
+ * Opens the threads; the first diagram starts one. Workspaces take turns, and only one diagram of a workspace is laid out at a time. [C11]
+ */
 export function openDiagramLayouts(log: Logger): DiagramLayouts {
   const lanes = createLanes({ slots: THREADS, perHolder: 1 })
   const pool = openTaskPool<DiagramTask, DrawnDiagram | Refusal>({

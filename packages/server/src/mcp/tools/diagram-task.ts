@@ -5,14 +5,14 @@ import type { Refusal } from '@docrelay/model/edit'
 
 /** Lays out a diagram in a task thread. Input and output are plain data. */
 export interface DiagramTask {
-  /** The stored body; `null` where what is on the page does not matter. */
+  /** The stored body; `null` when the layout does not depend on the page's content. */
   readonly body: Uint8Array | null
   readonly args: GenerateDiagram
-  /** Four bytes of shared memory: once they are not zero, nobody wants the layout any more. */
+  /** Four bytes of shared memory. A value other than zero means that the layout is no longer wanted. */
   readonly stop: SharedArrayBuffer
 }
 
-/** Throws LayoutStopped when it was stopped. [DIAG-17] */
+/** Lays out one diagram. Throws LayoutStopped when `stop` was set. [DIAG-17] */
 export function runDiagramTask({ body, args, stop }: DiagramTask): DrawnDiagram | Refusal {
   const flag = new Int32Array(stop)
   return drawDiagram(body && readStoredBody(body), args, () => Atomics.load(flag, 0) !== 0)

@@ -17,7 +17,7 @@ export interface DiagramDeps {
   readonly timers: Timers
 }
 
-/** Open and of any length: the edit has codes and fixes of its own for nodes and edges. [DIAG-2] */
+/** The schema leaves items open and lists unbounded, because the edit has its own codes and fixes for nodes and edges. [DIAG-2] */
 const OBJECTS = { type: 'array', items: { type: 'object' } } as const
 
 /** [TOOL-generate_diagram] */
@@ -80,7 +80,9 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
   return [{ ...row, run: (call) => withProgress(call, deps.timers, 'drawing the diagram', () => row.run(call)) }]
 }
 
-/** The layout as the argument `drawn` of the edit. What the edit itself refuses is left to it. [DIAG-17] */
+/**
+ * Computes the layout, which the edit takes as the argument `drawn`. Refusals are left to the edit, which reports them itself. [DIAG-17]
+ */
 async function layOut({ access, args, signal }: ToolCall, { documents, layouts }: DiagramDeps): Promise<JsonObject> {
   const wanted = args as unknown as GenerateDiagram
   const body = dependsOnPage(wanted) ? await bodyOf(documents.get(access, args['docId'] as string)) : null

@@ -4,19 +4,19 @@ import { localRefusal } from '../local-access.ts'
 import { failure, refusal } from '../results.ts'
 import type { CallContext, ToolFailure } from '../tool.ts'
 
-/** What a tool was doing with a document when the relay refused. */
+/** What a tool was doing with a document when the call was refused. */
 export interface RefusedCall extends Pick<CallContext, 'access'> {
-  /** `null`: the document is only to be made. */
+  /** `null` when the document does not exist yet. */
   readonly docId: string | null
   readonly does: 'read' | 'create' | 'delete'
-  /** Only a call that names a version can be refused for it. */
+  /** The version that the call named. Only such a call can get a version conflict. */
   readonly expectedVersion?: number | undefined
 }
 
 /** Whether this workspace holds the tombstone of a document. [MCP-27] */
 export type WasDeleted = (workspaceId: string, docId: string) => Promise<boolean>
 
-/** A refusal of the document service as the row of the tools' table that it is; throws anything else again. [TOOL-28] */
+/** Converts a refusal of the document service into a failure with a code of the tools; rethrows any other error. [TOOL-28] */
 export async function documentFailure(error: unknown, call: RefusedCall, wasDeleted: WasDeleted): Promise<ToolFailure> {
   if (!(error instanceof RelayError)) throw error
   const { access, does } = call

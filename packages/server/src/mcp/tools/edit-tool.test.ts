@@ -12,7 +12,7 @@ const head = { id: 'd', workspaceId: 'default', version: 7, facts: noFacts } as 
   { kind: 'edited' }
 >['head']
 
-/** The tools over a service that answers `outcome`, and what it was asked. */
+/** The tools with a document service that returns `outcome`, and the requests it received. */
 function edited(outcome: Partial<EditOutcome>) {
   const asked: EditInput[] = []
   const whole = { kind: 'edited', head, changed: true, result: { pageId: 'p', ok: true }, fixes: [], warnings: [], ...outcome }

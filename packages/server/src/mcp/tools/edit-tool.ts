@@ -13,24 +13,24 @@ import type { CallContext, JsonObject, ToolCall, ToolFailure, ToolSuccess } from
 import { annotations, type Hint, output } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** A write tool that is one edit of one document. */
+/** A write tool that consists of one edit of one document. */
 export interface EditTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'toolset' | 'errors' | 'examples'> {
   readonly name: EditName
   readonly input: ArgumentsSchema & JsonObject
   /** Members of each success besides `serverVersion`. */
   readonly result: readonly string[]
-  /** Members that only some have. */
+  /** Members that only some successes have. */
   readonly more?: readonly string[]
   readonly hints?: readonly Hint[]
   /**
-   * Gets what the edit needs from elsewhere, as members that it is given besides the arguments. Runs once the caller may edit the document, before
-   * the checked write and again before a dry run; when it refuses, nothing is written. Runs again when the edit finds that it is outdated. [REF-5,
-   * TOOL-21, DIAG-10]
+   * Fetches what the edit needs from elsewhere and returns it as extra members of the edit's arguments. Runs after the caller's right to
+   * edit was checked and before the edit, also before a dry run. When it refuses, nothing is written. Runs again when the edit finds the
+   * values outdated. [REF-5, TOOL-21, DIAG-10]
    */
   readonly prepare?: (call: ToolCall) => Promise<JsonObject | Refusal>
 }
 
-/** What edit tools ask of documents. */
+/** What edit tools need from the document service. */
 export type Editable = Pick<Documents, 'edit' | 'require'>
 
 /** [CONC-1, TOOL-15, TOOL-20, TOOL-21] */
@@ -69,14 +69,14 @@ async function prepared(
   try {
     await documents.require(call.access, call.args['docId'] as string, 'edit')
   } catch (error) {
-    // The edit itself is refused for this, in the words of the tools.
+    // The edit itself fails with the same refusal, reported with a code of the tools.
     if (error instanceof RelayError) return {}
     throw error
   }
   return prepare(call)
 }
 
-/** The answer to a call that is one edit. `more`: what the edit is given besides the arguments. */
+/** Runs an edit and converts its outcome into the answer of a call. `more`: extra members of the edit's arguments. */
 export async function runEdit(
   documents: Editable,
   edit: EditName,
@@ -92,7 +92,7 @@ function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: Json
   return documents.edit(call.access, {
     id: docId as string,
     edit,
-    // The version stays: an edit that is told of one may be given positions. [PROSE-47]
+    // `expectedVersion` stays among the arguments: an edit that has it may accept positions. [PROSE-47]
     args: { docId, ...args, ...more },
     expectedVersion: typeof expectedVersion === 'number' ? expectedVersion : null,
     dryRun: dryRun === true,
@@ -119,7 +119,7 @@ function answerOf(outcome: EditOutcome, { args }: ToolCall): ToolSuccess | ToolF
 
 const MAX_NAME_CHARACTERS = 64
 
-/** How a live document shows who writes. [PRES-2] */
+/** The name and colour under which a live document shows the agent. [PRES-2] */
 export function agentOf({ access, clientName }: Pick<CallContext, 'access' | 'clientName'>): Agent {
   const name = Array.from((clientName ?? '').trim())
     .slice(0, MAX_NAME_CHARACTERS)

@@ -10,7 +10,7 @@ import type { ReadingDeps } from './reading.ts'
 
 const hashOf = (i: number): string => i.toString(16).padStart(64, '0')
 
-/** The tools over a document of `count` file shapes, of which the workspace holds those with an even number. */
+/** The tools over a document with `count` file shapes. The workspace holds the blobs of those with an even number. */
 function filesOf(count: number, more: { readonly mimeType?: string; readonly lost?: boolean } = {}) {
   const found: string[] = []
   const ttls: (number | undefined)[] = []

@@ -12,13 +12,13 @@ import type { ToolRow } from './tool-row.ts'
 
 export interface FileDeps extends ReadingDeps {
   readonly blobs: Pick<Blobs, 'find' | 'confirm' | 'deliver'>
-  /** Life of the links into an object store. [FILE-4] */
+  /** Lifetime of links into an object store, in seconds. [FILE-4] */
   readonly blobUrlTtlSecs: number
 }
 
 const MAX_INLINE_BYTES = 1_048_576
 const UNKNOWN_TYPE = 'application/octet-stream'
-/** Each may be a question to an object store. */
+/** Limit on concurrent look-ups, since each may be a request to an object store. */
 const ASKED_AT_ONCE = 32
 
 export function fileTools(deps: FileDeps): readonly ToolRow[] {
@@ -69,7 +69,10 @@ async function listFiles(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | 
   return reading.kind === 'read' ? success(reading.result) : reading
 }
 
-/** Looks up the files of one answer, not those of the whole document: what is held decides how many fit into it, so it may take another look. */
+/**
+ * Reads the list and looks up only the files in it, not all files of the document. Whether a file is held changes its size in the answer,
+ * so a second reading may show other files, which are looked up next.
+ */
 async function readWithFiles(
   document: OpenDocument,
   args: JsonObject,
@@ -134,7 +137,7 @@ async function findHeld(access: Access, hash: string, deps: FileDeps): Promise<H
   return grant && { size: grant.sizeBytes, mimeType: grant.mimeType }
 }
 
-/** `null`: the workspace does not hold it, or not for this caller, or its bytes are lost or damaged. */
+/** Returns `null` when the workspace does not hold the blob for this caller, or when its bytes are lost or damaged. */
 export async function findWhole(access: Access, hash: string, blobs: Pick<Blobs, 'find' | 'confirm'>): Promise<BlobGrant | null> {
   try {
     const grant = await blobs.find(access, hash)
@@ -146,7 +149,7 @@ export async function findWhole(access: Access, hash: string, blobs: Pick<Blobs,
   }
 }
 
-/** Not there, or there with other bytes than its hash says; an outage of the store is neither. [FILE-3, BLOB-23] */
+/** Whether the bytes are absent, or differ from their hash. An outage of the store is neither. [FILE-3, BLOB-23] */
 function isLost(error: unknown): boolean {
   if (!(error instanceof RelayError)) return false
   return error.code === 'NOT_FOUND' || (error.code === 'BLOB_STORE_ERROR' && error.details['reason'] === 'damaged')

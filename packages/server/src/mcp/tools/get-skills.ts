@@ -14,7 +14,7 @@ export function getSkills(library: SkillLibrary): ToolRow {
     errors: { ERR_SKILL_NOT_FOUND: { skill: 'nope' } },
     examples: [{}, { skill: 'edit-tables' }],
     inputSchema: input({}, { skill: TEXT }),
-    // Which members a success has depends on the argument.
+    // The members of a success depend on the argument.
     outputSchema: output([], ['contentContract', 'skills', 'skill', 'content']),
     annotations: annotations('RO', 'ID'),
     toolset: 'read',

@@ -17,14 +17,14 @@ export interface IconQuery {
   readonly query?: string | undefined
   readonly category?: string | undefined
   readonly limit?: number | undefined
-  /** The id after which the page begins. */
+  /** The page begins after this id. */
   readonly after: string | null
 }
 
 export interface IconPage {
   readonly icons: readonly Icon[]
   readonly total: number
-  /** The id after which the next page begins. */
+  /** The next page begins after this id. */
   readonly next: string | null
 }
 
@@ -37,7 +37,7 @@ export function openIconCatalogue(): IconCatalogue {
   return iconCatalogue(slugs)
 }
 
-/** `slugs`: those of each category, a space between them. */
+/** `slugs`: by category, its slugs separated by spaces. */
 export function iconCatalogue(slugs: Readonly<Record<string, string>>): IconCatalogue {
   const icons = Object.entries(slugs).flatMap(([category, text]) =>
     text.split(' ').map((slug) => ({ id: `builtin:${slug}`, name: nameOf(slug), category })),
@@ -50,7 +50,10 @@ function nameOf(slug: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** One page of the icons that match. A page begins after an icon and not at a number, so that a cursor stays good. [ICON-2, TOOL-25] */
+/**
+ * One page of the matching icons. A cursor names the last icon and not a number, so it stays valid when the catalogue changes. [ICON-2,
+ * TOOL-25]
+ */
 export function findIcons({ icons }: IconCatalogue, { query, category, limit, after }: IconQuery): IconPage {
   const wanted = query?.trim().toLowerCase() ?? ''
   const matches = icons.filter(

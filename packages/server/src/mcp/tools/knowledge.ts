@@ -6,7 +6,7 @@ import { resolveDoi } from './resolve-doi.ts'
 import type { SkillLibrary } from './skills.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** What the relay knows apart from its documents. */
+/** Data of the relay that belongs to no document. */
 export interface KnowledgeDeps {
   readonly icons: IconCatalogue
   readonly skills: SkillLibrary

@@ -41,7 +41,7 @@ async function read(name: string, args: JsonObject, pictures: Pick<Previews, 'pi
   return outcome
 }
 
-/** Width and height of a PNG. */
+/** Returns width and height of a PNG. */
 function sizeOf(png: Uint8Array | undefined): readonly [number, number] {
   const bytes = Buffer.from(png ?? [])
   expect(bytes.subarray(1, 4).toString('latin1')).toBe('PNG')
@@ -80,7 +80,7 @@ it('[AG-109] the picture of a page with 500 shapes is scaled down to at most 100
   expect(Number(whole.headers.get('content-length'))).toBeGreaterThan(100_000)
   const { pictures } = await read('get_page', { image: true })
   expect(pictures?.[0]?.byteLength).toBeLessThanOrEqual(100_000)
-  // Not smaller than it needs to be.
+  // The image is not made much smaller than the limit requires.
   expect(pictures?.[0]?.byteLength).toBeGreaterThan(50_000)
   expect(Math.max(...sizeOf(pictures?.[0]))).toBeLessThanOrEqual(1_568)
 })

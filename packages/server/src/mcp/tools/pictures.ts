@@ -10,7 +10,7 @@ export interface PictureDeps {
 
 const IMAGE_TOKENS = 5
 
-/** What a read that can come with a picture takes of the read bucket. [MCP-54, AG-109] */
+/** How many tokens of the read bucket a read costs; more with a picture. [MCP-54, AG-109] */
 export function readTokens(args: unknown): number {
   return typeof args === 'object' && args !== null && 'image' in args && args.image === true ? IMAGE_TOKENS : 1
 }
@@ -22,9 +22,9 @@ interface ReadVersion {
 }
 
 /**
- * Runs a read of a page or a shape that is to come with a picture. While the picture waits for its turn no body is kept;
- * when the document has changed until then, the answer is read again, so that text and picture show one version. A
- * picture that cannot be drawn is a warning. [AG-109]
+ * Runs a read of a page or a shape that also returns a picture. While the picture waits for its turn, no body is kept in memory. When the
+ * document has changed by then, the read is repeated, so that text and picture show the same version. A picture that cannot be drawn
+ * becomes a warning. [AG-109]
  */
 export async function readWithPicture(
   name: ReadName,
@@ -60,10 +60,10 @@ export async function readWithPicture(
   return success({ ...reading.result, warnings: [{ reason, field: 'image' }] })
 }
 
-/** Stands for a document that is gone by now, or that has no such page any more: a body without pages. */
+/** An empty body, for a document or page that has been deleted meanwhile. */
 const NOTHING = Buffer.from('{}')
 
-/** Keeps nothing of the document but what was asked for. */
+/** Reads once and keeps only the result, so that the body can be freed. */
 async function readOnce(name: ReadName, call: ToolCall, args: JsonObject, deps: ReadingDeps): Promise<ReadVersion | ToolFailure> {
   const document = await openDocument(call, deps)
   if ('kind' in document) return document

@@ -14,7 +14,7 @@ export interface ReadingDeps {
   readonly wasDeleted: WasDeleted
 }
 
-/** One document as a call reads it: the same version however often it is looked at. */
+/** One document as opened by a call: every read sees the same version. */
 export interface OpenDocument {
   readonly version: number
   /** The stored body. */
@@ -24,7 +24,7 @@ export interface OpenDocument {
 
 export type ReadResult = { readonly kind: 'read'; readonly result: JsonObject } | ToolFailure
 
-/** The member `flaw` of a tool that is one read of one document. [MCP-3] */
+/** Makes the member `flaw` of a tool that is one read of one document. [MCP-3] */
 export function flawOf(name: ReadName): (args: JsonObject) => ToolFailure | null {
   return ({ docId, ...args }) => {
     const flaw = readFlaw(name, docId as string, args)
@@ -32,7 +32,7 @@ export function flawOf(name: ReadName): (args: JsonObject) => ToolFailure | null
   }
 }
 
-/** The document `docId` with every edit applied before the call. [LIFE-11, CONC-7, TOOL-15] */
+/** Opens the document `docId`; every edit applied before the call is included. [LIFE-11, CONC-7, TOOL-15] */
 export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<OpenDocument | ToolFailure> {
   const docId = call.args['docId'] as string
   const found = await deps.documents

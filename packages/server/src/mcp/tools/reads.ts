@@ -8,7 +8,7 @@ import { annotations, DOCUMENT, FLAG, FORMAT, INDEX, input, output, PAGE, PAGED,
 import { targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** A read tool that needs nothing but the document. */
+/** A read tool that depends only on the document. */
 interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'errors' | 'examples'> {
   readonly name: Exclude<ReadName, 'list_files' | 'get_file'>
   readonly input: ArgumentsSchema & JsonObject

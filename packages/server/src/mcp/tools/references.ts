@@ -13,7 +13,7 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       title: 'Add reference',
       description: 'Add CSL-JSON items or a DOI. Returns ids to cite.',
       toolset: 'citations',
-      // An item is judged by the edit, which has a code for it.
+      // Items are checked by the edit, which has a code for invalid ones.
       input: input(DOCUMENT, { doi: TEXT, items: { type: 'array', minItems: 1, maxItems: 200 }, ...VERSIONED }),
       result: ['added', 'addedCount', 'skipped', 'duplicates'],
       hints: ['ID', 'OW'],

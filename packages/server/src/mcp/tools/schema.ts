@@ -2,7 +2,7 @@ import type { ArgumentsSchema, ValueSchema } from '../arguments.ts'
 import { CONTENT_LENGTH } from '../arguments.ts'
 import type { JsonObject, ToolAnnotations } from '../tool.ts'
 
-/** What the schemas of many tools share; every byte of them is paid for by each model that sees the list. [TOOL-2, TOOL-3] */
+/** Parts that many tool schemas share. Keep them short: every model that reads the tool list pays for each byte. [TOOL-2, TOOL-3] */
 
 type Members = Readonly<Record<string, ValueSchema>>
 
@@ -33,8 +33,8 @@ export function input(required: Members, optional: Members = {}): ArgumentsSchem
 }
 
 /**
- * Lists the members of a success, and requires those that each one has; a failure has others. [TOOL-5] Not listed is what may come with any
- * write: `fixes`, `warnings`, `dryRun`, `replayed` and totals of what was cut.
+ * The output schema: lists the members of a success and requires those that every success has; a failure has other members. [TOOL-5] Left
+ * out are members that any write may return: `fixes`, `warnings`, `dryRun`, `replayed`, and totals of shortened lists.
  */
 export function output(required: readonly string[], optional: readonly string[] = []): JsonObject {
   return {
@@ -44,7 +44,7 @@ export function output(required: readonly string[], optional: readonly string[] 
   }
 }
 
-/** The letters of the table of TOOL-27 that say yes. */
+/** The letters for annotations that are true, as in the table of TOOL-27. */
 export type Hint = 'RO' | 'DE' | 'ID' | 'OW'
 
 export function annotations(...hints: readonly Hint[]): ToolAnnotations {

@@ -11,14 +11,14 @@ export interface IconDeps {
   readonly blobs: Pick<Blobs, 'find'>
 }
 
-/** Looking for names that are alike takes milliseconds each. */
+/** Only this many ids get suggestions, since each comparison takes milliseconds. */
 const MAX_COMPARED = 5
-/** Each may be a question to a store. */
+/** Limit on concurrent look-ups, since each may be a request to a store. */
 const ASKED_AT_ONCE = 32
 
 /**
- * The argument `unknownIcons` of the edits of shapes: to each `iconId` in the call that this relay does not know, the nearest ids that it does.
- * The model knows neither the catalogue nor the blobs of a workspace. [ICON-3, ICON-4]
+ * Computes the argument `unknownIcons` of shape edits: each `iconId` of the call that this relay does not know, with the most similar known
+ * ids. The document model knows neither the catalogue nor the blobs of a workspace. [ICON-3, ICON-4]
  */
 export async function unknownIconsOf({ args, access }: ToolCall, { icons, blobs }: IconDeps): Promise<JsonObject> {
   const shapes = [args['shape'], args['patch'], ...((args['shapes'] ?? []) as readonly unknown[])]
@@ -32,7 +32,7 @@ export async function unknownIconsOf({ args, access }: ToolCall, { icons, blobs 
   return { unknownIcons: Object.fromEntries(unknown.map((id, i) => [id, i < MAX_COMPARED ? nearestIcons(id, icons.icons) : []])) }
 }
 
-/** Of these ids those that are hashes of blobs which the workspace holds for this caller. */
+/** Returns the ids that are hashes of blobs which the workspace holds for this caller. */
 async function heldHashes(access: Access, ids: readonly string[], blobs: IconDeps['blobs']): Promise<ReadonlySet<string>> {
   const hashes = ids.filter((id) => bareHash(id) !== null)
   const held = new Set<string>()
@@ -55,7 +55,7 @@ async function holds(access: Access, hash: string, blobs: IconDeps['blobs']): Pr
   }
 }
 
-/** Those that have a word of the id come first, as the comparison looks at a part of a long list only. A hash is like no icon. */
+/** Icons that share a word with the id come first, because only the first part of a long list is compared. A hash resembles no icon. */
 function nearestIcons(id: string, icons: readonly Icon[]): readonly string[] {
   if (bareHash(id) !== null) return []
   const slug = id

@@ -3,7 +3,7 @@ import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
 
-/** Open: members that no shape has become fixes. [TOOL-4, CANVAS-14] */
+/** Open: members that a shape cannot have are reported as fixes. [TOOL-4, CANVAS-14] */
 const SHAPE = { type: 'object' } as const
 
 /** [TOOL-add_shape … TOOL-reorder_shapes] */

@@ -1,10 +1,11 @@
 /**
- * A recipe as an agent of this build reads it: of the lines between `<!-- if generate_diagram add_shapes -->` and `<!-- end -->` those before
- * `<!-- else -->` stay when the build has every tool named, else those behind it. Steps (`1. …` at the start of a line) are numbered anew. [AG-96]
+ * Returns a recipe as an agent of this build reads it. The lines between `<!-- if generate_diagram add_shapes -->` and `<!-- else -->` stay
+ * when the build has every tool named, otherwise those between `<!-- else -->` and `<!-- end -->`. Steps (`1. …` at the start of a line)
+ * are renumbered. [AG-96]
  */
 export function skillText(source: string, tools: ReadonlySet<string>): string {
   let step = 0
-  /** The fence that an example stands in; numbers in an example are content. */
+  /** The fence of the current example; numbers in an example are content and stay. */
   let fence: string | null = null
   const lines = keptLines(source, tools).map((line) => {
     const mark = /^`{3,}/.exec(line)?.[0] ?? null

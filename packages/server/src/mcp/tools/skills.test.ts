@@ -33,7 +33,7 @@ const LIBRARY = openSkills(TOOL_NAMES)
 const TEXTS = textsOf(LIBRARY).map(([name, text]) => ({ name, text }))
 const bytes = (text: string): number => Buffer.byteLength(text)
 
-/** What stands in fences of three or more backticks, with its language. */
+/** The content of fences of three or more backticks, with its language. */
 function examples(text: string): readonly { readonly language: string; readonly code: string }[] {
   return [...text.matchAll(/^(`{3,})(\w+)\n([\s\S]*?)\n\1$/gm)].map(([, , language = '', code = '']) => ({ language, code }))
 }
@@ -94,7 +94,7 @@ it('[AG-96] [MCP-60] no instruction, contract, recipe or description names a too
   ]
   const named = texts.flatMap((text) => [...text.matchAll(/service_([a-z_]+)/g)].map(([, name]) => name ?? ''))
   expect([...new Set(named)].filter((name) => !TOOL_NAMES.has(name))).toEqual([])
-  // Without the prefix too; one word alone, such as `connect`, may be a word of the text.
+  // Names without the prefix count too, except single words such as `connect`, which may be ordinary words of the text.
   const missing = SPEC_ROWS.map((row) => row.name).filter((name) => !TOOL_NAMES.has(name) && name.includes('_'))
   for (const text of texts) for (const name of missing) expect(text).not.toMatch(new RegExp(`\\b${name}\\b`))
 })
@@ -103,7 +103,7 @@ describe.each(TEXTS)('recipe $name', ({ text }) => {
   const arguments_ = new Set([...ARGUMENTS.values()].flat())
   const members = [...SHAPE_MEMBERS, ...STYLE_MEMBERS, ...INNER_MEMBERS, ...TOOLS.flatMap(({ results }) => results)]
   const words = new Set([...arguments_, ...TOOL_VALUES, ...members])
-  /** What is no word of the tools: Markdown and HTML signs, URLs, ids, and names within examples. */
+  /** Code spans that do not name anything of the tools: Markdown and HTML signs, URLs, ids, and names in examples. */
   const other =
     /^(\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…|@\d|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
 
@@ -116,7 +116,7 @@ describe.each(TEXTS)('recipe $name', ({ text }) => {
         expect([...TOOL_NAMES], span).toContain(name)
         const given = args.split(', ').filter((part) => part !== '')
         for (const arg of given) expect(known, span).toContain(arg)
-        // Whoever calls it as it stands there is not told that an argument is missing.
+        // A call copied from the text must have all required arguments.
         const built = TOOLS.find((one) => one.name === name)
         expect(given, span).toEqual(expect.arrayContaining([...(built?.inputSchema.required ?? [])]))
       } else if (span.startsWith('ERR_')) expect(TOOL_ERRORS).toHaveProperty(span)

@@ -7,7 +7,7 @@ export interface SkillArgument {
   readonly required: boolean
 }
 
-/** A recipe for an agent; each is a prompt as well. [SKILL-4, SKILL-5] */
+/** A recipe for agents; each recipe is also served as a prompt. [SKILL-4, SKILL-5] */
 export interface Skill {
   readonly skill: string
   readonly title: string
@@ -16,10 +16,10 @@ export interface Skill {
 }
 
 export interface SkillLibrary {
-  /** What content may hold, as Markdown. [SKILL-3] */
+  /** The Markdown text that says what content may contain. [SKILL-3] */
   readonly contract: string
   readonly skills: readonly Skill[]
-  /** A recipe as Markdown; `null` when there is none of the name. */
+  /** Returns a recipe as Markdown; `null` when there is none with this name. */
   recipe(skill: string): string | null
 }
 
@@ -84,10 +84,13 @@ const SKILLS: readonly Skill[] = [
   },
 ]
 
-/** Recipes that cannot be followed without certain tools. */
+/** Recipes that need certain tools. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = { 'diagram-from-description': ['generate_diagram'] }
 
-/** The texts that stand beside this file, for a build with these tools: a recipe that needs another one is left out. [SKILL-1, AG-96] */
+/**
+ * Opens the texts in the folder `assets` beside this file for a build with these tools. Recipes that need other tools are left out.
+ * [SKILL-1, AG-96]
+ */
 export function openSkills(tools: ReadonlySet<string>): SkillLibrary {
   const read = (name: string): string =>
     skillText(readFileSync(new URL(`./assets/skills/${name}.md`, import.meta.url), 'utf8'), tools)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../tool.ts'
 import type { OwnErrors } from './tool-row.ts'
 
-/** What a tool refuses that takes a block of the page `p` by `id` or `anchor`, beside these other arguments. */
+/** The refusals of a tool that names a block of the page `p` by `id` or `anchor`. `others`: its other arguments. */
 export function targetErrors(others: JsonObject): OwnErrors {
   const at = { pageId: 'p', ...others }
   return {

@@ -1,11 +1,11 @@
 import type { ToolRow } from './tool-row.ts'
 
-/** A row of the closed table of codes. [TOOL-28, TOOL-9] */
+/** A row of the table of codes. The table is complete: tools return no other codes. [TOOL-28, TOOL-9] */
 interface ToolError {
   readonly when: string
-  /** The group of tools that may answer it; absent: the tools that name it in their rows. */
+  /** The group of tools that may return the code. When absent: the tools whose rows name the code. */
   readonly tools?: Kind
-  /** Members besides `code` and `message`; with `?` those that only some have. */
+  /** Members besides `code` and `message`. A `?` marks members that are not always present. */
   readonly facts: readonly string[]
 }
 
@@ -224,7 +224,7 @@ export const TOOL_ERRORS = {
 
 export type ToolErrorCode = keyof typeof TOOL_ERRORS
 
-/** The codes that a tool may answer, in the order of the table. */
+/** The codes that a tool may return, in the order of the table. */
 export function errorsOf(tool: ToolRow): readonly ToolErrorCode[] {
   return (Object.entries(TOOL_ERRORS) as [ToolErrorCode, ToolError][])
     .filter(([code, { tools }]) => (tools === undefined ? Object.hasOwn(tool.errors, code) : KINDS[tools](tool)))

@@ -23,7 +23,7 @@ export interface WorkspaceDeps {
   usage(access: Access): Promise<{ readonly docBytes: number; readonly blobBytes: number }>
   readonly maxBlobBytes: number
   readonly backend: 'filesystem' | 'object-storage'
-  /** New documents have the form that existing editor clients write. [CFG-2] */
+  /** Whether new documents have the form that existing editor clients write. [CFG-2] */
   readonly editorClient: boolean
   readonly random: Random
   /** Whether local documents are configured. [LOCAL-1] */
@@ -32,7 +32,7 @@ export interface WorkspaceDeps {
 
 const LISTED = ['id', 'name', 'modifiedAt', 'source', 'pageCount', 'canvasPageCount', 'prosePageCount'] as const
 
-/** What a workspace has: its documents as a whole, and its storage. */
+/** Tools for the workspace: its documents as a whole, and its storage. */
 export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
   const read = { toolset: 'read', bucket: 'read', annotations: annotations('RO', 'ID') } as const
   return [
@@ -114,7 +114,7 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
 
 const MAX_LISTED = 500
 const MAX_QUERY_CHARACTERS = 200
-/** Room for the other members. */
+/** Bytes reserved for the other members of the result. */
 const RESERVED_BYTES = 500
 
 function listFlaw({ query, cursor }: JsonObject): ToolFailure | null {
@@ -141,7 +141,7 @@ async function listDocuments(
   return success({ ...listed(page, query.toLowerCase(), limit), localAccessEnabled })
 }
 
-/** One answer's part of what matches, at least one document. [TOOL-23, TOOL-24] */
+/** The matching documents that fit into one answer, at least one. [TOOL-23, TOOL-24] */
 function listed({ items }: ListedPage, query: string, limit: number | undefined): JsonObject {
   const most = limit === undefined ? Number.POSITIVE_INFINITY : Math.min(limit, MAX_LISTED)
   const documents: JsonObject[] = []

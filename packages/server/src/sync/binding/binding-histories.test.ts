@@ -52,7 +52,7 @@ const step = fc.record({
     'redo',
     'save',
   ),
-  /** Whose copy it is done in; the first is the relay's. */
+  /** Index of the copy that is edited; copy 0 is the relay's. */
   who: fc.nat(2),
   isOneTransaction: fc.boolean(),
   at: fc.nat(),
@@ -90,7 +90,7 @@ const step = fc.record({
 })
 type Step = ReturnType<typeof step.generate>['value']
 
-/** Everything of a page that can be edited. */
+/** All editable parts of a page. */
 function partsOf(fragment: Y.XmlFragment) {
   const parts = [...fragment.createTreeWalker(() => true)] as (Y.XmlElement | Y.XmlText)[]
   return {
@@ -101,13 +101,13 @@ function partsOf(fragment: Y.XmlFragment) {
 
 const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % list.length]
 
-/** What an editor does, sensible or not. */
+/** One random edit; it need not make sense. */
 function edit(fragment: Y.XmlFragment, { kind, at, to, letters, marks, name, attr, value, block }: Step): void {
   const { texts, elements } = partsOf(fragment)
   const text = pick(texts, at)
   const element = pick(elements, at)
   const parent = pick([fragment, ...elements], to) as Y.XmlFragment
-  // Between letters: Yjs tells nobody when a cut through a pair of surrogates changes both.
+  // Positions are between characters: Yjs reports no change when a cut through a surrogate pair alters both halves.
   const [from, until] = text === undefined ? [0, 0] : ([spot(text, at), spot(text, to)].sort((a, b) => a - b) as [number, number])
   switch (kind) {
     case 'type':
@@ -144,7 +144,7 @@ function spot(text: Y.XmlText, at: number): number {
   return /[\udc00-\udfff]/.test(letters.charAt(place)) ? place - 1 : place
 }
 
-/** A document in three copies that hear of each other when they are told to, the first of them with a memory of its projections. */
+/** Three copies of a document that exchange updates only on command. The first copy has a projection cache. */
 class Room {
   readonly cache = new ProjectionCache()
   readonly #copies: readonly Y.Doc[]
@@ -174,7 +174,7 @@ class Room {
     else copy.transact(() => [each, { ...each, at: each.to, to: each.at }].forEach((one) => edit(page(copy), one)))
   }
 
-  /** Some of what waits, in any order, at once or one by one. */
+  /** Delivers some waiting updates, in any order, all at once or one by one. */
   #receive({ who, at, to, isOneTransaction }: Step): void {
     const [copy, list] = [this.#copies[who] as Y.Doc, this.#waiting[who] as Uint8Array[]]
     const updates = Array.from({ length: to % 6 }, () => list.splice(at % 2 === 0 ? 0 : at % Math.max(1, list.length), 1)).flat()
@@ -183,7 +183,7 @@ class Room {
     else apply()
   }
 
-  /** A tool changes the page as it was projected last. */
+  /** A tool changes the page that was projected last. */
   #save({ at, to, block }: Step): void {
     const [only] = this.#stored.prose.pages
     if (only === undefined) return
@@ -198,7 +198,7 @@ class Room {
     return this.#copies[0] as Y.Doc
   }
 
-  /** What is remembered says what is found anew. */
+  /** The cached projection must equal a new one. */
   check(): void {
     const remembered = project(this.relay, this.#stored, this.cache)
     expect(writeBody(remembered)).toBe(writeBody(project(this.relay, this.#stored)))

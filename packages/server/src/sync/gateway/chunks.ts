@@ -7,7 +7,7 @@ export const CHUNK_PROCESS_BYTES = 256 * 1024 * 1024
 /** Number of refused ids whose remaining pieces are still recognised. */
 const REFUSED_KEPT = 16
 
-/** Counts the bytes of unfinished messages; all connections share it. */
+/** Total bytes of unfinished messages, shared by all connections. */
 export interface ChunkBudget {
   usedBytes: number
   readonly maxBytes: number

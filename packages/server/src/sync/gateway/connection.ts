@@ -41,26 +41,26 @@ export interface Binding {
   readonly room: Room
   /** Number of the join, counted per connection. */
   readonly join: number
-  /** True when the client named the lineage of its copy, so that its copy holds nothing of a former life. [WS-62] */
+  /** True when the client named the lineage of its copy, so that its copy cannot contain content of an earlier lineage. [WS-62] */
   readonly knowsLineage: boolean
   /** The level that the shares grant; decides whether writes are accepted. */
   level: Level
-  /** The level that the client was told: view while the log of the document has a gap. [LIFE-5] */
-  told: Level
+  /** The level that was announced to the client: `view` while the log of the document has a gap. [LIFE-5] */
+  announced: Level
   readonly acks: AckTracker
   /** True until the first step1 after a JOIN, which takes no token. [WS-28] */
   stepOneFree: boolean
   /** A step1 that is not answered yet. When the worker ends, it is handed over again. [C6] */
   stepOne: Uint8Array | null
   /**
-   * A step1 was sent because writes were dropped, and the token of the answering step2 was taken already. Until that
-   * step2 arrives, updates are dropped too, since it brings their content; but not for ever. [WS-29]
+   * A step1 was sent because writes were dropped, and the token for the answering step2 is already taken. Until that step2 arrives, but at
+   * most until `dropsUntilMs`, updates are dropped too, because the step2 contains them. [WS-29]
    */
   stepTwo: { readonly dropsUntilMs: number } | null
-  /** True once the first edit without the right is in the audit log; later ones would only repeat it. [OPS-7] */
+  /** True once the first edit without permission is in the audit log; later ones are not logged again. [OPS-7] */
   editRefused: boolean
   chunks: ChunkBox | null
-  /** The newest AWARENESS update. When the worker ends, it is shown again. [C6] */
+  /** The newest AWARENESS update. When the worker ends, it is sent to the next worker. [C6] */
   presence: Uint8Array | null
 }
 

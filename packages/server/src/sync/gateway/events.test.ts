@@ -75,7 +75,7 @@ describe('rights of joined connections', () => {
     expect(dropped).toHaveLength(2)
     expect(bench.workers.of('job').map((job) => job.task.kind)).toContain('drop')
     const tombstone = { workspaceId: 'default', id: 'doc', deletedAtMs: 1, lastServerVersion: 1, ownerId: 'ann' }
-    // Even one whose right is gone by now was joined, and is told.
+    // A connection that was joined gets the event, even if its right to read is gone by now.
     bench.events.publish({
       kind: 'deleted',
       ref: head,

@@ -47,7 +47,7 @@ class EventFrames {
   }
 
   for(level: Level, sub: string): Uint8Array {
-    // At level view a reader sees only its own shares.
+    // A reader with level view sees only its own shares, so it gets a frame of its own.
     const name = this.#event.kind === 'deleted' ? '' : level === 'view' ? `view:${sub}` : level
     const made = this.#made.get(name)
     if (made) return made

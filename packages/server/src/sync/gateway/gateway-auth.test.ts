@@ -111,7 +111,7 @@ describe('AUTH', () => {
 
   it('[WS-20] [K11] an expired token closes its socket within 1 s with 4401', async () => {
     const client = await bench.authed({ expiresInSec: 1 })
-    // A second until it expires, and one until that is noticed.
+    // The token expires after 1 s, and the relay notices within another second.
     const took = stopwatch()
     expect(await client.closed).toEqual({ code: 4401, reason: 'token-expired' })
     expect(took()).toBeLessThan(2_000)
@@ -151,7 +151,7 @@ describe('caps', () => {
     fourth.auth(bench.issuer.token({ role: 'member' }))
     expect(await fourth.nextJson(TAG.authResponse)).toEqual({ success: false, error: 'ERR_WORKSPACE_CONNECTION_LIMIT' })
     expect(await fourth.closed).toEqual({ code: 4409, reason: 'connection-limit' })
-    // A connection counts once however often AUTH is sent.
+    // A repeated AUTH does not count the connection again.
     editor.auth(bench.issuer.token({ role: 'member' }))
     expect(await editor.nextJson(TAG.authResponse)).toMatchObject({ success: true })
     expect(bench.gateway.metrics().counters.capRejections).toEqual({ connections: 1, editors: 1 })
@@ -230,7 +230,7 @@ describe('caps', () => {
 describe('repeatedly refused AUTHs', () => {
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
 
-  /** A bench whose time stands still until it is told to pass, with one seat for editors that is taken. */
+  /** A bench with a manual clock, whose only editor seat is taken. */
   async function refusing() {
     const time = manualTime(Date.now())
     const limits = { storageQuotaBytes: null, maxEditorsPerWorkspace: 1, maxDocBytes: null }

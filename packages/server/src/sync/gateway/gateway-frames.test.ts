@@ -145,7 +145,7 @@ describe('frames that wait for asynchronous work', () => {
     expect(waiting).toBeLessThan(80)
     held[0]?.(verified())
     await client.next(TAG.authResponse)
-    // All 300 are looked at: the third unreadable JOIN_DOC ends the connection.
+    // All 300 frames are handled: the third unreadable JOIN_DOC closes the connection.
     expect(await client.closed).toMatchObject({ code: 1003 })
     await bench[Symbol.asyncDispose]()
   })

@@ -13,7 +13,7 @@ import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
 import type { TestClient } from '../testing/test-client.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 
-/** A Y.Doc behind a raw client: says step1 and step2, applies what comes, sends what it types. */
+/** A Y.Doc behind a raw client: sends step1 and step2, applies what it receives, and sends its own edits. */
 class Editor {
   readonly doc = new Y.Doc()
   readonly client: TestClient
@@ -96,7 +96,7 @@ describe('the gateway with real document workers and a real store', () => {
     const texts = new Set(editors.map((one) => one.text.toString()))
     expect(texts.size).toBe(1)
     const acks = (): number => Math.max(0, ...(editors[0]?.client.of(TAG.syncAck).map((frame) => frame[1] ?? 0) ?? []))
-    // 60 updates and the step2 that answered the server.
+    // 60 updates, and the step2 that answered the server's step1.
     await until(() => acks() === 61)
     for (const one of editors) one.client.socket.close()
     await until(() => !bench.rooms.isResident({ workspaceId: 'default', id: 'doc' }), 8_000)

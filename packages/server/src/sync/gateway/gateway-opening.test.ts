@@ -149,7 +149,7 @@ describe('bounds before AUTH', () => {
     const first = await bench.open()
     first.socket.close()
     await first.closed
-    // The client's end of a socket may be closed before the gateway's is.
+    // The client's end of a socket may close before the gateway's end.
     while (!bench.gateway.sessions.all().next().done) await new Promise((resolve) => setTimeout(resolve, 2))
     await bench.open()
   })

@@ -195,7 +195,7 @@ describe('write rate limit', () => {
       requestId: null,
       frame: 2,
     })
-    // The refused one is acknowledged as handled, behind its ERROR.
+    // The refused message is acknowledged as handled, after its ERROR.
     expect((await second.next(TAG.syncAck))[1]).toBe(2)
     expect(bench.gateway.metrics().counters.rateLimited.ws).toBe(1)
   })
@@ -242,7 +242,7 @@ describe('write rate limit', () => {
     let looked = 0
     let has = 0
     for (let step = 1; step <= 4 * 120; step++) {
-      // What the resync asks for is on its way to the client for a while.
+      // The step1 of the resync takes a moment to reach the client.
       const asked = bench.workers.of('resync').length
       await time.advance(1_000 / 120)
       if (asked > answered) {
@@ -255,13 +255,13 @@ describe('write rate limit', () => {
       for (const { payload } of bench.workers.of('sync').slice(looked)) {
         looked++
         const brought = payload.at(-1) ?? 0
-        // An update behind a dropped one is a gap; a step2 brings everything.
+        // An update that follows a dropped one is a gap; a step2 contains everything.
         if (payload[0] !== 1 && brought !== has + 1) continue
         has = brought
         arrivals.push(step)
       }
     }
-    // The burst of 40 is spent after two seconds.
+    // After two seconds the burst of 40 is used up.
     const perSecond = arrivals.filter((step) => step > 2 * 120).length / 2
     await hangUp(bench, client)
     expect(perSecond).toBeGreaterThanOrEqual(20)
@@ -385,7 +385,7 @@ describe('SYNC_CHUNK frames', () => {
   })
 })
 
-/** A bench whose time stands still cannot wait for its sockets. */
+/** Closes the client's socket and waits in real time, because the bench's clock stands still. */
 async function hangUp(bench: Bench, client: TestClient): Promise<void> {
   client.socket.terminate()
   while (!bench.gateway.sessions.all().next().done) await new Promise((resolve) => setTimeout(resolve, 2))

@@ -5,19 +5,18 @@ const LONGEST_WAIT_MS = 10_000
 const KEPT = 10_000
 
 /**
- * Decides how long the close of a failed AUTH waits: not at all the first time, then half a second, doubling up to ten,
- * since some clients reconnect at once whatever the close code. Pure: the caller passes address, subject and time.
- * [WS-16]
+ * Decides how long the close after a failed AUTH is delayed: 0 s the first time, then 0.5 s, doubling up to 10 s, because some clients
+ * reconnect at once whatever the close code. Pure: the caller passes address, subject and time. [WS-16]
  */
 export class RefusedSignIns {
   readonly #refused = new Map<string, { readonly count: number; readonly atMs: number }>()
 
-  /** `who`: the verified subject, or the reason where nothing was verified. */
+  /** `who`: the verified subject, or the reason of the refusal when the token could not be verified. */
   waitMs(address: string, who: string, nowMs: number): number {
     const key = `${address}\n${who}`
     const earlier = this.#refused.get(key)
     const count = earlier !== undefined && nowMs - earlier.atMs < WINDOW_MS ? earlier.count + 1 : 1
-    // Setting it again makes it the newest entry.
+    // Deleting and setting the key again makes it the newest entry.
     this.#refused.delete(key)
     this.#refused.set(key, { count, atMs: nowMs })
     for (const oldest of this.#refused.keys()) {

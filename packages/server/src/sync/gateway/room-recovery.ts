@@ -18,7 +18,7 @@ export interface EndedRun {
 
 /** Ends of workers because of one document within this time are counted together. */
 const ENDS_WINDOW_MS = 10 * 60_000
-/** After this many ends the joins of the document are refused for a while. */
+/** After this many ends, joins of the document are refused for a while. */
 const ENDS_BARRED = 3
 const BARRED_MS = 60_000
 
@@ -51,14 +51,14 @@ export class RoomRecovery {
     this.#ends.set(nameOf(ref), ends)
   }
 
-  /** Whether a document ended workers so often that it is not loaded now. */
+  /** Whether a document has ended workers so often that it is not loaded for now. */
   isBarred(ref: DocumentRef): boolean {
     const ends = this.#ends.get(nameOf(ref))
     if (!ends || ends.length < ENDS_BARRED) return false
     return this.#clock.monotonicMs() - (ends.at(-1) ?? 0) < BARRED_MS
   }
 
-  /** `without`: a connection that is being closed; nothing of it is handed over again. */
+  /** `without`: a connection that is being closed; its messages are not handed over again. */
   reopen(room: Room, running: EndedRun | null, without = 0): void {
     if (room.phase !== 'opening') beginOpening(room)
     this.#post(room.worker, { kind: 'open', room: room.number, ref: room.ref, key: room.key })

@@ -13,12 +13,12 @@ export type OpenOutcome = Extract<FromWorker, { kind: 'opened' }>['outcome']
 export interface Room {
   readonly number: number
   readonly ref: DocumentRef
-  /** `DocumentHead.key`: the life of the document to which this room belongs. */
+  /** `DocumentHead.key`: the lineage of the document to which this room belongs. */
   readonly key: number
   worker: number
   phase: 'opening' | 'open' | 'evicting' | 'closed'
   sharing: Sharing
-  /** The log of the document has a gap: see `toldLevel`. */
+  /** The log of the document has a gap: see `announcedLevel`. */
   hasGap: boolean
   readonly members: Connection[]
   idleSinceMs: number
@@ -116,11 +116,11 @@ export function sharingOf(head: Pick<DocumentHead, 'ownerId' | 'sharedWith'>): S
 }
 
 /**
- * Returns the level that a joined caller is told: view for a document whose log has a gap, since nobody may edit it, not
- * even its owner. Writes are still decided by the level itself, because the worker accepts the update of an editor that
- * closes the gap. [WS-61, LIFE-5]
+ * Returns the level to announce to a joined caller: `view` for a document whose log has a gap, since nobody may edit it, not even its
+ * owner. Writes are still decided by the real level, because the worker accepts the update of an editor that closes the gap. [WS-61,
+ * LIFE-5]
  */
-export function toldLevel<L extends Level>(room: Pick<Room, 'hasGap'>, level: L): L | 'view' {
+export function announcedLevel<L extends Level>(room: Pick<Room, 'hasGap'>, level: L): L | 'view' {
   return room.hasGap && reaches(level, 'edit') ? 'view' : level
 }
 

@@ -226,7 +226,7 @@ describe('failing workers and stores', () => {
     ).toEqual(joins.map((join) => join.connection).sort())
     expect(bench.workers.of('sync').map((sync) => sync.payload.at(-1))).toEqual([1, 3, 4])
     expect(bench.workers.of('sync').map((sync) => sync.ordinal)).toEqual([1, 2, 2])
-    // The client that did nothing wrong keeps its socket, and its acks stay true.
+    // The client whose message was not at fault keeps its socket, and its acks stay correct.
     const [mine] = bench.workers.of('sync')
     if (mine) bench.workers.emit({ kind: 'settled', connection: mine.connection, join: mine.join, ordinal: 2 })
     expect((await good.next(TAG.syncAck))[1]).toBe(2)
@@ -319,7 +319,7 @@ describe('stopping', () => {
       expect(await client.closed).toEqual({ code: 1012, reason: expect.stringMatching(/^restarting;retry-after=\d+$/) })
     }
     await drained
-    // Repeats change nothing.
+    // Draining again changes nothing.
     await bench.gateway.drain()
     await bench.rooms.drain()
     expect(bench.workers.of('job').map((job) => job.task.kind)).toEqual(['evict'])

@@ -96,7 +96,7 @@ class OpenRooms implements Rooms {
   async enter(head: DocumentHead): Promise<Entered> {
     for (;;) {
       const known = this.#table.of(head)
-      // The id was deleted and made again; nobody may join the old life.
+      // The id was deleted and created again: nobody may join the earlier document.
       if (known && known.key !== head.key) await this.drop(head)
       const room = known && known.key === head.key ? known : this.#open(head)
       room.idleSinceMs = this.#deps.clock.monotonicMs()

@@ -7,7 +7,7 @@ import type { Principal, Verification } from '../../auth/principal.ts'
 import { chooseMembership, regionMatches } from '../../auth/tenancy.ts'
 import { type Connection, type Identity, identityOf, memberRights } from './connection.ts'
 import { countIn } from './gateway-counters.ts'
-import { toldLevel } from './room-table.ts'
+import { announcedLevel } from './room-table.ts'
 import type { SessionContext, SessionDeps } from './session-context.ts'
 import {
   type AuthFailure,
@@ -145,13 +145,13 @@ export function applyLevel(context: SessionContext, connection: Connection): voi
     })
     return
   }
-  const told = toldLevel(room, level)
-  if (identity.joined && told !== binding.told) {
-    const joined: JoinedFrame = { docId: room.ref.id, level: told }
+  const announced = announcedLevel(room, level)
+  if (identity.joined && announced !== binding.announced) {
+    const joined: JoinedFrame = { docId: room.ref.id, level: announced }
     context.outbox.send(connection, jsonFrame(TAG.joined, joined))
   }
   binding.level = level
-  binding.told = told
+  binding.announced = announced
   // Sent on every change of token or shares: a new token may have another size limit at the same level.
   context.rooms.post(room, { kind: 'rights', room: room.number, connection: connection.id, ...memberRights(binding, identity) })
 }

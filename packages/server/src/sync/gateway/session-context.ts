@@ -34,14 +34,14 @@ export interface GatewaySettings {
   readonly configuredLimits: ConfiguredLimits
   readonly writes: Bucket
   readonly enforcePrivateDocs: boolean
-  /** Keeps the seat names of several nodes apart. */
+  /** Part of the seat names, so that those of several nodes differ. */
   readonly nodeId: string
 }
 
 export interface SessionDeps {
   readonly settings: GatewaySettings
   readonly verifyToken: TokenVerifier
-  /** Answers from memory. [WS-20] */
+  /** Answers from memory, without a query. [WS-20] */
   readonly isRevoked: (jti: string) => boolean
   readonly seats: Seats
   readonly rateLimiter: RateLimiter
@@ -53,7 +53,7 @@ export interface SessionDeps {
   readonly log: Logger
 }
 
-/** What the handlers of all kinds of frames share. */
+/** What the handlers of all frame kinds share. */
 export interface SessionContext extends SessionDeps {
   readonly outbox: Outbox
   readonly counters: GatewayCounters

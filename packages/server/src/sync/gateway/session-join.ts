@@ -7,7 +7,7 @@ import type { NotLoaded } from '../worker-messages.ts'
 import { newAckTracker } from './ack-tracker.ts'
 import { type Connection, identityOf } from './connection.ts'
 import { damagedPart } from './room-jobs.ts'
-import { sharingOf, toldLevel } from './room-table.ts'
+import { announcedLevel, sharingOf } from './room-table.ts'
 import type { SessionContext } from './session-context.ts'
 import { canNameDocument, decideJoin, JOIN_BUCKET, parseJoin, takeOwn } from './session-rules.ts'
 
@@ -95,14 +95,14 @@ async function tryJoin(
   const { room } = entered
   room.sharing = sharingOf(decision.head)
   const level = decideLevel(access, room.sharing, settings.enforcePrivateDocs)
-  const told = toldLevel(room, level)
+  const announced = announcedLevel(room, level)
   const join = ++connection.joins
   const binding = {
     room,
     join,
     knowsLineage: lineage !== null,
     level,
-    told,
+    announced,
     acks: newAckTracker(),
     stepOneFree: true,
     stepOne: null,
@@ -113,8 +113,8 @@ async function tryJoin(
   }
   connection.state = { kind: 'joined', identity, binding }
   if (rooms.join(room, connection)) {
-    // The answers of the worker come later than this frame.
-    if (identity.joined && told !== 'none') sendJoined(context, connection, decision.head, told)
+    // This frame is sent before any answer of the worker.
+    if (identity.joined && announced !== 'none') sendJoined(context, connection, decision.head, announced)
     return 'settled'
   }
   connection.state = { kind: 'authenticated', identity, ended: null }

@@ -46,7 +46,7 @@ export class Pulse {
   #check(connection: Connection, wallMs: number): void {
     const { state } = connection
     if (state.kind === 'closed') return
-    // A token check that has begun is finished first. [WS-7]
+    // A token check in progress is allowed to finish. [WS-7]
     if (state.kind === 'unauthenticated' && !state.isRefused && !connection.busy && this.nowMs >= state.deadlineMs) {
       this.#deps.close(connection, 4408, 'auth-timeout')
       return
@@ -71,7 +71,7 @@ export class Pulse {
 
   /** [WS-50] */
   #life(connection: Connection): void {
-    // While reading is paused, the peer cannot be heard.
+    // While reading is paused, nothing from the peer can be read, so the peer counts as alive.
     if (connection.paused !== 0) connection.heardMs = this.nowMs
     if (this.nowMs - connection.heardMs >= SILENT_MS) {
       this.#deps.gone(connection)
@@ -83,8 +83,8 @@ export class Pulse {
   }
 
   /**
-   * With `ack` both sides must count alike, so the connection ends. Without `ack` the relay asks for the lost content.
-   * [WS-36, WS-39]
+   * With `ack`, client and relay must count messages alike, so the connection is closed. Without `ack`, the relay asks for the lost
+   * content. [WS-36, WS-39]
    */
   #chunks(connection: Connection): void {
     const binding = bindingOf(connection)

@@ -10,7 +10,6 @@ import type { SessionContext } from './session-context.ts'
 import { unavailable } from './session-join.ts'
 import { acknowledge, isHalfEmpty } from './session-sync.ts'
 
-/** When a worker refuses a write because processor time ran out, the worker itself asks for the content. */
 export interface RoomSinkDeps {
   readonly fanout: Fanout
   connection(id: number): Connection | undefined

@@ -76,17 +76,14 @@ export function takeOwn(
     : { bucket: { tokens: tokens - 1, atMs: nowMs }, taken: true }
 }
 
-/**
- * The form in which a token was sent. The object form may ask for features, and its answer has more members. [WS-9,
- * WS-38, WS-61]
- */
+/** The form in which a token was sent. The object form may ask for features, and its answer has more members. [WS-9, WS-38, WS-61] */
 export interface AuthForm {
   readonly objectForm: boolean
   readonly ack: boolean
   readonly joined: boolean
 }
 
-/** The token alone: in a string, or in the header of the upgrade. */
+/** A token alone: as a string, or in the header of the upgrade. */
 export const PLAIN_FORM: AuthForm = { objectForm: false, ack: false, joined: false }
 
 /** Reads AUTH as a string or an object; `null` when it is neither. Unknown features are ignored. [WS-9, WS-38] */
@@ -133,7 +130,7 @@ export function decideJoin(
 /** Whether an id can name a document; another id counts as unknown. [WS-21] */
 export const canNameDocument = isDocumentId
 
-/** Returns what a SYNC message carries, by its sub-type. Longer encodings of the three numbers are refused. [WS-10] */
+/** Returns the kind of a SYNC message, by its sub-type. Numbers that are encoded longer than necessary are refused. [WS-10] */
 export function syncKind(message: Uint8Array): 'step1' | 'step2' | 'update' | 'malformed' {
   switch (message[0]) {
     case SYNC.step1:

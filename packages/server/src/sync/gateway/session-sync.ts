@@ -197,7 +197,7 @@ function takeToken(
   return take.taken || resyncLater(context, connection, binding, kind, take.retryAfterMs)
 }
 
-/** Whether a step2 will come that brings what an update says now, so that the update need not take a token. [WS-29] */
+/** Whether a step2 is due that contains what an update contains, so that the update needs no token of its own. [WS-29] */
 function isResyncOwed(connection: Connection, binding: Binding, nowMs: number): boolean {
   return connection.resync?.drops === true || nowMs < (binding.stepTwo?.dropsUntilMs ?? 0)
 }

@@ -157,7 +157,7 @@ export class Sessions implements AsyncDisposable {
     return code === 1012 || code === 1013 ? this.#deps.random.integer(RETRY_FROM_MS, RETRY_TO_MS + 1) : undefined
   }
 
-  /** The socket closes from below: by its peer (`null`), or by the frame parser with a code of its own. */
+  /** The socket closes by itself: by its peer (`null`), or by the frame parser with a code of its own. */
   closing(connection: Connection, fault: number | null): void {
     if (isClosed(connection)) return
     this.outbox.flush(connection)
@@ -294,7 +294,8 @@ export class Sessions implements AsyncDisposable {
     if (connection.state.kind !== 'joined') return
     const { binding } = connection.state
     if (binding.chunks !== null) clearChunks(binding.chunks, this.#chunkBudget)
-    // Frames that were handed over are still handled, but nothing more about them is sent here.
+    // Messages that were handed over are still handled, but their acknowledgements are sent now, because nothing more is sent for this
+    // binding.
     for (const { chunkAck } of binding.acks.kept) if (chunkAck) this.outbox.send(connection, chunkAck)
     this.#deps.rooms.leave(binding.room, connection)
     this.outbox.forgetHeld(connection)

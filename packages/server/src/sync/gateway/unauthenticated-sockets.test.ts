@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { RefusedSignIns } from './refused-sign-ins.ts'
 import { UnauthenticatedSockets } from './unauthenticated-sockets.ts'
 
-/** Sockets are numbers; each is let in as the rule says. Answers what became of it. */
+/** Sockets are numbers. Admits each socket as the rule says and records which are inside. */
 class Door {
   readonly sockets: UnauthenticatedSockets<number>
   readonly inside = new Map<number, string>()

@@ -1,10 +1,10 @@
-/** Whether one more socket may wait for AUTH; `evict`: after this one is closed. */
+/** Whether one more socket may wait for AUTH. `evict`: after the named socket has been closed. */
 export type Place<Socket> =
   | { readonly kind: 'free' }
   | { readonly kind: 'none' }
   | { readonly kind: 'evict'; readonly socket: Socket }
 
-/** An address may always hold this many places, and otherwise this part of all places. */
+/** An address may always hold this many places; above that, at most this part of all places. */
 const LEAST_SHARE = 16
 const SHARE = 1 / 16
 

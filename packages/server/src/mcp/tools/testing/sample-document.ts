@@ -1,6 +1,6 @@
 /**
- * The document on which the examples of the rows succeed and on which their `errors` are refused: canvas pages `c` and `c2`, prose pages `p`
- * and `q`, ids that say what they stand for.
+ * The document on which the examples of the tool rows succeed and the calls in their `errors` are refused: canvas pages `c` and `c2`, prose
+ * pages `p` and `q`, and ids that describe their purpose.
  */
 export const SAMPLE_DOCUMENT = {
   name: 'Sample',

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 
-/** What docs/spec says of a tool, built or not, in the order of the interface. [TOOL-27, TOOL-29] */
+/** A tool as described in docs/spec, built or not, in the order of the interface. [TOOL-27, TOOL-29] */
 export interface SpecRow {
   readonly name: string
   readonly title: string
   readonly toolset: string
   readonly access: string
-  /** RO, DE, ID, OW. */
+  /** The four annotations in the order RO, DE, ID, OW. */
   readonly hints: readonly boolean[]
-  /** The cells of TOOL-29, their shorthands written out. */
+  /** The cells of TOOL-29, with shorthands expanded. */
   readonly arguments: string
   readonly result: string
 }
 
-/** The words of the page for what a caller needs where they are not those of the code. */
+/** Terms of the specification for the required access, where the code uses another term. */
 const ACCESS: Readonly<Record<string, string>> = { 'none (filtered)': 'none', 'member or owner role': 'create' }
 const SHORTHANDS: Readonly<Record<string, string>> = {
   D: 'docId',
@@ -25,7 +25,7 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
   B: 'blocks',
 }
 
-/** The cells of the tables of a page, rows of tools that are not built included. */
+/** The cells of all tables of a page, including rows of tools that are not built. */
 function cellsOf(page: string): readonly (readonly string[])[] {
   const text = readFileSync(new URL(`../../../../../../docs/spec/mcp/${page}.md`, import.meta.url), 'utf8')
   return text.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replace(/ \((?:not yet|tested as .*)\)$/, '')))

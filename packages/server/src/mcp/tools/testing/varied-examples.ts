@@ -6,7 +6,7 @@ import type { JsonObject } from '../../tool.ts'
 import type { ToolRow } from '../tool-row.ts'
 import { SAMPLE_DOCUMENT } from './sample-document.ts'
 
-/** Ids that may stand for each other: most calls still find what they name, some do not. */
+/** Groups of ids that may replace each other. Most varied calls still find what they name, some do not. */
 const ALIKE: readonly (readonly string[])[] = [
   SAMPLE_DOCUMENT.pages.map(({ id }) => id),
   SAMPLE_DOCUMENT.richTextPages.map(({ id }) => id),
@@ -16,13 +16,13 @@ const ALIKE: readonly (readonly string[])[] = [
 const html = fc.oneof({ weight: 4, arbitrary: anyTree.map(serialiseHtml) }, { weight: 1, arbitrary: fc.constant('') })
 const text = fc.constantFrom('One', 'Two', ' ', 'x'.repeat(300))
 
-/** Arguments that stand for the same in every tool. */
+/** Arguments that mean the same in every tool. */
 const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   content: html,
   body: html,
   name: text,
   title: text,
-  // The only table that is on a page for sure.
+  // Only the first table of a page certainly exists.
   tableIndex: fc.constant(0),
   fields: fc.array(fc.record({ name: fc.constantFrom('A', 'B', 'Title'), value: fc.constantFrom('1', '2', '', null) }), {
     minLength: 1,
@@ -31,8 +31,8 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 }
 
 /**
- * Calls like the examples of a tool, with other values of the same kinds, on documents that have the pages and the shapes of the sample document
- * and any prose; blocks are named by handles.
+ * Calls like the examples of a tool, with other values of the same kinds. They run on documents with the pages and shapes of the sample
+ * document and random prose; blocks are named by handles.
  */
 export function variedExamples({ examples, inputSchema }: ToolRow): fc.Arbitrary<JsonObject> {
   const { properties } = inputSchema as unknown as ArgumentsSchema
@@ -46,13 +46,13 @@ export function variedExamples({ examples, inputSchema }: ToolRow): fc.Arbitrary
       ...Object.fromEntries(members),
       docId: fc.constant('doc'),
       ...(isProse && { format: fc.constant('html') }),
-      // Says that handles may be used.
+      // Handles need an expected version.
       ...(Object.hasOwn(properties, 'expectedVersion') && { expectedVersion: fc.constant(1) }),
     })
   })
 }
 
-/** Whole numbers among the arguments are positions. */
+/** Integers among the arguments are positions. */
 function variedArgument(name: string, value: unknown): fc.Arbitrary<unknown> {
   return Number.isInteger(value) && !Object.hasOwn(BY_NAME, name)
     ? fc.oneof(fc.constant(value), fc.nat({ max: 3 }))
@@ -69,7 +69,7 @@ function varied(name: string, value: unknown): fc.Arbitrary<unknown> {
   const members = Object.entries(value).map(([member, inner]) => [member, varied(member, inner)] as const)
   return fc.record(Object.fromEntries(members), {
     requiredKeys: members.slice(0, 1).map(([member]) => member),
-    // As JSON is parsed.
+    // Members as JSON.parse makes them.
     noNullPrototype: true,
   })
 }
@@ -81,7 +81,7 @@ function variedText(value: string): fc.Arbitrary<string> {
   return fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: fc.constantFrom(...others, 'nowhere') })
 }
 
-/** Mostly all of the ids, in another order. */
+/** Usually all of the ids in another order. */
 function variedOrder(order: readonly unknown[]): fc.Arbitrary<readonly unknown[]> {
   const all = fc.shuffledSubarray([...order], { minLength: order.length })
   return fc.oneof({ weight: 5, arbitrary: all }, { weight: 1, arbitrary: fc.shuffledSubarray([...order]) })

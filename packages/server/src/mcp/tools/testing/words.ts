@@ -1,12 +1,12 @@
-/** Words that texts for agents may use besides the arguments, choices and results that the rows name. */
+/** Words that texts for agents may use in addition to the arguments, choices and results in the rows. */
 
-/** Kinds of shapes and actions of fixes, which no schema lists. [CANVAS-1, TOOL-17] */
+/** Kinds of shapes and actions of fixes; no schema lists them. [CANVAS-1, TOOL-17] */
 export const OPEN_VALUES: readonly string[] = [
   ...['rectangle', 'ellipse', 'text', 'connector', 'auto'],
   ...['dropped_unknown', 'dropped_invalid', 'clamped', 'unwrapped', 'rebuilt_table', 'stripped_children'],
 ]
 
-/** Members of shapes and of what is given for a diagram. [CANVAS-3..CANVAS-13, CANVAS-18, DIAG-1] */
+/** Members of shapes and of the input for diagrams. [CANVAS-3..CANVAS-13, CANVAS-18, DIAG-1] */
 export const SHAPE_MEMBERS: readonly string[] = [
   ...['id', 'kind', 'type', 'x', 'y', 'w', 'h', 'style', 'text', 'iconId', 'iconDisplayMode', 'iconSize', 'startShapeId'],
   ...['endShapeId', 'startAnchor', 'endAnchor', 'startArrowStyle', 'endArrowStyle', 'routingMode', 'waypoints', 'labelPosition'],
@@ -14,7 +14,7 @@ export const SHAPE_MEMBERS: readonly string[] = [
 ]
 export const STYLE_MEMBERS: readonly string[] = ['fill', 'stroke', 'strokeWidth', 'labelColor']
 
-/** Members inside of results, and of every one. [TOOL-29, TOOL-15, TABLE-2, FILE-1] */
+/** Members inside results, and members that every result has. [TOOL-29, TOOL-15, TABLE-2, FILE-1] */
 export const INNER_MEMBERS: readonly string[] = [
   ...['serverVersion', 'fixes', 'warnings', 'code', 'existingId', 'size', 'inStore', 'rows', 'cols', 'cells'],
 ]
