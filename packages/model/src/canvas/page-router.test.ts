@@ -80,6 +80,22 @@ describe('the ways of connectors on a page', () => {
     expect(wayOf(again.body, result.id).hit).toEqual([])
   })
 
+  it('[CANVAS-21] on a page of 500 shapes each of 60 connectors of a hub has a way around the others, also when the hub moves', () => {
+    const shapes = Array.from({ length: 500 }, (_, i) => box(`s${i}`, (i % 23) * 260 + ((i * 7) % 40), Math.floor(i / 23) * 160))
+    const connectors = Array.from({ length: 60 }, (_, i) => ({
+      ...{ kind: 'connector', routingMode: 'orthogonal', id: `k${i}` },
+      ...{ startShapeId: 's250', startAnchor: ['top', 'right', 'bottom', 'left'][i % 4] as string },
+      ...{ endShapeId: `s${(i * 83 + 11) % 500}`, endAnchor: ['left', 'top', 'right', 'bottom'][(i >> 1) % 4] as string },
+    }))
+    const drawn = done(run('add_shapes', page(...shapes), { pageId: 'p', shapes: connectors }, pageRouter))
+    expect(drawn.warnings).toEqual([])
+    const moved = done(run('update_shape', drawn.body, { pageId: 'p', id: 's250', patch: { x: 6100 } }, pageRouter))
+    expect(moved.warnings).toEqual([])
+    expect(moved.result.rerouted).toHaveLength(60)
+    for (const given of [drawn.body, moved.body])
+      for (const { id } of connectors.filter((_, i) => i % 10 === 0)) expect(wayOf(given, id).hit).toEqual([])
+  })
+
   it('[CANVAS-22] an end that is walled in is connected directly, with a warning', () => {
     const walls = [box('n', 0, -85), box('s', 0, 85), box('e', 105, 0, { height: 260 }), box('w', -105, 0, { height: 260 })]
     const { way, warnings } = connect(page(box('a', 0, 0), ...walls, box('b', 600, 0)), {})

@@ -1,44 +1,112 @@
 import { loopRoute } from './diagram/loop.ts'
 import { anchorDirection, anchorPoint, facingSides, isRowAnchor } from './geometry/anchors.ts'
-import { type Bounds, grown, holds, type Point } from './geometry/bounds.ts'
+import { type Bounds, boundsOf, encloses, grown, holds, overlaps, type Point, unite } from './geometry/bounds.ts'
 import { boundsOfBox } from './geometry/shape-box.ts'
 import type { RouteEnd, RouteRequest, Router, RouteScene } from './route.ts'
-import type { RouteEnd as GuidedEnd, RouteRequest as GuidedRequest, TakenRoute } from './router/care.ts'
+import {
+  type Care,
+  cares as allCares,
+  type RouteEnd as GuidedEnd,
+  type RouteRequest as GuidedRequest,
+  type TakenRoute,
+} from './router/care.ts'
+import { Scratch } from './router/raster.ts'
 import { routeAll } from './router/router.ts'
 
 /** The search for the ways of one call ends after so many steps; connectors without a way by then are drawn directly. */
 const maxSteps = 5_000_000
-/** Connectors that are routed together, and lost together when the steps end among them. */
-const atOnce = 20
+/**
+ * How far around the ends of a connector a way is looked for, and with how much room for others. Near the ends a page of any size has few shapes, and most
+ * ways are there.
+ */
+const windows: readonly { readonly around: number; readonly cares: readonly Care[]; readonly maxVisits: number }[] = [
+  { around: 160, cares: allCares.slice(0, 2), maxVisits: 8_000 },
+  { around: Number.POSITIVE_INFINITY, cares: allCares, maxVisits: 20_000 },
+]
+/** Of the lines along which ways are looked for; with more of them each way takes longer to find, and is hardly shorter. */
+const maxPoints = 10_000
+/** What looking at a shape or line that may be near costs beside a step of the search. */
+const lookedAtInStep = 16
 
 /** Routes connectors around the shapes of their page, with the router of diagrams. [CANVAS-12, CANVAS-21, CANVAS-22, DIAG-14] */
 export const pageRouter: Router = (requests, scene) => {
   const budget = new Budget(maxSteps)
   const found: (readonly Point[] | null)[] = requests.map(() => null)
-  const taken = scene.lines.map(({ points, start, end }, i): TakenRoute => {
-    return { points, startAnchor: anchorName(start, `line ${i} start`), endAnchor: anchorName(end, `line ${i} end`) }
-  })
   const loops = new Loops(scene)
   const open = requests.flatMap((request, i) => {
     found[i] = loops.next(request)
-    return found[i] === null ? [{ i, guided: guidedRequest(request), obstacles: ownObstacles(request, scene) }] : []
+    return found[i] === null ? [{ i, request, guided: guidedRequest(request) }] : []
   })
-  const route = (parts: typeof open, obstacles: readonly Bounds[]) => {
-    const guided = parts.map((part) => part.guided)
-    budget.during(parts, () =>
-      routeAll(guided, obstacles, taken, { spend: budget.spend }).forEach((points, at) => {
-        const part = parts[at]
-        if (points === null || part === undefined) return
-        taken.push({ points, startAnchor: part.guided.from.anchor, endAnchor: part.guided.to.anchor })
-        found[part.i] = points.slice(1, -1)
-      }),
-    )
-  }
-  const all = [...scene.obstacles.values()]
-  const plain = open.filter(({ obstacles }) => obstacles === null)
-  for (let from = 0; from < plain.length; from += atOnce) route(plain.slice(from, from + atOnce), all)
-  for (const part of open) if (part.obstacles !== null) route([part], part.obstacles)
+  const surroundings = new PageSurroundings(
+    scene,
+    open.map(({ guided }) => guided),
+  )
+  const far = ({ from, to }: GuidedRequest) => Math.abs(from.point.x - to.point.x) + Math.abs(from.point.y - to.point.y)
+  // The shortest first: it has the fewest other ways.
+  for (const { i, request, guided } of open.toSorted((a, b) => far(a.guided) - far(b.guided) || a.i - b.i))
+    budget.during(() => {
+      const points = surroundings.route(request, guided, budget.spend)
+      if (points !== null) found[i] = points.slice(1, -1)
+    })
   return found
+}
+
+interface Near<T> {
+  readonly bounds: Bounds
+  readonly value: T
+}
+
+/** What lies around the connectors that are routed one after the other. */
+class PageSurroundings {
+  readonly #scene: RouteScene
+  readonly #obstacles: readonly Bounds[]
+  readonly #taken: Near<TakenRoute>[] = []
+  readonly #reserved: readonly GuidedEnd[]
+  readonly #whole: Bounds | null
+  readonly #scratch = new Scratch()
+
+  constructor(scene: RouteScene, open: readonly GuidedRequest[]) {
+    this.#scene = scene
+    this.#obstacles = [...scene.obstacles.values()]
+    scene.lines.forEach(({ points, start, end }, i) => {
+      this.#take({ points, startAnchor: anchorName(start, `line ${i} start`), endAnchor: anchorName(end, `line ${i} end`) })
+    })
+    this.#reserved = open.flatMap(({ from, to }) => [from, to])
+    let whole: Bounds | null = null
+    for (const bounds of this.#obstacles) whole = unite(whole, bounds)
+    for (const { bounds } of this.#taken) whole = unite(whole, bounds)
+    this.#whole = whole
+  }
+
+  /** The whole way of a connector, which is in the way of others from now on; `null` where there is none. */
+  route(request: RouteRequest, guided: GuidedRequest, spend: (steps: number) => boolean): readonly Point[] | null {
+    const ends = boundsOf([guided.from.point, guided.to.point]) as Bounds
+    for (const { around, cares, maxVisits } of windows) {
+      const window = grown(ends, around)
+      const isAll = this.#whole === null || encloses(window, this.#whole)
+      const within = isAll ? null : window
+      spend((this.#obstacles.length + this.#taken.length + this.#reserved.length) / lookedAtInStep)
+      const isNear = (bounds: Bounds) => within === null || overlaps(bounds, within)
+      const obstacles = ownObstacles(request, guided, this.#obstacles.filter(isNear), this.#scene)
+      const taken = this.#taken.flatMap(({ bounds, value }) => (isNear(bounds) ? [value] : []))
+      const reserved = this.#reserved.filter(({ point }) => within === null || holds(within, point))
+      // Nothing else is further out, so no other window is looked at.
+      const options = { spend, within, reserved, scratch: this.#scratch, cares: isAll ? allCares : cares, maxVisits, maxPoints }
+      const [points] = routeAll([guided], obstacles, taken, options)
+      if (points !== undefined && points !== null) {
+        this.#take({ points, startAnchor: guided.from.anchor, endAnchor: guided.to.anchor })
+        return points
+      }
+      if (isAll) return null
+    }
+    return null
+  }
+
+  #take(value: TakenRoute): void {
+    const bounds = boundsOf(value.points)
+    // A straight line has bounds without an inside, which nothing overlaps.
+    if (bounds !== null) this.#taken.push({ bounds: grown(bounds, 1), value })
+  }
 }
 
 /** Counts the steps of the search, and ends it when there were too many. */
@@ -57,8 +125,8 @@ class Budget {
   }
 
   /** Does some work, or the part of it that there are steps for. */
-  during(parts: readonly unknown[], work: () => void): void {
-    if (parts.length === 0 || this.#left < 0) return
+  during(work: () => void): void {
+    if (this.#left < 0) return
     try {
       work()
     } catch (error) {
@@ -120,16 +188,18 @@ function guidedEnd(end: RouteEnd, side: string, free: string): GuidedEnd {
 const edge = 0.5
 
 /**
- * What one connector keeps away from where that is not simply every shape: not from a shape that one of its ends lies in, such as a frame around others, and
- * from a group that it ends at as a whole. `null` where it is every shape.
+ * What a connector keeps away from: every shape but one that an end of it lies in, such as a frame around others, and a group that it ends at as a whole,
+ * outside of which it stays.
  */
-function ownObstacles(request: RouteRequest, { obstacles, membersOf }: RouteScene): readonly Bounds[] | null {
-  const { from, to } = guidedRequest(request)
+function ownObstacles(
+  request: RouteRequest,
+  { from, to }: GuidedRequest,
+  near: readonly Bounds[],
+  { membersOf }: RouteScene,
+): readonly Bounds[] {
   const isEntered = (bounds: Bounds) => [from, to].some(({ point }) => holds(grown(bounds, -edge), point))
   const groups = [request.start, request.end].flatMap(({ shapeId, box }) => {
     return shapeId === null || box === null || !membersOf.has(shapeId) ? [] : [boundsOfBox(box)]
   })
-  const all = [...obstacles.values(), ...groups]
-  const kept = all.filter((bounds) => !isEntered(bounds))
-  return groups.length === 0 && kept.length === all.length ? null : kept
+  return [...near, ...groups].filter((bounds) => !isEntered(bounds))
 }

@@ -1,10 +1,40 @@
 import type { Bounds, Point } from '../geometry/bounds.ts'
 import { type Care, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
 
-/** Points that a raster may have; beyond it lines that are near others are left out. */
-const maxPoints = 160_000
+/** Points that a raster may have unless told otherwise; beyond it lines that are near others are left out. */
+const MAX_POINTS = 160_000
 /** Lanes beside each obstacle, at most. */
 const maxLanes = 5
+
+/** Of what is cheapest, how much counts as one step. */
+const TOUCHED_IN_STEP = 8
+
+/** What lies around the routes that a raster is for. */
+export interface Surroundings {
+  readonly obstacles: readonly Bounds[]
+  readonly requests: readonly RouteRequest[]
+  readonly taken: readonly TakenRoute[]
+  /** Ends of routes that are still to come; their stubs are kept free. */
+  readonly reserved?: readonly RouteEnd[]
+  /** Routes stay in here; the ends do. `null`: they may go anywhere. */
+  readonly within?: Bounds | null
+  readonly maxPoints?: number
+}
+
+/**
+ * What a search writes down by state, of which each point of a raster has twelve. It is kept between searches and between rasters, since making and
+ * clearing it costs more than most searches.
+ */
+export class Scratch {
+  best = new Float64Array(0)
+  cameFrom = new Int32Array(0)
+
+  reach(states: number): void {
+    if (this.best.length >= states) return
+    this.best = new Float64Array(states).fill(Number.POSITIVE_INFINITY)
+    this.cameFrom = new Int32Array(states)
+  }
+}
 
 /** A route, or the stub of one that is still to come, that runs along pieces of the raster. */
 interface Owner {
@@ -24,9 +54,9 @@ const none: readonly number[] = []
 export class Raster {
   readonly xs: readonly number[]
   readonly ys: readonly number[]
-  /** What a search writes down by state, of which each point has twelve; kept between searches, since clearing it costs more than most of them. */
-  readonly scratch: { readonly best: Float64Array; readonly cameFrom: Int32Array }
+  readonly scratch: Scratch
   private readonly care: Care
+  private readonly spend: (steps: number) => boolean
   /** 1: an obstacle is in the way; 2: another route is too near. */
   private readonly acrossBlocked: Uint8Array
   private readonly downBlocked: Uint8Array
@@ -34,23 +64,34 @@ export class Raster {
   private readonly downOwners = new Map<number, number[]>()
   private readonly owners: Owner[] = []
 
-  constructor(obstacles: readonly Bounds[], requests: readonly RouteRequest[], taken: readonly TakenRoute[], care: Care) {
+  constructor(
+    { obstacles, requests, taken, reserved = [], within = null, maxPoints = MAX_POINTS }: Surroundings,
+    care: Care,
+    scratch: Scratch = new Scratch(),
+    spend: (steps: number) => boolean = () => true,
+  ) {
     this.care = care
-    const ends = requests.flatMap(({ from, to }) => [from, to])
-    const { xs, ys } = linesOf(obstacles, requests, taken, care)
+    this.spend = spend
+    const ends = [...requests.flatMap(({ from, to }) => [from, to]), ...reserved]
+    const { xs, ys } = linesOf(obstacles, requests, taken, care, within, maxPoints)
     ;[this.xs, this.ys] = [xs, ys]
-    const states = 12 * xs.length * ys.length
-    this.scratch = { best: new Float64Array(states).fill(Number.POSITIVE_INFINITY), cameFrom: new Int32Array(states) }
+    this.scratch = scratch
+    scratch.reach(12 * xs.length * ys.length)
+    this.work(xs.length * ys.length + 200 * (obstacles.length + taken.length + ends.length))
     this.acrossBlocked = new Uint8Array(xs.length * ys.length)
     this.downBlocked = new Uint8Array(xs.length * ys.length)
     for (const box of obstacles) this.block(box)
     for (const route of taken) this.take(route)
-    const reserved = new Set<string>()
+    const begun = new Set<string>()
     for (const end of ends) {
-      if (end.direction === null || reserved.has(end.anchor)) continue
-      reserved.add(end.anchor)
+      if (end.direction === null || begun.has(end.anchor)) continue
+      begun.add(end.anchor)
       this.take({ points: [end.point, stubOf(end, care)], startAnchor: end.anchor, endAnchor: end.anchor })
     }
+  }
+
+  private work(touched: number): void {
+    this.spend(Math.ceil(touched / TOUCHED_IN_STEP))
   }
 
   get width(): number {
@@ -119,9 +160,11 @@ export class Raster {
       l++
     ) {
       const isOn = lines[l] === line
+      this.work(8)
       for (let m = Math.max(0, firstFrom(marks, from) - 1); m + 1 < marks.length && (marks[m] as number) < to; m++) {
         if ((marks[m + 1] as number) <= from) continue
         const piece = across ? l * this.width + m : m * this.width + l
+        this.work(isOn ? 8 : 1)
         if (!isOn) blocked[piece] = (blocked[piece] as number) | 2
         else if (owners.has(piece)) owners.get(piece)?.push(owner)
         else owners.set(piece, [owner])
@@ -135,6 +178,7 @@ export class Raster {
     const [x1, x2, y1, y2] = [left - clearance, right + clearance, top - clearance, bottom + clearance]
     const [i1, i2] = [firstFrom(this.xs, x1), firstFrom(this.xs, x2)]
     const [j1, j2] = [firstFrom(this.ys, y1), firstFrom(this.ys, y2)]
+    this.work((i2 - i1 + 1) * (j2 - j1 + 1))
     for (let j = Math.max(0, j1 - 1); j < Math.min(j2 + 1, this.ys.length); j++)
       for (let i = Math.max(0, i1 - 1); i < Math.min(i2 + 1, this.xs.length); i++) {
         const [x, y] = [this.xs[i] as number, this.ys[j] as number]
@@ -161,7 +205,11 @@ function linesOf(
   requests: readonly RouteRequest[],
   taken: readonly TakenRoute[],
   care: Care,
+  within: Bounds | null,
+  maxPoints: number,
 ): { xs: readonly number[]; ys: readonly number[] } {
+  const inX = (x: number) => within === null || (x >= within.left && x <= within.right)
+  const inY = (y: number) => within === null || (y >= within.top && y <= within.bottom)
   const needed = { xs: new Set<number>(), ys: new Set<number>() }
   for (const { from, to } of requests) {
     const [start, end] = [stubOf(from, care), stubOf(to, care)]
@@ -172,18 +220,21 @@ function linesOf(
     needed.xs.add(Math.round((start.x + end.x) / 2))
     needed.ys.add(Math.round((start.y + end.y) / 2))
   }
-  const lanes = Array.from({ length: maxLanes }, (_, k) => beside(obstacles, care, k))
+  const lanes = Array.from({ length: maxLanes }, (_, k) => {
+    const { xs, ys } = beside(obstacles, care, k)
+    return { xs: xs.filter(inX), ys: ys.filter(inY) }
+  })
   for (let most = maxLanes; ; most--) {
     const xs = new Set([...needed.xs, ...lanes.slice(0, most).flatMap((lane) => lane.xs)])
     const ys = new Set([...needed.ys, ...lanes.slice(0, most).flatMap((lane) => lane.ys)])
     for (const { points } of taken)
       points.forEach((b, i) => {
         const a = points[i - 1]
-        if (a?.x === b.x) xs.add(b.x)
-        if (a?.y === b.y) ys.add(b.y)
+        if (a?.x === b.x && inX(b.x)) xs.add(b.x)
+        if (a?.y === b.y && inY(b.y)) ys.add(b.y)
       })
     if (xs.size * ys.size <= maxPoints) return { xs: ascending(xs), ys: ascending(ys) }
-    if (most === 1) return { xs: thinned(xs, needed.xs), ys: thinned(ys, needed.ys) }
+    if (most === 1) return { xs: thinned(xs, needed.xs, maxPoints), ys: thinned(ys, needed.ys, maxPoints) }
   }
 }
 
@@ -200,7 +251,7 @@ function ascending(values: ReadonlySet<number>): number[] {
 }
 
 /** Leaves lines out that are near others, until few enough are left; those that ends need stay. */
-function thinned(values: ReadonlySet<number>, needed: ReadonlySet<number>): number[] {
+function thinned(values: ReadonlySet<number>, needed: ReadonlySet<number>, maxPoints: number): number[] {
   const most = Math.max(Math.sqrt(maxPoints), needed.size)
   for (let apart = 4; ; apart *= 2) {
     let last = Number.NEGATIVE_INFINITY

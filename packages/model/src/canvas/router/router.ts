@@ -1,15 +1,29 @@
 import type { Bounds, Point } from '../geometry/bounds.ts'
 import { simplified } from '../geometry/polyline.ts'
 import { passesThrough } from '../geometry/segment.ts'
-import { type Care, cares, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
-import { Raster } from './raster.ts'
+import { type Care, cares as allCares, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
+import { Raster, Scratch } from './raster.ts'
 import { search } from './search.ts'
+
+const MAX_VISITS = 100_000
 
 export interface RouteOptions {
   /** Only routes that keep all distances of the rules count. */
   readonly strict?: boolean
   /** Told of the work in small steps; routes that are still open when it answers `false` are not found. May throw to end it all. */
   readonly spend?: (steps: number) => boolean
+  /** How much room routes leave, from the best on. */
+  readonly cares?: readonly Care[]
+  /** Ends of routes that are still to come; their stubs are kept free. */
+  readonly reserved?: readonly RouteEnd[]
+  /** Points looked at before a route counts as not to be found. */
+  readonly maxVisits?: number
+  /** Of the raster: with fewer of them a way is found sooner, and may be a longer one. */
+  readonly maxPoints?: number | undefined
+  /** Routes stay in here. */
+  readonly within?: Bounds | null
+  /** Kept by who routes several times. */
+  readonly scratch?: Scratch
 }
 
 /** What routes connectors; tools take it as a value. */
@@ -23,18 +37,33 @@ export function routeAll(
   requests: readonly RouteRequest[],
   obstacles: readonly Bounds[],
   taken: readonly TakenRoute[],
-  { strict = false, spend = () => true }: RouteOptions = {},
+  {
+    strict = false,
+    spend = () => true,
+    cares = strict ? allCares.slice(0, 1) : allCares,
+    reserved = [],
+    maxVisits = MAX_VISITS,
+    within = null,
+    maxPoints,
+    scratch = new Scratch(),
+  }: RouteOptions = {},
 ): readonly (readonly Point[] | null)[] {
   const routes: (readonly Point[] | null)[] = requests.map(() => null)
   const far = ({ from, to }: RouteRequest) => Math.abs(from.point.x - to.point.x) + Math.abs(from.point.y - to.point.y)
   let open = requests.map((request, i) => ({ request, i })).sort((a, b) => far(a.request) - far(b.request) || a.i - b.i)
   const done = [...taken]
-  for (const care of strict ? cares.slice(0, 1) : cares) {
+  for (const care of cares) {
     if (open.length === 0) break
     const wanted = open.map(({ request }) => request)
-    const raster = new Raster(obstacles, wanted, care.mindsOthers ? done : [], care)
+    const others = care.mindsOthers ? done : []
+    const raster = new Raster(
+      { obstacles, requests: wanted, taken: others, reserved, within, ...(maxPoints === undefined ? {} : { maxPoints }) },
+      care,
+      scratch,
+      spend,
+    )
     open = open.filter(({ request, i }) => {
-      const points = routeOne(request, obstacles, raster, care, spend)
+      const points = routeOne(request, obstacles, raster, care, maxVisits, spend)
       if (points === null) return true
       const own = { points, startAnchor: request.from.anchor, endAnchor: request.to.anchor }
       done.push(own)
@@ -51,11 +80,12 @@ function routeOne(
   obstacles: readonly Bounds[],
   raster: Raster,
   care: Care,
+  maxVisits: number,
   spend: (steps: number) => boolean,
 ): readonly Point[] | null {
   const [start, end] = [stubOf(from, care), stubOf(to, care)]
   if ([from, to].some((one) => stubIsBlocked(one, stubOf(one, care), obstacles))) return null
-  const middle = search(raster, { start, end, from, to }, spend)
+  const middle = search(raster, { start, end, from, to, maxVisits }, spend)
   return middle === null ? null : simplified([from.point, ...middle, to.point])
 }
 

@@ -5,10 +5,10 @@ import type { Claim, Raster } from './raster.ts'
 /** What a corner and a crossing cost, in units of length. */
 const cornerCost = 60
 const crossingCost = 90
-/** Points looked at before a route counts as not to be found. */
-const maxVisits = 100_000
 /** Above 1 the search goes for the end more directly, and finds a way that may cost a little more. */
 const EAGERNESS = 1.25
+/** After so many points it goes for the end more directly by one: where many ways are crossed, all ways cost about the same. */
+const IMPATIENCE = 1_000
 /** What looking at a point costs beside other work that is counted. */
 const STEPS_OF_VISIT = 20
 
@@ -18,6 +18,8 @@ export interface Wanted {
   readonly end: Point
   readonly from: RouteEnd
   readonly to: RouteEnd
+  /** Points looked at before the route counts as not to be found. */
+  readonly maxVisits: number
 }
 
 /** Right, down, left, up. */
@@ -38,13 +40,14 @@ const trunkOfEnd = 2
  * anchor, and joins or leaves the trunk of one with which it does only once. [DIAG-14, DIAG-15]
  */
 export function search(raster: Raster, wanted: Wanted, spend: (steps: number) => boolean): readonly Point[] | null {
-  const { from, to } = wanted
+  const { from, to, maxVisits } = wanted
   const [start, goal] = [raster.pointAt(wanted.start), raster.pointAt(wanted.end)]
   const firstTurn = from.direction === null ? -1 : turnOf(from.direction)
   const lastTurn = to.direction === null ? -1 : (turnOf(to.direction) + 2) % 4
   const end = wanted.end
   const { best, cameFrom } = raster.scratch
   const touched: number[] = []
+  let eagerness = EAGERNESS
   const queue = new Queue()
   const push = (point: number, turn: number, phase: number, cost: number, before: number) => {
     const state = (point * 4 + turn) * 3 + phase
@@ -55,7 +58,7 @@ export function search(raster: Raster, wanted: Wanted, spend: (steps: number) =>
     cameFrom[state] = before
     const { x, y } = raster.placeOf(point)
     const [dx, dy] = [Math.abs(x - end.x), Math.abs(y - end.y)]
-    queue.push(state, cost + EAGERNESS * (dx + dy + (dx > 0 && dy > 0 ? cornerCost : 0)))
+    queue.push(state, cost + eagerness * (dx + dy + (dx > 0 && dy > 0 ? cornerCost : 0)), cost)
   }
   const finish = (way: readonly Point[] | null) => {
     for (const state of touched) best[state] = Number.POSITIVE_INFINITY
@@ -63,7 +66,8 @@ export function search(raster: Raster, wanted: Wanted, spend: (steps: number) =>
   }
   for (let turn = 0; turn < 4; turn++) if (firstTurn === -1 || turn === firstTurn) push(start, turn, trunkOfStart, 0, -1)
   for (let visits = 0; visits < maxVisits; visits++) {
-    const state = queue.pop()
+    eagerness = EAGERNESS + visits / IMPATIENCE
+    const state = queue.pop(best)
     if (state === -1 || !spend(STEPS_OF_VISIT)) break
     const phase = state % 3
     const turn = ((state - phase) / 3) % 4
@@ -199,14 +203,17 @@ class Queue {
   private readonly states: number[] = []
   private readonly costs: number[] = []
   private readonly turns: number[] = []
+  private readonly ways: number[] = []
   private count = 0
 
-  push(state: number, cost: number): void {
+  /** @param way what the way to the state costs */
+  push(state: number, cost: number, way: number): void {
     let i = this.states.length
     const turn = this.count++
     this.states.push(state)
     this.costs.push(cost)
     this.turns.push(turn)
+    this.ways.push(way)
     while (i > 0) {
       const parent = (i - 1) >> 1
       if (!this.isBefore(i, parent)) break
@@ -215,14 +222,23 @@ class Queue {
     }
   }
 
-  /** The cheapest state; -1 when there is none. */
-  pop(): number {
+  /** The cheapest state to which no better way was found since; -1 when there is none. */
+  pop(best: Float64Array): number {
+    for (;;) {
+      const way = this.ways[0]
+      const state = this.takeFirst()
+      if (state === -1 || way === best[state]) return state
+    }
+  }
+
+  private takeFirst(): number {
     const first = this.states[0]
     if (first === undefined) return -1
     this.swap(0, this.states.length - 1)
     this.states.pop()
     this.costs.pop()
     this.turns.pop()
+    this.ways.pop()
     for (let i = 0; ; ) {
       let least = i
       for (const child of [2 * i + 1, 2 * i + 2]) if (child < this.states.length && this.isBefore(child, least)) least = child
@@ -238,7 +254,7 @@ class Queue {
   }
 
   private swap(a: number, b: number): void {
-    for (const values of [this.states, this.costs, this.turns]) {
+    for (const values of [this.states, this.costs, this.turns, this.ways]) {
       const kept = values[a] as number
       values[a] = values[b] as number
       values[b] = kept
