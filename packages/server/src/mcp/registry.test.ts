@@ -166,6 +166,12 @@ describe('the tool server', () => {
     },
   )
 
+  it('[TOOL-28] a call that did not get its turn says when to repeat it', async () => {
+    const { call } = serverOf(failing(new RelayError('UNAVAILABLE', 'The workspace is busy.', { retryAfterMs: 5_000 })))
+    const message = 'The workspace is busy. Repeat the call in 5 s.'
+    expect(await call('fails')).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message, retryable: true })
+  })
+
   it('[TOOL-22] [C7] an unconfirmed write may be repeated with its request id, and without one only after reading the document', async () => {
     const { call } = serverOf(toolOf('writes', () => Promise.reject(new RelayError('NOT_PERSISTED', 'internal words'))))
     expect((await call('writes', { docId: 'd' }))['message']).toContain('read the document before')

@@ -13,6 +13,11 @@ export function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): 
     return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
   }
   if (damagedPartOf(error) !== null) return failure('ERR_STORE_UNAVAILABLE', error.message, { retryable: false })
+  const { retryAfterMs } = error.details
+  if (error.code === 'UNAVAILABLE' && typeof retryAfterMs === 'number') {
+    const sentence = `${error.message} Repeat the call in ${Math.ceil(retryAfterMs / 1000)} s.`
+    return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
+  }
   switch (error.code) {
     case 'UNAVAILABLE':
     case 'BLOB_STORE_ERROR':

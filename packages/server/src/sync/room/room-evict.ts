@@ -6,12 +6,12 @@ import type { TaskOutcome } from '../worker-messages.ts'
 
 /** Stores everything and closes the room, unless a connection joined or wrote in the meantime. [LIFE-17] Must run inside `exclusive`. */
 export async function evictRoom(room: Room, saver: RoomSaver): Promise<TaskOutcome> {
-  if (room.members.size > 0) return { kind: 'busy' }
+  if (room.members.size > 0 || room.calls.count > 0) return { kind: 'busy' }
   const outcome = await saveAndCompact(room, saver)
   if (outcome !== 'saved') return failed(outcome)
   if (room.isReady) await saver.captureLeft()
   if (!room.isReady) return failed('lost')
-  if (room.members.size > 0 || room.sync.hasWaiting || saver.isBehind()) return { kind: 'busy' }
+  if (room.members.size > 0 || room.calls.count > 0 || room.sync.hasWaiting || saver.isBehind()) return { kind: 'busy' }
   room.host.turn(() => room.close({ kind: 'evicted' }))
   return { kind: 'evicted' }
 }

@@ -95,7 +95,15 @@ export interface RoomTurns {
   /** Charges work that was done outside a turn. `connection` 0 means no particular connection. */
   charge(workspaceId: string, connection: number, tookMs: number): void
   workspaceOwesMs(workspaceId: string): number
+  /** Whether a workspace owes so much that the work of others comes first; false while no other one works. */
+  isInDebt(workspaceId: string): boolean
   connectionOwesMs(connection: number): number
+}
+
+/** PUTs and tool calls, which wait for a turn while their workspace is in debt. [WS-12] */
+export interface RoomCalls {
+  /** `busy`: the turn did not come in time, and nothing was done. */
+  run<T>(workspaceId: string, call: () => Promise<T>): Promise<T | 'busy'>
 }
 
 /** What a worker provides to its rooms. */
@@ -114,6 +122,7 @@ export interface RoomHost {
   readonly watch: Watch
   readonly options: RoomOptions
   readonly turns: RoomTurns
+  readonly calls: RoomCalls
   readonly clientIds: ClientIdBudget
   /** Timer that ends the windows of several rooms at the same moment. */
   readonly beats: Beats

@@ -3,6 +3,7 @@ import { damagedPartOf } from '../../kernel/damage.ts'
 import { RelayError, unreachable } from '../../kernel/errors.ts'
 import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
+import { WaitingCalls } from './room-calls.ts'
 import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import { type RoomHost, watched } from './room-host.ts'
@@ -51,6 +52,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   formerClients: ReadonlySet<number> = new Set()
   /** Joining connections have been told that the document is read-only until it is repaired. */
   private isGapAnnounced = false
+  readonly calls: WaitingCalls
   private phase: Phase = { kind: 'loading', waiting: [] }
   private readonly awareness: RoomAwareness
   /** The agents shown to the connections. [PRES-1] */
@@ -65,6 +67,7 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.ref = given.ref
     this.key = given.key
     this.onClosed = given.onClosed
+    this.calls = new WaitingCalls(given.host, given.ref.workspaceId)
     this.awareness = new RoomAwareness(given.host, this)
     this.agents = new AgentPresence(given.host, this.awareness)
   }
@@ -225,9 +228,9 @@ export class Room implements SyncRoom, RoomLogOwner {
   private handle(ready: Ready, message: RoomMessage): void {
     if (message.kind === 'join') return this.join(ready, message)
     if (message.kind === 'job') {
-      void ready.saver
-        .run(message.task)
-        .then((outcome) => this.host.turn(() => this.host.emit({ kind: 'done', job: message.job, outcome })))
+      const { job, task } = message
+      const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : ready.saver.run(task))
+      void this.calls.run(task, perform).then((outcome) => this.host.turn(() => this.host.emit({ kind: 'done', job, outcome })))
       return
     }
     const member = this.members.get(message.connection)
@@ -308,14 +311,9 @@ export class Room implements SyncRoom, RoomLogOwner {
   private mended(): void {
     this.isGapAnnounced = false
     this.host.count('documents_mended')
-    this.host.log.info(
-      'document.mended',
-      'A client sent the edit that the log of a document lacked; the document can be edited again.',
-      {
-        workspace: this.workspaceId,
-        docId: this.ref.id,
-      },
-    )
+    const fields = { workspace: this.workspaceId, docId: this.ref.id }
+    const text = 'A client sent the edit that the log of a document lacked; the document can be edited again.'
+    this.host.log.info('document.mended', text, fields)
     this.host.emit({ kind: 'mended', room: this.id })
   }
 

@@ -169,7 +169,7 @@ export class TestWorker {
       readonly updates: UpdateLog
       readonly recovery?: DocumentWorkerOptions['recovery']
     },
-    options: Partial<Pick<DocumentWorkerOptions, 'rooms' | 'clock' | 'timers' | 'watch' | 'log'>> = {},
+    options: Partial<Pick<DocumentWorkerOptions, 'rooms' | 'clock' | 'timers' | 'watch' | 'log' | 'soon' | 'processorMs'>> = {},
   ) {
     this.host = new DocumentWorker({
       documents: stores.documents,

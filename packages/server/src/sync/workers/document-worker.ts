@@ -22,6 +22,7 @@ import { AppendQueue } from '../room/room-log.ts'
 import { openScratchPool } from '../room/room-scratch.ts'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { FromWorker, ToWorker } from '../worker-messages.ts'
+import { CallTurns } from './call-turns.ts'
 import { TurnTaker } from './turn-taker.ts'
 
 export interface DocumentWorkerOptions {
@@ -105,6 +106,7 @@ export class DocumentWorker {
       watch: given.watch ?? noWatch,
       processorMs,
       turns: this.turns,
+      calls: new CallTurns({ turns: this.turns, timers }),
       clientIds: new ClientIdBudget(),
       loads: new LoadSlots(LOADS_AT_ONCE, owesMs),
       undecodable: new Set(),

@@ -71,6 +71,10 @@ export class TurnTaker implements RoomTurns {
     return this.turns.workspaceOwesMs(workspaceId, this.given.clock.monotonicMs())
   }
 
+  isInDebt(workspaceId: string): boolean {
+    return this.isDebtor(this.workspaceOwesMs(workspaceId), this.given.clock.monotonicMs())
+  }
+
   connectionOwesMs(connection: number): number {
     return this.turns.connectionOwesMs(connection, this.given.clock.monotonicMs())
   }

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { manualTime } from '../../kernel/testing/manual-time.ts'
+import type { RoomTurn } from '../room/room-host.ts'
+import { CallTurns } from './call-turns.ts'
+
+/** Turns that a test hands out one by one, of a workspace that owes what the test says. */
+function callsOf(owedMs: number) {
+  const time = manualTime()
+  const asked: RoomTurn[] = []
+  const debt = { ms: owedMs }
+  const calls = new CallTurns({
+    turns: { ask: (turn) => asked.push(turn), isInDebt: () => debt.ms > 100, workspaceOwesMs: () => debt.ms },
+    timers: time.timers,
+  })
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const start = (name: string) =>
+    calls.run('ws', () => {
+      begun.push(name)
+      return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
+    })
+  const turn = async () => {
+    asked.shift()?.run(0)
+    await time.advance(0)
+  }
+  return { time, asked, debt, begun, ends, start, turn }
+}
+
+describe('calls that wait for their turn', () => {
+  it('[WS-12] run one at a time and in order, and after each the workspace rests as long as the call worked', async () => {
+    const { time, asked, debt, begun, ends, start, turn } = callsOf(500)
+    const answers = [start('a'), start('b')]
+    expect(asked).toHaveLength(1)
+    await turn()
+    expect([begun, asked.length]).toEqual([['a'], 0])
+    debt.ms += 300
+    ends.get('a')?.()
+    expect(await answers[0]).toBe('a')
+    await time.advance(299)
+    expect(asked).toHaveLength(0)
+    await time.advance(1)
+    await turn()
+    expect(begun).toEqual(['a', 'b'])
+  })
+
+  it('[WS-12] do not rest once the debt is small', async () => {
+    const { debt, begun, ends, start, turn } = callsOf(500)
+    const first = start('a')
+    void start('b')
+    await turn()
+    debt.ms = 50
+    ends.get('a')?.()
+    await first
+    await turn()
+    expect(begun).toEqual(['a', 'b'])
+  })
+
+  it('[WS-12] a call given up after 20 s does not take the turn that was asked for it', async () => {
+    const { time, asked, begun, start, turn } = callsOf(500)
+    const given = start('a')
+    await time.advance(10_000)
+    void start('b')
+    await time.advance(10_000)
+    expect(await given).toBe('busy')
+    expect(asked).toHaveLength(1)
+    await turn()
+    expect(begun).toEqual(['b'])
+  })
+})
