@@ -64,7 +64,7 @@ export function fileNotFound(named: { readonly id: string } | { readonly hash: s
   const told = 'id' in named ? quote(named.id) : named.hash
   return refused(
     'ERR_FILE_NOT_FOUND',
-    `The document has no file "${told}" that can be read; list_files names those it has.`,
+    `The document has no file "${told}" that can be read; service_list_files names those it has.`,
     named,
   )
 }

@@ -246,7 +246,7 @@ function readIconId(given: Json, note: Note, icons: UnknownIcons): string | unde
   if (typeof given === 'string' && (given === '' || builtIn.test(given) || bareHash(given) !== null)) return given
   const nearest = typeof given === 'string' && Object.hasOwn(icons, given) ? (icons[given] ?? []) : []
   const hint = nearest.length === 0 ? '' : `; nearest: ${nearest.join(', ')}`
-  note('dropped_invalid', `takes builtin: and a name of list_icons, or the hash of a blob${hint}`)
+  note('dropped_invalid', `takes builtin: and a name of service_list_icons, or the hash of a blob${hint}`)
   return undefined
 }
 

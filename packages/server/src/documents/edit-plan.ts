@@ -31,7 +31,7 @@ export function versionConflict(expectedVersion: number, serverVersion: number):
 export function unknownDocument(docId: string, isDeleted: boolean): Refusal {
   const message = isDeleted
     ? `Document ${docId} was deleted.`
-    : `There is no document with the id ${docId}; list_documents has the ids of those that you may read.`
+    : `There is no document with the id ${docId}; service_list_documents has the ids of those that you may read.`
   return refused('ERR_DOC_NOT_FOUND', message, { docId, ...(isDeleted ? { deleted: true } : {}) })
 }
 

@@ -8,7 +8,8 @@ import type { ToolCall, ToolFailure } from './tool.ts'
 export function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): ToolFailure | null {
   if (!(error instanceof RelayError)) return null
   if (error instanceof OverdueBody) {
-    const cure = 'when that fails too, get_prose with pageId and without id reads no further into a page than its answer goes'
+    const cure =
+      'when that fails too, service_get_prose with pageId and without id reads no further into a page than its answer goes'
     const sentence = `The document took longer than a call may take: the machine is busy, or a page is very long. Nothing was written. Repeat the call; ${cure}.`
     return failure('ERR_STORE_UNAVAILABLE', sentence, { retryable: true })
   }

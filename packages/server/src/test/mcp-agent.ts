@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
+import { TOOL_NAMES } from '../mcp/tools/all-tools.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -17,6 +18,15 @@ export interface McpAgent {
   /** The failure of a tool; fails the test when it is a success. */
   refused(tool: string, args?: Members): Promise<AgentAnswer['result']>
   answer(tool: string, args?: Members): Promise<AgentAnswer>
+}
+
+const TOOL_NAME = new RegExp(`(?<![\\w-])(${[...TOOL_NAMES].filter((name) => name.includes('_')).join('|')})(?!\\w)`, 'g')
+
+/** Tools that the sentences of an answer call by a name that is not in the list. [TOOL-8] */
+function namedWithoutPrefix({ message, fixes, warnings }: AgentAnswer['result']): readonly string[] {
+  const notes = [fixes, warnings].flatMap((list) => (list ?? []) as readonly { readonly reason?: string }[])
+  const sentences = [message, ...notes.map(({ reason }) => reason)].filter((text) => typeof text === 'string')
+  return sentences.flatMap((text) => text.match(TOOL_NAME) ?? [])
 }
 
 /** `search`: of the address, such as `?readonly=1`. */
@@ -46,6 +56,7 @@ export async function mcpAgent(url: string, bearer: string, search = ''): Promis
     if (validate !== undefined) expect(validate(result), `${tool}: ${ajv.errorsText(validate.errors)}`).toBe(true)
     const text = isError === true ? `${result.code ?? ''}: ${String(result['message'])}` : JSON.stringify(result)
     expect(content).toEqual([{ type: 'text', text }])
+    expect(namedWithoutPrefix(result), `${tool} names tools as they cannot be called`).toEqual([])
     return { isError: isError === true, result }
   }
 

@@ -138,7 +138,7 @@ function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
         note({
           action: 'dropped_invalid',
           field,
-          reason: 'a shape that is on the page stays as it is; change it by update_shape',
+          reason: 'a shape that is on the page stays as it is; change it by service_update_shape',
         })
     return { id, label: id, kind: 'rectangle', at: null, shapeId }
   }
@@ -151,7 +151,7 @@ function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
 function tellUnknown(given: JsonObject, known: readonly string[], what: string, note: Note): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
-    const hint = name.toLowerCase().startsWith('icon') ? '; shapes with icons are drawn by add_shape' : meant(name, known)
+    const hint = name.toLowerCase().startsWith('icon') ? '; shapes with icons are drawn by service_add_shape' : meant(name, known)
     note({ action: 'dropped_unknown', field: quote(name), reason: `${what} has no such member${hint}` })
   }
 }

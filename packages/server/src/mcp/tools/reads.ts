@@ -43,7 +43,7 @@ const TOOLS: readonly ReadTool[] = [
     name: 'get_shape',
     place: 4,
     title: 'Get shape',
-    description: 'Read a shape; image: see it. Returns it as get_page does.',
+    description: 'Read a shape; image: see it. Returns it as service_get_page does.',
     input: input({ ...PAGE, id: TEXT }, { image: FLAG }),
     result: ['shape'],
     more: ['warnings'],

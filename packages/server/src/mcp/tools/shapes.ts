@@ -37,7 +37,7 @@ const TOOLS: readonly EditTool[] = [
     name: 'add_shapes',
     place: 30,
     title: 'Add shapes',
-    description: 'Draw up to 500 shapes like add_shape, all or none. Returns ids.',
+    description: 'Draw up to 500 shapes like service_add_shape, all or none. Returns ids.',
     toolset: 'diagram',
     input: input(
       { ...PAGE, shapes: { type: 'array', minItems: 1, maxItems: 500, items: SHAPE } },

@@ -6,11 +6,11 @@ export const OPEN_VALUES: readonly string[] = [
   ...['dropped_unknown', 'dropped_invalid', 'clamped', 'unwrapped', 'rebuilt_table', 'stripped_children'],
 ]
 
-/** Members of shapes and of the input for diagrams. [CANVAS-3..CANVAS-13, CANVAS-18, DIAG-1] */
+/** Members of shapes and of the input for diagrams. [CANVAS-3..CANVAS-13, CANVAS-18, DIAG-1, AG-106] */
 export const SHAPE_MEMBERS: readonly string[] = [
   ...['id', 'kind', 'type', 'x', 'y', 'w', 'h', 'style', 'text', 'iconId', 'iconDisplayMode', 'iconSize', 'startShapeId'],
   ...['endShapeId', 'startAnchor', 'endAnchor', 'startArrowStyle', 'endArrowStyle', 'routingMode', 'waypoints', 'labelPosition'],
-  ...['x2', 'y2'],
+  ...['x2', 'y2', 'at', 'shapeId'],
 ]
 export const STYLE_MEMBERS: readonly string[] = ['fill', 'stroke', 'strokeWidth', 'labelColor']
 
