@@ -9,7 +9,7 @@ import { TOOL_ERRORS } from '../packages/server/src/mcp/tools/tool-errors.ts'
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'agents-guide.md'), 'utf8')
 const tools = new Map(TOOL_ROWS.map((tool) => [`service_${tool.name}`, tool]))
 
-it('[TOOL-6] every call of the guide has arguments that its tool takes', () => {
+it('[TOOL-6] every call in the guide has arguments that its tool accepts', () => {
   const calls = [...page.matchAll(/^\{"name": .*$/gm)].map(([line]) => JSON.parse(line) as { name: string; arguments: object })
   expect(calls.length).toBeGreaterThan(5)
   for (const { name, arguments: args } of calls) {
@@ -18,7 +18,7 @@ it('[TOOL-6] every call of the guide has arguments that its tool takes', () => {
   }
 })
 
-it('[TOOL-9] [TOOL-10] the guide names tools, codes and toolsets that there are', () => {
+it('[TOOL-9] [TOOL-10] the guide names only existing tools, codes and toolsets', () => {
   const named = [...page.matchAll(/service_\w+/g)].map(([name]) => name)
   expect(named.filter((name) => !tools.has(name))).toEqual([])
   const codes = [...page.matchAll(/ERR_\w+/g)].map(([code]) => code)

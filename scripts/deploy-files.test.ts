@@ -12,7 +12,7 @@ const metricsIn = (text: string): readonly string[] => [
   ),
 ]
 
-it('[OPS-4] the alert rules ask for metrics that there are', () => {
+it('[OPS-4] the alert rules use only existing metrics', () => {
   const named = metricsIn(alerts.replaceAll(/^ *#.*$/gm, ''))
   expect(named.length).toBeGreaterThan(10)
   expect(named.filter((name) => !(name in METRICS))).toEqual([])

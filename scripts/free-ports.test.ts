@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { takenPorts } from './free-ports.ts'
 
-it('a port that is taken is told with what chooses another, and only while it is', async () => {
+it('a used port is reported with the variable that chooses another, and a free one is not', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import { ICON_PATHS_FILE, iconPathsFile } from './icon-paths.ts'
 import { ICONS_FILE, iconsFile, readIconPackage } from './icon-assets.ts'
 
-it('[ICON-1] the catalogue is what the icon package gives', () => {
+it('[ICON-1] the catalogue equals what the icon package yields', () => {
   expect(readFileSync(ICONS_FILE, 'utf8')).toBe(iconsFile(readIconPackage()))
 })
 
-it('[ICON-1] an icon stands in one category under its slug, and hidden ones nowhere', () => {
+it('[ICON-1] each icon is in one category under its slug, and hidden ones are in none', () => {
   const info = { version: '1', name: 'Set', license: { spdx: 'MIT', url: 'https://x' } }
   const body = '<path fill="currentColor" d="M0 0"/>'
   const icons = { 'Big Box': { body }, car: { body }, gone: { body, hidden: true } }

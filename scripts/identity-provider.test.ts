@@ -7,7 +7,7 @@ import { readPollAnswer, type PollPart } from '../packages/server/src/auth/revoc
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'identity-provider.md'), 'utf8')
 const [claims, poll] = [...page.matchAll(/^```json\n([\s\S]*?)\n```$/gm)].map(([, json = '{}']) => JSON.parse(json) as object)
 
-it('[AUTH-4] the claims of the page are those of a good token', () => {
+it('[AUTH-4] the claims on the page make a valid token', () => {
   const rules = { issuer: 'https://id.example/realms/acme', audience: 'service-relay', resource: null }
   expect(readClaims({ ...claims }, rules, 1_790_000_001)).toEqual({
     kind: 'read',
@@ -34,7 +34,7 @@ it('[AUTH-4] the page has a row for every claim that a token needs', () => {
     expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\|`, 'm'))
 })
 
-it('[AUTH-14] the answer to a poll on the page is one that the relay reads', async () => {
+it('[AUTH-14] the poll answer on the page can be read by the relay', async () => {
   const parts: PollPart[] = []
   for await (const part of readPollAnswer(bytesOf(JSON.stringify(poll)))) parts.push(part)
   expect(parts.map(({ kind }) => kind)).toEqual(['entry', 'next-since'])

@@ -15,8 +15,8 @@ const layers: readonly Layer[] = [
 const check = (path: string, text: string) =>
   checkFile({ path: `${SRC}/${path}`, text }, layers).map((line) => line.slice(line.indexOf(': ') + 2))
 
-describe('imports', () => {
-  it('listed ones pass, others are refused by name', () => {
+describe('checks of imports', () => {
+  it('a listed import passes, and another is refused by name', () => {
     expect(
       check(
         'documents/a.ts',
@@ -34,14 +34,14 @@ describe('imports', () => {
     expect(check('sync/gateway.ts', "import { WebSocket } from 'ws'")).toEqual([])
   })
 
-  it('a driver sees the ports of a feature and nothing else of it', () => {
+  it('a driver may import the ports of a feature and nothing else of it', () => {
     expect(check('drivers/sql/a.ts', "import type { P } from '../../documents/store.port.ts'")).toEqual([])
     expect(check('drivers/sql/a.ts', "import { p } from '../../documents/documents.ts'")).toEqual([
       `may not import ${SRC}/documents/documents.ts`,
     ])
   })
 
-  it('only compose imports drivers', () => {
+  it('only compose may import drivers', () => {
     const open = layers.map((layer) => (layer.part === `${SRC}/sync` ? { ...layer, ours: [`${SRC}/drivers/sql`] } : layer))
     const file = { path: `${SRC}/sync/a.ts`, text: "import { s } from '../drivers/sql/s.ts'" }
     expect(checkFile(file, open)).toEqual([`${file.path}: only compose imports drivers: ${SRC}/drivers/sql/s.ts`])
@@ -49,14 +49,14 @@ describe('imports', () => {
     expect(check('compose-worker.ts', "import { s } from './drivers/sql/s.ts'")).toEqual([])
   })
 
-  it('product code imports no test code, tests import what they like', () => {
+  it('product code may not import test code, and tests may import anything', () => {
     expect(check('documents/a.ts', "import { b } from './testing/b.ts'")).toEqual([
       `imports test code: ${SRC}/documents/testing/b.ts`,
     ])
     expect(check('documents/a.test.ts', "import { s } from '../drivers/sql/s.ts'\nDate.now()")).toEqual([])
   })
 
-  it('all forms of import are seen, those in comments are not', () => {
+  it('all forms of import are found, and those in comments are not', () => {
     const text = [
       "import a, { b } from './a.ts'",
       "import {\n  c,\n} from './c.ts'",
@@ -75,15 +75,15 @@ describe('imports', () => {
   })
 })
 
-describe('the table', () => {
-  it('the longest part counts, and a part is no mere beginning of a word', () => {
+describe('checks of the layer table', () => {
+  it('the longest matching part counts, and a part matches only whole path segments', () => {
     expect(layerOf(`${SRC}/sync/gateway-x.ts`, layers)?.part).toBe(`${SRC}/sync/gateway`)
     expect(layerOf(`${SRC}/sync/room.ts`, layers)?.part).toBe(`${SRC}/sync`)
     expect(layerOf(`${SRC}/synchrony/room.ts`, layers)).toBeNull()
     expect(checkFile({ path: `${SRC}/other/a.ts`, text: '' }, layers)).toHaveLength(1)
   })
 
-  it('a permission that nothing uses is stale, and so is a part without files', () => {
+  it('an unused permission and a part without files are reported as stale', () => {
     const some = layers.filter(({ part }) => part.endsWith('kernel') || part.endsWith('documents') || part.endsWith('model/src'))
     const files = [
       { path: `${SRC}/kernel/a.ts`, text: "import pino from 'pino'" },
@@ -97,7 +97,7 @@ describe('the table', () => {
     ])
   })
 
-  it('names no unknown part and no part twice', () => {
+  it('unknown and repeated parts are reported', () => {
     const row: Layer = { part: 'a', ours: ['b'], libraries: [], node: false }
     expect(checkTable([row, row])).toEqual([
       'layers.js: a stands twice',
@@ -107,7 +107,7 @@ describe('the table', () => {
   })
 })
 
-describe('names and clocks', () => {
+describe('checks of names and clocks', () => {
   it.each([
     ['kernel/index.ts', 'a file named index.ts says nothing'],
     ['kernel/types.ts', 'a file named types.ts says nothing'],
@@ -121,7 +121,7 @@ describe('names and clocks', () => {
   })
 
   it.each(['Date.now()', 'Math.random()', 'performance.now()', 'new Date()', 'const now = Date.now'])(
-    '%s stands only where clocks are made',
+    '%s is allowed only where clocks are made',
     (text) => {
       expect(check('documents/a.ts', text)).toHaveLength(1)
       expect(check('kernel/clock.ts', text)).toEqual([])

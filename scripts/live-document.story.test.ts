@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-it('[YDOC-1] [PROSE-7] the editor of the guide opens a page, and what is typed into it is in the body', async () => {
+it('[YDOC-1] [PROSE-7] the editor of the guide opens a page, and typed text is in the body', async () => {
   const content = '<h1 id="blk-h">Head</h1><p id="blk-p">Text.</p><table><tr><td><p id="blk-c">a</p></td></tr></table>'
   const ann = relay.rest({ sub: 'ann' })
   await ann.putDocument('page', { name: 'P', pages: [], richTextPages: [{ id: 'one', name: 'One', order: 0, content }] })
@@ -31,7 +31,7 @@ it('[YDOC-1] [PROSE-7] the editor of the guide opens a page, and what is typed i
   client.destroy()
 })
 
-it('[WS-21] the editor of the guide says why it cannot join', async () => {
+it('[WS-21] the editor of the guide shows why it cannot join', async () => {
   await expect(join(relay.wsUrl, 'none', relay.token({ sub: 'ann' }), 'Ann')).rejects.toThrow('ERR_UNKNOWN_DOC')
 })
 
@@ -42,7 +42,7 @@ it('[PROSE-2] the schema of the example has every node and mark, and the guide n
   for (const { type, attrs } of nodeSpecs) for (const { name } of attrs) expect(guide, `${type}.${name}`).toContain(`\`${name}\``)
 })
 
-it('the code of the guide is that of examples/editor', () => {
+it('the code in the guide equals examples/editor', () => {
   const code = readFileSync(path(ROOT, 'examples', 'editor', 'editor.ts'), 'utf8')
   expect(guide).toContain(`\`\`\`ts\n${code}\`\`\``)
 })

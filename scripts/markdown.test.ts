@@ -23,7 +23,7 @@ const anchorOf = (title: string) =>
 
 const textOf = (page: string) => readFileSync(join(ROOT, page), 'utf8')
 
-it.each(pages)('every link of %s leads to a file, and to a heading of it', (page) => {
+it.each(pages)('every link of %s leads to an existing file and heading', (page) => {
   const dead = [...textOf(page).matchAll(/\]\((?!https?:|mailto:|relay:|blob:)([^)\s]*)\)/g)].flatMap(([, target = '']) => {
     const [path = '', anchor] = target.split('#')
     const file = path === '' ? page : join(dirname(page), path)

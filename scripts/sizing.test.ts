@@ -22,7 +22,7 @@ function relayRow(heading: string): Readonly<Record<string, string>> {
 
 const first = (cell: string | undefined): string => (cell ?? '').split(' ')[0] ?? ''
 
-it.each(['hot: 8', 'many: 400'])('the sizing table of the guide says of %s what the benchmarks say', (heading) => {
+it.each(['hot: 8', 'many: 400'])('the sizing table of the guide has the benchmark figures for %s', (heading) => {
   const row = relayRow(heading)
   const perSec = row['deliveries/s'] ?? ''
   const micros = row['CPU-µs per delivery'] ?? ''
@@ -31,7 +31,7 @@ it.each(['hot: 8', 'many: 400'])('the sizing table of the guide says of %s what 
   expect(sizing).toContain(`${cores} of a core, ${row['RSS MB']} MB`)
 })
 
-it('the sizing table of the guide says of acknowledgements, connections and documents what the benchmarks say', () => {
+it('the sizing table of the guide has the benchmark figures for acknowledgements, connections and documents', () => {
   const limits = relayRow('default limits')
   expect(sizing).toContain(`${limits['ack p50 ms']} ms median, ${limits['ack p99 ms']} ms p99`)
   expect(sizing).toContain(`about ${first(relayRow('1000 idle')['KB per connection'])} KB`)

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { endedText, failureText } from './start-text.ts'
 
-it('the end of the relay by a signal names the signal', () => {
+it('the message about a relay ended by a signal names the signal', () => {
   expect(endedText(null, 'SIGKILL')).toMatch(/ended by the signal SIGKILL.*npm start/)
   expect(endedText(1, null)).toBe('The relay ended with code 1; its log above says why.')
 })
 
-it('a relay that went away while the example ran is named with its address and what to do', () => {
+it('the message about a relay that went away while the example ran names its address and what to do', () => {
   const text = failureText(new TypeError('fetch failed'), 'http://127.0.0.1:9876')
   expect(text).toMatch(/relay at http:\/\/127\.0\.0\.1:9876 does not answer.*npm start/)
   expect(failureText(new Error('waited 20 s in vain for the text'), 'http://x')).toBe('waited 20 s in vain for the text')

@@ -94,7 +94,7 @@ describe.concurrent('npm start', () => {
     ['npm', 0],
     ['bootstrap.mjs', 1],
     ['start.ts', 2],
-  ])('the relay and the issuer end when %s is killed with -9', { timeout: 120_000 }, async (_, at) => {
+  ])('the relay and the issuer end when %s is killed with SIGKILL', { timeout: 120_000 }, async (_, at) => {
     await using started = await start()
     await running(started)
     expect(started.pids()).toHaveLength(4)
@@ -102,7 +102,9 @@ describe.concurrent('npm start', () => {
     await until('everything to end', () => started.pids().length === 0, 20_000)
   })
 
-  it('tells on one screen what runs, names the files of the tokens and shows none', { timeout: 120_000 }, async () => {
+  it('npm start prints on one screen what runs and the names of the token files, and no token', {
+    timeout: 120_000,
+  }, async () => {
     await using started = await start()
     await running(started)
     const text = started.text()
@@ -124,7 +126,7 @@ describe.concurrent('npm start', () => {
     expect(started.text()).toMatch(/Stopping: .*\nStopped\. .* keeps the documents and the tokens/)
   })
 
-  it('names the variable whose value is not a port', { timeout: 60_000 }, async () => {
+  it('npm start names the variable whose value is not a port', { timeout: 60_000 }, async () => {
     await using started = await start({ RELAY_PORT: 'abc' })
     await until('the refusal', () => started.text() !== '')
     expect(started.text()).toBe('RELAY_PORT is not a port (got "abc", allowed 1 to 65535)\n')

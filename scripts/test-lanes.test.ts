@@ -15,7 +15,7 @@ const lanesOf = (file: string): readonly Lane[] =>
     return include.some((glob) => matchesGlob(file, glob)) && !exclude.some((glob) => matchesGlob(file, glob))
   })
 
-describe('lanes', () => {
+describe('lanes of test files', () => {
   it('every test file is in exactly one lane', () => {
     expect(FILES.length).toBeGreaterThan(250)
     expect(FILES.filter((file) => lanesOf(file).length !== 1)).toEqual([])
@@ -33,7 +33,7 @@ describe('lanes', () => {
     expect(lanesOf(file).map(({ name }) => name)).toEqual([lane])
   })
 
-  it('a file that starts the relay shares no modules, and one that opens PostgreSQL has a server', () => {
+  it('a file that starts the relay does not share modules, and one that opens PostgreSQL gets a server', () => {
     const misplaced = FILES.filter((file) => {
       const source = readFileSync(join(ROOT, file), 'utf8')
       const [lane] = lanesOf(file)
@@ -44,12 +44,12 @@ describe('lanes', () => {
   })
 })
 
-describe('laws outside their lane', () => {
+describe('laws run outside their lane', () => {
   it.each([
     [1_000, 200],
     [100, 25],
     [20, 20],
-  ])('run, where %i runs are asked for, %i times', (wanted, runs) => {
+  ])('a law with %i runs runs %i times', (wanted, runs) => {
     expect(scaledRuns(wanted, 0.2)).toBe(runs)
   })
 })

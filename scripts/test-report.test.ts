@@ -11,7 +11,7 @@ const file = (name: string, status: string, tests: VitestReport['testResults'][n
 const NONE = { skips: {}, diffs: {}, unhandled: [] }
 
 describe('the last line of npm test', () => {
-  it('counts each test and each check once', () => {
+  it('each test and each check is counted once', () => {
     const report: VitestReport = {
       testResults: [
         file('a.test.ts', 'failed', [
@@ -39,7 +39,7 @@ describe('the last line of npm test', () => {
     })
   })
 
-  it('counts a file that cannot be loaded as one failure', () => {
+  it('a file that cannot be loaded counts as one failure', () => {
     const report = { testResults: [file('broken.test.ts', 'failed', [], 'SyntaxError')] }
     expect(summarise(report, NONE, [])).toMatchObject({
       passed: 0,
@@ -48,12 +48,12 @@ describe('the last line of npm test', () => {
     })
   })
 
-  it('counts an error outside tests as a failure', () => {
+  it('an error outside tests counts as a failure', () => {
     const report = { testResults: [file('a.test.ts', 'passed', [{ fullName: 'one', status: 'passed' }])] }
     expect(summarise(report, { skips: {}, diffs: {}, unhandled: ['Error: leaked'] }, [])).toMatchObject({ passed: 1, failed: 1 })
   })
 
-  it('shows of a stack only the lines of the repository', () => {
+  it('of a stack only the lines of the repository are shown', () => {
     const stack =
       'Error: x\n    at f (/repo/a.ts:1:1)\n    at g (file:///repo/node_modules/vitest/dist/run.js:1:1)\n    at new Promise (<anonymous>)'
     const report = {
@@ -62,7 +62,7 @@ describe('the last line of npm test', () => {
     expect(summarise(report, NONE, []).failures[0]?.message).toBe('Error: x\n    at f (/repo/a.ts:1:1)')
   })
 
-  it('names the files that took longest, so that their cost stays visible', () => {
+  it('the files that took longest are named with their seconds', () => {
     const files = Array.from({ length: 20 }, (_, i) => ({
       ...file(`${i}.test.ts`, 'passed', []),
       startTime: 1_000,
@@ -76,7 +76,7 @@ describe('the last line of npm test', () => {
     expect(slowest).toHaveLength(10)
   })
 
-  it('is only the checks when the runner wrote nothing', () => {
+  it('without a report of the runner the line has only the checks', () => {
     expect(summarise(null, NONE, [true, false])).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
   })
 })
@@ -85,18 +85,18 @@ describe('a second run of failed files', () => {
   const failed = (name: string) => file(name, 'failed', [{ fullName: name, status: 'failed' }])
   const passed = (name: string) => file(name, 'passed', [{ fullName: name, status: 'passed' }])
 
-  it('runs up to three files again, and none when more failed', () => {
+  it('up to three failed files run again, and none when more failed', () => {
     const three = [failed('a'), passed('b'), failed('c'), failed('d')]
     expect(filesToRunAgain({ testResults: three }, NONE)).toEqual(['a', 'c', 'd'])
     expect(filesToRunAgain({ testResults: [...three, failed('e')] }, NONE)).toEqual([])
   })
 
-  it('runs nothing again after an error outside tests, or without a report', () => {
+  it('no file runs again after an error outside tests, or without a report', () => {
     expect(filesToRunAgain({ testResults: [failed('a')] }, { ...NONE, unhandled: ['Error: leaked'] })).toEqual([])
     expect(filesToRunAgain(null, NONE)).toEqual([])
   })
 
-  it('counts what the second run found, and the first for files that it lost', () => {
+  it('the result of the second run counts, and the first for files missing in it', () => {
     const first = { testResults: [failed('a'), passed('b'), failed('c')] }
     const count = (second: VitestReport | null) => summarise(withSecondRun(first, second), NONE, [])
     expect(count({ testResults: [passed('a'), failed('c')] })).toMatchObject({ passed: 2, failed: 1 })

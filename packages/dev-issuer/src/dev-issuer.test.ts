@@ -104,7 +104,7 @@ async function redeem(endpoint: string, callback: URL, fields: Record<string, st
 }
 
 describe('authorization code with PKCE', () => {
-  it('[AUTH-3] gives a person named by login_hint an RS256 token for the resource, with the wsp claim', async () => {
+  it('[AUTH-3] the person named by login_hint gets an RS256 token for the resource, with the wsp claim', async () => {
     const endpoints = await metadata()
     expect(endpoints.code_challenge_methods_supported).toEqual(['S256'])
     const query = { scope: 'openid docs', resource: RESOURCE, login_hint: 'ben' }
@@ -116,7 +116,7 @@ describe('authorization code with PKCE', () => {
     expect(claims).toMatchObject({ sub: 'ben', aud: RESOURCE, wsp: [{ id: 'w1', role: 'member' }] })
   })
 
-  it('[AUTH-3] without a resource or a scope the token is for the audience', async () => {
+  it('[AUTH-3] without a resource or a scope the token is for the configured audience', async () => {
     const endpoints = await metadata()
     const opened = await new Browser().open(authorizationUrl(endpoints.authorization_endpoint, { login_hint: 'ann' }))
     if (!('callback' in opened)) throw new Error(opened.page)
@@ -124,7 +124,7 @@ describe('authorization code with PKCE', () => {
     expect(await verify(tokens.access_token ?? '', AUDIENCE)).toMatchObject({ sub: 'ann', wsp: [{ id: 'w1', role: 'owner' }] })
   })
 
-  it('offers the people when none is named, and signs in the chosen one', async () => {
+  it('without a login_hint a page lists the people, and the chosen one is signed in', async () => {
     const endpoints = await metadata()
     const browser = new Browser()
     const opened = await browser.open(authorizationUrl(endpoints.authorization_endpoint, { scope: 'docs' }))
@@ -137,7 +137,7 @@ describe('authorization code with PKCE', () => {
     expect(await verify(tokens.access_token ?? '', AUDIENCE)).toMatchObject({ sub: 'cleo' })
   })
 
-  it('a second person signs in with the same browser, also when the client asks for consent', async () => {
+  it('a second person can sign in with the same browser, also when the client asks for consent', async () => {
     const endpoints = await metadata()
     const browser = new Browser()
     for (const person of ['ann', 'ben', 'ann']) {
@@ -149,7 +149,7 @@ describe('authorization code with PKCE', () => {
     }
   })
 
-  it('refuses a wrong verifier, a second use of a code, a plain challenge, and another resource', async () => {
+  it('a wrong verifier, a used code, a plain challenge and another resource are refused', async () => {
     const endpoints = await metadata()
     const url = authorizationUrl(endpoints.authorization_endpoint, { scope: 'docs', login_hint: 'ann' })
     const wrong = await new Browser().open(url)
@@ -170,7 +170,7 @@ describe('authorization code with PKCE', () => {
     }
   })
 
-  it('lets a client register itself, and refreshes its tokens', async () => {
+  it('a client can register itself and refresh its tokens', async () => {
     const endpoints = await metadata()
     const registered = await fetch(endpoints.registration_endpoint, {
       method: 'POST',
@@ -196,8 +196,8 @@ describe('authorization code with PKCE', () => {
   })
 })
 
-describe('the issuer', () => {
-  it('mints tokens that stay good over a restart, with a key only its owner can read', async () => {
+describe('tokens and keys of the issuer', () => {
+  it('tokens stay valid after a restart, and only the owner can read the key file', async () => {
     const token = await issuer.mint('cleo', { lifetimeSec: 60, claims: { org_id: 'o1' } })
     const port = Number(new URL(issuer.url).port)
     await issuer.close()
@@ -206,13 +206,13 @@ describe('the issuer', () => {
     expect((await stat(join(dataDir, 'issuer-key.json'))).mode & 0o777).toBe(0o600)
   })
 
-  it('mints nothing for a stranger and publishes no private member', async () => {
+  it('a stranger gets no token, and the published key has no private member', async () => {
     await expect(issuer.mint('mallory')).rejects.toThrow('no person mallory')
     const { keys } = (await (await fetch(issuer.jwksUrl)).json()) as { keys: Record<string, unknown>[] }
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([['alg', 'e', 'kid', 'kty', 'n', 'use']])
   })
 
-  it('listens on loopback under its own name only', async () => {
+  it('the issuer listens on loopback and answers only to its own host name', async () => {
     const { get } = await import('node:http')
     const status = await new Promise<number | undefined>((resolve, reject) => {
       get(`${issuer.url}/jwks`, { headers: { host: 'rebound.example' } }, (response) => resolve(response.resume().statusCode)).on(

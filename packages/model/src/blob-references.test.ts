@@ -34,8 +34,8 @@ function byVisiting(value: Json, found = new Set<string>()): Set<string> {
   return found
 }
 
-describe('references in a text', () => {
-  it('[BLOB-1] a bare hash counts under blobRef, blob://<hash> anywhere in a string, each once and sorted', () => {
+describe('blob references in a text', () => {
+  it('[BLOB-1] a bare hash counts under blobRef and blob://<hash> anywhere in a string, each once and sorted', () => {
     const shapes: readonly Json[] = [{ blobRef: B }, { blobRef: A, text: `see blob://${B}` }]
     expect(
       inText({ pages: [{ shapes }], richTextPages: [{ content: `<img src="blob://${D}?w=1"><img src='blob://${C}'>` }] }),
@@ -51,11 +51,11 @@ describe('references in a text', () => {
     ['a list under the key', { blobRef: [A] }],
     ['another scheme', { text: `blob:/${A} blob:${A} blob///${A} BLOB://${A}` }],
     ['a list of its own', { blobReferences: [A] }],
-  ])('[BLOB-1] %s is no reference', (_name, value) => {
+  ])('[BLOB-1] %s is not a reference', (_name, value) => {
     expect(inText(value as JsonObject)).toEqual([])
   })
 
-  it('[BLOB-1] the scan of the text finds what a visit to every value finds', () => {
+  it('[BLOB-1] scanning the text finds what visiting every value finds', () => {
     const digits = fc.constantFrom(A, B, C, D, `${A}0`, A.slice(1), `${B}G`)
     const word = fc.oneof(
       fc.string({ unit: fc.constantFrom('"', '\\', 'b', 'l', 'o', 'blob', 'blobRef', '://', ':', '/', A, '\n', 'é', '😀') }),
@@ -75,15 +75,15 @@ describe('references in a text', () => {
     )
   })
 
-  it('[BLOB-2] a body full of the word is read in linear time', () => {
+  it('[BLOB-2] a body with many near matches is scanned in linear time', () => {
     const took = threadTime()
     expect(blobReferencesIn('blob blobRef blob:// "blobRef":"'.repeat(400_000) + `blob://${A}`)).toEqual([A])
     expect(took()).toBeLessThan(5_000)
   })
 })
 
-describe('the member of a body', () => {
-  it('[BLOB-2] a save counts its content and the well-formed entries of its own list, and gets the set back sorted', () => {
+describe('blobReferences, the member of a body', () => {
+  it('[BLOB-2] a save counts its content and the valid entries of its own list, and gets the sorted set back', () => {
     const { stored, blobReferences } = prepared({
       name: 'x',
       blobReferences: [C, C, 'no hash', 7, `blob://${D}`, B],
@@ -94,14 +94,14 @@ describe('the member of a body', () => {
     expect(Object.keys(stored)).toEqual(['id', 'name', 'blobReferences', 'pages', 'richTextPages'])
   })
 
-  it('[BLOB-2] the member is added when there is something to say, and never for nothing', () => {
+  it('[BLOB-2] the member is added only when there is a reference', () => {
     expect(prepared({ name: 'x' }).stored).not.toHaveProperty('blobReferences')
     expect(prepared({ name: 'x', blobReferences: [] }).stored.blobReferences).toEqual([])
     expect(prepared({ name: 'x', blobReferences: { odd: A } }).stored.blobReferences).toEqual([])
     expect(prepared({ name: 'x', cover: { blobRef: A } }).stored.blobReferences).toEqual([A])
   })
 
-  it('[BLOB-2] what is materialised counts its content only', () => {
+  it('[BLOB-2] storing a live body counts its content only', () => {
     const { bytes } = prepared({ name: 'x', blobReferences: [B], cover: { blobRef: A } })
     const settled = writeSettledBody(readStoredBody(bytes), false)
     expect(settled.blobReferences).toEqual([A])

@@ -24,7 +24,7 @@ function mixed(body: DocumentBody, other: DocumentBody, picks: readonly boolean[
 }
 
 describe('growth of a body', () => {
-  it('[BODY-14] [CONC-9] the difference of the changed parts is that of the whole stored forms', () => {
+  it('[BODY-14] [CONC-9] the size difference of the changed parts equals that of the whole stored bodies', () => {
     fc.assert(
       fc.property(documentBody, documentBody, fc.array(fc.boolean(), { minLength: 2, maxLength: 5 }), (body, other, picks) => {
         const after = mixed(body, other, picks)
@@ -35,7 +35,7 @@ describe('growth of a body', () => {
     )
   })
 
-  it('[BODY-14] [BLOB-2] pages that differ in the middle are measured by it, whatever characters and hashes stand around', () => {
+  it('[BODY-14] [BLOB-2] pages that differ in the middle are measured by the difference, whatever characters and hashes surround it', () => {
     const part = fc.array(
       fc.constantFrom('a', '"', '\u{1F600}', '\u{1F601}', '\ud83d', 'é', '\n', `blob://${HASH} `, 'x'.repeat(130)),
       { maxLength: 6 },
@@ -56,7 +56,7 @@ describe('growth of a body', () => {
     )
   })
 
-  it('[BLOB-2] finds out whether a changed part references a blob that it did not reference before', () => {
+  it('[BLOB-2] a new blob reference in a changed part is found', () => {
     fc.assert(
       fc.property(documentBody, (body) => {
         const [page] = body.prose.pages

@@ -12,8 +12,8 @@ const trap = fc.oneof(
 )
 const object = fc.dictionary(trap, fc.oneof(fc.jsonValue(), trap, fc.array(fc.dictionary(trap, trap))))
 
-describe('members of a compact object', () => {
-  it('[LIFE-20] are found where JSON.parse finds them, name by name and byte for byte', () => {
+describe('members of a compact JSON object', () => {
+  it('[LIFE-20] members are found where JSON.parse finds them, by name and byte for byte', () => {
     fc.assert(
       fc.property(object, (value) => {
         const text = JSON.stringify(value)
@@ -29,7 +29,7 @@ describe('members of a compact object', () => {
     )
   })
 
-  it('[REST-26] one is replaced in place, or added at the end', () => {
+  it('[REST-26] a member is replaced in place, or added at the end', () => {
     fc.assert(
       fc.property(object, trap, fc.jsonValue(), (value, name, replacement) => {
         const replaced = JSON.parse(
@@ -51,7 +51,7 @@ describe('members of a compact object', () => {
     expect(() => memberSpans(encode(text))).toThrow()
   })
 
-  it('[LIFE-20] a long body takes one pass', () => {
+  it('[LIFE-20] a long body is read in one pass', () => {
     const bytes = encode(
       JSON.stringify({ id: 'd', pages: Array.from({ length: 100_000 }, (_, i) => ({ id: `s${i}`, text: '{"\\' })) }),
     )

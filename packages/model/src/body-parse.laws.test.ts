@@ -16,7 +16,7 @@ function refusal(value: Json) {
 }
 
 describe('parseBody and writeBody', () => {
-  it('[BODY-1] [BODY-2] [BODY-7] a body in either form or any mix is given back as the same value', () => {
+  it('[BODY-1] [BODY-2] [BODY-7] a body in either form or any mix is written back as the same value', () => {
     fc.assert(
       fc.property(bodyValue, (value) => {
         const text = writeBody(bodyOf(value))
@@ -27,7 +27,7 @@ describe('parseBody and writeBody', () => {
     )
   })
 
-  it('[BODY-4] [BODY-7] whatever is accepted is written so that reading it again changes nothing', () => {
+  it('[BODY-4] [BODY-7] an accepted body is written so that reading it again changes nothing', () => {
     const names = fc.constantFrom(
       'pages',
       'pageOrder',
@@ -74,7 +74,7 @@ describe('parseBody and writeBody', () => {
     expect(writeBody(bodyOf(value))).toBe(JSON.stringify(value))
   })
 
-  it('[BODY-2] each container keeps its own form, and pages of one container may differ in theirs', () => {
+  it('[BODY-2] each page container keeps its own form, and pages of one container may differ in theirs', () => {
     const value = {
       pages: {
         p: { id: 'p', shapes: { s: { id: 's' } }, shapeOrder: ['s'] },
@@ -87,7 +87,7 @@ describe('parseBody and writeBody', () => {
     expect(bodyOf(value).canvas.pages.map((page) => page.id)).toEqual(['q', 'p'])
   })
 
-  it('[BODY-3] an absent page container is given back empty in the form of the other, else as a list', () => {
+  it('[BODY-3] a missing page container is written empty in the form of the other one, else as a list', () => {
     expect(rewritten({})).toEqual({ pages: [], richTextPages: [] })
     expect(rewritten({ pages: {}, pageOrder: [] })).toEqual({
       pages: {},
@@ -98,21 +98,21 @@ describe('parseBody and writeBody', () => {
     expect(writeBody(EMPTY_BODY)).toBe('{"pages":[],"richTextPages":[]}')
   })
 
-  it('[BODY-3] references and fields are given back only when present, and verbatim when they hold no entries', () => {
+  it('[BODY-3] references and fields are written only when present, and unchanged when they have no entries', () => {
     const value = { pages: [], richTextPages: [], references: { style: 'apa', order: 7 }, fields: { fields: ['a'], order: 'x' } }
     expect(rewritten(value)).toEqual(value)
     expect(bodyOf(value).references?.kind).toBe('opaque')
     expect(Object.keys(rewritten({ pages: [] }))).not.toContain('references')
   })
 
-  it('[BODY-1] order is read where itemOrder is absent, and keeps its name', () => {
+  it('[BODY-1] the member order is read where itemOrder is missing, and keeps its name', () => {
     const items = { x: { id: 'x' }, y: { id: 'y' } }
     expect(rewritten({ references: { items, order: ['y', 'x'] } }).references).toEqual({ items, order: ['y', 'x'] })
     const both = { items, itemOrder: ['y', 'x'], order: ['x'] }
     expect(rewritten({ references: both }).references).toEqual(both)
   })
 
-  it('[BODY-4] [YDOC-4] orders lose repeats and unknown ids and get the unlisted ones by createdAt, then id', () => {
+  it('[BODY-4] [YDOC-4] an order loses repeated and unknown ids and gets the unlisted ones by createdAt, then by id', () => {
     const page = (id: string, createdAt?: number) => ({ id, ...(createdAt === undefined ? {} : { createdAt }) })
     const pages = { n: page('n'), m: page('m'), late: page('late', 9), early: page('early', 3), first: page('first') }
     expect(rewritten({ pages, pageOrder: ['first', 'ghost', 5, 'first'] }).pageOrder).toEqual([
@@ -127,13 +127,13 @@ describe('parseBody and writeBody', () => {
     })
   })
 
-  it('[BODY-4] in keyed form the key wins over a differing id, and an entry without one gets it', () => {
+  it('[BODY-4] in keyed form the key replaces a different id, and an entry without id gets it', () => {
     expect(rewritten({ pages: { p: { id: 'other', shapes: { s: { id: 't' } } }, q: {} } })).toMatchObject({
       pages: { p: { id: 'p', shapes: { s: { id: 's' } } }, q: { id: 'q' } },
     })
   })
 
-  it('[BODY-4] list entries without an id get one, the same when the PUT is repeated and never one in use', () => {
+  it('[BODY-4] a list entry without id gets one, the same for a repeated PUT and never one in use', () => {
     const value = {
       pages: [{ name: 'P', shapes: [{ x: 1 }, { x: 1 }, { id: 's' }] }],
       richTextPages: [{ name: 'Q', content: '' }],
@@ -151,7 +151,7 @@ describe('parseBody and writeBody', () => {
     expect(rewritten(value)).toEqual(once)
   })
 
-  it('[BODY-4] [CANVAS-17] members of a group stand directly after it in list form and outside shapeOrder in keyed form', () => {
+  it('[BODY-4] [CANVAS-17] members of a group come directly after it in list form and outside shapeOrder in keyed form', () => {
     const shapes = [rectangle('a'), rectangle('m2'), group('g', 'm1', 'm2', 'ghost'), rectangle('z'), rectangle('m1')]
     const list = rewritten({ pages: [canvasPage('p', ...shapes)] }) as unknown as { pages: { shapes: { id: string }[] }[] }
     expect(list.pages[0]?.shapes.map((shape) => shape.id)).toEqual(['a', 'g', 'm1', 'm2', 'z'])
@@ -161,7 +161,7 @@ describe('parseBody and writeBody', () => {
     })
   })
 
-  it('[CANVAS-17] nested groups, groups that share a member and groups that hold each other lose no shape', () => {
+  it('[CANVAS-17] nested groups, groups with a common member and groups that contain each other lose no shape', () => {
     const ids = (...shapes: JsonObject[]) =>
       bodyOf({ pages: [canvasPage('p', ...shapes)] }).canvas.pages[0]?.shapes.map((shape) => shape.id)
     expect(ids(rectangle('x'), group('inner', 'x'), rectangle('y'), group('outer', 'y', 'inner'))).toEqual([
@@ -192,11 +192,11 @@ describe('parseBody and writeBody', () => {
     ['content of a keyed page', { richTextPages: { pages: { p: { content: {} } } } }, '/richTextPages/pages/p/content'],
     ['two list entries of one id', { pages: [{ id: 'p' }, { id: 'p' }] }, '/pages/1/id'],
     ['two shapes of one id', { pages: [{ id: 'p', shapes: [{ id: 's' }, { id: 's' }] }] }, '/pages/0/shapes/1/id'],
-  ])('[BODY-5] %s is refused with the place', (_, value, path) => {
+  ])('[BODY-5] %s is refused with its path', (_, value, path) => {
     expect(refusal(value)).toBe(path)
   })
 
-  it('[BODY-5] [BODY-11] ids are 1 to 256 bytes without control characters', () => {
+  it('[BODY-5] [BODY-11] ids may have 1 to 256 bytes without control characters', () => {
     expect(refusal({ pages: [{ id: '' }] })).toBe('/pages/0/id')
     expect(refusal({ pages: [{ id: 7 }] })).toBe('/pages/0/id')
     expect(refusal({ pages: [{ id: 'a\u0001' }] })).toBe('/pages/0/id')
@@ -207,12 +207,12 @@ describe('parseBody and writeBody', () => {
     expect(refusal({ pages: [{ id: 'a/b\\..~%', shapes: [{ id: '__proto__' }] }] })).toBeNull()
   })
 
-  it('[BODY-6] a shape is any object and comes back as it is', () => {
+  it('[BODY-6] a shape may be any object and is written unchanged', () => {
     const odd = { id: 's', type: 42, x: 'left', childIds: 'none', deep: { waypoints: [null, { '': [] }] } }
     expect(rewritten({ pages: [canvasPage('p', odd)] })).toMatchObject({ pages: [{ shapes: [odd] }] })
   })
 
-  it('[BODY-7] [BODY-8] members called __proto__ survive at every depth and reach no prototype', () => {
+  it('[BODY-7] [BODY-8] members named __proto__ survive at every depth and change no prototype', () => {
     const text =
       '{"__proto__":{"polluted":1},"pages":[{"id":"p","__proto__":{"a":1},"shapes":[{"id":"s","__proto__":{"b":1},"deep":{"__proto__":null}}]}],' +
       '"richTextPages":{"pages":{"__proto__":{"id":"__proto__","content":"<p>x</p>"}},"pageOrder":["__proto__"]},' +
@@ -227,7 +227,7 @@ describe('parseBody and writeBody', () => {
     expect(bytes.length).toBe(43)
   })
 
-  it('[BODY-9] prose content is written back exactly as it was PUT', () => {
+  it('[BODY-9] prose content is written exactly as it was PUT', () => {
     const content = '<P Style="x">not <b>canonical</P>\r\n<script>'
     expect(rewritten({ richTextPages: [prosePage('p', content)] })).toMatchObject({ richTextPages: [{ content }] })
     expect(rewritten({ richTextPages: [{ id: 'p', name: 'without' }] }).richTextPages).toEqual([{ id: 'p', name: 'without' }])

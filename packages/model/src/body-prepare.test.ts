@@ -24,7 +24,7 @@ function refused(value: Json) {
 }
 
 describe('prepareBody', () => {
-  it('[BODY-7] [BODY-8] [BODY-10] any body is stored equal but for the members of the relay, or refused', () => {
+  it('[BODY-7] [BODY-8] [BODY-10] any body is refused or stored equal except for the members of the relay', () => {
     const relayMembers = fc.dictionary(
       fc.constantFrom('serverVersion', 'version', 'ownerId', 'ownerName', 'isRelayDocument'),
       json,
@@ -43,7 +43,7 @@ describe('prepareBody', () => {
     )
   })
 
-  it('[BODY-5] [BODY-8] wrong types anywhere are a refusal with a place, never an exception', () => {
+  it('[BODY-5] [BODY-8] wrong types anywhere are refused with a path, without an exception', () => {
     fc.assert(
       fc.property(
         bodyValue,
@@ -68,7 +68,7 @@ describe('prepareBody', () => {
     )
   })
 
-  it('[BODY-8] JSON that cannot be taken as it is is BAD_JSON with the offset', () => {
+  it('[BODY-8] invalid JSON is BAD_JSON with its offset', () => {
     const preparation = prepareBody(encoder.encode('{"n":1e999}'), 'doc', null)
     expect(preparation).toMatchObject({ ok: false, refusal: { code: 'BAD_JSON', details: { offset: 5 } } })
     const small = { maxBytes: 10, maxDepth: 128, maxContainers: 2, maxTokens: 9 }
@@ -77,13 +77,13 @@ describe('prepareBody', () => {
     })
   })
 
-  it('[BODY-10] another id is ID_MISMATCH, and a missing one becomes the id of the path', () => {
+  it('[BODY-10] another id is ID_MISMATCH, and a missing id becomes the id of the path', () => {
     expect(refused({ id: 'other' })).toMatchObject({ code: 'ID_MISMATCH', details: { pathId: 'doc', bodyId: 'other' } })
     expect(refused({ id: 5 })).toMatchObject({ code: 'ID_MISMATCH', details: { bodyId: '5' } })
     expect(prepared({ name: 'N' }).value).toMatchObject({ id: 'doc', name: 'N' })
   })
 
-  it('[BODY-10] collectionId and sharedWith are taken out of the body, and an absent one differs from null', () => {
+  it('[BODY-10] collectionId and sharedWith are removed from the body, and a missing one differs from null', () => {
     expect(prepared({ collectionId: 'c', sharedWith: ['u', { userId: 'v' }] })).toMatchObject({
       collectionId: 'c',
       sharedWith: ['u', { userId: 'v' }],
@@ -95,7 +95,7 @@ describe('prepareBody', () => {
     expect(refused({ collectionId: 'ä'.repeat(32) })).toBeNull()
   })
 
-  it('[BODY-5] [BODY-13] sharedWith is a list of at most 1,000 entries', () => {
+  it('[BODY-5] [BODY-13] sharedWith must be a list of at most 1,000 entries', () => {
     expect(refused({ sharedWith: {} })).toMatchObject({ code: 'BAD_BODY', details: { path: '/sharedWith' } })
     expect(refused({ sharedWith: Array.from({ length: 1001 }, (_, i) => `u${i}`) })).toMatchObject({
       details: { path: '/sharedWith' },
@@ -105,7 +105,7 @@ describe('prepareBody', () => {
     ).toHaveLength(1000)
   })
 
-  it('[BODY-10] of a differing name and title the one that was changed wins, name if both were', () => {
+  it('[BODY-10] of different name and title the changed one wins, and name when both changed', () => {
     expect(settleTitle('old', 'new', 'old')).toBe('new')
     expect(settleTitle('new', 'old', 'old')).toBe('new')
     expect(settleTitle('x', 'y', 'old')).toBe('x')
@@ -119,7 +119,7 @@ describe('prepareBody', () => {
     expect(prepared({ title: 'only' }).value).not.toHaveProperty('name')
   })
 
-  it('[BODY-4] order numbers of prose pages follow the page order, and are kept where they do', () => {
+  it('[BODY-4] order numbers of prose pages follow the page order, and are kept when they already do', () => {
     const page = (id: string, order?: number) => ({ ...prosePage(id, ''), ...(order === undefined ? {} : { order }) })
     const orders = (...pages: JsonObject[]) =>
       (prepared({ richTextPages: pages }).value.richTextPages as unknown as { order?: number }[]).map(({ order }) => order)
@@ -129,7 +129,7 @@ describe('prepareBody', () => {
   })
 })
 
-describe('titles', () => {
+describe('titles of a document', () => {
   it('[BODY-10] the title is name, else title, else a placeholder that is not stored', () => {
     expect(shownTitle(body({ name: 'N', title: 'T' }))).toBe('N')
     expect(shownTitle(body({ name: 5, title: 'T' }))).toBe('T')
@@ -137,7 +137,7 @@ describe('titles', () => {
     expect(written(body({}))).not.toHaveProperty('name')
   })
 
-  it('[BODY-10] a title change writes every one of name and title that the body has, name when neither', () => {
+  it('[BODY-10] a title change writes each of name and title that the body has, and name when it has neither', () => {
     expect(written(withTitle(body({ name: 'a', title: 'b' }), 'c'))).toMatchObject({ name: 'c', title: 'c' })
     expect(written(withTitle(body({ title: 'b' }), 'c'))).toEqual({ title: 'c', pages: [], richTextPages: [] })
     expect(written(withTitle(body({}), 'c'))).toEqual({ name: 'c', pages: [], richTextPages: [] })
@@ -155,8 +155,8 @@ describe('titles', () => {
   })
 })
 
-describe('bodyFacts', () => {
-  it('[BODY-15] facts hold what metadata and checks need of a body', () => {
+describe('bodyFacts, the stored facts of a body', () => {
+  it('[BODY-15] the facts contain what metadata and checks need of a body', () => {
     const facts = bodyFacts(
       body({
         title: 'T',
@@ -190,7 +190,7 @@ describe('bodyFacts', () => {
     expect(value).not.toHaveProperty('serverVersion')
   })
 
-  it('[PROSE-9] [LIFE-18] a page of inline atoms or embedded groups alone is not empty', () => {
+  it('[PROSE-9] [LIFE-18] a page of only inline atoms or embedded groups is not empty', () => {
     expect(['', '<p></p>', '<p></p><p id="blk-1"></p>', '<p><br></p>\n'].map(isEmptyContent)).toEqual([true, true, true, true])
     const atoms = [
       '<p><span data-math-inline data-latex="x"></span></p>',
@@ -202,8 +202,8 @@ describe('bodyFacts', () => {
   })
 })
 
-describe('blankBody', () => {
-  it.each(['list', 'keyed'] as const)('[BODY-12] a document that the relay makes has its members, in %s form', (form) => {
+describe('blankBody, a new document of the relay', () => {
+  it.each(['list', 'keyed'] as const)('[BODY-12] a new document in %s form has its required members', (form) => {
     const blank = blankBody({ id: 'doc', title: 'T', nowMs: 5, canvasPageId: 'c', prosePageId: 'p', form })
     const value = written(blank)
     expect(value).toMatchObject({

@@ -26,8 +26,8 @@ const CALLS: readonly (readonly [edit: EditName, argsOf: (text: string) => objec
   ],
 ]
 
-describe('time of looking at arguments', () => {
-  it.each(TEXTS)('[CONC-13] %s of 8 MB hold nobody up', (_, text) => {
+describe('time of checking arguments', () => {
+  it.each(TEXTS)('[CONC-13] %s of 8 MB are checked without blocking', (_, text) => {
     for (const [edit, argsOf] of CALLS)
       expect(
         bestOf(() => editFlaw(edit, argsOf(text))),

@@ -17,7 +17,7 @@ function bytes(...parts: readonly (string | readonly number[])[]): Uint8Array {
 }
 
 describe('parseJsonBytes', () => {
-  it('[BODY-8] what is written as JSON is read as the same value', () => {
+  it('[BODY-8] any written JSON value is read as the same value', () => {
     fc.assert(
       fc.property(json, fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
         const parsed = parse(JSON.stringify(value, null, indent))
@@ -27,7 +27,7 @@ describe('parseJsonBytes', () => {
     )
   })
 
-  it('[BODY-8] 128 levels are read and 129 refused, also below the size where counting matters', () => {
+  it('[BODY-8] 128 levels are read and 129 refused, also in short texts', () => {
     const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
     expect(parse(nested(128)).ok).toBe(true)
     expect(parse(nested(129))).toMatchObject({ ok: false, code: 'BAD_JSON', offset: 128 })
@@ -68,11 +68,11 @@ describe('parseJsonBytes', () => {
     ['the largest double', '[1.7976931348623157e308]', [Number.MAX_VALUE]],
     ['a number too small', '[1e-999]', [0]],
     ['scalars', ' true ', true],
-  ])('[BODY-8] %s are taken as they are', (_, text, value) => {
+  ])('[BODY-8] %s are accepted unchanged', (_, text, value) => {
     expect(parse(text)).toEqual({ ok: true, value })
   })
 
-  it('[BODY-8] the last duplicate name wins, and __proto__ is a member that reaches no prototype', () => {
+  it('[BODY-8] the last duplicate name wins, and __proto__ is a member that changes no prototype', () => {
     const parsed = parse('{"a":1,"__proto__":{"polluted":1},"a":2,"constructor":3,"__proto__":{"polluted":2}}')
     const value = (parsed.ok ? parsed.value : null) as { readonly [name: string]: Json }
     expect(Object.entries(value)).toEqual([
@@ -84,7 +84,7 @@ describe('parseJsonBytes', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  it('[BODY-8] containers and tokens are counted before anything is parsed', () => {
+  it('[BODY-8] containers and tokens are counted before the text is parsed', () => {
     const limits = { maxBytes: 1000, maxDepth: 8, maxContainers: 3, maxTokens: 6 }
     expect(parse('[[],[]]', limits).ok).toBe(true)
     expect(parse('[[],[],{}]', limits)).toMatchObject({ ok: false, code: 'BODY_TOO_LARGE', offset: 7 })
@@ -94,7 +94,7 @@ describe('parseJsonBytes', () => {
     expect(jsonLimits(128 * 1024 * 1024)).toMatchObject({ maxContainers: 2_000_000, maxTokens: 32_000_000 })
   })
 
-  it('[BODY-8] any bytes are either refused or what a plain parse reads', () => {
+  it('[BODY-8] any bytes are refused or read like JSON.parse reads them', () => {
     const splice = fc.tuple(json, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 3 }), fc.nat(2))
     fc.assert(
       fc.property(splice, ([value, at, junk, removed]) => {
@@ -109,7 +109,7 @@ describe('parseJsonBytes', () => {
     )
   })
 
-  it('[BODY-8] the pass over the bytes costs a small multiple of a plain parse at most', () => {
+  it('[BODY-8] scanning the bytes takes at most a few times as long as JSON.parse', () => {
     const text = encoder.encode(
       JSON.stringify(Array.from({ length: 40_000 }, (_, i) => ({ id: `shape-${i}`, x: i, label: 'some text', fill: '#fff' }))),
     )

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { editDistance, likelyMeant, nearestNames } from './nearest.ts'
 import { quote } from './quote.ts'
 
-describe('words of errors', () => {
-  it('[PROSE-53] the nearest names come first, case aside, equal ones in the order given', () => {
+describe('suggestions in errors', () => {
+  it('[PROSE-53] the nearest names come first, ignoring case, equal ones in the given order', () => {
     expect(nearestNames('clinet', ['Project', 'Client', 'Clients', 'Date'])).toEqual(['Client', 'Clients', 'Project'])
     expect(nearestNames('x', ['b', 'a'])).toEqual(['b', 'a'])
     expect(nearestNames('x', [])).toEqual([])
@@ -21,24 +21,24 @@ describe('words of errors', () => {
     ['generate_diagram', ['get_page', 'get_diagram_types'], null],
     ['x', ['y'], null],
     ['', ['port'], null],
-  ])('[TOOL-14] %s with the choice of %j is likely meant as %s', (name, candidates, meant) => {
+  ])('[TOOL-14] %s with the choice of %j suggests %s', (name, candidates, meant) => {
     expect(likelyMeant(name, candidates)).toBe(meant)
   })
 
-  it('[TOOL-14] a swap of neighbours is one change', () => {
+  it('[TOOL-14] swapping two neighbouring letters counts as one change', () => {
     expect([editDistance('prot', 'port'), editDistance('abc', 'abc'), editDistance('', 'ab'), editDistance('ab', 'ba')]).toEqual([
       1, 0, 2, 1,
     ])
   })
 
-  it('[TOOL-14] long names and many candidates take bounded time', () => {
+  it('[TOOL-14] long names and many candidates take limited time', () => {
     const many = Array.from({ length: 100_000 }, (_, i) => `name ${i} `.repeat(50))
     const start = process.threadCpuUsage().user
     expect(nearestNames('n'.repeat(1_000_000), many)).toHaveLength(3)
     expect(process.threadCpuUsage().user - start).toBeLessThan(100_000)
   })
 
-  it('[TOOL-14] quotes are cut after 120 characters, never inside one', () => {
+  it('[TOOL-14] quotes are cut after 120 characters, never inside a character', () => {
     expect(quote('x'.repeat(120))).toBe('x'.repeat(120))
     expect(quote('x'.repeat(121))).toBe(`${'x'.repeat(120)}…`)
     expect(quote('😀'.repeat(120))).toBe('😀'.repeat(120))

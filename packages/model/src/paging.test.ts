@@ -27,13 +27,13 @@ function things(count: number, size = 1): readonly Thing[] {
   return Array.from({ length: count }, (_, id) => ({ id, text: 'ä'.repeat(size) }))
 }
 
-describe('pages of a listing', () => {
-  it('[TOOL-23] everything comes at once when it fits, without a cursor', () => {
+describe('pages of a list', () => {
+  it('[TOOL-23] a list that fits is returned whole, without a cursor', () => {
     expect(page(listing(things(200)), {})).toEqual({ things: things(200), count: 200 })
     expect(page(listing([]), {})).toEqual({ things: [], count: 0 })
   })
 
-  it('[TOOL-23] a result stays within 80,000 bytes as serialized', () => {
+  it('[TOOL-23] a page stays within 80,000 serialized bytes', () => {
     const first = page(listing(things(1000, 100)), {})
     const bytes = jsonBytes({ ...first, serverVersion: 4, source: 'relay' })
     expect(bytes).toBeLessThanOrEqual(MAX_RESULT_BYTES)
@@ -41,7 +41,7 @@ describe('pages of a listing', () => {
     expect(first['nextCursor']).toBeTypeOf('string')
   })
 
-  it('[TOOL-23] at least one item comes, whatever its size', () => {
+  it('[TOOL-23] a page has at least one item, whatever its size', () => {
     const first = page(listing(things(2, 50_000)), {})
     expect(first['things']).toEqual([things(1, 50_000)[0]])
     const second = page(listing(things(2, 50_000)), { cursor: first['nextCursor'] as string })
@@ -49,13 +49,13 @@ describe('pages of a listing', () => {
     expect(second['nextCursor']).toBeUndefined()
   })
 
-  it('[TOOL-24] limit cuts earlier, and values above the maximum act as the maximum', () => {
+  it('[TOOL-24] limit cuts a page earlier, and a value above the maximum acts as the maximum', () => {
     expect(page(listing(things(30)), { limit: 3 })['things']).toHaveLength(3)
     expect(page(listing(things(30)), { limit: 5000 })['things']).toHaveLength(10)
     expect(page(listing(things(3)), { limit: 3 })['nextCursor']).toBeUndefined()
   })
 
-  it('[TOOL-24] pages continue exactly where the last ended', () => {
+  it('[TOOL-24] each page continues where the one before ended', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(30_000), { maxLength: 40 }),
@@ -76,7 +76,7 @@ describe('pages of a listing', () => {
     )
   })
 
-  it('[TOOL-25] a cursor of another version is expired', () => {
+  it('[TOOL-25] a cursor of another version is refused as expired', () => {
     const cursor = page(listing(things(3)), { limit: 1 })['nextCursor'] as string
     expect(pageOf(listing(things(3)), 'things', { cursor }, 5)).toMatchObject({
       code: 'ERR_CURSOR_EXPIRED',
@@ -84,7 +84,7 @@ describe('pages of a listing', () => {
     })
   })
 
-  it('[TOOL-24] a cursor of something else, made up, or past the end is refused', () => {
+  it('[TOOL-24] a cursor of another list, an invented one, and one past the end are refused', () => {
     const cursor = page(listing(things(3)), { limit: 1 })['nextCursor'] as string
     const pastEnd = cursor.replace('.0.1.', '.0.7.')
     expect(pageOf(listing(things(3)), 'others', { cursor }, 4)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })

@@ -38,8 +38,8 @@ const given = body({
   references: { items: { k: { id: 'k', type: 'book' } }, itemOrder: ['k'], style: 'mla' },
 })
 
-describe('reads of one document', () => {
-  it('[TOOL-get_document] says what the document has', () => {
+describe('read tools of one document', () => {
+  it('[TOOL-get_document] get_document describes the pages and counts of the document', () => {
     expect(read('get_document', given, {})).toEqual({
       id: 'doc-1',
       name: 'Plan',
@@ -61,7 +61,7 @@ describe('reads of one document', () => {
     expect(read('get_document', body({}), {})).toMatchObject({ name: 'Untitled Document', lockedBy: null, referenceCount: 0 })
   })
 
-  it('[TOOL-get_page] shows the shapes bottom first, page by page', () => {
+  it('[TOOL-get_page] get_page returns the shapes bottom first, page by page', () => {
     const ids = (answer: object) => ('shapes' in answer ? (answer.shapes as { id: string }[]).map(({ id }) => id) : answer)
     expect(ids(read('get_page', given, { pageId: 'c1' }))).toEqual(['r', 'g', 'm'])
     const first = read('get_page', given, { pageId: 'c1', limit: 2 })
@@ -78,7 +78,7 @@ describe('reads of one document', () => {
     expect(later).toMatchObject({ code: 'ERR_CURSOR_EXPIRED', facts: { serverVersion: 8 } })
   })
 
-  it('[TOOL-26] a page that is not there is an error for every read of one', () => {
+  it('[TOOL-26] each read of a missing page is refused', () => {
     const code = 'ERR_PAGE_NOT_FOUND'
     expect(read('get_page', given, { pageId: 't1' })).toMatchObject({ code, facts: { kind: 'canvas', otherKind: 'prose' } })
     expect(read('get_shape', given, { pageId: 'x', id: 'r' })).toMatchObject({ code })
@@ -87,7 +87,7 @@ describe('reads of one document', () => {
     expect(read('get_table', given, { pageId: 'x' })).toMatchObject({ code })
   })
 
-  it('[TOOL-get_shape] [TOOL-get_outline] [TOOL-list_fields] [TOOL-list_references]', () => {
+  it('[TOOL-get_shape] [TOOL-get_outline] [TOOL-list_fields] [TOOL-list_references] get_shape, get_outline, list_fields and list_references return their part of the document', () => {
     expect(read('get_shape', given, { pageId: 'c1', id: 'r' })).toMatchObject({ shape: { id: 'r', kind: 'rectangle' } })
     expect(read('get_outline', given, { pageId: 't1' })).toEqual({
       pageId: 't1',
@@ -101,7 +101,7 @@ describe('reads of one document', () => {
     expect(read('get_table', given, { pageId: 't1' })).toMatchObject({ code: 'ERR_TABLE_NOT_FOUND' })
   })
 
-  it('[TOOL-list_files] says which bytes the workspace holds', () => {
+  it('[TOOL-list_files] list_files says which bytes the workspace holds', () => {
     const files = body({ pages: [canvasPage('p', { id: 'f', type: 'file', blobRef: hash, fileName: 'a.txt' })] })
     expect(read('list_files', files, {})).toMatchObject({ files: [{ id: 'f', inStore: false, blobRef: null }], count: 1 })
     const held = new Map([[hash, { size: 3, mimeType: 'text/plain' }]])
@@ -110,7 +110,7 @@ describe('reads of one document', () => {
 })
 
 describe('get_prose', () => {
-  it('[TOOL-get_prose] shows one page or all, healed, as HTML unless asked otherwise', () => {
+  it('[TOOL-get_prose] get_prose returns one page or all, repaired, as HTML by default', () => {
     expect(read('get_prose', given, { pageId: 't1' })).toEqual({
       page: { id: 't1', name: 't1', order: 3, content: text },
       format: 'html',
@@ -128,7 +128,7 @@ describe('get_prose', () => {
     expect(read('get_prose', body({}), {})).toEqual({ pages: [], format: 'html' })
   })
 
-  it('[TOOL-get_prose] [PROSE-41] as Markdown, with ids when asked', () => {
+  it('[TOOL-get_prose] [PROSE-41] get_prose returns Markdown, with ids on request', () => {
     expect(read('get_prose', given, { pageId: 't1', format: 'markdown', index: 1 })).toMatchObject({
       page: { content: expect.stringMatching(/^## Two\n*$/) as string },
       format: 'markdown',
@@ -139,7 +139,7 @@ describe('get_prose', () => {
     })
   })
 
-  it('[TOOL-get_prose] id shows one block, index one section, index -1 the text before the first heading', () => {
+  it('[TOOL-get_prose] get_prose returns one block by id, one section by index, and the text before the first heading at index -1', () => {
     const content = (args: object) => {
       const answer = read('get_prose', given, { pageId: 't1', ...args })
       return 'page' in answer ? (answer.page as { content: string }).content : answer
@@ -155,7 +155,7 @@ describe('get_prose', () => {
     expect(read('get_prose', noPrefix, { pageId: 'p', index: -1 })).toMatchObject({ page: { id: 'p', content: '' } })
   })
 
-  it('[TOOL-23] [TOOL-24] cuts between top-level blocks, over pages, and loses none', () => {
+  it('[TOOL-23] [TOOL-24] parts of get_prose are cut between top-level blocks, across pages, and lose none', () => {
     const long = Array.from({ length: 1500 }, (_, i) => `<p id="b${i}">${'ä"'.repeat(i % 200)}</p>`).join('')
     const pages = body({ richTextPages: [prosePage('p', long), prosePage('q', ''), prosePage('r', text)] })
     for (const args of [{}, { limit: 400 }, { limit: 1 as number | undefined, format: 'html' as const }]) {
@@ -181,7 +181,7 @@ describe('get_prose', () => {
 })
 
 describe('get_prose as Markdown', () => {
-  it('[TOOL-23] stays within 80,000 bytes, whatever the blocks are', () => {
+  it('[TOOL-23] a part stays within 80,000 bytes, whatever the blocks are', () => {
     const lists = '<ul><li><p id="x">a</p></li></ul><ol><li><p>b</p></li></ol><p></p><hr><pre><code>"\n"</code></pre>'
     for (const html of ['<p></p>'.repeat(20_000), lists.repeat(3000), '<p style="text-align: right">ä</p>'.repeat(4000)]) {
       const pages = body({ richTextPages: [prosePage('p', html)] })
@@ -195,8 +195,8 @@ describe('get_prose as Markdown', () => {
   })
 })
 
-describe('all reads', () => {
-  it('[CONC-1] change nothing, and answer the same twice for every document of the examples', () => {
+describe('laws of all reads', () => {
+  it('[CONC-1] a read changes nothing and answers the same twice, for every example document', () => {
     for (const name of ['meeting-minutes', 'reading-list', 'relay-at-a-glance']) {
       const url = new URL(`../../../examples/workspace/${name}.json`, import.meta.url)
       const example = bodyOf(JSON.parse(readFileSync(url, 'utf8')) as Json)
@@ -213,7 +213,7 @@ describe('all reads', () => {
     }
   })
 
-  it('[CONC-13] a page of a large document takes a moment only', () => {
+  it('[CONC-13] a page of a large document is read within a moment', () => {
     const shapes = Array.from({ length: 6000 }, (_, i) =>
       rectangle(`s${i}`, { width: 100, height: 50, label: `Shape number ${i}` }),
     )
@@ -232,7 +232,7 @@ describe('all reads', () => {
     expect(millis(() => read('list_files', large, {}))).toBeLessThan(100)
   })
 
-  it('[TOOL-23] parts of a page of 30 MB are read alone', () => {
+  it('[TOOL-23] a part of a page of 30 MB is read without the rest', () => {
     const paragraphs = '<p id="blk-0123456789">A paragraph like another.</p>'.repeat(280_000)
     const huge = body({ richTextPages: [prosePage('t', `${paragraphs}<h2>Middle</h2>${paragraphs}`)] })
     const took = threadTime()

@@ -22,8 +22,8 @@ import { acceptsProtocolVersion, PROTOCOL_MINOR, PROTOCOL_VERSION } from './vers
 
 const bytes = (maxLength = 600) => fc.uint8Array({ maxLength })
 
-describe('frames', () => {
-  it('[WS-8] the tags are the literals of the table', () => {
+describe('encoding and decoding of frames', () => {
+  it('[WS-8] the tags are exactly those of the protocol table', () => {
     expect(TAG).toEqual({
       sync: 0,
       awareness: 1,
@@ -42,7 +42,7 @@ describe('frames', () => {
     expect([...chunkAckFrame(new Uint8Array(16).fill(9))]).toEqual([15, ...new Array(16).fill(9)])
   })
 
-  it('[WS-8] [WS-10] a SYNC frame is tag, sub-type, length and bytes, and reads back', () => {
+  it('[WS-8] [WS-10] a SYNC frame is tag, sub-type, length and bytes, and reads back equal', () => {
     expect([...syncFrame(2, Uint8Array.of(7, 8))]).toEqual([0, 2, 2, 7, 8])
     fc.assert(
       fc.property(fc.constantFrom(0, 1, 2) as fc.Arbitrary<0 | 1 | 2>, bytes(), (subType, payload) => {
@@ -53,7 +53,7 @@ describe('frames', () => {
     )
   })
 
-  it('[WS-10] a SYNC message that is cut, longer than said, or of another sub-type is nothing', () => {
+  it('[WS-10] a SYNC message that is cut, longer than its length, or of another sub-type reads as null', () => {
     const message = syncFrame(1, Uint8Array.of(1, 2, 3)).subarray(1)
     expect(readSync(message.subarray(0, 4))).toBeNull()
     expect(readSync(Uint8Array.of(...message, 0))).toBeNull()
@@ -78,7 +78,7 @@ describe('frames', () => {
     )
   })
 
-  it('[WS-9] JSON frames carry UTF-8 JSON, and what is not JSON reads as undefined', () => {
+  it('[WS-9] JSON frames contain UTF-8 JSON, and invalid JSON reads as undefined', () => {
     const frame = jsonFrame(TAG.joinDoc, { docId: 'ä€𝄞' })
     expect(frame[0]).toBe(10)
     expect(readJson(frame.subarray(1))).toEqual({ docId: 'ä€𝄞' })
@@ -86,7 +86,7 @@ describe('frames', () => {
     expect(readJson(Uint8Array.of(0x7b))).toBeUndefined()
   })
 
-  it('[WS-8] [WS-35] chunks cut a frame into pieces that put it together again', () => {
+  it('[WS-8] [WS-35] chunks cut a frame into pieces that join to the same frame', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 900 }), fc.integer({ min: 1, max: 400 }), (frame, pieceBytes) => {
         const messageId = new Uint8Array(16).fill(5)
@@ -103,7 +103,7 @@ describe('frames', () => {
     expect(readChunk(new Uint8Array(23))).toBeNull()
   })
 
-  it('[WS-8] SYNC_ACK carries a varUint ordinal', () => {
+  it('[WS-8] SYNC_ACK contains a varUint ordinal', () => {
     expect([...syncAckFrame(300)]).toEqual([17, 0xac, 0x02])
     fc.assert(
       fc.property(fc.maxSafeNat(), (ordinal) => {
@@ -112,7 +112,7 @@ describe('frames', () => {
     )
   })
 
-  it('[WS-8] a varUint reads back up to 2^53-1, and one beyond that fails', () => {
+  it('[WS-8] a varUint is read up to 2^53-1, and a larger one fails', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (value) => {
         const target = new Uint8Array(varUintLength(value))
@@ -127,21 +127,21 @@ describe('frames', () => {
   })
 })
 
-describe('versions and codes', () => {
+describe('protocol versions and codes', () => {
   it('[WS-2] version 4 with or without a minor number is accepted, nothing else', () => {
     expect([PROTOCOL_VERSION, PROTOCOL_MINOR]).toEqual([4, 2])
     expect([null, '4', '4.0', '4.17'].map(acceptsProtocolVersion)).toEqual([true, true, true, true])
     expect(['', '3', '5', '4.', '4.x', '04', '4.1.0', ' 4', '4 '].map(acceptsProtocolVersion)).toEqual(new Array(9).fill(false))
   })
 
-  it('[WS-57] close reasons are the word and, where given, the retry-after', () => {
+  it('[WS-57] a close reason is the word and, if given, the retry-after', () => {
     expect(closeReason('restarting', 1234)).toBe('restarting;retry-after=1234')
     expect(retryAfterMs('restarting;retry-after=1234')).toBe(1234)
     expect(closeReason('forbidden')).toBe('forbidden')
     expect(retryAfterMs('forbidden')).toBeNull()
   })
 
-  it('[WS-58] the close codes and words are the literals of the table', () => {
+  it('[WS-58] the close codes and words are exactly those of the protocol table', () => {
     expect(CLOSE_CODES).toEqual({
       4401: ['token-expired', 'token-revoked', 'token-invalid'],
       4403: ['forbidden'],
@@ -154,7 +154,7 @@ describe('versions and codes', () => {
     })
   })
 
-  it('[WS-59] four errors are bare, the others carry a text', () => {
+  it('[WS-59] four errors have no text, the others have one', () => {
     expect(Object.entries(ERROR_CODES).flatMap(([code, form]) => (form === 'bare' ? [code] : []))).toEqual([
       'ERR_UNKNOWN_DOC',
       'ERR_DELETED',

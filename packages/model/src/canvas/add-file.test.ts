@@ -14,8 +14,8 @@ const add = (given: ReturnType<typeof page>, more: Partial<AddFile> = {}) =>
   )
 const id = 'shape-xxxxxxxxxx'
 
-describe('a file on a page', () => {
-  it('[FILE-7] [CANVAS-2] is stored with its size and place by default, its hash without a scheme, and what it looks like', () => {
+describe('adding a file to a page', () => {
+  it('[FILE-7] [CANVAS-2] a file is stored with default size and place, its hash without a scheme, and a display kind', () => {
     const { body: after, result, fixes, warnings } = done(add(page()))
     expect(stored(after, id)).toEqual({
       ...{ id, type: 'file', x: 0, y: 0, width: 200, height: 160, rotation: 0, opacity: 1, locked: false, visible: true },
@@ -29,7 +29,7 @@ describe('a file on a page', () => {
     expect([fixes, warnings]).toEqual([[], []])
   })
 
-  it('[FILE-7] [FILE-1] has the place, the size and the label of the call, lies on top, and is listed as a file', () => {
+  it('[FILE-7] [FILE-1] a file gets the place, size and label of the call, is on top, and is listed as a file', () => {
     const before = page(rectangle('a', { x: 0, y: 0, width: 10, height: 10 }))
     const { body: after } = done(add(before, { x: 500, y: -20.5, width: 40, height: 30, label: 'Plan' }))
     expect(stored(after, id)).toMatchObject({ x: 500, y: -20.5, width: 40, height: 30, label: 'Plan' })
@@ -37,7 +37,7 @@ describe('a file on a page', () => {
     expect(fileReferences(after)).toMatchObject([{ id, name: 'plan.pdf', hash, size: 2048, fileCategory: 'pdf' }])
   })
 
-  it('[TOOL-17] [TOOL-19] tells of a size that was clamped and of a shape that is covered in the names of its arguments', () => {
+  it('[TOOL-17] [TOOL-19] a clamped size and a covered shape are reported with the names of the arguments', () => {
     const before = page(rectangle('a', { x: 0, y: 0, width: 10, height: 10 }))
     const { fixes, warnings, body: after } = done(add(before, { width: 0, height: 1e9, label: 'a\u0000b' }))
     expect(fixes.map(({ action, field }) => [action, field])).toEqual([
@@ -52,7 +52,7 @@ describe('a file on a page', () => {
     ])
   })
 
-  it('[FILE-8] [ERR_PAGE_NOT_FOUND] is refused on a page that the document does not have', () => {
+  it('[FILE-8] [ERR_PAGE_NOT_FOUND] a file on a missing page is refused', () => {
     const other = body({ pages: [canvasPage('q')] })
     expect(add(other)).toMatchObject({ kind: 'refused', code: 'ERR_PAGE_NOT_FOUND' })
   })
@@ -65,31 +65,31 @@ describe('the source of a file', () => {
     [{}, []],
     [{ url: 'u', base64: '' }, ['url', 'base64']],
     [{ url: 'u', base64: '', blobRef: hash }, ['url', 'base64', 'blobRef']],
-  ])('[TOOL-add_file] is named exactly once (%#)', (sources, given) => {
+  ])('[TOOL-add_file] the call must name exactly one source (%#)', (sources, given) => {
     expect(flaw(sources)).toMatchObject({ code: 'ERR_BAD_SOURCE', facts: { given } })
   })
 
   it.each(['', ' ', '.', '..', 'a/b', 'a\\b', 'a\u0000', 'a\nb', '\u007f', '\ud800', 'x'.repeat(256), 'ä'.repeat(128)])(
-    '[TOOL-add_file] a file is not named %j',
+    '[TOOL-add_file] the file name %j is refused',
     (fileName) => {
       expect(flaw({ fileName, base64: '' })).toMatchObject({ code: 'ERR_BAD_FILE_NAME' })
     },
   )
 
   it.each(['x'.repeat(255), 'ä'.repeat(127), '.profile', 'a..b', 'Plan 2 (final).PDF', '🙂.png'])(
-    '[TOOL-add_file] a file may be named %j',
+    '[TOOL-add_file] the file name %j is accepted',
     (fileName) => {
       expect(flaw({ fileName, base64: '' })).toBeNull()
     },
   )
 
-  it('[FILE-2] [FILE-5] a hash is taken bare or as an address, and in no other spelling', () => {
+  it('[FILE-2] [FILE-5] a hash is accepted bare or as blob:// and in no other form', () => {
     expect([flaw({ blobRef: hash }), flaw({ blobRef: `blob://${hash}` })]).toEqual([null, null])
     for (const blobRef of ['', hash.toUpperCase(), hash.slice(1), `blob:${hash}`, `${hash} `])
       expect(flaw({ blobRef })).toMatchObject({ code: 'ERR_BAD_BLOB_REF' })
   })
 
-  it('[FILE-5] an authorization goes only with a url, and is not shown where it is refused', () => {
+  it('[FILE-5] an authorization is accepted only with a url, and is not quoted when refused', () => {
     expect(flaw({ url: 'u', authorization: 'secret' })).toBeNull()
     const refused = flaw({ base64: '', authorization: 'secret' })
     expect(refused).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'authorization' } })

@@ -12,13 +12,13 @@ const b = rectangle('b', { x: 300, y: 0, width: 100, height: 80 })
 
 const add = (shape: JsonObject, ...others: readonly JsonObject[]) => run('add_shape', page(...others), { pageId: 'p', shape })
 
-describe('making shapes', () => {
-  it('[CANVAS-1] there is a test of every kind that tools make', () => {
+describe('adding shapes', () => {
+  it('[CANVAS-1] every kind that tools make has a test', () => {
     expect(Object.keys(madeShapes)).toEqual(creatableNames)
   })
 
   it.each(Object.entries(madeShapes))(
-    '[CANVAS-15, CANVAS-2] a %s is stored with the defaults of its kind and what the call says',
+    '[CANVAS-15, CANVAS-2] a %s is stored with the defaults of its kind and the members of the call',
     (kind, row) => {
       const least = done(add({ kind }, a))
       expect(omitMembers(stored(least.body, least.result.id), 'id')).toEqual(row.least)
@@ -30,7 +30,7 @@ describe('making shapes', () => {
     },
   )
 
-  it.each(Object.entries(madeShapes))('[CANVAS-16] a %s that is made from what was read back is equal', (kind, { full }) => {
+  it.each(Object.entries(madeShapes))('[CANVAS-16] a %s made again from what was read back is equal', (kind, { full }) => {
     for (const shape of [{ kind }, { ...full, kind }]) {
       const first = done(add({ ...shape, id: 's' }, a))
       const read = getShape(first.body, 'p', 's')
@@ -41,7 +41,7 @@ describe('making shapes', () => {
     }
   })
 
-  it('[CANVAS-16] all shapes of a page that tools made can be made again from what was read, in one call', () => {
+  it('[CANVAS-16] all shapes of a page can be made again from what was read, in one call', () => {
     const shapes = Object.entries(madeShapes).map(([kind, { full }]) => ({ ...full, kind, id: `new-${kind}` }))
     const { body: after } = done(run('add_shapes', page(a), { pageId: 'p', shapes }))
     const [canvas] = after.canvas.pages
@@ -52,7 +52,7 @@ describe('making shapes', () => {
     for (const { id } of canvas.shapes.slice(1)) expect(stored(again.body, id)).toEqual(stored(after, id))
   })
 
-  it('[CANVAS-23] new shapes lie on top, in the order given, and the other shapes are the same values', () => {
+  it('[CANVAS-23] new shapes are on top, in the given order, and other shapes stay the same objects', () => {
     const before = page(a, b)
     const shapes: readonly JsonObject[] = [{ kind: 'text', id: 'one' }, { kind: 'ellipse', id: 'two' }, { kind: 'ellipse' }]
     const { body: after, result } = done(run('add_shapes', before, { pageId: 'p', shapes }))
@@ -61,7 +61,7 @@ describe('making shapes', () => {
     expect(after.canvas.pages[0]?.shapes[0]).toBe(before.canvas.pages[0]?.shapes[0])
   })
 
-  it('[CANVAS-1, CANVAS-3, CANVAS-9] a shape that cannot be made refuses the call and names its place', () => {
+  it('[CANVAS-1, CANVAS-3, CANVAS-9] a shape that cannot be made refuses the whole call with its index', () => {
     const allowed = creatableNames
     const refusals: readonly (readonly [JsonObject, string, object])[] = [
       [{}, 'ERR_SHAPE_KIND', { got: null, allowed }],
@@ -84,7 +84,7 @@ describe('making shapes', () => {
   })
 })
 
-describe('what a call says of a shape', () => {
+describe('arguments of a shape', () => {
   const boxes: readonly (readonly [JsonObject, string, string, JsonObject])[] = [
     [{ x: 2e6 }, 'clamped', 'x', { x: 1_000_000 }],
     [{ y: '4' }, 'dropped_invalid', 'y', {}],
@@ -111,7 +111,7 @@ describe('what a call says of a shape', () => {
   ]
 
   it.each(boxes.map((row) => [JSON.stringify(row[0]).slice(0, 50), ...row] as const))(
-    '[CANVAS-4, CANVAS-5, CANVAS-6, CANVAS-7, CANVAS-8, CANVAS-14] of a rectangle, %s is mended and told',
+    '[CANVAS-4, CANVAS-5, CANVAS-6, CANVAS-7, CANVAS-8, CANVAS-14] for a rectangle %s is corrected and reported as a fix',
     (_, given, action, field, members) => {
       const { body: after, result, fixes } = done(add({ kind: 'rectangle', ...given }))
       expect(fixes).toMatchObject([{ action, field }])
@@ -136,18 +136,18 @@ describe('what a call says of a shape', () => {
   ]
 
   it.each(connectors.map((row) => [JSON.stringify(row[0]).slice(0, 50), ...row] as const))(
-    '[CANVAS-9, CANVAS-10, CANVAS-11] [CANVAS-12, CANVAS-13] of a connector, %s is mended and told',
+    '[CANVAS-9, CANVAS-10, CANVAS-11] [CANVAS-12, CANVAS-13] for a connector %s is corrected and reported as a fix',
     (_, given, action, field) => {
       expect(done(add({ kind: 'connector', ...given }, a)).fixes).toMatchObject([{ action, field }])
     },
   )
 
-  it('[CANVAS-14] a name that other programs use is told the one that is meant', () => {
+  it('[CANVAS-14] a member name of other programs is answered with the correct name', () => {
     const { fixes } = done(add({ kind: 'rectangle', label: 'x', width: 5, colour: 'red', shap: 1 }))
     expect(fixes.map(({ reason }) => /did you mean (\w+)/.exec(reason)?.[1])).toEqual(['text', 'w', 'style', undefined])
   })
 
-  it('[CANVAS-10] a typed shape has anchors on its rows', () => {
+  it('[CANVAS-10] a shape with a type has anchors on its rows', () => {
     const table = { id: 't', type: 'entity', x: 0, y: 0, width: 100, height: 200 }
     const { body: after, fixes } = done(
       add({ kind: 'connector', id: 'c', startShapeId: 't', startAnchor: 'attr-2-right' }, table),
@@ -156,7 +156,7 @@ describe('what a call says of a shape', () => {
     expect(stored(after, 'c')).toMatchObject({ startAnchor: 'attr-2-right', x: 50, y: 0 })
   })
 
-  it('[CANVAS-6] colours of every form are taken, and what only looks like one is not', () => {
+  it('[CANVAS-6] colours of every form are accepted, and similar texts are not', () => {
     const good = ['auto', 'Auto', '#fff', '#FFFFFF80', 'rebeccapurple', 'rgb(1,2,3)', 'rgba(1, 2, 3, .5)', 'rgb(1 2 3 / 50%)']
     const more = ['hsl(120, 50%, 50%)', 'hsla(120deg 50% 50% / .3)', 'transparent', ' red ']
     const bad = ['', '#ff', '#ggg', 'reddish', 'rgb(1,2)', 'rgb(red)', 'url(x)', 'expression(1)', 'var(--x)', 'currentColor']
@@ -172,7 +172,7 @@ describe('what a call says of a shape', () => {
     expect(fixes).toMatchObject([{ action: 'dropped_invalid', field: 'style.labelColor' }])
   })
 
-  it('[ICON-3, ICON-4] an icon that the relay does not know is kept and told, and a form that is none names the nearest', () => {
+  it('[ICON-3, ICON-4] an unknown icon is kept with a warning, and a malformed one is dropped with the nearest names', () => {
     const unknownIcons = { 'builtin:servr': ['builtin:server'], server: ['builtin:server'] }
     const withIcon = (iconId: string) =>
       done(run('add_shapes', page(), { pageId: 'p', shapes: [{ kind: 'ellipse', id: 'e', iconId }], unknownIcons }))
@@ -185,7 +185,7 @@ describe('what a call says of a shape', () => {
     expect(dropped.fixes[0]?.reason).toContain('builtin:server')
   })
 
-  it('[ICON-5] how an icon is shown is not stored without an icon', () => {
+  it('[ICON-5] icon settings are not stored without an icon', () => {
     const { body: after, fixes } = done(
       add({ kind: 'ellipse', id: 'e', iconId: 'no icon', iconSize: 30, iconDisplayMode: 'badge' }),
     )
@@ -210,7 +210,7 @@ describe('what a call says of a shape', () => {
     expect(memberOf(stored(free.body, 'f'), 'waypoints')).toBeUndefined()
   })
 
-  it('[TOOL-19] a text that is too long and a shape that covers another are told', () => {
+  it('[TOOL-19] a text that is too long and a shape that covers another one are reported', () => {
     const shapes: readonly JsonObject[] = [
       { kind: 'rectangle', id: 'big', x: 10, text: 'word '.repeat(40) },
       { kind: 'text', id: 'in', x: 300, w: 50, h: 20, text: 'in' },

@@ -16,7 +16,7 @@ describe('connecting shapes', () => {
     })
   })
 
-  it('[CANVAS-22] a straight connector has neither a routing mode nor waypoints, and a wrong anchor is told', () => {
+  it('[CANVAS-22] a straight connector has neither routing mode nor waypoints, and a wrong anchor is reported', () => {
     const args = { pageId: 'p', fromId: 'b', toId: 'a', routing: 'straight', fromAnchor: 'top', toAnchor: 'wrong' } as const
     const { body: after, result, fixes } = done(run('connect', page(a, b), args))
     const value = stored(after, result.id)
@@ -35,7 +35,7 @@ describe('connecting shapes', () => {
     expect(stored(after, result.id)).toMatchObject({ x: 50, y: 0, x2: 0, y2: 40, waypoints })
   })
 
-  it('[CANVAS-22] without a clear way the direct one is drawn, with a warning', () => {
+  it('[CANVAS-22] without a free way the direct one is drawn, with a warning', () => {
     const blocked: Router = (requests) => requests.map(() => null)
     const args = { pageId: 'p', fromId: 'a', toId: 'b' }
     const { body: after, result, warnings } = done(run('connect', page(a, b), args, blocked))
@@ -43,7 +43,7 @@ describe('connecting shapes', () => {
     expect(warnings[0]?.reason).toMatch(/^no clear way was found/)
   })
 
-  it('[CANVAS-9, CANVAS-22] an end that is unknown, or a connector, is refused', () => {
+  it('[CANVAS-9, CANVAS-22] an end at an unknown shape or at a connector is refused', () => {
     const given = page(a, { id: 'l', type: 'connector', x: 0, y: 0, x2: 9, y2: 9 })
     expect(run('connect', given, { pageId: 'p', fromId: 'a', toId: 'x' })).toMatchObject({
       code: 'ERR_SHAPE_NOT_FOUND',
@@ -55,7 +55,7 @@ describe('connecting shapes', () => {
     })
   })
 
-  it('[CANVAS-22] the router is told the other shapes and connectors, and the members of a group at an end', () => {
+  it('[CANVAS-22] the router gets the other shapes and connectors, and the members of a group at an end', () => {
     const scenes: Parameters<Router>[1][] = []
     const route: Router = (requests, scene) => {
       scenes.push(scene)
@@ -76,7 +76,7 @@ describe('connecting shapes', () => {
 })
 
 describe('deleting shapes', () => {
-  it('[CANVAS-24] connectors that end at a deleted shape go with it, and groups that have no member left', () => {
+  it('[CANVAS-24] deleting a shape also deletes connectors that end at it and groups without remaining members', () => {
     const line = { id: 'c', type: 'connector', startShapeId: 'a', endShapeId: 'b' }
     const toGroup = { id: 'd', type: 'connector', startShapeId: 'g', endShapeId: 'b' }
     const given = page(group('g', 'a'), b, line, toGroup, group('h', 'b', 'c'), a)
@@ -87,7 +87,7 @@ describe('deleting shapes', () => {
     expect(stored(after, 'b')).toBe(stored(given, 'b'))
   })
 
-  it('[CANVAS-24] the members of a deleted group take its place, also in a group around it', () => {
+  it('[CANVAS-24] the members of a deleted group take its place, also within an outer group', () => {
     const shapes = [group('outer', 'x', 'g', 'y'), group('g', 'a', 'b'), a, b, rectangle('x'), rectangle('y'), rectangle('top')]
     const nested = done(run('delete_shape', page(...shapes), { pageId: 'p', id: 'g' }))
     expect(nested.result.deleted).toEqual(['g'])
@@ -97,7 +97,7 @@ describe('deleting shapes', () => {
     expect(idsOf(done(run('delete_shape', flat, { pageId: 'p', id: 'g' })).body)).toEqual(['x', 'a', 'b', 'top'])
   })
 
-  it('[CANVAS-24] groups that hold each other do not keep a deletion from ending', () => {
+  it('[CANVAS-24] deleting groups that contain each other ends', () => {
     const given = page(group('g', 'h', 'a'), group('h', 'g', 'a'), a, b)
     const { body: after, result } = done(run('delete_shape', given, { pageId: 'p', id: 'a' }))
     expect(result.deleted).toEqual(['a'])
@@ -109,7 +109,7 @@ describe('deleting shapes', () => {
 describe('reordering shapes', () => {
   const given = page(a, group('g', 'm', 'n'), rectangle('m'), rectangle('n'), b)
 
-  it('[CANVAS-17] shapes take the order given, and members stay with their groups', () => {
+  it('[CANVAS-17] shapes get the given order, and members stay with their groups', () => {
     const { body: after, result } = done(run('reorder_shapes', given, { pageId: 'p', order: ['b', 'g', 'a'] }))
     expect(result).toEqual({ pageId: 'p', order: ['b', 'g', 'a'], ok: true })
     expect(idsOf(after)).toEqual(['b', 'g', 'm', 'n', 'a'])
@@ -117,7 +117,7 @@ describe('reordering shapes', () => {
     expect(done(run('reorder_shapes', given, { pageId: 'p', order: ['a', 'g', 'b'] })).body).toBe(given)
   })
 
-  it('[CANVAS-17] an order that is not every shape outside of groups once is refused', () => {
+  it('[CANVAS-17] an order that does not list each ungrouped shape once is refused', () => {
     expect(run('reorder_shapes', given, { pageId: 'p', order: ['a', 'm', 'a'] })).toMatchObject({
       code: 'ERR_NOT_PERMUTATION',
       facts: { missing: ['g', 'b'], unknown: ['m'], duplicate: ['a'] },

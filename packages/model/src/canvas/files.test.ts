@@ -6,7 +6,7 @@ const hash = (digit: string) => digit.repeat(64)
 const file = (id: string, more = {}) => ({ id, type: 'file', x: 0, y: 0, blobRef: hash('a'), ...more })
 
 describe('the files of a document', () => {
-  it('[FILE-1] one for each shape, in page and z-order, with bare and addressed hashes', () => {
+  it('[FILE-1] each file shape is listed, in page order and z-order, with bare and blob:// hashes', () => {
     const given = body({
       pages: [
         canvasPage(
@@ -43,7 +43,7 @@ describe('the files of a document', () => {
     expect(fileReferences(withMember).map(({ id }) => id)).toEqual(['two', 'one'])
   })
 
-  it('[FILE-1] one for each prose page and hash: images, file chips and any other address', () => {
+  it('[FILE-1] each hash of a prose page is listed once: images, file chips and other links', () => {
     const chip = `<span data-file-ref data-blob-ref="blob://${hash('b')}" data-file-name="b.txt" data-mime-type="text/plain" data-file-size="7">b.txt</span>`
     const given = body({
       pages: [canvasPage('p', file('one'))],
@@ -75,7 +75,7 @@ describe('the files of a document', () => {
     ])
   })
 
-  it('[FILE-2] file chips and images in prose, and icons of shapes, may name the bare hash', () => {
+  it('[FILE-2] file chips, images in prose and icons of shapes may name the bare hash', () => {
     const chip = `<p><span data-file-ref data-blob-ref="${hash('d')}" data-file-name="d">d</span> ${hash('e')}</p>`
     const given = body({
       pages: [canvasPage('p', rectangle('r', { iconId: hash('b') }), rectangle('q', { iconId: 'builtin:box' }))],
@@ -88,7 +88,7 @@ describe('the files of a document', () => {
     ])
   })
 
-  it('[FILE-1] an entry says what the workspace holds, and null where the bytes are missing', () => {
+  it('[FILE-1] an entry shows the stored size and type, and null where the bytes are missing', () => {
     const [reference] = fileReferences(body({ pages: [canvasPage('p', file('one', { fileName: 'a.csv', fileSize: 5 }))] }))
     if (reference === undefined) throw new Error('no reference')
     expect(fileEntry(reference, undefined)).toEqual({
@@ -116,14 +116,14 @@ describe('the files of a document', () => {
     })
   })
 
-  it('[FILE-3] the type that the document names stands in for an unknown one', () => {
+  it('[FILE-3] the type named by the document is used when the stored one is unknown', () => {
     const [reference] = fileReferences(body({ pages: [canvasPage('p', file('one', { mimeType: 'audio/ogg' }))] }))
     if (reference === undefined) throw new Error('no reference')
     expect(fileEntry(reference, { size: 1, mimeType: 'application/octet-stream' }).mimeType).toBe('audio/ogg')
     expect(fileEntry(reference, { size: 1, mimeType: 'text/plain' }).mimeType).toBe('text/plain')
   })
 
-  it('[FILE-7] the category goes by type, then by name', () => {
+  it('[FILE-7] the category follows the type, then the name', () => {
     expect(categoryOf('application/pdf', 'x.png')).toBe('pdf')
     expect(categoryOf('text/csv', '')).toBe('spreadsheet')
     expect(categoryOf('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', '')).toBe('spreadsheet')

@@ -26,19 +26,19 @@ const parsed = parseBody({
 if (!parsed.ok) throw new Error('the example is no body')
 const { body } = parsed
 
-describe('a file by name', () => {
-  it('[FILE-2, FILE-3] is found by shape id, by hash and by reference, bare or not', () => {
+describe('finding a file', () => {
+  it('[FILE-2, FILE-3] a file is found by shape id, by hash and by reference, bare or with blob://', () => {
     const file = { id: 's1', name: 'a.pdf', hash: shown, mimeType: 'application/pdf' }
     for (const args of [{ id: 's1' }, { hash: shown }, { blobRef: shown }, { blobRef: `blob://${shown}` }])
       expect(findFile(body, args)).toEqual(file)
   })
 
-  it('[FILE-1] in prose has its hash as id, and what nothing names has nothing but the hash', () => {
+  it('[FILE-1] a file in prose has its hash as id, and one without a name only its hash', () => {
     expect(findFile(body, { id: chip })).toMatchObject({ id: chip, name: 'b.txt', hash: chip })
     expect(findFile(body, { hash: elsewhere })).toEqual({ id: elsewhere, name: elsewhere, hash: elsewhere, mimeType: null })
   })
 
-  it('[FILE-3] has the type that any of its places in the document says', () => {
+  it('[FILE-3] the type of a file is taken from any of its places in the document', () => {
     const silent = rectangle('icon', { iconId: `blob://${shown}` })
     const telling = { id: 'file', type: 'file', blobRef: shown, mimeType: 'application/pdf' }
     const given = bodyWith({ pages: [canvasPage('p', silent, telling)] })
@@ -46,19 +46,19 @@ describe('a file by name', () => {
       expect(findFile(given, args)).toMatchObject({ id: 'icon', mimeType: 'application/pdf' })
   })
 
-  it('[FILE-3] is referenced, too, where the body lists it', () => {
+  it('[FILE-3] a file listed in the blobReferences of the body counts as referenced', () => {
     const given = bodyWith({ blobReferences: [elsewhere] })
     expect(findFile(given, { hash: elsewhere })).toMatchObject({ hash: elsewhere })
     expect(findFile(given, { hash: shown })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND' })
   })
 
-  it('[FILE-3] is refused when the document does not reference it', () => {
+  it('[FILE-3] a file that the document does not reference is refused', () => {
     const other = 'd'.repeat(64)
     expect(findFile(body, { hash: other })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND', facts: { hash: other } })
     expect(findFile(body, { id: 'nope' })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND', facts: { id: 'nope' } })
   })
 
-  it('[TOOL-get_file] needs exactly one name, of the right form', () => {
+  it('[TOOL-get_file] the call must name the file in exactly one way, in a valid form', () => {
     expect(fileArgsFlaw({})).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'id', got: 'none' } })
     expect(fileArgsFlaw({ id: 's1', hash: shown })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'hash' } })
     for (const hash of ['', 'A'.repeat(64), `${shown}0`, 'blob://x'])

@@ -8,7 +8,7 @@ const three = body({ pages: [named('a', 'A'), named('b', 'B'), named('c', 'C')],
 const idsOf = (given: ReturnType<typeof body>) => given.canvas.pages.map(({ id }) => id)
 
 describe('canvas page list', () => {
-  it('[TOOL-add_canvas_page] appends a blank page and says its id and name', () => {
+  it('[TOOL-add_canvas_page] add_canvas_page appends a blank page and returns its id and name', () => {
     const answer = done(addCanvasPage, three, { name: ' New ' })
     expect(answer).toMatchObject({
       result: { id: 'page-000000000001', name: 'New' },
@@ -21,7 +21,7 @@ describe('canvas page list', () => {
     ])
   })
 
-  it('[TOOL-add_canvas_page] default names are Canvas, then Canvas p.N above the highest', () => {
+  it('[TOOL-add_canvas_page] default names are Canvas, then Canvas p.N above the highest number', () => {
     for (const [names, next] of [
       [[], 'Canvas'],
       [['Plan'], 'Canvas'],
@@ -33,12 +33,12 @@ describe('canvas page list', () => {
     }
   })
 
-  it('[TOOL-12] a new page has an id that no page of either kind has', () => {
+  it('[TOOL-12] a new page has an id that no canvas or prose page has', () => {
     const taken = body({ pages: [named('page-000000000001', 'A')], richTextPages: [prosePage('page-000000000002', '')] })
     expect(done(addCanvasPage, taken, {}).result.id).toBe('page-000000000003')
   })
 
-  it('[BODY-2] a new page takes the form of the others', () => {
+  it('[BODY-2] a new page is stored in the form of the other pages', () => {
     const page = { id: 'a', name: 'A', shapes: {}, shapeOrder: [] }
     const keyed = body({ pages: { a: page } as never, pageOrder: ['a'] })
     expect(written(done(addCanvasPage, keyed, { name: 'N' }).body)).toMatchObject({
@@ -47,7 +47,7 @@ describe('canvas page list', () => {
     })
   })
 
-  it('[TOOL-rename_canvas_page] sets the name and nothing else, and the same name changes nothing', () => {
+  it('[TOOL-rename_canvas_page] renaming sets only the name, and the same name changes nothing', () => {
     const answer = done(renameCanvasPage, three, { pageId: 'b', name: 'Zwei' })
     expect(answer.result).toEqual({ pageId: 'b', name: 'Zwei' })
     expect(answer.body.canvas.pages[1]).toEqual({ ...three.canvas.pages[1], members: { id: 'b', name: 'Zwei' } })
@@ -55,14 +55,14 @@ describe('canvas page list', () => {
     expect(done(renameCanvasPage, three, { pageId: 'b', name: 'B' }).body).toBe(three)
   })
 
-  it('[TOOL-delete_canvas_page] removes the page; the first of the others becomes the active one only in its place', () => {
+  it('[TOOL-delete_canvas_page] deleting a page makes the first remaining one active if it was active', () => {
     const active = done(deleteCanvasPage, three, { pageId: 'b' })
     expect([active.result, idsOf(active.body)]).toEqual([{ deleted: 'b' }, ['a', 'c']])
     expect(written(active.body)['activePageId']).toBe('a')
     expect(written(done(deleteCanvasPage, three, { pageId: 'a' }).body)['activePageId']).toBe('b')
   })
 
-  it('[TOOL-delete_canvas_page] the only canvas page stays, however many prose pages there are', () => {
+  it('[TOOL-delete_canvas_page] the only canvas page cannot be deleted, however many prose pages there are', () => {
     const one = body({ pages: [named('a', 'A')], richTextPages: [prosePage('p', ''), prosePage('q', '')] })
     expect(refusal(deleteCanvasPage, one, { pageId: 'a' })).toMatchObject({
       code: 'ERR_LAST_PAGE',
@@ -70,7 +70,7 @@ describe('canvas page list', () => {
     })
   })
 
-  it('[TOOL-reorder_canvas_page] puts all pages in the order of the call, and the present order changes nothing', () => {
+  it('[TOOL-reorder_canvas_page] reordering puts all pages in the given order, and the current order changes nothing', () => {
     const answer = done(reorderCanvasPages, three, { order: ['c', 'a', 'b'] })
     expect([answer.result, idsOf(answer.body)]).toEqual([{ order: ['c', 'a', 'b'], ok: true }, ['c', 'a', 'b']])
     expect(done(reorderCanvasPages, three, { order: ['a', 'b', 'c'] }).body).toBe(three)
@@ -80,7 +80,7 @@ describe('canvas page list', () => {
     })
   })
 
-  it('[TOOL-26] a page of the other kind is none of these', () => {
+  it('[TOOL-26] a prose page is refused by each canvas page edit', () => {
     const given = body({ pages: [named('a', 'A'), named('b', 'B')], richTextPages: [prosePage('p', '')] })
     const refusals = [
       refusal(renameCanvasPage, given, { pageId: 'p', name: 'N' }),

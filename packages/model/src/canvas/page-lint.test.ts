@@ -22,8 +22,8 @@ const joint = (id: string, startShapeId: string | null, endShapeId: string | nul
 const free = (id: string, x: number, y: number, x2: number, y2: number): JsonObject => ({ id, type: 'line', x, y, x2, y2 })
 const lintOf = (...shapes: readonly JsonObject[]) => lintPage(pageOf(...shapes)).lint
 
-describe('the lint of a page', () => {
-  it('[AG-109] an overlap names the box behind first, and sides that touch are none', () => {
+describe('lint of a page', () => {
+  it('[AG-109] an overlap names the box behind first, and touching sides are no overlap', () => {
     expect(lintOf(box('front', 0, 0), box('late', -50, 20))).toEqual([{ kind: 'overlap', shapes: ['front', 'late'] }])
     expect(lintOf(box('a', 0, 0), box('b', 100, 0))).toEqual([])
   })
@@ -34,7 +34,7 @@ describe('the lint of a page', () => {
     expect(lintOf(box('a', 0, 0), frame)).toEqual([{ kind: 'overlap', shapes: ['a', 'frame'] }])
   })
 
-  it('[AG-109] a connector through a box names both, and a frame around one of its ends is not passed through', () => {
+  it('[AG-109] a connector through a box is reported with both ids, except for a frame around one of its ends', () => {
     const ends = [box('a', 0, 0), box('b', 400, 0)]
     expect(lintOf(...ends, box('between', 200, 10), joint('k', 'a', 'b'))).toEqual([
       { kind: 'through-node', shapes: ['k', 'between'] },
@@ -42,18 +42,18 @@ describe('the lint of a page', () => {
     expect(lintOf(box('frame', 0, 0, { width: 200, height: 200 }), ...ends, joint('k', 'a', 'b'))).toEqual([])
   })
 
-  it('[AG-109] lines that cross are one entry for each place', () => {
+  it('[AG-109] crossing lines are reported once for each place', () => {
     expect(lintOf(free('h', -50, 0, 50, 0), free('v', 0, -50, 0, 50))).toEqual([{ kind: 'crossing', shapes: ['h', 'v'] }])
     const twice = { ...free('u', -20, -50, 20, -50), waypoints: [-20, 20].map((x) => ({ x, y: 50 })) }
     expect(lintOf(free('h', -50, 0, 50, 0), twice)).toHaveLength(2)
   })
 
-  it('[AG-109] a label that is larger than its box is a text-overflow', () => {
+  it('[AG-109] a label larger than its box is a text-overflow', () => {
     expect(lintOf(box('a', 0, 0, { label: 'word '.repeat(80) }))).toEqual([{ kind: 'text-overflow', shapes: ['a'] }])
     expect(lintOf(box('a', 0, 0, { label: 'word' }))).toEqual([])
   })
 
-  it('[AG-109] a connector with an end at no shape, or at one that is not there, has a loose end; a line has none', () => {
+  it('[AG-109] a connector with an end at no shape or a missing one is a loose end, a line is not', () => {
     const shapes = [box('a', 0, 0), box('b', 300, 0)]
     const far = { x: 500, y: 500, x2: 600, y2: 500 }
     expect(lintOf(...shapes, joint('k', 'a', 'b'), joint('free', null, null, far), free('l', 500, 600, 600, 600))).toEqual([
@@ -62,19 +62,19 @@ describe('the lint of a page', () => {
     expect(lintOf(...shapes, joint('gone', 'a', 'z', { x2: 0, y2: 300 }))).toEqual([{ kind: 'loose-end', shapes: ['gone'] }])
   })
 
-  it('[AG-109] what cannot be seen has no faults', () => {
+  it('[AG-109] invisible shapes are not reported', () => {
     expect(lintOf(box('a', 0, 0), box('b', 10, 10, { visible: false }))).toEqual([])
     expect(lintPage(pageOf())).toEqual({ lint: [] })
   })
 
-  it('[AG-109] at most 50 entries are listed, and lintTotal says how many there are', () => {
+  it('[AG-109] at most 50 entries are listed, and lintTotal is their full number', () => {
     const heap = Array.from({ length: 12 }, (_, i) => box(`s${i}`, i, i))
     const { lint, lintTotal } = lintPage(pageOf(...heap))
     expect([lint.length, lintTotal]).toEqual([50, 66])
     expect(lintPage(pageOf(...heap.slice(0, 3)))).not.toHaveProperty('lintTotal')
   })
 
-  it('[AG-109] [AG-108] lists as many faults as the certificate of the same page counts', () => {
+  it('[AG-109] [AG-108] the lint lists as many entries as the counts of the same page say', () => {
     const shapes = Array.from({ length: 9 }, (_, i) =>
       box(`s${i}`, (i % 3) * 90, Math.floor(i / 3) * 200, i % 4 === 0 ? { label: 'much too long for it '.repeat(20) } : {}),
     )

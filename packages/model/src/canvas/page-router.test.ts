@@ -31,7 +31,7 @@ const connect = (given: DocumentBody, args: JsonObject) => {
   return { ...edited, way: wayOf(edited.body, edited.result.id) }
 }
 
-describe('the ways of connectors on a page', () => {
+describe('routing connectors on a page', () => {
   it('[CANVAS-22, DIAG-14] an orthogonal connector goes around the shapes between its ends', () => {
     const { way, warnings } = connect(page(box('a', 0, 0), box('b', 600, 0), box('wall', 300, 0, { height: 400 })), {})
     expect(warnings).toEqual([])
@@ -48,14 +48,14 @@ describe('the ways of connectors on a page', () => {
     expect(isOrthogonal(way.points)).toBe(true)
   })
 
-  it('[CANVAS-22] a connector leaves a frame around its shape, and goes around the other shapes in it', () => {
+  it('[CANVAS-22] a connector leaves a frame around its shape, and avoids the other shapes in it', () => {
     const frame = rectangle('frame', { x: 150, y: 0, width: 600, height: 400 })
     const { way, warnings } = connect(page(frame, box('a', 0, 0), box('wall', 200, 0), box('b', 800, 0)), {})
     expect(warnings).toEqual([])
     expect(way.hit).toEqual(['frame'])
   })
 
-  it('[CANVAS-22] a connector at a group goes around the members of the group', () => {
+  it('[CANVAS-22] a connector at a group avoids the members of the group', () => {
     const members = [box('m', 0, 0), box('n', 0, 300)]
     const given = page(group('a', 'm', 'n'), ...members, box('b', 600, 150))
     const { way, warnings } = connect(given, { fromAnchor: 'left' })
@@ -64,14 +64,14 @@ describe('the ways of connectors on a page', () => {
     expect(isOrthogonal(way.points)).toBe(true)
   })
 
-  it('[CANVAS-22, DIAG-13] each further loop of a shape lies outside of those before it', () => {
+  it('[CANVAS-22, DIAG-13] each further loop of a shape is outside the loops before it', () => {
     const first = connect(page(box('a', 0, 0)), { toId: 'a' })
     const second = connect(first.body, { toId: 'a' })
     expect(first.way.points[1]).toEqual({ x: 70, y: 0 })
     expect(second.way.points[1]).toEqual({ x: 82, y: 0 })
   })
 
-  it('[CANVAS-21] connectors are routed again around what lies on their new way', () => {
+  it('[CANVAS-21] connectors are routed again around shapes on their new way', () => {
     const given = page(box('a', 0, 0), box('b', 600, 0), box('wall', 300, 300))
     const { body: connected, result } = connect(given, {})
     const moved = done(run('update_shape', connected, { pageId: 'p', id: 'a', patch: { y: 300 } }, pageRouter))
@@ -96,7 +96,7 @@ describe('the ways of connectors on a page', () => {
       for (const { id } of connectors.filter((_, i) => i % 10 === 0)) expect(wayOf(given, id).hit).toEqual([])
   })
 
-  it('[CANVAS-22] an end that is walled in is connected directly, with a warning', () => {
+  it('[CANVAS-22] an end that is enclosed on all sides is connected directly, with a warning', () => {
     const walls = [box('n', 0, -85), box('s', 0, 85), box('e', 105, 0, { height: 260 }), box('w', -105, 0, { height: 260 })]
     const { way, warnings } = connect(page(box('a', 0, 0), ...walls, box('b', 600, 0)), {})
     expect(warnings).toHaveLength(1)

@@ -17,8 +17,8 @@ function back(shape: JsonObject, ...others: readonly JsonObject[]): JsonObject {
 
 const base = { rotation: 0, opacity: 1, locked: false, visible: true, provenance: { source: 'mcp', at: 1 } }
 
-describe('what a stored shape reads back as', () => {
-  it('[CANVAS-16] a rectangle', () => {
+describe('reading back a stored shape', () => {
+  it('[CANVAS-16] a rectangle is read back with all its members', () => {
     const stored = {
       id: 'r',
       type: 'rectangle',
@@ -53,7 +53,7 @@ describe('what a stored shape reads back as', () => {
     })
   })
 
-  it('[CANVAS-16] numbers near the largest stay numbers, also where they are added and doubled', () => {
+  it('[CANVAS-16] numbers near the largest one stay numbers, also where they are added and doubled', () => {
     const most = Number.MAX_VALUE
     expect(back({ id: 'e', type: 'ellipse', ...base, x: most, y: 0, radiusX: most, radiusY: 1.5e308 })).toMatchObject({
       w: most,
@@ -73,7 +73,7 @@ describe('what a stored shape reads back as', () => {
     expect(group).toMatchObject({ x: 1.7e308, y: 2, w: 0, h: 6 })
   })
 
-  it('[CANVAS-16] an ellipse by its diameters, without text and icon where it has none', () => {
+  it('[CANVAS-16] an ellipse is read back by its diameters, without text and icon where it has none', () => {
     const stored = {
       id: 'e',
       type: 'ellipse',
@@ -98,7 +98,7 @@ describe('what a stored shape reads back as', () => {
     })
   })
 
-  it('[CANVAS-16] a text from text, else content', () => {
+  it('[CANVAS-16] a text is read back from text, else from content', () => {
     const stored = {
       id: 't',
       type: 'text',
@@ -117,7 +117,7 @@ describe('what a stored shape reads back as', () => {
     expect(back(stored)).toEqual(shown)
   })
 
-  it('[CANVAS-16] a connector with ends instead of a size, and what it has of routing', () => {
+  it('[CANVAS-16] a connector is read back with its ends and routing instead of a size', () => {
     const stored = {
       id: 'c',
       type: 'connector',
@@ -156,7 +156,7 @@ describe('what a stored shape reads back as', () => {
     })
   })
 
-  it('[CANVAS-16] a line has no arrows of its own, a bare connector ends in one', () => {
+  it('[CANVAS-16] a line has no default arrows, a connector has one at its end', () => {
     const shown = { x: 3, y: 4, x2: 3, y2: 4, startShapeId: null, endShapeId: null, startAnchor: 'center', endAnchor: 'center' }
     expect(back({ id: 'l', type: 'line', x: 3, y: 4 })).toMatchObject({
       ...shown,
@@ -166,7 +166,7 @@ describe('what a stored shape reads back as', () => {
     expect(back({ id: 'c', type: 'connector', x: 3, y: 4 })).toMatchObject({ ...shown, endArrowStyle: 'triangle' })
   })
 
-  it('[CANVAS-16, FILE-2] a file with its reference as a bare hash', () => {
+  it('[CANVAS-16, FILE-2] a file is read back with its reference as a bare hash', () => {
     const stored = {
       id: 'f',
       type: 'file',
@@ -202,7 +202,7 @@ describe('what a stored shape reads back as', () => {
     })
   })
 
-  it('[CANVAS-16] a group by its members and the box around them, nested and turned ones included', () => {
+  it('[CANVAS-16] a group is read back by its members and the box around them, also nested and rotated ones', () => {
     const members = [
       rectangle('a', { x: 0, y: 0, width: 100, height: 40 }),
       group('inner', 'b', 'line'),
@@ -225,7 +225,7 @@ describe('what a stored shape reads back as', () => {
     expect(back(group('g', 'g'))).toMatchObject({ x: 0, y: 0, w: 0, h: 0 })
   })
 
-  it('[CANVAS-16] groups that share a member, hold each other, or lie in each other as deep as the page is long', () => {
+  it('[CANVAS-16] groups that share a member, contain each other, or are nested as deep as the page is long are read back', () => {
     const leaf = rectangle('leaf', { x: 5, y: 7, width: 10, height: 14 })
     const box = { x: 5, y: 7, w: 10, h: 14 }
     const shared = [group('one', 'leaf'), group('two', 'one', 'leaf'), leaf]
@@ -241,7 +241,7 @@ describe('what a stored shape reads back as', () => {
     expect(shown[0]).toMatchObject(box)
   })
 
-  it('[CANVAS-15] any other type with what it has', () => {
+  it('[CANVAS-15] a shape of any other type is read back with its members', () => {
     expect(back({ id: 'd', type: 'database', x: 1, y: 2, width: 30, height: 40, text: 'T' })).toEqual({
       id: 'd',
       kind: 'database',
@@ -256,7 +256,7 @@ describe('what a stored shape reads back as', () => {
     expect(back({ id: 'd' })).toEqual({ id: 'd', kind: 'unknown', type: 'unknown', x: 0, y: 0, style: {} })
   })
 
-  it('[CANVAS-16] whatever an editor stored, reading it back does not fail and names it', () => {
+  it('[CANVAS-16] reading back any stored shape does not fail and names the shape', () => {
     const types = fc.constantFrom<Json>('rectangle', 'ellipse', 'text', 'connector', 'line', 'group', 'file', 'odd', 7, null)
     const names = [
       'x',
@@ -287,15 +287,15 @@ describe('what a stored shape reads back as', () => {
   })
 })
 
-describe('a page', () => {
-  it('[CANVAS-17] is read bottom first, members directly after their group', () => {
+describe('reading a page', () => {
+  it('[CANVAS-17] shapes are read bottom first, members directly after their group', () => {
     const shapes = [rectangle('m2'), rectangle('a'), group('g', 'm1', 'm2'), rectangle('m1'), rectangle('b')]
     const given = body({ pages: [canvasPage('p', ...shapes)] })
     const page = given.canvas.pages[0]
     expect(page && shapesInOrder(page).map(({ id }) => id)).toEqual(['a', 'g', 'm1', 'm2', 'b'])
   })
 
-  it('[TOOL-26] an unknown shape names the page that has it, or the nearest ids', () => {
+  it('[TOOL-26] an unknown shape is answered with the page that has it, or with the nearest ids', () => {
     const given = body({ pages: [canvasPage('p', rectangle('box-1')), canvasPage('q', rectangle('other'))] })
     expect(getShape(given, 'p', 'other')).toMatchObject({
       code: 'ERR_SHAPE_NOT_FOUND',
@@ -308,7 +308,7 @@ describe('a page', () => {
     })
   })
 
-  it('[TOOL-26] an unknown page names the canvas pages, and says when it is a prose page', () => {
+  it('[TOOL-26] an unknown page is answered with the canvas pages, and a prose page is named as such', () => {
     const given = body({ pages: [canvasPage('p')], richTextPages: [prosePage('t', '')] })
     expect(getShape(given, 't', 'x')).toMatchObject({
       code: 'ERR_PAGE_NOT_FOUND',

@@ -63,7 +63,7 @@ const shapes: fc.Arbitrary<readonly JsonObject[]> = fc
   ])
 
 describe('laws of editing shapes', () => {
-  it('[CANVAS-16] whatever a call says of a shape, the shape that is made from what was read back is equal and needs no fix', () => {
+  it('[CANVAS-16] a shape made again from what was read back is equal and needs no fix, whatever the first call contained', () => {
     fc.assert(
       fc.property(shapes, fc.constantFrom(...creatableNames), members, (present, kind, said) => {
         const first = done(run('add_shape', page(...present), { pageId: 'p', shape: { ...said, kind, id: 'new' } }))
@@ -77,7 +77,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-14] any JSON object is made into a shape or refused, and every member that is not stored has a fix', () => {
+  it('[CANVAS-14] any JSON object is made into a shape or refused, and every member not stored is reported as a fix', () => {
     const given = fc.dictionary(fc.oneof(fc.constantFrom(...dslNames, 'id', 'kind', 'type'), fc.string()), json, {
       noNullPrototype: true,
     })
@@ -99,7 +99,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-19] a patch changes only its shape, what a group holds and connectors, keeps foreign members, and once is as good as twice', () => {
+  it('[CANVAS-19] a patch changes only its shape, its group members and connectors, keeps unknown members, and applying it twice equals once', () => {
     fc.assert(
       fc.property(shapes, fc.constantFrom(...boxIds, ...groupIds, 'line-0'), members, (present, id, patch) => {
         const given = page(...present)
@@ -122,7 +122,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-24] after a deletion nothing names what is gone, and all else is there', () => {
+  it('[CANVAS-24] after a deletion no reference to a deleted shape is left, and everything else is there', () => {
     fc.assert(
       fc.property(shapes, fc.constantFrom(...boxIds, ...groupIds), (present, id) => {
         const given = page(...present)
@@ -144,7 +144,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-17] any order of the shapes outside of groups is taken, and reading gives it back', () => {
+  it('[CANVAS-17] any order of the ungrouped shapes is accepted, and reading returns it', () => {
     fc.assert(
       fc.property(shapes, fc.infiniteStream(fc.nat(1000)), (present, dice) => {
         const given = page(...present)
@@ -166,7 +166,7 @@ describe('laws of editing shapes', () => {
     )
   })
 
-  it('[CANVAS-16] what is read back of a page is an object for every shape, after any edit', () => {
+  it('[CANVAS-16] after any edit each shape of a page is read back as an object', () => {
     fc.assert(
       fc.property(shapes, members, (present, patch) => {
         const edited = run('update_shape', page(...present), { pageId: 'p', id: 'g', patch })

@@ -27,27 +27,24 @@ function shownAs(value: JsonObject & { readonly id: string }) {
   return { shown, svg: renderPage(page, 1).svg }
 }
 
-describe('the table of kinds', () => {
-  it('[CANVAS-15] every kind has a row here, and four of them are made by tools', () => {
+describe('table of shape kinds', () => {
+  it('[CANVAS-15] every kind has a row here, and four kinds are made by tools', () => {
     expect(shapeKinds.map(({ type }) => type).sort()).toEqual(Object.keys(bare).sort())
     expect(creatableNames).toEqual(['rectangle', 'ellipse', 'text', 'connector'])
   })
 
-  it.each(Object.entries(bare))(
-    '[CANVAS-15] a %s without members of its own has the size and arrows of its kind',
-    (type, row) => {
-      const value = { id: 's', type }
-      const box = boxOfShape(value)
-      expect(box === null ? null : `${box.width}x${box.height} ${box.outline}`).toBe(row.box)
-      const { shown } = shownAs(value)
-      expect(shown['startArrowStyle'] === undefined ? undefined : `${shown['startArrowStyle']}-${shown['endArrowStyle']}`).toBe(
-        row.line,
-      )
-    },
-  )
+  it.each(Object.entries(bare))('[CANVAS-15] a %s without its own members has the size and arrows of its kind', (type, row) => {
+    const value = { id: 's', type }
+    const box = boxOfShape(value)
+    expect(box === null ? null : `${box.width}x${box.height} ${box.outline}`).toBe(row.box)
+    const { shown } = shownAs(value)
+    expect(shown['startArrowStyle'] === undefined ? undefined : `${shown['startArrowStyle']}-${shown['endArrowStyle']}`).toBe(
+      row.line,
+    )
+  })
 
   it.each(Object.entries(bare))(
-    '[CANVAS-16] a label that is written to a %s is the one that tools read and pictures show',
+    '[CANVAS-16] the label written to a %s is the one that tools read and previews show',
     (type, row) => {
       const value: JsonObject & { readonly id: string } = { ...withLabel({ id: 's', type }, 'Zebra'), id: 's' }
       expect(memberOf(value, row.label)).toBe('Zebra')
@@ -57,7 +54,7 @@ describe('the table of kinds', () => {
     },
   )
 
-  it('[CANVAS-16] tools and pictures take the label from the same member, whichever members a shape has', () => {
+  it('[CANVAS-16] tools and previews read the label from the same member, whichever members a shape has', () => {
     const types = fc.constantFrom(...Object.keys(bare).filter((type) => type !== 'group'))
     const members = fc.dictionary(
       fc.constantFrom('label', 'text', 'content', 'name', 'fileName'),
@@ -74,7 +71,7 @@ describe('the table of kinds', () => {
     )
   })
 
-  it('[CANVAS-16] a new text goes to the member that the old one was read from', () => {
+  it('[CANVAS-16] a new text is written to the member that the old one was read from', () => {
     expect(withLabel({ type: 'sticky', text: 'old' }, 'new')).toEqual({ type: 'sticky', text: 'new' })
     expect(withLabel({ type: 'sticky', name: 'old' }, 'new')).toEqual({ type: 'sticky', name: 'old', label: 'new' })
     expect(withLabel({ type: 'text', content: 'old' }, 'new')).toEqual({ type: 'text', content: 'old', text: 'new' })
@@ -86,13 +83,13 @@ describe('the table of kinds', () => {
     for (const value of values) expect(labelOf(withLabel(value, 'new'))).toBe('new')
   })
 
-  it('[CANVAS-16] names of types that every object inherits are types of editors', () => {
+  it('[CANVAS-16] names that every object inherits, such as constructor, are unknown types', () => {
     for (const type of ['constructor', '__proto__', 'toString', 'unknown', '']) expect(kindOf({ type }).type).toBe('unknown')
   })
 })
 
-describe('where shapes are', () => {
-  it('[CANVAS-16] the bounds of a line hold its ends and waypoints, those of a box its turned corners', () => {
+describe('bounds of shapes', () => {
+  it('[CANVAS-16] the bounds of a line contain its ends and waypoints, those of a box its rotated corners', () => {
     const page = pageOf(
       { id: 'l', type: 'line', x: 0, y: 0, x2: 10, y2: 0, waypoints: [{ x: 5, y: -20 }, { x: 'no' }] },
       { id: 'r', type: 'rectangle', x: 0, y: 100, width: 40, height: 20, rotation: 180 },
@@ -107,7 +104,7 @@ describe('where shapes are', () => {
     expect(boundsOfShape('nothing', geometry)).toBeNull()
   })
 
-  it('[CANVAS-25] a connector that is attached to a group ends at the bounds of the group', () => {
+  it('[CANVAS-25] a connector attached to a group ends at the bounds of the group', () => {
     const { svg } = renderPage(
       pageOf(
         { id: 'g', type: 'group', childIds: ['a', 'b'] },

@@ -64,7 +64,7 @@ const patches: { readonly [kind: string]: Patched } = {
 
 describe('patching a shape', () => {
   it.each(Object.entries(patches))(
-    '[CANVAS-18, CANVAS-19] of a %s each member goes where the kind keeps it, and only what is another value is a changed path',
+    '[CANVAS-18, CANVAS-19] each member of a %s is stored where its kind keeps it, and only changed values are listed as changed paths',
     (_, { shape, patch, members, paths }) => {
       const { body: after, result, fixes } = done(update(page(shape), shape.id, patch))
       expect(stored(after, shape.id)).toEqual({ ...shape, ...members, provenance })
@@ -73,7 +73,7 @@ describe('patching a shape', () => {
     },
   )
 
-  it('[CANVAS-18] an empty iconId takes all icon members away, and an icon can be shown otherwise', () => {
+  it('[CANVAS-18] an empty iconId removes all icon members, and the display of an icon can be changed', () => {
     const given = page(rectangle('i', { iconId: 'builtin:x', iconDisplayMode: 'badge', iconSize: 30 }))
     const { body: after, result } = done(update(given, 'i', { iconId: '' }))
     expect(stored(after, 'i')).toEqual({ ...rectangle('i'), provenance })
@@ -94,7 +94,7 @@ describe('patching a shape', () => {
   ]
 
   it.each(useless.map((row) => [String(row[0]['type']), JSON.stringify(row[1]), ...row] as const))(
-    '[CANVAS-18, CANVAS-19, CANVAS-20] of a %s, the patch %s has nothing usable and is refused with its fixes',
+    '[CANVAS-18, CANVAS-19, CANVAS-20] the patch of a %s with %s has nothing usable and is refused with its fixes',
     (_, __, shape, patch, action, field) => {
       expect(update(page(shape), shape.id, patch)).toMatchObject({
         code: 'ERR_EMPTY_PATCH',
@@ -109,7 +109,7 @@ describe('patching a shape', () => {
     expect(run('update_shape', page(a), { pageId: 'q', id: 'a', patch: { x: 1 } })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
   })
 
-  it('[CANVAS-19] a usable patch that changes nothing leaves the document and says so', () => {
+  it('[CANVAS-19] a usable patch without a change leaves the document unchanged and reports that', () => {
     const given = page(a)
     const { body: after, result, warnings } = done(update(given, 'a', { x: 0, w: 100 }))
     expect(after).toBe(given)
@@ -117,14 +117,14 @@ describe('patching a shape', () => {
     expect(warnings.map(({ reason }) => reason)).toEqual(['the shape already is as the patch says; nothing was changed'])
   })
 
-  it('[TOOL-19] a text that a patch makes too long is told', () => {
+  it('[TOOL-19] a text that a patch makes too long is reported', () => {
     expect(done(update(page(a), 'a', { text: 'word '.repeat(50) })).warnings).toMatchObject([{ field: 'text' }])
     expect(done(update(page(a), 'a', { text: 'word' })).warnings).toEqual([])
   })
 })
 
-describe('what follows a shape that moves', () => {
-  it('[CANVAS-21] ends are set, orthogonal connectors are routed again, others keep their waypoints', () => {
+describe('moving shapes', () => {
+  it('[CANVAS-21] connector ends follow a moved shape, orthogonal connectors are routed again, others keep their waypoints', () => {
     const own = { waypoints: [{ x: 150, y: 7 }] }
     const far = { id: 'far', type: 'connector', x: 1, y: 1, x2: 2, y2: 2, routingMode: 'orthogonal' }
     const given = page(a, b, attached('c', { ...own, routingMode: 'orthogonal' }), attached('d', own), far)
@@ -152,7 +152,7 @@ describe('what follows a shape that moves', () => {
     expect(stored(done(update(given, 'a', { x: 10, h: 400 })).body, 'c')).toMatchObject({ x: 60, y: -100 })
   })
 
-  it('[CANVAS-20] a group moves what it holds, at any depth, and connectors follow', () => {
+  it('[CANVAS-20] moving a group moves its members at any depth, and connectors follow', () => {
     const line = { id: 'line', type: 'line', x: 0, y: 0, x2: 10, y2: 10, waypoints: [{ x: 5, y: 6, note: 1 }, 'odd'] }
     const given = page(a, b, line, group('inner', 'line'), { ...group('g', 'a', 'inner'), x: 900 }, attached('c'))
     const { body: after, result } = done(update(given, 'g', { x: 100 }))
@@ -177,7 +177,7 @@ describe('patching a connector', () => {
     expect(stored(after, 'c')).toMatchObject({ x: 0, y: 40, waypoints: [{ x: 0, y: 0 }] })
   })
 
-  it('[CANVAS-14] an attached end stays at its anchor, and is free again with null', () => {
+  it('[CANVAS-14] an attached end stays at its anchor, and null detaches it', () => {
     const { body: joined } = done(update(page(a, b, free), 'c', join))
     const ignored = done(update(joined, 'c', { x: 5, text: 'new' }))
     expect(ignored.fixes).toMatchObject([{ action: 'dropped_invalid', field: 'x' }])
@@ -187,7 +187,7 @@ describe('patching a connector', () => {
     expect(memberOf(stored(freed, 'c'), 'waypoints')).toBeUndefined()
   })
 
-  it('[CANVAS-9] an end at what is unknown, or at a connector, is refused', () => {
+  it('[CANVAS-9] an end at an unknown shape or at a connector is refused', () => {
     const given = page(a, b, free)
     expect(update(given, 'c', { endShapeId: 'gone' })).toMatchObject({
       code: 'ERR_CONNECTOR_END',
@@ -196,14 +196,14 @@ describe('patching a connector', () => {
     expect(update(given, 'c', { endShapeId: 'c' })).toMatchObject({ code: 'ERR_CONNECTOR_END' })
   })
 
-  it('[CANVAS-19] what an editor stored at the ends stays when a patch is about something else', () => {
+  it('[CANVAS-19] members that an editor stored at the ends stay when a patch changes something else', () => {
     const odd = attached('c', { x: 47, startAnchor: 'center', routingMode: 'orthogonal', waypoints: [{ x: 60, y: 0 }] })
     const { body: after, result } = done(update(page(a, b, odd), 'c', { style: { stroke: 'red' } }))
     expect(result.changedPaths).toEqual(['style.stroke'])
     expect(stored(after, 'c')).toEqual({ ...odd, stroke: 'red', provenance })
   })
 
-  it('[CANVAS-18] waypoints of a patch are kept as they are given', () => {
+  it('[CANVAS-18] waypoints of a patch are stored as given', () => {
     const given = page(a, b, attached('c', { routingMode: 'orthogonal', waypoints: [] }))
     const waypoints = [
       { x: 70, y: 0 },

@@ -32,7 +32,7 @@ function set(given: DocumentBody, fields: SetFields['fields']) {
 }
 
 describe('setting fields', () => {
-  it('[FIELD-2] known names keep their place, new ones follow in input order, the last value of a repeated name counts', () => {
+  it('[FIELD-2] known names keep their place, new ones follow in input order, and the last value of a repeated name counts', () => {
     const edited = set(library({ a: '1', b: '2' }), [
       { name: 'z', value: 'new' },
       { name: 'b', value: 'first' },
@@ -54,7 +54,7 @@ describe('setting fields', () => {
     ])
   })
 
-  it('[FIELD-1] is stored by name with its order, and members that tools do not know stay', () => {
+  it('[FIELD-1] fields are stored by name with their order, and unknown members are kept', () => {
     const edited = set(library({ a: '1' }), [
       { name: 'a', value: '2' },
       { name: 'n', value: '3' },
@@ -83,7 +83,7 @@ describe('setting fields', () => {
     expect(set(library({}), [{ name: 'x'.repeat(120) }, { name: '__proto__', value: 'v' }]).result.setCount).toBe(2)
   })
 
-  it('[FIELD-2] a value has at most 65536 bytes', () => {
+  it('[FIELD-2] a value may have 65,536 bytes', () => {
     expect(set(library({}), [{ name: 'a', value: 'x'.repeat(65_536) }]).result.setCount).toBe(1)
     for (const value of ['x'.repeat(65_537), 'ä'.repeat(32_769)])
       expect(setFields(library({}), { fields: [{ name: 'a', value }] }, environment)).toMatchObject({
@@ -92,7 +92,7 @@ describe('setting fields', () => {
       })
   })
 
-  it('[FIELD-2] the same values again change nothing', () => {
+  it('[FIELD-2] setting the same values again changes nothing', () => {
     const given = library({ a: '1' }, paragraph('x', chip('a', 'stale')))
     const edited = set(given, [{ name: 'a', value: '1' }])
     expect(edited.body).toBe(given)
@@ -111,8 +111,8 @@ describe('setting fields', () => {
   })
 })
 
-describe('chips', () => {
-  it('[FIELD-4] a changed value shows in every chip with that name on all pages, and other pages keep their bytes', () => {
+describe('chips of fields', () => {
+  it('[FIELD-4] a changed value is shown in every chip with that name on all pages, and other pages keep their bytes', () => {
     const odd = '<P>not canonical <b>x</b></P>'
     const table = `<table><tr><td>${paragraph('t', chip('a', '1'))}</td></tr></table>`
     const given = library({ a: '1', b: '2' }, paragraph('x', chip('a'), chip('b', '2'), chip('a', '1')), odd, table)
@@ -124,7 +124,7 @@ describe('chips', () => {
     expect(third?.content).toBe(table.replace('data-label="1">1', 'data-label="new">new'))
   })
 
-  it('[FIELD-4] a value that the chips of all pages could not show together is refused before they are written; shrinking passes', () => {
+  it('[FIELD-4] a value that makes all chips together too large is refused before writing; a smaller one passes', () => {
     const chips = (count: number) => paragraph('blk-1', ...Array.from({ length: count }, () => chip('a')))
     const value = 'x'.repeat(65_536)
     const call = (given: DocumentBody, text: string) => setFields(given, { fields: [{ name: 'a', value: text }] }, environment)
@@ -145,12 +145,12 @@ describe('chips', () => {
     expect(call(full, value)).toMatchObject({ result: { chipsUpdated: 0 } })
   })
 
-  it('[FIELD-4] a name that is new shows in chips that waited for it', () => {
+  it('[FIELD-4] chips with an unknown name show the value once that name is added', () => {
     const edited = set(library({}, paragraph('x', chip('a'))), [{ name: 'a', value: 'here' }])
     expect(edited.body.prose.pages[0]?.content).toBe(paragraph('x', chip('a', 'here')))
   })
 
-  it('[FIELD-6] values are never markup', () => {
+  it('[FIELD-6] values are never read as markup', () => {
     const value = '<b>"x"</b> & {{a}}\n$y$'
     const edited = set(library({ a: '1' }, paragraph('x', chip('a', '1'))), [{ name: 'a', value }])
     const escaped = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -170,20 +170,20 @@ describe('chips', () => {
     expect(listFields(edited.body)[0]).toEqual({ name: 'today', value: 'mine' })
   })
 
-  it('[PROSE-24] heals of a page that is written are warnings', () => {
+  it('[PROSE-24] repairs of a page that is written are reported as warnings', () => {
     const edited = set(library({ a: '1' }, `${paragraph('x', chip('a', '1'))}<ul></ul>`), [{ name: 'a', value: '2' }])
     expect(edited.warnings).toHaveLength(1)
     expect(edited.fixes).toEqual([])
   })
 })
 
-describe('laws', () => {
+describe('laws of setting fields', () => {
   const field = fc.record({
     name: fc.constantFrom('a', 'b', '10', '__proto__', 'n'),
     value: fc.constantFrom('1', '2', '', null),
   })
 
-  it('[FIELD-2] setting twice is setting once, and the order names each field once', () => {
+  it('[FIELD-2] setting twice equals setting once, and the order names each field once', () => {
     fc.assert(
       fc.property(documentBody, fc.array(field, { minLength: 1, maxLength: 6 }), (given, fields) => {
         const once = set(given, fields)

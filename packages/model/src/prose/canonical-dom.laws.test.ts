@@ -85,7 +85,7 @@ function tampered(html: string, { at, cut, isBetween, patch }: { at: number; cut
 }
 
 describe('reading canonical HTML', () => {
-  it('[PROSE-6] gives the same page as the WHATWG parser, and takes the short way', () => {
+  it('[PROSE-6] canonical HTML is read by the fast path as the same page that the WHATWG parser gives', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const html = serialiseHtml(tree)
@@ -96,7 +96,7 @@ describe('reading canonical HTML', () => {
     )
   })
 
-  it('[PROSE-10] gives the same page for canonical HTML that was tampered with', () => {
+  it('[PROSE-10] canonical HTML with random changes is read as the WHATWG parser reads it', () => {
     let canonical = 0
     fc.assert(
       fc.property(anyTree, fc.array(tampering, { minLength: 1, maxLength: 2 }), (tree, changes) => {
@@ -113,7 +113,7 @@ describe('reading canonical HTML', () => {
     expect(canonical).toBeGreaterThan(20)
   })
 
-  it('[PROSE-10] leaves everything else to the WHATWG parser', () => {
+  it('[PROSE-10] other HTML is left to the WHATWG parser', () => {
     const others = [
       '<p>a',
       'a</p>',
@@ -132,7 +132,7 @@ describe('reading canonical HTML', () => {
     expect(parseHtml(doubled, { source: 'stored' })).toEqual(slowly(doubled))
   })
 
-  it('[CONC-13] reads a deep or broken megabyte without overflow', () => {
+  it('[CONC-13] a deep or broken megabyte is read without stack overflow', () => {
     for (const html of ['<blockquote>'.repeat(80_000), `${'<ul><li>'.repeat(60_000)}${'</li></ul>'.repeat(60_000)}`])
       expect(parseHtml(html, { source: 'stored' }).tree.length).toBeGreaterThan(0)
   })

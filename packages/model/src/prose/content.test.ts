@@ -26,7 +26,7 @@ const chip = (name: string, label?: string) =>
     ? `<span data-field data-name="${name}"></span>`
     : `<span data-field data-name="${name}" data-label="${label.replaceAll('"', '&quot;')}">${label}</span>`
 
-describe('content of a call', () => {
+describe('content argument of a call', () => {
   it('[PROSE-25] footnotes and wiki links stay text, with one warning for each kind', () => {
     const answer = read('A claim.[^1] Another.[^2] See [[Home page]].\n\n[^1]: The source.', 'markdown')
     expect(answer.html).toContain('A claim.[^1]')
@@ -44,7 +44,7 @@ describe('content of a call', () => {
       'front matter such as "title: A" is kept as a rule and plain text; use fields for values',
     ],
     ['---\r\ntitle: A\r\n---', 'front matter such as "title: A" is kept as a rule and plain text; use fields for values'],
-  ])('[PROSE-25] markup of another dialect gives a warning that says what became of it: %j', (content, reason) => {
+  ])('[PROSE-25] markup of another dialect causes a warning that says what became of it: %j', (content, reason) => {
     expect(read(content, 'markdown').warnings).toEqual([{ reason }])
   })
 
@@ -57,17 +57,17 @@ describe('content of a call', () => {
     'Text {#a}',
     '---\n\nNote: after a rule\n\n---',
     'First.\n\n---\ntitle: A\n---',
-  ])('[PROSE-25] no warning for Markdown that holds no markup of other dialects: %j', (content) => {
+  ])('[PROSE-25] Markdown without markup of other dialects causes no warning: %j', (content) => {
     expect(read(content, 'markdown').warnings).toEqual([])
   })
 
-  it('[PROSE-37] [FIELD-6] a field chip shows the current value whatever the input says', () => {
+  it('[PROSE-37] [FIELD-6] a field chip shows the current value, whatever label the input has', () => {
     for (const given of [chip('Client'), chip('Client', 'old'), '<span data-field data-name="Client"><b>x</b></span>'])
       expect(read(`<p>${given}</p>`).html).toBe(`<p>${chip('Client', 'A &amp; &lt;B&gt;')}</p>`)
     expect(read(`<p>${chip('Empty', 'x')}</p>`)).toMatchObject({ html: `<p>${chip('Empty')}</p>`, warnings: [] })
   })
 
-  it('[PROSE-37] [FIELD-4] a chip shows what list_fields says, also of a value that an editor stored as a number', () => {
+  it('[PROSE-37] [FIELD-4] a chip shows the value of list_fields, also of one that an editor stored as a number', () => {
     const given = body({ fields: { fields: { Year: { name: 'Year', value: 2026 } }, order: ['Year'] } })
     expect(read(`<p>${chip('Year')}</p>`, 'html', given).html).toBe(`<p>${chip('Year', '2026')}</p>`)
     expect(listFields(given)).toEqual([{ name: 'Year', value: '2026' }])
@@ -81,7 +81,7 @@ describe('content of a call', () => {
     ])
   })
 
-  it('[PROSE-37] [PROSE-21] chips that would show too much of long values together are refused before a page is made of them', () => {
+  it('[PROSE-37] [PROSE-21] chips whose long values together exceed the limit are refused before the page is built', () => {
     const given = body({ fields: { fields: { Long: { name: 'Long', value: 'x'.repeat(65_536) } }, order: ['Long'] } })
     const readChips = (count: number) =>
       readContent({ content: '{{Long}}'.repeat(count) }, librariesOf(given, countingEnvironment()))
@@ -93,7 +93,7 @@ describe('content of a call', () => {
     })
   })
 
-  it('[PROSE-37] a citation that is not in the library is kept and causes a warning', () => {
+  it('[PROSE-37] a citation that is not in the library is kept with a warning', () => {
     const cite = (id: string) => `<span data-citation data-ref-id="${id}" data-label="[1]">[1]</span>`
     expect(read(`<p>${cite('smith2020')}</p>`).warnings).toEqual([])
     const answer = read(`<p>${cite('smith2021')}</p>`)
@@ -106,25 +106,25 @@ describe('content of a call', () => {
     ])
   })
 
-  it('[FIELD-5] chips of today and now show the date and time of the write in UTC', () => {
+  it('[FIELD-5] chips of today and now show the UTC date and time of the write', () => {
     expect(read(`<p>${chip('today')}${chip('now', 'x')}</p>`)).toMatchObject({
       html: `<p>${chip('today', '2026-07-01')}${chip('now', '12:34')}</p>`,
       warnings: [],
     })
   })
 
-  it('[PROSE-37] many unknown names make few warnings', () => {
+  it('[PROSE-37] many unknown names cause few warnings', () => {
     const answer = read(`<p>${Array.from({ length: 5000 }, (_, i) => chip(`n${i}`)).join('')}</p>`)
     expect(answer.warnings).toHaveLength(11)
     expect(answer.warnings.at(-1)?.reason).toContain('4990 more')
   })
 
-  it('[BODY-3] a document without libraries, or with ones that cannot be read, knows no names', () => {
+  it('[BODY-3] a document without field or reference libraries, or with unreadable ones, has no known names', () => {
     for (const given of [body({}), body({ fields: { x: 1 }, references: { items: 2 } })])
       expect(read(`<p>${chip('a')}</p>`, 'html', given).warnings).toMatchObject([{ nearest: [] }])
   })
 
-  it('[PROSE-21] the size limit is in bytes of UTF-8', () => {
+  it('[PROSE-21] the size limit counts bytes of UTF-8', () => {
     const libraries = librariesOf(library, countingEnvironment())
     expect(readContent({ content: 'é'.repeat(524_288), format: 'html' }, libraries)).toHaveProperty('tree')
     expect(readContent({ content: 'é'.repeat(524_289), format: 'html' }, libraries)).toMatchObject({
@@ -132,7 +132,7 @@ describe('content of a call', () => {
     })
   })
 
-  it('[PROSE-25] content is Markdown unless it is called HTML', () => {
+  it('[PROSE-25] content is Markdown unless its format is HTML', () => {
     const given = '# T\n\n{{Client}} and **x** {{Other}}'
     const read = `<h1>T</h1><p>${chip('Client', 'A &amp; &lt;B&gt;')} and <strong>x</strong> ${chip('Other')}</p>`
     const libraries = librariesOf(library, countingEnvironment())
@@ -144,7 +144,7 @@ describe('content of a call', () => {
     }
   })
 
-  it('[PROSE-H21] knows content without a block from a written empty paragraph', () => {
+  it('[PROSE-H21] content without a block is told apart from a written empty paragraph', () => {
     expect(['', ' ', '<i></i>', '<p></p>', '<p id="blk-1"></p>', 'x', '<hr>'].map((content) => read(content).isBlank)).toEqual([
       true,
       true,

@@ -27,7 +27,7 @@ function fromHtml(html: string): { html: string; fixes: string[] } {
   return { html: serialiseHtml(tree), fixes: fixes.map((fix) => `${fix.action} ${fix.nodeType} ${fix.path}`) }
 }
 
-describe('heals', () => {
+describe('repairs of a page', () => {
   it('[PROSE-H1] an unknown element is replaced by its children', () => {
     expect(fromHtml('<blockquote><article><p>a</p></article></blockquote>')).toEqual({
       html: '<blockquote><p>a</p></blockquote>',
@@ -35,7 +35,7 @@ describe('heals', () => {
     })
   })
 
-  it('[PROSE-H2] a block inside a text block splits it; in a caption its text stays inline', () => {
+  it('[PROSE-H2] a block inside a text block splits it, and in a caption its text stays inline', () => {
     expect(fromHtml('<h2 id="blk-1">a<blockquote>q</blockquote>b</h2>')).toEqual({
       html: '<h2 id="blk-1">a</h2><blockquote><p>q</p></blockquote><h2>b</h2>',
       fixes: ['unwrapped blockquote 0/heading/1/blockquote'],
@@ -65,7 +65,7 @@ describe('heals', () => {
     expect(fromHtml(`<p>${cached}</p>`)).toEqual({ html: `<p>${cached}</p>`, fixes: [] })
   })
 
-  it('[PROSE-H4] code is plain text, a break a newline', () => {
+  it('[PROSE-H4] code keeps only plain text, with newlines for breaks', () => {
     expect(fromHtml('<pre><code class="language-js"><span class="k">let</span> x<br>y</code></pre>')).toEqual({
       html: '<pre><code class="language-js">let x\ny</code></pre>',
       fixes: ['stripped_children codeBlock 0/codeBlock'],
@@ -77,7 +77,7 @@ describe('heals', () => {
     })
   })
 
-  it('[PROSE-H5] what is not an item becomes one; a nested list goes into the item before it', () => {
+  it('[PROSE-H5] children of a list that are not items become items, and a nested list goes into the item before it', () => {
     expect(fromHtml('<ol><li>a</li><ul><li>b</li></ul>c<p>d</p></ol>')).toEqual({
       html: '<ol><li><p>a</p><ul><li><p>b</p></li></ul></li><li><p>c</p></li><li><p>d</p></li></ol>',
       fixes: [
@@ -89,7 +89,7 @@ describe('heals', () => {
     expect(fromHtml('<ul><ul><li>a</li></ul></ul>').html).toBe('<ul><li><p></p><ul><li><p>a</p></li></ul></li></ul>')
   })
 
-  it('[PROSE-H6] items of the other kind are converted, new task items unchecked', () => {
+  it('[PROSE-H6] items of another kind are converted to the kind of their list, new task items unchecked', () => {
     expect(fromHtml('<ul><li data-type="taskItem" data-checked="true">a</li></ul>')).toEqual({
       html: '<ul><li><p>a</p></li></ul>',
       fixes: ['unwrapped taskItem 0/bulletList/0/taskItem'],
@@ -99,14 +99,14 @@ describe('heals', () => {
     )
   })
 
-  it('[PROSE-H7] items outside a list get one, consecutive ones of a kind together', () => {
+  it('[PROSE-H7] items outside a list get a list, consecutive ones of one kind together', () => {
     expect(fromHtml('<li>a</li><li>b</li><li data-type="taskItem" data-checked>c</li>')).toEqual({
       html: '<ul><li><p>a</p></li><li><p>b</p></li></ul><ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p>c</p></li></ul>',
       fixes: ['unwrapped listItem 0/listItem', 'unwrapped taskItem 2/taskItem'],
     })
   })
 
-  it('[PROSE-H8] an item starts with a paragraph: an empty one, or its leading heading', () => {
+  it('[PROSE-H8] an item gets an empty first paragraph, or one made of its leading heading', () => {
     expect(fromHtml('<ul><li><hr></li><li></li></ul>')).toEqual({
       html: '<ul><li><p></p><hr></li><li><p></p></li></ul>',
       fixes: [],
@@ -128,7 +128,7 @@ describe('heals', () => {
     })
   })
 
-  it('[PROSE-H11] a row or cell outside a table is its content', () => {
+  it('[PROSE-H11] a row or cell outside a table is replaced by its content', () => {
     expect(healed(el('tableRow', {}, el('tableCell', {}, p('a'))), el('tableHeader', {}, p('b')))).toEqual({
       html: '<p>a</p><p>b</p>',
       fixes: [
@@ -140,7 +140,7 @@ describe('heals', () => {
     expect(fromHtml('<td>a</td><td>b</td>').html).toBe('<p>a</p><p>b</p>')
   })
 
-  it('[PROSE-H12] a gallery holds images, the rest follows it; without one it is its content', () => {
+  it('[PROSE-H12] a gallery keeps its images and the rest follows it; one without images is replaced by its content', () => {
     expect(fromHtml(`<div data-gallery>a${img}<p>b</p></div>`)).toEqual({
       html: `<div data-gallery data-layout="grid"><div class="gallery-items">${img}</div></div><p>a</p><p>b</p>`,
       fixes: ['stripped_children gallery 0/gallery'],
@@ -148,7 +148,7 @@ describe('heals', () => {
     expect(fromHtml('<div data-gallery><p>b</p></div>')).toEqual({ html: '<p>b</p>', fixes: ['unwrapped gallery 0/gallery'] })
   })
 
-  it('[PROSE-H13] a figure is one image and its caption, the rest follows it; without an image it is its content', () => {
+  it('[PROSE-H13] a figure keeps one image and its caption and the rest follows it; one without an image is replaced by its content', () => {
     expect(fromHtml(`<figure><figcaption>c</figcaption>${img}<p>x</p>${img}</figure>`)).toEqual({
       html: `<figure>${img}<figcaption>c</figcaption></figure><p>x</p>${img}`,
       fixes: ['stripped_children figure 0/figure'],
@@ -157,11 +157,11 @@ describe('heals', () => {
     expect(fromHtml('<figure><p>x</p></figure>')).toEqual({ html: '<p>x</p>', fixes: ['unwrapped figure 0/figure'] })
   })
 
-  it('[PROSE-H14] a caption outside a figure is a paragraph', () => {
+  it('[PROSE-H14] a caption outside a figure becomes a paragraph', () => {
     expect(fromHtml('<figcaption>c</figcaption>')).toEqual({ html: '<p>c</p>', fixes: ['unwrapped figcaption 0/figcaption'] })
   })
 
-  it('[PROSE-H15] what is not a row leaves the table, what is not a cell gets one', () => {
+  it('[PROSE-H15] children of a table that are not rows leave it, and children of a row that are not cells get a cell', () => {
     expect(fromHtml('<table><caption>c</caption><tr><td>a</td></tr></table>')).toEqual({
       html: '<p>c</p><table><tr><td><p>a</p></td></tr></table>',
       fixes: ['unwrapped caption 0/table/0/caption', 'rebuilt_table table 0/table'],
@@ -191,7 +191,7 @@ describe('heals', () => {
     expect(fromHtml(`<table>${rows}</table>`)).toEqual({ html: `<table>${out}</table>`, fixes: ['rebuilt_table table 0/table'] })
   })
 
-  it('[PROSE-H16] a row wholly covered by rowspans stays empty', () => {
+  it('[PROSE-H16] a row completely covered by rowspans stays empty', () => {
     const html = '<table><tr><td rowspan="2"><p>a</p></td><td rowspan="2"><p>b</p></td></tr><tr></tr></table>'
     expect(fromHtml(html)).toEqual({ html, fixes: [] })
   })
@@ -201,19 +201,19 @@ describe('heals', () => {
     expect(fromHtml('<p>a</p><table><tr></tr></table>').html).toBe('<p>a</p>')
   })
 
-  it('[PROSE-H18] an image without usable source is removed', () => {
+  it('[PROSE-H18] an image without a usable source is removed', () => {
     expect(healed(p('a'), el('image', { alt: 'x' }))).toEqual({ html: '<p>a</p>', fixes: ['dropped_invalid image 1/image'] })
     expect(fromHtml('<p>a</p><img alt="x">').fixes).toEqual(['dropped_invalid image 1/image'])
   })
 
-  it('[PROSE-H19] a heading level outside 1 to 6 becomes the nearest', () => {
+  it('[PROSE-H19] a heading level outside 1 to 6 becomes the nearest allowed one', () => {
     expect(healed(el('heading', { level: 0 }, text('a')), el('heading', { level: 9 }, text('b')))).toEqual({
       html: '<h1>a</h1><h6>b</h6>',
       fixes: ['clamped heading 0/heading', 'clamped heading 1/heading'],
     })
   })
 
-  it('[PROSE-H20] nesting ends at 64 levels, deeper content is text of the last block', () => {
+  it('[PROSE-H20] nesting ends at 64 levels, and deeper content becomes text of the last block', () => {
     const deep = (levels: number) => `${'<blockquote>'.repeat(levels)}<p>a <b>b</b></p><p>c</p>${'</blockquote>'.repeat(levels)}`
     expect(fromHtml(deep(63)).fixes).toEqual([])
     const cut = fromHtml(deep(64))
@@ -225,12 +225,12 @@ describe('heals', () => {
     expect(fromHtml(lists.html)).toEqual({ html: lists.html, fixes: [] })
   })
 
-  it('[PROSE-H21] when nothing is left there is one empty paragraph', () => {
+  it('[PROSE-H21] a page without remaining content gets one empty paragraph', () => {
     expect(heal([], new FixList())).toEqual([el('paragraph')])
     expect(fromHtml('<script>x</script>').html).toBe('<p></p>')
   })
 
-  it('[PROSE-22] every entry names the node, its path and a reason', () => {
+  it('[PROSE-22] every reported repair names the node, its path and a reason', () => {
     const { fixes } = parseHtml('<ul><li><table><tr><td colspan=0>a</table></ul><p class=x>', { source: 'call' })
     expect(fixes).toEqual([
       {
@@ -249,7 +249,7 @@ describe('heals', () => {
     ])
   })
 
-  it('[PROSE-23] tables end at 200 columns, 2,000 rows and 20,000 cells', () => {
+  it('[PROSE-23] tables are cut at 200 columns, 2,000 rows and 20,000 cells', () => {
     const row = (cells: number) => el('tableRow', {}, ...Array.from({ length: cells }, () => el('tableCell', {}, p(''))))
     const size = (table: ProseElement) => {
       const fixes = new FixList()
@@ -274,7 +274,7 @@ describe('heals', () => {
     })
   })
 
-  it('[PROSE-24] reading shows a page healed and gives the same object where nothing is broken', () => {
+  it('[PROSE-24] reading returns the repaired page, and the same object when nothing is broken', () => {
     const whole = [p('a'), el('blockquote', {}, p('b'))]
     expect(healShown(whole)).toBe(whole)
     const broken = [p('a'), el('blockquote'), image]

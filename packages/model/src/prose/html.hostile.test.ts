@@ -25,7 +25,7 @@ const heaviest = [
 
 describe('hostile HTML', () => {
   it.each(xssVectors.map((vector) => [vector]))(
-    '[PROSE-10] [PROSE-12] [PROSE-17] [PROSE-18] [PROSE-20] nothing outside the schema survives: %s',
+    '[PROSE-10] [PROSE-12] [PROSE-17] [PROSE-18] [PROSE-20] no element or attribute outside the schema survives: %s',
     (vector) => {
       for (const source of ['call', 'stored'] as const) {
         for (const html of [vector, `<ul><li>${vector}`, `<table><tr><td>${vector}`, `<p><b>${vector}</b></p>`]) {
@@ -39,7 +39,7 @@ describe('hostile HTML', () => {
     },
   )
 
-  it('[PROSE-10] the check above would notice', () => {
+  it('[PROSE-10] the check of the test above fails for a script', () => {
     for (const html of [
       '<script>',
       '<p onclick=x>',
@@ -52,17 +52,17 @@ describe('hostile HTML', () => {
     }
   })
 
-  it.each(Object.entries(hostileInputs))('[PROSE-21] %s: 64 KiB end within 250 ms as a page', (_, make) =>
+  it.each(Object.entries(hostileInputs))('[PROSE-21] %s: 64 KiB are read as a page within 250 ms', (_, make) =>
     expectWithin(make(65_536), 250),
   )
 
-  it.each(heaviest)('[PROSE-21] %s: 1 MiB ends within 1 s as a page', (name) =>
+  it.each(heaviest)('[PROSE-21] %s: 1 MiB is read as a page within 1 s', (name) =>
     expectWithin(hostileInputs[name]?.(1_048_576) ?? '', 1000),
   )
 })
 
-describe('HTML that asks for far more than it is', () => {
-  it('[PROSE-21] [PROSE-22] a link that many runs would repeat is dropped after its budget, and its text stays', () => {
+describe('HTML that expands to far more than its size', () => {
+  it('[PROSE-21] [PROSE-22] a long link repeated on many runs is dropped above its limit, and its text stays', () => {
     const html = `<p><a href="${'u'.repeat(500_000)}">${'<b>a</b>b'.repeat(20)}</a></p>`
     for (const source of ['call', 'stored'] as const) {
       const { tree, fixes } = parseHtml(html, { source })
@@ -80,7 +80,7 @@ describe('HTML that asks for far more than it is', () => {
     }
   })
 
-  it('[PROSE-H16] [PROSE-21] tables are padded up to a limit; beyond it their content is kept without a table', () => {
+  it('[PROSE-H16] [PROSE-21] tables are padded up to a limit, and above it their content is kept without a table', () => {
     const gap = `<table>${'<tr></tr>'.repeat(90)}<tr><td>a</td><td colspan="199">b</td></tr></table>`
     const { tree, fixes } = parseHtml(gap.repeat(4), { source: 'call' })
     expect(tree.map((block) => block.type)).toEqual(['table', 'table', 'paragraph', 'paragraph', 'paragraph', 'paragraph'])
@@ -93,7 +93,7 @@ describe('HTML that asks for far more than it is', () => {
     expect(parseHtml(serialiseHtml(tree), { source: 'stored' })).toEqual({ tree, fixes: [] })
   })
 
-  it('[PROSE-23] the cells that a table may have are counted with those it lacks', () => {
+  it('[PROSE-23] the limit of cells of a table includes the missing ones', () => {
     const rows = (count: number) => `<table><tr>${'<td>x</td>'.repeat(200)}</tr>${'<tr><td>y</td></tr>'.repeat(count)}</table>`
     expect(parseHtml(rows(99), { source: 'call' }).fixes.map((fix) => fix.action)).toEqual(['rebuilt_table'])
     const { tree, fixes } = parseHtml(rows(120), { source: 'call' })

@@ -17,8 +17,8 @@ function fixes(html: string): string[] {
   return parseHtml(html, { source: 'call' }).fixes.map((fix: Fix) => `${fix.action} ${fix.field ?? '-'} ${fix.nodeType}`)
 }
 
-describe('HTML in', () => {
-  it('[PROSE-18] [PROSE-20] [TOOL-17] the fix of a value that was dropped says which there may be', () => {
+describe('reading HTML', () => {
+  it('[PROSE-18] [PROSE-20] [TOOL-17] the fix for a dropped value names the allowed ones', () => {
     const reasons = parseHtml('<img src="blob://x"><p><a href="x:y">a</a></p>', { source: 'call' }).fixes.map(
       ({ reason }) => reason,
     )
@@ -28,7 +28,7 @@ describe('HTML in', () => {
     ])
   })
 
-  it('[PROSE-10] is parsed as WHATWG HTML: entities, comments, quotes, implied tags', () => {
+  it('[PROSE-10] entities, comments, quotes and implied tags are parsed as in WHATWG HTML', () => {
     expect(call('<p>&copy;&#x41;&lt;b&gt; &notit; &amp;amp;<!-- x --></p>')).toBe('<p>©A&lt;b&gt; ¬it; &amp;amp;</p>')
     expect(call('<img alt="a > b" src=x>')).toBe('<img src="x" alt="a &gt; b">')
     expect(call('<p>a<p>b<ul><li>c<li>d</ul>')).toBe('<p>a</p><p>b</p><ul><li><p>c</p></li><li><p>d</p></li></ul>')
@@ -37,7 +37,7 @@ describe('HTML in', () => {
     expect(call('<table>a<tr><td>b</table>')).toBe('<p>a</p><table><tr><td><p>b</p></td></tr></table>')
   })
 
-  it('[PROSE-11] wrappers that only group are transparent without a fix, the chrome of task items too', () => {
+  it('[PROSE-11] grouping elements and the checkbox markup of task items are read through without a fix', () => {
     expect(call('<html><body><p>a</p></body></html>')).toBe('<p>a</p>')
     const table =
       '<table><colgroup><col></colgroup><thead><tr><th>a</th></tr></thead><tbody><tr><td>b</td></tr></tbody><tfoot></tfoot></table>'
@@ -74,12 +74,12 @@ describe('HTML in', () => {
     },
   )
 
-  it('[PROSE-12] embed has no content; a title inside head goes with it', () => {
+  it('[PROSE-12] embed is removed alone, and a title inside head with its text', () => {
     expect(call('<p>a<embed src=x>b</p>')).toBe('<p>ab</p>')
     expect(call('<head><title>t</title></head><p>a</p>')).toBe('<p>a</p>')
   })
 
-  it('[PROSE-13] other mark tags are accepted, a span without colour says nothing', () => {
+  it('[PROSE-13] other tags for marks are accepted, and a span without colour is ignored', () => {
     expect(call('<b>a</b><i>b</i><ins>c</ins><del>d</del><strike>e</strike>')).toBe(
       '<p><strong>a</strong><em>b</em><u>c</u><s>de</s></p>',
     )
@@ -103,7 +103,7 @@ describe('HTML in', () => {
     expect(call('<div data-math-block>x</div><span data-file-ref data-file-name="n">n</span>')).toBe('<p>x</p><p>n</p>')
   })
 
-  it('[FILE-2] a file chip that names the bare hash is kept, as its URL', () => {
+  it('[FILE-2] a file chip with a bare hash is kept with its URL', () => {
     const chip = (reference: string) => `<p><span data-file-ref data-blob-ref="${reference}" data-file-name="a">a</span></p>`
     const hash = 'a1'.repeat(32)
     expect([call(chip(hash)), fixes(chip(hash))]).toEqual([chip(`blob://${hash}`), []])
@@ -126,7 +126,7 @@ describe('HTML in', () => {
     expect(call('<p>x <code>a  b</code> y</p>')).toBe('<p>x <code>a  b</code> y</p>')
   })
 
-  it('[PROSE-16] runs of inline content become paragraphs, images are lifted and split their block', () => {
+  it('[PROSE-16] runs of inline content become paragraphs, and images are lifted out and split their block', () => {
     expect(call('a <b>b</b><hr>c')).toBe('<p>a <strong>b</strong></p><hr><p>c</p>')
     expect(call('<blockquote>a<p>b</p>c</blockquote>')).toBe('<blockquote><p>a</p><p>b</p><p>c</p></blockquote>')
     expect(call('<p id="blk-1" style="text-align: center">a <img src="x"> b</p>')).toBe(
@@ -141,7 +141,7 @@ describe('HTML in', () => {
     expect(fixes('a<hr><p>a<img src="x">b</p>')).toEqual([])
   })
 
-  it('[PROSE-17] attributes and values outside the table are dropped and named', () => {
+  it('[PROSE-17] unknown attributes and values are dropped and reported', () => {
     expect(fixes('<p class="x" onclick="y" style="color: red; text-align: middle">a</p>')).toEqual([
       'dropped_unknown class paragraph',
       'dropped_unknown onclick paragraph',
@@ -210,12 +210,12 @@ describe('HTML in', () => {
     'unknown:x',
     'javascript&#0;:x',
     'x-app:heading/p/1',
-  ])('[PROSE-18] href %s removes the mark and keeps the text', (href) => {
+  ])('[PROSE-18] href %s removes the link and keeps the text', (href) => {
     expect(call(`<p>a <a href="${href}">t</a></p>`)).toBe('<p>a t</p>')
     expect(fixes(`<p>a <a href="${href}">t</a></p>`)).toEqual(['dropped_invalid href link'])
   })
 
-  it('[PROSE-19] internal heading links keep their scheme, script schemes never', () => {
+  it('[PROSE-19] internal heading links keep their scheme, script schemes are removed', () => {
     for (const href of ['docrelay://heading/page-1/id:blk-1', 'app+x://heading/p/12']) {
       expect(call(`<a href="${href}">t</a>`)).toBe(`<p><a href="${href}">t</a></p>`)
     }
@@ -226,7 +226,7 @@ describe('HTML in', () => {
     }
   })
 
-  it('[PROSE-18] [PROSE-22] a link around content without text is dropped, with a fix', () => {
+  it('[PROSE-18] [PROSE-22] a link around content without text is dropped with a fix', () => {
     const chip = '<span data-field data-name="n"></span>'
     for (const inner of ['<img src="i">', ` <b>${chip}</b> `, '<img src="i"><br>', '<div><img src="i"></div>', '<pre>c</pre>'])
       expect(fixes(`<a href="x">${inner}</a>`)).toContain('dropped_invalid href link')
@@ -256,7 +256,7 @@ describe('HTML in', () => {
     'blob://x',
     'data:image/png;base64,A"A',
     '',
-  ])('[PROSE-20] src %s removes the image, in figures and galleries before their heals', (src) => {
+  ])('[PROSE-20] src %s removes the image, in figures and galleries before their repair', (src) => {
     const img = `<img src="${src.replaceAll('"', '&quot;')}">`
     expect(call(`<p>a</p>${img}`)).toBe('<p>a</p>')
     expect(fixes(img)).toEqual(['dropped_invalid src image'])
@@ -266,7 +266,7 @@ describe('HTML in', () => {
     )
   })
 
-  it('[PROSE-42] [PROSE-46] foreign ids of a call are left out, those of a stored page stay', () => {
+  it('[PROSE-42] [PROSE-46] ids of another form are dropped from a call, and kept in a stored page', () => {
     expect(call('<p id="intro">a</p><h1 id="blk-a_B-9">b</h1>')).toBe('<p>a</p><h1 id="blk-a_B-9">b</h1>')
     expect(fixes('<p id="intro">a</p>')).toEqual([])
     expect(stored('<p id="intro">a</p>')).toBe('<p id="intro">a</p>')

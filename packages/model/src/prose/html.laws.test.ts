@@ -8,7 +8,7 @@ import { anyTree, looseNodes, tagSoup } from './testing/arbitrary.ts'
 import { violations } from './testing/content-model.ts'
 
 describe('laws of prose HTML', () => {
-  it('[PROSE-2] generated pages satisfy the model, so that the laws below say something', () => {
+  it('[PROSE-2] generated pages satisfy the model, as the laws below require', () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         expect(violations(tree)).toEqual([])
@@ -30,7 +30,7 @@ describe('laws of prose HTML', () => {
     )
   })
 
-  it('[PROSE-22] healed nodes satisfy the model, whatever they were', () => {
+  it('[PROSE-22] repaired nodes satisfy the model, whatever they were', () => {
     fc.assert(
       fc.property(looseNodes, (nodes) => {
         expect(violations(heal(nodes, new FixList()))).toEqual([])
@@ -39,7 +39,7 @@ describe('laws of prose HTML', () => {
     )
   })
 
-  it('[PROSE-23] healing healed content gives the same object and reports nothing', () => {
+  it('[PROSE-23] repairing repaired content gives the same object and reports nothing', () => {
     fc.assert(
       fc.property(looseNodes, (nodes) => {
         const healed = heal(nodes, new FixList())
@@ -51,7 +51,7 @@ describe('laws of prose HTML', () => {
     )
   })
 
-  it('[PROSE-6] what was healed is byte-stable too', () => {
+  it('[PROSE-6] HTML of a repaired page is read and written back with the same bytes', () => {
     fc.assert(
       fc.property(looseNodes, (nodes) => {
         const html = serialiseHtml(heal(nodes, new FixList()))
@@ -61,7 +61,7 @@ describe('laws of prose HTML', () => {
     )
   })
 
-  it('[PROSE-10] [PROSE-22] any soup of tags ends as a page of the model whose HTML is stable and needs no fix', () => {
+  it('[PROSE-10] [PROSE-22] any mix of tags is read as a page of the model whose HTML is stable and needs no fix', () => {
     fc.assert(
       fc.property(tagSoup, fc.constantFrom('call', 'stored'), (html, source) => {
         const { tree } = parseHtml(html, { source: source as 'call' | 'stored' })

@@ -176,8 +176,8 @@ function expectBothWays(html: string, tree: ProseTree, source: 'call' | 'stored'
   expect(serialiseHtml(back.tree)).toBe(html)
 }
 
-describe('the tables of prose HTML', () => {
-  it('[PROSE-2] has a fixture for every row', () => {
+describe('HTML of every row of the node and mark tables', () => {
+  it('[PROSE-2] every row has an example', () => {
     expect(new Set(nodes.map(([type]) => type))).toEqual(new Set(['page', ...nodeSpecs.map((spec) => spec.type)]))
     expect(new Set(marks.map(([type]) => type))).toEqual(new Set(markSpecs.map((spec) => spec.type)))
   })
@@ -188,7 +188,7 @@ describe('the tables of prose HTML', () => {
     expectBothWays(`<p>a${html}b</p>`, [el('paragraph', {}, text('a'), text('t', mark), text('b'))], 'stored'),
   )
 
-  it('[PROSE-5] every run is nested in full, in the order of the table, equal neighbours merged', () => {
+  it('[PROSE-5] every run has all its marks nested in the order of the table, and equal neighbours are merged', () => {
     const all = marks.filter(([, html]) => html !== '<mark>t</mark>').map(([, , mark]) => mark)
     const html =
       '<p><a href="https://x/?a=1&amp;b=2"><mark style="background-color: #ff0"><span style="color: red"><strong><em><u><s><sup><sub><code>t' +
@@ -200,7 +200,7 @@ describe('the tables of prose HTML', () => {
     expect(serialiseHtml(mixed)).toBe('<p><strong><em>xy</em></strong><strong>z</strong></p>')
   })
 
-  it('[PROSE-3] null, empty and default values are left out, values that are always written are not', () => {
+  it('[PROSE-3] null, empty and default values are left out, except those that are always written', () => {
     const html =
       '<p id="" style=""></p><ol start="1"><li>a</li></ol><div data-callout data-variant=""><p>b</p></div><img src="x" alt="" title="">'
     const { tree, fixes } = parseHtml(html, { source: 'stored' })

@@ -27,7 +27,7 @@ const heaviest = [
 
 describe('hostile Markdown', () => {
   it.each(xssVectors.map((vector) => [vector]))(
-    '[PROSE-25] [PROSE-12] [PROSE-18] [PROSE-20] nothing outside the schema survives between Markdown: %s',
+    '[PROSE-25] [PROSE-12] [PROSE-18] [PROSE-20] no element outside the schema survives between Markdown: %s',
     (vector) => {
       for (const text of [
         vector,
@@ -58,9 +58,9 @@ describe('hostile Markdown', () => {
     '{{"><script>alert(1)</script>}}',
     '$"><script>alert(1)</script>$',
     '<div data-slotx="0"></div>',
-  ])('[PROSE-18] [PROSE-20] nothing that runs comes from Markdown itself: %s', (text) => expectHarmless(text))
+  ])('[PROSE-18] [PROSE-20] Markdown itself yields no executable link or image: %s', (text) => expectHarmless(text))
 
-  it('[PROSE-25] what looks like the place of a piece of Markdown is an attribute like any other', () => {
+  it('[PROSE-25] an attribute that resembles the internal placeholder of the parser stays an attribute', () => {
     const { tree } = parseMarkdown(
       'secret\n\n<div data-slot="0"></div>\n\n<div data-slotx="0"></div>\n\n<div data-slotxx="0"></div>',
     )
@@ -68,7 +68,7 @@ describe('hostile Markdown', () => {
   })
 
   it.each(Object.entries({ ...hostileMarkdown, ...hostileInputs }))(
-    '[PROSE-21] [PROSE-39] %s: 32 KiB end within 250 ms as a page that is read back',
+    '[PROSE-21] [PROSE-39] %s: 32 KiB are read within 250 ms as a page that reads back equal',
     (_, make) => {
       const { tree, markdown } = convertWithin(make(32_768), 250)
       expect(violations(tree)).toEqual([])
@@ -76,12 +76,12 @@ describe('hostile Markdown', () => {
     },
   )
 
-  it.each(heaviest)('[PROSE-21] %s: 1 MiB ends within 1 s as a page', (name) => {
+  it.each(heaviest)('[PROSE-21] %s: 1 MiB is read as a page within 1 s', (name) => {
     const { tree } = convertWithin(hostileMarkdown[name]?.(1_048_576) ?? '', 1000)
     expect(violations(tree)).toEqual([])
   })
 
-  it('[PROSE-21] markup beyond a limit is kept as plain text, with a fix', () => {
+  it('[PROSE-21] markup above a limit is kept as plain text, with a fix', () => {
     const { tree, fixes } = parseMarkdown('*a* '.repeat(200_000))
     expect(fixes).toContainEqual(
       expect.objectContaining({ action: 'clamped', reason: expect.stringContaining('kept as plain text') }),
@@ -91,7 +91,7 @@ describe('hostile Markdown', () => {
     expect(html).toContain('*a* *a*')
   })
 
-  it('[PROSE-23] rows beyond the limit are dropped, with a fix', () => {
+  it('[PROSE-23] table rows above the limit are dropped, with a fix', () => {
     const { tree, fixes } = parseMarkdown(`| a |\n| - |\n${'| b |\n'.repeat(2500)}\nafter`)
     expect(tree[0]?.content).toHaveLength(2000)
     expect(tree[1]?.type).toBe('paragraph')

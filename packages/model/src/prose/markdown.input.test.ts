@@ -18,8 +18,8 @@ const callout = (variant: string, content: string) => `<div data-callout data-va
 const tasks = (...items: readonly [boolean, string][]) =>
   `<ul data-type="taskList">${items.map(([checked, text]) => `<li data-type="taskItem" data-checked="${checked}"><p>${text}</p></li>`).join('')}</ul>`
 
-describe('Markdown in', () => {
-  it('[PROSE-25] nothing but CommonMark, tables, strikethrough and boxes is active', () => {
+describe('reading Markdown', () => {
+  it('[PROSE-25] only CommonMark, tables, strikethrough and task boxes are read as markup', () => {
     expect(html('see https://x.y and www.x.y')).toBe('<p>see https://x.y and www.x.y</p>')
     expect(html('<https://x.y>')).toBe('<p><a href="https://x.y">https://x.y</a></p>')
     expect(html('a[^1]\n\n[^1]: note')).toBe('<p>a<a href="note">^1</a></p>')
@@ -29,7 +29,7 @@ describe('Markdown in', () => {
     expect(html('---\na: b\n---')).toBe('<hr><h2>a: b</h2>')
   })
 
-  it('[PROSE-25] raw HTML goes through the HTML reader, also with Markdown between its tags', () => {
+  it('[PROSE-25] raw HTML is read by the HTML reader, also with Markdown between its tags', () => {
     expect(html('<div data-callout data-variant="tip">\n\n**a**\n\n- b\n\n</div>\n\nc')).toBe(
       `${callout('tip', '<p><strong>a</strong></p><ul><li><p>b</p></li></ul>')}<p>c</p>`,
     )
@@ -55,7 +55,7 @@ describe('Markdown in', () => {
     expect(html('<ul>\n<li>\n\na\n\n- b\n\n</li>\n</ul>')).toBe('<ul><li><p>a</p><ul><li><p>b</p></li></ul></li></ul>')
   })
 
-  it('[PROSE-25] Markdown between tags is never lost to what the tags do', () => {
+  it('[PROSE-25] Markdown between tags is kept whatever the tags are', () => {
     expect(html('<div data-gallery>\n\n![a](b)\n\n</div>')).toBe(
       '<div data-gallery data-layout="grid"><div class="gallery-items"><img src="b" alt="a"></div></div>',
     )
@@ -67,7 +67,7 @@ describe('Markdown in', () => {
     expect(fixes('<noscript>\n\na\n\n</noscript>')).toEqual(['dropped_unknown - noscript'])
   })
 
-  it('[PROSE-12] an element in a line that is not allowed goes with its content, whatever it holds', () => {
+  it('[PROSE-12] a disallowed inline element is removed with its content, whatever it contains', () => {
     const others = [
       'script',
       'style',
@@ -93,7 +93,7 @@ describe('Markdown in', () => {
     expect(html('a <svg><svg>b</svg>c</svg> d <svg>e</svg> f')).toBe('<p>a d f</p>')
   })
 
-  it('[PROSE-12] [PROSE-25] a removed tag without an end tag in its text block is dropped alone, with a fix', () => {
+  it('[PROSE-12] [PROSE-25] a disallowed tag without an end tag in its text block is removed alone, with a fix', () => {
     for (const tag of [
       'script',
       'style',
@@ -116,12 +116,12 @@ describe('Markdown in', () => {
     expect(html('`<svg>` a `</svg>` b')).toBe('<p><code>&lt;svg&gt;</code> a <code>&lt;/svg&gt;</code> b</p>')
   })
 
-  it('[PROSE-25] Markdown is not lost to other tags in a line that take no tags', () => {
+  it('[PROSE-25] Markdown after void tags in a line is kept', () => {
     expect(html('a *b* <xmp> c *d*')).toContain('<em>b</em>')
     expect(html('a <plaintext> *b*')).toContain('b')
   })
 
-  it('[PROSE-25] [PROSE-15] white space collapses, but for what is written as a reference', () => {
+  it('[PROSE-25] [PROSE-15] white space collapses, except when written as a character reference', () => {
     expect(html('a  b\tc')).toBe('<p>a b c</p>')
     expect(html('&#32;a &#32;b&#10;c&#x20;')).toBe('<p> a  b\nc </p>')
     expect(html('`a  b`')).toBe('<p><code>a  b</code></p>')
@@ -131,11 +131,11 @@ describe('Markdown in', () => {
     expect(html('a\r\nb\0c\rd')).toBe('<p>a bc d</p>')
   })
 
-  it('[PROSE-26] ~~x~~', () => {
+  it('[PROSE-26] ~~x~~ is read as strikethrough', () => {
     expect(html('~~x~~ ~y~ **a ~~b~~**')).toBe('<p><s>x</s> ~y~ <strong>a </strong><strong><s>b</s></strong></p>')
   })
 
-  it('[PROSE-27] boxes make task items', () => {
+  it('[PROSE-27] items with boxes are task items', () => {
     expect(html('- [x] a\n- [ ] b\n- [X] c')).toBe(tasks([true, 'a'], [false, 'b'], [true, 'c']))
     expect(html('- [x]\n- [ ]')).toBe(tasks([true, ''], [false, '']))
     expect(html('- [x]a\n- [y] b\n- \\[x] c')).toBe('<ul><li><p>[x]a</p></li><li><p>[y] b</p></li><li><p>[x] c</p></li></ul>')
@@ -145,7 +145,7 @@ describe('Markdown in', () => {
     expect(fixes('- [x] a\n- [ ] b')).toEqual([])
   })
 
-  it('[PROSE-27] each run of items with or without a box is a list of its own; boxes have no numbers', () => {
+  it('[PROSE-27] each run of items with or without a box is its own list, and lists with boxes have no numbers', () => {
     expect(html('- a\n- [x] b\n- [ ] c\n- d')).toBe(
       `<ul><li><p>a</p></li></ul>${tasks([true, 'b'], [false, 'c'])}<ul><li><p>d</p></li></ul>`,
     )
@@ -155,7 +155,7 @@ describe('Markdown in', () => {
     expect(fixes('3. a\n4. [x] b\n5. c')).toEqual(['unwrapped - taskList'])
   })
 
-  it('[PROSE-28] tables: alignment on every cell of the column, header cells, one paragraph each', () => {
+  it('[PROSE-28] a table has its alignment on every cell of the column, header cells, and one paragraph per cell', () => {
     expect(html('| a | b | c |\n| :-- | :-: | --: |\n| 1 | 2 |')).toBe(
       '<table><tr><th style="text-align: left"><p>a</p></th><th style="text-align: center"><p>b</p></th><th style="text-align: right"><p>c</p></th></tr>' +
         '<tr><td style="text-align: left"><p>1</p></td><td style="text-align: center"><p>2</p></td><td style="text-align: right"><p></p></td></tr></table>',
@@ -166,7 +166,7 @@ describe('Markdown in', () => {
     expect(fixes('| a | b |\n| - | - |\n| 1 |')).toEqual([])
   })
 
-  it('[PROSE-29] fenced code: the first word is the language, and the last newline is not part of the text', () => {
+  it('[PROSE-29] the first word after a fence is the language, and the last newline is not part of the code', () => {
     expect(html('```js title="x"\na\n\nb\n```')).toBe('<pre><code class="language-js">a\n\nb</code></pre>')
     expect(html('~~~\n```\n\n~~~')).toBe('<pre><code>```\n</code></pre>')
     expect(html('```\n```')).toBe('<pre><code></code></pre>')
@@ -176,13 +176,13 @@ describe('Markdown in', () => {
     expect(html('```\nnot closed\n*a*')).toBe('<pre><code>not closed\n*a*</code></pre>')
   })
 
-  it('[PROSE-30] a soft break is a space, a hard break a hardBreak', () => {
+  it('[PROSE-30] a soft break is read as a space, a hard break as a hardBreak', () => {
     expect(html('a\nb')).toBe('<p>a b</p>')
     expect(html('a  \nb\\\n  c')).toBe('<p>a<br>b<br>c</p>')
     expect(html('a<br>b')).toBe('<p>a<br>b</p>')
   })
 
-  it('[PROSE-31] [PROSE-22] a link around content without text is dropped, with a fix', () => {
+  it('[PROSE-31] [PROSE-22] a link around content without text is dropped with a fix', () => {
     for (const inner of ['![i](s)', '{{n}}', '$x$', '<img src="s">', '**{{n}}**'])
       expect(fixes(`a [${inner}](l)`)).toEqual(['dropped_invalid href link'])
     expect(fixes('[a](l)![i](s)')).toEqual([])
@@ -201,7 +201,7 @@ describe('Markdown in', () => {
     expect(fixes('a ![b](javascript:x) ![b]()')).toEqual(['dropped_invalid src image', 'dropped_invalid src image'])
   })
 
-  it('[PROSE-32] {{name}} in text is a field', () => {
+  it('[PROSE-32] {{name}} in text is read as a field', () => {
     expect(html('a {{ due date }} b')).toBe(`<p>a ${field('due date')} b</p>`)
     expect(html('**{{x}}** [{{y}}](z) # {{w}}')).toBe(`<p>${field('x')} ${field('y')} # ${field('w')}</p>`)
     expect(html('| {{x}} |\n| - |')).toBe(`<table><tr><th><p>${field('x')}</p></th></tr></table>`)
@@ -214,7 +214,7 @@ describe('Markdown in', () => {
     expect(html('<a href="{{a}}">b</a>')).toBe('<p><a href="{{a}}">b</a></p>')
   })
 
-  it('[PROSE-33] $…$ is inline math', () => {
+  it('[PROSE-33] $…$ is read as inline math', () => {
     expect(html('a $x_1 * y_2$ b')).toBe(`<p>a ${math('x_1 * y_2')} b</p>`)
     expect(html('$a$ and $b$, $c$')).toBe(`<p>${math('a')} and ${math('b')}, ${math('c')}</p>`)
     expect(html('$a \\$ b$ $\\{x\\}$ $<b>`$')).toBe(`<p>${math('a \\$ b')} ${math('\\{x\\}')} ${math('&lt;b&gt;`')}</p>`)
@@ -225,7 +225,7 @@ describe('Markdown in', () => {
     expect(html('`$a$`')).toBe('<p><code>$a$</code></p>')
   })
 
-  it('[PROSE-34] $$…$$ is a block of math', () => {
+  it('[PROSE-34] $$…$$ is read as a block of math', () => {
     expect(html('$$ x^2 $$')).toBe(mathBlock('x^2'))
     expect(html('$$\n\n a\n\n  b\n\n$$')).toBe(mathBlock(' a\n\n  b'))
     expect(html('a\n$$\nx\n$$\nb')).toBe(`<p>a</p>${mathBlock('x')}<p>b</p>`)
@@ -245,13 +245,13 @@ describe('Markdown in', () => {
     ['CAUTION', 'danger'],
     ['DANGER', 'danger'],
     ['IMPORTANT', 'note'],
-  ])('[PROSE-35] [!%s] makes a callout', (word, variant) => {
+  ])('[PROSE-35] [!%s] is read as a callout', (word, variant) => {
     for (const spelling of [word, word.toLowerCase()]) {
       expect(html(`> [!${spelling}]\n> a *b*\n>\n> - c`)).toBe(callout(variant, '<p>a <em>b</em></p><ul><li><p>c</p></li></ul>'))
     }
   })
 
-  it('[PROSE-35] only a first line that is nothing else makes one', () => {
+  it('[PROSE-35] [!NAME] makes a callout only as the whole first line of a quote', () => {
     expect(html('> [!NOTE]')).toBe(callout('note', '<p></p>'))
     expect(html('> [!NOTE]\n>\n> ```\n> a\n> ```')).toBe(callout('note', '<pre><code>a</code></pre>'))
     expect(html('> [!TIP]\n> > [!NOTE]\n> > a')).toBe(callout('tip', callout('note', '<p>a</p>')))
@@ -259,7 +259,7 @@ describe('Markdown in', () => {
       expect(html(`> ${text}`)).toBe(`<blockquote><p>${text.replace('\\', '')}</p></blockquote>`)
   })
 
-  it('[PROSE-36] headings, rules, quotes, emphasis, code spans and links', () => {
+  it('[PROSE-36] headings, rules, quotes, emphasis, code spans and links are read', () => {
     expect(html('# a\n\nb\n===\n\nc\n---\n\n###### d ##\n\n#\n\n#e')).toBe(
       '<h1>a</h1><h1>b</h1><h2>c</h2><h6>d</h6><h1></h1><p>#e</p>',
     )
@@ -275,7 +275,7 @@ describe('Markdown in', () => {
     expect(html('&copy; &amp;lt; \\& &nope; \\*a\\*')).toBe('<p>© &amp;lt; &amp; &amp;nope; *a*</p>')
   })
 
-  it('[PROSE-36] every item holds paragraphs, in tight and loose lists', () => {
+  it('[PROSE-36] every item has paragraphs, in tight and loose lists', () => {
     expect(html('- a\n- b')).toBe('<ul><li><p>a</p></li><li><p>b</p></li></ul>')
     expect(html('- a\n\n- b\n\n  c')).toBe('<ul><li><p>a</p></li><li><p>b</p><p>c</p></li></ul>')
     expect(html('- a\n  - b\n    1. c\n- d')).toBe(
@@ -291,7 +291,7 @@ describe('Markdown in', () => {
     expect(html('- a\nb\n\n      c')).toBe('<ul><li><p>a b</p><pre><code>c</code></pre></li></ul>')
   })
 
-  it('[PROSE-18] [PROSE-19] links are judged like those of HTML, and stay as written', () => {
+  it('[PROSE-18] [PROSE-19] links follow the rules of HTML links, and are stored as written', () => {
     const kept = ['https://x/ä?a=b c&d', 'mailto:a@b', '#f', `blob://${'a'.repeat(64)}`, 'app://heading/p/id:b', 'a%20b']
     for (const url of kept) expect(html(`[a](<${url}>)`)).toBe(`<p><a href="${url.replace('&', '&amp;')}">a</a></p>`)
     expect(html('[a](javascript:x) <vbscript:y>')).toBe('<p>a vbscript:y</p>')
@@ -302,13 +302,13 @@ describe('Markdown in', () => {
     ])
   })
 
-  it('[PROSE-25] [PROSE-46] a comment carries no id, raw HTML does where the id has the form of ours', () => {
+  it('[PROSE-25] [PROSE-46] a comment gives no block id, raw HTML does when the id has the form of the relay', () => {
     expect(html('<!-- blk-1 -->\na\n\n<p id="blk-2">b</p>\n\n<p id="mine">&#32;c</p>')).toBe(
       '<p>a</p><p id="blk-2">b</p><p> c</p>',
     )
   })
 
-  it('[PROSE-H21] nothing is one empty paragraph', () => {
+  it('[PROSE-H21] empty Markdown is one empty paragraph', () => {
     for (const text of ['', '\n\n', '<!-- a -->', '[a]: b'])
       expect(parseMarkdown(text).tree).toEqual([{ type: 'paragraph', attrs: {}, content: [] }])
   })

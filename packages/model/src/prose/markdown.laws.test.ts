@@ -31,27 +31,27 @@ function expectRoundTrip(tree: ProseTree, ids: boolean): void {
 }
 
 describe('laws of prose Markdown', () => {
-  it('[PROSE-39] a page written as Markdown and read back is equal, ids aside, without fixes', () => {
+  it('[PROSE-39] a page written as Markdown reads back equal except for ids, without fixes', () => {
     fc.assert(
       fc.property(anyTree, fc.boolean(), (tree, ids) => expectRoundTrip(tree, ids)),
       { numRuns: 600 },
     )
   })
 
-  it('[PROSE-39] so is a page full of characters that mean something in Markdown', () => {
+  it('[PROSE-39] a page full of Markdown characters written as Markdown reads back equal', () => {
     fc.assert(
       fc.property(markdownTree, fc.boolean(), (tree, ids) => expectRoundTrip(tree, ids)),
       { numRuns: 1000 },
     )
   })
-  it('[PROSE-39] so is whatever healing makes', () => {
+  it('[PROSE-39] a repaired page written as Markdown reads back equal', () => {
     fc.assert(
       fc.property(looseNodes, (nodes) => expectRoundTrip(heal(nodes, new FixList()), false)),
       { numRuns: 400 },
     )
   })
 
-  it('[PROSE-25] [PROSE-22] any text ends as a page of the model, which written as Markdown is read as itself', () => {
+  it('[PROSE-25] [PROSE-22] any text is read as a page of the model, which reads back equal from its Markdown', () => {
     fc.assert(
       fc.property(fc.oneof(markdownSoup, tagSoup), (text) => {
         const { tree } = parseMarkdown(text)

@@ -19,8 +19,8 @@ function withoutIdsAndLabels(html: string): string {
 
 const p = (content: string) => markdown(`<p>${content}</p>`)
 
-describe('Markdown out', () => {
-  it('[PROSE-38] [PROSE-40] common prose is idiomatic Markdown', () => {
+describe('writing Markdown', () => {
+  it('[PROSE-38] [PROSE-40] common prose is written as idiomatic Markdown', () => {
     const blob = `blob://${'0'.repeat(64)}`
     const page = [
       '<h1>Title</h1>',
@@ -85,7 +85,7 @@ Due {{due date}}, $x^2$
 `)
   })
 
-  it('[PROSE-38] blocks that Markdown has no form for are canonical HTML', () => {
+  it('[PROSE-38] blocks without a Markdown form are written as canonical HTML', () => {
     const figure = '<figure><img src="a"><figcaption>c</figcaption></figure>'
     const gallery = '<div data-gallery data-layout="row"><div class="gallery-items"><img src="a"></div></div>'
     for (const html of [
@@ -110,11 +110,11 @@ Due {{due date}}, $x^2$
     }
   })
 
-  it('[PROSE-38] an empty paragraph among others is HTML', () => {
+  it('[PROSE-38] an empty paragraph among other blocks is written as HTML', () => {
     expect(markdown('<p></p><p>a</p><p></p>')).toBe('<p></p>\n\na\n\n<p></p>\n')
   })
 
-  it('[PROSE-38] white space in that HTML is written as character references', () => {
+  it('[PROSE-38] white space in such HTML is written as character references', () => {
     expect(markdown('<p style="text-align: center"> a  b\nc </p>')).toBe(
       '<p style="text-align: center">&#32;a &#32;b&#10;c&#32;</p>\n',
     )
@@ -126,7 +126,7 @@ Due {{due date}}, $x^2$
     )
   })
 
-  it('[PROSE-38] runs that Markdown has no form for are HTML around Markdown', () => {
+  it('[PROSE-38] runs without a Markdown form are written as HTML around Markdown', () => {
     expect(p('<u>a </u><strong><u>b</u></strong> H<sub>2</sub>O x<sup>2</sup>')).toBe(
       '<u>a **b**</u> H<sub>2</sub>O x<sup>2</sup>\n',
     )
@@ -142,7 +142,7 @@ Due {{due date}}, $x^2$
     expect(p('<span data-math-inline data-latex=" x"></span>')).toBe('<span data-math-inline data-latex=" x"></span>\n')
   })
 
-  it('[PROSE-38] delimiters stand only where they are read as such', () => {
+  it('[PROSE-38] delimiters of emphasis are written only where they are read as such', () => {
     expect(p('<strong>a </strong>b')).toBe('<strong>a </strong>b\n')
     expect(p('a<strong>b</strong>c')).toBe('a**b**c\n')
     expect(p('a<strong>.</strong>c')).toBe('a<strong>.</strong>c\n')
@@ -155,7 +155,7 @@ Due {{due date}}, $x^2$
     expect(p('<code>a`b</code> <code>`</code> <code> c </code> <code> </code>')).toBe('``a`b`` `` ` `` `  c  ` ` `\n')
   })
 
-  it('[PROSE-39] text that would read as markup is escaped, other text is not', () => {
+  it('[PROSE-39] text that would be read as markup is escaped, other text is not', () => {
     for (const [text, written] of [
       ['2 * 3 * 4 snake_case a-b (c) x! ~5', '2 * 3 * 4 snake_case a-b (c) x! ~5'],
       ['*a* _b_ `c` ~~d~~', '\\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~'],
@@ -185,7 +185,7 @@ Due {{due date}}, $x^2$
     expect(markdown('<h2>a #<br>b #</h2>')).toBe('## a #<br>b \\#\n')
   })
 
-  it('[PROSE-39] neighbours are not read as one block', () => {
+  it('[PROSE-39] adjacent blocks are written so that they are read as separate ones', () => {
     expect(markdown('<ul><li><p>a</p></li></ul><ul><li><p>b</p></li></ul>')).toBe('- a\n\n* b\n')
     expect(markdown('<ol><li><p>a</p></li></ol><ol><li><p>b</p></li></ol>')).toBe('1. a\n\n1) b\n')
     expect(markdown('<blockquote><p>a</p></blockquote><blockquote><p>b</p></blockquote>')).toBe('> a\n\n> b\n')
@@ -207,11 +207,11 @@ Due {{due date}}, $x^2$
     ['a dollar sign after math', '<p><span data-math-inline data-latex="x"></span>$ \\</p>'],
     ['paragraphs of one hard break', '<p><br></p><p><br></p>'],
     ['a link that begins like a definition', '<p><a href="x"><code>]:-:</code></a></p>'],
-  ])('[PROSE-39] %s', (_, html) => {
+  ])('[PROSE-39] %s is written so that it reads back equal', (_, html) => {
     markdown(html)
   })
 
-  it('[PROSE-41] ids stand in comments before top-level blocks and blocks in list items', () => {
+  it('[PROSE-41] ids are written as comments before top-level blocks and blocks in list items', () => {
     const page =
       '<h2 id="blk-1">a</h2><p id="blk-2" style="text-align: center">b</p><pre id="blk-3"><code>c</code></pre><ul><li><p id="blk-4">d</p><p id="blk-5">e</p></li></ul>' +
       '<ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p id="blk-6">f</p></li><li data-type="taskItem" data-checked="false"><p id="blk-7"></p></li></ul>' +
@@ -249,14 +249,14 @@ h
   })
 })
 
-describe('as much of a page as fits', () => {
+describe('the first part of a page within a size limit', () => {
   const blocks = parseHtml(
     '<h1>T</h1><p>words</p><ul><li><p>one</p></li></ul><ul><li><p>two</p></li></ul><p>é</p><hr><p>end</p>',
     { source: 'stored' },
   ).tree
   const bytes = (text: string) => new TextEncoder().encode(text).length
 
-  it('[RES-8] is its first blocks as they read in all of it, and the end; all of it where that fits', () => {
+  it('[RES-8] the part is the first blocks as in the whole page with an end note, or the whole page if it fits', () => {
     const whole = serialiseMarkdown(blocks, { ids: false })
     const prefixes = blocks.map((_, index) => serialiseMarkdown(blocks.slice(0, index), { ids: false }))
     for (let most = 6; most <= bytes(whole); most++) {
@@ -266,7 +266,7 @@ describe('as much of a page as fits', () => {
     }
   })
 
-  it('[RES-8] takes no block behind the first that does not fit', () => {
+  it('[RES-8] no block after the first that does not fit is included', () => {
     let taken = 0
     const endless = function* () {
       for (;;) {

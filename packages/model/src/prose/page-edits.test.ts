@@ -13,7 +13,7 @@ const named = (id: string, name: string, order?: number) => ({
 const three = bodyOf({ richTextPages: [named('a', 'A', 0), named('b', 'B', 1), named('c', 'C', 5)] })
 
 describe('prose page list', () => {
-  it('[TOOL-add_prose_page] appends a page with its content and names what is on it', () => {
+  it('[TOOL-add_prose_page] add_prose_page appends a page with its content and returns its blocks', () => {
     const answer = done(addProsePage, three, { name: 'New', content: '<h1>T</h1><hr>', format: 'html' })
     expect(answer.result).toEqual({
       id: 'page-000000000002',
@@ -30,18 +30,18 @@ describe('prose page list', () => {
     ])
   })
 
-  it('[TOOL-add_prose_page] [PROSE-1] without content it is the empty page', () => {
+  it('[TOOL-add_prose_page] [PROSE-1] without content the new page is empty', () => {
     const answer = done(addProsePage, bodyOf({}), {})
     expect(answer.result).toEqual({ id: 'page-000000000001', name: 'Prose', order: 0, blocks: [] })
     expect(contentOf(answer.body, 'page-000000000001')).toBe('<p></p>')
   })
 
-  it('[TOOL-add_prose_page] a document may have more pages than a call has arguments', () => {
+  it('[TOOL-add_prose_page] a document may have more pages than a function call may have arguments', () => {
     const many = bodyOf({ richTextPages: Array.from({ length: 150_000 }, (_, i) => ({ id: `p${i}`, content: '' })) })
     expect(done(addProsePage, many, { name: 'New' }).result).toMatchObject({ name: 'New', order: 150_000 })
   })
 
-  it('[TOOL-add_prose_page] default names are Prose, then Prose p.N above the highest', () => {
+  it('[TOOL-add_prose_page] default names are Prose, then Prose p.N above the highest number', () => {
     for (const [names, next] of [
       [[], 'Prose'],
       [['Notes'], 'Prose'],
@@ -54,7 +54,7 @@ describe('prose page list', () => {
     }
   })
 
-  it('[BODY-2] a new page takes the form of its container', () => {
+  it('[BODY-2] a new page is stored in the form of its container', () => {
     const keyed = bodyOf({ richTextPages: { pages: { a: named('a', 'A') }, pageOrder: ['a'], activePageId: 'a' } })
     expect(written(done(addProsePage, keyed, { name: 'N' }).body)['richTextPages']).toEqual({
       pages: { a: named('a', 'A'), 'page-000000000001': { id: 'page-000000000001', name: 'N', order: 1, content: '<p></p>' } },
@@ -63,7 +63,7 @@ describe('prose page list', () => {
     })
   })
 
-  it('[TOOL-12] the minted page id is none in use on either kind of page', () => {
+  it('[TOOL-12] the id of a new page is not in use by any canvas or prose page', () => {
     const given = bodyOf({
       pages: [{ id: 'page-000000000001', shapes: [] }],
       richTextPages: [prosePage('page-000000000002', '')],
@@ -71,7 +71,7 @@ describe('prose page list', () => {
     expect(done(addProsePage, given, {}).result.id).toBe('page-000000000003')
   })
 
-  it('[TOOL-13] names are trimmed, freed of control characters, cut at 200 characters, and not empty', () => {
+  it('[TOOL-13] names are trimmed, freed of control characters, cut at 200 characters, and must not be empty', () => {
     const rename = (name: string) => done(renameProsePage, three, { pageId: 'b', name })
     expect(rename(' a\u0000\n\u0085b ').result).toEqual({ pageId: 'b', name: 'ab' })
     expect(written(rename('X').body)['richTextPages']).toMatchObject([{ name: 'A' }, { name: 'X' }, { name: 'C' }])
@@ -90,7 +90,7 @@ describe('prose page list', () => {
     expect(rename('B').body).toBe(three)
   })
 
-  it('[TOOL-delete_prose_page] removes the page; an active one falls back to the first in order', () => {
+  it('[TOOL-delete_prose_page] deleting a page makes the first remaining one active if it was active', () => {
     expect(done(deleteProsePage, three, { pageId: 'b' })).toMatchObject({ result: { deleted: 'b' }, fixes: [] })
     expect(written(done(deleteProsePage, three, { pageId: 'b' }).body)['richTextPages']).toMatchObject([{ id: 'a' }, { id: 'c' }])
     const keyed = bodyOf({
@@ -102,14 +102,14 @@ describe('prose page list', () => {
     expect(written(done(deleteProsePage, list, { pageId: 'a' }).body)['activePageId']).toBe('b')
   })
 
-  it('[ERR_LAST_PAGE] the only page stays', () => {
+  it('[ERR_LAST_PAGE] the only page cannot be deleted', () => {
     expect(refusal(deleteProsePage, proseBody('<p>x</p>'), { pageId: 'p' })).toMatchObject({
       code: 'ERR_LAST_PAGE',
       facts: { pageId: 'p', kind: 'prose' },
     })
   })
 
-  it('[TOOL-reorder_prose_pages] puts pages in order and numbers them from 0', () => {
+  it('[TOOL-reorder_prose_pages] reordering puts pages in order and numbers them from 0', () => {
     const answer = done(reorderProsePages, three, { order: ['c', 'a', 'b'] })
     expect(answer.result).toEqual({ order: ['c', 'a', 'b'], ok: true })
     expect(written(answer.body)['richTextPages']).toMatchObject([
@@ -120,14 +120,14 @@ describe('prose page list', () => {
     expect(done(reorderProsePages, answer.body, { order: ['c', 'a', 'b'] }).body).toBe(answer.body)
   })
 
-  it('[ERR_NOT_PERMUTATION] names what is missing, unknown and repeated', () => {
+  it('[ERR_NOT_PERMUTATION] ERR_NOT_PERMUTATION names missing, unknown and repeated ids', () => {
     expect(refusal(reorderProsePages, three, { order: ['a', 'x', 'a'] })).toMatchObject({
       code: 'ERR_NOT_PERMUTATION',
       facts: { missing: ['b', 'c'], unknown: ['x'], duplicate: ['a'] },
     })
   })
 
-  it('[TOOL-8] a refusal names a part of a long list and says how many entries are left out', () => {
+  it('[TOOL-8] a refusal lists part of a long list and the number of entries left out', () => {
     const pages = Array.from({ length: 25 }, (_, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content: '' }))
     const many = bodyOf({ richTextPages: pages })
     expect(refusal(reorderProsePages, many, { order: [] }).message).toContain('missing: p0, p1')
@@ -137,13 +137,13 @@ describe('prose page list', () => {
     expect(unknown.facts['pages']).toHaveLength(20)
   })
 
-  it('[TOOL-8] when a name was sent for an id, the refusal names the id of that page, also beyond the listed pages', () => {
+  it('[TOOL-8] when a page name was sent as id, the refusal gives the id of that page, also beyond the listed pages', () => {
     const pages = Array.from({ length: 25 }, (_, i) => ({ id: `p${i}`, name: `Page ${i}`, order: i, content: '' }))
     const { message } = refusal(deleteProsePage, bodyOf({ richTextPages: pages }), { pageId: 'Page 24' })
     expect(message).toContain('it is a name, that of p24.')
   })
 
-  it('[TOOL-rename_document] [BODY-10] retitles every one of name and title that the body has', () => {
+  it('[TOOL-rename_document] [BODY-10] rename_document changes each of name and title that the body has', () => {
     const answer = done(renameDocument, bodyOf({ title: 'T', name: 'N' }), { docId: 'd', name: ' X ' })
     expect(answer.result).toEqual({ id: 'd', name: 'X' })
     expect(written(answer.body)).toMatchObject({ title: 'X', name: 'X' })

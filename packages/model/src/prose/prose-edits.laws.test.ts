@@ -114,7 +114,7 @@ describe('laws of prose edits', () => {
     for (const edit of edits) expect([edit, (seen.get(`${edit} done`) ?? 0) > 20]).toEqual([edit, true])
   })
 
-  it('[CONC-2] what an edit makes of a page is what reading the page gives, so that it may be kept for the next edit', () => {
+  it('[CONC-2] the page object made by an edit equals the one read from its HTML', () => {
     const told = (tree: ProseTree) => JSON.stringify(tree)
     fc.assert(
       fc.property(anyTree, anyTree, fc.tuple(fc.nat(), fc.nat()), (tree, content, picks) => {
@@ -140,7 +140,7 @@ describe('laws of prose edits', () => {
     )
   })
 
-  it('[PROSE-54] a page set to what it says is left alone, with its ids or without', () => {
+  it('[PROSE-54] setting a page to its own content changes nothing, with or without ids', () => {
     fc.assert(
       fc.property(anyTree, fc.boolean(), (given, carriesIds) => {
         const tree = completeIds(given, counter())
@@ -183,7 +183,7 @@ describe('laws of prose edits', () => {
     ]
   }
 
-  it('[PROSE-50] [CONC-8] a verb keeps every top-level block that it does not touch as the same object', () => {
+  it('[PROSE-50] [CONC-8] an edit keeps each top-level block that it does not change as the same object', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.tuple(fc.nat(), fc.nat()), (given, content, picks) => {
         const tree = completeIds(given, counter())
@@ -197,7 +197,7 @@ describe('laws of prose edits', () => {
     )
   })
 
-  it('[PROSE-54] [PROSE-39] a page set to its own Markdown is left alone', () => {
+  it('[PROSE-54] [PROSE-39] setting a page to its own Markdown changes nothing', () => {
     fc.assert(
       fc.property(anyTree, fc.boolean(), (given, ids) => {
         const tree = completeIds(given, counter())
@@ -212,7 +212,7 @@ describe('laws of prose edits', () => {
     )
   })
 
-  it('[PROSE-54] what both pages say at their ends stays as the same objects', () => {
+  it('[PROSE-54] blocks that both versions have at their ends stay the same objects', () => {
     fc.assert(
       fc.property(anyTree, anyTree, anyTree, anyTree, (start, middle, other, end) => {
         const tree = completeIds([...start, ...middle, ...end], counter())
@@ -226,7 +226,7 @@ describe('laws of prose edits', () => {
     )
   })
 
-  it('[PROSE-6] a verb on a tree and on what is read of its HTML say the same', () => {
+  it('[PROSE-6] an edit of a page object and of one read from its HTML give the same result', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.tuple(fc.nat(), fc.nat()), (tree, content, picks) => {
         const { tree: copy } = parseHtml(serialiseHtml(tree), { source: 'stored' })

@@ -8,7 +8,7 @@ const x = { pageId: 'p', content: '<p>X</p>', format: 'html' } as const
 const other = prosePage('q', '<p id="blk-q">elsewhere</p>')
 
 describe('targets of prose edits', () => {
-  it('[PROSE-48] an anchor is the whole text, marks, tags, entities and spare whitespace aside', () => {
+  it('[PROSE-48] an anchor must equal the whole text of a block, ignoring marks, tags, entities and extra white space', () => {
     for (const anchor of ['Alpha beta', '  Alpha \n beta ', 'Alpha <em>beta</em>', 'Alpha&#32;beta', '<p>Alpha beta</p>'])
       expect(html(setProse, proseBody(page), { ...x, anchor })).toBe(page.replace('Alpha <strong>beta</strong>', 'X'))
     for (const anchor of ['Alpha', 'alpha beta', 'Alpha beta Item', 'Alpha  betas'])
@@ -21,7 +21,7 @@ describe('targets of prose edits', () => {
       expect(html(deleteBlock, proseBody(`${stored}<hr>`), { pageId: 'p', anchor })).toBe('<hr>')
   })
 
-  it('[PROSE-48] text that only looks like markup is found as it is written', () => {
+  it('[PROSE-48] text that resembles markup is found as written', () => {
     const stored = proseBody('<p id="blk-a">if x&lt;y then</p><p id="blk-b">R&amp;amp;D</p><p id="blk-c">R&amp;D</p>')
     expect(done(deleteBlock, stored, { pageId: 'p', anchor: 'if x<y then' }).result.deleted).toEqual(['blk-a'])
     expect(done(deleteBlock, stored, { pageId: 'p', anchor: 'R&amp;D' }).result.deleted).toEqual(['blk-c'])
@@ -45,7 +45,7 @@ describe('targets of prose edits', () => {
     })
   })
 
-  it('[PROSE-49] id and anchor must name one block, and a wrong id never falls back to the anchor', () => {
+  it('[PROSE-49] id and anchor must name the same block, and an unknown id is refused even with a valid anchor', () => {
     const both = { ...x, anchor: 'Intro' }
     expect(html(setProse, proseBody(page), { ...both, id: 'blk-h' })).toContain('<p id="blk-h">X</p>')
     const mismatch = refusal(setProse, proseBody(page), { ...both, id: 'blk-a' })
@@ -54,7 +54,7 @@ describe('targets of prose edits', () => {
     expect(refusal(setProse, proseBody(page), { ...both, id: 'blk-z' }).code).toBe('ERR_ID_NOT_FOUND')
   })
 
-  it('[PROSE-49] an id picks one of several blocks with the same text', () => {
+  it('[PROSE-49] an id selects one of several blocks with the same text', () => {
     const twins = proseBody('<p id="blk-a">Same</p><p id="blk-b">Same</p>')
     expect(html(deleteBlock, twins, { pageId: 'p', id: 'blk-b', anchor: 'Same' })).toBe('<p id="blk-a">Same</p>')
   })
@@ -69,12 +69,12 @@ describe('targets of prose edits', () => {
     expect(unknown.message).toContain('blk-h (heading) "Intro"')
   })
 
-  it('[PROSE-53] an id of another page names the page', () => {
+  it('[PROSE-53] an error about an id of another page names that page', () => {
     const elsewhere = refusal(deleteBlock, proseBody(page, {}, other), { pageId: 'p', id: 'blk-q' })
     expect(elsewhere).toMatchObject({ code: 'ERR_ID_NOT_FOUND', facts: { id: 'blk-q', otherPage: 'q' } })
   })
 
-  it('[PROSE-53] what is ambiguous is counted, and at most five are named', () => {
+  it('[PROSE-53] an ambiguous anchor is refused with the number of matches and up to five of them', () => {
     const many = proseBody('<p id="blk-1">Same</p>'.repeat(2) + '<p>Same</p>'.repeat(5))
     const byText = refusal(deleteBlock, many, { pageId: 'p', anchor: 'Same' })
     expect(byText).toMatchObject({ code: 'ERR_ANCHOR_AMBIGUOUS', facts: { count: 7 } })
@@ -93,7 +93,7 @@ describe('targets of prose edits', () => {
     expect(missing.facts['nearest']).toEqual([{ id: 'blk-a', type: 'paragraph', text: `${'ä'.repeat(120)}…` }])
   })
 
-  it('[PROSE-47] a handle names a top-level block as a whole, with expectedVersion only', () => {
+  it('[PROSE-47] a positional handle names a whole top-level block, and requires expectedVersion', () => {
     const versioned = { pageId: 'p', expectedVersion: 3 }
     expect(refusal(deleteBlock, proseBody(page), { pageId: 'p', id: '@2' })).toMatchObject({
       code: 'ERR_BAD_ARGUMENT',
@@ -115,7 +115,7 @@ describe('targets of prose edits', () => {
     })
   })
 
-  it('[PROSE-52] a span goes from one child of a parent to another, both included', () => {
+  it('[PROSE-52] a span covers the children of one parent from the first to the last, both included', () => {
     const stored = '<p id="blk-1">1</p><blockquote><p id="blk-2">2</p><p id="blk-3">3</p><p id="blk-4">4</p></blockquote>'
     expect(html(setProse, proseBody(stored), { ...x, id: 'blk-2', anchorUntil: '3' })).toBe(
       '<p id="blk-1">1</p><blockquote><p id="blk-2">X</p><p id="blk-4">4</p></blockquote>',
@@ -133,13 +133,13 @@ describe('targets of prose edits', () => {
     expect(refusal(setProse, proseBody(stored), { ...x, untilId: 'blk-2' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
   })
 
-  it('[PROSE-53] a call that needs a target and has none is refused', () => {
+  it('[PROSE-53] a call without a required target is refused', () => {
     expect(refusal(insertBlock, proseBody(page), x).code).toBe('ERR_TARGET_MISSING')
     expect(refusal(deleteBlock, proseBody(page), { pageId: 'p' }).code).toBe('ERR_TARGET_MISSING')
     expect(refusal(moveBlock, proseBody(page), { pageId: 'p', id: 'blk-a' }).code).toBe('ERR_TARGET_MISSING')
   })
 
-  it('[TOOL-26] an unknown page is refused with those that exist, and a canvas page is called one', () => {
+  it('[TOOL-26] an unknown page is refused with the existing ones, and a canvas page is named as such', () => {
     expect(refusal(deleteBlock, proseBody(page), { pageId: 'z', id: 'blk-a' })).toMatchObject({
       code: 'ERR_PAGE_NOT_FOUND',
       facts: { pageId: 'z', kind: 'prose', pages: [{ id: 'p', name: 'p' }] },
@@ -147,7 +147,7 @@ describe('targets of prose edits', () => {
     expect(refusal(setProse, proseBody(page), { ...x, pageId: 'c' }).facts['otherKind']).toBe('canvas')
   })
 
-  it('[PROSE-21] content above 1 MiB is refused before the page is looked for', () => {
+  it('[PROSE-21] content above 1 MiB is refused before the page is looked up', () => {
     const content = 'é'.repeat(524_289)
     const tooLarge = { code: 'ERR_PROSE_TOO_LARGE', facts: { bytes: 1_048_578, maxBytes: 1_048_576 } }
     expect(refusal(setProse, proseBody(page), { pageId: 'z', content })).toMatchObject(tooLarge)

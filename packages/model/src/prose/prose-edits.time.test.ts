@@ -27,7 +27,7 @@ function bestOf(runs: number, work: () => unknown): number {
   return best
 }
 
-describe('time of prose verbs', () => {
+describe('time of prose edits', () => {
   const page = { body: proseBody(''), pageId: 'p', tree }
   const { tree: content } = parseHtml('<p>new</p><ul><li>x</li></ul>', { source: 'call' })
   const [source, target] = [700, 100].map(
@@ -38,7 +38,7 @@ describe('time of prose verbs', () => {
   const readingOnce = bestOf(4, () => parseHtml(html, { source: 'stored' }))
   const changed = tree.map((block, i) => (i % 7 === 1 ? { ...block, attrs: { textAlign: 'center' } } : block))
 
-  it('[CONC-13] the page has 1 MB of canonical HTML', () => {
+  it('[CONC-13] the page of the tests below has 1 MB of canonical HTML', () => {
     expect(html.length).toBeGreaterThan(1_000_000)
     expect(serialiseHtml(tree)).toBe(html)
   })
@@ -51,7 +51,7 @@ describe('time of prose verbs', () => {
     ['deleting', () => deleteUnit(tree, unit)],
     ['moving', () => moveUnit(tree, unit, unitOf(tree, target as number[]), 'before')],
     ['moving a section', () => moveSection(tree, 3, 1300)],
-  ])('[CONC-13] on a page of 1 MB an edit costs less than reading the page: %s', (_, work) => {
+  ])('[CONC-13] on a page of 1 MB an edit takes less time than reading the page: %s', (_, work) => {
     expect(bestOf(8, work)).toBeLessThan(readingOnce)
   })
 
@@ -61,7 +61,7 @@ describe('time of prose verbs', () => {
       () => replacePage(tree, [...tree.slice(0, 2000), ...content, ...tree.slice(2010)]),
     ],
     ['setting a page that changed throughout', () => replacePage(tree, changed)],
-  ])('[CONC-13] a whole page of 1 MB costs less than reading it three times: %s', (_, work) => {
+  ])('[CONC-13] setting a whole page of 1 MB takes less time than reading it three times: %s', (_, work) => {
     expect(bestOf(8, work)).toBeLessThan(3 * readingOnce)
   })
 })

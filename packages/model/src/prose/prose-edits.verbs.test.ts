@@ -14,7 +14,7 @@ const minted = (n: number) => String(n).padStart(10, '0')
 describe('set_prose of a page', () => {
   const stored = p('a', 'One') + p('b', 'Two') + p('c', 'Three')
 
-  it('[PROSE-54] common blocks at both ends keep their ids, the middle is replaced', () => {
+  it('[PROSE-54] equal blocks at both ends keep their ids, and the middle is replaced', () => {
     const answer = done(setProse, proseBody(stored), { ...at, content: '<p>One</p><h1>2</h1><hr><p>Three</p>' })
     expect(contentOf(answer.body)).toBe(`${p('a', 'One')}<h1 id="blk-b">2</h1><hr>${p('c', 'Three')}`)
     expect(answer.result).toEqual({
@@ -29,12 +29,12 @@ describe('set_prose of a page', () => {
     })
   })
 
-  it('[PROSE-50] [PROSE-54] kept blocks do not count as written; of swapped blocks only the moved one does', () => {
+  it('[PROSE-50] [PROSE-54] kept blocks are not listed as written, and of two swapped blocks only the moved one is', () => {
     const content = '<p>One</p><h1>2</h1><hr><p>Three</p>'
     expect(done(setProse, proseBody(stored), { ...at, content }).writtenBlocks).toEqual(['blk-b'])
   })
 
-  it('[PROSE-54] blocks in the middle that are said again are kept', () => {
+  it('[PROSE-54] blocks in the middle that are equal in the new content are kept', () => {
     const content = '<p>1</p><p>Two</p><p>3</p>'
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(p('a', '1') + p('b', 'Two') + p('c', '3'))
     const turned = '<p>Three</p><p>Two</p><p>One</p>'
@@ -43,7 +43,7 @@ describe('set_prose of a page', () => {
     )
   })
 
-  it('[PROSE-54] equal content writes nothing, whether or not it carries the ids', () => {
+  it('[PROSE-54] equal content writes nothing, with or without the ids', () => {
     for (const content of [stored, stored.replaceAll(/ id="[^"]*"/g, ''), ` ${stored.replaceAll('><', '>\n<')}`]) {
       const body = proseBody(stored)
       expect(done(setProse, body, { ...at, content }).body).toBe(body)
@@ -52,7 +52,7 @@ describe('set_prose of a page', () => {
     expect(done(setProse, unhealed, { ...at, content: '<p>One</p><p>Two</p>' }).body).toBe(unhealed)
   })
 
-  it('[PROSE-54] [PROSE-15] white space that no call can say does not make a stored block another one', () => {
+  it('[PROSE-54] [PROSE-15] white space that a call cannot express does not make a stored block different', () => {
     const spaced = `${p('a', 'One ')}<blockquote>${p('b', ' Two  <em> and</em>\na <br> half')}</blockquote>${p('c', 'Three')}${p('d', ' Four')}`
     const content = '<p>One</p><blockquote><p>Two <em>and</em> a<br>half</p></blockquote><p>Three</p><p>Four</p>'
     const body = proseBody(spaced)
@@ -67,14 +67,14 @@ describe('set_prose of a page', () => {
     )
   })
 
-  it('[PROSE-54] [FIELD-5] that a computed chip was written another day does not make its block another one', () => {
+  it('[PROSE-54] [FIELD-5] a date chip written on another day does not make its block different', () => {
     const chip = (label: string) => `<p id="blk-a"><span data-field data-name="today" data-label="${label}">${label}</span></p>`
     const body = proseBody(chip('2020-01-01'))
     expect(done(setProse, body, { pageId: 'p', content: '{{today}}' }).body).toBe(body)
     expect(html(setProse, body, { pageId: 'p', content: '{{today}}', id: 'blk-a' })).toBe(chip('2026-07-01'))
   })
 
-  it('[PROSE-54] a block that carries another id is not the stored one', () => {
+  it('[PROSE-54] a block with another id is a different block', () => {
     const content = `${p('a', 'One')}<p id="blk-new">Two</p>${p('c', 'Three')}`
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(content)
   })
@@ -87,7 +87,7 @@ describe('set_prose of a page', () => {
     expect(page.filter((block, i) => i % 3 !== 0 && !after.includes(block))).toEqual([])
   })
 
-  it('[PROSE-54] blocks that differ only in attributes count as different, also when there are many', () => {
+  it('[PROSE-54] blocks that differ only in attributes are different, also when there are many', () => {
     const images = Array.from({ length: 30 }, (_, i) => `<img src="${i}.png">`)
     const stored = images.map((image, i) => image + p(`i${i}`, 'x')).join('')
     const content = images.map((image, i) => `${image}${i === 0 || i === 29 ? '<p>new</p>' : '<p>x</p>'}`).join('')
@@ -96,14 +96,14 @@ describe('set_prose of a page', () => {
     )
   })
 
-  it('[PROSE-45] an id that a kept block owns, or that stood before, is not used twice', () => {
+  it('[PROSE-45] an id owned by a kept block or by an earlier new block is not used again', () => {
     const content = '<p>One</p><p id="blk-a">x</p><p id="blk-n">y</p><p id="blk-n">z</p><p>Three</p>'
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(
       p('a', 'One') + p(minted(1), 'x') + p('n', 'y') + p(minted(2), 'z') + p('c', 'Three'),
     )
   })
 
-  it('[PROSE-44] [PROSE-46] ids of a foreign form are replaced, in stored pages they stay', () => {
+  it('[PROSE-44] [PROSE-46] ids of another form are replaced in new content and kept in stored pages', () => {
     const content = '<p id="intro">One</p><p id="blk-x!">Two</p>'
     expect(html(setProse, proseBody('<p></p>'), { ...at, content })).toBe(p(minted(1), 'One') + p(minted(2), 'Two'))
     expect(html(deleteBlock, proseBody(`<p id="intro">One</p>${p('b', 'Two')}`), { ...at, id: 'blk-b' })).toBe(
@@ -111,21 +111,21 @@ describe('set_prose of a page', () => {
     )
   })
 
-  it('[PROSE-44] of blocks with one id the first with text keeps it, wherever it is; without any text the first keeps it', () => {
+  it('[PROSE-44] of blocks with the same id the first with text keeps it, and without any text the first one', () => {
     const split = `${p('x', '')}${p('x', 'text')}<ul><li>${p('x', 'more')}</li></ul>${p('y', ' ')}${p('y', '')}${p('t', 'T')}`
     expect(html(setProse, proseBody(split), { ...at, id: 'blk-t', content: '<p>New</p>' })).toBe(
       `${p(minted(1), '')}${p('x', 'text')}<ul><li>${p(minted(2), 'more')}</li></ul>${p('y', ' ')}${p(minted(3), '')}${p('t', 'New')}`,
     )
   })
 
-  it('[PROSE-44] a write mints ids for all blocks without one, and for repeated ones but the first', () => {
+  it('[PROSE-44] an edit adds ids to all blocks without one, and to all but the first with a repeated one', () => {
     const old = `<p>a</p>${p('x', 'b')}<blockquote>${p('x', 'c')}<pre id=""><code>d</code></pre></blockquote><hr>`
     expect(html(insertBlock, proseBody(old), { ...at, id: '@3', content: '<p>e</p>' })).toBe(
       `${p(minted(1), 'a')}${p('x', 'b')}<blockquote>${p(minted(2), 'c')}<pre id="blk-${minted(3)}"><code>d</code></pre></blockquote><hr>${p(minted(4), 'e')}`,
     )
   })
 
-  it('[TOOL-12] a minted id is none that the document has or had', () => {
+  it('[TOOL-12] a new id is never one that the document has or had', () => {
     const taken = proseBody(`<p><a href="app://heading/p/id:blk-${minted(1)}">x</a></p>`)
     expect(html(setProse, taken, { ...at, content: `<p>y</p>${p(minted(2), 'z')}` })).toBe(p(minted(3), 'y') + p(minted(2), 'z'))
   })
@@ -143,14 +143,14 @@ describe('set_prose of a page', () => {
     for (const other of others) expect(after).toContain(other)
   })
 
-  it('[TOOL-19] set_prose with empty content empties the page and warns with what it had', () => {
+  it('[TOOL-19] set_prose with empty content empties the page and warns with its former size', () => {
     const answer = done(setProse, proseBody('<p>a</p><p>b</p>'), { pageId: 'p', content: '' })
     expect(answer.warnings).toEqual([{ reason: 'the page had 2 blocks and is empty now' }])
     expect(done(setProse, proseBody('<p></p>'), { pageId: 'p', content: '' }).warnings).toEqual([])
     expect(done(setProse, proseBody('<p>a</p>'), { pageId: 'p', content: 'b' }).warnings).toEqual([])
   })
 
-  it('[PROSE-24] other blocks that break the model are healed in the same write, with a warning', () => {
+  it('[PROSE-24] other blocks that break the model are repaired in the same edit, with a warning', () => {
     const broken = proseBody(`<ul><p>x</p></ul><font>y</font>${p('a', 'One')}`)
     const answer = done(setProse, broken, { ...at, id: 'blk-a', content: '<p>1</p>' })
     expect(contentOf(answer.body)).toBe(`<ul><li><p id="blk-${minted(1)}">x</p></li></ul>${p(minted(2), 'y')}${p('a', '1')}`)
@@ -160,7 +160,7 @@ describe('set_prose of a page', () => {
 })
 
 describe('set_prose of a block', () => {
-  it('[PROSE-55] [PROSE-45] the block is replaced in its parent, and its id passes on', () => {
+  it('[PROSE-55] [PROSE-45] the block is replaced within its parent, and the new block gets its id', () => {
     for (const [before, after] of [
       ['<blockquote>', '</blockquote>'],
       ['<div data-callout data-variant="tip">', '</div>'],
@@ -195,7 +195,7 @@ describe('set_prose of a block', () => {
     )
   })
 
-  it('[PROSE-43] [PROSE-45] an id survives re-typing; content that carries ids brings its own', () => {
+  it('[PROSE-43] [PROSE-45] an id is kept when the block changes its type; content with ids keeps its own', () => {
     const body = proseBody(p('a', 'A') + p('b', 'B'))
     expect(html(setProse, body, { ...at, id: 'blk-a', content: '<h3>A</h3>' })).toBe(`<h3 id="blk-a">A</h3>${p('b', 'B')}`)
     expect(html(setProse, body, { ...at, id: 'blk-a', content: `<p>x</p>${p('n', 'y')}` })).toBe(
@@ -207,7 +207,7 @@ describe('set_prose of a block', () => {
     expect(html(setProse, body, { ...at, id: 'blk-a', content: p('b', 'x') })).toBe(p('a', 'x') + p('b', 'B'))
   })
 
-  it('[TOOL-16] names the blocks it wrote, also where they were so already', () => {
+  it('[TOOL-16] set_prose names the blocks of its content, also unchanged ones', () => {
     const body = proseBody(p('a', 'A') + p('b', 'B'))
     const written = { pageId: 'p', ok: true, blocks: [{ id: 'blk-a', type: 'paragraph', text: 'A' }] }
     expect(done(setProse, body, { ...at, id: 'blk-a', content: '<p>A</p>' })).toMatchObject({ body, result: written })
@@ -219,7 +219,7 @@ describe('set_prose of a block', () => {
 })
 
 describe('insert_block', () => {
-  it('[PROSE-56] content is inserted beside the block, in the parent of the block', () => {
+  it('[PROSE-56] content is inserted beside the block, within its parent', () => {
     for (const [before, after] of [
       ['', ''],
       ['<blockquote>', '</blockquote>'],
@@ -235,7 +235,7 @@ describe('insert_block', () => {
     }
   })
 
-  it('[PROSE-56] [PROSE-51] beside an item, paragraphs and the items of lists become items', () => {
+  it('[PROSE-56] [PROSE-51] beside an item, inserted paragraphs and list items become items', () => {
     const body = proseBody(`<ul><li>${p('a', 'A')}<p id="blk-s">second</p></li></ul>`)
     const content = '<p>B</p><ol start="4"><li>C</li><li>D</li></ol>'
     expect(html(insertBlock, body, { ...at, id: 'blk-a', content })).toBe(
@@ -246,21 +246,21 @@ describe('insert_block', () => {
     )
   })
 
-  it('[PROSE-56] beside an item, other blocks join the new item before them or open one', () => {
+  it('[PROSE-56] beside an item, other inserted blocks join the new item before them or start one', () => {
     const body = proseBody(`<ul>${li('a', 'A')}</ul>`)
     expect(html(insertBlock, body, { ...at, id: 'blk-a', content: '<hr><p>B</p><h2>C</h2><p>D</p>' })).toBe(
       `<ul>${li('a', 'A')}<li><p id="blk-${minted(1)}"></p><hr></li><li>${p(minted(2), 'B')}<h2 id="blk-${minted(3)}">C</h2></li>${li(minted(4), 'D')}</ul>`,
     )
   })
 
-  it('[PROSE-56] [PROSE-59] items of the other kind are converted, with a fix', () => {
+  it('[PROSE-56] [PROSE-59] inserted items of another kind are converted, with a fix', () => {
     const body = proseBody(tasks(task('a', 'A', true)))
     const answer = done(insertBlock, body, { ...at, id: 'blk-a', side: 'before', content: '<ul><li>B</li></ul><p>C</p>' })
     expect(contentOf(answer.body)).toBe(tasks(task(minted(1), 'B'), task(minted(2), 'C'), task('a', 'A', true)))
     expect(answer.fixes.map((fix) => [fix.action, fix.path])).toEqual([['unwrapped', '0/taskList/0/listItem']])
   })
 
-  it('[PROSE-45] ids that the page owns are not taken over', () => {
+  it('[PROSE-45] ids owned by the page are not taken over', () => {
     expect(html(insertBlock, proseBody(p('a', 'A')), { ...at, id: 'blk-a', content: p('a', 'B') + p('n', 'C') })).toBe(
       p('a', 'A') + p(minted(1), 'B') + p('n', 'C'),
     )
@@ -275,7 +275,7 @@ describe('insert_block', () => {
     )
   })
 
-  it('[TOOL-16] empty paragraphs that fill stored quotes are not taken for those that fill new ones', () => {
+  it('[TOOL-16] only the paragraphs added to empty new quotes are named, not those of stored quotes', () => {
     const stored = `<blockquote></blockquote>${p('z', 'z')}`
     const answer = done(insertBlock, proseBody(stored), { ...at, id: 'blk-z', content: '<blockquote></blockquote>' })
     expect(contentOf(answer.body)).toBe(
@@ -284,7 +284,7 @@ describe('insert_block', () => {
     expect(answer.writtenBlocks).toEqual([`blk-${minted(2)}`])
   })
 
-  it('[TOOL-16] names the new blocks only, also where others get their ids', () => {
+  it('[TOOL-16] only the new blocks are named, also when other blocks get their ids', () => {
     const body = proseBody(`<p>old</p>${p('a', 'A')}`)
     expect(done(insertBlock, body, { ...at, id: 'blk-a', content: '<ul><li>B</li></ul><hr>' }).result.blocks).toEqual([
       { id: '@2', type: 'bulletList', text: 'B' },
@@ -295,7 +295,7 @@ describe('insert_block', () => {
 })
 
 describe('delete_block', () => {
-  it('[PROSE-57] [PROSE-51] the first paragraph of an item takes the item along, another one goes alone', () => {
+  it('[PROSE-57] [PROSE-51] deleting the first paragraph of an item deletes the item, deleting another one deletes only that', () => {
     const body = proseBody(`<ul><li>${p('a', 'A')}${p('s', 'S')}<ul>${li('n', 'N')}</ul></li>${li('b', 'B')}</ul>`)
     const item = done(deleteBlock, body, { ...at, id: 'blk-a' })
     expect(contentOf(item.body)).toBe(`<ul>${li('b', 'B')}</ul>`)
@@ -305,13 +305,13 @@ describe('delete_block', () => {
     )
   })
 
-  it('[PROSE-57] lists that it empties go with it', () => {
+  it('[PROSE-57] lists that become empty are deleted too', () => {
     const nested = `<ul><li>${p('a', 'A')}<ol>${li('n', 'N')}</ol></li></ul>`
     expect(html(deleteBlock, proseBody(nested), { ...at, id: 'blk-n' })).toBe(`<ul>${li('a', 'A')}</ul>`)
     expect(html(deleteBlock, proseBody(nested + p('b', 'B')), { ...at, id: 'blk-a' })).toBe(p('b', 'B'))
   })
 
-  it('[PROSE-57] a page, cell, quote or callout left empty gets one empty paragraph', () => {
+  it('[PROSE-57] a page, cell, quote or callout that becomes empty gets one empty paragraph', () => {
     for (const [before, after] of [
       ['', ''],
       ['<blockquote>', '</blockquote>'],
@@ -326,7 +326,7 @@ describe('delete_block', () => {
 })
 
 describe('move_block', () => {
-  it('[PROSE-58] a block moves beside another one, its id and attributes kept', () => {
+  it('[PROSE-58] a block moves beside another one and keeps its id and attributes', () => {
     const body = proseBody(`${p('a', 'A')}<h2 id="blk-h" style="text-align: center">H</h2>${p('b', 'B')}`)
     const after = done(moveBlock, body, { ...at, id: 'blk-h', targetId: 'blk-b' })
     expect(contentOf(after.body)).toBe(`${p('a', 'A')}${p('b', 'B')}<h2 id="blk-h" style="text-align: center">H</h2>`)
@@ -336,7 +336,7 @@ describe('move_block', () => {
     )
   })
 
-  it('[PROSE-58] also into, out of and across containers; those left empty are as after a deletion', () => {
+  it('[PROSE-58] blocks move into, out of and between containers, and emptied containers are handled as after a deletion', () => {
     const body = proseBody(`<blockquote>${p('q', 'Q')}</blockquote>${cell(p('c', 'C'))}${p('a', 'A')}`)
     expect(html(moveBlock, body, { ...at, id: 'blk-q', targetId: 'blk-c' })).toBe(
       `<blockquote>${p(minted(1), '')}</blockquote>${cell(p('c', 'C') + p('q', 'Q'))}${p('a', 'A')}`,
@@ -349,7 +349,7 @@ describe('move_block', () => {
     )
   })
 
-  it('[PROSE-58] items move beside items, also of another kind of list; a list left empty goes', () => {
+  it('[PROSE-58] items move beside items, also of another kind of list, and an emptied list is deleted', () => {
     const body = proseBody(`<ul><li>${p('a', 'A')}<ol>${li('n', 'N')}</ol></li></ul>${tasks(task('t', 'T', true))}`)
     const after = done(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-t', side: 'before' })
     expect(contentOf(after.body)).toBe(
@@ -367,7 +367,7 @@ describe('move_block', () => {
     expect(done(moveBlock, body, { ...at, id: 'blk-b', targetId: 'blk-a' }).body).toBe(body)
   })
 
-  it('[PROSE-58] a unit moves neither beside itself nor into itself', () => {
+  it('[PROSE-58] a block can move neither beside itself nor into itself', () => {
     const body = proseBody(`<ul><li>${p('a', 'A')}${p('s', 'S')}<ul>${li('n', 'N')}</ul></li></ul>`)
     expect(refusal(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-a' })).toMatchObject({
       code: 'ERR_MOVE_SELF',
@@ -377,7 +377,7 @@ describe('move_block', () => {
       expect(refusal(moveBlock, body, { ...at, id: 'blk-a', targetId }).code).toBe('ERR_MOVE_INTO_SELF')
   })
 
-  it('[PROSE-58] items and blocks do not mix', () => {
+  it('[PROSE-58] an item cannot move beside a block, nor a block beside an item', () => {
     const body = proseBody(`<ul>${li('a', 'A')}${li('c', 'C')}</ul>${p('b', 'B')}`)
     expect(refusal(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-b' })).toMatchObject({
       code: 'ERR_MOVE_CROSS_CONTEXT',
@@ -388,7 +388,7 @@ describe('move_block', () => {
     })
   })
 
-  it('[PROSE-58] what would not fit where it is deep enough is refused, not cut', () => {
+  it('[PROSE-58] a move that would exceed the nesting limit is refused instead of cut', () => {
     const deep = `${'<blockquote>'.repeat(63)}${p('d', 'D')}${'</blockquote>'.repeat(63)}`
     expect(refusal(moveBlock, proseBody(`${deep}<ul>${li('a', 'A')}</ul>`), { ...at, id: '@1', targetId: 'blk-d' }).code).toBe(
       'ERR_MOVE_CROSS_CONTEXT',

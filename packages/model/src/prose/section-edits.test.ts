@@ -15,7 +15,7 @@ const three = h(2, '3', 'Three') + '<hr>'
 const body = proseBody(prefix + one + two + three)
 
 describe('outline', () => {
-  it('[PROSE-60] lists the headings of the page itself with their level, title and id', () => {
+  it('[PROSE-60] the outline lists the headings at the top level of the page with level, title and id', () => {
     const { tree } = parseHtml(
       `<p>x</p><h2 id="blk-a"> A \n<em>b</em><br>c <span data-field data-name="n" data-label="V &amp; w">V</span></h2>` +
         '<blockquote><h1>no</h1></blockquote><ul><li><p>x</p><h1>no</h1></li></ul><h1><span data-citation data-ref-id="r" data-label="[1]">[1]</span></h1><h6></h6>',
@@ -28,7 +28,7 @@ describe('outline', () => {
     ])
   })
 
-  it('[PROSE-61] a section goes up to the next heading of whatever level; what is before the first is the prefix', () => {
+  it('[PROSE-61] a section ends at the next heading of any level, and the blocks before the first heading are the prefix', () => {
     const { tree } = parseHtml('<hr><p>x</p><h1>A</h1><h2>B</h2><p>b</p><blockquote><h1>q</h1></blockquote><h1>C</h1>', {
       source: 'stored',
     })
@@ -55,7 +55,7 @@ describe('insert_section', () => {
     expect(html(insertSection, proseBody(p('0', 'x')), { ...at, afterIndex: 0 })).toBe(p('0', 'x') + section)
   })
 
-  it('[PROSE-63] the level is clamped, the title is plain text, headings of the body are kept', () => {
+  it('[PROSE-63] the level is clamped, the title is plain text, and headings of the body are kept', () => {
     const answer = done(insertSection, body, {
       ...at,
       level: 9,
@@ -75,7 +75,7 @@ describe('insert_section', () => {
     })
   })
 
-  it('[PROSE-63] a title needs characters, and has at most 500', () => {
+  it('[PROSE-63] a title must have 1 to 500 characters', () => {
     for (const title of ['', ' \n\t', 'x'.repeat(501)])
       expect(refusal(insertSection, body, { ...at, title })).toMatchObject({
         code: 'ERR_BAD_ARGUMENT',
@@ -84,7 +84,7 @@ describe('insert_section', () => {
     expect(done(insertSection, body, { ...at, title: '😀'.repeat(500) }).result.index).toBe(3)
   })
 
-  it('[PROSE-64] on a page of one empty paragraph that paragraph is replaced, its id passing on', () => {
+  it('[PROSE-64] on a page of one empty paragraph that paragraph is replaced, and its id is kept', () => {
     expect(html(insertSection, proseBody('<p></p>'), at)).toBe(section)
     expect(html(insertSection, proseBody(p('e', '')), { ...at, body: '<p>x</p>', format: 'html' })).toBe(
       h(2, 'e', 'New') + p(minted(1), 'x'),
@@ -100,7 +100,7 @@ describe('insert_section', () => {
 describe('restructure_outline', () => {
   const at = { pageId: 'p' }
 
-  it('[PROSE-65] promote lowers and demote raises one level; other sections and the id stay', () => {
+  it('[PROSE-65] promote lowers and demote raises one level, and other sections and the id stay', () => {
     const promoted = done(restructureOutline, body, { ...at, op: 'promote', index: 1 })
     expect(contentOf(promoted.body)).toBe(prefix + one + two.replaceAll('h3', 'h2') + three)
     expect(promoted.result.outline.map((entry) => [entry.index, entry.level, entry.id])).toEqual([
@@ -125,7 +125,7 @@ describe('restructure_outline', () => {
     }
   })
 
-  it('[PROSE-66] move puts one section where it ends up at toIndex; the prefix stays first', () => {
+  it('[PROSE-66] move places one section at toIndex, and the prefix stays first', () => {
     const moved = (index: number, toIndex: number) => html(restructureOutline, body, { ...at, op: 'move', index, toIndex })
     expect(moved(0, 1)).toBe(prefix + two + one + three)
     expect(moved(0, 2)).toBe(prefix + two + three + one)
@@ -133,7 +133,7 @@ describe('restructure_outline', () => {
     expect(moved(1, 1)).toBe(contentOf(body))
   })
 
-  it('[PROSE-66] toIndex past the end is clamped, index past the end is refused', () => {
+  it('[PROSE-66] toIndex past the end is clamped, and index past the end is refused', () => {
     const answer = done(restructureOutline, body, { ...at, op: 'move', index: 0, toIndex: 7 })
     expect(contentOf(answer.body)).toBe(prefix + two + three + one)
     expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'toIndex' }])

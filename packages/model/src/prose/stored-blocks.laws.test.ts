@@ -6,7 +6,7 @@ import { anyTree } from './testing/arbitrary.ts'
 
 const wholly = (html: string) => parseHtml(html, { source: 'stored' }).tree
 
-describe('a stored page block by block', () => {
+describe('reading a stored page block by block', () => {
   const patches = [
     '<',
     '"',
@@ -26,7 +26,7 @@ describe('a stored page block by block', () => {
     '<b>',
   ]
 
-  it('[PROSE-24] [TOOL-25] is the same page as in one piece, and goes on at each place, canonical or not', () => {
+  it('[PROSE-24] [TOOL-25] reading block by block gives the same page as reading at once, and continues at each position', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.nat(), fc.nat(6), fc.constantFrom('', ...patches), (first, second, at, cut, patch) => {
         const html = serialiseHtml(first) + serialiseHtml(second)
@@ -40,13 +40,13 @@ describe('a stored page block by block', () => {
     )
   })
 
-  it('[TOOL-25] has nothing at a place that it does not give out', () => {
+  it('[TOOL-25] a position that no reading returned has no block', () => {
     expect([...storedBlocks('<p>a</p><ul><li>x</ul>', 4)]).toEqual([])
     expect([...storedBlocks('<p>a</p>', 99)]).toEqual([])
     expect([...storedBlocks('<p>a</p>', 100)]).toEqual([])
   })
 
-  it('[PROSE-9] an empty page is one empty paragraph', () => {
+  it('[PROSE-9] an empty page has one empty paragraph', () => {
     expect([...storedBlocks('', 0)].map(({ block }) => block)).toEqual(wholly(''))
     expect([...storedBlocks('<p></p>', 0)].map(({ block }) => block)).toEqual(wholly('<p></p>'))
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { doiKey, readDoi } from './doi.ts'
 
-describe('a DOI', () => {
+describe('reading a DOI', () => {
   it.each([
     ' 10.1000/182 ',
     'doi:10.1000/182',
@@ -10,9 +10,9 @@ describe('a DOI', () => {
     'https://doi.org/10.1000/182',
     'http://dx.doi.org/10.1000/182',
     'HTTPS://DOI.ORG/10.1000/182',
-  ])('[REF-9] is read from %j', (text) => expect(readDoi(text)).toBe('10.1000/182'))
+  ])('[REF-9] %j is read as a DOI', (text) => expect(readDoi(text)).toBe('10.1000/182'))
 
-  it('[REF-9] keeps its case, its parts and every printable character', () => {
+  it('[REF-9] a DOI keeps its case, its parts and every printable character', () => {
     for (const doi of ['10.1000.10.2/ABC(1)<2>::a;b', '10.123456789/é/..', '10.1000/%2F']) expect(readDoi(doi)).toBe(doi)
   })
 
@@ -26,9 +26,9 @@ describe('a DOI', () => {
     '10.1000/a\u0000',
     '11.1000/x',
     'x10.1000/x',
-  ])('[REF-9] is not %j', (text) => expect(readDoi(text)).toBeNull())
+  ])('[REF-9] %j is not a DOI', (text) => expect(readDoi(text)).toBeNull())
 
-  it('[REF-4] equals another one whatever stands before it and in whatever case', () => {
+  it('[REF-4] two DOIs are equal whatever prefix and case they are written with', () => {
     const forms = ['10.1000/AbC', ' https://doi.org/10.1000/abc', 'doi: 10.1000/ABC', 'info:doi/10.1000/abc']
     expect(new Set(forms.map(doiKey))).toEqual(new Set(['10.1000/abc']))
     expect(doiKey('10.1000/abd')).not.toBe(doiKey('10.1000/abc'))

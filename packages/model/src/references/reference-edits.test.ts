@@ -42,7 +42,7 @@ const stored = (given: DocumentBody): JsonObject => written(given)['references']
 const smith: JsonObject = { id: 'smith', type: 'book', title: 'A', DOI: 'https://doi.org/10.1000/ABC', extra: { deep: [1] } }
 
 describe('adding references', () => {
-  it('[REF-1] stores items by id with their order, and whatever else the library and the items hold stays', () => {
+  it('[REF-1] items are stored by id with their order, and unknown members of library and items are kept', () => {
     const { body: after, result } = add(library([smith]), { items: [{ id: 'jones', type: 'article', odd: { a: null } }] })
     expect(stored(after)).toEqual({
       items: { smith, jones: { id: 'jones', type: 'article', odd: { a: null } } },
@@ -62,7 +62,7 @@ describe('adding references', () => {
     })
   })
 
-  it('[REF-3] what the DOI stands for comes before the items, and a missing type becomes document', () => {
+  it('[REF-3] the item resolved from the DOI comes before the given items, and a missing type becomes document', () => {
     const after = add(library([]), {
       doi: '10.1000/x',
       resolved: { id: '10.1000/x', DOI: '10.1000/x', type: 'article-journal' },
@@ -106,7 +106,7 @@ describe('adding references', () => {
       })
   })
 
-  it('[REF-4] finds duplicates by DOI before id, in the library and within the call, and names the id to cite', () => {
+  it('[REF-4] duplicates are found by DOI before id, in the library and within the call, and the id to cite is returned', () => {
     const { result, body: after } = add(library([smith]), {
       items: [
         { id: 'other', DOI: 'doi:10.1000/abc' },
@@ -130,7 +130,7 @@ describe('adding references', () => {
     expect(listReferences(after).references.map(({ id }) => id)).toEqual(['smith', 'new'])
   })
 
-  it('[REF-4] adding what is there already changes nothing, however often it is said', () => {
+  it('[REF-4] adding an existing item changes nothing, however often it is repeated', () => {
     const item = fc.record({
       id: fc.constantFrom('a', 'b', 'c', '__proto__'),
       DOI: fc.constantFrom('10.1000/1', '10.1000/2', ''),
@@ -149,7 +149,7 @@ describe('adding references', () => {
 })
 
 describe('updating a reference', () => {
-  it('[REF-6] merges members shallowly and null removes one', () => {
+  it('[REF-6] members are merged shallowly, and null removes one', () => {
     const { body: after, result } = update(library([smith, { id: 'z', type: 'book' }]), {
       id: 'smith',
       item: { title: 'B', extra: null, year: 1999, deep: { a: null } },
@@ -160,7 +160,7 @@ describe('updating a reference', () => {
     expect(stored(after)['itemOrder']).toEqual(['smith', 'z'])
   })
 
-  it('[REF-6] replace swaps the item and keeps its id and place', () => {
+  it('[REF-6] replace exchanges the item and keeps its id and place', () => {
     const { body: after } = update(library([smith, { id: 'z', type: 'book' }]), {
       id: 'smith',
       item: { title: 'B' },
@@ -173,7 +173,7 @@ describe('updating a reference', () => {
     expect(Object.keys((stored(after)['items'] as JsonObject)['smith'] as JsonObject).sort()).toEqual(['id', 'title', 'type'])
   })
 
-  it('[REF-6] another id and a type that is no text are left out and told, and a removed type becomes document', () => {
+  it('[REF-6] another id and a type that is not text are left out and reported, and a removed type becomes document', () => {
     const { result, fixes } = update(library([smith]), { id: 'smith', item: { id: 'jones', type: 7, title: 'B' } })
     expect(result.item).toMatchObject({ id: 'smith', type: 'book', title: 'B' })
     expect(fixes.map(({ action, field }) => [action, field])).toEqual([
@@ -183,12 +183,12 @@ describe('updating a reference', () => {
     expect(update(library([smith]), { id: 'smith', item: { type: null } }).result.item).toMatchObject({ type: 'document' })
   })
 
-  it('[REF-6] a patch that changes nothing leaves the document as it is', () => {
+  it('[REF-6] a patch without a change leaves the document unchanged', () => {
     const given = library([smith])
     expect(update(given, { id: 'smith', item: { title: 'A', gone: null } }).body).toBe(given)
   })
 
-  it('[REF-6] the DOI of another item is refused with its id; items that shared one before may be mended', () => {
+  it('[REF-6] a DOI of another item is refused with the id of that item; items that already share one may be patched', () => {
     const given = library([smith, { id: 'z', type: 'book' }])
     expect(refusal(updateReference(given, { id: 'z', item: { DOI: '10.1000/abc' } }, environment))).toMatchObject({
       code: 'ERR_REFERENCE_DUPLICATE',
@@ -199,7 +199,7 @@ describe('updating a reference', () => {
     expect(update(shared, { id: 'z', item: { DOI: null } }).result.item).not.toHaveProperty('DOI')
   })
 
-  it('[REF-6] an unknown id is refused with the nearest ones, and so is an item that is no object', () => {
+  it('[REF-6] an unknown id is refused with the nearest ones, and a patch that is not an object is refused', () => {
     expect(refusal(updateReference(library([smith]), { id: 'smiht', item: {} }, environment))).toMatchObject({
       code: 'ERR_REFERENCE_NOT_FOUND',
       facts: { id: 'smiht', nearest: ['smith'] },
@@ -208,7 +208,7 @@ describe('updating a reference', () => {
       expect(refusal(updateReference(library([smith]), { id: 'smith', item }, environment)).code).toBe('ERR_BAD_REFERENCE')
   })
 
-  it('[BODY-8] names such as __proto__ are members and ids like any other', () => {
+  it('[BODY-8] names such as __proto__ are ordinary members and ids', () => {
     const odd = JSON.parse('{"id":"__proto__","type":"book","constructor":"c","__proto__":{"x":1}}') as JsonObject
     const after = add(library([]), { items: [odd] }).body
     const changed = update(after, { id: '__proto__', item: JSON.parse('{"__proto__":null,"constructor":"d"}') as Json })
@@ -223,7 +223,7 @@ describe('deleting a reference', () => {
     '',
   )
 
-  it('[REF-8] takes it out of items and order, and only it', () => {
+  it('[REF-8] deleting removes only that item from items and order', () => {
     const { body: after, result } = edited(
       deleteReference(library([smith, { id: 'z', type: 'book' }], prose), { id: 'z' }, environment),
     )
@@ -231,7 +231,7 @@ describe('deleting a reference', () => {
     expect(result).toEqual({ id: 'z', deleted: true, orphanedCitations: 0 })
   })
 
-  it('[REF-7] is refused while prose cites it, with count, places of at most five and how many more there are', () => {
+  it('[REF-7] an item cited in prose is refused with the count, up to five places and the number of further ones', () => {
     const pages = [prose, Array.from({ length: 4 }, (_, n) => paragraph(`b${n}`, 'again ', cite('smith'))).join('')]
     const { code, facts, message } = refusal(deleteReference(library([smith], ...pages), { id: 'smith' }, environment))
     expect(code).toBe('ERR_REFERENCE_CITED')
@@ -246,14 +246,14 @@ describe('deleting a reference', () => {
     expect(message).toMatch(/cited 7 times: page p0 block one .* and 2 more\. Remove the citations, or pass force/)
   })
 
-  it('[REF-8] force deletes it, counts what is left unresolved and writes no prose', () => {
+  it('[REF-8] force deletes a cited item, counts the unresolved citations and writes no prose', () => {
     const given = library([smith], prose)
     const { body: after, result } = edited(deleteReference(given, { id: 'smith', force: true }, environment))
     expect(result).toEqual({ id: 'smith', deleted: true, orphanedCitations: 3 })
     expect(after.prose).toBe(given.prose)
   })
 
-  it('[REF-7] text that only looks like a citation does not count', () => {
+  it('[REF-7] text that resembles a citation does not count', () => {
     const code = '<pre><code>&lt;span data-citation data-ref-id="smith"&gt;</code></pre>'
     const bibliography = '<div data-bibliography><p data-citation-text>smith</p></div>'
     expect(
@@ -261,7 +261,7 @@ describe('deleting a reference', () => {
     ).toBe(0)
   })
 
-  it('[REF-7] an unknown id is refused', () => {
+  it('[REF-7] deleting an unknown id is refused', () => {
     expect(refusal(deleteReference(body({}), { id: 'x' }, environment))).toMatchObject({
       code: 'ERR_REFERENCE_NOT_FOUND',
       facts: { id: 'x', nearest: [] },

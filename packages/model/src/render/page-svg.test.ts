@@ -105,7 +105,7 @@ const shape: fc.Arbitrary<JsonObject> = fc
   .map(([type, members]) => ({ ...members, type }))
 
 describe('canvas pages as SVG', () => {
-  it('[CANVAS-25] draws every kind of shape, connector, arrow, label and icon as the golden file shows', async () => {
+  it('[CANVAS-25] every kind of shape, connector, arrow, label and icon is drawn as in the golden file', async () => {
     // The catalogue has a drawing for one of the two icons.
     const icons = (slug: string) => (slug === 'database' ? 'M2 2h20v20H2z' : null)
     const { svg, width, height } = renderPage(SHOWCASE, 1, icons)
@@ -121,14 +121,14 @@ describe('canvas pages as SVG', () => {
     )
   })
 
-  it('[CANVAS-25] the view box is the content and 40 around it, also of turned shapes', () => {
+  it('[CANVAS-25] the view box is the content with 40 around it, also for rotated shapes', () => {
     const square = { id: 'a', type: 'rectangle', x: 10, y: 20, width: 100, height: 100 }
     expect(renderPage(pageOf(square), 1).svg).toContain('viewBox="-80 -70 180 180"')
     const { width } = renderPage(pageOf({ ...square, rotation: 45 }), 1)
     expect(width).toBeCloseTo(100 * Math.SQRT2 + 80, 5)
   })
 
-  it('[CANVAS-25] text that outgrows its shape and the label of a line at the edge are within the view box', () => {
+  it('[CANVAS-25] text larger than its shape and the label of a line at the edge are within the view box', () => {
     const viewBox = (shape: JsonObject & { readonly id: string }) => {
       const [left = 0, top = 0, width = 0, height = 0] = (/viewBox="([^"]*)"/.exec(renderPage(pageOf(shape), 1).svg)?.[1] ?? '')
         .split(' ')
@@ -145,7 +145,7 @@ describe('canvas pages as SVG', () => {
     expect(viewBox(line).right).toBeGreaterThan(90)
   })
 
-  it('[CANVAS-25] an icon of the catalogue is drawn above the label, at a corner, or in place of its shape', () => {
+  it('[CANVAS-25] an icon of the catalogue is drawn above the label, at a corner, or instead of its shape', () => {
     const box = {
       id: 'a',
       type: 'rectangle',
@@ -170,7 +170,7 @@ describe('canvas pages as SVG', () => {
     expect(drawn({ iconId: 'builtin:y' })).toContain('>y</tspan>')
   })
 
-  it('[CANVAS-25] shapes lie in the order of the page', () => {
+  it('[CANVAS-25] shapes are drawn in the order of the page', () => {
     const { svg } = renderPage(
       pageOf(
         { id: 'a', type: 'rectangle', fill: '#111111' },
@@ -184,7 +184,7 @@ describe('canvas pages as SVG', () => {
     expect(places.every((place) => place > 0)).toBe(true)
   })
 
-  it('[CANVAS-25] the label of a connector lies on every line, and under a shape in front of its connector that covers it', () => {
+  it('[CANVAS-25] the label of a connector is drawn above every line, and below a shape in front of the connector that covers it', () => {
     const line = (id: string, label: string) => ({ id, type: 'connector', x: 0, y: 0, x2: 200, y2: 0, label, stroke: `#${id}` })
     const box = (id: string, x: number) => ({ id, type: 'rectangle', x, y: 0, width: 80, height: 40, fill: `#${id}` })
     const { svg } = renderPage(
@@ -198,7 +198,7 @@ describe('canvas pages as SVG', () => {
     expect(places.every((place) => place > 0)).toBe(true)
   })
 
-  it('[CANVAS-26] auto is the dark ink on white, unknown colours become the default', () => {
+  it('[CANVAS-26] the colour auto is dark ink on white, and unknown colours become the default', () => {
     const svgOf = (fill: Json) => renderPage(pageOf({ id: 'a', type: 'rectangle', fill, stroke: null }), 1).svg
     expect(svgOf('AUTO')).toContain('fill="#1f2937"')
     expect(svgOf('url(#x)')).toContain('fill="#4a90d9"')
@@ -206,7 +206,7 @@ describe('canvas pages as SVG', () => {
     expect(svgOf('transparent')).toContain('fill="none"')
   })
 
-  it('[CANVAS-26] hostile text stays text', () => {
+  it('[CANVAS-26] hostile text is drawn as text', () => {
     for (const vector of xssVectors) {
       const hostile = {
         label: vector,
@@ -223,7 +223,7 @@ describe('canvas pages as SVG', () => {
     }
   })
 
-  it('[CANVAS-26] any page gives equal bytes twice, well formed and finite', () => {
+  it('[CANVAS-26] any page gives the same well-formed bytes twice, with finite numbers only', () => {
     fc.assert(
       fc.property(fc.array(shape, { maxLength: 6 }), fc.double({ min: 0.1, max: 4, noNaN: true }), (shapes, scale) => {
         const page = pageOf(...shapes.map((members, i) => ({ ...members, id: 'ab'.charAt(i) || String(i) })))
@@ -236,7 +236,7 @@ describe('canvas pages as SVG', () => {
     )
   })
 
-  it('[REST-34] the scale multiplies width and height and leaves the drawing', () => {
+  it('[REST-34] the scale multiplies width and height and does not change the drawing', () => {
     const [one, two] = [renderPage(SHOWCASE, 1).svg, renderPage(SHOWCASE, 2).svg]
     expect(two).toContain('width="2140" height="1105')
     expect(two.slice(two.indexOf('viewBox'))).toBe(one.slice(one.indexOf('viewBox')))

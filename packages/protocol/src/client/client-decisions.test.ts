@@ -3,8 +3,8 @@ import { planReconnect } from './reconnect.ts'
 import { SaveTracker } from './save-tracker.ts'
 import { SendPace } from './send-pace.ts'
 
-describe('SaveTracker', () => {
-  it('[WS-40] a fresh join is saved only when the first step2 is covered', () => {
+describe('SaveTracker, whether all content is saved', () => {
+  it('[WS-40] after a join the content is saved only once the first step2 is acknowledged', () => {
     const tracker = new SaveTracker()
     tracker.joined()
     expect(tracker.everythingSaved).toBe(false)
@@ -14,7 +14,7 @@ describe('SaveTracker', () => {
     expect(tracker.everythingSaved).toBe(true)
   })
 
-  it('[WS-40] an update is saved when its ordinal is covered', () => {
+  it('[WS-40] an update is saved once its ordinal is acknowledged', () => {
     const tracker = new SaveTracker()
     tracker.joined()
     tracker.sent('step2')
@@ -27,7 +27,7 @@ describe('SaveTracker', () => {
     expect(tracker.everythingSaved).toBe(true)
   })
 
-  it('[WS-40] refused content is unsaved until a later step2 is covered, though acks go on', () => {
+  it('[WS-40] refused content is unsaved until a later step2 is acknowledged, even when acks go on', () => {
     const tracker = new SaveTracker()
     tracker.joined()
     tracker.sent('step2')
@@ -44,7 +44,7 @@ describe('SaveTracker', () => {
     expect(tracker.everythingSaved).toBe(true)
   })
 
-  it('[WS-40] a refused step2 does not heal, the next one does', () => {
+  it('[WS-40] after a refused step2 only the next accepted one makes the content saved', () => {
     const tracker = new SaveTracker()
     tracker.joined()
     tracker.sent('step2')
@@ -57,8 +57,8 @@ describe('SaveTracker', () => {
   })
 })
 
-describe('SendPace', () => {
-  it('[WS-29] the first edit leaves at once, later ones wait for the gap, a refusal for rate widens it', () => {
+describe('SendPace, the pace of edits', () => {
+  it('[WS-29] the first edit is sent at once, later ones wait for the gap, and a rate refusal widens the gap', () => {
     const pace = new SendPace(40, 2_000)
     expect(pace.delayMs(1_000)).toBe(0)
     pace.sent(1_000)
@@ -73,8 +73,8 @@ describe('SendPace', () => {
   })
 })
 
-describe('planReconnect', () => {
-  it('[WS-57] [WS-58] codes 44xx stop, 1xxx retry, and a retry-after is the least delay', () => {
+describe('planReconnect, what to do after a close', () => {
+  it('[WS-57] [WS-58] codes 44xx stop, 1xxx retry, and a retry-after is the shortest delay', () => {
     expect(planReconnect({ code: 4403, reason: 'forbidden' }, 1, true, 0)).toEqual({ kind: 'stop' })
     expect(planReconnect({ code: 4409, reason: 'connection-limit' }, 1, true, 0)).toEqual({ kind: 'stop' })
     expect(planReconnect({ code: 1012, reason: 'restarting;retry-after=3000' }, 1, true, 0)).toEqual({

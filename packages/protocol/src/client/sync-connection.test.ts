@@ -52,7 +52,7 @@ function bench(token: () => unknown) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-it('[WS-67] a token() that never answers is given up after 30 s, and the next attempt asks again', async () => {
+it('[WS-67] a token() that never resolves is given up after 30 s, and the next attempt calls it again', async () => {
   let asked = 0
   const { connection, statuses, sockets, fire, waiting } = bench(() => {
     asked++
@@ -68,7 +68,7 @@ it('[WS-67] a token() that never answers is given up after 30 s, and the next at
   expect([asked, sockets.length, waiting()]).toEqual([2, 1, []])
 })
 
-it('[WS-67] a token that comes after its attempt was given up opens no socket', async () => {
+it('[WS-67] a token that resolves after its attempt was given up opens no socket', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const { connection, sockets, fire } = bench(() => promise)
   connection.connect()
@@ -79,7 +79,7 @@ it('[WS-67] a token that comes after its attempt was given up opens no socket', 
   expect(sockets).toHaveLength(0)
 })
 
-it('[WS-67] a token that comes after the client was closed opens no socket', async () => {
+it('[WS-67] a token that resolves after the client was closed opens no socket', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const { connection, sockets } = bench(() => promise)
   connection.connect()
@@ -94,7 +94,7 @@ it.each([
   [null, 'token() gave null, which is no token'],
   [{ token: 'x' }, 'token() gave a value of type object, which is no token'],
   ['', 'token() gave an empty string, which is no token'],
-])('[WS-67] token() that gives %j stops the client at once with a reason', async (token, reason) => {
+])('[WS-67] token() that resolves to %j stops the client at once with a reason', async (token, reason) => {
   const { connection, statuses, sockets, waiting } = bench(() => token)
   connection.connect()
   await settled()
@@ -102,7 +102,7 @@ it.each([
   expect([sockets.length, waiting()]).toEqual([0, []])
 })
 
-it('[WS-67] a socket that fails before it opens has the message of the platform as its reason', async () => {
+it('[WS-67] the reason for a socket that fails to open is the message of the platform', async () => {
   const { connection, statuses, sockets } = bench(() => 'a.token')
   connection.connect()
   await settled()

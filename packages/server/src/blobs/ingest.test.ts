@@ -45,7 +45,7 @@ const url = 'https://files.example/a.png?signature=canary-query'
 const outcome = ({ status, json }: Answer) => [status, json.errorCode ?? 'ok']
 
 describe('ingest-from-url', () => {
-  it('[BLOB-17] ingest stores the bytes of the URL and answers hash, size and type', async () => {
+  it('[BLOB-17] [interface REST rule 8] ingest stores the bytes of the URL and answers hash, size and type', async () => {
     const as = member()
     const bytes = someBytes(300_000, 1)
     serve(bytes, { 'content-type': 'text/html' })

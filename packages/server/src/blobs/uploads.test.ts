@@ -86,7 +86,7 @@ it('[REST-14] a blob above max_blob_bytes is refused by its announced size, and 
   expect([files().length, refusals]).toEqual([1, ['blob_size', 'blob_size']])
 })
 
-it('[Q2] an upload over quota is refused before its bytes are read', async () => {
+it('[Q2] [REST-14 STORAGE_QUOTA] an upload over quota is refused before its bytes are read', async () => {
   const { upload, blobs, refusals } = await open()
   const quota = callerOf({ quotaBytes: 1_000 })
   await upload(quota, someBytes(600, 1))
@@ -147,7 +147,7 @@ it('[Q2] a reservation is renewed while bytes arrive', async () => {
   expect(Math.max(...deadlines)).toBeGreaterThan(time.clock.nowMs())
 })
 
-it('[Q3] uploading a held blob passes over quota, adds nothing and must still have the right bytes', async () => {
+it('[Q3] [interface Limits rule 4] uploading a held blob passes over quota, adds nothing and must still have the right bytes', async () => {
   const { upload, ledger } = await open()
   const bytes = someBytes(1_000)
   const hash = await upload(ann, bytes)

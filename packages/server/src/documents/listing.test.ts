@@ -24,7 +24,7 @@ const list = (query = '') => relay.call('GET', `/api/docs${query}`, { as: ann })
 const ids = async (query = '') => (await list(query)).list.map((entry) => entry.id)
 
 describe('GET /api/docs', () => {
-  it('[REST-21] the list contains what the caller may read, last change first', async () => {
+  it('[REST-21] [interface rule 1] the list contains what the caller may read, last change first', async () => {
     expect(await ids()).toEqual(['c', 'b', 'a'])
     await relay.call('PUT', '/api/docs/b/collection', { as: ann, body: { collectionId: 'c2' } })
     expect(await ids()).toEqual(['b', 'c', 'a'])

@@ -306,7 +306,7 @@ describe('bodies of a PUT', () => {
 })
 
 describe('further effects of a PUT', () => {
-  it('[LIFE-16] a growing save over quota answers 507 with the numbers; shrinking, equal saves and deletes always work', async () => {
+  it('[LIFE-16] [interface Limits 4] a growing save over quota answers 507 with the numbers; shrinking, equal saves and deletes always work', async () => {
     const limited = (quota: number, id: string, name: string) =>
       relay.call('PUT', `/api/docs/${id}`, {
         as: { sub: 'ann', wsp: [{ id: 'small', role: 'member', quota_bytes: quota }] },

@@ -32,7 +32,7 @@ const dense = (most: number, edges: number) =>
     )
 
 describe('layouts of random graphs', () => {
-  it('[DIAG-6] nodes of layered layouts are at least 80 apart, and no edge comes nearer than 15 to a node it does not end on', () => {
+  it('[DIAG-6] nodes of layered layouts are at least 80 apart, and no edge comes nearer than 15 to a node it does not end at', () => {
     fc.assert(
       fc.property(graph(14, 30), ([nodes, edges, direction]) => {
         const request = requestOf(nodes, edges, { direction })
@@ -42,7 +42,7 @@ describe('layouts of random graphs', () => {
     )
   })
 
-  it('[DIAG-15] edges of layered layouts keep a lane apart wherever they are not on a trunk of a common end', () => {
+  it('[DIAG-15] edges of layered layouts keep their distance except on the common part at a shared end', () => {
     fc.assert(
       fc.property(graph(14, 30), ([nodes, edges, direction]) => {
         const request = requestOf(nodes, edges, { direction })
@@ -69,7 +69,7 @@ describe('layouts of random graphs', () => {
     )
   })
 
-  it('[DIAG-15] a larger grid keeps all distances too', () => {
+  it('[DIAG-15] a large grid keeps all distances', () => {
     fc.assert(
       fc.property(dense(250, 500), fc.constantFrom('TB' as const, 'LR' as const), ([nodes, edges], direction) => {
         const request = requestOf(nodes, edges, { layout: 'grid', direction })
@@ -81,7 +81,7 @@ describe('layouts of random graphs', () => {
     )
   })
 
-  it('[DIAG-8] edges of a grid keep all distances too', () => {
+  it('[DIAG-8] edges of a grid keep all distances', () => {
     fc.assert(
       fc.property(graph(12, 16), ([nodes, edges, direction]) => {
         const request = requestOf(nodes, edges, { direction, layout: 'grid' })
@@ -93,7 +93,7 @@ describe('layouts of random graphs', () => {
     )
   })
 
-  it('[DIAG-4] the same request gets the same layout, and one beside existing shapes is the same but moved', () => {
+  it('[DIAG-4] the same request gives the same layout, and beside existing shapes the same one moved', () => {
     fc.assert(
       fc.property(graph(10, 16), ([nodes, edges, direction]) => {
         const request = requestOf(nodes, edges, { direction })

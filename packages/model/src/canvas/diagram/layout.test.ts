@@ -47,7 +47,7 @@ describe('a layered layout', () => {
     expect(crossingsOf(requestOf(count, edges, { direction: 'LR' }))).toBe(0)
   })
 
-  it('[DIAG-7] edges without a cycle all point along the direction', () => {
+  it('[DIAG-7] edges of a graph without a cycle all point along the direction', () => {
     const edges: Pairs = [...binaryTree(3), [0, 9], [2, 7], [1, 14]]
     const down = layoutDiagram(requestOf(15, edges))
     for (const [from, to] of edges) expect(down.centres[to]?.y).toBeGreaterThan(down.centres[from]?.y as number)
@@ -55,7 +55,7 @@ describe('a layered layout', () => {
     for (const [from, to] of edges) expect(right.centres[to]?.x).toBeGreaterThan(right.centres[from]?.x as number)
   })
 
-  it('[DIAG-11] forward edges go from bottom to top, the one that closes a cycle from right to right', () => {
+  it('[DIAG-11] forward edges go from bottom to top, and the one that closes a cycle from right to right', () => {
     const edges: Pairs = [
       [0, 1],
       [1, 2],
@@ -69,7 +69,7 @@ describe('a layered layout', () => {
     ])
   })
 
-  it('[DIAG-12] edges between the same two nodes have labels at different places, and paths of their own', () => {
+  it('[DIAG-12] edges between the same two nodes have their own paths and label positions', () => {
     const request = requestOf(2, [
       [0, 1],
       [0, 1],
@@ -152,7 +152,7 @@ describe('a layered layout', () => {
     expect(layout.edges.map((edge) => edge.waypoints)).toEqual([null, null, null, null])
   })
 
-  it('[DIAG-9] parts that do not touch stand beside each other in the order of their first nodes', () => {
+  it('[DIAG-9] unconnected parts are placed beside each other in the order of their first nodes', () => {
     const { centres } = layoutDiagram(
       requestOf(6, [
         [0, 1],
@@ -166,7 +166,7 @@ describe('a layered layout', () => {
 })
 
 describe('a grid', () => {
-  it('[DIAG-8] has as many columns as the root of the number of nodes, rows first, or columns first for LR', () => {
+  it('[DIAG-8] a grid has as many columns as the square root of its nodes, filled by rows, or by columns for LR', () => {
     const rows = layoutDiagram(requestOf(5, [], { layout: 'grid' })).centres
     expect(rows.map(({ x, y }) => [x > 300, x > 500, y > 200])).toEqual([
       [false, false, false],
@@ -185,7 +185,7 @@ describe('a grid', () => {
     ])
   })
 
-  it('[DIAG-11] edges of a grid have the facing sides as anchors', () => {
+  it('[DIAG-11] edges of a grid use the facing sides as anchors', () => {
     const layout = layoutDiagram(
       requestOf(
         4,
@@ -202,8 +202,8 @@ describe('a grid', () => {
   })
 })
 
-describe('where a layout is placed', () => {
-  it('[DIAG-10] on an empty page at (40, 40), else at the left edge 120 below what is there', () => {
+describe('placing a layout', () => {
+  it('[DIAG-10] a layout is placed at (40, 40) on an empty page, else at the left edge 120 below the content', () => {
     const { left, top } = layoutDiagram(requestOf(4, diamond)).bounds
     expect([left, top]).toEqual([40, 40])
     const obstacles = [
@@ -214,7 +214,7 @@ describe('where a layout is placed', () => {
     expect([below.left, below.top]).toEqual([-20, 210])
   })
 
-  it('[AG-107] beside a shape to its right, and below it when something stands there', () => {
+  it('[AG-107] a layout near a shape is placed to its right, or below it when there is no room', () => {
     const near = { left: 100, top: 100, right: 260, bottom: 172 }
     const right = layoutDiagram(requestOf(2, chain(2), { near, obstacles: [near] })).bounds
     expect([right.left, right.top]).toEqual([340, 100])
@@ -223,7 +223,7 @@ describe('where a layout is placed', () => {
     expect([below.left, below.top]).toEqual([100, 252])
   })
 
-  it('[AG-106] nodes that have a place keep it, and the others and all edges are put around them', () => {
+  it('[AG-106] nodes with a given place keep it, and other nodes and all edges are laid out around them', () => {
     const base = requestOf(4, [
       [0, 1],
       [1, 2],
@@ -238,15 +238,15 @@ describe('where a layout is placed', () => {
   })
 })
 
-describe('a layout that nobody waits for', () => {
-  it('[DIAG-17] ends as soon as it is asked to stop', () => {
+describe('stopping a layout', () => {
+  it('[DIAG-17] a stopped layout ends at once', () => {
     const edges: Pairs = Array.from({ length: 1000 }, (_, i) => [i % 500, (i * 7 + 3) % 500])
     expect(() => layoutDiagram(requestOf(500, edges), () => true)).toThrow(LayoutStopped)
   })
 })
 
 describe('a large grid', () => {
-  it('[DIAG-14] routes its edges through the gaps between rows and columns', () => {
+  it('[DIAG-14] a large grid routes its edges through the gaps between rows and columns', () => {
     const edges: Pairs = Array.from({ length: 400 }, (_, i) => [(i * 7) % 150, (i * 31 + 5) % 150])
     const request = requestOf(150, edges, { layout: 'grid' })
     expect(faultsOf(request, layoutDiagram(request))).toEqual([])

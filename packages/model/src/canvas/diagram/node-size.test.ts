@@ -4,12 +4,12 @@ import { wrapLabel } from '../text/wrap-label.ts'
 import { nodeSize } from './node-size.ts'
 
 describe('the size of a node', () => {
-  it('[DIAG-5] is 160 by 72 for short labels and for none', () => {
+  it('[DIAG-5] a node is 160 by 72 for a short label and for none', () => {
     expect(nodeSize('API', 'rectangle')).toEqual({ width: 160, height: 72 })
     expect(nodeSize('', 'rectangle')).toEqual({ width: 160, height: 72 })
   })
 
-  it('[DIAG-5] grows with a line up to 296 and then by lines, and with a word up to 480', () => {
+  it('[DIAG-5] a node grows with a line up to 296 wide, then by lines, and with a long word up to 480', () => {
     const sentence = 'Keeps the orders of the last seven years and answers questions about them to the tax office, in any format'
     const { width, height } = nodeSize(sentence, 'rectangle')
     expect(width).toBeLessThanOrEqual(296 + 24)
@@ -20,7 +20,7 @@ describe('the size of a node', () => {
     expect(nodeSize(word, 'rectangle').width).toBe(2 * Math.ceil((measureText(word, 14) + 24) / 2))
   })
 
-  it('[DIAG-5] of an ellipse has room for the box of the label within the curve', () => {
+  it('[DIAG-5] an ellipse has room for the box of its label within the curve', () => {
     for (const label of ['Browser', 'A somewhat longer label of a node', '供应链管理系统与电子商务平台']) {
       const { width, height } = nodeSize(label, 'ellipse')
       const lines = wrapLabel(label, { fontSizePx: 14, maxWidth: 296 })

@@ -45,8 +45,8 @@ const rectangle = (id: string, x: number, y: number, more: JsonObject = {}): Jso
 const nodes = (...ids: readonly string[]) => ids.map((id) => ({ id }))
 const edges = (...pairs: readonly (readonly [string, string])[]) => pairs.map(([from, to]) => ({ from, to }))
 
-describe('a diagram', () => {
-  it('[TOOL-generate_diagram] [DIAG-3] [DIAG-18] [CANVAS-2] [CANVAS-15] writes nodes in their order, then connectors in theirs, on top of the page, each as add_shape would', () => {
+describe('generating a diagram', () => {
+  it('[TOOL-generate_diagram] [DIAG-3] [DIAG-18] [CANVAS-2] [CANVAS-15] nodes are written in order, then connectors, on top of the page, each as add_shape would', () => {
     const call = {
       nodes: [
         { id: 'b', label: 'B' },
@@ -75,7 +75,7 @@ describe('a diagram', () => {
     expect(connector).not.toHaveProperty('labelPosition')
   })
 
-  it('[TOOL-generate_diagram] [DIAG-3] tells the layout, direction and routing that were chosen, and the bounds of what it drew', () => {
+  it('[TOOL-generate_diagram] [DIAG-3] the answer names layout, direction, routing and bounds of the drawing', () => {
     const some = done(page(), { nodes: nodes('a', 'b'), edges: edges(['a', 'b']) }).result
     expect([some.layout.name, some.direction, some.routing]).toEqual(['layered', 'TB', 'orthogonal'])
     const none = done(page(), { nodes: nodes('a', 'b'), direction: 'LR', routing: 'straight' }).result
@@ -83,7 +83,7 @@ describe('a diagram', () => {
     expect(done(page(), { nodes: nodes('a') }).result.bounds).toEqual({ x: 40, y: 40, w: 160, h: 72 })
   })
 
-  it('[DIAG-10] [DIAG-4] begins at 40, 40 on an empty page, else 120 below all that is there when it is written, with the same geometry', () => {
+  it('[DIAG-10] [DIAG-4] a diagram begins at (40, 40) on an empty page, else 120 below the content, with the same geometry', () => {
     const call = { nodes: nodes('a', 'b', 'c'), edges: edges(['a', 'b'], ['a', 'c'], ['c', 'c']) }
     const places = (given: DocumentBody, more: Call = {}) => {
       const { body: edited, result } = done(given, { ...call, ...more })
@@ -103,7 +103,7 @@ describe('a diagram', () => {
     for (const more of [{}, { drawn }]) expect(places(full, more)).toEqual({ ...first, at: [-251, 1020] })
   })
 
-  it('[DIAG-1] [DIAG-2] trims ids, cuts labels at 500 characters, and tells of every member that it cannot use', () => {
+  it('[DIAG-1] [DIAG-2] ids are trimmed, labels cut at 500 characters, and each unusable member is reported', () => {
     const {
       body: edited,
       result,
@@ -137,7 +137,7 @@ describe('a diagram', () => {
     expect(fixes[2]?.reason).toContain('label')
   })
 
-  it('[DIAG-2] [LIM-8] refuses no node, more than 500 nodes or 1,000 edges, unusable or repeated ids and ends that are no node', () => {
+  it('[DIAG-2] [LIM-8] no node, above 500 nodes or 1,000 edges, bad or repeated ids and ends without a node are refused', () => {
     const many = nodes(...Array.from({ length: 501 }, (_, i) => `n${i}`))
     const loops = edges(...Array.from({ length: 1001 }, () => ['n0', 'n0'] as const))
     expect(refusal({ nodes: [] })).toMatchObject({ code: 'ERR_DIAGRAM_LIMIT', facts: { nodes: 0, edges: 0 } })
@@ -164,7 +164,7 @@ describe('a diagram', () => {
     )
   })
 
-  it('[DIAG-16] [DIAG-12] [DIAG-13] straight edges store no way, parallel ones other places of their labels, and loops three points', () => {
+  it('[DIAG-16] [DIAG-12] [DIAG-13] straight edges have no waypoints, parallel ones separate labels, and loops three waypoints', () => {
     const call = { nodes: nodes('a', 'b'), edges: edges(['a', 'b'], ['b', 'a'], ['a', 'b'], ['b', 'b']) }
     const routed = done(page(), call)
     const connectors = routed.result.edges.map((id) => valuesOf(routed.body).get(id) as JsonObject)
@@ -180,8 +180,8 @@ describe('a diagram', () => {
   })
 })
 
-describe('a diagram beside what is there', () => {
-  it('[AG-106] shapes named by nodes stay as they are, and the others and all edges go around every shape of the page', () => {
+describe('a diagram beside existing shapes', () => {
+  it('[AG-106] shapes named by nodes stay unchanged, and other nodes and all edges avoid every shape of the page', () => {
     const given = page(rectangle('s1', 0, 0), rectangle('s2', 600, 0), rectangle('between', 300, 0))
     const {
       body: edited,
@@ -199,7 +199,7 @@ describe('a diagram beside what is there', () => {
     expect(fixes).toMatchObject([{ action: 'dropped_invalid', field: 'label', node: 0 }])
   })
 
-  it('[AG-106] a node with a place is put there, and one that covers something with a warning that names it', () => {
+  it('[AG-106] a node with a place is put there, with a warning that names a shape it covers', () => {
     const given = page(rectangle('s1', 0, 0), rectangle('s2', 600, 0))
     const {
       body: edited,
@@ -220,7 +220,7 @@ describe('a diagram beside what is there', () => {
     expect(result.layout.overlaps).toBe(1)
   })
 
-  it('[AG-106] [CANVAS-10] an edge to a turned shape ends at the anchor that is on that side', () => {
+  it('[AG-106] [CANVAS-10] an edge to a rotated shape ends at the anchor on the facing side', () => {
     const given = page(rectangle('turned', 0, 0, { rotation: 90 }), rectangle('other', 600, 0))
     const { body: edited, result } = done(given, {
       nodes: [
@@ -239,7 +239,7 @@ describe('a diagram beside what is there', () => {
     })
   })
 
-  it('[AG-107] near puts the new part beside a shape, within 200 of it, where there is room', () => {
+  it('[AG-107] near places the diagram beside a shape, within 200 of it, where there is room', () => {
     const given = page(rectangle('s1', 0, 0), rectangle('far', 0, 5000))
     const { result } = done(given, { nodes: nodes('a'), near: 's1' })
     expect(result.bounds.x).toBeGreaterThanOrEqual(50)
@@ -270,7 +270,7 @@ describe('a diagram beside what is there', () => {
     expect([connector['y'], connector['y2'], connector['waypoints']]).toEqual([0, 0, []])
   })
 
-  it('[AG-106] [AG-107] refuses shapes that are not on the page, and a connector as a node', () => {
+  it('[AG-106] [AG-107] a node that names a missing shape or a connector is refused', () => {
     const given = page(
       rectangle('s1', 0, 0),
       { id: 'k', type: 'connector', x: 0, y: 0 },
@@ -291,7 +291,7 @@ describe('a diagram beside what is there', () => {
     expect(coded({ nodes: nodes('a'), pageId: 'nowhere' })).toBe('ERR_PAGE_NOT_FOUND')
   })
 
-  it('[AG-108] the answer counts what the page is like with all that was there', () => {
+  it('[AG-108] the counts in the answer cover the whole page', () => {
     const given = page(
       ...[
         rectangle('s1', 0, 0),
@@ -307,8 +307,8 @@ describe('a diagram beside what is there', () => {
   })
 })
 
-describe('the counts of a diagram', () => {
-  it('[AG-108] [AG-109] are those of the lint: neither a frame nor what is hidden is an overlap', () => {
+describe('counts of a diagram', () => {
+  it('[AG-108] [AG-109] the counts equal those of the lint: frames and hidden shapes are no overlap', () => {
     const joint = (id: string, more: JsonObject = {}) => ({
       ...{ id, type: 'connector', x: -200, y: 10, x2: 200, y2: 10, startShapeId: 'gone', startAnchor: 'right', ...more },
     })
@@ -328,7 +328,7 @@ describe('the counts of a diagram', () => {
   })
 })
 
-describe('a diagram that was laid out before the write', () => {
+describe('a diagram laid out before its write', () => {
   const call: Partial<GenerateDiagram> & Pick<GenerateDiagram, 'nodes'> = {
     nodes: [{ id: 'a', shapeId: 's1' }, { id: 'b' }],
     edges: edges(['a', 'b']),
@@ -339,7 +339,7 @@ describe('a diagram that was laid out before the write', () => {
     return drawn
   }
 
-  it('[AG-106] is outdated when the shape of a node moved meanwhile, or another one came into the drawing', () => {
+  it('[AG-106] the layout is outdated when the shape of a node moved or another one came into its area', () => {
     const given = page(rectangle('s1', 0, 0), rectangle('s2', 4000, 0))
     const drawn = laidOut(given)
     const { left, top } = drawn.layout.bounds
@@ -350,7 +350,7 @@ describe('a diagram that was laid out before the write', () => {
       expect(isOutdated(run(later, { ...call, drawn }))).toBe(true)
   })
 
-  it('[AG-106] still fits when a shape moved somewhere else, and is what the edit itself would draw', () => {
+  it('[AG-106] the layout is used when a shape moved elsewhere, and equals what the edit would draw', () => {
     const given = page(rectangle('s1', 0, 0), rectangle('s2', 4000, 0))
     const drawn = laidOut(given)
     const later = page(rectangle('s1', 0, 0), rectangle('s2', 4000, 900))

@@ -13,14 +13,14 @@ const coordinate = fc.integer({ min: -50, max: 150 })
 const point = fc.record({ x: coordinate, y: coordinate })
 
 describe('rectangles', () => {
-  it('[CANVAS-16] rectangles that only touch do not overlap, and one encloses itself', () => {
+  it('[CANVAS-16] rectangles that only touch do not overlap, and a rectangle encloses itself', () => {
     expect(overlaps(square, moved(square, 100, 0))).toBe(false)
     expect(overlaps(square, moved(square, 99, 99))).toBe(true)
     expect(encloses(square, square)).toBe(true)
     expect(encloses(square, grown(square, 1))).toBe(false)
   })
 
-  it('[CANVAS-16] the bounds of a turned box hold its corners, and those of an upright one are its sides', () => {
+  it('[CANVAS-16] the bounds of a rotated box contain its corners, and those of an upright one are its sides', () => {
     expect(boundsOfBox(uprightBox(square))).toEqual(square)
     const { left, right } = boundsOfBox({ ...box, rotation: 90 })
     expect([left, right].map(Math.round)).toEqual([180, 220])
@@ -28,7 +28,7 @@ describe('rectangles', () => {
 })
 
 describe('segments and boxes', () => {
-  it('[DIAG-14] a way along the side of a box does not pass through it, one inside it or across it does', () => {
+  it('[DIAG-14] a way along the side of a box does not pass through it, one inside or across it does', () => {
     expect(passesThrough(at(-10, 0), at(110, 0), square)).toBe(false)
     expect(passesThrough(at(-10, 1), at(110, 1), square)).toBe(true)
     expect(passesThrough(at(40, 40), at(60, 60), square)).toBe(true)
@@ -37,12 +37,12 @@ describe('segments and boxes', () => {
     expect(polylinePassesThrough([at(-10, -10), at(110, -10), at(110, 50), at(50, 50)], square)).toBe(true)
   })
 
-  it('[DIAG-14] clearance is kept by a way that lies exactly so far off and not by a nearer one', () => {
+  it('[DIAG-14] a way exactly at the clearance keeps it, and a nearer one does not', () => {
     expect(passesThrough(at(-10, -15), at(110, -15), square, 15)).toBe(false)
     expect(passesThrough(at(-10, -14), at(110, -14), square, 15)).toBe(true)
   })
 
-  it('[DIAG-14] a way passes through a box exactly when one of many points along it lies inside', () => {
+  it('[DIAG-14] a way passes through a box exactly when one of many points on it lies inside', () => {
     fc.assert(
       fc.property(point, point, (a, b) => {
         const isSampledInside = Array.from({ length: 2001 }, (_, i) => between(a, b, i / 2000)).some((sample) =>
@@ -56,13 +56,13 @@ describe('segments and boxes', () => {
     )
   })
 
-  it('[DIAG-14] segments cross in a point inside both, and not where they touch or lie along each other', () => {
+  it('[DIAG-14] segments cross at a point inside both, and not where they touch or lie along each other', () => {
     expect(cross(at(0, 0), at(10, 10), at(0, 10), at(10, 0))).toBe(true)
     expect(cross(at(0, 0), at(10, 0), at(5, 0), at(5, 10))).toBe(false)
     expect(cross(at(0, 0), at(10, 0), at(5, 0), at(20, 0))).toBe(false)
   })
 
-  it('[DIAG-14] two segments share the length of their common stretch in any direction', () => {
+  it('[DIAG-14] the shared length of two segments is that of their common part, in any direction', () => {
     expect(sharedLength(at(0, 0), at(10, 0), at(14, 0), at(4, 0))).toBe(6)
     expect(sharedLength(at(0, 0), at(10, 0), at(10, 0), at(20, 0))).toBe(0)
     expect(sharedLength(at(0, 0), at(10, 0), at(0, 1), at(10, 1))).toBe(0)
@@ -70,13 +70,13 @@ describe('segments and boxes', () => {
 })
 
 describe('polylines', () => {
-  it('[DIAG-14] simplifying takes away repeated and straight points and leaves a way that turns back', () => {
+  it('[DIAG-14] simplifying removes repeated and collinear points and keeps a way that turns back', () => {
     expect(simplified([at(0, 0), at(0, 0), at(5, 0), at(9, 0), at(9, 4)])).toEqual([at(0, 0), at(9, 0), at(9, 4)])
     expect(simplified([at(0, 0), at(9, 0), at(5, 0)])).toEqual([at(0, 0), at(9, 0), at(5, 0)])
     expect(simplified([])).toEqual([])
   })
 
-  it('[DIAG-14] a simplified way is as long as before, and no two of its pieces are one', () => {
+  it('[DIAG-14] a simplified way has the same length, and no two of its pieces could be joined', () => {
     fc.assert(
       fc.property(fc.array(point, { maxLength: 12 }), (points) => {
         const simple = simplified(points)
@@ -91,7 +91,7 @@ describe('polylines', () => {
 })
 
 describe('anchors', () => {
-  it('[CANVAS-10] every anchor has its point, and leaves along the axis of its side', () => {
+  it('[CANVAS-10] each anchor has its point, and its direction along the axis of its side', () => {
     const shown = commonAnchors.map((anchor) => [anchor, anchorPoint(box, anchor), anchorDirection(box, anchor)])
     expect(shown).toEqual([
       ['center', at(200, 100), null],
@@ -110,14 +110,14 @@ describe('anchors', () => {
     expect(kinds.map(sideOf)).toEqual(['top', 'right', null, null, null, 'left', null, null])
   })
 
-  it('[CANVAS-10] anchors turn with their shape', () => {
+  it('[CANVAS-10] anchors rotate with their shape', () => {
     const turned = { ...box, rotation: -270 }
     const top = anchorPoint(turned, 'top')
     expect([Math.round(top.x), Math.round(top.y)]).toEqual([220, 100])
     expect(anchorDirection(turned, 'top')).toEqual(at(1, 0))
   })
 
-  it('[CANVAS-10] anchors of an ellipse are on its curve, whichever way the centre is left', () => {
+  it('[CANVAS-10] anchors of an ellipse are on its curve, for every direction', () => {
     const ellipse: ShapeBox = { ...box, outline: 'ellipse' }
     const onCurve = ({ x, y }: Point) => ((x - 200) / 40) ** 2 + ((y - 100) / 20) ** 2
     for (const anchor of ['top', 'right', 'bottom', 'left']) expect(onCurve(anchorPoint(ellipse, anchor))).toBeCloseTo(1, 9)
@@ -135,7 +135,7 @@ describe('anchors', () => {
     expect(edgePoint(ellipse, at(210, 105))).toEqual(at(200, 100))
   })
 
-  it('[CANVAS-22] the facing sides lie on the dominant axis, and on the horizontal one on a tie', () => {
+  it('[CANVAS-22] the facing sides lie on the longer axis of the distance, and on the horizontal one when equal', () => {
     expect(facingSides(at(0, 0), at(10, -10))).toEqual({ start: 'right', end: 'left' })
     expect(facingSides(at(0, 0), at(-10, 3))).toEqual({ start: 'left', end: 'right' })
     expect(facingSides(at(0, 0), at(3, 10))).toEqual({ start: 'bottom', end: 'top' })

@@ -7,7 +7,7 @@ const wrap = (label: string, maxWidth: number, maxLines?: number) =>
   wrapLabel(label, { fontSizePx: 10, maxWidth, ...(maxLines === undefined ? {} : { maxLines }) })
 const seen = (text: string) => Array.from(charactersOf(text), (character) => character.text)
 
-describe('the width of text', () => {
+describe('width of text', () => {
   it('[DIAG-5] Latin, Greek, Cyrillic, digits and punctuation have the widths of the font, scaled by its size', () => {
     expect(measureText('A', 1000)).toBeCloseTo(684, 6)
     expect(measureText('é', 1000)).toBeCloseTo(615, 6)
@@ -26,7 +26,7 @@ describe('the width of text', () => {
     expect(measureText('iW', 10, 'monospace')).toBeCloseTo(12.04, 6)
   })
 
-  it('[DIAG-5] accents that follow a letter, joiners and soft hyphens take no room', () => {
+  it('[DIAG-5] combining accents, joiners and soft hyphens have no width', () => {
     expect(measureText('e\u0301\u0302', 1)).toBe(measureText('e', 1))
     expect(measureText('a\u00adb\u200bc\ufeff', 1)).toBeCloseTo(measureText('abc', 1), 9)
     expect(measureText('\u0301', 1)).toBe(0)
@@ -41,7 +41,7 @@ describe('the width of text', () => {
     expect(seen('🇪🇺🇩🇪x')).toEqual(['🇪🇺', '🇩🇪', 'x'])
   })
 
-  it('[DIAG-5] the characters of any text are that text, and none is cut between surrogates', () => {
+  it('[DIAG-5] the characters of a text together are the text, and no surrogate pair is split', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const characters = seen(text)
@@ -54,8 +54,8 @@ describe('the width of text', () => {
   })
 })
 
-describe('wrapping', () => {
-  it('[CANVAS-25] breaks at spaces, keeps line breaks, and leaves no space at the end of a line', () => {
+describe('wrapping of text', () => {
+  it('[CANVAS-25] lines break at spaces, keep line breaks, and have no space at their end', () => {
     expect(wrap('one two three', 50)).toEqual(['one two', 'three'])
     expect(wrap('one\n\ntwo', 50)).toEqual(['one', '', 'two'])
     expect(wrap('a\r\nb\u2028c', 50)).toEqual(['a', 'b', 'c'])
@@ -63,25 +63,25 @@ describe('wrapping', () => {
     expect(wrap('', 50)).toEqual([''])
   })
 
-  it('[CANVAS-25] a text without spaces is broken between its characters when the script has none', () => {
+  it('[CANVAS-25] a text without spaces is broken between its characters when its script uses none', () => {
     expect(wrap('日本語の文章', 30)).toEqual(['日本語', 'の文章'])
     expect(wrap('ab 日本', 30)).toEqual(['ab 日', '本'])
     expect(widestWord('日本語 ab', 10)).toBeCloseTo(measureText('ab', 10), 6)
   })
 
-  it('[CANVAS-25] a word that is wider than a line is broken, never inside a character', () => {
+  it('[CANVAS-25] a word wider than a line is broken, never inside a character', () => {
     expect(wrap('iiiiiiiiii', 10)).toEqual(['iii', 'iii', 'iii', 'i'])
     expect(wrap('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 5)).toEqual(['👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦'])
     expect(wrap('e\u0301e\u0301', 7)).toEqual(['e\u0301', 'e\u0301'])
   })
 
-  it('[CANVAS-25] the last of the lines that are shown ends in an ellipsis when there are more', () => {
+  it('[CANVAS-25] the last shown line ends in an ellipsis when there are more', () => {
     expect(wrap('one two three fourteen', 50, 2)).toEqual(['one two', 'three…'])
     expect(wrap('one two', 50, 1)).toEqual(['one two'])
     expect(wrap('iiiiiiiiiiii', 12, 1)).toEqual(['i…'])
   })
 
-  it('[CANVAS-25] every line fits or is a single character, and spaces aside nothing is lost', () => {
+  it('[CANVAS-25] every line fits or is a single character, and only spaces are lost', () => {
     const words = fc.array(fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom('日本語', '👩‍👩‍👧‍👦', '\n', ' ')), {
       maxLength: 12,
     })

@@ -66,8 +66,8 @@ function isAddressed(cell: PlacedCell, op: TableOp): boolean {
   }
 }
 
-describe('laws of tables', () => {
-  it('[TABLE-4] after any op the table is rectangular, satisfies the model, and reads back as it is', () => {
+describe('laws of table ops', () => {
+  it('[TABLE-4] after any op the table is rectangular, satisfies the model, and reads back equal', () => {
     fc.assert(
       fc.property(anyTable, fc.array(anyOp, { maxLength: 6 }), (given, ops) => {
         let table = given
@@ -84,7 +84,7 @@ describe('laws of tables', () => {
     )
   })
 
-  it('[TABLE-5] cells that an op does not address keep their identity', () => {
+  it('[TABLE-5] cells that an op does not address stay the same objects', () => {
     fc.assert(
       fc.property(anyTable, anyOp, (table, op) => {
         const edited = editTable(table, op)
@@ -96,7 +96,7 @@ describe('laws of tables', () => {
     )
   })
 
-  it('[TABLE-7] deleting what was added gives the table back', () => {
+  it('[TABLE-7] deleting an added row or column gives the table back', () => {
     fc.assert(
       fc.property(anyTable, fc.nat(), side, (table, at, where) => {
         const { rows, cols } = readGrid(table)
@@ -111,7 +111,7 @@ describe('laws of tables', () => {
     )
   })
 
-  it('[TABLE-7] merging keeps all text outside and inside, and splitting then gives single cells', () => {
+  it('[TABLE-7] merging keeps all text inside and outside, and splitting then gives single cells', () => {
     const textOf = (table: ProseElement) =>
       readGrid(table)
         .cells.map((cell) => cell.node.content.map(blockText).join(' '))
@@ -133,7 +133,7 @@ describe('laws of tables', () => {
     )
   })
 
-  it('[TABLE-7] toggling a line of one kind twice gives it back, but for scopes', () => {
+  it('[TABLE-7] toggling the header of a row or column of one kind twice gives it back, except for scopes', () => {
     const plain = (html: string) => html.replaceAll(/ scope="\w+"/g, '')
     fc.assert(
       fc.property(anyTable, fc.constantFrom('toggleHeaderRow' as const, 'toggleHeaderColumn' as const), (table, op) => {
@@ -145,7 +145,7 @@ describe('laws of tables', () => {
     )
   })
 
-  it('[TABLE-7] moving there and back changes nothing', () => {
+  it('[TABLE-7] moving a row or column there and back changes nothing', () => {
     fc.assert(
       fc.property(anyTable, fc.constantFrom('moveRow' as const, 'moveColumn' as const), place, place, (table, op, from, to) => {
         const edited = editTable(table, { op, from, to })

@@ -34,8 +34,8 @@ function after(html: string, args: TableOpArgs): string | undefined {
 const spanning = '<table><tr><td rowspan="2"><p>a</p></td><td><p>b</p></td></tr><tr><td><p>c</p></td></tr></table>'
 const wide = '<table><tr><td colspan="2" colwidth="80,120"><p>a</p></td></tr><tr><td><p>b</p></td><td><p>c</p></td></tr></table>'
 
-describe('adding', () => {
-  it('[TABLE-7] addRow puts empty td cells after the row, or before it', () => {
+describe('adding rows and columns', () => {
+  it('[TABLE-7] addRow adds empty td cells after the row, or before it', () => {
     const empty = '<tr><td><p></p></td><td><p></p></td></tr>'
     expect(after(rows('ab/cd'), { op: 'addRow', row: 0 })).toBe(rows('ab/cd').replace('</tr><tr>', `</tr>${empty}<tr>`))
     expect(after(rows('ab/cd'), { op: 'addRow', row: 0, side: 'before' })).toBe(
@@ -46,7 +46,7 @@ describe('adding', () => {
     )
   })
 
-  it('[TABLE-7] addRow grows a span that crosses the line, and not one that ends there', () => {
+  it('[TABLE-7] addRow extends a span that crosses the place, and not one that ends there', () => {
     expect(after(spanning, { op: 'addRow', row: 0 })).toBe(
       '<table><tr><td rowspan="3"><p>a</p></td><td><p>b</p></td></tr><tr><td><p></p></td></tr><tr><td><p>c</p></td></tr></table>',
     )
@@ -58,7 +58,7 @@ describe('adding', () => {
     )
   })
 
-  it("[TABLE-7] cells of a new row are td with the column's width, also below a header", () => {
+  it('[TABLE-7] cells of a new row are td with the widths of their columns, also below a header', () => {
     const html = '<table><tr><th colwidth="90"><p>a</p></th><th><p>b</p></th></tr></table>'
     expect(after(html, { op: 'addRow', row: 0 })).toBe(
       html.replace('</table>', '<tr><td colwidth="90"><p></p></td><td><p></p></td></tr></table>'),
@@ -72,7 +72,7 @@ describe('adding', () => {
     )
   })
 
-  it('[TABLE-7] addColumn grows a span that crosses the line, with width 0 there', () => {
+  it('[TABLE-7] addColumn extends a span that crosses the place, with width 0 there', () => {
     expect(after(wide, { op: 'addColumn', col: 0 })).toBe(
       '<table><tr><td colspan="3" colwidth="80,0,120"><p>a</p></td></tr>' +
         '<tr><td><p>b</p></td><td><p></p></td><td><p>c</p></td></tr></table>',
@@ -80,27 +80,27 @@ describe('adding', () => {
     expect(after(wide, { op: 'addColumn', col: 1 })).toContain('<td colspan="2" colwidth="80,120"><p>a</p></td><td><p></p></td>')
   })
 
-  it('[TABLE-7] a column beside a rowspan gets one cell for each row', () => {
+  it('[TABLE-7] a column added beside a rowspan gets one cell for each row', () => {
     expect(after(spanning, { op: 'addColumn', col: 0, side: 'before' })).toBe(
       '<table><tr><td><p></p></td><td rowspan="2"><p>a</p></td><td><p>b</p></td></tr>' +
         '<tr><td><p></p></td><td><p>c</p></td></tr></table>',
     )
   })
 
-  it('[PROSE-23] a table at its limit of columns does not grow', () => {
+  it('[PROSE-23] a table at its limit of columns refuses another', () => {
     const full = rows('x'.repeat(200))
     expect(run(full, { op: 'addColumn', col: 0 })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'op' } })
   })
 })
 
-describe('deleting', () => {
-  it('[TABLE-7] deleteRow moves the rest of a rowspan that starts there down, and shrinks one that passes', () => {
+describe('deleting rows and columns', () => {
+  it('[TABLE-7] deleteRow moves the rest of a rowspan that starts there down, and shortens one that crosses it', () => {
     const moved = '<table><tr><td><p>a</p></td><td><p>c</p></td></tr></table>'
     expect(after(spanning, { op: 'deleteRow', row: 0 })).toBe(moved)
     expect(after(spanning, { op: 'deleteRow', row: 1 })).toBe('<table><tr><td><p>a</p></td><td><p>b</p></td></tr></table>')
   })
 
-  it('[TABLE-7] deleteColumn shrinks spans with their widths', () => {
+  it('[TABLE-7] deleteColumn shortens spans with their widths', () => {
     expect(after(wide, { op: 'deleteColumn', col: 0 })).toBe(
       '<table><tr><td colwidth="120"><p>a</p></td></tr><tr><td><p>c</p></td></tr></table>',
     )
@@ -109,20 +109,20 @@ describe('deleting', () => {
     )
   })
 
-  it('[TABLE-7] the last row and the last column stay', () => {
+  it('[TABLE-7] the last row and the last column cannot be deleted', () => {
     expect(run(rows('ab'), { op: 'deleteRow', row: 0 })).toMatchObject({ code: 'ERR_TABLE_LAST_ROW', facts: { rows: 1 } })
     expect(run(rows('a/b'), { op: 'deleteColumn', col: 0 })).toMatchObject({ code: 'ERR_TABLE_LAST_COLUMN', facts: { cols: 1 } })
   })
 })
 
 describe('merging and splitting', () => {
-  it('[TABLE-7] mergeCells takes corners in any order and joins contents row by row without empty ones', () => {
+  it('[TABLE-7] mergeCells accepts corners in any order and joins contents row by row without empty ones', () => {
     const html = rows('ab/cd').replace('<p>b</p>', '<p></p>')
     const merged = '<table><tr><td colspan="2" rowspan="2"><p>a</p><p>c</p><p>d</p></td></tr><tr></tr></table>'
     expect(after(html, { op: 'mergeCells', fromRow: 1, fromCol: 0, toRow: 0, toCol: 1 })).toBe(merged)
   })
 
-  it('[TABLE-7] the attributes of the top-left cell win, and its missing widths are 0', () => {
+  it('[TABLE-7] the merged cell has the attributes of the top-left cell, with 0 for missing widths', () => {
     const html =
       '<table><tr><th colwidth="70" scope="row" style="background-color: red"><p></p></th><td colwidth="30"><p>b</p></td></tr></table>'
     expect(after(html, { op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1 })).toBe(
@@ -137,7 +137,7 @@ describe('merging and splitting', () => {
     )
   })
 
-  it('[TABLE-7] the rectangle grows to the cells at its corners, and must not cut another one', () => {
+  it('[TABLE-7] the rectangle is extended to the cells at its corners, and must not cut another cell', () => {
     const crossed =
       '<table><tr><td><p>a</p></td><td rowspan="2"><p>b</p></td><td><p>c</p></td></tr><tr><td><p>d</p></td><td><p>e</p></td></tr></table>'
     expect(after(crossed, { op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1 })).toBe(
@@ -153,7 +153,7 @@ describe('merging and splitting', () => {
     })
   })
 
-  it('[TABLE-7] splitCell makes every slot a cell of the kind, with its share of the widths; any slot names the cell', () => {
+  it('[TABLE-7] splitCell makes every slot a cell of the same kind with its share of the widths; any slot names the cell', () => {
     const html =
       '<table><tr><th colspan="2" rowspan="2" colwidth="50,0"><p id="a">a</p></th><td><p>b</p></td></tr><tr><td><p>c</p></td></tr></table>'
     const split =
@@ -168,7 +168,7 @@ describe('merging and splitting', () => {
 })
 
 describe('cell attributes', () => {
-  it('[TABLE-7] setCellAttrs sets, and clears by an empty text', () => {
+  it('[TABLE-7] setCellAttrs sets an attribute, and an empty text removes it', () => {
     const set = after(rows('a'), { op: 'setCellAttrs', row: 0, col: 0, backgroundColor: '#fff', align: 'center' })
     expect(set).toBe('<table><tr><td style="background-color: #fff; text-align: center"><p>a</p></td></tr></table>')
     expect(after(set as string, { op: 'setCellAttrs', row: 0, col: 0, backgroundColor: '' })).toBe(
@@ -179,7 +179,7 @@ describe('cell attributes', () => {
     )
   })
 
-  it('[TABLE-7] ERR_CELL_ATTR for no attribute, a bad value, and scope on a td', () => {
+  it('[TABLE-7] no attribute, a bad value and scope on a td answer ERR_CELL_ATTR', () => {
     const at = { op: 'setCellAttrs', row: 0, col: 0 }
     expect(run(rows('a'), at)).toMatchObject({ code: 'ERR_CELL_ATTR', facts: { allowed: ['backgroundColor', 'align', 'scope'] } })
     expect(run(rows('a'), { ...at, align: 'justify' })).toMatchObject({ code: 'ERR_CELL_ATTR', facts: { attribute: 'align' } })
@@ -188,7 +188,7 @@ describe('cell attributes', () => {
     expect(run(rows('a'), { ...at, align: 'left', scope: '' })).toMatchObject({ facts: { attribute: 'scope' } })
   })
 
-  it('[TABLE-7] toggleHeaderRow and toggleHeaderColumn go by the whole line, and drop the scope on the way back', () => {
+  it('[TABLE-7] toggleHeaderRow and toggleHeaderColumn change the whole row or column, and remove the scope when toggled back', () => {
     const mixed =
       '<table><tr><th scope="col"><p>a</p></th><td><p>b</p></td></tr><tr><td><p>c</p></td><td><p>d</p></td></tr></table>'
     const on = after(mixed, { op: 'toggleHeaderRow' })
@@ -199,7 +199,7 @@ describe('cell attributes', () => {
     )
   })
 
-  it('[TABLE-7] setColumnWidth writes through every cell that covers the column, clamped; 0 or nothing clears', () => {
+  it('[TABLE-7] setColumnWidth sets the clamped width in every cell that covers the column, and 0 or no width removes it', () => {
     const set = run(wide, { op: 'setColumnWidth', col: 1, width: 5 })
     expect(set.html).toBe(
       '<table><tr><td colspan="2" colwidth="80,20"><p>a</p></td></tr><tr><td><p>b</p></td><td colwidth="20"><p>c</p></td></tr></table>',
@@ -214,23 +214,23 @@ describe('cell attributes', () => {
   })
 })
 
-describe('moving', () => {
-  it('[TABLE-7] to is the final index', () => {
+describe('moving rows and columns', () => {
+  it('[TABLE-7] moveRow and moveColumn take the final index as to', () => {
     expect(after(rows('a/b/c'), { op: 'moveRow', from: 0, to: 2 })).toBe(rows('b/c/a'))
     expect(after(rows('a/b/c'), { op: 'moveRow', from: 2, to: 1 })).toBe(rows('a/c/b'))
     expect(after(rows('abc/def'), { op: 'moveColumn', from: 0, to: 1 })).toBe(rows('bac/edf'))
     expect(after(rows('abc/def'), { op: 'moveColumn', from: 2, to: 0 })).toBe(rows('cab/fde'))
   })
 
-  it('[TABLE-7] a merged cell anywhere forbids it', () => {
+  it('[TABLE-7] a merged cell anywhere refuses the move', () => {
     const cells = [{ row: 0, col: 0, rowspan: 2, colspan: 1 }]
     for (const op of ['moveRow', 'moveColumn'])
       expect(run(spanning, { op, from: 0, to: 1 })).toMatchObject({ code: 'ERR_TABLE_HAS_MERGES', facts: { cells } })
   })
 })
 
-describe('arguments', () => {
-  it('[TABLE-3] slots outside the grid are ERR_CELL_RANGE with its size', () => {
+describe('arguments of table ops', () => {
+  it('[TABLE-3] slots outside the grid answer ERR_CELL_RANGE with the size of the grid', () => {
     const outside: readonly TableOpArgs[] = [
       { op: 'addRow', row: 2 },
       { op: 'deleteColumn', col: 3 },
@@ -245,7 +245,7 @@ describe('arguments', () => {
       expect(run(rows('abc/def'), args)).toMatchObject({ code: 'ERR_CELL_RANGE', facts: { rows: 2, cols: 3 } })
   })
 
-  it('[TABLE-8] an argument that the op does not use is named with those it uses', () => {
+  it('[TABLE-8] an argument that the op does not use is refused with those it uses', () => {
     expect(run(rows('a'), { op: 'deleteRow', row: 0, col: 0 })).toMatchObject({
       code: 'ERR_BAD_ARGUMENT',
       facts: { argument: 'col', known: ['row'] },
@@ -254,7 +254,7 @@ describe('arguments', () => {
     expect(run(rows('a'), { op: 'addRow', row: 0, width: 3 })).toMatchObject({ facts: { argument: 'width' } })
   })
 
-  it('[TABLE-8] places are integers from 0, and those that an op needs are there', () => {
+  it('[TABLE-8] positions must be integers from 0, and required ones must be given', () => {
     for (const row of [-1, 0.5, Number.NaN, undefined])
       expect(run(rows('a'), { op: 'deleteRow', row })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'row' } })
     expect(run(rows('a'), { op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0 })).toMatchObject({ facts: { argument: 'toCol' } })

@@ -26,7 +26,7 @@ const ops: fc.Arbitrary<TableOpArgs> = fc.oneof(
   fc.record({ op: fc.constant('setColumnWidth'), col: place, width: fc.constant(77) }),
 )
 
-it('[TABLE-5] [PROSE-44] [PROSE-50] on any page an op leaves the other blocks byte for byte, and every id in its place', () => {
+it('[TABLE-5] [PROSE-44] [PROSE-50] a table op on any page leaves the other blocks byte for byte, and every id in its place', () => {
   fc.assert(
     fc.property(anyTree, anyTable, anyTree, ops, (before, table, after, op) => {
       let count = 0

@@ -32,7 +32,7 @@ function get(content: string, args: Omit<GetTable, 'pageId'>) {
 }
 
 describe('selecting a table', () => {
-  it('[TABLE-1] by number in document order, nested ones included', () => {
+  it('[TABLE-1] a table is selected by number in document order, counting nested ones', () => {
     const texts = [0, 1, 2].map((tableIndex) => {
       const table = get(nested, { tableIndex })
       return 'cells' in table ? [table.tableIndex, table.tableCount, table.cells[0]?.text] : table
@@ -44,21 +44,21 @@ describe('selecting a table', () => {
     ])
   })
 
-  it('[TABLE-1] by id or anchor of a block inside: the innermost table', () => {
+  it('[TABLE-1] the id or anchor of a block selects the innermost table around it', () => {
     expect(get(nested, { id: 'inner' })).toMatchObject({ tableIndex: 1 })
     expect(get(nested, { anchor: 'outer' })).toMatchObject({ tableIndex: 0 })
     expect(get(nested, { id: 'last', anchor: 'last' })).toMatchObject({ tableIndex: 2 })
     expect(get(nested, { id: '@2' })).toMatchObject({ tableIndex: 2 })
   })
 
-  it('[TABLE-1] by nothing when the page has exactly one', () => {
+  it('[TABLE-1] without a selection the only table of the page is used', () => {
     expect(get(one, {})).toMatchObject({ tableIndex: 0, tableCount: 1 })
     expect(get(nested, {})).toEqual({ code: 'ERR_TABLE_AMBIGUOUS', facts: { tableCount: 3 } })
     expect(get('<p>x</p>', {})).toEqual({ code: 'ERR_TABLE_NOT_FOUND', facts: { pageId: 'p' } })
     expect(get('<p>x</p>', { tableIndex: 0 })).toMatchObject({ code: 'ERR_TABLE_NOT_FOUND' })
   })
 
-  it('[TABLE-1] refusals name what was wrong', () => {
+  it('[TABLE-1] a refused selection names what was wrong', () => {
     expect(get(nested, { tableIndex: 3 })).toEqual({ code: 'ERR_TABLE_INDEX', facts: { tableIndex: 3, tableCount: 3 } })
     expect(get(nested, { id: 'top' })).toEqual({ code: 'ERR_TARGET_NOT_IN_TABLE', facts: { id: 'top' } })
     expect(get(nested, { anchor: 'top' })).toEqual({ code: 'ERR_TARGET_NOT_IN_TABLE', facts: {} })
@@ -77,8 +77,8 @@ describe('selecting a table', () => {
   })
 })
 
-describe('the grid', () => {
-  it('[TABLE-2] has each cell by its top-left slot, with its tag, spans, text, id and attributes', () => {
+describe('grid of a table', () => {
+  it('[TABLE-2] the grid has each cell at its top-left slot, with its tag, spans, text, id and attributes', () => {
     const long = 'word '.repeat(40)
     const html =
       '<table><tr><th colspan="2" colwidth="80,0" scope="col" style="background-color: red; text-align: center"><p id="h">Head</p></th></tr>' +
@@ -110,7 +110,7 @@ describe('the grid', () => {
 })
 
 describe('editing a table', () => {
-  it('[TABLE-4] stores the op, mints ids for new cells and answers the stored grid', () => {
+  it('[TABLE-4] an op is stored, new cells get ids, and the answer is the stored grid', () => {
     const done = edit(one, { op: 'addRow', row: 0 })
     expect(done.html).toBe(
       one.replace('</table>', '<tr><td><p id="blk-0000000001"></p></td><td><p id="blk-0000000002"></p></td></tr></table>'),
@@ -124,7 +124,7 @@ describe('editing a table', () => {
     expect(done.html).toBe(nested.replace('<td><p id="inner">', '<td style="text-align: right"><p id="inner">'))
   })
 
-  it('[TABLE-4] makes a ragged table rectangular first and reports that; heals elsewhere are warnings', () => {
+  it('[TABLE-4] a ragged table is made rectangular first and that is reported; repairs elsewhere are warnings', () => {
     const ragged = '<table><tr><td><p id="a">A</p></td><td><p id="b">B</p></td></tr><tr><td><p id="c">C</p></td></tr></table>'
     const done = edit(`${ragged}<ul></ul>`, { op: 'toggleHeaderRow' })
     expect(done.table).toMatchObject({ rows: 2, cols: 2 })
@@ -135,7 +135,7 @@ describe('editing a table', () => {
     expect(unchanged.html).toContain('<p id="c">C</p></td><td><p id="blk-')
   })
 
-  it('[TABLE-4] reports the heals of the table whatever healing does to the blocks before it', () => {
+  it('[TABLE-4] repairs of the table are reported also when blocks before it are repaired', () => {
     const ragged = '<table><tr><td><p id="a">A</p></td><td><p>B</p></td></tr><tr><td><p>C</p></td></tr></table>'
     const others = { '': 0, '<ul></ul>': 1, '<p>x</p><ul></ul><ol></ol>': 2, '<li><p>i</p></li><li><p>j</p></li>': 1 }
     for (const [before, warnings] of Object.entries(others))
@@ -154,18 +154,18 @@ describe('editing a table', () => {
     expect(edit(one, { op: 'setCellAttrs', row: 0, col: 0, align: '' }).isSame).toBe(true)
   })
 
-  it('[PROSE-47] takes a handle only with expectedVersion', () => {
+  it('[PROSE-47] a positional handle is accepted only with expectedVersion', () => {
     expect(edit(nested, { op: 'toggleHeaderRow', id: '@1' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
     expect(edit(nested, { op: 'toggleHeaderRow', id: '@1', expectedVersion: 4 })).toMatchObject({ table: { tableIndex: 0 } })
   })
 
-  it('[TABLE-8] reads the op before it looks at the document', () => {
+  it('[TABLE-8] the arguments of the op are checked before the document is read', () => {
     expect(edit(one, { op: 'paint', pageId: 'nowhere' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'op' } })
   })
 })
 
-describe('what stands in cells', () => {
-  it("[TABLE-6] is edited with the prose verbs through the cell's id, and the table stays", () => {
+describe('content of cells', () => {
+  it('[TABLE-6] content of a cell is edited with the prose tools through the id of the cell, and the table stays', () => {
     const table = get(one, {})
     const id = 'cells' in table ? table.cells[1]?.id : undefined
     const edited = setProse(document(one), { pageId: 'p', id, content: 'new **text**' }, environment())

@@ -298,7 +298,7 @@ describe('relay serve', () => {
   })
 
   it.each(['serve --data-dir /proc/relay-test', 'restore /proc/relay-test'])(
-    '[CFG-12] relay %s` exits at once with 1 when its data folder cannot be created',
+    '[CFG-12] `relay %s` exits at once with 1 when its data folder cannot be created',
     async (args) => {
       const run = await relay(args, { ...AUTH, RELAY_PORT: '0', RELAY_METRICS_PORT: '0' })
       expect(run).toMatchObject({ code: 1, out: '' })
@@ -306,7 +306,7 @@ describe('relay serve', () => {
     },
   )
 
-  it('[CFG-12] relay backup` exits at once with 1 when its folder cannot be created', async () => {
+  it('[CFG-12] `relay backup` exits at once with 1 when its folder cannot be created', async () => {
     await using issuer = await startTestIssuer()
     const served = await relay('serve', { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl }, 'SIGTERM')
     expect(served.code).toBe(0)

@@ -48,21 +48,21 @@ const PASSING = [
 ] as const satisfies readonly { name: string; fault: Fault }[]
 
 describe('[BLOB-19] one passing fault of the object store', () => {
-  it.each(PASSING)('[BLOB-19] [OPS-11] relay verify` gives its result after $name', async ({ fault }) => {
+  it.each(PASSING)('[BLOB-19] [OPS-11] `relay verify` gives its result after $name', async ({ fault }) => {
     once(fault)
     const run = await relayCommand(dataDir, ['verify'], env)
     expect(run).toMatchObject({ code: 0, err: '' })
     expect(run.out).toContain('1 blob; found: damage 0')
   })
 
-  it('[BLOB-19] [OPS-9] relay backup --blobs` writes a whole backup after a 503', async () => {
+  it('[BLOB-19] [OPS-9] `relay backup --blobs` writes a whole backup after a 503', async () => {
     once(PASSING[0].fault)
     const run = await relayCommand(dataDir, ['backup', join(folder, 'backup'), '--blobs'], env)
     expect(run).toMatchObject({ code: 0, err: '' })
     expect(run.out).toContain('1 blob')
   })
 
-  it('[BLOB-19] [OPS-10] relay restore` restores after a 503', async () => {
+  it('[BLOB-19] [OPS-10] `relay restore` restores after a 503', async () => {
     const backup = join(folder, 'backup-to-restore')
     faulty.fault = () => null
     expect((await relayCommand(dataDir, ['backup', backup, '--blobs'], env)).code).toBe(0)

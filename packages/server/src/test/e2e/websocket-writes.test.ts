@@ -82,7 +82,7 @@ describe('writes', () => {
     close(ann, ben, vic)
   })
 
-  it('[WS-32] [WS-38] an update with a gap is not applied; its sender alone gets a resync, and ERR_SYNC_GAP only with `ack', async () => {
+  it('[WS-32] [WS-38] an update with a gap is not applied; its sender alone gets a resync, and ERR_SYNC_GAP only with `ack`', async () => {
     const id = await newDocument()
     const [before, bad] = [await metric(relay, 'relay_sync_gaps_total'), await metric(relay, 'relay_bad_updates_total')]
     const [ann, ben, old] = [await enter(id, ACK), await enter(id), await enter(id)]
