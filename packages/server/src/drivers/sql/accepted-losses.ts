@@ -3,16 +3,16 @@ import { fact, setFact } from './migrations/migrate.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection } from './tables.ts'
 
-/** The name in `store_facts` under which a store keeps what it had lost when it was opened with `--accept-loss`. */
+/** The name in `store_facts` of the losses that the operator accepted with `--accept-loss`. */
 const ACCEPTED_LOSSES = 'accepted-losses'
 
-/** A sentence for each loss with which the store was opened, oldest first: backups tell of them. [CFG-11, OPS-9] */
+/** One sentence for each accepted loss, oldest first; backups list them. [CFG-11, OPS-9] */
 export async function acceptedLosses(db: Connection): Promise<readonly string[]> {
   const value = await fact(db, ACCEPTED_LOSSES)
   return value === null ? [] : (JSON.parse(value) as string[])
 }
 
-/** Durable when it resolves. */
+/** The losses are durable when the promise resolves. */
 export async function keepAcceptedLosses(writer: Connection, losses: readonly StoreLoss[], clock: Clock): Promise<void> {
   if (losses.length === 0) return
   const at = new Date(clock.nowMs()).toISOString()

@@ -2,11 +2,11 @@ import type { ArchivedTable, StoreLayout } from '../../backup/store-archive.port
 import { appliedSteps, isUnfinished, STORE_FORMAT, storedFormat } from './migrations/migrate.ts'
 import type { Connection } from './tables.ts'
 
-/** What an engine says of one table. */
+/** Facts about one table that only the engine knows. */
 export interface TableFacts {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly isBinary: boolean; readonly isIdentity: boolean }[]
-  /** Highest value that the identity column has ever given. */
+  /** Highest value that the identity column has ever assigned. */
   readonly lastIdentity: number
 }
 

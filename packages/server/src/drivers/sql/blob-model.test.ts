@@ -29,7 +29,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** The same step on the store and on the model. */
+/** Runs the same step on the store and on the model. */
 class Run {
   readonly #url: string
   readonly #ownsStore: boolean
@@ -37,7 +37,7 @@ class Run {
   #store: Awaited<ReturnType<typeof openHost>>
   #now = 1000
   #count = 0
-  /** Nothing was ever let past the quota. */
+  /** Whether every save so far was checked against the quota; without that the sum may exceed it. */
   #gatedOnly = new Map(WORKSPACES.map((workspace) => [workspace, true]))
 
   static async open(url: string, ownsStore: boolean): Promise<Run> {
@@ -93,7 +93,7 @@ class Run {
     }
   }
 
-  /** A body of its own for every save, so that each is a point of its own. */
+  /** Every save has another body, so that each becomes a point of its own. */
   async #save({ verb, workspace, id, references, size, gated }: Step): Promise<void> {
     const text = JSON.stringify({ n: this.#count, pad: 'x'.repeat(size), images: references.map((blobRef) => ({ blobRef })) })
     const state = await this.#store.documents.state({ workspaceId: workspace, id })
@@ -116,12 +116,12 @@ class Run {
     })
     if (refused) return expect(outcome).toEqual({ kind: 'over-quota', usedBytes, addedBytes })
     expect(outcome.kind).toBe('written')
-    // A save that shrinks passes whatever it references.
+    // A save that shrinks the document is stored whatever it references, so it may pass the quota.
     if (!gated || (grown <= 0 && addedBytes > 0)) this.#gatedOnly.set(workspace, false)
     this.#model.save(workspace, id, { bytes: text.length, references, captures, nowMs: this.#now })
   }
 
-  /** An edit that no body has yet: what it references is not known. */
+  /** An edit that no stored body contains yet, so its references are unknown. */
   async #edit({ workspace, id }: Step): Promise<void> {
     const document = this.#model.document(workspace, id)
     const state = await this.#store.documents.state({ workspaceId: workspace, id })
@@ -256,7 +256,7 @@ it('[LIFE-22] [BLOB-16] a restored document counts its blobs again, whatever the
   const newRef = { workspaceId: 'w', id: 'again' }
   const outcome = await recovery.restore({ source: second, newRef, body: bodyOf(naming(one)), nowMs: 10_000 })
   expect(outcome.kind).toBe('restored')
-  // The third is of the state that was captured before the restore; its grace begins now.
+  // The third point holds the state captured before the restore; its grace period begins now.
   expect(await blobs.meteredBytes('w')).toBe(200)
   await blobs.releaseUnreferenced(10_000, 10, 19_000)
   expect(await blobs.meteredBytes('w')).toBe(100)

@@ -71,7 +71,7 @@ async function openBench(
   })
   const documents = sqlDocuments(database, queue, silentLogger, capturingFrom(database))
   const updates = sqlUpdates(database, queue, silentLogger, systemRandom)
-  // Each record follows the one before it, as the records of a room do; after a failure they follow what is stored, as after a reload.
+  // Each record follows the one before it, as a room's records do. After a failure the next one follows what is stored, as after a reload.
   const ends = new Map<number, number>()
   const append = (key: number, count: number, actor: string, bytes: Uint8Array) => {
     const from = ends.get(key) ?? 0
@@ -102,7 +102,7 @@ function sqliteUrl(): string {
   return url
 }
 
-/** Begins the work; the returned function tells whether it has ended. */
+/** Starts the work; the returned function tells whether it has ended. */
 function begun(work: Promise<unknown>): () => boolean {
   let ended = false
   work.then(
@@ -112,7 +112,7 @@ function begun(work: Promise<unknown>): () => boolean {
   return () => ended
 }
 
-/** Lets time pass until the work has ended; tells how much. */
+/** Advances the time until the work has ended and returns the elapsed ms. */
 async function passing(time: ManualTime, work: Promise<unknown>): Promise<number> {
   const ended = begun(work)
   const beganMs = time.clock.monotonicMs()
@@ -201,7 +201,7 @@ describe('group commit', () => {
   })
 })
 
-/** Appends by `bad-record` fail at their statement, those by `bad-commit` only when the transaction commits. */
+/** Appends by `bad-record` fail at their own statement; appends by `bad-commit` fail only when the transaction commits. */
 const SABOTAGE = {
   SQLite: [
     'create table sabotage (key integer references documents (key) deferrable initially deferred)',
@@ -255,7 +255,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
       Promise.all([1, 2].map((seq) => bench.updates.append([record(seq)]).catch((error: { code?: string }) => error.code))),
     )
     await expect(first).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
-    // They lost their place in the log, or were in the very commit that failed.
+    // They are conflicts, because an earlier record is missing, or they were in the failed commit themselves.
     for (const outcome of await behind) expect([[{ kind: 'conflict' }], 'NOT_PERSISTED']).toContainEqual(outcome)
     expect(await bench.stored(key)).toBe(0)
     await sql.raw(REPAIR[name]).execute(bench.database.writer)

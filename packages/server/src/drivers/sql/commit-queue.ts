@@ -10,7 +10,7 @@ export interface CommitQueueOptions {
   readonly database: Database
   readonly commitDelayMs: number
   readonly clock: Clock
-  /** Timers that keep the process alive, since somebody waits for each commit. */
+  /** Timers that keep the process alive, because a caller waits for each commit. */
   readonly timers: Timers
   readonly log: Logger
   /** Runs several appends, queued one after the other, as one. */
@@ -20,7 +20,7 @@ export interface CommitQueueOptions {
   /** For tests: answers calls before the commit, and pauses before and after each commit. */
   readonly ackBeforeCommit: boolean
   readonly commitHoldMs: number
-  /** Asked before each commit, and again and again until it says no. */
+  /** Checked before each commit, and again every 5 ms until it returns false. */
   readonly isCommitHeld?: () => boolean
   readonly answerHoldMs: number
 }
@@ -45,22 +45,23 @@ type Failure =
 
 export const COMMIT_AT_RECORDS = 256
 export const COMMIT_AT_BYTES = 1 << 20
-/** A queue with more bytes than this refuses new work, so that it cannot grow without end on a slow disk. */
+/** Limit of queued bytes. Above it new work is refused, so that the queue cannot grow without bound on a slow disk. */
 export const MAX_QUEUED_BYTES = 64 << 20
-/** Most records of one transaction, so that a backlog is not one long commit. */
+/** Maximum number of records in one transaction, so that a backlog is split into several commits. */
 const MAX_COMMIT_RECORDS = 4096
 const MAX_COMMIT_BYTES = 8 << 20
 const LOAD_MEMORY_MS = 100
-/** From this load on (400 records a second), waiting for the whole delay pays off. */
+/** At this load (400 records a second) the queue waits for the whole delay. */
 const FULL_LOAD = 40
 /**
- * Records of several threads come together: when none has come for this part of the delay, none will come in the rest.
+ * When no record has arrived for this part of the delay, the commit starts: records of several threads arrive together, so a pause means
+ * that no more are coming.
  */
 const LULL = 1 / 4
-/** A timer cannot wait less than a millisecond. */
+/** Shorter waits use `setImmediate`, because a timer waits at least 1 ms. */
 const SHORTEST_WAIT_MS = 0.5
 const RACE_RETRIES = 3
-/** Between two looks at whether a test still holds the commits. */
+/** Interval of the checks whether a test still holds the commits. */
 const HOLD_LOOK_MS = 5
 const WRITE_ERROR_WINDOW_MS = 60_000
 const APPEND_SAMPLES = 1000
@@ -75,11 +76,13 @@ export interface CommitStats {
 }
 
 /**
- * Group commit: one transaction over everything queued, of all documents and ports. [LIFE-4, D6]
+ * Group commit: one transaction for everything queued, from all documents and ports. [LIFE-4, D6]
  *
- * A commit starts at once when none is running and few records come; the more come, the longer it gathers, `commitDelayMs` after its first
- * record at the latest, earlier in a lull, at 256 records or 1 MiB. A call whose own statement fails is rejected alone: its batch is undone and run again call by call. When the disk or the
- * COMMIT fails, every call of the batch is rejected with NOT_PERSISTED and later ones are tried anew, unless a flush was lost: then none is.
+ * When no commit is running and few records arrive, a commit starts at once. Under load the queue gathers records, for longer the more
+ * arrive: at most `commitDelayMs` after the first one, and less when no record arrives for a quarter of that, or at 256 records or 1 MiB.
+ * When the statement of one call fails, only that call is rejected: the batch is rolled back and its calls run again one by one. When the
+ * disk or the COMMIT fails, every call of the batch is rejected with NOT_PERSISTED, and later calls are tried again. After a lost flush
+ * nothing is tried any more.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions
@@ -88,7 +91,7 @@ export class CommitQueue {
   #bytes = 0
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
-  /** Decaying count of the records of about the last tenth of a second. */
+  /** Number of records in about the last tenth of a second, as a decaying count. */
   #load = 0
   #lastStartedMs = Number.NEGATIVE_INFINITY
   #state: 'open' | 'closing' | 'broken' = 'open'
@@ -163,10 +166,9 @@ export class CommitQueue {
     const first = this.#jobs[0]
     if (first === undefined) return
     const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
-    // The caller of anything except an append waits for its answer before it continues, so gathering would only delay
-    // it.
+    // The caller of anything but an append waits for the answer before it continues, so gathering would only delay it.
     const gathers = first.work.kind === 'append'
-    const dueInMs = full || !gathers ? 0 : this.#gatheredAtMs(first) - this.#options.clock.monotonicMs()
+    const dueInMs = full || !gathers ? 0 : this.#commitAtMs(first) - this.#options.clock.monotonicMs()
     if (this.#wake !== null) {
       if (dueInMs >= SHORTEST_WAIT_MS || this.#wake.immediate) return
       this.#wake.cancel()
@@ -188,17 +190,14 @@ export class CommitQueue {
     }
   }
 
-  #gatheredAtMs(first: Job): number {
-    const gapMs = this.#gapMs()
+  #commitAtMs(first: Job): number {
+    const gatherMs = this.#gatherMs()
     const newest = this.#jobs[this.#jobs.length - 1] ?? first
-    return Math.min(first.queuedAtMs + gapMs, newest.queuedAtMs + gapMs * LULL)
+    return Math.min(first.queuedAtMs + gatherMs, newest.queuedAtMs + gatherMs * LULL)
   }
 
-  /**
-   * How long the first record waits for others: not at all while few come, and longer with their rate, up to the
-   * configured delay.
-   */
-  #gapMs(): number {
+  /** How many ms the oldest queued record waits for more records: 0 while few arrive, rising with their rate up to `commitDelayMs`. */
+  #gatherMs(): number {
     return this.#options.commitDelayMs * Math.min(1, this.#load / FULL_LOAD)
   }
 

@@ -10,7 +10,7 @@ import { openHost, temporaryStore } from './testing/store-under-test.ts'
 
 const WRITER = fileURLToPath(new URL('./testing/crash-writer.ts', import.meta.url))
 
-/** Runs the writer, kills it without warning some time after its first confirmation, and answers all it confirmed. */
+/** Runs the writer process and kills it without warning some time after its first confirmation. Returns everything it had confirmed. */
 async function writeUntilKilled(url: string, round: number, afterMs: number, env: Record<string, string>): Promise<Confirmed[]> {
   const child = fork(WRITER, [url, '4', String(round)], {
     env: { ...process.env, ...env },
@@ -27,7 +27,7 @@ async function writeUntilKilled(url: string, round: number, afterMs: number, env
   return confirmed
 }
 
-/** What was confirmed and is not there now, or not as it was. */
+/** Confirmed writes that are now missing or different. */
 async function missing(host: StorageHost, confirmed: readonly Confirmed[]): Promise<Confirmed[]> {
   const lost: Confirmed[] = []
   const logs = new Map<number, Awaited<ReturnType<StorageHost['updates']['load']>>>()

@@ -39,7 +39,7 @@ async function filledStore(ids: readonly string[]): Promise<{ url: string; path:
   return { ...store, keys }
 }
 
-/** Changes a stopped store behind its back. */
+/** Changes a stopped store with other means than the relay. */
 function tamper(path: string, ...statements: string[]): void {
   const db = new DatabaseSync(path)
   for (const statement of statements) db.exec(statement)
@@ -207,11 +207,11 @@ async function expectTrueOrUnavailable(host: StorageHost, id: string, key: numbe
   ])
 }
 
-/** A damaged file may fail even the checkpoint at the end. */
+/** Closes a host even when a damaged file makes the final checkpoint fail. */
 async function closeAnyhow(host: StorageHost): Promise<void> {
   try {
     await host[Symbol.asyncDispose]()
   } catch {
-    // Its locks are gone all the same.
+    // A failing close has still released the locks.
   }
 }

@@ -12,7 +12,7 @@ import { describeUpdateLogContract } from '../../sync/update-log.contract.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { inProcess, reopenable, type StoreUnderTest, temporaryStore, throughThread } from './testing/store-under-test.ts'
 
-/** Every storage port on every engine, the real one. */
+/** Runs the contract of every storage port on a real engine. */
 function describeContracts(name: string, open: () => Promise<StoreUnderTest>): void {
   describeDocumentStoreContract(name, open)
   describeFormerClientsContract(name, open)

@@ -12,9 +12,9 @@ import { openHost, temporaryStore } from './testing/store-under-test.ts'
 import { TORN_LOGS } from './testing/torn-logs.ts'
 
 /**
- * What a fault is on each engine. A commit is torn when a crash leaves a part of it on the disk. On SQLite that part is in `relay.db-wal`, and
- * the relay ends with it: those cells are below, in `a SQLite commit torn by a crash`. A PostgreSQL server keeps torn writes to itself, as
- * it reads its own log before it answers again; all that the relay can meet of it is a COMMIT whose answer is lost.
+ * What each fault means on each engine. A commit is torn when a crash leaves only part of it on the disk. On SQLite that part is in
+ * `relay.db-wal`, and the relay ends too: those cases are below, in `a SQLite commit torn by a crash`. A PostgreSQL server repairs torn writes
+ * from its own log before it answers again, so the relay can only see a COMMIT whose answer is lost.
  */
 const FAULTS: Readonly<Record<CommitFault, { readonly stored: boolean; readonly sqlite: string; readonly postgres: string }>> = {
   full: { stored: false, sqlite: 'SQLITE_FULL before anything is written', postgres: '53100 disk_full' },
@@ -42,9 +42,9 @@ const record = ({ key }: DocumentHead, afterSeq: number) => ({
 })
 
 interface Setting {
-  /** The document that is written, with a log that ends at 1. */
+  /** The document to write; its log ends at 1. */
   readonly head: DocumentHead
-  /** A document of which nothing is stored but its creation. */
+  /** A document that has only been created. */
   readonly other: DocumentHead
 }
 
@@ -58,7 +58,7 @@ async function prepare(host: StorageHost, { prepare: more }: FaultOperation, wor
   return { head: (await more?.(host, state.head)) ?? state.head, other }
 }
 
-/** Records that callers ask for while the commit of the operation runs, so that they stand in the queue when it fails. */
+/** Appends records while the commit of the operation runs, so that they are queued when it fails. */
 function appendBehind(host: StorageHost, { head, other }: Setting, records: number): Promise<(AppendOutcome | null)[]> {
   const calls = [record(head, 1 + records), record(head, 2 + records), record(other, 0)].map((one) => host.updates.append([one]))
   return Promise.allSettled(calls).then((all) =>
@@ -66,20 +66,20 @@ function appendBehind(host: StorageHost, { head, other }: Setting, records: numb
   )
 }
 
-/** Each part of the operation is there, or none is; answers which. */
+/** Expects that all parts of the operation are stored or none. Returns which. */
 async function isStored(host: StorageHost, operation: FaultOperation, head: DocumentHead): Promise<boolean> {
   const parts = await operation.parts(host, head)
   expect(parts).toEqual(parts.map(() => parts[0]))
   return parts[0] === true
 }
 
-/** The document can be read and written, and what was done in vain can be done again. */
+/** Expects that the document can be read and written, and that the failed operation can be repeated. */
 async function expectWhole(host: StorageHost, operation: FaultOperation, head: DocumentHead, stored: boolean): Promise<void> {
   const log = await host.updates.load(head.key)
   expect(log.kind).toBe((await host.documents.read(head)) === null ? 'gone' : 'loaded')
   if (log.kind === 'loaded') {
     const first = (log.snapshot?.throughSeq ?? 0) + 1
-    // A record behind one that was lost would be out of reach of every client that has the lost one.
+    // A stored record after a lost one would be useless to every client that lacks the lost one.
     const seqs = log.records.map(({ seq }) => seq)
     expect(seqs).toEqual(seqs.map((_, i) => first + i))
     expect(log.records.map((row) => row.update[0])).toEqual(seqs)
@@ -126,7 +126,7 @@ describe.each(engines)('single failing commits on $name', ({ url }) => {
       const { stored } = FAULTS[fault]
       expect(await isStored(again, operation, head)).toBe(stored)
       const isGone = (await again.documents.read(head)) === null
-      // What was queued behind is stored where the log ends as it says, and refused where the operation's own records are missing.
+      // Queued records are stored when the operation's records are, and refused when those are missing.
       const expected = isGone ? 'gone' : stored || operation.records === 0 ? 'appended' : 'conflict'
       expect(confirmed.map((outcome) => outcome?.kind)).toEqual([expected, expected, 'appended'])
       const log = await again.updates.load(head.key)
@@ -163,7 +163,7 @@ describe('a SQLite commit torn by a crash', () => {
   )
 })
 
-/** Leaves in `folder` what is on the disk while the commit of the operation is written; `before` and `after` it are the bytes of the log. */
+/** Leaves in `folder` what is on the disk while the operation's commit is being written. `before` and `after` are the bytes of the log. */
 async function crashWithin(
   operation: FaultOperation,
   workspaceId: string,
@@ -191,7 +191,7 @@ async function crashWithin(
   phase = 'writing'
   await expect(operation.run(host, setting.head)).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
   const after = log()
-  // The process is gone: what stood in the queue was never committed.
+  // The process has ended: queued records were never committed.
   expect(await Promise.all(behind)).toEqual([[null, null, null]])
   await host[Symbol.asyncDispose]()
   return { setting, before, after }

@@ -12,12 +12,12 @@ const hasStrace = spawnSync('strace', ['-V']).status === 0
 let store: ReturnType<typeof temporaryStore>
 beforeEach(async () => {
   store = temporaryStore()
-  // Made beforehand, so that what is counted below is nearly all appends.
+  // The store is created beforehand, so that nearly everything counted below is appends.
   await (await openHost(store.url))[Symbol.asyncDispose]()
 })
 afterEach(() => store.remove())
 
-/** Runs the writer while chosen system calls fail; `null` when the store could not even be opened. */
+/** Runs the writer while chosen system calls fail. Returns `null` when the store could not even be opened. */
 async function writeUnder(fault: string): Promise<FaultReport | null> {
   const call = fault.slice(0, fault.indexOf(':'))
   const traced = [

@@ -9,7 +9,7 @@ import { rememberingList } from './head-memory.ts'
 import type { StorageHost } from './storage-host.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
 
-/** Of a document as `create` makes it. */
+/** Bytes of a document that `create` makes. */
 const HEAD_BYTES = FIXED_BYTES + JSON.stringify(noFacts).length + '[]'.length
 
 let store: ReturnType<typeof temporaryStore>

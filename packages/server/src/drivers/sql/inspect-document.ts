@@ -11,7 +11,10 @@ import type { Connection } from './tables.ts'
 
 const REASONS: ReadonlySet<string> = new Set(['interval', 'last-leave', 'zeroing', 'restore', 'demand'])
 
-/** Everything stored of one document. `db` is a transaction, so that all of it is of one moment; `null` when there is no such document. */
+/**
+ * Returns everything stored for one document; `null` when there is no such document. `db` must be a transaction, so that all of it is of
+ * the same moment.
+ */
 export async function inspectDocument(db: Connection, key: number): Promise<StoredDocument | null> {
   const row = await selectHeads(db).where('documents.key', '=', key).executeTakeFirst()
   if (row === undefined) return null
@@ -95,7 +98,7 @@ function readableOf(
   return { records, throughSeq }
 }
 
-/** `stored`: through which sequences there are snapshots, newest first. */
+/** Reads the snapshots that have their checksum. `stored`: the sequences of all stored snapshots, newest first. */
 async function trustedSnapshots(
   db: Connection,
   key: number,
@@ -111,7 +114,7 @@ async function trustedSnapshots(
   return { good, stored: rows.map((row) => row.through_seq) }
 }
 
-/** All records, also those that a snapshot stands for: an older snapshot may come to need them. [D8] */
+/** Reads all records, also those that a snapshot replaces: they are needed if that snapshot is damaged and an older one is used. [D8] */
 async function trustedRecords(
   db: Connection,
   key: number,
@@ -181,7 +184,7 @@ async function referencesOf(
   }))
 }
 
-/** A text that cannot be undone is shown as it lies there. */
+/** Returns the text; a stored text that cannot be decoded is returned as stored. */
 function readable(stored: string): string {
   try {
     return originalText(stored)

@@ -4,10 +4,13 @@ import type { Connection, Tables } from './tables.ts'
 
 const PAGE_ROWS = 500
 
-/** By what the rows are read, and what a finding names. Registries are long and read one by one elsewhere. */
+/**
+ * For each table, the columns that order its rows, and the column that a finding names. `registries` are long and are read one by one
+ * elsewhere.
+ */
 const READ: { readonly [T in Exclude<SummedTable, 'registries'>]: { readonly by: readonly string[]; readonly named: string } } = {
   tombstones: { by: ['workspace_id', 'id'], named: 'id' },
-  // A jti is part of a token and is not printed. [OPS-6]
+  // A jti is part of a token, so it is not printed. [OPS-6]
   revocations: { by: ['jti'], named: 'revoked_at_ms' },
   share_links: { by: ['id'], named: 'id' },
   blob_grants: { by: ['workspace_id', 'hash'], named: 'hash' },
@@ -17,7 +20,7 @@ const READ: { readonly [T in Exclude<SummedTable, 'registries'>]: { readonly by:
   remembered_writes: { by: ['workspace_id', 'request'], named: 'request' },
 }
 
-/** Rows of these tables that are not what was written; a sentence each. [OPS-11] */
+/** Yields a sentence for each row of these tables that fails its checksum. [OPS-11] */
 export async function* changedRows(db: Connection): AsyncGenerator<string> {
   for (const table of Object.keys(READ) as (keyof typeof READ)[]) {
     for await (const row of rowsOf(db, table)) {

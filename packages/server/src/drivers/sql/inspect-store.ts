@@ -27,7 +27,7 @@ const OF_A_DOCUMENT = [
 ] as const satisfies readonly (keyof Tables)[]
 
 /**
- * Opens the store a `[storage] url` names for reading alone.
+ * Opens the store that a `[storage] url` names, for reading only.
  *
  * @throws Error with a sentence for the operator
  */
@@ -125,7 +125,9 @@ function contentsOf(db: Connection, structure: () => readonly string[], close: (
   }
 }
 
-/** A transaction per document: what a running relay writes meanwhile is seen as a whole or not at all, and no long one holds anything up. */
+/**
+ * Uses one transaction per document: writes of a running relay are seen completely or not at all, and no long transaction delays the relay.
+ */
 function atOneMoment(db: Connection, key: number, work: Parameters<StoredContents['eachDocument']>[0]): Promise<void> {
   return db
     .transaction()
@@ -136,7 +138,10 @@ function atOneMoment(db: Connection, key: number, work: Parameters<StoredContent
     })
 }
 
-/** Rows that belong to nothing. Each statement sees one moment, as each write of the relay is one transaction. */
+/**
+ * Yields rows whose document or point does not exist. Each statement sees a single moment, and each write of the relay is a single
+ * transaction, so a running relay causes no false findings.
+ */
 async function* strayRows(db: Connection): AsyncGenerator<string> {
   for (const table of OF_A_DOCUMENT) {
     const { rows } = await sql<{ key: number }>`
@@ -167,7 +172,7 @@ async function* registryProblems(db: Connection): AsyncGenerator<string> {
       .where('kind', '=', kind)
       .executeTakeFirst()
     const name = `the registry ${JSON.stringify(kind)} of workspace ${JSON.stringify(workspace_id)}`
-    // None is ever removed: a name that does not find its row is no text any more.
+    // Registries are never removed. If a listed name finds no row, the stored name is no longer valid text.
     if (row === undefined) {
       yield `${name} is not found under its name`
       continue

@@ -43,7 +43,7 @@ describe.each(engines)('documents of an older release on $name', ({ open }) => {
     }
   }
 
-  /** Documents as the program before left them: it knows no lineage. */
+  /** Creates documents as the release before lineages did. */
   async function leave(count: number): Promise<void> {
     await using(async ({ documents }) => {
       for (let n = 0; n < count; n++) await documents.write(creation(ref(n)))
@@ -84,7 +84,7 @@ describe.each(engines)('documents of an older release on $name', ({ open }) => {
     await using(async ({ documents }) => {
       let at = { lastKey: 0, more: true }
       while (at.more) at = await documents.giveLineages(at.lastKey, 3)
-      // Nothing new: the next look goes on behind the last one.
+      // All documents have lineages now; the next call continues after the last key.
       expect(await documents.giveLineages(at.lastKey, 3)).toEqual({ lastKey: at.lastKey, more: false })
     })
     const all = await storedLineages()

@@ -10,29 +10,29 @@ import type { Connection } from './tables.ts'
 
 export interface PendingStep {
   readonly name: string
-  /** `relay serve` does it by itself. */
+  /** Whether `relay serve` runs the step by itself. */
   readonly safe: boolean
-  /** Of the rows it passes over; what it takes grows with them. */
+  /** Bytes of the rows that the step passes over; its duration grows with them. */
   readonly bytes: number
-  /** How long it takes, at least 1. */
+  /** Estimated duration in seconds, at least 1. */
   readonly seconds: number
-  /** How much the store grows, in its log and in its main file. */
+  /** Estimated growth of the store in bytes, in its log and in its main file together. */
   readonly spaceBytes: number
 }
 
-/** What a plan says; estimates from the sizes of tables. */
+/** The pending steps. The numbers are estimates from the sizes of tables. */
 export interface MigrationPlan {
   readonly steps: readonly PendingStep[]
-  /** Of the whole database, which is about what a backup of it takes. */
+  /** Size of the whole database, which is about the size of a backup. */
   readonly storeBytes: number
 }
 
-/** Bytes of rows that a step passes over in a second, on two shared cores; a faster machine takes less time. */
+/** Bytes of rows that a step processes in a second on two shared cores; a faster machine needs less time. */
 const BYTES_PER_SECOND = 20_000_000
-/** New tables and indexes are pages of their own. */
+/** Growth for the pages of new tables and indexes. */
 const STEP_BYTES = 65_536
 
-/** Steps that this program knows and the store has not run, beside whoever works on it. [CFG-11] */
+/** Lists the steps that this program knows and the store has not run. May be called while a relay runs. [CFG-11] */
 export async function planMigration(url: string, log: Logger): Promise<MigrationPlan> {
   if (url.startsWith('sqlite:')) {
     const { db, close } = openSqliteReader(url.slice('sqlite:'.length))
@@ -52,9 +52,9 @@ export async function planMigration(url: string, log: Logger): Promise<Migration
 }
 
 /**
- * Runs every pending step, in one transaction, with the store kept from every other process.
+ * Runs every pending step in one transaction and keeps all other processes out of the store.
  *
- * @throws Error with a sentence for the operator, e.g. when a relay is running on it
+ * @throws Error with a sentence for the operator, for example when a relay runs on the store
  */
 export async function migrateAll(url: string, log: Logger): Promise<void> {
   const database: Database = await connect(url, { synchronous: 'FULL' }, log)

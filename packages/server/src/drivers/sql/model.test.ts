@@ -15,7 +15,7 @@ interface Step {
   readonly workspace: number
   readonly id: number
   readonly size: number
-  /** The caller's picture is out of date. */
+  /** Whether the caller's state is outdated. */
   readonly stale: boolean
   readonly gated: boolean
 }
@@ -44,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   gated: fc.boolean(),
 })
 
-/** The same step on the store and on the model, from what the model says is there. */
+/** Runs the same step on the store and on the model, with arguments from the model. */
 class Run {
   readonly #store: StoreUnderTest
   readonly #model = new StoreModel()

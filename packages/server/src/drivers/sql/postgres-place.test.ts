@@ -82,7 +82,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
 
   it('[CFG-10] [LIFE-26] when the heartbeat stops another relay takes the place; the first then writes nothing and gets PlaceLostError', async () => {
     const paused = await relay()
-    // A name that nobody moves stands for the stopped process.
+    // With another holder in the row the beat stands still, as if the relay had stopped.
     await sql`update instances set holder = 'relay-stopped'`.execute(paused.database.reader)
     const next = await relay()
     expect(await paused.lost).toBeInstanceOf(PlaceLostError)

@@ -10,7 +10,7 @@ const FIRST_FETCH_ROWS = 16
 const MOST_FETCH_ROWS = 1000
 const FETCH_BYTES = 4 << 20
 
-/** Everything is read in one transaction, whose snapshot holds up nobody. */
+/** Reads everything in one transaction; its snapshot blocks no writer. */
 export async function postgresSource(url: string, log: Logger): Promise<StoreSource> {
   const { reader, close } = await openPostgres(url, 0, log)
   return {
@@ -27,7 +27,7 @@ export async function postgresSource(url: string, log: Logger): Promise<StoreSou
   }
 }
 
-/** As many rows at a time as make up some MiB, judged by those before. */
+/** Reads some MiB of rows at a time; the number of rows is estimated from the rows before. */
 async function* cursorRows(db: Connection, { name, columns }: ArchivedTable): AsyncGenerator<readonly Cell[]> {
   const list = sql.join(columns.map((column) => sql.ref(column)))
   await sql`declare backup_rows no scroll cursor for select ${list} from ${sql.table(name)}`.execute(db)
@@ -76,7 +76,7 @@ async function tableFacts(db: Connection): Promise<readonly TableFacts[]> {
 }
 
 async function lastGiven(db: Connection, sequence: string): Promise<number> {
-  // The name comes quoted from the catalogue.
+  // The catalogue returns the name quoted.
   const { rows } = await sql<{ last: number }>`
     select case when is_called then last_value else 0 end as last from ${sql.raw(sequence)}`.execute(db)
   return rows[0]?.last ?? 0

@@ -19,7 +19,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     return host
   }
   beforeAll(async () => {
-    // At once, as nodes of a new installation may start.
+    // All at once, as the nodes of a new installation may start.
     nodes.push(...(await Promise.all([1, 2, 3].map(() => openHost(server.url)))))
   })
   afterAll(async () => {
@@ -33,7 +33,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     const winners = new Map(keys.map((key) => [key, 0]))
     for (let afterSeq = 0; afterSeq < 90; afterSeq++) {
       const calls = Array.from({ length: 3 }, (_, i) =>
-        // In both orders, so that nodes meet on the same rows from both sides.
+        // In both orders, so that two nodes lock the same rows from both ends.
         node(i).updates.append(
           (i % 2 === 0 ? keys : [...keys].reverse()).map((key) => ({
             key,

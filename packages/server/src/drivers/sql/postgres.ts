@@ -18,11 +18,11 @@ const CONNECT_TIMEOUT_MS = 5000
 const CONNECT_AGAIN_MS = 500
 /** Longest time without a byte in either direction. */
 const SILENCE_MS = 10_000
-/** Connections that nobody uses are closed well before they count as silent. */
+/** Unused connections are closed after this long, well before they would count as silent. */
 const IDLE_MS = 5_000
 
 /**
- * Connects to the primary, for which it waits `waitMs`; a server in recovery is refused, as it would answer with the past.
+ * Connects to the primary and waits for it up to `waitMs`. Refuses a server in recovery, because it would return outdated data.
  *
  * @throws Error naming the server and why it cannot be used
  */
@@ -81,11 +81,11 @@ function openPool(url: string, size: number, holder: string, log: Logger): Kysel
     types: { getTypeParser: parserOf },
     stream: openSocket,
   })
-  // Each client is listened to by itself, as the pool does not while one is in use.
+  // Each client gets its own listener, because the pool does not listen while a client is in use.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', onConnectionLost)
-    // D2: a commit that returns has been flushed, whatever the server's default is.
+    // With this setting a commit is flushed when it returns, whatever the server's default. [D2]
     client
       .query(
         "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')",
@@ -95,7 +95,10 @@ function openPool(url: string, size: number, holder: string, log: Logger): Kysel
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** A server that has gone without a word would otherwise be waited for until the system gives the connection up, after many minutes. */
+/**
+ * Closes a connection on which nothing arrives for 10 s. Otherwise a server that vanished silently would be waited for until the system
+ * gives up, after many minutes.
+ */
 function openSocket(): Socket {
   const socket = new Socket()
   return socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error(`no answer for ${SILENCE_MS / 1000} s`)))
@@ -108,7 +111,7 @@ async function refuseStandby(db: Kysely<Tables>, waitMs: number, log: Logger): P
       if (rows[0]?.standby !== true) return
       throw new Error('the database server is a read-only standby')
     } catch (error) {
-      // A wrong password or name does not become right by waiting.
+      // Waiting does not help with a wrong password or database name.
       if (waitedMs >= waitMs || postgresFault(error) !== 'storage') throw error
       if (waitedMs === 0) log.warn('storage.waiting', 'The database server does not answer yet.', { reason: reasonOf(error) })
     }
@@ -121,7 +124,7 @@ function reasonOf(error: unknown): string {
   return message || code || 'no connection'
 }
 
-/** Integers as numbers, bytes as plain arrays that own their buffer. */
+/** Integers become numbers, bytes become plain arrays that own their buffer. */
 function parserOf(oid: number, format?: 'text' | 'binary') {
   const standard = pg.types.getTypeParser(oid, format)
   if (oid === INT8 || oid === NUMERIC) return Number
@@ -153,7 +156,7 @@ const postgresEngine: Engine = {
     await sql`select pg_advisory_xact_lock(hashtextextended(${storedText(workspaceId)}, 7))`.execute(writer)
   },
   async lockBlobs(writer, hashes) {
-    // In one order everywhere, so that two processes do not wait for each other.
+    // Locked in the same order everywhere, so that two processes cannot deadlock.
     for (const hash of [...hashes].sort()) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 9))`.execute(writer)
     }
@@ -171,7 +174,7 @@ const postgresEngine: Engine = {
     return new Set(rows.map((row) => row.key))
   },
   async insertUpdates(writer, rows) {
-    // One binary parameter cut up by the server: an array of bytea would travel as hexadecimal text.
+    // One binary parameter, which the server cuts into parts: an array of bytea would be sent as hexadecimal text.
     const starts: number[] = []
     let end = 0
     for (const update of rows.updates) {
@@ -207,8 +210,8 @@ function postgresFault(error: unknown): Fault {
   if (!(error instanceof Error)) return 'operation'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === '40001' || code === '40P01') return 'lost-race'
-  // 08 connection, 25006 read-only server, 53 resources, 57 server going down, 58 its disk, XX its own fault.
+  // Classes 08 connection, 53 resources, 57 server going down, 58 system error, XX internal error, and 25006 read-only server.
   if (/^(08|53|57|58|XX|25006)/.test(code)) return 'storage'
-  // A lost socket carries a system code or none at all; a statement's own fault always has an SQLSTATE.
+  // A lost socket has a system error code or none; the fault of a statement always has an SQLSTATE.
   return /^[0-9A-Z]{5}$/.test(code) ? 'operation' : 'storage'
 }

@@ -23,13 +23,13 @@ export async function documentBytes(db: Connection, workspaceId: string | null):
     .executeTakeFirst()
   const shared = await documents()
     .select((e) => e.fn.sum<number | null>(e.fn('octet_length', ['shared_with'])).as('total'))
-    // Not `[]`, written exactly as in the index that answers it.
+    // Written exactly as in the index, which then serves the query. It means: not `[]`.
     .where(sql<boolean>`octet_length(shared_with) > 2`)
     .executeTakeFirst()
   return (bodies?.total ?? 0) + (shared?.total ?? 0)
 }
 
-/** Sum of the grants that count. */
+/** Sum of the metered blobs of a workspace. */
 export async function blobBytes(db: Connection, workspaceId: string): Promise<number> {
   const row = await db
     .selectFrom('blob_grants')
@@ -49,7 +49,7 @@ export async function countedBytes(db: Connection, workspaceId: string, nowMs: n
   return (await documentBytes(db, workspaceId)) + (await blobBytes(db, workspaceId)) + others
 }
 
-/** An upload for the quota. */
+/** An upload, as far as its quota is concerned. */
 export interface CountedUpload {
   readonly workspaceId: string
   /** Id of the upload's own reservation, which is replaced. */
@@ -60,9 +60,8 @@ export interface CountedUpload {
 }
 
 /**
- * Returns how much an upload adds to what counts already. The relay stores a hash once: while an upload URL for the
- * same hash is open, a POST adds only the bytes that it has more. Upload URLs add up, since each one is an object of
- * its own in the store. [Q2]
+ * Returns how much an upload adds to the bytes that already count. The relay stores a hash once: while an upload URL for the same hash is
+ * open, a POST adds only the bytes by which it is larger. Upload URLs add up, because each is an object of its own in the store. [Q2]
  */
 export async function uploadGrowth(
   db: Connection,
@@ -91,8 +90,8 @@ async function oddTickets(db: Connection, { workspaceId, id, hash, bytes }: Coun
 }
 
 /**
- * `streams`: the largest upload of the hash through the relay. `tickets`: the sum of its upload URLs. `others`:
- * everything for other hashes.
+ * Reserved bytes. `streams`: the largest upload of the hash through the relay. `tickets`: the sum of its upload URLs. `others`: everything
+ * for other hashes.
  */
 async function reservedBytes(db: Connection, upload: Pick<CountedUpload, 'workspaceId' | 'id' | 'hash'>, nowMs: number) {
   const same = upload.hash ?? ''
@@ -118,7 +117,7 @@ async function reservedBytes(db: Connection, upload: Pick<CountedUpload, 'worksp
   return { others: row?.others ?? 0, streams: row?.streams ?? 0, tickets: row?.tickets ?? 0 }
 }
 
-/** Reservations that count, without the caller's own and those for bytes that the workspace holds already. */
+/** Open reservations, except the caller's own and those for bytes that the workspace already holds. */
 function openUploads(db: Connection, { workspaceId, id }: Pick<CountedUpload, 'workspaceId' | 'id'>, nowMs: number) {
   return db
     .selectFrom('blob_uploads')

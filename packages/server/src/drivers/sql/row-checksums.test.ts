@@ -27,7 +27,7 @@ afterEach(async () => {
   store.remove()
 })
 
-/** Changes the store behind its back. */
+/** Changes the store with other means than the relay. */
 function tamper(statement: string): void {
   const db = new DatabaseSync(store.path)
   db.exec(statement)

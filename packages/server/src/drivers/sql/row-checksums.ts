@@ -48,7 +48,7 @@ function checksumOf<T extends SummedTable>(table: T, row: Unsummed<T>): number {
   return table === 'blob_grants' ? sum + stateSum(row as unknown as GrantState) : sum
 }
 
-/** The part of a grant that changes during its life. */
+/** The columns of a grant that change during its life. */
 type GrantState = Pick<Tables['blob_grants'], 'metered' | 'unreferenced_at_ms'>
 
 const METERED = 7

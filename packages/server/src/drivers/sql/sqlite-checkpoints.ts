@@ -81,7 +81,7 @@ export class Checkpoints {
   #checkpoint(): void {
     const { log, checkpointed } = this.#copy.get() ?? {}
     const isWhole = log === checkpointed
-    // A reader that holds an old moment keeps the rest out of the main file; asking at every commit would not change that.
+    // A long-running reader keeps the rest of the log from being copied; trying again at every commit would not change that.
     this.#dueAtPages = isWhole ? CHECKPOINT_PAGES : Number(log) + CHECKPOINT_PAGES / 4
     if (this.#marks) this.#mark()
   }
@@ -103,7 +103,7 @@ export class Checkpoints {
       if (db.isTransaction) db.exec('rollback')
       throw error
     }
-    // Only now: the file never names a number that the store could lose in a power cut.
+    // Written only now, so that the file never names a number that the store could still lose in a power cut.
     writeMark(path, mark)
   }
 

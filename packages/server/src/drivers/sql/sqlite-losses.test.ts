@@ -39,13 +39,13 @@ async function write(host: StorageHost, ...ids: string[]): Promise<void> {
 const close = (host: StorageHost) => host[Symbol.asyncDispose]()
 const documents = async (host: StorageHost) => (await host.documents.list('w')).map(({ id }) => id).sort()
 
-/** The files as a kill of the process, or a power cut after the last commit, leaves them. */
+/** Copies the files as they are after the process was killed, or after a power cut behind the last commit. */
 function imageOf(from: string, to: string): void {
   cpSync(join(folder, from), join(folder, to), { recursive: true })
   for (const name of ['relay.db-shm', 'relay.db.lock']) rmSync(join(folder, to, name), { force: true })
 }
 
-/** Without the lock, and without the side files that looking makes. */
+/** Without the lock file and the side files that reading creates. */
 const files = (name: string) => readdirSync(join(folder, name)).filter((file) => !/\.lock|-(shm|wal)$/.test(file))
 
 const refused = async (name: string, what: RegExp) => {
@@ -67,7 +67,7 @@ describe('a store that lost committed writes', () => {
 
   it('[LIFE-5] a store whose write-ahead log is missing after a kill that followed a checkpoint is refused', async () => {
     const host = await open()
-    // More than 16 MiB of log.
+    // These writes make more than 16 MiB of log.
     for (let i = 0; i < 5; i++) await host.documents.write(creation({ workspaceId: 'w', id: `long${i}` }, 'x'.repeat(4 << 20)))
     await write(host, 'd1')
     imageOf('a', 'b')
@@ -127,7 +127,7 @@ describe('a store that lost committed writes', () => {
 })
 
 describe('a write-ahead log with an unreadable end', () => {
-  /** Opens a store as a crash leaves it, with its log changed in the last transaction, and answers the warnings of the start. */
+  /** Opens a store as a crash leaves it, with the last transaction of its log changed. Returns the warnings of the start. */
   const warningsAfter = async (change: (log: Buffer) => Buffer) => {
     const host = await open()
     await write(host, 'd1', 'd2')
@@ -230,10 +230,10 @@ describe('a store that lost nothing', () => {
     const mark = readMark(pathIn('a'))
     if (mark === null) throw new Error('there is no mark')
     await close(host)
-    // The store holds the new number, the file the one before: the kill came after the commit.
+    // The store holds the new number and the file the previous one: the process was killed after the commit.
     writeMark(pathIn('a'), mark)
     await close(await open())
-    // A new file that was not yet renamed, whole or cut.
+    // A new file that was not yet renamed, complete or truncated.
     for (const rest of [markText({ ...mark, number: 99 }), '{"sto']) {
       writeFileSync(`${markPathOf(pathIn('a'))}.new`, rest)
       await close(await open())

@@ -6,28 +6,28 @@ import { inspectWal, type WalFinding, type WalTail } from './wal-frames.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 
-/** Names in `store_facts` under which a store holds its own mark. */
+/** Names in `store_facts` of the store's own mark. */
 export const STORE_ID = 'store-id'
 export const STORE_MARK = 'mark'
 
 /**
- * Acknowledged writes that the store at `path` shows to be gone; reads only. May be called beside a running relay: a log that is being written
- * counts as damaged only when a second look finds the same.
+ * Lists acknowledged writes that the store at `path` shows to be lost. Only reads. May be called while a relay runs: because the log may be
+ * in the middle of a write, it counts as damaged only when a second look gives the same result.
  */
 export function sqliteLosses(path: string): readonly StoreLoss[] {
   const losses: StoreLoss[] = []
   const log = damageOfLog(`${path}-wal`)
   if (log !== null) losses.push(log)
   const mark = readMark(path)
-  // The store is asked only where there is something to compare it with.
+  // The store is opened only when there is a mark to compare it with.
   const byMark = mark === null ? null : lossByMark(mark, markedStore(path))
   if (byMark !== null) losses.push(byMark)
   return losses
 }
 
 /**
- * What stands unread at the end of the log that an earlier process left. A crash within a commit leaves it, and no one was told of that commit;
- * damage within the last transaction looks the same, so a start says that it is there. [LIFE-5]
+ * Returns the unreadable end of the log that an earlier process left. A crash during a commit leaves such an end, and nobody was told of
+ * that commit. Damage within the last transaction looks the same, so the start logs a warning. [LIFE-5]
  */
 export function unreadTailOf(path: string): WalTail | null {
   const finding = inspectFile(`${path}-wal`)
@@ -76,14 +76,14 @@ function markedStore(path: string): MarkedStore {
     db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
     return storedMark(db)
   } catch {
-    // Opening the store for real says what is wrong with it.
+    // Opening the store properly will report what is wrong with it.
     return { kind: 'store', store: null, number: Number.MAX_SAFE_INTEGER }
   } finally {
     db?.close()
   }
 }
 
-/** The mark that the store itself holds. */
+/** The mark stored inside the store. */
 export function storedMark(db: DatabaseSync): MarkedStore & { kind: 'store' } {
   const value = (name: string): string | null => {
     const row = db.prepare('select value from store_facts where name = ?').get(name)
@@ -98,7 +98,7 @@ export function hasFacts(db: DatabaseSync): boolean {
   return db.prepare("select 1 from sqlite_schema where type = 'table' and name = 'store_facts'").get() !== undefined
 }
 
-/** Keeps a copy of a damaged log for a person to look at, durable when it returns. */
+/** Copies a damaged log for later inspection. The copy is durable when this returns. */
 export function keepDamagedLog(path: string): string {
   for (let number = 1; ; number++) {
     const copy = `${path}-wal.damaged-${number}`
@@ -110,8 +110,8 @@ export function keepDamagedLog(path: string): string {
 }
 
 /**
- * Flushes a log that an earlier process left. What that process wrote last may be in memory only: from here on it is read, so it must survive
- * a power cut.
+ * Flushes a log that an earlier process left. Its last writes may be in memory only; they are about to be read and relied on, so they must
+ * survive a power cut.
  */
 export function flushLeftLog(path: string): void {
   if (existsSync(`${path}-wal`)) flush(`${path}-wal`)

@@ -10,7 +10,7 @@ import type { Connection, Tables } from './tables.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 
-/** A store that is only read, beside whoever works on it. */
+/** A store that is only read while another process may use it. */
 export interface SqliteReader {
   readonly db: Connection
   readonly file: DatabaseSync
@@ -18,10 +18,10 @@ export interface SqliteReader {
 }
 
 /**
- * Opens the file for reading alone and without its lock. The writer is never held up: in WAL mode a reader sees the last commit before its
- * transaction began, while new ones go to the side file.
+ * Opens the file for reading, without its lock. Writers are never delayed: in WAL mode a reader sees the last commit before its transaction
+ * began, while new commits go to the side file.
  *
- * @throws Error naming the file when it is missing or no database
+ * @throws Error naming the file when it is missing or not a database
  */
 export function openSqliteReader(path: string): SqliteReader {
   try {
@@ -37,7 +37,10 @@ export function openSqliteReader(path: string): SqliteReader {
   }
 }
 
-/** Reading a store that nobody has open makes its side files anew; made by root, they would keep the relay's own user out. */
+/**
+ * Reading a store that nobody has open creates its side files again. When root creates them, the relay's own user could not open them, so
+ * they are given to the owner of the store.
+ */
 function giveSideFiles(path: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(path)
@@ -50,7 +53,7 @@ export function sqliteSource(path: string): StoreSource {
   const { db, file, close } = openSqliteReader(path)
   return {
     async atOneMoment(work) {
-      // The transaction sees from its first read on what was committed before that.
+      // From its first read on, the transaction sees what was committed before that.
       file.exec('begin')
       try {
         const layout = await layoutOf(db, async () => tableFacts(file))
@@ -58,7 +61,7 @@ export function sqliteSource(path: string): StoreSource {
           layout,
           acceptedLosses: await acceptedLosses(db),
           async *rows({ name, columns }) {
-            // The mark belongs to the file at its place, not to what a copy holds; a restored store is given its own.
+            // The mark belongs to the file at this path and not to its copy; a restored store gets its own mark.
             const copied = name === 'store_facts' ? ` where name not in ('${STORE_ID}', '${STORE_MARK}')` : ''
             const statement = file.prepare(`select ${columns.map(quoted).join(', ')} from ${quoted(name)}${copied}`)
             statement.setReturnArrays(true)

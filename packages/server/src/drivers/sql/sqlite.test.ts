@@ -61,7 +61,7 @@ describe('costs', () => {
     }
     const small = await grown(2)
     expect(await grown(2 << 20)).toBe(small)
-    // A handful of pages each.
+    // A few pages per small append.
     expect(small / 20).toBeLessThan(5 * 4120)
   })
 

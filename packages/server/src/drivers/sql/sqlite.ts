@@ -16,11 +16,11 @@ import { removeMark } from './store-mark.ts'
 import type { Tables, Writer } from './tables.ts'
 
 export interface SqliteOptions {
-  /** NORMAL loses acknowledged records in a power cut; it exists so that the fault tests can be seen to fail. [D2, D-11] */
+  /** NORMAL loses acknowledged records in a power cut. It exists only so that the fault tests can be shown to fail. [D2, D-11] */
   readonly synchronous: 'FULL' | 'NORMAL'
   /**
-   * What becomes of a store that shows the loss of acknowledged writes: `refuse` (the default) leaves it as it is, `accept` opens it with what
-   * is left, `replace` takes no notice of the mark of a former store, for a restore into an empty place. [CFG-11]
+   * What to do when the store shows the loss of acknowledged writes. `refuse` (the default) leaves it as it is. `accept` opens it with what
+   * is left. `replace` ignores the mark of a former store, for a restore into an empty place. [CFG-11]
    */
   readonly onLoss?: 'refuse' | 'accept' | 'replace'
 }
@@ -30,7 +30,7 @@ const FULL_CHECK_BYTES = 64 << 20
 const CACHED_STATEMENTS = 200
 
 /**
- * Opens the file, made when missing, for this process alone. A store that has lost acknowledged writes is left as it is, see `onLoss`.
+ * Opens the file for this process alone and creates it when missing. A store that has lost acknowledged writes is handled as `onLoss` says.
  *
  * @throws Error naming the file when another process uses it, it is damaged, it has lost writes, or it cannot be opened
  */
@@ -44,7 +44,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
     const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
     writer.exec(`pragma journal_mode = wal; pragma synchronous = ${options.synchronous}; pragma wal_autocheckpoint = 0`)
     checkIntegrity(writer, path)
-    // A log that begins anew holds nothing of an earlier process that a later look could take for lost.
+    // The log starts empty, so that a later check cannot mistake bytes of an earlier process for lost writes.
     writer.exec('pragma wal_checkpoint(truncate)')
     const reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     reader.exec('pragma query_only = on')
@@ -81,7 +81,10 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
   }
 }
 
-/** Opens a file that another process has, for a short transaction beside it; that process keeps the log and its checkpoints. [CFG-11] */
+/**
+ * Opens a file that another process uses, for a short transaction. The other process stays responsible for the log and its checkpoints.
+ * [CFG-11]
+ */
 export function openSqliteBeside(path: string): Database {
   const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
   writer.exec('pragma synchronous = FULL; pragma wal_autocheckpoint = 0')
@@ -90,7 +93,7 @@ export function openSqliteBeside(path: string): Database {
     engine: sqliteEngine(writer),
     writer: kysely,
     async begin() {
-      // What it reads must still hold when it writes.
+      // Takes the write lock at once, so that what the transaction reads still holds when it writes.
       writer.exec('begin immediate')
       return {
         writer: kysely as Writer,
@@ -107,7 +110,7 @@ export function openSqliteBeside(path: string): Database {
   }
 }
 
-/** Answers the losses that the caller accepts; a damaged log is copied before anything can overwrite it. */
+/** Returns the losses that the caller accepts and throws on others. A damaged log is copied before anything can overwrite it. */
 function admitLosses(path: string, { onLoss = 'refuse' }: SqliteOptions): readonly StoreLoss[] {
   const losses = sqliteLosses(path)
   if (onLoss === 'accept') {
@@ -121,7 +124,7 @@ function admitLosses(path: string, { onLoss = 'refuse' }: SqliteOptions): readon
   return []
 }
 
-/** Opening the store takes these bytes away, so this is the only moment at which anybody learns of them. */
+/** Opening the store removes these bytes, so this is the only moment at which they can be reported. */
 function warnOfTail(path: string, log: Logger): void {
   const tail = unreadTailOf(path)
   if (tail === null) return
@@ -133,7 +136,9 @@ function warnOfTail(path: string, log: Logger): void {
   )
 }
 
-/** On the one connection there is, a transaction is a state of it. Going through Kysely's own costs as much as a small commit. */
+/**
+ * There is one connection, so a transaction is a state of that connection. Kysely's own transactions would cost as much as a small commit.
+ */
 function transactions(db: DatabaseSync, kysely: Kysely<Tables>, checkpoints: Checkpoints): Database['begin'] {
   const [begin, commit, rollback] = ['begin', 'commit', 'rollback'].map((text) => db.prepare(text)) as [
     StatementSync,
@@ -155,7 +160,7 @@ function transactions(db: DatabaseSync, kysely: Kysely<Tables>, checkpoints: Che
   }
 }
 
-/** SQLite can undo changes of the schema; Kysely does not count on it unless told. */
+/** SQLite supports rollback of schema changes; Kysely has to be told so. */
 export class TransactionalSqlite extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new (class extends SqliteAdapter {
@@ -166,7 +171,7 @@ export class TransactionalSqlite extends SqliteDialect {
   }
 }
 
-/** A transaction held on a file of its own: the operating system ends it with the process, however that ends. */
+/** Holds a transaction on a separate file as a lock. The operating system releases it when the process ends, in whatever way. */
 function lockStore(path: string): DatabaseSync {
   let lock: DatabaseSync
   try {
@@ -184,7 +189,7 @@ function lockStore(path: string): DatabaseSync {
   }
 }
 
-/** The quick check passes over the entries of indexes; a small store gets the full one, which costs some tenths of a second at most. */
+/** The quick check does not check index entries. A small store gets the full check, which costs some tenths of a second at most. */
 function checkIntegrity(db: DatabaseSync, path: string): void {
   const check = statSync(path).size <= FULL_CHECK_BYTES ? 'integrity_check' : 'quick_check'
   const rows = db.prepare(`pragma ${check}(5)`).all()
@@ -192,7 +197,7 @@ function checkIntegrity(db: DatabaseSync, path: string): void {
   if (problems.length > 0) throw new Error(`it is damaged (${problems.join('; ')}); nothing was changed`)
 }
 
-/** Kysely prepares each statement anew; by keeping them, the parser runs once per text. */
+/** Kysely prepares a statement for every query; caching them means that each text is parsed only once. */
 export function adapter(db: DatabaseSync): SqliteDatabase {
   const kept = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
   return {
@@ -215,14 +220,14 @@ export function adapter(db: DatabaseSync): SqliteDatabase {
 }
 
 function sqliteEngine(db: DatabaseSync): Engine {
-  // Prepared at first use, as the tables come with the migration.
+  // Prepared on first use, because the migration creates the tables.
   let advance: StatementSync | undefined
   let insert: StatementSync | undefined
   let identity: StatementSync | undefined
   return {
     columnTypes: { identity: sql`integer primary key autoincrement`, text: sql`text`, blob: sql`blob` },
     soleProcess: true,
-    // That process has one writer.
+    // The process that opened the file is the only writer.
     async lockStore() {},
     async lockDocument() {},
     async lockWorkspace() {},
@@ -257,11 +262,11 @@ function sqliteEngine(db: DatabaseSync): Engine {
 
 const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
-/** CORRUPT, NOTADB. */
+/** The codes CORRUPT and NOTADB. */
 const DAMAGE_CODES = new Set([11, 26])
-/** READONLY, CORRUPT, FULL, CANTOPEN, NOTADB. */
+/** The codes READONLY, CORRUPT, FULL, CANTOPEN and NOTADB. */
 const STORAGE_CODES = new Set([8, 11, 13, 14, 26])
-/** IOERR_FSYNC and IOERR_DIR_FSYNC: the kernel reports such a loss once and then calls the pages clean. */
+/** IOERR_FSYNC and IOERR_DIR_FSYNC. The kernel reports a lost flush only once and then treats the pages as clean. */
 const FSYNC_CODES = new Set([SQLITE_IOERR | (4 << 8), SQLITE_IOERR | (5 << 8)])
 
 function sqliteFault(error: unknown): Fault {

@@ -13,7 +13,7 @@ import {
   type ToStorage,
 } from './storage-wire.ts'
 
-/** The ports of the storage thread at the other end of `port`; calls made in one turn travel as one message, in order. */
+/** The ports of the storage thread at the other end of `port`. Calls made in one turn are sent as one message, in order. */
 export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   const client = new StorageClient(port)
   const verb =
@@ -142,7 +142,7 @@ class StorageClient {
       const id = ++this.#lastId
       this.#waiting.set(id, { resolve, reject, writes })
       if (this.#waiting.size === 1) this.#port.ref()
-      // After the microtasks of this turn, so that what many rooms append in it goes together.
+      // Sent after the microtasks of this turn, so that appends of many rooms in the same turn share a message.
       if (this.#outgoing.length === 0) process.nextTick(() => this.#flush())
       this.#outgoing.push(make(id))
     })
@@ -189,7 +189,7 @@ class StorageClient {
     return waiting
   }
 
-  /** The thread has ended: what it did with the calls it had is not known. [C7] */
+  /** The thread has ended: it is unknown what it did with the calls it had received. [C7] */
   #close(): void {
     this.#closed = true
     for (const { reject, writes } of this.#waiting.values()) {

@@ -33,26 +33,31 @@ export interface StorageHostOptions {
   readonly url: string
   readonly commitDelayMs: number
   readonly serverWaitMs?: number
-  /** Opens a store that has lost acknowledged writes; see `SqliteOptions.onLoss`. */
+  /** Opens a store even when it has lost acknowledged writes; see `SqliteOptions.onLoss`. */
   readonly acceptLoss?: boolean
-  /** Called when the store loses acknowledged writes while it is in use; with it, the host is the one relay on the store. [CFG-10] */
+  /**
+   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay. [CFG-10]
+   */
   readonly onLoss?: (loss: StoreLoss) => void
   readonly recovery: RecoveryRing
   readonly log: Logger
   readonly clock: Clock
-  /** Must keep the process alive until they fire. */
+  /** Timers that keep the process alive until they fire. */
   readonly timers: Timers
   readonly random: Random
   readonly hooks: TestHooks
   readonly onFatal: (error: Error) => void
 }
 
-/** The ports on one database, in the thread that runs the SQL. */
+/** The storage ports on one database, in the thread that runs the SQL. */
 export interface StorageHost extends Stores, AsyncDisposable {
-  /** What the store had lost when it was opened, by its `kind`. [CFG-11] */
+  /** Losses that were found when the store was opened. [CFG-11] */
   readonly losses: readonly StoreLoss[]
   readonly heads: HeadLists
-  /** Resolves when the store can be read and written. After a failed commit it tries one, so that recovery shows. [LIFE-6, OPS-2] */
+  /**
+   * Resolves when the store can be read and written. After a failed commit it writes a test row, so that a recovery is noticed. [LIFE-6,
+   * OPS-2]
+   */
   ping(): Promise<void>
   stats(): CommitStats
   totals(): Promise<StoreTotals>
@@ -103,7 +108,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   })
   const longBodies = openLongBodies(database.reader)
   const capturing = { engine: database.engine, ring: recovery, longBodies, log, random }
-  // A tool beside the relay keeps none, and a database server has a disk of its own.
+  // A tool that runs beside the relay keeps no reserve, and a database server has its own disk.
   const isRelayOnFile = options.onLoss !== undefined && url.startsWith('sqlite:')
   const reserve = isRelayOnFile ? new Reserve({ path: url.slice('sqlite:'.length), timers, log }) : null
   const withSpace = <T>(run: () => Promise<T>): Promise<T> => (reserve === null ? run() : reserve.withSpace(run))
@@ -137,10 +142,10 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   }
 }
 
-/** About what a usual write takes, so that a disk with a page left does not count as well. */
+/** About the size of a usual write, so that a disk with only a page left does not count as usable. */
 const PROBE_BYTES = 16 * 1024
 
-/** Other bytes each time: SQLite does not write a row that stays as it is. */
+/** Writes different bytes each time, because SQLite does not write a row that has not changed. */
 async function probe(writer: Writer, nowMs: number): Promise<void> {
   const value = String(nowMs).padEnd(PROBE_BYTES, '.')
   await writer

@@ -5,7 +5,7 @@ import type { StorageHost } from './storage-host.ts'
 import { storageFromPort } from './storage-client.ts'
 import { serveStorage } from './storage-server.ts'
 
-/** A served port whose store answers every call with the name of its verb, and turns that a test gives by hand. */
+/** A served port whose store answers every call with the name of its verb, and turns that the test grants. */
 function served() {
   const { port1, port2 } = new MessageChannel()
   const verbs = (): unknown => new Proxy({}, { get: (_, verb) => () => Promise.resolve(String(verb)) })

@@ -15,17 +15,17 @@ import {
   wireSeqOf,
 } from './storage-wire.ts'
 
-/** Calls that answer with as much as a whole document. */
+/** Calls whose answer may be a whole document. */
 const LONG_READS: ReadonlySet<string> = new Set(['documents.read', 'updates.load', 'recovery.read'])
 const LONG_READS_PER_ROUND = 2
 
 /**
- * Turns at reading whole documents, shared by all ports. A thread that gets one such call after another would look at nothing else until they end,
- * and commits would wait for all of them. [C3]
+ * Turns for reading whole documents, shared by all ports. Without turns, a series of such calls would occupy the thread, and commits would
+ * wait for all of them. [C3]
  */
 export const createReadTurns = (): RoundTurns => createRoundTurns({ perRound: LONG_READS_PER_ROUND })
 
-/** Answers the calls that arrive on `port` until it closes. Replies of one commit leave as one message. */
+/** Answers the calls that arrive on `port` until it closes. The replies of one commit are sent as one message. */
 export function serveStorage(
   port: MessagePort,
   host: StorageHost,
@@ -53,7 +53,7 @@ export function serveStorage(
   })
 }
 
-/** Whose document a call is about, as far as it says so. */
+/** The workspace of the call, when its first argument names one; reads take turns by workspace. */
 function holderOf({ args: [about] }: Call): string {
   if (typeof about !== 'object' || about === null || !('workspaceId' in about)) return ''
   return String(about.workspaceId)
@@ -103,7 +103,7 @@ class Replies {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    // Runs when the promises of the whole commit have been settled.
+    // Runs after the promises of the whole commit have settled.
     process.nextTick(() => this.#flush())
   }
 

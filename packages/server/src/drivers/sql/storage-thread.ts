@@ -11,13 +11,13 @@ import { createReadTurns, serveStorage } from './storage-server.ts'
 import type { ThreadEvent } from './storage-wire.ts'
 import { testHooks } from './test-hooks.ts'
 
-/** Entry of the thread that alone runs SQL: opens the store, then serves the port it was given and every further one its parent sends. */
+/** Entry of the only thread that runs SQL. Opens the store, then serves the given port and every further port that its parent sends. */
 export interface StorageThreadData {
   readonly url: string
   readonly commitDelayMs: number
   readonly serverWaitMs: number
   readonly acceptLoss: boolean
-  /** Whether this is the one relay on the store, and no tool beside it. */
+  /** True for the one relay on the store, false for a tool beside it. */
   readonly isRelay: boolean
   readonly recovery: RecoveryRing
   readonly port: MessagePort
@@ -56,7 +56,7 @@ function serve(parent: MessagePort, first: MessagePort, host: StorageHost): void
     try {
       await host[Symbol.asyncDispose]()
     } finally {
-      // The reply to this very call leaves first.
+      // Deferred, so that the reply to this call is sent first.
       setImmediate(() => {
         for (const port of ports) port.close()
         parent.close()

@@ -9,9 +9,9 @@ import type { StoreTotals } from './store-totals.ts'
 import type { HeadLists } from './head-stamps.ts'
 import type { Stores } from './stores.ts'
 
-/** The ports as they cross a MessagePort: a port name, a verb of it, its arguments. */
+/** The ports as calls over a MessagePort: a port name, a verb, and its arguments. */
 export interface Ports extends Stores {
-  /** What `documents.list` is made of at the other end. */
+  /** `documents.list` is built from these calls at the client's end. */
   readonly heads: HeadLists
   readonly control: {
     ping(): Promise<void>
@@ -30,13 +30,13 @@ export interface Call {
 }
 
 /**
- * Appends of one turn. All updates lie end to end in one buffer, which is handed over instead of copied, and the rest is in columns:
- * the cost of a message is then nearly the same for one record and for a thousand.
+ * Appends of one turn. All updates are concatenated in one buffer, which is transferred instead of copied, and the other values are in
+ * columns. So a message costs nearly the same for one record as for a thousand.
  */
 export interface PackedAppends {
   readonly kind: 'appends'
   readonly ids: readonly number[]
-  /** Records of each call. */
+  /** Number of records of each call. */
   readonly counts: readonly number[]
   readonly keys: Float64Array
   readonly afterSeqs: Float64Array
@@ -55,7 +55,7 @@ export type Reply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly error: WireError }
 
-/** `seq` per record in call order; 0 is gone, -1 is conflict. */
+/** One `seq` per record in call order; 0 means gone, -1 means conflict. */
 export interface AppendReply {
   readonly id: number
   readonly seqs: readonly number[]
@@ -82,10 +82,10 @@ export interface FromStorage {
   readonly appended: readonly AppendReply[]
 }
 
-/** What the thread tells its parent beside the replies. */
+/** Events that the thread sends to its parent in addition to replies. */
 export type ThreadEvent =
   | { readonly kind: 'ready'; readonly losses: readonly StoreLoss[] }
-  /** One that shows while the store is in use. */
+  /** A loss that is noticed while the store is in use. */
   | { readonly kind: 'loss'; readonly loss: StoreLoss }
   | { readonly kind: 'failed-to-open'; readonly message: string; readonly remedy?: string }
   | {
@@ -164,8 +164,8 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
 }
 
 /**
- * The value with every byte array replaced by a copy that owns its buffer, which is added to `owned` to be handed over: a view on a shared
- * buffer would otherwise take the whole buffer along. Parts without bytes are passed on as they are.
+ * Returns the value with every byte array replaced by a copy that owns its buffer. The buffers are added to `owned`, to be transferred:
+ * transferring a view would take the whole shared buffer along. Parts without bytes are returned as they are.
  */
 export function portable(value: unknown, owned: ArrayBuffer[]): unknown {
   if (value instanceof Uint8Array) {

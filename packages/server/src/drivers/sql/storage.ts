@@ -13,33 +13,33 @@ import type { Stores } from './stores.ts'
 export interface StorageOptions {
   /** `sqlite:<path>` or `postgres://…` */
   readonly url: string
-  /** How long a commit may wait for more records under load; 0 is not at all. */
+  /** How long a commit may wait for more records under load, in ms; 0 means no wait. */
   readonly commitDelayMs: number
   readonly log: Logger
-  /** `[recovery]`; the defaults of the configuration when absent. */
+  /** The section `[recovery]`; the configuration's defaults when absent. */
   readonly recovery?: RecoveryRing
   /** How long to wait for a database server that does not answer yet; 0 when absent. */
   readonly serverWaitMs?: number
-  /** Opens a store that shows the loss of acknowledged writes; it is refused when absent. [CFG-11] */
+  /** Opens a store even when it shows the loss of acknowledged writes; when absent, such a store is refused. [CFG-11] */
   readonly acceptLoss?: boolean
   /**
-   * Called with each loss of acknowledged writes that the store shows, those of the start included. With it the store is opened as the one relay
-   * that may use it: a second one on a database server is refused.
+   * Called with each loss of acknowledged writes that the store shows, including those found at the start. When present, the store is
+   * claimed as its only relay, and a second relay on the same database server is refused.
    */
   readonly onLoss?: (loss: StoreLoss) => void
 }
 
-/** The store, run in a thread of its own. Disposing commits what is queued, writes SQLite's side file back and ends the thread. */
+/** The store, run in its own thread. Disposing commits what is queued, merges SQLite's side file into the main file and ends the thread. */
 export interface Storage extends Stores, AsyncDisposable {
-  /** A port for `storageFromPort` in another thread; an append then goes there and back without touching this thread. */
+  /** A port for `storageFromPort` in another thread; appends sent there do not pass through this thread. */
   workerPort(): MessagePort
   /** Resolves when the store can be read and written, else rejects with UNAVAILABLE or NOT_PERSISTED. [LIFE-6, OPS-2] */
   ping(): Promise<void>
-  /** Counters since start; the append samples are those since the previous call. */
+  /** Counters since the start; the append samples are those since the previous call. */
   stats(): Promise<CommitStats>
-  /** Of all workspaces; read from indexes, and not for every scrape. */
+  /** Totals over all workspaces, read from indexes. Too slow for every metrics scrape. */
   totals(): Promise<StoreTotals>
-  /** Called when nothing can be made durable any more: the process must answer 503 and end. [D10] */
+  /** Called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
   onFatal(listener: (error: Error) => void): void
 }
 
@@ -69,7 +69,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const close = async () => {
     fatal.mute()
     worker.ref()
-    // What was confirmed is durable already, so a failure here is only told.
+    // Everything confirmed is already durable, so a failure here is only logged.
     await ports.control.close().catch((error: Error) => log.error('storage.close-failed', error.message))
     await ended
   }

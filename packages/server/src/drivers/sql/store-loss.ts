@@ -1,8 +1,8 @@
 import { RefusedStart } from '../../kernel/refused-start.ts'
 
 /**
- * Acknowledged writes that a store has lost. `log`: damage in the write-ahead log. `missing`, `older`, `replaced`: what the mark beside the store
- * says of the store. `tail`: a database server came back without its last commits.
+ * Acknowledged writes that a store has lost. `log`: damage in the write-ahead log. `missing`, `older`, `replaced`: results of comparing the
+ * store with the mark beside it. `tail`: a database server came back without its last commits.
  */
 export interface StoreLoss {
   readonly kind: LossKind
@@ -16,7 +16,7 @@ export type LossKind = (typeof LOSS_KINDS)[number]
 const REMEDY =
   'Copy the data directory, then restore a backup, or start once with `relay serve --accept-loss` to go on with what is left'
 
-/** A store that is not served until the operator accepts what it has lost. [LIFE-5, CFG-11] */
+/** Thrown for a store that is not served until the operator accepts its losses. [LIFE-5, CFG-11] */
 export class StoreLossError extends RefusedStart {
   constructor(path: string, losses: readonly StoreLoss[]) {
     super(

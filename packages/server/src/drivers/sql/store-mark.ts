@@ -4,20 +4,20 @@ import { crc32 } from 'node:zlib'
 import type { StoreLoss } from './store-loss.ts'
 
 /**
- * What a file beside a SQLite store remembers of it. The store holds the same two values in a transaction that was flushed before the file was
- * written, so a store with a lower number has lost that transaction and everything after it. [LIFE-5]
+ * A mark in a file beside a SQLite store, by which lost writes are noticed. The store holds the same two values in a transaction that was
+ * flushed before the file was written. So a store with a lower number has lost that transaction and everything after it. [LIFE-5]
  *
- * The file is written at the start, after each checkpoint, and at a clean stop. While a relay runs, the number is in the write-ahead log and
- * not yet in the main file: a log that is gone shows by the lower number of the main file.
+ * The file is written at the start, after each checkpoint, and at a clean stop. While a relay runs, the number is in the write-ahead log
+ * and not yet in the main file: a missing log is noticed because the main file has a lower number.
  */
 export interface StoreMark {
-  /** Random, given to a store once. */
+  /** Random id of the store, assigned once. */
   readonly store: string
-  /** Grows by one with each mark. */
+  /** Incremented with each mark. */
   readonly number: number
 }
 
-/** What a store says of itself; `null` members where it holds no mark. */
+/** The mark found in a store; members are `null` when it holds none. */
 export type MarkedStore =
   | { readonly kind: 'none' }
   | { readonly kind: 'store'; readonly store: string | null; readonly number: number | null }
@@ -26,7 +26,7 @@ export function markPathOf(path: string): string {
   return `${path}.mark`
 }
 
-/** Compares a store with the mark beside it; without a mark, nothing is known to be lost. */
+/** Compares a store with the mark beside it. Returns `null` when nothing is known to be lost, for example without a mark. */
 export function lossByMark(mark: StoreMark | null, found: MarkedStore): StoreLoss | null {
   if (mark === null) return null
   if (found.kind === 'none') {
@@ -43,7 +43,7 @@ export function lossByMark(mark: StoreMark | null, found: MarkedStore): StoreLos
   }
 }
 
-/** The mark of the store at `path`; `null` when there is none, or none that can be read: then it proves nothing. */
+/** Reads the mark of the store at `path`. Returns `null` when there is none or it cannot be read: then it proves nothing. */
 export function readMark(path: string): StoreMark | null {
   try {
     return parseMark(readFileSync(markPathOf(path), 'utf8'))
@@ -53,7 +53,7 @@ export function readMark(path: string): StoreMark | null {
   }
 }
 
-/** Durable when it returns; after a crash or power cut the file holds the mark from before or this one. */
+/** Durable when it returns. After a crash or power cut the file holds either the previous mark or this one. */
 export function writeMark(path: string, mark: StoreMark): void {
   const target = markPathOf(path)
   const temporary = `${target}.new`

@@ -5,18 +5,18 @@ import { sqliteSource } from './sqlite-reader.ts'
 import { type StoreLoss, StoreLossError } from './store-loss.ts'
 
 /**
- * The store a `[storage] url` names, to be copied while others work on it.
+ * Opens the store that a `[storage] url` names for copying, while others may use it.
  *
- * @throws Error with a sentence for the operator; no secret is in it
+ * @throws Error with a sentence for the operator, without secrets
  */
 export async function openStoreSource(url: string, log: Logger): Promise<StoreSource> {
   if (url.startsWith('sqlite:')) return sqliteSource(url.slice('sqlite:'.length))
-  // Not loaded by those who run on one file.
+  // Loaded only here, so that relays on SQLite do not load it.
   const { postgresSource } = await import('./postgres-source.ts')
   return postgresSource(url, log)
 }
 
-/** Acknowledged writes that the store shows to be gone; always none on a database server, which answers for its own log. [LIFE-5] */
+/** Lists acknowledged writes that the store shows to be lost; always empty for a database server, which checks its own log. [LIFE-5] */
 export function lossesOf(url: string): readonly StoreLoss[] {
   return url.startsWith('sqlite:') ? sqliteLosses(url.slice('sqlite:'.length)) : []
 }

@@ -6,7 +6,7 @@ import type { Database } from './engine.ts'
 import { applySteps, isUnfinished, MIGRATIONS, RESTORE_MARK, setFact, STORE_FORMAT, tableNames } from './migrations/migrate.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Both engines take some ten thousand parameters in one statement. */
+/** Limit of values in one statement; both engines accept more than ten thousand parameters. */
 const STATEMENT_CELLS = 8000
 const STATEMENT_BYTES = 1 << 20
 
@@ -14,9 +14,9 @@ const STATEMENT_BYTES = 1 << 20
 export const KNOWN_STORE = { format: STORE_FORMAT, steps: Object.keys(MIGRATIONS) } as const
 
 /**
- * Opens the store a `[storage] url` names for a restore.
+ * Opens the store that a `[storage] url` names for a restore.
  *
- * @throws Error with a sentence for the operator, e.g. when a relay is running on it
+ * @throws Error with a sentence for the operator, for example when a relay runs on the store
  */
 export async function openStoreTarget(url: string, log: Logger): Promise<StoreTarget> {
   const database = await connect(url, { synchronous: 'FULL', onLoss: 'replace' }, log)
@@ -56,7 +56,7 @@ async function fill(
 ): Promise<ReadonlyMap<string, number>> {
   await engine.lockStore(writer)
   if ((await fillState(writer)) !== 'unfinished') throw new Error('the database is not empty any more')
-  // It comes again with the first step; the mark goes with it, unseen before the commit.
+  // The first step creates the table again. The mark is dropped with it, which nobody sees before the commit.
   await sql`drop table store_facts`.execute(writer)
   await applySteps(writer, engine.columnTypes, steps)
   const written = new Map<string, number>()
@@ -69,7 +69,10 @@ async function fill(
   return written
 }
 
-/** Other tables refer to `documents`; a database that was itself restored, e.g. by pg_restore, names its tables in any order. */
+/**
+ * Puts `documents` first, because other tables refer to it. A database that was itself restored, for example by pg_restore, lists its
+ * tables in any order.
+ */
 function referencedFirst(tables: readonly ArchivedTable[]): readonly ArchivedTable[] {
   return [...tables.filter(({ name }) => name === 'documents'), ...tables.filter(({ name }) => name !== 'documents')]
 }

@@ -1,7 +1,7 @@
 import { documentBytes } from './quota.ts'
 import type { Connection } from './tables.ts'
 
-/** Of all workspaces together. */
+/** Sums over all workspaces. */
 export interface StoreTotals {
   readonly documentBytes: number
   /** Blobs that are metered. */
@@ -11,8 +11,8 @@ export interface StoreTotals {
 }
 
 /**
- * What the store holds. Each sum is read from an index alone, so it never touches a document, but takes time that grows with their number:
- * for a look now and then, not for every scrape. [OPS-3]
+ * Computes the totals of the store. Each sum is read from an index alone and touches no document, but its time grows with their number:
+ * suitable for occasional checks, not for every scrape. [OPS-3]
  */
 export async function storeTotals(db: Connection): Promise<StoreTotals> {
   const blobs = await db

@@ -6,19 +6,19 @@ import { contentDigest } from './content-digest.ts'
 export interface ReadBody {
   readonly key: number
   readonly body: Uint8Array
-  /** As `bodies` has it. */
+  /** The stored checksum, as in `bodies`. */
   readonly crc32: number
 }
 
-/** What a recovery point says of its body besides holding it. */
+/** What a recovery point records about its body. */
 export interface StoredContent {
   readonly digest: string
-  /** Of the bytes alone. */
+  /** Checksum of the bytes alone, without the key. */
   readonly crc32: number
   readonly sizeBytes: number
 }
 
-/** Checks a stored body and decodes it once; `null`: it is damaged. Some 20 ms per MiB. [LIFE-21] */
+/** Checks a stored body and decodes it once. Returns `null` when it is damaged. Takes about 20 ms per MiB. [LIFE-21] */
 export function contentOf({ key, body, crc32: expected }: ReadBody): StoredContent | null {
   if (bodyChecksum(key, body) !== expected) return null
   try {

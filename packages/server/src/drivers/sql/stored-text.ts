@@ -1,9 +1,10 @@
-/** With the `u` flag a surrogate matches only when it is alone. */
+/** With the flag `u`, `\p{Surrogate}` matches only lone surrogates. */
 const UNSTORABLE = /^\\|\0|\p{Surrogate}/u
 
 /**
- * Any JavaScript string as text both engines keep and give back unchanged: PostgreSQL refuses NUL, and neither keeps a lone surrogate.
- * Ordinary strings are stored as they are; the rest, and what begins with a backslash, as a backslash and the JSON string.
+ * Converts any JavaScript string into text that both engines store and return unchanged: PostgreSQL refuses NUL, and neither engine keeps a
+ * lone surrogate. Ordinary strings are stored unchanged. Other strings, and those that begin with a backslash, are stored as a backslash
+ * followed by the JSON string.
  */
 export function storedText(value: string): string {
   return UNSTORABLE.test(value) ? `\\${JSON.stringify(value)}` : value

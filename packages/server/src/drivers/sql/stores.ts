@@ -6,7 +6,7 @@ import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
 import type { ShareLinkStore } from '../../share-links/share-link-store.port.ts'
 import type { UpdateLog } from '../../sync/update-log.port.ts'
 
-/** The ports that one database answers, wherever its SQL runs. */
+/** The storage ports of one database, independent of the thread that runs its SQL. */
 export interface Stores {
   readonly documents: DocumentStore
   readonly updates: UpdateLog

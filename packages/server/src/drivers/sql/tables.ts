@@ -1,6 +1,9 @@
 import type { Generated, Kysely, Transaction } from 'kysely'
 
-/** Texts that foreign systems chose pass `storedText`, as PostgreSQL keeps neither NUL nor lone surrogates. Booleans are 0 and 1. */
+/**
+ * Columns of every table. Texts from foreign systems pass through `storedText`, because PostgreSQL keeps neither NUL nor lone surrogates.
+ * Booleans are 0 and 1.
+ */
 export interface Tables {
   store_facts: { name: string; value: string }
   documents: {
@@ -20,23 +23,26 @@ export interface Tables {
     /** JSON of `BodyFacts`. */
     facts: string
     crc32: number
-    /** Null until the document is first read, or its turn comes; then it stays. [WS-61] */
+    /**
+     * Null until the document is first read or the background job reaches it; never changes afterwards except when the lineage ends.
+     * [WS-61]
+     */
     lineage: string | null
     lineage_crc32: number | null
   }
-  /** Apart from `documents`, so that appending an edit rewrites some thirty bytes. [LIFE-7] */
+  /** A table of its own, so that appending an edit rewrites only some thirty bytes. [LIFE-7] */
   log_heads: {
     key: number
     last_seq: number
     covered_seq: number
     body_ahead: number
-    /** Of the two before; null until a program that keeps it changes one. */
+    /** Checksum of the two columns above; null until a release with checksums changes one of them. */
     flags_crc32: number | null
   }
   bodies: { key: number; body: Uint8Array; crc32: number }
   updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
   snapshots: { key: number; through_seq: number; crc32: number; state_vector: Uint8Array; bytes: Uint8Array }
-  /** Unreadable log bytes kept for a person to look at. [YDOC-11] */
+  /** Unreadable log bytes, kept for later inspection. [YDOC-11] */
   set_aside: {
     entry: Generated<number>
     key: number
@@ -54,11 +60,11 @@ export interface Tables {
     facts: string
     crc32: number
     body: Uint8Array
-    /** Of the content, without what every save sets; null in points taken before it was kept. [LIFE-20] */
+    /** Digest of the content without the members that every save sets; null in points from releases without digests. [LIFE-20] */
     digest: string | null
   }
   point_refs: { key: number; point: number; hash: string }
-  /** What the stored body references. [BLOB-2] */
+  /** Blobs that the stored body references. [BLOB-2] */
   blob_refs: { key: number; hash: string }
   blob_grants: {
     workspace_id: string
@@ -68,14 +74,14 @@ export interface Tables {
     created_at_ms: number
     /** 0 while only recovery points reference it. [BLOB-16] */
     metered: number
-    /** Since when no document has referenced it; null while one does, or a point alone keeps it. */
+    /** Time since which no document references the blob; null while one does, or while only a recovery point does. */
     unreferenced_at_ms: number | null
     /** JSON of `Provenance`. */
     provenance: string | null
     crc32: number
   }
   blob_uploaders: { workspace_id: string; hash: string; sub: string; crc32: number }
-  /** Reservations of uploads under way. */
+  /** Quota reservations of running uploads. */
   blob_uploads: {
     id: string
     workspace_id: string
@@ -100,7 +106,7 @@ export interface Tables {
   }
   /** The relay that uses the store; always empty on SQLite. [CFG-10] */
   instances: { holder: string; place: string; beat: number; at_ms: number }
-  /** What callers may ask for again. [TOOL-22] */
+  /** Results of writes that callers may request again. [TOOL-22] */
   remembered_writes: {
     workspace_id: string
     request: string
@@ -110,7 +116,7 @@ export interface Tables {
     at_ms: number
     crc32: number
   }
-  /** The checksums of these two are null in rows of before they were kept. */
+  /** The checksums of the next two tables are null in rows from releases without them. */
   tombstones: {
     workspace_id: string
     id: string
@@ -119,7 +125,7 @@ export interface Tables {
     owner_id: string
     crc32: number | null
   }
-  /** Y clients that wrote in former lives of an id, as JSON, newest first. [WS-62] */
+  /** Y clients that wrote in earlier lineages of an id, as JSON, newest first. [WS-62] */
   former_clients: { workspace_id: string; id: string; until_ms: number; clients: string; crc32: number }
   revocations: { jti: string; revoked_at_ms: number; crc32: number | null }
 }

@@ -2,21 +2,22 @@ import { existsSync } from 'node:fs'
 import { type CommitFaults, seededFaults } from './commit-faults.ts'
 
 /**
- * Weakenings by which the fault tests show that they can fail; none works without `RELAY_TEST_HOOKS=1`.
- * `RELAY_TEST_SYNCHRONOUS=NORMAL`: SQLite does not flush at commit. `RELAY_TEST_ACK_BEFORE_COMMIT=1`: writes are answered before the commit.
- * `RELAY_TEST_COMMIT_HOLD_MS`: how long everything of a commit is written but not committed; it weakens nothing, only makes that time visible.
- * `RELAY_TEST_COMMIT_HOLD_FILE=<path>`: the same for as long as there is such a file, so that a test need not be quicker than a time.
- * `RELAY_TEST_ANSWER_HOLD_MS`: how long everything is committed but not answered.
- * `RELAY_TEST_COMMIT_FAULTS=<seed>:<share>`: so large a share of the commits fails, with a full disk or a lost answer.
+ * Switches that weaken durability or hold commits, so that the fault tests can be shown to fail. They only work with `RELAY_TEST_HOOKS=1`.
+ * - `RELAY_TEST_SYNCHRONOUS=NORMAL`: SQLite does not flush at commit.
+ * - `RELAY_TEST_ACK_BEFORE_COMMIT=1`: writes are answered before the commit.
+ * - `RELAY_TEST_COMMIT_HOLD_MS`: how long a commit is kept written but not committed. It weakens nothing; it only makes that moment longer.
+ * - `RELAY_TEST_COMMIT_HOLD_FILE=<path>`: the same for as long as the file exists, so that a test need not be faster than a timer.
+ * - `RELAY_TEST_ANSWER_HOLD_MS`: how long a commit is kept committed but not answered.
+ * - `RELAY_TEST_COMMIT_FAULTS=<seed>:<share>`: this share of the commits fails, with a full disk or a lost answer.
  */
 export interface TestHooks {
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly ackBeforeCommit: boolean
   readonly commitHoldMs: number
-  /** Tells whether a commit has to wait. */
+  /** Returns whether a commit must wait. */
   readonly isCommitHeld?: () => boolean
   readonly answerHoldMs: number
-  /** Lets single commits fail. */
+  /** Makes single commits fail. */
   readonly commitFaults?: CommitFaults
 }
 

@@ -41,8 +41,8 @@ export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log
 }
 
 /**
- * Appends in the order given; the cost is that of the records. [LIFE-7] A record whose log ends elsewhere than where it says is a conflict:
- * without this a record could be stored behind one that was lost. [LIFE-5]
+ * Appends records in the given order. The cost depends only on the records. [LIFE-7] A record is a conflict when its log does not end where
+ * the record says: otherwise a record could be stored after a lost one. [LIFE-5]
  */
 export async function appendTo(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
   const outcomes: AppendOutcome[] = []
@@ -58,8 +58,8 @@ export async function appendTo(writer: Writer, engine: Engine, records: readonly
 }
 
 /**
- * Cuts a list so that the records of each document within a part follow one another; nearly always there is one part. A second one begins
- * where a record of a document does not follow the one before it, as when a room was reset and loaded anew.
+ * Splits a list into parts in which the records of each document are consecutive. Usually there is one part. A new part begins where a
+ * record does not follow its document's previous one, as when a room was reset and loaded again.
  */
 function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
   const rounds: AppendRecord[][] = []
@@ -79,7 +79,7 @@ function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
   return rounds
 }
 
-/** Appends records of which those of one document follow one another. */
+/** Appends records; the records of each document must be consecutive. */
 async function appendRuns(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
   const advances = new Map<number, { key: number; afterSeq: number; count: number }>()
   for (const { key, afterSeq } of records) {
@@ -87,7 +87,7 @@ async function appendRuns(writer: Writer, engine: Engine, records: readonly Appe
     if (advance === undefined) advances.set(key, { key, afterSeq, count: 1 })
     else advance.count++
   }
-  // In one order everywhere, so that two processes do not wait for each other.
+  // Locked in the same order everywhere, so that two processes cannot deadlock.
   const moved = await engine.advanceLogs(
     writer,
     [...advances.values()].sort((a, b) => a.key - b.key),
@@ -180,7 +180,7 @@ async function insertSnapshot(writer: Writer, key: number, { update, stateVector
     .execute()
 }
 
-/** Keeps all bytes of a log for a person to look at, filed under the key of a document that stays. [YDOC-11] */
+/** Stores all bytes of a log for later inspection, under the key of a document that stays. [YDOC-11] */
 export async function keepAside(writer: Writer, key: number, under: number, detail: string): Promise<void> {
   const updates = await writer.selectFrom('updates').select(['seq', 'bytes']).where('key', '=', key).execute()
   const snapshots = await writer.selectFrom('snapshots').select(['through_seq as seq', 'bytes']).where('key', '=', key).execute()
@@ -192,8 +192,8 @@ export async function keepAside(writer: Writer, key: number, under: number, deta
 }
 
 /**
- * The new snapshot takes a sequence of its own: a process that still holds the old state sees a gap and loads anew. `lineage` is that of the new
- * state; `null` where it goes on with the history of the old one.
+ * The new snapshot gets a new sequence, so that a process with the old state sees a gap and loads again. `lineage` belongs to the new
+ * state; `null` when the new state continues the old history.
  */
 export async function rebuildLog(
   writer: Writer,
@@ -219,7 +219,7 @@ export async function rebuildLog(
   return 'rebuilt'
 }
 
-/** Ends the lineage of a document whose log is still the old one. [WS-61, WS-62] */
+/** Ends the lineage of a document before its log is replaced. [WS-61, WS-62] */
 async function startAnew(writer: Writer, key: number, lineage: string, nowMs: number): Promise<void> {
   const row = await writer.selectFrom('documents').select(['workspace_id', 'id']).where('key', '=', key).executeTakeFirstOrThrow()
   await keepFormerClients(writer, { workspaceId: originalText(row.workspace_id), id: row.id }, key, nowMs)

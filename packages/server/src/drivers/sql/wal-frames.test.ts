@@ -8,7 +8,7 @@ import { inspectWal, type WalBytes } from './wal-frames.ts'
 
 const FRAME = 24 + 4096
 
-/** A log that SQLite wrote: `commits` transactions of some pages each; the offset behind each of them. */
+/** A log that SQLite wrote, with `commits` transactions of some pages each. Returns also the offset at which each one ends. */
 function written(commits: number, options: { readonly restartAfter?: number } = {}): { bytes: Buffer; ends: number[] } {
   const folder = mkdtempSync(join(tmpdir(), 'relay-wal-'))
   const path = join(folder, 'a.db')
@@ -36,7 +36,7 @@ function written(commits: number, options: { readonly restartAfter?: number } = 
 
 const inMemory = (bytes: Uint8Array): WalBytes => ({
   size: bytes.byteLength,
-  // A copy, as a file gives it.
+  // Returns a copy, as reading a file does.
   read: (offset, length) => Uint8Array.from(bytes.subarray(offset, offset + length)),
 })
 const inspect = (bytes: Uint8Array) => inspectWal(inMemory(bytes))
@@ -77,7 +77,7 @@ describe('a log with a torn end', () => {
     )
   })
 
-  /** Which sectors of the last transaction reached the disk: each is new or still what it was. */
+  /** Which sectors of the last transaction reached the disk: each is new or unchanged. */
   const sectors = () => fc.array(fc.boolean(), { minLength: 200, maxLength: 200 })
   const torn = (whole: Buffer, older: Buffer, kept: readonly boolean[]): Buffer => {
     const bytes = Buffer.from(whole)
@@ -110,7 +110,7 @@ describe('a log with a torn end', () => {
   })
 
   it('[LIFE-5] a log is sound when it ends with frames of a rolled back transaction', () => {
-    // The leftovers have the salts of the log and continue one another, and none is a commit.
+    // The leftover frames have the salts of the log and continue each other, and none of them is a commit.
     const leftovers = Buffer.from(log.bytes.subarray(log.ends[1], log.ends[9]))
     for (let at = 0; at < leftovers.byteLength; at += FRAME) leftovers.writeUInt32BE(0, at + 4)
     fc.assert(
@@ -181,7 +181,7 @@ describe('damage before the last transaction', () => {
         const bytes = Buffer.from(log.bytes)
         if (zero) bytes.fill(0, sector * 512, (sector + 1) * 512)
         else foreign.copy(bytes, sector * 512, sector * 512, (sector + 1) * 512)
-        // A page of the document may hold zeros already.
+        // Excludes changes without effect: a page may already contain zeros.
         fc.pre(!bytes.equals(log.bytes))
         expect(inspect(bytes)).toMatchObject({ kind: 'damaged' })
       }),
@@ -197,7 +197,7 @@ describe('damage before the last transaction', () => {
   it('[LIFE-5] a bit flipped in the last transaction is a torn end, not damage', () => {
     fc.assert(
       fc.property(fc.integer({ min: lastStart, max: lastEnd - 1 }), fc.integer({ min: 0, max: 7 }), (byte, bit) => {
-        // A flip that makes a commit of a frame in the middle is damage all the same.
+        // Excludes the size field that marks a commit: changing it in a middle frame also counts as damage.
         fc.pre((byte - 32) % FRAME < 4 || (byte - 32) % FRAME >= 8)
         expect(inspect(flipped(log.bytes, byte * 8 + bit))).toMatchObject(SOUND)
       }),

@@ -1,24 +1,24 @@
-/** Bytes of a write-ahead log; `read` returns fewer bytes than asked for at the end of the file. */
+/** Access to the bytes of a write-ahead log. `read` returns fewer bytes than requested at the end of the file. */
 export interface WalBytes {
   readonly size: number
   read(offset: number, length: number): Uint8Array
 }
 
-/** What stands behind the last transaction of a log that can be read, and belongs to no earlier generation of it. */
+/** The bytes after the last readable transaction of a log that do not belong to an earlier generation of the log. */
 export interface WalTail {
   /** Offset of its first byte in the file. */
   readonly offset: number
   readonly bytes: number
-  /** Frames among these bytes, the last one counted when it is cut. */
+  /** Number of frames in these bytes, including an incomplete last one. */
   readonly frames: number
 }
 
 /**
- * What the bytes of a write-ahead log show. `sound`: every transaction that was ever flushed can be read, or nothing shows the opposite.
- * `damaged`: a flushed transaction cannot be read.
+ * The state of a write-ahead log. `sound`: nothing shows that a flushed transaction is unreadable. `damaged`: a flushed transaction cannot
+ * be read.
  */
 export type WalFinding =
-  /** `tail`: bytes that are read by nobody, as a crash within a commit leaves them, or damage within the last transaction; mostly `null`. */
+  /** `tail`: bytes that no reader uses, left by a crash during a commit or by damage within the last transaction. Usually `null`. */
   | { readonly kind: 'sound'; readonly tail: WalTail | null }
   | {
       readonly kind: 'damaged'
@@ -26,7 +26,7 @@ export type WalFinding =
       readonly frame: number
       /** Offset of that frame in the file. */
       readonly offset: number
-      /** Whole transactions that can be seen behind the bad frame, at least 1. */
+      /** Number of complete transactions after the bad frame, at least 1. */
       readonly laterCommits: number
     }
 
@@ -34,11 +34,11 @@ const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 const FORMAT = 3007000
-/** What a disk writes as a whole. */
+/** The unit that a disk writes completely or not at all. */
 const SECTOR_BYTES = 512
 const READ_BYTES = 1 << 20
 
-/** The running checksum of a log; each frame continues that of the frame before it. */
+/** The running checksum of a log; each frame continues the checksum of the frame before. */
 type Sum = readonly [number, number]
 
 interface WalHeader {
@@ -50,25 +50,25 @@ interface WalHeader {
 
 interface Frame {
   readonly page: number
-  /** Pages of the database after the transaction in its last frame; 0 in every other frame. */
+  /** In the last frame of a transaction: the size of the database in pages afterwards. 0 in every other frame. */
   readonly commitPages: number
   readonly salts: Sum
-  /** As stored. */
+  /** The checksum stored in the frame. */
   readonly sum: Sum
-  /** The checksum of this frame as a continuation of `seed`. */
+  /** Computes the checksum of this frame as a continuation of `seed`. */
   continuing(seed: Sum): Sum
 }
 
 /**
- * Reads the frames of SQLite's write-ahead log past the first bad one. [LIFE-5]
+ * Reads the frames of SQLite's write-ahead log, including those after the first bad frame. [LIFE-5]
  *
- * With `synchronous=FULL` a transaction is written only after the one before it was flushed. So a frame of a later transaction proves that
+ * With `synchronous=FULL`, a transaction is written only after the previous one was flushed. So a frame of a later transaction proves that
  * every earlier frame was on the disk, and that a bad one among them was damaged afterwards. Without such a frame, the bad frame belongs to
- * the last transaction: a torn tail, which no one was told of.
+ * the last transaction: a torn end, of which nobody was told.
  *
- * The proof needs two links. A commit frame at or behind the bad one closes the damaged transaction. The frame behind that commit continues
- * its checksum: only a program to which the commit had succeeded wrote it. Frames that a rolled-back transaction or an earlier generation of
- * the log left in the file lack the one or the other.
+ * The proof needs two facts. A commit frame at or after the bad frame ends the damaged transaction. The frame after that commit continues
+ * its checksum: only a program whose commit had succeeded wrote it. Frames left in the file by a rolled-back transaction, or by an earlier
+ * generation of the log, lack one of the two.
  */
 export function inspectWal(file: WalBytes): WalFinding {
   const header = readHeader(file)
@@ -88,7 +88,7 @@ export function inspectWal(file: WalBytes): WalFinding {
   return { kind: 'damaged', frame: bad + 1, offset: offsetOf(bad, header), laterCommits }
 }
 
-/** What stands behind the first `committed` frames, up to the frames of an earlier generation of the log. */
+/** The bytes after the first `committed` frames, up to frames of an earlier generation of the log. */
 function tailBehind(file: WalBytes, frames: Frames, committed: number, header: WalHeader): WalTail | null {
   let end = committed
   for (let frame = frames(end); frame !== null; frame = frames(++end)) if (isOfEarlierGeneration(frame, header)) break
@@ -100,8 +100,8 @@ function tailBehind(file: WalBytes, frames: Frames, committed: number, header: W
 }
 
 /**
- * Each time a log begins anew over its own file, SQLite adds one to the first salt and draws the second one. A frame in which one of the two was
- * damaged differs in that one alone.
+ * Whenever SQLite starts a log again over its own file, it adds one to the first salt and draws the second one at random. So a frame of an
+ * earlier generation differs in both salts, and a frame with one damaged salt in that salt alone.
  */
 function isOfEarlierGeneration({ page, salts }: Frame, header: WalHeader): boolean {
   const generations = (header.salts[0] - salts[0]) >>> 0
@@ -118,11 +118,11 @@ function isNext(frame: Frame, seed: Sum, { salts }: WalHeader): boolean {
   return frame.page !== 0 && same(frame.salts, salts) && same(frame.continuing(seed), frame.sum)
 }
 
-/** Counts transactions behind the one of the frame `bad`; `seed` is the checksum before that frame. */
+/** Counts the transactions after the one that contains the frame `bad`; `seed` is the checksum before that frame. */
 function commitsBehind(frames: Frames, bad: number, seed: Sum, header: WalHeader): number {
   let before = frames(bad)
   if (before === null) return 0
-  /** Whether a transaction is known to end with `before`. */
+  /** Whether `before` is known to be the last frame of a transaction. */
   let isCommit = same(before.salts, header.salts) && before.commitPages !== 0 && isInOneSector(bad, header)
   let proven = false
   let commits = 0
@@ -131,7 +131,7 @@ function commitsBehind(frames: Frames, bad: number, seed: Sum, header: WalHeader
     if (frame === null) return proven ? Math.max(1, commits) : 0
     let links = isNext(frame, before.sum, header)
     if (!links && index === bad + 1) {
-      // The content of the bad frame is whole and its stored checksum is not: the next frame shows the right one.
+      // The frame's content is intact but its stored checksum is damaged; the next frame continues the correct one.
       links = isNext(frame, before.continuing(seed), header)
       if (links) isCommit = before.commitPages !== 0
     }
@@ -142,15 +142,15 @@ function commitsBehind(frames: Frames, bad: number, seed: Sum, header: WalHeader
   }
 }
 
-/** A header within one sector is new or old as a whole after a power cut, and never a mixture of two frames. */
+/** A frame header within one sector is either completely new or completely old after a power cut. */
 function isInOneSector(index: number, header: WalHeader): boolean {
   const offset = offsetOf(index, header)
   return (offset % SECTOR_BYTES) + FRAME_HEADER_BYTES <= SECTOR_BYTES
 }
 
 /**
- * The header is flushed before the first frame of its generation is written. So a bad header above frames that continue one another was damaged
- * afterwards, and everything in the file is out of reach.
+ * The file header is flushed before the first frame of its generation is written. So a bad header before frames that continue each other
+ * was damaged afterwards, and nothing in the file can be read.
  */
 function damagedHeader(file: WalBytes): WalFinding {
   const damaged: WalFinding = { kind: 'damaged', frame: 0, offset: 0, laterCommits: 1 }
@@ -187,7 +187,7 @@ function readHeader(file: WalBytes): WalHeader | null {
   return { littleEndian, pageBytes, salts: [view.getUint32(16), view.getUint32(20)], sum }
 }
 
-/** Frames by their index, read in pieces; `null` behind the last whole one. */
+/** Reads frames by their index, in larger pieces; returns `null` after the last complete frame. */
 function frameReader(file: WalBytes, { littleEndian, pageBytes }: WalHeader): Frames {
   const frameBytes = FRAME_HEADER_BYTES + pageBytes
   const count = Math.floor((file.size - HEADER_BYTES) / frameBytes)

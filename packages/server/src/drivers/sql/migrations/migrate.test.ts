@@ -9,7 +9,7 @@ import { openHost, temporaryStore } from '../testing/store-under-test.ts'
 import { openSqlite } from '../sqlite.ts'
 import { applySteps, MIGRATIONS, setFact } from './migrate.ts'
 
-/** A released step is never edited: stores that ran it would differ from new ones. Add another one instead. */
+/** Never edit a released step: stores that ran it would differ from new ones. Add a new step instead. */
 const PINNED: Readonly<Record<string, string>> = {
   '0001-initial': '75c4680a3b5f9502',
   '0002-workspace': 'cfc6652755786258',
@@ -114,7 +114,7 @@ it('[LIFE-29] [BLOB-2] a store from before blobs opens with the blob references 
   const damaged = Buffer.from(`{"blobReferences":["${B}"],"blobRef":"${A}"`)
   await writer
     .insertInto('recovery_points')
-    // Before digests were kept.
+    // A point from before digests were stored.
     .values({ key: 2, reason: 'zeroing', created_at_ms: 0, version: 1, facts: '{}', crc32: 0, body: damaged } as never)
     .execute()
   await close()

@@ -9,20 +9,20 @@ import * as lineage from './0004-lineage.ts'
 import * as instances from './0005-instances.ts'
 import * as shareSizes from './0006-share-sizes.ts'
 
-/** Raised by one when an older program could not work on the store any more. [LIFE-29] */
+/** Raised by one whenever an older program could no longer work on the store. [LIFE-29] */
 export const STORE_FORMAT = 1
 
 export interface MigrationStep {
   up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
-  /** `relay serve` may do it by itself: short, and the program before it works on beside it. */
+  /** Whether `relay serve` may run the step by itself: it is short, and the previous release can keep working on the store. */
   readonly safe: boolean
-  /** Tables whose rows it reads or writes one by one, from which its size is estimated. */
+  /** Tables whose rows it reads or writes one by one; their size determines the estimates. */
   readonly passesOver: readonly (keyof Tables)[]
-  /** Bytes that it writes for each byte that it passes over; 0 when absent. */
+  /** Bytes written for each byte that it passes over; 0 when absent. */
   readonly writesPerByte?: number
 }
 
-/** In order; a released one is never changed (its hash is pinned in a test). */
+/** In the order of execution. A released step is never changed (its hash is pinned in a test). */
 export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0001-initial': { up: initial.up, safe: true, passesOver: [] },
   '0002-workspace': { up: workspace.up, safe: true, passesOver: ['bodies', 'recovery_points'], writesPerByte: 0.05 },
@@ -41,13 +41,13 @@ export class StoreTooNewError extends Error {
   }
 }
 
-/** Present from the beginning of a restore until everything is in the store. [OPS-10] */
+/** A fact that is present from the beginning of a restore until everything is stored. [OPS-10] */
 export const RESTORE_MARK = 'restore-unfinished'
 
 /**
- * Brings the store to this program's format, all steps in one transaction; a store made by a newer program is left untouched.
- * `lock` keeps other processes that start at the same moment waiting until the transaction ends. With `safe steps`, a step that may take long
- * or keep an older program from working is refused, and `relay migrate` named. `through` is the newest step to run.
+ * Brings the store to this program's format, with all steps in one transaction. A store made by a newer program is left untouched. `lock`
+ * makes other processes that start at the same moment wait until the transaction ends. With `safe steps`, a step that may take long or stop
+ * an older program from working is refused with an error that names `relay migrate`. `through` is the newest step to run.
  *
  * @throws StoreTooNewError, or Error with a sentence for the operator
  */
@@ -75,7 +75,7 @@ export function migrateStore(
   })
 }
 
-/** The steps of `names` that have not run yet, within the transaction of `writer`. */
+/** Runs the steps of `names` that have not run yet, in the transaction of `writer`. */
 export async function applySteps(writer: Writer, types: ColumnTypes, names: readonly string[]): Promise<void> {
   const migrations: Record<string, Migration> = {}
   for (const name of names) {
@@ -87,7 +87,10 @@ export async function applySteps(writer: Writer, types: ColumnTypes, names: read
   if (error !== undefined) throw error instanceof Error ? error : new Error(String(error))
 }
 
-/** In the order in which they ran; a program of the same format may have added to the store, and this one leaves its steps alone. */
+/**
+ * Names of the steps that ran, in their order. A newer program with the same format may have run steps that this one does not know; they
+ * are left alone.
+ */
 export async function appliedSteps(db: Connection): Promise<readonly string[]> {
   if (!(await tableNames(db)).includes(DEFAULT_MIGRATION_TABLE)) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db)
@@ -128,7 +131,7 @@ export async function setFact(writer: Connection, name: string, value: string): 
     .execute()
 }
 
-/** Rejects when the store cannot be read: what a readiness probe asks. */
+/** Rejects when the store cannot be read; used by the readiness probe. */
 export async function answers(db: Kysely<Tables>): Promise<void> {
   await sql`select 1 from store_facts where name = 'format'`.execute(db)
 }

@@ -1,6 +1,7 @@
 /**
- * What one appended record costs, thread hop included. `node append-bench.ts [records per second] [seconds] [documents] [url]`
- * Prints the processor time of the storage thread and of this one per record, and the delay from call to durable.
+ * Measures the cost of one appended record, including the way to the storage thread and back. `node append-bench.ts [records per second]
+ * [seconds] [documents] [url]` prints the processor time of the storage thread and of this one per record, and the delay from call to
+ * durable.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
     })
     if (outcome.kind === 'written') keys.push(outcome.head.key)
   }
-  // The first second is compilation.
+  // The first second is spent on compilation and is not measured.
   await drive(updates, keys, 1)
   await storage.stats()
   const callerBefore = process.threadCpuUsage()
@@ -57,7 +58,7 @@ async function main(): Promise<void> {
   )
 }
 
-/** As the rooms do it: one call per document and turn, all calls of a turn together. */
+/** Works as rooms do: one call per document and turn, all calls of a turn together. */
 async function drive(updates: UpdateLog, keys: readonly number[], forSeconds: number) {
   const perTurn = Math.round((rate * TURN_MS) / 1000)
   const update = new Uint8Array(UPDATE_BYTES).fill(7)

@@ -1,7 +1,7 @@
 interface ModelDocument {
   bytes: number
   references: readonly string[]
-  /** The references of its points, oldest first. */
+  /** The references of its recovery points, oldest first. */
   points: (readonly string[])[]
   lagging: boolean
 }
@@ -20,7 +20,7 @@ interface ModelUpload {
   readonly kind: 'stream' | 'presigned'
 }
 
-/** Who holds which blob, in plain memory: the yardstick of the random test. */
+/** A model in memory of who holds which blob; the random test compares the store with it. */
 export class BlobModel {
   readonly uploads = new Map<string, ModelUpload>()
   readonly #documents = new Map<string, Map<string, ModelDocument>>()
@@ -55,7 +55,7 @@ export class BlobModel {
     return this.documentBytes(workspace) + this.meteredBytes(workspace) + sum(live.map(([, { bytes }]) => bytes))
   }
 
-  /** Bytes that a save adds beside those of the body. */
+  /** Bytes that a save adds in addition to those of the body. */
   meteredAnew(workspace: string, references: readonly string[]): number {
     return sum(
       references.map((hash) => this.grantOf(workspace, hash)).map((grant) => (grant?.metered === false ? grant.bytes : 0)),
@@ -125,7 +125,7 @@ export class BlobModel {
     for (const [id, { kind }] of this.uploads) if (kind === 'stream') this.uploads.delete(id)
   }
 
-  /** Somebody learns that the blob is there; false when it is not. */
+  /** A caller is told that the blob exists; false when it does not. */
   #told(workspace: string, hash: string, nowMs: number): boolean {
     const grant = this.grantOf(workspace, hash)
     if (grant === undefined) return false

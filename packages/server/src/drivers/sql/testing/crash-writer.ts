@@ -1,6 +1,6 @@
 /**
- * The process that the crash test kills: appends and saves without pause and reports to its parent what was confirmed, nothing else.
- * Arguments: storage URL, number of documents.
+ * The process that the crash test kills: appends and saves continuously and reports to its parent only what was confirmed. Arguments:
+ * storage URL, number of documents.
  */
 import { creation, change, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'

@@ -7,16 +7,16 @@ import type { StorageHost } from '../storage-host.ts'
 
 const NOW = 1_700_000_000_000
 
-/** One kind of write of the ports, done to a document whose log ends at 1. */
+/** One kind of write of the ports, applied to a document whose log ends at 1. */
 export interface FaultOperation {
-  /** Makes what the write needs; answers the head of the document afterwards. */
+  /** Prepares what the write needs. Returns the head of the document afterwards. */
   prepare?(host: StorageHost, head: DocumentHead): Promise<DocumentHead>
-  /** The same before a second try, when others have appended meanwhile. */
+  /** The same before a second attempt, after others have appended. */
   prepareAgain?(host: StorageHost, head: DocumentHead): Promise<DocumentHead>
   run(host: StorageHost, head: DocumentHead): Promise<unknown>
-  /** Sequences that it adds to the log of the document. */
+  /** Number of records that it adds to the document's log. */
   readonly records: number
-  /** For each part of what it writes, whether that is stored: all parts are, or none is. */
+  /** For each part of the write, whether it is stored. Either all parts must be stored or none. */
   parts(host: StorageHost, head: DocumentHead): Promise<readonly boolean[]>
 }
 
@@ -28,18 +28,18 @@ const logged = async (host: StorageHost, { key }: DocumentHead, seq: number) => 
 }
 const bodyText = async (host: StorageHost, { workspaceId, id }: DocumentHead) =>
   textOf((await host.documents.read({ workspaceId, id }))?.body)
-/** The stored head, or that of the test where there is no document any more: then no part of a change is found in it. */
+/** The stored head, or `head` when the document no longer exists; then no part of a change is found in it. */
 const headNow = async (host: StorageHost, head: DocumentHead): Promise<DocumentHead> => {
   const state = await stateOf(host, head)
   return state.kind === 'document' ? state.head : head
 }
 const hasVersion = async (host: StorageHost, head: DocumentHead) => (await headNow(host, head)).version === head.version + 1
 
-/** The body holds the whole log, as a cold write and a restore need it. */
+/** Makes the body cover the whole log, as a cold write and a restore require. */
 const settle = async ({ documents }: StorageHost, head: DocumentHead) =>
   written(await documents.write(change(head, '{"settled":1}', { log: { kind: 'live', lastSeq: head.lastSeq, append: [] } })))
 
-/** A change of what stands beside the body. */
+/** A change of head columns such as the owner or the shares, without a new body. */
 function beside(set: DocumentWrite['set'], holds: (head: DocumentHead) => boolean): FaultOperation {
   return {
     records: 0,

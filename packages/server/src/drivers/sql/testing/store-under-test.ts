@@ -27,14 +27,14 @@ export interface StoreUnderTest
     OpenRecoveryStore,
     OpenBlobLedger {}
 
-/** A directory of its own for one test's SQLite files. */
+/** A directory for one test's SQLite files. */
 export function temporaryStore(): { readonly url: string; readonly path: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'relay-store-'))
   const path = join(directory, 'relay.db')
   return { url: `sqlite:${path}`, path, remove: () => rmSync(directory, { recursive: true, force: true }) }
 }
 
-/** `temporaryStore` for the tests of a file; each ends with the test that made it. */
+/** `temporaryStore` for the tests of a file; each directory is removed with the test that made it. */
 export function temporaryStores(): () => { readonly url: string; readonly path: string } {
   const made: ReturnType<typeof temporaryStore>[] = []
   afterEach(() => {
@@ -77,10 +77,10 @@ export function openHost(
 
 type Opened = Stores & AsyncDisposable
 
-/** The store in the calling thread. */
+/** The store, run in the calling thread. */
 export const inProcess = (url: string): Promise<Opened> => openHost(url)
 
-/** The store in its thread, with the log reached through a worker's port as rooms do. */
+/** The store in its thread, with the log reached through a worker's port, as rooms do. */
 export async function throughThread(url: string): Promise<Opened> {
   const storage = await openStorage({ url, commitDelayMs: 4, log: silentLogger })
   const { updates } = storageFromPort(storage.workerPort())

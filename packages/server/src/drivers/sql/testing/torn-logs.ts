@@ -1,9 +1,9 @@
 const SECTOR_BYTES = 512
 
-/** A write-ahead log as it was before a commit and as the commit left it; answers what a crash within the commit may leave instead. */
+/** Takes a write-ahead log before and after a commit and returns what a crash during the commit may leave instead. */
 type Tear = (before: Buffer, after: Buffer) => Buffer
 
-/** Where the last transaction lies in the log. */
+/** The range of bytes that the last transaction wrote. */
 function lastWritten(before: Buffer, after: Buffer): { readonly start: number; readonly end: number } {
   let start = 0
   while (start < before.byteLength && before[start] === after[start]) start++
@@ -13,7 +13,7 @@ function lastWritten(before: Buffer, after: Buffer): { readonly start: number; r
   return { start, end }
 }
 
-/** The new bytes but for those from `from` to `to`, which did not reach the disk. */
+/** The new bytes, except those from `from` to `to`, which did not reach the disk. */
 function without(before: Buffer, after: Buffer, from: number, to: number): Buffer {
   const torn = Buffer.from(after)
   torn.fill(0, from, to)
@@ -21,7 +21,7 @@ function without(before: Buffer, after: Buffer, from: number, to: number): Buffe
   return torn
 }
 
-/** Every way but the last keeps to what a disk can do: each sector is new, or what it was. The last one is a disk that wrote rubbish. */
+/** All variants but the last are possible with a working disk: each sector is new or unchanged. In the last one the disk wrote garbage. */
 export const TORN_LOGS: Readonly<Record<string, Tear>> = {
   'the first half'(before, after) {
     const { start, end } = lastWritten(before, after)
