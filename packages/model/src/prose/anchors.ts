@@ -21,7 +21,7 @@ export function told(facts: readonly BlockFact[]): string {
   return facts.map((fact) => `${quote(fact.id ?? 'no id')} (${fact.type}) "${fact.text}"`).join('; ')
 }
 
-/** The texts that an anchor may mean: read as HTML, and literally when the first matches no block. [PROSE-48] */
+/** The possible meanings of an anchor: read as HTML, and literally when the first reading matches no block. [PROSE-48] */
 interface Anchor {
   readonly plain: string
   readonly literal: string
@@ -42,7 +42,7 @@ function hasText(block: ProseElement, text: string): boolean {
   return blockText(block) === text || (block.content.some((child) => child.type === 'hardBreak') && unbrokenText(block) === text)
 }
 
-/** Returns why a text can be no anchor of any page; `null` when it may be one. [ERR_ANCHOR_EMPTY] */
+/** Returns why a text cannot be an anchor on any page; `null` when it can. [ERR_ANCHOR_EMPTY] */
 export function anchorFlaw(given: string | undefined, which: string): Refusal | null {
   if (given === undefined || /\S/.test(given)) return null
   return refused('ERR_ANCHOR_EMPTY', `${which} is blank; give the whole current text of a block.`, { which })
@@ -72,10 +72,10 @@ function notFound(blocks: readonly Located[], text: string, which: string): Refu
   return refused('ERR_ANCHOR_NOT_FOUND', `No block has exactly the text "${anchor}" (${which}); ${hint}.`, { anchor, nearest })
 }
 
-/** Of longer texts only the start is compared, so that one search is linear in the size of the page. */
+/** Only this many characters of a longer text are compared, so that one search is linear in the size of the page. */
 const comparedLength = 120
 
-/** Returns the blocks that share most character pairs with the text. */
+/** Returns the blocks that share the most character pairs with the text. */
 function nearestBlocks(blocks: readonly Located[], text: string): readonly Located[] {
   const wanted = new Set(pairsOf(text, comparedLength))
   return blocks

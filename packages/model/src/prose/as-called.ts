@@ -4,8 +4,8 @@ import type { ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
 /**
- * Returns nodes as HTML or Markdown of a call can say them: with white space collapsed and trimmed. [PROSE-15] Nodes
- * that stay the same keep their identity.
+ * Returns nodes with white space collapsed and trimmed, as HTML or Markdown in a call can express them. [PROSE-15] Unchanged nodes keep
+ * their identity.
  */
 export function asCalled<T extends ProseNode>(nodes: readonly T[]): readonly T[] {
   return sameList(nodes, nodes.map(called) as readonly ProseNode[] as readonly T[])

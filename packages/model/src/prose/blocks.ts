@@ -37,7 +37,7 @@ export function idBearing(tree: ProseTree): readonly Located[] {
   return found
 }
 
-/** Every element of these nodes, inline ones aside, in document order. */
+/** Returns every element of these nodes except inline ones, in document order. */
 export function elementsOf(nodes: readonly ProseNode[], found: ProseElement[] = []): readonly ProseElement[] {
   for (const node of nodes) {
     if (node.type === 'text') continue
@@ -71,7 +71,7 @@ export function mapIdBearing<T extends ProseNode>(
   return sameList(nodes, changed as readonly ProseNode[] as readonly T[])
 }
 
-/** Returns the block with this id, or without an id. `id` has its place in the table of attributes. */
+/** Returns the block with this id, or without an id when `id` is null. The attribute is at its position in the table of attributes. */
 export function withBlockId(block: ProseElement, id: string | null): ProseElement {
   if (blockId(block) === id && (id !== null || !('id' in block.attrs))) return block
   const { id: _, level, ...others } = block.attrs
@@ -98,9 +98,9 @@ export function blockIdMint(body: DocumentBody, environment: EditEnvironment, us
 }
 
 /**
- * Returns the page with an id of its own on every id-bearing block. Of blocks with the same id, the first with text
- * keeps it, else the first: an editor that splits a block at its start leaves an empty block with the same id before
- * it. Returns the same object when all ids are there. [PROSE-44]
+ * Returns the page with a unique id on every id-bearing block. When several blocks have the same id, the first one with text keeps it, else
+ * the first: an editor that splits a block at its start leaves an empty block with the same id before it. Returns the same object when
+ * nothing is missing. [PROSE-44]
  */
 export function completeIds(tree: ProseTree, mint: Mint): ProseTree {
   const owners = new Map<string, ProseElement>()
@@ -113,7 +113,7 @@ export function completeIds(tree: ProseTree, mint: Mint): ProseTree {
   return mapIdBearing(tree, (block) => {
     const id = blockId(block)
     if (id === null || owners.get(id) !== block) return withBlockId(block, mint())
-    // An object that occurs twice owns its id only once.
+    // The same object may occur twice in the page; only one occurrence keeps the id.
     owners.delete(id)
     return block
   })
@@ -134,12 +134,12 @@ export interface BlockList {
 
 const maxEntries = 200
 
-/** The handle of a top-level block without id. [PROSE-47] */
+/** Returns the handle of a top-level block that has no id. [PROSE-47] */
 export function handle(index: number): string {
   return `@${index}`
 }
 
-/** Returns how errors and results name one block. `null`: a block inside another one that has no id yet. */
+/** Returns the name of a block in errors and results. `null`: a nested block that has no id yet. */
 export function nameOf(located: Located): string | null {
   const id = blockId(located.block)
   return id ?? (located.path.length === 1 ? handle(located.path[0] as number) : null)

@@ -8,13 +8,13 @@ import { readHtml } from './html-reader.ts'
 import { parseHtml, readCanonical, serialiseHtml } from './html.ts'
 import { anyTree } from './testing/arbitrary.ts'
 
-/** What the WHATWG parser makes of a stored page. */
+/** Parses a stored page with the WHATWG parser. */
 function slowly(html: string) {
   const fixes = new FixList()
   return { tree: heal(readHtml(parseDom(html.replaceAll('\0', '')), 'stored', fixes), fixes), fixes: fixes.list }
 }
 
-/** What is canonical in some places. */
+/** Pieces of HTML that are canonical in some places. */
 const wholes = fc.constantFrom(
   ...['a', '\n', '\t', '\u0001', '\u00a0', '\u2028', '&amp;', '&lt;', '<br>', '<em>a</em>', '<span style="color: red">a</span>'],
   ...['<p></p>', '<h1>t</h1>', '<hr>', '<img src="a">', '<figure><img src="a"><figcaption></figcaption></figure>'],
@@ -77,7 +77,7 @@ const pieces = fc.constantFrom(
 )
 const tampering = fc.record({ at: fc.nat(), cut: fc.nat(6), isBetween: fc.boolean(), patch: fc.oneof(wholes, pieces) })
 
-/** Half of the time between tags, where most of what is put there is still canonical. */
+/** Half of the changes are made between tags, where the result is often still canonical. */
 function tampered(html: string, { at, cut, isBetween, patch }: { at: number; cut: number; isBetween: boolean; patch: string }) {
   const start = at % (html.length + 1)
   const place = isBetween ? html.indexOf('>', start) + 1 : start
@@ -105,7 +105,7 @@ describe('reading canonical HTML', () => {
         expect(parseHtml(html, { source: 'stored' })).toEqual(slow)
         if (readCanonical(html) === null) return
         canonical++
-        // To the order of attributes.
+        // Compared as text, so that the order of attributes counts too.
         expect(JSON.stringify(readCanonical(html))).toBe(JSON.stringify(slow.tree))
       }),
       { seed: 12, numRuns: Number(process.env['RUNS'] ?? 800) },

@@ -1,23 +1,21 @@
 import type { HtmlElement, HtmlNode } from './html-dom.ts'
 
 /**
- * Parses HTML that was written as canonical HTML: known tags that all close, bare or double-quoted attributes, four
- * entities, no comments. Returns `null` for any other text. Several times faster than the WHATWG parser. Its result is
- * right only when writing it gives the same text back, which its caller checks. [PROSE-4, PROSE-6]
+ * Parses canonical HTML: known tags that are all closed, bare or double-quoted attributes, four entities, no comments. Returns `null` for
+ * other text. Several times faster than the WHATWG parser. The result is only correct when writing it gives the same text again, which the
+ * caller must check. [PROSE-4, PROSE-6]
  */
 export function parseCanonicalDom(html: string): readonly HtmlNode[] | null {
   return readNodes(html, 0, false)?.nodes ?? null
 }
 
-/** Top-level nodes, and the character behind them. */
+/** Top-level nodes, and the index of the character after them. */
 interface CanonicalPart {
   readonly nodes: readonly HtmlNode[]
   readonly end: number
 }
 
-/**
- * Parses the element or text that begins at a character of such HTML and returns its end; does not read what follows.
- */
+/** Parses the element or text that begins at a character of canonical HTML, without reading what follows. Returns its end too. */
 export function parseCanonicalNode(html: string, from: number): CanonicalPart | null {
   return readNodes(html, from, true)
 }
@@ -62,7 +60,7 @@ const slash = 47
 const namespaceURI = 'http://www.w3.org/1999/xhtml'
 const voidTags = new Set(['br', 'hr', 'img'])
 const noAttrs: HtmlElement['attrs'] = []
-/** Only tags of the tables of PROSE-2, which have rules of their own. */
+/** Tags in the tables of PROSE-2, because other tags have parsing rules of their own. */
 const startTag =
   /<(p|h[1-6]|pre|code|blockquote|ul|ol|li|div|figure|figcaption|table|tr|td|th|img|hr|br|span|a|mark|strong|em|u|s|sup|sub)((?: [a-z-]+(?:="[^"<>]*")?)*)>/y
 const attribute = / ([a-z-]+)(?:="([^"]*)")?/y

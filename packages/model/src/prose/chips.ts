@@ -6,7 +6,7 @@ import { quote } from '../quote.ts'
 import { sameList, withContent } from './equal.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** The values that the chips of a page show and name. */
+/** The values that the chips of a page show and refer to. */
 export interface Libraries {
   readonly fields: Fields | Opaque | undefined
   readonly references: References | Opaque | undefined
@@ -14,8 +14,8 @@ export interface Libraries {
 }
 
 /**
- * Most characters of field values that the chips written by one call may show together. Each chip shows the whole value
- * of its field, so many short chips, or one long value, could make a page too large for memory. [PROSE-37, FIELD-4]
+ * Limit on the total characters of field values that the chips written by one call may show. Each chip shows the whole value of its field,
+ * so many chips, or one long value, could make a page too large for memory. [PROSE-37, FIELD-4]
  */
 export const maxLabelLength = 8 * 1024 * 1024
 
@@ -60,23 +60,17 @@ export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip
   return sameList(nodes, mapped as readonly ProseNode[] as readonly T[])
 }
 
-/**
- * Returns nodes without the labels of computed fields: such a label tells when it was written and is no content.
- * [FIELD-5]
- */
+/** Returns nodes without the labels of computed fields. Such a label depends on the time of writing and is not content. [FIELD-5] */
 export function withoutComputed<T extends ProseNode>(nodes: readonly T[]): readonly T[] {
   return mapChips(nodes, (chip) =>
     chip.type === 'fieldRef' && computedField(String(chip.attrs['name']), 0) !== undefined ? withLabel(chip, '') : chip,
   )
 }
 
-/** Most warnings of each kind; the nearest names are searched among all that the document has. */
+/** Maximum number of warnings of each kind; each one searches all names of the document for similar ones. */
 const maxWarnings = 10
 
-/**
- * Sets the label of each field chip to the value of the field. Chips with unknown names are kept and cause a warning.
- * [PROSE-37]
- */
+/** Sets the label of each field chip to the field's value. Chips with unknown names are kept and cause a warning. [PROSE-37] */
 export function settleChips(
   tree: ProseTree,
   libraries: Libraries,

@@ -13,7 +13,7 @@ export interface ContentArgs {
   readonly format?: 'markdown' | 'md' | 'html' | undefined
 }
 
-/** Content of a call as a page of the model. */
+/** Content of a call, read as a page. */
 export interface Content {
   readonly tree: ProseTree
   /** True when the content has no block at all; the tree is then one empty paragraph. */
@@ -22,7 +22,7 @@ export interface Content {
   readonly warnings: readonly Warning[]
 }
 
-/** The content of a call that sends none. */
+/** The content of a call that sent none. */
 export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
 
 export const maxContentBytes = 1_048_576

@@ -5,7 +5,7 @@ import type { Libraries } from './chips.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { withPageTree, type PageTree } from './page.ts'
 import { nodeAt } from './tree-path.ts'
-import type { Verbed } from './verb.ts'
+import type { Applied } from './applied.ts'
 
 export function librariesOf(body: DocumentBody, environment: EditEnvironment): Libraries {
   return { fields: body.fields, references: body.references, nowMs: environment.nowMs }
@@ -14,7 +14,7 @@ export function librariesOf(body: DocumentBody, environment: EditEnvironment): L
 /** A written page, for the result of an edit. */
 export interface WrittenPage {
   readonly tree: ProseTree
-  /** Returns the blocks that the verb wrote. */
+  /** Returns the blocks that the operation wrote. */
   written(): BlockList
   /** Returns all blocks of the page. */
   all(): BlockList
@@ -31,10 +31,10 @@ export interface PageWrite {
 }
 
 /**
- * Writes the page that a verb made, with every id in place. [PROSE-44] When the verb changed nothing, nothing is
- * written: missing ids and heals wait for the next write of the page. [PROSE-54]
+ * Writes the page that an operation produced, with every id present. [PROSE-44] When the operation changed nothing, nothing is written:
+ * missing ids and heals wait for the next write of the page. [PROSE-54]
  */
-export function writePage<R>(write: PageWrite, done: Verbed, result: (page: WrittenPage) => R): Edited<R> {
+export function writePage<R>(write: PageWrite, done: Applied, result: (page: WrittenPage) => R): Edited<R> {
   const { body, pageId, stored, environment, content } = write
   const isChanged = done.tree !== stored.tree
   const tree = isChanged ? completeIds(done.tree, blockIdMint(body, environment, idsOf(done.tree))) : done.tree
@@ -50,8 +50,8 @@ export function writePage<R>(write: PageWrite, done: Verbed, result: (page: Writ
   }
 }
 
-/** `tree` is the verb's tree with ids completed, so the blocks have the same places. */
-function writtenIds(done: Verbed, tree: ProseTree): readonly string[] {
+/** `tree` is the operation's tree with ids completed, so blocks have the same positions. */
+function writtenIds(done: Applied, tree: ProseTree): readonly string[] {
   const before = elementsOf(done.tree)
   return elementsOf(tree).flatMap((block, i) => {
     const id = isIdBearing(block) && done.isWritten(before[i] as ProseElement) ? blockId(block) : null

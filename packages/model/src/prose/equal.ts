@@ -1,7 +1,7 @@
 import type { ProseAttrs, ProseElement, ProseMark, ProseNode, ProseTree } from './node.ts'
 import type { AttrValue } from './values.ts'
 
-/** Structural equality of nodes; the same object is equal without being looked into. */
+/** Structural equality of nodes. The same object is equal without comparing its content. */
 export function equalNodes(a: ProseNode, b: ProseNode): boolean {
   if (a === b) return true
   if (a.type !== b.type) return false
@@ -11,12 +11,12 @@ export function equalNodes(a: ProseNode, b: ProseNode): boolean {
   return equalAttrs(a.attrs, b.attrs) && equalLists(a.content, b.content)
 }
 
-/** Whether two pages say the same; `[]` and one bare empty paragraph are both the empty page. */
+/** Whether two pages have the same content; `[]` and a single empty paragraph are both the empty page. */
 export function equalTrees(a: ProseTree, b: ProseTree): boolean {
   return equalLists(a, b) || (isEmptyPage(a) && isEmptyPage(b))
 }
 
-/** Whether a page holds nothing: no block, or one paragraph without content and attributes. [PROSE-9] */
+/** Whether a page is empty: no block, or one paragraph without content and attributes. [PROSE-9] */
 export function isEmptyPage(tree: ProseTree): boolean {
   const [first] = tree
   if (first === undefined) return true
@@ -52,12 +52,12 @@ export function equalMarks(a: readonly ProseMark[], b: readonly ProseMark[]): bo
   )
 }
 
-/** The given list where the new one is the same, node by node: what did not change keeps its identity. */
+/** Returns `given` when `list` has the same nodes (`===`) in the same order, so that an unchanged list keeps its identity; else `list`. */
 export function sameList<T extends ProseNode>(given: readonly ProseNode[], list: readonly T[]): readonly T[] {
   return given.length === list.length && list.every((node, i) => node === given[i]) ? (given as readonly T[]) : list
 }
 
-/** The node itself where its content is the same, node by node. */
+/** Returns the node with this content; the node itself when its content has the same nodes. */
 export function withContent(node: ProseElement, content: readonly ProseNode[]): ProseElement {
   return sameList(node.content, content) === node.content ? node : { ...node, content }
 }

@@ -1,13 +1,13 @@
 import type { Fix } from '../edit.ts'
 
-/** Where a node stands: its index and name under its parent, up to the page. */
+/** The position of a node: its index and name under its parent, up to the page. */
 export interface Place {
   readonly parent: Place | undefined
   readonly index: number
   readonly name: string
 }
 
-/** What healing had to do at one place. */
+/** One adjustment that healing made. */
 export interface HealReport {
   readonly action: Fix['action']
   readonly reason: string
@@ -15,7 +15,7 @@ export interface HealReport {
   readonly field?: string
 }
 
-/** The index/tag trail of a place, as in `0/table/1/tableRow`. */
+/** The path of a place in errors and fixes, for example `0/table/1/tableRow`. */
 export function trail(place: Place | undefined): string {
   const parts: string[] = []
   for (let at = place; at !== undefined; at = at.parent) parts.push(`${at.index}/${at.name}`)
@@ -23,8 +23,8 @@ export function trail(place: Place | undefined): string {
 }
 
 /**
- * Collects what a conversion adjusted. A hostile input can need a fix per tag, of which only a few are ever shown, so the list is
- * bounded; `maxFixes` is far above what one answer carries.
+ * Collects the adjustments of a conversion. Hostile input can need a fix per tag, so the list is bounded; `maxFixes` is far above what one
+ * answer shows.
  */
 export class FixList {
   readonly list: Fix[] = []
@@ -35,7 +35,7 @@ export class FixList {
     this.keep({ action, reason, ...(field === undefined ? {} : { field }), path: trail(place), nodeType })
   }
 
-  /** Adds a fix that is complete. */
+  /** Adds a complete fix. */
   keep(fix: Fix): void {
     const key = `${fix.action} ${fix.path} ${fix.field ?? ''} ${fix.reason}`
     if (this.list.length >= maxFixes || this.#seen.has(key)) return

@@ -8,7 +8,7 @@ export function isInline(node: ProseNode): boolean {
   return node.type === 'text' || nodeSpec(node.type).group === 'inline'
 }
 
-/** Inline nodes with runs merged, empty text left out and atoms without children; the list itself when it is so already. [PROSE-H3] */
+/** Merges adjacent text runs, drops empty text and removes children of atoms. Returns the given list when nothing changes. [PROSE-H3] */
 export function tidyInline(nodes: readonly ProseNode[], report: (fix: HealReport) => void, parent: Place): readonly ProseNode[] {
   if (nodes.every((node, i) => isTidy(node, nodes[i - 1]))) return nodes
   const out: ProseNode[] = []
@@ -30,7 +30,7 @@ function isTidy(node: ProseNode, before: ProseNode | undefined): boolean {
   return node.text !== '' && (before?.type !== 'text' || !equalMarks(node.marks, before.marks))
 }
 
-/** Everything inline inside a block, at any depth, a space between blocks. */
+/** All inline content inside a block, at any depth, with a space between blocks. */
 export function inlineContent(block: ProseElement): readonly ProseNode[] {
   const out: ProseNode[] = []
   for (const child of block.content) {
@@ -45,14 +45,14 @@ export function inlineContent(block: ProseElement): readonly ProseNode[] {
   return out
 }
 
-/** The text of nodes: labels and formulas of atoms included, `between` blocks one separator. */
+/** The text of nodes, including labels and formulas of atoms. `between` separates blocks. */
 export function plainText(nodes: readonly ProseNode[], lineBreak: string, between: string): string {
   const pieces: string[] = []
   addText(nodes, pieces, lineBreak, between)
   return pieces.join('')
 }
 
-/** Pieces are not joined before the end: a look at the last character of a text that grows would copy all of it each time. */
+/** Pieces are joined only at the end: reading the last character of a growing string would copy the whole string each time. */
 function addText(nodes: readonly ProseNode[], pieces: string[], lineBreak: string, between: string): void {
   const start = pieces.length
   for (const node of nodes) {

@@ -6,15 +6,15 @@ import type { ProseAttrs, ProseElement, ProseNode } from './node.ts'
 /** Limits of a table after healing. [PROSE-23] */
 export const tableLimits = { columns: 200, rows: 2000, cells: 20_000 } as const
 
-/** How what is inside a table, and what is moved out of it, is healed. */
+/** Callbacks that heal the content of a table, and content moved out of it. */
 interface BlockHealer {
   blocks(children: readonly ProseNode[], level: number, parent: Place | undefined): readonly ProseElement[]
   filled(node: ProseElement, level: number, place: Place): readonly ProseElement[]
-  /** Whether the page may have so many more empty cells than were written. */
+  /** Whether the page may have this many more padding cells. */
   mayPad(cells: number): boolean
 }
 
-/** Makes a table rectangular; what is not a row stands before it. [PROSE-H15, PROSE-H16, PROSE-H17] */
+/** Makes a table rectangular. Content that is not a row is moved before the table. [PROSE-H15, PROSE-H16, PROSE-H17] */
 export function healTable(
   healer: BlockHealer,
   report: (fix: HealReport) => void,
@@ -57,12 +57,12 @@ export function healTable(
 
 const places = new WeakMap<ProseElement, Place>()
 
-/** Where a healed table stood before healing, by which its fixes name it: blocks before it may have gone or become more. */
+/** The position of a healed table before healing, which its fixes use: healing may have removed or added blocks before it. */
 export function placeBeforeHealing(table: ProseElement): Place | undefined {
   return places.get(table)
 }
 
-/** Children of a row that are not cells each get one; a run of inline content gets one together. [PROSE-H15] */
+/** Wraps children of a row that are not cells: each block gets a cell, and a run of inline nodes gets one together. [PROSE-H15] */
 function wrapCells(row: ProseElement, report: (fix: HealReport) => void, place: Place): ProseElement {
   if (row.content.every(isCell)) return row
   report({ action: 'rebuilt_table', reason: 'a row holds cells', place })
@@ -80,16 +80,16 @@ function wrapCells(row: ProseElement, report: (fix: HealReport) => void, place: 
 }
 
 interface Grid {
-  /** As many rows as the limit of cells allows, each with its cells and how many columns they and cells above cover. */
+  /** As many rows as the limit of cells allows. `covered`: the number of columns covered by the row's cells and by cells from above. */
   readonly rows: readonly { readonly row: ProseElement; readonly cells: readonly ProseElement[]; readonly covered: number }[]
   readonly columns: number
-  /** Cells that short rows lack. */
+  /** Number of cells that short rows lack. */
   readonly missing: number
 }
 
-/** Places every cell and shortens spans that do not fit. What it had to do goes into `cut`. [PROSE-H16] */
+/** Places every cell and shortens spans that do not fit. The kinds of adjustments are added to `cut`. [PROSE-H16] */
 function layOut(rows: readonly ProseElement[], cut: Set<string>): Grid {
-  // For each column, the first row that no cell above reaches into.
+  // For each column, the first row that is not covered by a cell from above.
   const freeFrom: number[] = new Array<number>(tableLimits.columns).fill(0)
   const placed: Grid['rows'][number][] = []
   let [columns, missing, written, covered] = [0, 0, 0, 0]
@@ -121,7 +121,7 @@ function layOut(rows: readonly ProseElement[], cut: Set<string>): Grid {
   return { rows: placed, columns, missing }
 }
 
-/** The rows of a grid, short ones padded with empty cells of their kind. [PROSE-H16] */
+/** The rows of a grid, with empty cells of the row's kind added to short rows. [PROSE-H16] */
 function padded({ rows, columns }: Grid): readonly ProseElement[] {
   return rows.map(({ row, cells, covered }) => {
     const type = cells.length > 0 && cells.every((cell) => cell.type === 'tableHeader') ? 'tableHeader' : 'tableCell'
@@ -130,7 +130,7 @@ function padded({ rows, columns }: Grid): readonly ProseElement[] {
   })
 }
 
-/** A cell whose spans end inside the table and at the first column that a cell above reaches into. */
+/** Shortens a cell's spans so that they end inside the table and before the first column that is covered from above. */
 function fit(
   cell: ProseElement,
   freeFrom: readonly number[],
@@ -161,7 +161,7 @@ function fit(
   return { ...cell, attrs }
 }
 
-/** Covers one slot, of no width of its own: nearly every cell, and it fits wherever one does. */
+/** Whether a cell covers one slot and has no width of its own. Nearly every cell is like that, and it fits everywhere. */
 function isPlain({ attrs }: ProseElement): boolean {
   return attrs['colspan'] === undefined && attrs['rowspan'] === undefined && attrs['colwidth'] === undefined
 }
@@ -174,7 +174,10 @@ function validSpan(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : 1
 }
 
-/** Rows whose cells hold what they may, by the deepest level that this was seen on: long tables are healed anew with each change. [CONC-13] */
+/**
+ * Valid rows, with the deepest level at which each was found valid, so that healing a long table after a change skips the unchanged rows.
+ * [CONC-13]
+ */
 const rightRows = new WeakMap<ProseElement, number>()
 
 function fillCells(healer: BlockHealer, row: ProseElement, level: number, parent: Place): ProseElement {

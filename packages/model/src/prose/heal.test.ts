@@ -13,7 +13,7 @@ const p = (value: string) => el('paragraph', {}, ...(value === '' ? [] : [text(v
 const image = el('image', { src: 'a' })
 const img = '<img src="a">'
 
-/** The healed page as HTML, and what was reported as `action nodeType path`. */
+/** The healed page as HTML, and the fixes as `action nodeType path`. */
 function healed(...nodes: ProseNode[]): { html: string; fixes: string[] } {
   const fixes = new FixList()
   const tree = heal(nodes, fixes)

@@ -4,17 +4,17 @@ import { Healer, type Padding, pagePadding } from './healer.ts'
 import { emptyParagraph, type ProseElement, type ProseNode, type ProseTree } from './node.ts'
 
 /**
- * Makes any nodes a page that satisfies the content model, by the table of heals. [PROSE-22, PROSE-23]
+ * Turns any nodes into a page that satisfies the content model, by the table of heals. [PROSE-22, PROSE-23]
  *
- * The nodes may stand anywhere and hold anything, but every attribute has an allowed value (a span of 0 is an invalid one). What is
- * already right keeps its identity (`===`), at every depth; healing healed content returns it as it is and reports nothing.
+ * Nodes may be anywhere and contain anything, but every attribute must have an allowed value (a span of 0 stands for an invalid one). Valid
+ * nodes keep their identity (`===`), at every depth. Healing healed content returns it unchanged and reports nothing.
  */
 export function heal(nodes: readonly ProseNode[], fixes: FixList): ProseTree {
   const blocks = new Healer((fix) => report(fixes, fix), pagePadding()).blocks(nodes, 1, undefined)
   return blocks.length === 0 ? [emptyParagraph()] : blocks
 }
 
-/** The page that nodes are as they stand, `null` when something in them needs healing. */
+/** Returns the nodes as a page when they are not empty and need no healing, else `null`. */
 export function healthy(nodes: readonly ProseNode[]): ProseTree | null {
   const fixes = new FixList()
   const blocks = new Healer((fix) => report(fixes, fix), { left: 0, isShort: false }).blocks(nodes, 1, undefined)
@@ -26,10 +26,11 @@ function report(fixes: FixList, fix: HealReport): void {
 }
 
 /**
- * The blocks that nodes found in a live page are shown as; nothing is reported, and no paragraph stands for nothing. `padding` is what the page
- * has left for them. [PROSE-24]
+ * Returns the blocks as which nodes of a live page are shown. Reports nothing, and returns no block for no content. `padding` is what the
+ * page may still use. [PROSE-24]
  */
 export function healShown(nodes: readonly ProseNode[], padding: Padding = pagePadding()): readonly ProseElement[] {
-  // Formatting says a target once for many runs, so a short update could ask for HTML that no string holds.
+  // In a live page one format can give the same long link target to many runs, so a short update could otherwise produce HTML larger than
+  // the longest string.
   return new Healer(() => {}, padding).blocks(boundUrls(nodes, maxUrlLength, new FixList()), 1, undefined)
 }

@@ -8,16 +8,19 @@ import { nodeSpec } from './schema.ts'
 
 type Blocks = readonly ProseElement[]
 
-/** The deepest level that an element of a page may stand on; top-level blocks stand on level 1. [PROSE-H20] */
+/** The deepest allowed level of an element; top-level blocks are on level 1. [PROSE-H20] */
 const maxLevel = 64
 
-/** What a page may still have of empty cells that fill its tables, and whether a table did not get those that it lacks. */
+/** How many padding cells a page may still get, and whether some table did not get all that it needed. */
 export interface Padding {
   left: number
   isShort: boolean
 }
 
-/** Many small tables of one wide and many empty rows would fill the memory. [PROSE-21] */
+/**
+ * Creates the padding limit of a page. Without a limit, many small tables with one wide row and many empty rows would fill the memory.
+ * [PROSE-21]
+ */
 export function pagePadding(): Padding {
   return { left: 50_000, isShort: false }
 }
@@ -41,7 +44,7 @@ export class Healer {
     return true
   }
 
-  /** Heals the children of a container of blocks that stand on `level`. `keepCaptions` is for figures, which take their caption out. */
+  /** Heals the children of a container of blocks at `level`. `keepCaptions` is for figures, which handle their caption themselves. */
   blocks(children: readonly ProseNode[], level: number, parent: Place | undefined, keepCaptions = false): Blocks {
     const out: ProseElement[] = []
     for (let i = 0; i < children.length; ) {
@@ -98,7 +101,7 @@ export class Healer {
     }
   }
 
-  /** The content of a container that must hold at least one block. [PROSE-H10] */
+  /** Heals the content of a container that must have at least one block. [PROSE-H10] */
   filled(node: ProseElement, level: number, place: Place): Blocks {
     const content = this.blocks(node.content, level + 1, place)
     return content.length === 0 ? [emptyParagraph()] : content
@@ -124,7 +127,7 @@ export class Healer {
     return { ...node, content: text === '' ? [] : [{ type: 'text', text, marks: [] }] }
   }
 
-  /** Nesting that has no room left: the text of everything inside, as one paragraph. [PROSE-H20] */
+  /** Replaces content nested too deeply by one paragraph with all its text. [PROSE-H20] */
   #flatten(node: ProseElement, place: Place): ProseElement {
     this.#report({ action: 'dropped_invalid', reason: `nested deeper than ${maxLevel} levels; its text is kept`, place })
     const text = plainText(node.content, ' ', ' ').trim()
@@ -158,7 +161,7 @@ export class Healer {
       pushAll(out, this.blocks([child], level, place))
     })
     flush()
-    // A caption whose blocks held no text is still a caption; so is a text block of which nothing else is left.
+    // A caption stays a caption when its blocks had no text, and so does a text block of which nothing else is left.
     return out.length === 0 ? [{ ...clamped, content: [] }] : out
   }
 
@@ -192,10 +195,10 @@ export class Healer {
     return []
   }
 
-  /** The children of a list as items of its kind, not healed inside. [PROSE-H5, PROSE-H6] */
+  /** Returns the children of a list as items of its kind; the items' content is not healed yet. [PROSE-H5, PROSE-H6] */
   #items(list: ProseElement, kind: NodeType, level: number, parent: Place): ProseElement[] {
     const items: ProseElement[] = []
-    // The content of the last item once a list went into it.
+    // The content of the last item, once a nested list was moved into it.
     let taken: ProseNode[] | undefined
     for (let i = 0; i < list.content.length; ) {
       const child = list.content[i] as ProseNode
@@ -225,7 +228,7 @@ export class Healer {
     return items
   }
 
-  /** An item starts with a paragraph. [PROSE-H8] */
+  /** Heals an item, which must start with a paragraph. [PROSE-H8] */
   #item(item: ProseElement, level: number, place: Place): ProseElement {
     const content = this.blocks(item.content, level + 1, place)
     const [first] = content
@@ -274,7 +277,7 @@ function isList(node: ProseNode): boolean {
   return node.type === 'bulletList' || node.type === 'orderedList' || node.type === 'taskList'
 }
 
-/** The end of what is healed together from `start`: a run of inline nodes, items of one kind in a row, or one block. */
+/** Returns the end of the group that starts at `start`: a run of inline nodes, consecutive items of one kind, or one block. */
 function groupEnd(nodes: readonly ProseNode[], start: number): number {
   const first = nodes[start] as ProseNode
   let end = start + 1
@@ -283,7 +286,7 @@ function groupEnd(nodes: readonly ProseNode[], start: number): number {
   return end
 }
 
-/** White space that is left of a text block beside what was lifted out of it. */
+/** Whether a node is only white space, left over beside blocks that were moved out of a text block. */
 function isBlank(node: ProseNode): boolean {
   return node.type === 'text' && /^[ \t\n\f\r]*$/.test(node.text)
 }

@@ -5,7 +5,7 @@ import type { AttrSpec } from './schema.ts'
 import { equalValues } from './equal.ts'
 import { type AttrValue, badValue } from './values.ts'
 
-/** What the reader of one element's attributes needs to report what it leaves out. */
+/** Where to report attributes that are left out. */
 export interface AttrReport {
   readonly fixes: FixList
   readonly place: Place
@@ -13,8 +13,8 @@ export interface AttrReport {
 }
 
 /**
- * Reads an element's attributes by a row of the node or mark table; defaults are left out. Attributes outside the row are dropped and
- * reported, but for `markers`, which the caller has read already. Without a `report` it is silent. [PROSE-17]
+ * Reads an element's attributes by a row of the node or mark table. Defaults are left out. Attributes outside the row are dropped and
+ * reported, except `markers`, which the caller has already read. Without `report` nothing is reported. [PROSE-17]
  */
 export function readHtmlAttrs(
   element: HtmlElement,
@@ -60,7 +60,7 @@ function readStyle(
 function readValue(spec: AttrSpec, raw: string, found: Map<string, AttrValue>, report: AttrReport | undefined): void {
   const value = spec.read(raw)
   if (value === undefined) {
-    // An empty attribute says the same as none.
+    // An empty attribute means the same as a missing one.
     if (raw !== '') report?.fixes.add('dropped_invalid', badValue(spec.name), report.place, report.nodeType, spec.name)
     return
   }

@@ -4,12 +4,12 @@ export type HtmlElement = DefaultTreeAdapterTypes.Element
 export type HtmlNode = DefaultTreeAdapterTypes.ChildNode
 
 /**
- * How many formatting elements one parse may reopen by itself. The WHATWG algorithm reopens every unclosed `<b>`, `<font>` and so on
- * in each following paragraph, so 1 MiB of input could ask for billions of elements. Far more than any written page needs.
+ * Limit on formatting elements that one parse may reopen. The WHATWG algorithm reopens every unclosed `<b>`, `<font>` and so on in each
+ * following paragraph, so 1 MiB of input could produce billions of elements. The limit is far above what any written page needs.
  */
 const maxReopened = 50_000
 
-/** The WHATWG parser with a bound on the one step whose output is not linear in its input. [PROSE-10, PROSE-21] */
+/** The WHATWG parser with a limit on the only step whose output is not linear in its input. [PROSE-10, PROSE-21] */
 class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   #reopened = 0
 
@@ -25,7 +25,7 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
 export function parseDom(html: string): readonly HtmlNode[] {
   const parser = BoundedParser.getFragmentParser<DefaultTreeAdapterMap>(null, {})
   parser.tokenizer.write(html, true)
-  // The parser hangs everything below one root; `getFragment` would move all of it once more.
+  // The parser puts everything below one root; `getFragment` would move all of it again.
   const [root] = parser.document.childNodes
   return root !== undefined && isElement(root) ? root.childNodes : []
 }
@@ -34,7 +34,7 @@ export function isElement(node: HtmlNode): node is HtmlElement {
   return 'tagName' in node
 }
 
-/** The text of a subtree; nesting of any depth. `onElement` sees every element inside. */
+/** The text of a subtree, which may be nested to any depth. `onElement` may return a text that replaces an element. */
 export function textOf(nodes: readonly HtmlNode[], onElement?: (element: HtmlElement) => string | undefined): string {
   let text = ''
   const stack: HtmlNode[] = [...nodes].reverse()

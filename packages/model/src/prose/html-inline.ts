@@ -3,13 +3,13 @@ import { appendText } from './marks.ts'
 import { cleanText } from './values.ts'
 
 /**
- * Gathers one run of inline content. Unless whitespace is kept it collapses as in HTML and is trimmed at the ends of the run and
- * around hard breaks, but not around atoms. [PROSE-15]
+ * Collects one run of inline content. White space that is not kept is collapsed as in HTML and trimmed at the ends of the run and around
+ * hard breaks, but not around atoms. [PROSE-15]
  */
 export class InlineRun {
   #nodes: ProseNode[] = []
   readonly #keepSpace: boolean
-  /** Nothing but dropped whitespace since the start or a hard break. */
+  /** Nothing has been added since the start or a hard break, except dropped white space. */
   #atEdge = true
   /** The last character is a collapsible space. */
   #spaceLast = false
@@ -48,7 +48,7 @@ export class InlineRun {
     this.#spaceLast = false
   }
 
-  /** The run so far; the builder is then at the start of the next one. */
+  /** Returns the run and starts the next one. */
   take(): readonly ProseNode[] {
     this.#trimEnd()
     const nodes = this.#nodes

@@ -8,50 +8,50 @@ import { isCallId, markedNode, pushAll, withMark } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseMark, ProseNode } from './node.ts'
 import { markOfTag, nodeSpec, type MarkSpec } from './schema.ts'
 
-/** `call`: HTML written by a caller; `stored`: HTML of a stored body, whose whitespace and ids stand. [PROSE-15, PROSE-46] */
+/** `call`: HTML written by a caller. `stored`: HTML of a stored body, whose white space and ids are kept. [PROSE-15, PROSE-46] */
 export type HtmlSource = 'call' | 'stored'
 
-/** Why a link around an image or a chip is left out. */
+/** Reason of the fix when a link around an image or a chip is left out. */
 export const onlyText = 'a link is on text; what it was around stays without it'
 
-/** Elements below this depth contribute their text only; the model itself ends at 64 levels. [PROSE-H20] */
+/** Below this depth only text is read. The model allows 64 levels. [PROSE-H20] */
 const maxDepth = 512
 
-/** Where the children of one element go. */
+/** Receives the children of one element. */
 interface Sink {
   readonly out: ProseNode[]
   readonly run: InlineRun
-  /** A text block takes inline content as it is; elsewhere each run of it becomes a paragraph. [PROSE-16] */
+  /** A text block takes inline content directly; elsewhere each run of it becomes a paragraph. [PROSE-16] */
   readonly isText: boolean
   readonly place: Place | undefined
 }
 
-/** What surrounds a node: the marks around it and how deep it stands. */
+/** The context of a node: the marks around it, and its depth. */
 interface Around {
   readonly marks: readonly ProseMark[]
   readonly depth: number
-  /** Inside a task item's own label and wrapper. */
+  /** Inside the label and wrapper that editors draw around a task item. */
   readonly chrome: boolean
   readonly inCode: boolean
 }
 
-/** An inline piece that was not HTML; its white space collapses unless it is kept. */
+/** An inline piece from Markdown; its white space collapses unless `isKept`. */
 export type SlotPart =
   | { readonly text: string; readonly marks: readonly ProseMark[]; readonly isKept: boolean }
   | { readonly node: ProseElement }
 
-/** What stands in the place of an empty element that carries its number. */
+/** Markdown content that replaces the empty element with its number. */
 export type Slot = { readonly blocks: readonly ProseNode[] } | { readonly parts: readonly SlotPart[] }
 
-/** Content that was not HTML, and the attribute by which its places are known. */
+/** Pieces of Markdown between HTML, and the attribute that marks their places. */
 export interface Slots {
   readonly attribute: string
   readonly contents: readonly Slot[]
-  /** The numbers of those that the reader came by. */
+  /** Numbers of the pieces that the reader has found. */
   readonly met: Set<number>
 }
 
-/** Maps parsed HTML to nodes by the tables of the schema. The result may still break the content model; healing is next. [PROSE-10] */
+/** Maps parsed HTML to nodes by the tables of the schema. The result may violate the content model; healing follows. [PROSE-10] */
 export function readHtml(
   nodes: readonly HtmlNode[],
   source: HtmlSource,
@@ -66,7 +66,7 @@ class HtmlReader {
   readonly #source: HtmlSource
   readonly #fixes: FixList
   readonly #slots: Slots | undefined
-  /** How many texts and how many other nodes it came by, which have no marks. */
+  /** Number of texts, and of other nodes, which carry no marks. Comparing the counts shows whether a mark contained any text. */
   #texts = 0
   #others = 0
 
@@ -151,7 +151,7 @@ class HtmlReader {
     return this.#slots?.contents[number]
   }
 
-  /** Some elements take everything up to their end tag as text. */
+  /** Some HTML elements treat everything up to their end tag as text, slots included; those are replaced by their text here. */
   #textWithSlots(text: string): string {
     if (this.#slots === undefined || !text.includes(this.#slots.attribute)) return text
     const element = new RegExp(`<(?:div|span) ${this.#slots.attribute}="(\\d+)"></(?:div|span)>`, 'g')
@@ -184,14 +184,14 @@ class HtmlReader {
     }
   }
 
-  /** What stands for an element where only text can: nothing for what is removed, the text of a slot. */
+  /** The text for an element where only text is allowed: nothing for a removed element, the text of a slot; `undefined` for others. */
   #textInstead(element: HtmlElement): string | undefined {
     if (removedTags.has(element.tagName)) return ''
     const slot = this.#slotOf(element)
     return slot === undefined ? undefined : slotText(slot)
   }
 
-  /** An element that is replaced by its children. [PROSE-11, PROSE-H1] */
+  /** Replaces an element by its children. [PROSE-11, PROSE-H1] */
   #transparent(sink: Sink, element: HtmlElement, silent: boolean, inner: Around, place: Place): void {
     const tag = element.tagName
     if (!silent) this.#fixes.add('unwrapped', `${tag} is not part of the model; its content is kept`, place, tag)
@@ -209,7 +209,7 @@ class HtmlReader {
   #mark(sink: Sink, element: HtmlElement, spec: MarkSpec, inner: Around, place: Place): void {
     const report = { fixes: this.#fixes, place, nodeType: spec.type }
     const usable = this.#hasUsableValue(element, spec)
-    // A span that carries no colour is only a wrapper, whatever else is on it.
+    // A span without a usable colour is only a wrapper, whatever other attributes it has.
     if (spec.type === 'textStyle' && !usable) return this.#children(sink, element.childNodes, inner)
     if (spec.type === 'link' && attrOf(element, 'href') === undefined)
       return this.#transparent(sink, element, false, inner, place)
@@ -262,7 +262,7 @@ class HtmlReader {
     }
   }
 
-  /** The gallery's inner `div` is only drawn. [PROSE-11] */
+  /** The gallery's inner `div` belongs only to its display and is skipped. [PROSE-11] */
   #galleryChildren(gallery: HtmlElement): readonly HtmlNode[] {
     const isDrawn = (node: HtmlElement) =>
       node.tagName === 'div' && nodeOfElement(node) === undefined && this.#slotOf(node) === undefined
@@ -301,7 +301,7 @@ class HtmlReader {
     else sink.out.push(node)
   }
 
-  /** Code is the text of everything inside. [PROSE-H4] */
+  /** A code block contains the text of everything inside. [PROSE-H4] */
   #code(element: HtmlElement, attrs: ProseAttrs, place: Place): ProseElement {
     const code = codeChild(element)
     let hasElement = false
@@ -334,7 +334,7 @@ function slotText(slot: Slot | undefined): string {
   return slot.parts.map((part) => ('text' in part ? part.text : plainText([part.node], '\n', '\n'))).join('')
 }
 
-/** Where the next node of a sink will stand. */
+/** The place that the next node of a sink will have. */
 function placeIn(sink: Sink, name: string): Place {
   return { parent: sink.place, index: sink.out.length, name }
 }
@@ -345,12 +345,12 @@ function without(attrs: ProseAttrs, name: string): ProseAttrs {
   return Object.fromEntries(Object.entries(attrs).filter(([key]) => key !== name))
 }
 
-/** The attributes in the order of the table, which is the order of every tree. */
+/** Sorts attributes in the order of the table, as in every tree. */
 function inOrder(type: NodeType, attrs: ProseAttrs): ProseAttrs {
   return Object.fromEntries(nodeSpec(type).attrs.flatMap(({ name }) => (attrs[name] === undefined ? [] : [[name, attrs[name]]])))
 }
 
-/** The one `code` element that makes up a `pre`, whitespace around it aside. */
+/** Returns the `code` element when it is the only content of a `pre`, apart from white space. */
 function codeChild(pre: HtmlElement): HtmlElement | undefined {
   const inside = pre.childNodes.filter(
     (node) => node.nodeName !== '#comment' && (isElement(node) || (node as { value?: string }).value?.trim() !== ''),

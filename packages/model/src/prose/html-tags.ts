@@ -1,7 +1,7 @@
 import { attrOf, type HtmlElement } from './html-dom.ts'
 import type { NodeType } from './node.ts'
 
-/** Removed with everything inside. [PROSE-12] */
+/** Tags that are removed together with their content. [PROSE-12] */
 export const removedTags = new Set([
   'script',
   'style',
@@ -18,19 +18,19 @@ export const removedTags = new Set([
   'textarea',
 ])
 
-/** Replaced by their children without a report. [PROSE-11] */
+/** Tags that are replaced by their children without a report. [PROSE-11] */
 export const silentTags = new Set(['html', 'body', 'thead', 'tbody', 'tfoot', 'colgroup', 'col'])
 
-/** The same inside the chrome that editors draw around a task item. */
+/** Tags that are also replaced silently inside the markup that editors draw around a task item. */
 export const chromeTags = new Set(['label', 'input', 'div', 'span'])
 
-/** Unknown elements that a browser puts on lines of their own: inline content before and after them is not one run. */
+/** Unknown elements that a browser displays on lines of their own: inline content before and after them is not joined. */
 export const blockTags = new Set(
   `address article aside caption center dd details dialog dir div dl dt fieldset footer form header hgroup legend listing main menu nav
   optgroup option plaintext search section summary xmp`.split(/\s+/),
 )
 
-/** The node that an element stands for, and the attributes that say so. */
+/** The node that an element stands for, and the attributes that identify it. */
 export interface FoundNode {
   readonly type: NodeType
   readonly markers: readonly string[]
@@ -79,7 +79,7 @@ const marked = new Map<string, FoundNode>([
   ['span data-file-ref', found('fileRef', 'data-file-ref')],
 ])
 
-/** `undefined` for marks and for what the model does not know. */
+/** Returns `undefined` for marks and for elements outside the model. */
 export function nodeOfElement(element: HtmlElement): FoundNode | undefined {
   const tag = element.tagName
   const byTag = plain.get(tag)

@@ -8,7 +8,7 @@ export function writeTree(tree: ProseTree): string {
   return isEmptyPage(tree) ? '<p></p>' : tree.map(writeBlock).join('')
 }
 
-/** A block with more children than this is written part by part, and parts that stay are not written again. [CONC-13] */
+/** A block with more children than this is written in parts, and unchanged parts are not written again. [CONC-13] */
 const shortBlock = 16
 const parts = new WeakMap<ProseElement, string>()
 
@@ -20,7 +20,7 @@ function writeBlock(block: ProseElement): string {
 function writePart(part: ProseElement): string {
   const known = parts.get(part)
   if (known !== undefined) return known
-  // Joined, since a text built up piece by piece would be kept with all its pieces.
+  // Made with `join`, because a string built by appending would keep all its pieces in memory.
   const html = writeElement(
     part,
     isTextBlock(part) ? undefined : part.content.map((node) => writeElement(node as ProseElement)).join(''),
@@ -40,7 +40,7 @@ function writeNodes(nodes: readonly ProseNode[]): string {
   return html
 }
 
-/** `inner`: the HTML of its content where that is written already. */
+/** `inner`: the HTML of the node's content, if already written. */
 function writeElement(node: ProseElement, inner: string = writeNodes(node.content)): string {
   const spec = nodeSpec(node.type)
   switch (node.type) {
@@ -85,7 +85,7 @@ function writeText(node: ProseText): string {
   return html
 }
 
-/** Canonical HTML inside one mark. */
+/** Writes `inner` as canonical HTML inside one mark. */
 export function writeMark(mark: ProseMark, inner: string): string {
   const spec = findMarkSpec(mark.type)
   if (spec === undefined) return inner

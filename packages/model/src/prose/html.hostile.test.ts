@@ -6,7 +6,7 @@ import { dangers } from './testing/dangers.ts'
 import { hostileInputs } from './testing/hostile-inputs.ts'
 import { xssVectors } from './testing/xss-vectors.ts'
 
-/** Those that take the longest, or make the longest lists. */
+/** The inputs that take the longest or produce the longest lists. */
 const heaviest = [
   'blocks below the deepest level',
   'lists beside items',
@@ -104,7 +104,8 @@ describe('HTML that expands to far more than its size', () => {
 
 function expectWithin(html: string, limitMs: number): void {
   const first = convert(html)
-  // Time on this thread, since other work shares the machine; once more when it was over, since the first run compiles.
+  // Processor time of this thread, because other work shares the machine. An input over the limit runs a second time, since the first run
+  // includes compilation.
   const usedMs = first.usedMs < limitMs ? first.usedMs : convert(html).usedMs
   expect(usedMs).toBeLessThan(limitMs)
   expect(violations(first.tree)).toEqual([])

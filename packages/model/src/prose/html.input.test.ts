@@ -12,7 +12,7 @@ function stored(html: string): string {
   return serialiseHtml(parseHtml(html, { source: 'stored' }).tree)
 }
 
-/** What was reported, as `action field?` and the node it concerns. */
+/** The fixes as `action field?` with the node concerned. */
 function fixes(html: string): string[] {
   return parseHtml(html, { source: 'call' }).fixes.map((fix: Fix) => `${fix.action} ${fix.field ?? '-'} ${fix.nodeType}`)
 }

@@ -15,7 +15,7 @@ function text(value: string, ...marks: ProseMark[]): ProseNode {
 const p = (value: string) => el('paragraph', {}, ...(value === '' ? [] : [text(value)]))
 const image = el('image', { src: 'a.png' })
 
-/** Every row of the node table, each with its attributes at a value and at none. */
+/** Every row of the node table, with each of its attributes set and unset. */
 const nodes: readonly (readonly [string, string, ProseTree])[] = [
   ['page', '<p></p>', []],
   ['page', '<p>a</p><hr>', [p('a'), el('horizontalRule')]],

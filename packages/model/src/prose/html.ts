@@ -9,21 +9,22 @@ import { writeTree } from './html-writer.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 
 /**
- * The canonical HTML of a page. The same tree always gives the same bytes. [PROSE-3, PROSE-4, PROSE-5]
+ * Returns the canonical HTML of a page. The same tree always gives the same bytes. [PROSE-3, PROSE-4, PROSE-5]
  *
- * `tree` must satisfy the content model, as every tree of `parseHtml` and of the live reader does.
+ * `tree` must satisfy the content model, as every result of `parseHtml` and of the live reader does.
  */
 export function serialiseHtml(tree: ProseTree): string {
   return writeTree(tree)
 }
 
 /**
- * Reads any HTML as a page that satisfies the content model: parsed as a browser would, mapped by the schema, healed. [PROSE-10 to PROSE-23]
+ * Reads any HTML as a page that satisfies the content model: parses it as a browser would, maps it by the schema and heals it. [PROSE-10 to
+ * PROSE-23]
  *
- * `call` is HTML that a caller wrote: whitespace collapses and foreign ids are left out. `stored` is a stored page, where whitespace
- * inside text blocks and ids stand as they are. Canonical HTML comes back byte for byte from `serialiseHtml`. [PROSE-6]
+ * `call` is HTML that a caller wrote: white space collapses and ids of foreign form are left out. `stored` is a stored page, in which white
+ * space inside text blocks and ids are kept. `serialiseHtml` returns canonical HTML byte for byte. [PROSE-6]
  *
- * `fixes` tells what was adjusted, at most 1000 entries, each with the `path` and `nodeType` it concerns; empty for canonical input.
+ * `fixes` lists what was adjusted, at most 1000 entries, each with the `path` and `nodeType` it concerns; it is empty for canonical input.
  * Never throws. The time is linear in the length of the input, which callers limit to 1 MiB. [PROSE-21]
  */
 export function parseHtml(
@@ -34,18 +35,21 @@ export function parseHtml(
   if (canonical !== null) return { tree: canonical, fixes: [] }
   const fixes = new FixList()
   const nodes = readHtml(parseDom(html.replaceAll('\0', '')), options.source, fixes)
-  // What a stored page spells out itself stays.
+  // URLs that a stored page itself contains are kept, so its own length is the limit.
   const most = options.source === 'stored' ? Math.max(maxUrlLength, html.length) : maxUrlLength
   return { tree: heal(boundUrls(nodes, most, fixes), fixes), fixes: fixes.list }
 }
 
-/** The page of canonical HTML, without the WHATWG parser; `null` for anything else. What writes the same bytes is the same page. [PROSE-6] */
+/** Reads canonical HTML without the WHATWG parser; returns `null` for other HTML. The result is verified by writing it again. [PROSE-6] */
 export function readCanonical(html: string): ProseTree | null {
   const dom = parseCanonicalDom(html)
   return dom === null ? null : canonicalTree(dom, html)
 }
 
-/** The block of canonical HTML that begins at a character, and where it ends; `null` where none does. It reads the same in its page. [PROSE-6] */
+/**
+ * Reads the block of canonical HTML that begins at a character and returns its end too; `null` when there is none. The block reads the same
+ * alone as within its page. [PROSE-6]
+ */
 export function readCanonicalBlock(html: string, from: number): { readonly block: ProseElement; readonly end: number } | null {
   const part = parseCanonicalNode(html, from)
   if (part === null) return null
@@ -54,7 +58,7 @@ export function readCanonicalBlock(html: string, from: number): { readonly block
   return block === undefined || more.length > 0 ? null : { block, end }
 }
 
-/** `dom` is of `html`. */
+/** `dom` was parsed from `html`. */
 function canonicalTree(dom: readonly HtmlNode[], html: string): ProseTree | null {
   const fixes = new FixList()
   const nodes = readHtml(dom, 'stored', fixes)

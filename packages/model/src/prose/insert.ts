@@ -3,20 +3,20 @@ import { pushAll } from './marks.ts'
 import { emptyParagraph, type ProseElement, type ProseTree } from './node.ts'
 import { isItem } from './targets.ts'
 import { indexOf, nodeAt, parentOf, splice, type Path } from './tree-path.ts'
-import { verbed, withOwnIds, type Side, type Verbed } from './verb.ts'
+import { applied, withOwnIds, type Applied, type Side } from './applied.ts'
 
-/** Where a new neighbour of a unit stands. */
+/** Returns the path of a new neighbour of a unit. */
 export function besides(unit: Path, side: Side): Path {
   return [...parentOf(unit), indexOf(unit) + (side === 'before' ? 0 : 1)]
 }
 
-/** Puts content beside a unit, as items beside an item. [PROSE-56] */
-export function insertBeside(tree: ProseTree, unit: Path, side: Side, content: ProseTree): Verbed {
+/** Inserts content beside a unit; beside a list item it becomes items. [PROSE-56] */
+export function insertBeside(tree: ProseTree, unit: Path, side: Side, content: ProseTree): Applied {
   const own = withOwnIds(content, idsOf(tree))
   const target = nodeAt(tree, unit)
-  // Healing the list converts items of the other kind and tells it.
+  // Items of the other kind are converted when the list is healed, which reports them.
   const nodes = isItem(target) ? asItems(own, target.type) : own
-  return verbed(tree, splice(tree, besides(unit, side), 0, nodes), nodes)
+  return applied(tree, splice(tree, besides(unit, side), 0, nodes), nodes)
 }
 
 function asItems(content: ProseTree, type: ProseElement['type']): readonly ProseElement[] {

@@ -2,33 +2,33 @@ import type { Warning } from '../edit.ts'
 import { quote } from '../quote.ts'
 import type { ProseNode, ProseTree } from './node.ts'
 
-/** One kind of markup that other Markdown dialects have and this one does not. [PROSE-25] */
+/** A kind of markup that other Markdown dialects have and this one lacks. [PROSE-25] */
 interface Dialect {
-  /** Begins the warning. */
+  /** The beginning of the warning. */
   readonly what: string
-  /** Finds the markup in the text of a node. */
+  /** Finds the markup in a text. */
   readonly pattern: RegExp
-  /** In which text the pattern is looked for: any text, the end of a heading, or the text of a link. */
+  /** The texts that are searched: any text, the end of a heading, or the text of a link. */
   readonly where: 'text' | 'heading' | 'link'
   readonly becomes: string
 }
 
 const DIALECTS: readonly Dialect[] = [
   { what: 'footnotes', pattern: /\[\^[^\]\s]{1,100}\]/, where: 'text', becomes: 'are kept as plain text' },
-  // CommonMark reads `[^1]: source` as the definition of a link when the source is a single word.
+  // CommonMark reads `[^1]: source` as a link definition when the source is a single word.
   { what: 'footnotes', pattern: /^\^[^\]\s]{1,100}$/, where: 'link', becomes: 'are read as links' },
   { what: 'wiki links', pattern: /\[\[[^\][\n]{1,200}\]\]/, where: 'text', becomes: 'are kept as plain text' },
   { what: 'heading attributes', pattern: /\{[#.][^\s{}][^{}]{0,100}\}$/, where: 'heading', becomes: 'are kept as plain text' },
 ]
 
-/** Lines `name: value` between two lines `---` at the very start, as site generators expect them. */
+/** Front matter as site generators use it: lines `name: value` between two lines `---` at the very start. */
 const FRONT_MATTER = /^---[ \t]*\r?\n([A-Za-z_][\w-]*:[^\r\n]*)\r?\n(?:[^\r\n]*\r?\n){0,100}?---[ \t]*(?:\r?\n|$)/
 
 /**
- * Returns one warning for each kind of markup that Markdown content holds and that means nothing here. [PROSE-25]
+ * Returns one warning for each kind of markup in Markdown content that has no meaning here. [PROSE-25]
  *
- * `tree` is the content as it was read: code may hold any of this markup, so code blocks and code marks are skipped.
- * `source` is the content as it was sent, since front matter is a rule and a heading in the tree.
+ * `tree` is the content as read. Code may contain any markup, so code blocks and code marks are skipped. `source` is the content as sent;
+ * it is needed because front matter becomes a rule and a heading in the tree.
  */
 export function literalMarkup(tree: ProseTree, source: string): readonly Warning[] {
   const found = new Map<Dialect, string>()

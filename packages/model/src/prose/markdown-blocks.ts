@@ -9,7 +9,7 @@ import type { BlockPart, SlotReader } from './markdown-slots.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
 import { language } from './values.ts'
 
-/** Maps block tokens to nodes, which may still break the content model. [PROSE-26 to PROSE-36] */
+/** Maps block tokens to nodes. The result may violate the content model. [PROSE-26 to PROSE-36] */
 export class BlockReader {
   readonly #parser: MarkdownParser
   readonly #slots: SlotReader
@@ -25,7 +25,7 @@ export class BlockReader {
     this.#tokens = tokens
   }
 
-  /** The blocks up to the token that closes their container, which is taken too; all of them without one. */
+  /** Reads blocks up to and including the token that closes their container; without `close`, all blocks. */
   blocks(close: string | undefined, place: Place | undefined): readonly ProseNode[] {
     const parts: BlockPart[] = []
     let index = 0
@@ -76,12 +76,12 @@ export class BlockReader {
       case 'table_open':
         return [this.#table(place)]
       default:
-        // A reference definition, which is not shown.
+        // A link definition, which shows nothing.
         return []
     }
   }
 
-  /** A text block; where raw HTML stands in it, whatever that makes of it. */
+  /** Reads a text block. When it contains raw HTML, the result is what that HTML produces. */
   #text(type: NodeType, attrs: ProseAttrs, tag: string | undefined, place: Place): readonly ProseNode[] {
     const parts = this.#inline(this.#next()?.content ?? '', place)
     this.#next()
@@ -97,7 +97,7 @@ export class BlockReader {
     return inlineParts(this.#parser.inline(content), { fixes: this.#fixes, place, links: this.#links })
   }
 
-  /** [PROSE-29] */
+  /** Reads a code block. [PROSE-29] */
   #code(token: Token, place: Place): ProseElement {
     const word = /^\s*(\S*)/.exec(token.info)?.[1] ?? ''
     const name = language(word)
@@ -107,7 +107,7 @@ export class BlockReader {
     return codeBlock(name === undefined ? {} : { language: name as string }, token.content)
   }
 
-  /** [PROSE-35] */
+  /** Reads a quote. [PROSE-35] */
   #quote(place: Place): ProseElement {
     const inline = this.#tokens[this.#at + 1]
     const marker = this.#tokens[this.#at]?.type === 'paragraph_open' ? calloutMarker.exec(inline?.content ?? '') : null
@@ -120,7 +120,7 @@ export class BlockReader {
     return { type: 'callout', attrs, content: this.blocks('blockquote_close', { ...place, name: 'callout' }) }
   }
 
-  /** One list for each run of items with or without a box. [PROSE-27] */
+  /** Reads one list as one or more nodes: each run of items with a box, or without, becomes a list. [PROSE-27] */
   #lists(open: Token, place: Place): readonly ProseElement[] {
     const lists: { type: NodeType; attrs: ProseAttrs; content: ProseElement[] }[] = []
     const isOrdered = open.type === 'ordered_list_open'
@@ -143,7 +143,7 @@ export class BlockReader {
     return lists
   }
 
-  /** Takes the box at the start of an item's first paragraph, comments before it aside. */
+  /** Removes the box at the start of an item's first paragraph, after any comments. Returns whether it was checked. */
   #takeBox(): boolean | undefined {
     let at = this.#at
     while (this.#tokens[at]?.type === 'html_block' && /^<!--[^>]*-->\s*$/.test(this.#tokens[at]?.content ?? '')) at++
@@ -154,7 +154,7 @@ export class BlockReader {
     return box[1] !== ' '
   }
 
-  /** [PROSE-28] */
+  /** Reads a table. [PROSE-28] */
   #table(place: Place): ProseElement {
     const rows: ProseElement[] = []
     let cells: ProseElement[] = []
@@ -173,7 +173,7 @@ export class BlockReader {
   }
 }
 
-/** What a text block with raw HTML weighs beside its markup: an HTML parser is set up for it. */
+/** Cost of a text block with raw HTML in addition to its markup, because an HTML parser is created for it. */
 const htmlSteps = 10
 
 const nodeNames: { readonly [token: string]: NodeType } = {

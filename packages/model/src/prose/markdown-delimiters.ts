@@ -2,16 +2,16 @@ import type { MarkType, ProseMark } from './node.ts'
 import { writeDestination } from './markdown-escape.ts'
 import { writeMark } from './html-writer.ts'
 
-/** A mark's two ends in a line, written once it is known what stands beside them. */
+/** The two ends of a mark in a line. They are written once their neighbours are known. */
 export interface MarkPair {
   readonly mark: ProseMark
   readonly open: number
   close: number
-  /** The chosen delimiters. */
+  /** The delimiters that were chosen. */
   written: { readonly open: string; readonly close: string } | undefined
 }
 
-/** A piece of a line: text that is written already, or one end of a mark. */
+/** A piece of a line: finished text, or one end of a mark. */
 export type Piece = { readonly text: string } | { readonly end: 'open' | 'close'; readonly pair: MarkPair }
 
 const delimiters: { readonly [T in MarkType]?: readonly string[] } = {
@@ -21,8 +21,9 @@ const delimiters: { readonly [T in MarkType]?: readonly string[] } = {
 }
 
 /**
- * The line with each mark written in Markdown where its delimiters will be read as such, else as HTML. Marks are decided in the order in
- * which they open, so what stands outside of one is known and what stands inside will be punctuation whatever it becomes. [PROSE-38]
+ * Joins the pieces of a line. Each mark is written as Markdown where its delimiters will be recognised, else as HTML. Marks are decided in
+ * the order in which they open: then what is outside a mark is already known, and what is inside will begin with punctuation in either
+ * form. [PROSE-38]
  */
 export function joinPieces(pieces: readonly Piece[]): string {
   for (const piece of pieces) if ('end' in piece && piece.end === 'open') piece.pair.written = choose(piece.pair, pieces)
@@ -40,7 +41,7 @@ function choose(pair: MarkPair, pieces: readonly Piece[]): { open: string; close
   return { open: html.slice(0, end), close: html.slice(end) }
 }
 
-/** Whether both delimiters have the flanks that CommonMark asks for and touch none of their own kind. */
+/** Whether both delimiters are flanked as CommonMark requires and touch no delimiter of the same character. */
 function stands(delimiter: string, pair: MarkPair, pieces: readonly Piece[]): boolean {
   const char = delimiter.charAt(0)
   const [beforeOpen, afterOpen] = [pieces[pair.open - 1], pieces[pair.open + 1]]
@@ -58,7 +59,10 @@ function isDelimiter(piece: Piece | undefined, char: string): boolean {
 
 type Side = 'space' | 'punctuation' | 'word' | 'other'
 
-/** Left- and right-flanking are mirror images: what is outside of the mark, and what is inside. */
+/**
+ * CommonMark's rule for left-flanking and right-flanking delimiters, which are mirror images: it depends on what is outside and inside of
+ * the mark.
+ */
 function flanks(outside: Side, inside: Side, char: string): boolean {
   const isFree = outside === 'space' || outside === 'punctuation'
   return inside === 'word' ? isFree || char !== '_' : inside !== 'space' && isFree

@@ -1,19 +1,19 @@
-/** What escaping has to know about the place of a text. */
+/** The position of a text, as far as escaping depends on it. */
 export interface TextPlace {
-  /** Inside the text of a link or the description of an image, where brackets must balance. */
+  /** Inside the text of a link or the description of an image, brackets must balance. */
   readonly inLink: boolean
 }
 
 const wordUnit = /[\p{L}\p{N}]/u
 
-/** Text with everything that would read as inline markup escaped, white space aside. [PROSE-39] */
+/** Escapes everything that would be read as inline markup, except white space. [PROSE-39] */
 export function escapeMarkdown(text: string, { inLink }: TextPlace): string {
   return text.replace(/[\\`*_[\]<&{$~!]/g, (char, at: number) =>
     isMarkup(char, text.charAt(at - 1), text.charAt(at + 1), inLink) ? `\\${char}` : char,
   )
 }
 
-/** Whether a character may begin or end markup; at the end of a text (`after` is empty) what follows is not known. */
+/** Whether a character may begin or end markup. At the end of a text (`after` is empty) the following character is unknown. */
 function isMarkup(char: string, before: string, after: string, inLink: boolean): boolean {
   switch (char) {
     case '*':
@@ -38,8 +38,8 @@ function isMarkup(char: string, before: string, after: string, inLink: boolean):
 }
 
 /**
- * Escaped text at the start of a line with what would begin another block escaped. On a line that continues a paragraph the underline of
- * a heading and the second row of a table are such, too.
+ * Escapes what would begin another block at the start of a line. On a line that continues a paragraph, that includes the underline of a
+ * heading and the second row of a table.
  */
 export function escapeLineStart(escaped: string, isContinuation: boolean): string {
   const number = /^(\d{1,9})([.)])(?= |$)/.exec(escaped)
@@ -48,18 +48,18 @@ export function escapeLineStart(escaped: string, isContinuation: boolean): strin
   return begins ? `\\${escaped}` : escaped
 }
 
-/** A character as a reference, `undefined` for a control character, which has none in Markdown. */
+/** Returns a character as a character reference; `undefined` for a control character, which has none in Markdown. */
 export function reference(char: string): string | undefined {
   return char === '\v' ? undefined : `&#${char.codePointAt(0)};`
 }
 
-/** A link target or image source. */
+/** Writes a link target or image source. */
 export function writeDestination(url: string): string {
   if (/^[\w\-.~:/?#@!$%+,;='*&]+$/.test(url) && !/&[#\w]+;/.test(url)) return url
   return `<${escapeQuoted(url, /[\\<>]/g)}>`
 }
 
-/** The title of an image. */
+/** Writes the title of an image. */
 export function writeTitle(title: string): string {
   return `"${escapeQuoted(title, /[\\"]/g)}"`
 }
@@ -71,7 +71,7 @@ function escapeQuoted(text: string, special: RegExp): string {
     .replaceAll('\n', '&#10;')
 }
 
-/** A code span, `undefined` when the text has none. */
+/** Writes a code span; `undefined` when the text cannot be written as one. */
 export function codeSpan(text: string): string | undefined {
   if (/[\t\n\v\f]/.test(text)) return undefined
   const runs = new Set((text.match(/`+/g) ?? []).map((run) => run.length))

@@ -8,13 +8,16 @@ import type { ProseElement, ProseMark, ProseNode, ProseText } from './node.ts'
 import { markRank } from './schema.ts'
 
 export interface LinePlace {
-  /** A paragraph may break its line; a heading, a cell or what follows a box may not begin another block. */
+  /** Only a paragraph may have line breaks. A heading, a cell, and text after a box may not begin another block. */
   readonly kind: 'paragraph' | 'boxed' | 'heading' | 'cell'
-  /** The paragraph continues a line that stands above it. */
+  /** The paragraph continues the line above it. */
   readonly isContinuation?: boolean
 }
 
-/** Inline content as Markdown, `undefined` where it has none. Lines after a hard break follow a newline. [PROSE-38, PROSE-39, PROSE-40] */
+/**
+ * Writes inline content as Markdown; `undefined` when Markdown cannot express it. Lines after a hard break begin on a new line. [PROSE-38,
+ * PROSE-39, PROSE-40]
+ */
 export function writeInline(nodes: readonly ProseNode[], place: LinePlace): string | undefined {
   if (!hasEdges(nodes)) return undefined
   const line = joinPieces(new LineWriter(nodes, place).pieces())
@@ -22,13 +25,16 @@ export function writeInline(nodes: readonly ProseNode[], place: LinePlace): stri
   return place.kind === 'heading' && line.endsWith('#') ? `${line.slice(0, -1)}\\#` : line
 }
 
-/** White space at the edges is cut from a line, and there is no reference for a vertical tab. */
+/**
+ * Whether the edges of the content survive reading. White space at the edges is trimmed unless it is written as a character reference, and
+ * a vertical tab has none.
+ */
 function hasEdges(nodes: readonly ProseNode[]): boolean {
   const [first, last] = [nodes[0], nodes.at(-1)]
   return !(first?.type === 'text' && first.text.startsWith('\v')) && !(last?.type === 'text' && last.text.endsWith('\v'))
 }
 
-/** How many nodes ahead it is looked for the end of a mark. */
+/** How many nodes ahead the end of a mark is searched. */
 const lookAhead = 32
 
 class LineWriter {
@@ -36,9 +42,9 @@ class LineWriter {
   readonly #place: LinePlace
   readonly #pieces: Piece[] = []
   readonly #open: MarkPair[] = []
-  /** The last character is a space that a reader would join with the next. */
+  /** The last character is a space that a reader would join with a following one. */
   #spaceLast = false
-  /** Nothing since the start or a hard break. */
+  /** Nothing has been written since the start or a hard break. */
   #atEdge = true
   /** The next text begins a line of the output. */
   #lineStart: 'first' | 'continued' | undefined
@@ -82,7 +88,7 @@ class LineWriter {
     this.#push(this.#space(text, endsRun))
   }
 
-  /** White space that a reader would change is written as references. */
+  /** Writes white space that a reader would collapse or trim as character references. */
   #space(text: string, endsRun: boolean): string {
     const last = text.length - 1
     let spaceLast = this.#spaceLast
@@ -137,7 +143,7 @@ class LineWriter {
     return `${referencedSpace(html.slice(0, end))}${label.replace(/\s+/g, ' ') === '' ? '' : escapeLabel(label)}</span>`
   }
 
-  /** Closes and opens marks so that those open are `marks`, the ones that stay open longest outermost. */
+  /** Closes and opens marks so that exactly `marks` are open. Marks that stay open longest are outermost. */
   #marks(marks: readonly ProseMark[], index: number): void {
     this.#retain(marks)
     const missing = marks.filter((mark) => !this.#open.some((pair) => equalMarks([pair.mark], [mark])))
@@ -163,7 +169,7 @@ class LineWriter {
     return at
   }
 
-  /** Closes every mark from the outermost that is not among `marks`. */
+  /** Closes the outermost open mark that is not in `marks`, with all marks inside it. */
   #retain(marks: readonly ProseMark[]): void {
     const first = this.#open.findIndex((pair) => !marks.some((mark) => equalMarks([mark], [pair.mark])))
     if (first !== -1) this.#closeTo(first)
@@ -178,7 +184,7 @@ class LineWriter {
   }
 }
 
-/** For each node the first text after it. */
+/** For each node, the first text after it. */
 function nextTexts(nodes: readonly ProseNode[]): readonly (ProseText | undefined)[] {
   const following: (ProseText | undefined)[] = []
   let next: ProseText | undefined
@@ -190,7 +196,7 @@ function nextTexts(nodes: readonly ProseNode[]): readonly (ProseText | undefined
   return following
 }
 
-/** The text of an atom's element; the attribute beside it is what counts. */
+/** Escapes the text inside an atom's element. Readers ignore that text and use the attribute. */
 function escapeLabel(label: string): string {
   return escapeMarkdown(label, { inLink: true }).replace(/[\t\n\f]/g, (char) => reference(char) ?? ' ')
 }

@@ -7,17 +7,17 @@ import { withMark } from './marks.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { badValue, imageSource, href as readHref } from './values.ts'
 
-/** A piece of a line: what Markdown gave, or raw HTML. */
+/** A piece of a line: a result of Markdown, or raw HTML. */
 export type InlinePart = SlotPart | { readonly html: string }
 
-/** What reading inline tokens needs: where to report, and how much may still be read of addresses. */
+/** Context of reading inline tokens: where to report, and how many characters of URLs may still be read. */
 export interface InlineContext {
   readonly fixes: FixList
   readonly place: Place
   readonly links: LinkBudget
 }
 
-/** How many characters of URLs may be read that were defined once and are used many times. [PROSE-21] */
+/** How many more characters may be read from URLs that are defined once and used often. [PROSE-21] */
 export interface LinkBudget {
   left: number
 }
@@ -30,7 +30,7 @@ const marksOfTokens: { readonly [type: string]: ProseMark } = {
 const tooLong = 'the links of the page are too long together'
 const code: ProseMark = { type: 'code', attrs: {} }
 
-/** Inline tokens as parts. [PROSE-26, PROSE-30 to PROSE-33, PROSE-36] */
+/** Converts inline tokens to parts. [PROSE-26, PROSE-30 to PROSE-33, PROSE-36] */
 export function inlineParts(tokens: readonly Token[], context: InlineContext): readonly InlinePart[] {
   const parts: InlinePart[] = []
   const outer: (readonly ProseMark[])[] = []
@@ -60,7 +60,7 @@ function partOf(token: Token, marks: readonly ProseMark[], context: InlineContex
     case 'text':
       return { text: content, marks, isKept: false }
     case 'text_special':
-      // White space written as a character reference is meant.
+      // White space written as a character reference is intended and kept.
       return { text: content, marks, isKept: token.info === 'entity' }
     case 'code_inline':
       return { text: content, marks: withMark(marks, code), isKept: true }
@@ -84,8 +84,8 @@ function partOf(token: Token, marks: readonly ProseMark[], context: InlineContex
 }
 
 /**
- * Without the elements that are removed with their content. One that no tag of the text block closes loses its tag alone, since the parser would
- * take all that follows for its content, and people write of tags by their names. [PROSE-12]
+ * Drops elements that are removed together with their content. When no tag in the text block closes such an element, only its tag is
+ * dropped: the HTML parser would take all following text as its content, and people often mention tags by name. [PROSE-12]
  */
 function withoutRemoved(parts: readonly InlinePart[], { fixes, place }: InlineContext): readonly InlinePart[] {
   const tags = parts.map((part) => ('html' in part ? removedTag(part.html) : undefined))
@@ -113,7 +113,7 @@ function removedTag(html: string): RemovedTag | undefined {
   return { name, kind: slash === '/' ? 'end' : name === 'embed' || html.endsWith('/>') ? 'empty' : 'start' }
 }
 
-/** For each start tag that has one, the place of the end tag that closes it. */
+/** For each start tag of a removed element, the index of the end tag that closes it, if there is one. */
 function closingTags(tags: readonly (RemovedTag | undefined)[]): ReadonlyMap<number, number> {
   const open = new Map<string, number[]>()
   const closedAt = new Map<number, number>()
@@ -134,7 +134,7 @@ function hasNoText(parts: readonly InlinePart[]): boolean {
 
 function withLink(marks: readonly ProseMark[], token: Token, { fixes, place, links }: InlineContext): readonly ProseMark[] {
   const raw = String(token.attrGet('href') ?? '')
-  // A definition may be long and used often; one's own target is part of the text.
+  // A definition may be long and used often, so its length is charged. A target written inline is already part of the text.
   if (token.meta !== null) links.left -= raw.length
   if (links.left < 0) {
     fixes.add('dropped_invalid', tooLong, place, 'link', 'href')
@@ -148,7 +148,7 @@ function withLink(marks: readonly ProseMark[], token: Token, { fixes, place, lin
   return marks
 }
 
-/** [PROSE-31] */
+/** Reads an image. [PROSE-31] */
 function imageNode(token: Token, { fixes, place, links }: InlineContext): ProseElement | undefined {
   const raw = String(token.attrGet('src') ?? '')
   const [alt, title] = [altText(token.children ?? []), String(token.attrGet('title') ?? '')]
@@ -163,7 +163,7 @@ function imageNode(token: Token, { fixes, place, links }: InlineContext): ProseE
   return { type: 'image', attrs, content: [] }
 }
 
-/** The text of an image's description, markup left out. */
+/** The text of an image's description, without markup. */
 function altText(tokens: readonly Token[]): string {
   let text = ''
   for (const token of tokens) {
@@ -177,7 +177,7 @@ function altText(tokens: readonly Token[]): string {
   return text
 }
 
-/** Parts without raw HTML as inline nodes, images among them. */
+/** Converts parts without raw HTML to inline nodes; images are included. */
 export function inlineNodes(parts: readonly InlinePart[]): readonly ProseNode[] {
   const nodes: ProseNode[] = []
   const run = new InlineRun(false)

@@ -1,19 +1,19 @@
 import { writeInline } from './markdown-inline-writer.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** The greatest number that an item may have in Markdown. */
+/** The largest number of a list item in Markdown. */
 export const maxNumber = 999_999_999
 
 export function isList(node: ProseElement): boolean {
   return node.type === 'bulletList' || node.type === 'orderedList' || node.type === 'taskList'
 }
 
-/** How the lists of one page are written. What holds for a list depends on all lists inside, so it is found out once. */
+/** How the lists of one page are written. The result for a list depends on all lists inside it, so it is computed once and kept. */
 export class ListShapes {
   readonly #tight = new Map<ProseElement, boolean>()
   readonly #boxable = new Map<ProseElement, boolean>()
 
-  /** What items are marked with, another one than that of a list before; `''` for a list that is written as HTML. */
+  /** The marker of a list's items, different from that of the list before it; `''` when the list is written as HTML. */
   marker(list: ProseElement, before: string): string {
     if (list.type === 'taskList' && !this.#hasBoxes(list)) return ''
     if (list.type !== 'orderedList') return before === '-' ? '*' : '-'
@@ -22,7 +22,7 @@ export class ListShapes {
     return before === '.' ? ')' : '.'
   }
 
-  /** Whether all items are one line each, but for lists below them that can follow their line directly. */
+  /** Whether every item is one line, optionally followed by one nested list that can follow directly. */
   isTight(list: ProseElement): boolean {
     return remembered(this.#tight, list, () =>
       (list.content as ProseTree).every((item) => {
@@ -35,7 +35,7 @@ export class ListShapes {
     )
   }
 
-  /** Whether a list may interrupt a paragraph, and is tight itself. */
+  /** Whether a list may follow a paragraph's line directly and is itself tight. */
   #canFollowLine(list: ProseElement): boolean {
     if (!isList(list) || list.attrs['start'] !== undefined || this.marker(list, '') === '') return false
     const [item] = list.content as ProseTree

@@ -5,12 +5,12 @@ import { MarkdownParser } from './markdown-parser.ts'
 import { tagSoup } from './testing/arbitrary.ts'
 import { markdownSoup } from './testing/arbitrary-markdown.ts'
 
-/** The parser as it is published, told to judge no URLs. */
+/** The published parser, without its own check of URLs. */
 const published = new Markdown({ html: true })
 published.validateLink = () => true
 published.normalizeLink = (url) => url
 
-/** The fields of a token and of those inside it, whatever class it is of. */
+/** The fields of a token and of its children, without their class. */
 function fields(token: Token): object {
   return { ...token, children: token.children?.map(fields) ?? null }
 }
@@ -19,11 +19,11 @@ const odd = fc.constantFrom(
   ...['', '\0', '\r', '\t', '\u2028', '\u0001', '\ud800'],
   ...['&#0;', '&nbsp;', '<B>', '<!-- c -->', '![i](s "t")', '@'],
 )
-/** Lines with a kind of markup or two, where missing one of them shows. */
+/** Short lines with one or two kinds of markup, so that a missed one is noticed. */
 const shortLine = fc
   .array(fc.constantFrom('a', ' ', ':', '~~a~~', '*a*', '_a_', '`a`', '\\*', '[a](b)', '<b>', '&lt;', 'a\nb'), { maxLength: 3 })
   .map((pieces) => pieces.join(''))
-/** Without what begins math and fields, which are ours. [PROSE-32, PROSE-33] */
+/** Without the characters that begin math and fields, which only this parser has. [PROSE-32, PROSE-33] */
 const text = fc
   .tuple(fc.oneof(markdownSoup, tagSoup, shortLine), odd, fc.nat())
   .map(([soup, piece, at]) =>

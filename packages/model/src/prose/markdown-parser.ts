@@ -3,33 +3,33 @@ import { tableLimits } from './heal-table.ts'
 import { fieldInline, mathBlock, mathInline, type MathMemo } from './markdown-rules.ts'
 import { plainText, usePlainTokens } from './markdown-tokens.ts'
 
-/** What one conversion carries through the parser. */
+/** State of one conversion in the parser. */
 export interface MarkdownEnv extends MathMemo, Env {
-  /** Blocks begun so far. */
+  /** Number of blocks begun so far. */
   blocks: number
-  /** Lines that quotes have taken in so far, each once for every quote around it. */
+  /** Number of lines inside quotes so far; a line counts once for every quote around it. */
   quoted: number
-  /** Inline rules tried so far. */
+  /** Number of inline rules tried so far. */
   steps: number
-  /** What the bounds below cut, as the reasons of fixes. */
+  /** The limits below that were exceeded, as reasons of fixes. */
   readonly cuts: Set<string>
 }
 
-/** Below this many open containers text is kept as it is; the model itself ends at 64 levels. [PROSE-H20] */
+/** Below this many open containers text is kept unparsed. The model allows 64 levels. [PROSE-H20] */
 const maxLevel = 90
-/** A paragraph is one block and three tokens, a list item with its paragraph five tokens. */
+/** For comparison: a paragraph is one block and three tokens; a list item with its paragraph is five tokens. */
 const maxBlocks = 100_000
 const maxBlockTokens = 300_000
-/** Each quote looks at all its lines before the next one inside does: those without a marker cost every quote that they continue. */
+/** Every quote scans all its lines before the quotes inside it do, so deeply nested quotes cost many scans of each line. */
 const maxQuoted = 600_000
-/** Inline rules are tried once per character that may begin something, and again inside link texts; tags and brackets weigh more. */
+/** Inline rules are tried once per character that may begin markup, and again inside link texts. Tags and brackets count more. */
 const maxSteps = 300_000
-/** Every character of a run of asterisks or underscores is a delimiter of its own. */
+/** Longest run of asterisks or underscores that is read as delimiters: each character becomes a delimiter of its own. */
 const maxRun = 250
 
 /**
- * Markdown as in [PROSE-25]: CommonMark with tables, strikethrough and raw HTML, and the rules for fields and math. What markdown-it
- * does not do in time that is linear in its input is bounded; what lies beyond a bound stays as plain text. [PROSE-21]
+ * Parses Markdown as in [PROSE-25]: CommonMark with tables, strikethrough and raw HTML, and rules for fields and math. Parts of markdown-it
+ * whose time is not linear in the input are limited; input beyond a limit stays plain text. [PROSE-21]
  */
 export class MarkdownParser {
   readonly #markdown = createMarkdown()
@@ -52,12 +52,12 @@ export class MarkdownParser {
   }
 }
 
-/** What any inline rule begins with; a text without it needs no parser of its own. */
+/** Characters with which an inline rule begins. A text without them needs no inline parser. */
 const mayBeMarkup = /[\n\\`*_[<&{$~]/
 
 function createMarkdown(): MarkdownIt {
   const markdown = new Markdown({ html: true })
-  // URLs are judged by the schema, and stay as written. [PROSE-18, PROSE-20]
+  // URLs are kept as written; the schema checks them later. [PROSE-18, PROSE-20]
   markdown.validateLink = () => true
   markdown.normalizeLink = (url) => url
   usePlainTokens(markdown)
@@ -77,10 +77,10 @@ function envOf(state: StateBlock | StateInline): MarkdownEnv {
   return state.env as unknown as MarkdownEnv
 }
 
-/** Takes what is nested too deeply, or comes after too many blocks, as one token of plain text. */
+/** Reads content that is nested too deeply, or comes after too many blocks, as one token of plain text. */
 function boundedBlocks(state: StateBlock, startLine: number, endLine: number): boolean {
   const env = envOf(state)
-  // At the first block of a quote its end is known.
+  // The end of a quote is known when its first block is parsed.
   if (state.tokens.at(-1)?.type === 'blockquote_open') env.quoted += endLine - startLine
   const isFull = ++env.blocks > maxBlocks || state.tokens.length >= maxBlockTokens || env.quoted > maxQuoted
   if (!isFull && state.level < maxLevel) return false
@@ -110,7 +110,7 @@ function boundedInline(state: StateInline, silent: boolean): boolean {
 
 type BlockRule = (state: StateBlock, startLine: number, endLine: number, silent: boolean) => boolean
 
-/** Rows beyond what a table may have after healing are not even made. [PROSE-23] */
+/** Does not create rows beyond the limit of a table. [PROSE-23] */
 function boundedTable(table: BlockRule): BlockRule {
   return (state, startLine, endLine, silent) => {
     const pipes = countPipes(state, startLine)
@@ -128,10 +128,10 @@ function boundedTable(table: BlockRule): BlockRule {
   }
 }
 
-/** A line with more of them is no row of any table. */
+/** A line with more pipes than this is not read as a table row. */
 const maxPipes = 2000
 
-/** Those that are not escaped, which separate cells. */
+/** Counts the unescaped pipes, which separate cells. */
 function countPipes(state: StateBlock, line: number): number {
   const text = state.src.slice(state.bMarks[line], state.eMarks[line])
   let count = 0

@@ -12,8 +12,9 @@ import { cleanText } from './values.ts'
 /**
  * Reads Markdown as a page that satisfies the content model. [PROSE-25 to PROSE-36]
  *
- * White space collapses as in HTML; white space written as a character reference stands. Ids come from raw HTML
- * alone, where they have the form of ours. [PROSE-46] `fixes` tells what was adjusted. Never throws. Input is at most 1 MiB; what costs more than linear time is bounded, and told. [PROSE-21]
+ * White space collapses as in HTML; white space written as a character reference is kept. Only raw HTML can bring ids, and only ids of this
+ * relay's form are kept. [PROSE-46] `fixes` lists the adjustments. Never throws. Input is at most 1 MiB; processing that costs more than
+ * linear time is limited and reported. [PROSE-21]
  */
 export function parseMarkdown(text: string): { readonly tree: ProseTree; readonly fixes: readonly Fix[] } {
   const fixes = new FixList()

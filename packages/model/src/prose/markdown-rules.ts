@@ -1,6 +1,6 @@
 import type { StateBlock, StateInline } from 'markdown-it'
 
-/** The stretch of a text in which no closing `$` was found: every opening `$` in there would look for it again. */
+/** The range of a text that contains no closing `$`. Without it, every opening `$` in that range would search it again. */
 export interface MathMemo {
   noMath: { readonly text: string; readonly from: number; readonly stop: number; readonly limit: number } | undefined
 }
@@ -9,8 +9,8 @@ const dollar = 36
 const backslash = 92
 
 /**
- * The position of the `$` that closes math opened at `open`, or -1. The opening `$` is followed by neither white space nor a digit, the
- * closing one follows no white space; neither is escaped, part of `$$`, or on another line. [PROSE-33]
+ * The position of the `$` that closes math opened at `open`, or -1. The opening `$` is followed by neither white space nor a digit, and the
+ * closing one does not follow white space. Neither is escaped or part of `$$`, and both are on the same line. [PROSE-33]
  */
 export function mathEnd(text: string, open: number, limit: number, memo: MathMemo): number {
   if (open + 1 >= limit || /[\s\d$]/.test(text.charAt(open + 1))) return -1

@@ -6,13 +6,13 @@ import type { InlinePart } from './markdown-inline.ts'
 import { pushAll } from './marks.ts'
 import type { ProseNode } from './node.ts'
 
-/** A piece of a sequence of blocks: nodes that Markdown gave, or a block of raw HTML. */
+/** A part of a sequence of blocks: nodes from Markdown, or a block of raw HTML. */
 export type BlockPart = { readonly nodes: readonly ProseNode[] } | { readonly html: string }
 
 /**
- * Reads raw HTML with Markdown between its tags. The HTML parser sees an empty element in the place of each piece of Markdown, a `div`
- * for blocks and a `span` for inline pieces, marked with an attribute that occurs nowhere in the text; the reader puts the pieces back.
- * So tags opened in one block and closed in another enclose what stands between them, as a browser would have it. [PROSE-25]
+ * Reads raw HTML with Markdown between its tags. For the HTML parser each piece of Markdown is replaced by an empty element (a slot): a
+ * `div` for blocks and a `span` for inline pieces, marked with an attribute that does not occur in the text. The reader then puts the
+ * pieces back. So a tag opened in one block and closed in another encloses the content between, as in a browser. [PROSE-25]
  */
 export class SlotReader {
   readonly #attribute: string
@@ -35,15 +35,18 @@ export class SlotReader {
     return this.#read(html, contents, place) ?? this.#oneByOne(parts, place)
   }
 
-  /** Each block of HTML by itself, where one that ends inside a tag would take what follows for its attributes. */
+  /**
+   * Reads each block of HTML separately. Used when a block ends inside a tag: otherwise the following content would become attributes of
+   * that tag.
+   */
   #oneByOne(parts: readonly BlockPart[], place: Place | undefined): readonly ProseNode[] {
     this.#fixes.add('dropped_invalid', 'a tag is not closed in its block of HTML', place, 'html')
     return parts.flatMap((part) => ('nodes' in part ? part.nodes : readHtml(parseDom(part.html), 'call', this.#fixes, { place })))
   }
 
   /**
-   * Inline pieces inside `tag`; without it runs of inline content become paragraphs. `undefined` when a tag makes the parser skip what Markdown
-   * wrote behind it; no tag that is left in a line is known to.
+   * Reads inline pieces inside `tag`; without `tag`, runs of inline content become paragraphs. Returns `undefined` when a tag makes the
+   * parser skip Markdown after it. No such tag is known among those that are left in a line.
    */
   inline(parts: readonly InlinePart[], tag: string | undefined, place: Place | undefined): readonly ProseNode[] | undefined {
     const contents: Slot[] = []
@@ -70,7 +73,7 @@ export class SlotReader {
     return `<${tag} ${this.#attribute}="${contents.length - 1}"></${tag}>`
   }
 
-  /** `undefined` when the parser made a piece part of a tag, or skipped it. */
+  /** Returns `undefined` when the parser made a slot part of a tag or skipped it. */
   #read(html: string, contents: readonly Slot[], place: Place | undefined): readonly ProseNode[] | undefined {
     const slots: Slots = { attribute: this.#attribute, contents, met: new Set() }
     const dom = parseDom(html)
@@ -82,7 +85,7 @@ export class SlotReader {
   }
 }
 
-/** Whether every piece that the reader did not come by stands in something that is removed with its content. */
+/** Whether every slot that the reader has not found is inside an element that is removed with its content. */
 function isComplete(dom: readonly HtmlNode[], { attribute, contents, met }: Slots): boolean {
   const found = new Set(met)
   const written = new RegExp(`${attribute}="(\\d+)"`, 'g')
@@ -98,14 +101,16 @@ function isComplete(dom: readonly HtmlNode[], { attribute, contents, met }: Slot
   return found.size === contents.length
 }
 
-/** White space as it is written in canonical HTML between Markdown, where line ends and runs of spaces would not stand. */
+/**
+ * Writes white space in canonical HTML between Markdown as character references, because line ends and repeated spaces would be lost there.
+ */
 export function referencedSpace(html: string): string {
   return html.replace(/[\t\n\f]| (?=<)|(?<=[> ]) /g, (space) => `&#${space.charCodeAt(0)};`)
 }
 
 /**
- * The blocks of canonical HTML as the writer puts it between Markdown, in which all white space is meant; other HTML as it is, and HTML
- * that says the same either way. [PROSE-15, PROSE-38]
+ * Reads canonical HTML that the writer put between Markdown, where all white space counts. Other HTML is returned unchanged, and so is HTML
+ * that reads the same either way. [PROSE-15, PROSE-38]
  */
 function canonicalPart(part: { readonly html: string }): BlockPart {
   const line = part.html.endsWith('\n') ? part.html.slice(0, -1) : part.html

@@ -2,8 +2,8 @@ import { writeInline } from './markdown-inline-writer.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 
 /**
- * A table as Markdown has them: one row of header cells and then rows of cells, one alignment per column, one paragraph per cell.
- * `undefined` for any other. [PROSE-28, PROSE-38]
+ * Writes a table that Markdown can express: one row of header cells followed by rows of cells, one alignment per column, one paragraph per
+ * cell. Returns `undefined` for any other table. [PROSE-28, PROSE-38]
  */
 export function markdownTable(table: ProseElement): string | undefined {
   const rows = table.content as ProseTree

@@ -2,7 +2,9 @@ import Markdown, { type MarkdownIt, type StateBlock, type StateInline, type Toke
 
 type Nesting = Token['nesting']
 
-/** A token's fields, set plainly: the class of the library defines them one by one, which costs more than the rules that make tokens. */
+/**
+ * A token with plain fields. The library's class defines its fields one by one, which costs more time than the rules that create tokens.
+ */
 class PlainToken {
   type: string
   tag: string
@@ -25,7 +27,7 @@ class PlainToken {
   }
 }
 
-/** Makes a parser use such tokens. [PROSE-21] */
+/** Makes a parser use plain tokens. [PROSE-21] */
 export function usePlainTokens({ block, inline }: MarkdownIt): void {
   Object.setPrototypeOf(PlainToken.prototype, Markdown.Token.prototype as object)
   block.State = PlainBlockState
@@ -33,11 +35,11 @@ export function usePlainTokens({ block, inline }: MarkdownIt): void {
 }
 
 function createToken(type: string, tag: string, nesting: Nesting): Token {
-  // It has the methods by its prototype.
+  // Its prototype provides the methods of a token.
   return new PlainToken(type, tag, nesting) as unknown as Token
 }
 
-/** The tokens of a line without markup. */
+/** Returns the tokens of a line without markup. */
 export function plainText(text: string): readonly Token[] {
   if (text === '') return []
   const token = createToken('text', '', 0)
@@ -75,7 +77,7 @@ class PlainInlineState extends Markdown.StateInline {
       this.delimiters = this._prev_delimiters.pop() ?? []
     }
     token.level = this.level
-    // Delimiters inside and outside of a link do not meet.
+    // Delimiters inside a link are matched separately from those outside.
     if (nesting > 0) {
       this.level++
       this._prev_delimiters.push(this.delimiters)

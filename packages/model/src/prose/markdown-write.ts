@@ -10,9 +10,9 @@ import { withoutIds } from './marks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 
 /**
- * Writes a page as Markdown that `parseMarkdown` reads as an equal page, ids and the labels of field chips aside. What Markdown has no
- * form for is canonical HTML, per block or per run. With `ids` a comment names the id of each paragraph, heading and code block at the
- * top level and in list items. [PROSE-38 to PROSE-41]
+ * Writes a page as Markdown that `parseMarkdown` reads back as an equal page, except for ids and the labels of field chips. What Markdown
+ * cannot express is written as canonical HTML, per block or per run. With `ids`, a comment names the id of each paragraph, heading and code
+ * block at the top level and in list items. [PROSE-38 to PROSE-41]
  *
  * `tree` must satisfy the content model.
  */
@@ -24,8 +24,8 @@ export function serialiseMarkdown(tree: ProseTree, { ids }: { readonly ids: bool
 }
 
 /**
- * The same without ids, of a page whose blocks come one by one, up to `maxBytes`: of a longer page as many blocks from its start as fit together
- * with `end`, which follows them. No more blocks are taken than that. [RES-8]
+ * Like `serialiseMarkdown` without ids, for blocks that come one by one, up to `maxBytes`. Of a longer page it writes as many blocks from
+ * the start as fit together with `end`, which is appended. It reads no more blocks than that. [RES-8]
  */
 export function serialiseMarkdownWithin(blocks: Iterable<ProseElement>, maxBytes: number, end: string): string {
   const writer = new BlockWriter(false)
@@ -52,11 +52,11 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** Where a sequence of blocks stands. */
+/** The position of a sequence of blocks. */
 interface Container {
-  /** What each line begins with. */
+  /** The beginning of each line. */
   readonly prefix: string
-  /** Ids are told here. */
+  /** Whether ids are written as comments here. */
   readonly hasComments: boolean
   readonly isTight: boolean
 }
@@ -65,7 +65,7 @@ class BlockWriter {
   readonly lines: string[] = []
   readonly #ids: boolean
   readonly #shapes = new ListShapes()
-  /** What the next line begins with, when that is not the prefix. */
+  /** The beginning of the next line, when it differs from the prefix. */
   #first: string | undefined
 
   constructor(ids: boolean) {
@@ -98,7 +98,7 @@ class BlockWriter {
     for (const line of text.split('\n')) this.#line(prefix, line)
   }
 
-  /** [PROSE-41] */
+  /** Writes the comment with a block's id. [PROSE-41] */
   #comment(node: ProseElement, { prefix, hasComments }: Container): boolean {
     const id = node.attrs['id']
     if (!this.#ids || !hasComments || typeof id !== 'string' || !/^[^\s<>]+$/.test(id)) return false
@@ -174,7 +174,7 @@ class BlockWriter {
       this.#text(prefix, text === '' ? box : `${box} ${text}`)
     } else if (!isBare(first)) this.#block(first, container, '')
     else if (rest.length === 0 || (rest[0]?.type !== 'paragraph' && rest[0]?.type !== 'heading')) {
-      // An item that begins with another block is read with an empty paragraph before it. [PROSE-H8]
+      // An item that begins with another block reads back with an empty paragraph before it. [PROSE-H8]
       if (!hasComment) this.#line(prefix, '')
       return this.blocks(rest, container)
     } else this.#line(prefix, '<p></p>')
@@ -185,7 +185,7 @@ class BlockWriter {
 
 const words: { readonly [variant: string]: string } = { note: 'NOTE', tip: 'TIP', warning: 'WARNING', danger: 'CAUTION' }
 
-/** A block without blocks inside as Markdown, `undefined` where it has no form. */
+/** Writes a block without nested blocks as Markdown; `undefined` when Markdown cannot express it. */
 function markdownOf(node: ProseElement, isContinuation = false): string | undefined {
   switch (node.type) {
     case 'paragraph':
@@ -210,13 +210,16 @@ function markdownOf(node: ProseElement, isContinuation = false): string | undefi
   }
 }
 
-/** A tag alone on a line would be a block of HTML, and what looks like the definition of a link target would not be shown. */
+/**
+ * Returns `undefined` for lines that would read as something else: a tag alone on a line is a block of HTML, and a link definition shows
+ * nothing.
+ */
 function lineOrNone(line: string | undefined): string | undefined {
   if (line === undefined || line === '<br>') return undefined
   return line.startsWith('[') && line.charAt(labelEnd(line) + 1) === ':' ? undefined : line
 }
 
-/** The first bracket that closes a label, whatever stands in it. */
+/** The index of the first unescaped bracket that closes a label. */
 function labelEnd(line: string): number {
   let at = 1
   while (at < line.length && line.charAt(at) !== ']') at += line.charAt(at) === '\\' ? 2 : 1
@@ -232,7 +235,7 @@ function fenced(node: ProseElement): string {
   return text === '' ? `${open}\n${fence}` : `${open}\n${text}\n${fence}`
 }
 
-/** [PROSE-34] */
+/** Writes a display formula; `undefined` when Markdown cannot express it. [PROSE-34] */
 function displayMath(latex: string): string | undefined {
   if (withoutOuterBlankLines(latex) !== latex || latex.split('\n').some((line) => line.trim() === '$$')) return undefined
   return latex === '' ? '$$\n$$' : `$$\n${latex}\n$$`
@@ -249,12 +252,12 @@ function htmlOf(node: ProseElement, hasIds: boolean): string {
   return referencedSpace(writeTree([hasIds ? node : withoutIds(node)]))
 }
 
-/** An empty paragraph that nothing is known of, its id aside. */
+/** Whether a paragraph has no content and no alignment; an id does not count. */
 function isBare(node: ProseElement): boolean {
   return node.content.length === 0 && node.attrs['textAlign'] === undefined
 }
 
-/** Whether a line goes on as HTML until the next blank line. */
+/** Whether a line begins HTML that continues until the next blank line. */
 function isHtmlLine(line: string): boolean {
   return line.startsWith('<') && !line.startsWith('<!--')
 }

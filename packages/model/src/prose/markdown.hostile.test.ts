@@ -10,7 +10,7 @@ import { hostileInputs } from './testing/hostile-inputs.ts'
 import { hostileMarkdown } from './testing/hostile-markdown.ts'
 import { xssVectors } from './testing/xss-vectors.ts'
 
-/** Those that take the longest, or make the longest lists. */
+/** The inputs that take the longest or produce the longest lists. */
 const heaviest = [
   'quotes sixty deep that lines continue',
   'asterisks in long runs',
@@ -117,7 +117,8 @@ function expectHarmless(text: string): void {
 
 function convertWithin(text: string, limitMs: number): { tree: ProseTree; markdown: string } {
   const first = convert(text)
-  // Time on this thread, since other work shares the machine; once more when it was over, since the first run compiles.
+  // Processor time of this thread, because other work shares the machine. An input over the limit runs a second time, since the first run
+  // includes compilation.
   const usedMs = first.usedMs < limitMs ? first.usedMs : convert(text).usedMs
   expect(usedMs).toBeLessThan(limitMs)
   return first

@@ -6,7 +6,7 @@ function html(text: string): string {
   return serialiseHtml(parseMarkdown(text).tree)
 }
 
-/** What was reported, as `action field? nodeType`. */
+/** The fixes as `action field? nodeType`. */
 function fixes(text: string): string[] {
   return parseMarkdown(text).fixes.map((fix) => `${fix.action} ${fix.field ?? '-'} ${fix.nodeType}`)
 }

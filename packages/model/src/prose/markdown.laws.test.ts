@@ -11,7 +11,7 @@ import { anyTree, looseNodes, tagSoup } from './testing/arbitrary.ts'
 import { markdownSoup, markdownTree } from './testing/arbitrary-markdown.ts'
 import { violations } from './testing/content-model.ts'
 
-/** What Markdown does not carry: ids, and the labels of fields, which a write fills in. [PROSE-37, PROSE-39] */
+/** The tree without what Markdown does not carry: ids, and the labels of fields, which a write fills in. [PROSE-37, PROSE-39] */
 function carried(tree: ProseTree): ProseTree {
   const strip = (node: ProseNode): ProseNode => {
     if (node.type === 'text') return node

@@ -3,7 +3,7 @@ import { parseHtml, serialiseHtml } from './html.ts'
 import { parseMarkdown } from './markdown-read.ts'
 import { serialiseMarkdown, serialiseMarkdownWithin } from './markdown-write.ts'
 
-/** The Markdown of a stored page, which must read back as that page. */
+/** The Markdown of a stored page; checks that it reads back as that page. */
 function markdown(html: string, ids = false): string {
   const { tree } = parseHtml(html, { source: 'stored' })
   const text = serialiseMarkdown(tree, { ids })
@@ -201,7 +201,7 @@ Due {{due date}}, $x^2$
     expect(markdown('<p></p>')).toBe('')
   })
 
-  // Each of these was once read back as something else.
+  // Inputs of former bugs: each was read back as something else.
   it.each([
     ['a code span between spaces around a line separator', '<p><code> \u20281. </code></p>'],
     ['a dollar sign after math', '<p><span data-math-inline data-latex="x"></span>$ \\</p>'],

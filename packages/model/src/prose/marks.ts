@@ -2,7 +2,7 @@ import { equalMarks, withContent } from './equal.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { markRank } from './schema.ts'
 
-/** The set with `mark` added in the order of the mark table; a mark of the same type gives way to it. */
+/** Returns the marks with `mark` added in the order of the mark table. A mark of the same type is replaced. */
 export function withMark(marks: readonly ProseMark[], mark: ProseMark): readonly ProseMark[] {
   const others = marks.filter((other) => other.type !== mark.type)
   const rank = markRank(mark.type)
@@ -19,12 +19,15 @@ export function appendText(nodes: ProseNode[], text: string, marks: readonly Pro
   else nodes.push({ type: 'text', text, marks })
 }
 
-/** Appends all of a list. A call with that many arguments would overflow the stack on long lists. */
+/** Appends all items of a list. A call of `push` with that many arguments would overflow the stack. */
 export function pushAll<T>(list: T[], more: readonly T[]): void {
   for (const entry of more) list.push(entry)
 }
 
-/** The node with marks around everything in it; marks inside win over those of the same type, and code stays plain. */
+/**
+ * Returns the node with marks around all its content. Marks inside take precedence over those of the same type, and code stays without
+ * marks.
+ */
 export function markedNode(node: ProseNode, around: readonly ProseMark[]): ProseNode {
   if (around.length === 0) return node
   if (node.type === 'text') return { ...node, marks: node.marks.reduce((set, mark) => withMark(set, mark), around) }
@@ -32,12 +35,12 @@ export function markedNode(node: ProseNode, around: readonly ProseMark[]): Prose
   return { ...node, content: node.content.map((child) => markedNode(child, around)) }
 }
 
-/** Ids that content of a call may bring. [PROSE-46] */
+/** Whether a call's content may bring this id. [PROSE-46] */
 export function isCallId(id: unknown): boolean {
   return /^blk-[A-Za-z0-9_-]{1,64}$/.test(String(id).slice(0, 80))
 }
 
-/** The node without the ids of all blocks in it, but those that `keeps` wants. */
+/** Returns the node without the ids of all blocks in it, except those for which `keeps` is true. */
 export function withoutIds<T extends ProseNode>(node: T, keeps?: (id: unknown) => boolean): T
 export function withoutIds(node: ProseNode, keeps: (id: unknown) => boolean = () => false): ProseNode {
   if (node.type === 'text') return node

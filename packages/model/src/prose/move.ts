@@ -6,31 +6,31 @@ import type { ProseTree } from './node.ts'
 import { isItem } from './targets.ts'
 import { blockText } from './text.ts'
 import { indexOf, nodeAt, parentOf, removeAt, samePath, splice, startsWith, type Path } from './tree-path.ts'
-import { verbed, type Side, type Verbed } from './verb.ts'
+import { applied, type Applied, type Side } from './applied.ts'
 
-export interface Deleted extends Verbed {
-  /** Ids of everything in the unit, in document order; a top-level block without one by its handle. */
+export interface Deleted extends Applied {
+  /** Ids of everything in the unit, in document order; a top-level block without an id is named by its handle. */
   readonly deleted: readonly string[]
 }
 
-/** Takes a unit out, with the containers that it leaves empty. [PROSE-57] */
+/** Removes a unit, and the containers that become empty. [PROSE-57] */
 export function deleteUnit(tree: ProseTree, unit: Path): Deleted {
   const block = nodeAt(tree, unit)
   const ids = idsOf([block])
   const own = unit.length === 1 ? nameOf({ path: unit, block }) : null
   const deleted = own === null || ids.includes(own) ? ids : [own, ...ids]
-  return { ...verbed(tree, removeAt(tree, unit), []), deleted }
+  return { ...applied(tree, removeAt(tree, unit), []), deleted }
 }
 
-/** Puts a unit beside another one, ids and attributes kept. [PROSE-58] */
-export function moveUnit(tree: ProseTree, source: Path, target: Path, side: Side): Verbed | Refusal {
+/** Moves a unit beside another one; ids and attributes are kept. [PROSE-58] */
+export function moveUnit(tree: ProseTree, source: Path, target: Path, side: Side): Applied | Refusal {
   const refusal = whyNot(tree, source, target)
   if (refusal !== null) return refusal
   const unit = nodeAt(tree, source)
   const place = besides(target, side)
   const copied = splice(tree, place, 0, [unit]) as ProseTree
-  const moved = verbed(tree, removeAt(copied, shifted(source, place)), [unit])
-  // What healing would remove could not be held where it was going.
+  const moved = applied(tree, removeAt(copied, shifted(source, place)), [unit])
+  // If healing would drop content, the destination cannot hold it, so the move is refused.
   if (moved.fixes.some((fix) => fix.action === 'dropped_invalid'))
     return crossContext('a block with nested content', 'a deeply nested place', 'The target is nested too deeply to hold it.')
   return moved
@@ -63,7 +63,7 @@ function crossContext(from: string, to: string, hint: string): Refusal {
   })
 }
 
-/** A path after one block was put in at `place`. */
+/** Adjusts a path after one block was inserted at `place`. */
 function shifted(path: Path, place: Path): Path {
   const level = place.length - 1
   if (!startsWith(path, parentOf(place)) || path.length < place.length || (path[level] as number) < indexOf(place)) return path

@@ -1,6 +1,6 @@
 /**
- * A prose tree: the nodes, attributes and marks of the content model, independent of HTML, Markdown and Yjs. [PROSE-1, PROSE-2]
- * Attribute values at their default are absent. Immutable.
+ * A prose tree: the nodes, attributes and marks of the content model, independent of HTML, Markdown and Yjs. [PROSE-1, PROSE-2] Attributes
+ * with their default value are absent. Immutable.
  */
 export interface ProseElement {
   readonly type: NodeType
@@ -69,7 +69,7 @@ export type NodeType =
 /** A page: its top-level blocks. An empty page is `[]` or one empty paragraph; both serialise to `<p></p>`. */
 export type ProseTree = readonly ProseElement[]
 
-/** A new one each time: what an edit wrote is told from what stood there by being the same node or not. [TOOL-16] */
+/** Returns a new object each time, because object identity tells what an edit wrote from what was there before. [TOOL-16] */
 export function emptyParagraph(): ProseElement {
   return { type: 'paragraph', attrs: {}, content: [] }
 }

@@ -6,7 +6,7 @@ export interface OutlineEntry {
   readonly index: number
   readonly level: number
   readonly title: string
-  /** Null until one is minted. */
+  /** Null until the block gets an id. */
   readonly id: string | null
 }
 
@@ -26,7 +26,10 @@ export function withLevel(heading: ProseElement, level: number): ProseElement {
   return { ...heading, attrs: level === 1 ? others : { level, ...others } }
 }
 
-/** The blocks before the first heading, and each heading with what follows it up to the next one, of whatever level. [PROSE-61] */
+/**
+ * The sections of a page: the blocks before the first heading, and each heading with the blocks up to the next heading of any level.
+ * [PROSE-61]
+ */
 export interface Sections {
   readonly prefix: ProseTree
   readonly sections: readonly ProseTree[]

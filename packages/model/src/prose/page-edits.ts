@@ -9,7 +9,7 @@ import { contentTooLarge, noContent, readContent, type ContentArgs } from './con
 import { librariesOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
 import { findProsePage, pageOrder, withProsePage, withProsePages } from './page.ts'
-import { withOwnIds } from './verb.ts'
+import { withOwnIds } from './applied.ts'
 
 export interface AddProsePage {
   readonly name?: string | undefined
@@ -17,7 +17,7 @@ export interface AddProsePage {
   readonly format?: ContentArgs['format']
 }
 
-/** [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function addProsePageFlaw(args: AddProsePage): Refusal | null {
   return nameFlaw(args) ?? contentTooLarge(args.content ?? '')
 }
@@ -28,7 +28,7 @@ export interface AddedProsePage extends BlockList {
   readonly order: number
 }
 
-/** Appends a page. One without content is the empty page, which has no blocks. [TOOL-add_prose_page] */
+/** Appends a page. Without content it becomes an empty page, which has no blocks. [TOOL-add_prose_page] */
 export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, environment) => {
   const content =
     args.content === undefined
@@ -78,7 +78,7 @@ export const renameProsePage: Edit<RenameProsePage, { readonly pageId: string; r
   }
 }
 
-/** Removes a page; where it was the active one, the first of the others is. [TOOL-delete_prose_page] */
+/** Removes a page. When it was the active one, the first remaining page becomes active. [TOOL-delete_prose_page] */
 export const deleteProsePage: Edit<{ readonly pageId: string }, { readonly deleted: string }> = (body, args) => {
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
@@ -95,7 +95,7 @@ export const deleteProsePage: Edit<{ readonly pageId: string }, { readonly delet
   }
 }
 
-/** The keyed form names the active page in the container, the list form may name it in the body. [BODY-1] */
+/** In the keyed form the container names the active page; in the list form the body may name it. [BODY-1] */
 function withActive(body: DocumentBody, gone: string, active: string): DocumentBody {
   const { members } = body.prose
   const inContainer =

@@ -10,17 +10,17 @@ export function findProsePage(body: DocumentBody, pageId: string): ProsePage | R
   return body.prose.pages.find((page) => page.id === pageId) ?? pageNotFound(body, pageId, 'prose')
 }
 
-/** A stored page as a tree of the content model, and what of it a write would have to change besides its own edit. */
+/** A stored page as a tree of the content model, with the heals that a write of it would include. */
 export interface PageTree {
   readonly tree: ProseTree
-  /** What was healed in it. */
+  /** The heals that were needed. */
   readonly heals: readonly Fix[]
   readonly warnings: readonly Warning[]
 }
 
 /**
- * Reads a stored page. Blocks that are canonical and valid are written back byte for byte; the others are healed in the tree, and a write
- * of the page stores them so. [PROSE-24, PROSE-50]
+ * Reads a stored page. Canonical, valid blocks are written back byte for byte. Others are healed in the tree, and a write of the page
+ * stores the healed form. [PROSE-24, PROSE-50]
  */
 export function pageTree(page: ProsePage): PageTree {
   const { tree, fixes } = storedTree(page.content)
@@ -29,7 +29,7 @@ export function pageTree(page: ProsePage): PageTree {
 
 const maxWarnings = 20
 
-/** How a write tells of what it healed beside its own edit. [PROSE-24] */
+/** Warnings by which a write reports heals outside its own edit. [PROSE-24] */
 export function healWarnings(fixes: readonly Fix[]): readonly Warning[] {
   const shown = fixes.slice(0, maxWarnings).map((fix): Warning => {
     const field = fix.field === undefined ? '' : ` (${fix.field})`
@@ -39,7 +39,7 @@ export function healWarnings(fixes: readonly Fix[]): readonly Warning[] {
   return more > 0 ? [...shown, { reason: `the stored page was healed at ${more} more places` }] : shown
 }
 
-/** The body with this tree as the page's canonical HTML; `body` itself when its bytes stay as they are. [BODY-9] */
+/** Returns the body with this tree as the page's canonical HTML; `body` itself when its bytes do not change. [BODY-9] */
 export function withPageTree(body: DocumentBody, pageId: string, tree: ProseTree): DocumentBody {
   return withProsePage(body, pageId, (page) => {
     const content = serialiseHtml(tree)
@@ -49,7 +49,7 @@ export function withPageTree(body: DocumentBody, pageId: string, tree: ProseTree
   })
 }
 
-/** The body with one page changed, `body` itself when `change` gives the page back. */
+/** Returns the body with one page changed; `body` itself when `change` returns the same page. */
 export function withProsePage(body: DocumentBody, pageId: string, change: (page: ProsePage) => ProsePage): DocumentBody {
   const pages = body.prose.pages.map((page) => (page.id === pageId ? change(page) : page))
   return pages.every((page, index) => page === body.prose.pages[index]) ? body : withProsePages(body, pages)
@@ -59,7 +59,7 @@ export function withProsePages(body: DocumentBody, pages: readonly ProsePage[]):
   return { ...body, prose: { ...body.prose, pages } }
 }
 
-/** The page's number; its place in the list where it has none. */
+/** The page's number; its index in the list when it has none. */
 export function pageOrder(page: ProsePage, index: number): number {
   const order = memberOf(page.members, 'order')
   return typeof order === 'number' ? order : index

@@ -16,9 +16,9 @@ import { anyTree } from './testing/arbitrary.ts'
 import { violations } from './testing/content-model.ts'
 import { contentOf, countingEnvironment, proseBody } from './testing/editing.ts'
 import type { Path } from './tree-path.ts'
-import type { Verbed } from './verb.ts'
+import type { Applied } from './applied.ts'
 
-/** One call of an edit: which, and numbers that choose its targets among the blocks of the page. */
+/** One call of an edit: its name, and numbers that choose its targets among the blocks of the page. */
 interface Call {
   readonly edit: (typeof edits)[number]
   readonly picks: readonly [number, number]
@@ -35,7 +35,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   content: fc.oneof({ weight: 5, arbitrary: anyTree }, { weight: 1, arbitrary: fc.constant([]) }),
 })
 
-/** Handles and ids of everything that may be addressed. */
+/** Handles and ids of everything that can be addressed. */
 function names(tree: ProseTree): readonly string[] {
   const ids = idBearing(tree).flatMap(({ block }) => blockId(block) ?? [])
   return [...ids, ...tree.map((_, index) => `@${index}`)]
@@ -147,7 +147,7 @@ describe('laws of prose edits', () => {
         const stored = proseBody(serialiseHtml(tree))
         const written = carriesIds ? tree : mapIdBearing(tree, (block) => withBlockId(block, null))
         const content = serialiseHtml(written)
-        // Chips show what the library says, not what the call does.
+        // Excludes field chips, because their text comes from the library and not from the call.
         fc.pre(!content.includes('data-field'))
         const answer = setProse(stored, { pageId: 'p', content, format: 'html' }, countingEnvironment())
         expect(answer).toMatchObject({ kind: 'edited', fixes: [] })
@@ -158,12 +158,12 @@ describe('laws of prose edits', () => {
     )
   })
 
-  /** A verb on a tree, with the top-level blocks that it may touch. */
+  /** An operation on a tree, with the top-level blocks that it may change. */
   function verbs(
     tree: ProseTree,
     content: ProseTree,
     picks: readonly [number, number],
-  ): readonly (readonly [Verbed, readonly number[]])[] {
+  ): readonly (readonly [Applied, readonly number[]])[] {
     const blocks = idBearing(tree)
     const path = (pick: number): Path => (blocks[pick % Math.max(1, blocks.length)]?.path ?? [pick % tree.length]) as Path
     const [source, target] = [path(picks[0]), path(picks[1])]

@@ -15,7 +15,7 @@ const part = (n: number): string =>
 const html = Array.from({ length: 1700 }, (_, n) => part(n)).join('')
 const { tree } = parseHtml(html, { source: 'stored' })
 
-/** Milliseconds of processor time, the best of some runs: other work on the machine does not count. */
+/** Milliseconds of processor time, the lowest of some runs, so that other work on the machine does not count. */
 function bestOf(runs: number, work: () => unknown): number {
   let best = Number.POSITIVE_INFINITY
   for (let i = 0; i < runs; i++) {
@@ -34,7 +34,8 @@ describe('time of prose edits', () => {
     (n) => idBearing(tree).find(({ block }) => block.attrs['id'] === `blk-i${n}`)?.path ?? [0],
   )
   const unit = unitOf(tree, source as number[])
-  // The yardstick, so that the same limits hold on slower machines: reading this page once takes 60 to 70 ms where an edit may take 50.
+  // The unit of measurement, so that the limits also hold on slower machines. Reading this page once takes 60 to 70 ms where an edit may
+  // take 50 ms.
   const readingOnce = bestOf(4, () => parseHtml(html, { source: 'stored' }))
   const changed = tree.map((block, i) => (i % 7 === 1 ? { ...block, attrs: { textAlign: 'center' } } : block))
 

@@ -30,12 +30,12 @@ import {
   type Span,
   type TargetPage,
 } from './targets.ts'
-import type { Side } from './verb.ts'
+import type { Side } from './applied.ts'
 
-/** What every edit of blocks is told. */
+/** Arguments that every edit of blocks has. */
 interface PageArgs {
   readonly pageId: string
-  /** Checked before the edit runs; it says that handles may be used. [PROSE-47] */
+  /** Checked before the edit runs. Its presence permits the use of handles. [PROSE-47] */
   readonly expectedVersion?: number | undefined
 }
 
@@ -44,7 +44,7 @@ export interface PageDone {
   readonly ok: true
 }
 
-/** A page that an edit addresses blocks of. */
+/** A page whose blocks an edit addresses. */
 interface OpenPage extends TargetPage, Omit<PageWrite, 'content'> {
   readonly stored: PageTree
 }
@@ -63,7 +63,7 @@ export interface SetProse extends PageArgs, ContentArgs, Address {
 
 const untilNames: AddressNames = { id: 'untilId', anchor: 'anchorUntil' }
 
-/** What is wrong with a call whatever the document. [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function setProseFlaw(args: SetProse): Refusal | null {
   const until = untilOf(args)
   return (
@@ -86,7 +86,7 @@ function openSpan(): Refusal {
   })
 }
 
-/** Replaces a page, a block or blocks in a row. [TOOL-set_prose] */
+/** Replaces a page, a block or consecutive blocks. [TOOL-set_prose] */
 export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, environment) => {
   const flaw = setProseFlaw(args)
   if (flaw !== null) return flaw
@@ -101,7 +101,10 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
   return writePage({ ...page, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
 }
 
-/** There is no other block that could have been healed besides: the call says all of the page. [PROSE-24, PROSE-54] */
+/**
+ * No heals are reported here: the call replaces the whole page, so there is no other block that could have been healed. [PROSE-24,
+ * PROSE-54]
+ */
 function setPage(page: OpenPage, content: Content): Edited<PageDone & BlockList> {
   const stored = { ...page.stored, warnings: [] }
   const done = replacePage(page.tree, content.tree)
@@ -114,12 +117,12 @@ function setPage(page: OpenPage, content: Content): Edited<PageDone & BlockList>
   }))
 }
 
-/** An empty `content` may be a mistake of the caller. [TOOL-19] */
+/** Warns about an empty `content`, which may be a mistake of the caller. [TOOL-19] */
 function emptied(blocks: number): Warning {
   return { reason: `the page had ${blocks} ${blocks === 1 ? 'block' : 'blocks'} and is empty now` }
 }
 
-/** `null`: the whole page. [PROSE-52] */
+/** Returns the blocks to replace; `null`: the whole page. [PROSE-52] */
 function findSpan(page: OpenPage, args: SetProse): Span | Refusal | null {
   if (!isAddressed(args)) return null
   const end = untilOf(args)
@@ -134,12 +137,12 @@ export interface InsertBlock extends PageArgs, ContentArgs, Address {
   readonly side?: Side | undefined
 }
 
-/** [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function insertBlockFlaw(args: InsertBlock): Refusal | null {
   return contentTooLarge(args.content) ?? targetFlaw(args, args.expectedVersion)
 }
 
-/** Puts content beside a block. [TOOL-insert_block] */
+/** Inserts content beside a block. [TOOL-insert_block] */
 export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args, environment) => {
   const flaw = insertBlockFlaw(args)
   if (flaw !== null) return flaw
@@ -154,7 +157,7 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
   return writePage({ ...page, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
 }
 
-/** Where all there was had to be left out, its reason is what the caller has to repair. [TOOL-8] */
+/** When all content had to be left out, the refusal gives the reason, so that the caller can repair the call. [TOOL-8] */
 function nothingToInsert(fixes: readonly Fix[]): Refusal {
   const reasons = [...new Set(fixes.map(({ reason }) => reason))].slice(0, 3)
   const why = reasons.length === 0 ? '' : ` What came was left out: ${reasons.join('; ')}.`
@@ -163,12 +166,12 @@ function nothingToInsert(fixes: readonly Fix[]): Refusal {
 
 export type DeleteBlock = PageArgs & Address
 
-/** [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function deleteBlockFlaw(args: DeleteBlock): Refusal | null {
   return targetFlaw(args, args.expectedVersion)
 }
 
-/** Takes a block out. [TOOL-delete_block] */
+/** Deletes a block. [TOOL-delete_block] */
 export const deleteBlock: Edit<DeleteBlock, PageDone & { readonly deleted: readonly string[] }> = (body, args, environment) => {
   const flaw = deleteBlockFlaw(args)
   if (flaw !== null) return flaw
@@ -192,12 +195,12 @@ function targetOf({ targetId: id, targetAnchor: anchor }: MoveBlock): Address {
   return { id, anchor }
 }
 
-/** [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function moveBlockFlaw(args: MoveBlock): Refusal | null {
   return targetFlaw(args, args.expectedVersion) ?? targetFlaw(targetOf(args), args.expectedVersion, moveNames)
 }
 
-/** Puts a block beside another one of the page. [TOOL-move_block] */
+/** Moves a block beside another one of the page. [TOOL-move_block] */
 export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, environment) => {
   const flaw = moveBlockFlaw(args)
   if (flaw !== null) return flaw

@@ -18,19 +18,22 @@ export interface GetProse {
   readonly format?: 'html' | 'markdown' | 'md' | undefined
   /** Only this block. */
   readonly id?: string | undefined
-  /** Only this section; -1 is what stands before the first heading. */
+  /** Only this section; -1 is the part before the first heading. */
   readonly index?: number | undefined
-  /** Whether Markdown names the blocks by their ids. [PROSE-41] */
+  /** Whether Markdown contains the ids of blocks. [PROSE-41] */
   readonly ids?: boolean | undefined
 }
 
-/** One top-level block that is shown; `null`: the page has nothing to show and is named all the same. */
+/** A top-level block to show; `null`: the page has nothing to show but is listed anyway. */
 interface ShownBlock {
   readonly page: ProsePage
   readonly block: ProseElement | null
 }
 
-/** The content of prose pages, cut between top-level blocks. What is shown is healed, and nothing is stored. [TOOL-get_prose, PROSE-24] */
+/**
+ * The content of prose pages, split between top-level blocks when it is long. The content is shown healed; nothing is stored.
+ * [TOOL-get_prose, PROSE-24]
+ */
 export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock> | Refusal {
   const contradiction = proseSelectionFlaw(args)
   if (contradiction !== null) return contradiction
@@ -62,7 +65,7 @@ export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock
 
 const MAX_LIMIT = 1000
 
-/** `id` and `index` are of one page and exclude each other. [TOOL-get_prose] */
+/** Checks that `id` and `index` come with a page and not both. [TOOL-get_prose] */
 export function proseSelectionFlaw({ pageId, id, index }: GetProse): Refusal | null {
   const argument = id === undefined ? 'index' : 'id'
   if (id === undefined && index === undefined) return null
@@ -78,7 +81,7 @@ export function proseSelectionFlaw({ pageId, id, index }: GetProse): Refusal | n
   return refused('ERR_BAD_ARGUMENT', `id selects a block and index a section; give ${expected}.`, { argument: 'index', expected })
 }
 
-/** Blocks from a place on. */
+/** Yields blocks, starting at a place. */
 type BlockSource = (from: number) => Iterable<PlacedBlock>
 
 function select(body: DocumentBody, page: ProsePage, { id, index }: GetProse): BlockSource | Refusal {
@@ -90,7 +93,7 @@ function select(body: DocumentBody, page: ProsePage, { id, index }: GetProse): B
   return (from) => (from === 0 ? [{ block: found.block, place: 0 }] : [])
 }
 
-/** The page is read up to the section, and then as far as the answer goes. [PROSE-61] */
+/** Reads the page up to the section, and then as far as the answer needs. [PROSE-61] */
 function sectionOf(content: string, index: number): BlockSource | Refusal {
   let headings = 0
   let start: number | undefined = index === -1 ? 0 : undefined
@@ -105,7 +108,7 @@ function sectionOf(content: string, index: number): BlockSource | Refusal {
   return (from) => untilHeading(storedBlocks(content, from === 0 ? begin : from), own)
 }
 
-/** Blocks up to the next heading; the one that stands at `own` is of the section. */
+/** Yields blocks up to the next heading. The heading at `own` belongs to the section. */
 function* untilHeading(blocks: Iterable<PlacedBlock>, own: number | undefined): Generator<PlacedBlock> {
   for (const placed of blocks) {
     if (placed.block.type === 'heading' && placed.place !== own) return
@@ -113,7 +116,7 @@ function* untilHeading(blocks: Iterable<PlacedBlock>, own: number | undefined): 
   }
 }
 
-/** The blocks of pages one by one; no more of a page is read than the answer takes. */
+/** Yields the blocks of pages one by one. No more of a page is read than the answer needs. */
 function blocksOf(
   pages: readonly ProsePage[],
   blocksFrom: (page: ProsePage, from: number) => Iterable<PlacedBlock>,
@@ -135,9 +138,9 @@ function blocksOf(
   }
 }
 
-/** Blocks of Markdown stand two line breaks apart, of two bytes each in JSON. */
+/** Between two blocks of Markdown there are two line breaks, each of two bytes in JSON. */
 const separatorBytes = 4
-/** An empty paragraph is nothing on its own and an element between others. */
+/** Least bytes counted for a block: an empty paragraph is empty text when alone, but an element between others. */
 const minBytes = 16
 
 function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePage; readonly blocks: ProseTree }[] {
@@ -150,7 +153,7 @@ function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePa
   return pages
 }
 
-/** The outline of a page. Its headings have the ids that are stored. [TOOL-get_outline, PROSE-60] */
+/** Returns the outline of a page, with the headings' stored ids. [TOOL-get_outline, PROSE-60] */
 export function getOutline(
   body: DocumentBody,
   pageId: string,

@@ -5,19 +5,19 @@ import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 import { keptBlocks } from './same-blocks.ts'
 import type { Span } from './targets.ts'
 import { childrenAt, indexOf, parentOf, splice } from './tree-path.ts'
-import { verbed, withOwnIds, withPassedId, type Verbed } from './verb.ts'
+import { applied, withOwnIds, withPassedId, type Applied } from './applied.ts'
 
-/** Puts content in the place of a block or of blocks in a row, in their parent. [PROSE-55] */
-export function replaceSpan(tree: ProseTree, span: Span, content: ProseTree): Verbed {
+/** Replaces a block, or consecutive blocks of one parent, by content. [PROSE-55] */
+export function replaceSpan(tree: ProseTree, span: Span, content: ProseTree): Applied {
   const start = indexOf(span.path)
   const replaced = childrenAt(tree, parentOf(span.path)).slice(start, start + span.count)
   const owned = idsOf(splice(tree, span.path, span.count, []))
   const own = withPassedId(withOwnIds(content, owned), replaced)
-  return verbed(tree, splice(tree, span.path, span.count, own), own, replaced)
+  return applied(tree, splice(tree, span.path, span.count, own), own, replaced)
 }
 
-/** Makes a page say what the content says; blocks that say the same stay, with their ids. [PROSE-54] */
-export function replacePage(tree: ProseTree, content: ProseTree): Verbed {
+/** Replaces a page's content. Blocks with equal content stay and keep their ids. [PROSE-54] */
+export function replacePage(tree: ProseTree, content: ProseTree): Applied {
   const kept = keptBlocks(withoutComputed(tree), withoutComputed(content))
   const isKept = new Set(kept.map((pair) => pair.written))
   const stays = idsOf(kept.map((pair) => tree[pair.stored] as ProseElement))
@@ -39,5 +39,5 @@ export function replacePage(tree: ProseTree, content: ProseTree): Verbed {
     stored = pair.stored + 1
     written = pair.written + 1
   }
-  return verbed(tree, nodes, own)
+  return applied(tree, nodes, own)
 }

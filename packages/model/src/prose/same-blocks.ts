@@ -3,7 +3,7 @@ import { blockId, idsOf, isIdBearing } from './blocks.ts'
 import { equalAttrs, equalMarks } from './equal.ts'
 import type { ProseAttrs, ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** Whether a written block says what the stored one says; ids that the written one does not carry do not count. [PROSE-54] */
+/** Whether a written block has the content of a stored one. Ids that the written block lacks do not count. [PROSE-54] */
 export function saysTheSame(stored: ProseNode, written: ProseNode, ids: 'carried' | 'ignored' = 'carried'): boolean {
   if (stored === written) return true
   if (stored.type === 'text' || written.type === 'text')
@@ -34,8 +34,8 @@ export interface Kept {
 }
 
 /**
- * The top-level blocks that stay, in order: the common start and end, and between them a longest common subsequence. [PROSE-54]
- * A block whose white space no call could say is the same as one that says the rest of it.
+ * The top-level blocks that stay, in order: the common start and end, and between them a longest common subsequence. [PROSE-54] A stored
+ * block whose white space no call could express also matches a block with that white space collapsed.
  */
 export function keptBlocks(stored: ProseTree, written: ProseTree): readonly Kept[] {
   const pages: Pages = { stored, called: asCalled(stored), written, plain: asCalled(written) }
@@ -56,7 +56,7 @@ export function keptBlocks(stored: ProseTree, written: ProseTree): readonly Kept
   return kept
 }
 
-/** Both pages, and both with white space as calls say it. */
+/** The stored and the written page, and both with white space collapsed as in calls. */
 interface Pages {
   readonly stored: ProseTree
   readonly called: ProseTree
@@ -69,7 +69,7 @@ function isSame({ stored, called, written }: Pages, i: number, j: number): boole
   return saysTheSame(block, said) || (other !== block && saysTheSame(other, said))
 }
 
-/** Up to here the exact subsequence is looked for; it takes time and space of one table cell for each pair. */
+/** Limit of the exact comparison, which needs time and memory for one table cell per pair of blocks. */
 const maxCells = 1_000_000
 
 function commonMiddle(pages: Pages): readonly Kept[] {
@@ -79,7 +79,7 @@ function commonMiddle(pages: Pages): readonly Kept[] {
   return stored.length * written.length <= maxCells ? longestCommon(classes) : uniqueCommon(classes)
 }
 
-/** Blocks as numbers: equal ones, ids and spare white space aside, have the same. */
+/** Blocks as numbers: blocks that are equal apart from ids and collapsible white space have the same number. */
 interface Classes {
   readonly stored: readonly number[]
   readonly written: readonly number[]
@@ -89,7 +89,7 @@ interface Classes {
 function classify(pages: Pages): Classes {
   const classOf = classifier()
   const numbers = { stored: pages.called.map(classOf), written: pages.plain.map(classOf) }
-  // Only these may differ from a stored block of their class.
+  // Only blocks with ids or such white space can differ from a stored block with the same number.
   const saysMore = pages.written.map((block, j) => block !== pages.plain[j] || idsOf([block]).length > 0)
   return {
     ...numbers,
@@ -97,7 +97,10 @@ function classify(pages: Pages): Classes {
   }
 }
 
-/** So many different blocks with one hash are told apart; more are made on purpose and count as different from all. */
+/**
+ * At most this many different blocks with the same hash are told apart. More only occur on purpose; they count as different from all
+ * others.
+ */
 const maxBucket = 8
 
 function classifier(): (block: ProseElement) => number {
@@ -114,7 +117,7 @@ function classifier(): (block: ProseElement) => number {
   }
 }
 
-/** A number drawn from the shape and the text of a node, and from the attributes of one without content; ids and marks do not count. */
+/** Hashes the shape and text of a node, and the attributes of a node without content. Ids and marks do not count. */
 function hashOf(node: ProseNode, seed: number): number {
   const hash = Math.imul(seed ^ node.type.length, hashFactor)
   if (node.type === 'text') return hashText(node.text, hash)
@@ -134,7 +137,7 @@ function hashText(text: string, seed: number): number {
 
 function longestCommon({ stored, written, same }: Classes): readonly Kept[] {
   const width = written.length + 1
-  // lengths[i * width + j]: how many of stored[i…] and written[j…] are common.
+  // lengths[i * width + j] is the length of the longest common subsequence of stored[i…] and written[j…].
   const lengths = new Uint32Array((stored.length + 1) * width)
   const lengthAt = (i: number, j: number) => lengths[i * width + j] as number
   for (let i = stored.length - 1; i >= 0; i--)
@@ -149,7 +152,7 @@ function longestCommon({ stored, written, same }: Classes): readonly Kept[] {
   return kept
 }
 
-/** Common blocks of long pages: the longest rising run of those that stand once in each. */
+/** Common blocks of long pages: the longest increasing sequence of blocks that occur exactly once in each page. */
 function uniqueCommon({ stored, written, same }: Classes): readonly Kept[] {
   const [once, twice] = [uniques(stored), uniques(written)]
   const pairs: Kept[] = []
@@ -160,16 +163,16 @@ function uniqueCommon({ stored, written, same }: Classes): readonly Kept[] {
   return longestRising(pairs)
 }
 
-/** Where each class that stands once does, in order. */
+/** The index of each number that occurs exactly once, in order. */
 function uniques(classes: readonly number[]): ReadonlyMap<number, number> {
   const places = new Map<number, number>()
   for (const [index, number] of classes.entries()) places.set(number, places.has(number) ? -1 : index)
   return new Map([...places].filter(([, index]) => index !== -1))
 }
 
-/** Of pairs in the order of `written`, the most whose `stored` rise too. */
+/** The largest subset of the pairs, ordered by `written`, in which `stored` increases too. */
 function longestRising(pairs: readonly Kept[]): readonly Kept[] {
-  // ends[n]: the pair with the smallest `stored` that a run of n + 1 pairs can end with.
+  // ends[n] is the pair with the smallest `stored` at which a sequence of n + 1 pairs can end.
   const ends: number[] = []
   const before: number[] = []
   pairs.forEach((pair, index) => {

@@ -17,34 +17,36 @@ import {
   type ReadValue,
 } from './values.ts'
 
-/** One attribute of a node or mark: a row's entry in the tables of PROSE-2. */
+/** An attribute of a node or mark, as in the tables of PROSE-2. */
 export interface AttrSpec {
   readonly name: string
-  /** Its HTML attribute; `style:<property>` is a declaration; `''` is carried by the tag. */
+  /** Its HTML attribute. `style:<property>` is a CSS declaration; `''` means that the tag carries the value. */
   readonly html: string
   readonly read: ReadValue
-  /** The value that absence stands for; without one absence is null. */
+  /** The value that a missing attribute stands for; null when there is no default. */
   readonly default?: AttrValue
-  /** Written in HTML even at its default. [PROSE-3] */
+  /** Written in HTML even when it has its default. [PROSE-3] */
   readonly always?: true
-  /** Without it the node is not one: always present in a tree, `''` at least where the reader allows that. [PROSE-14] */
+  /**
+   * Required attribute: a node without it is dropped on reading. Always present in a tree, `''` where the reader allows that. [PROSE-14]
+   */
   readonly key?: true
 }
 
 export type Content = 'inline' | 'code' | 'blocks' | 'items' | 'figure' | 'images' | 'rows' | 'cells' | 'none'
 
-/** One row of the node table. `attrs` are in the order in which they are written. */
+/** A row of the node table. `attrs` are in the order of writing. */
 export interface NodeSpec {
   readonly type: NodeType
   readonly group: 'block' | 'inline' | 'item' | 'part'
   readonly content: Content
   readonly attrs: readonly AttrSpec[]
-  /** Tag and the markers written before the attributes. */
+  /** The tag, with the markers that are written before the attributes. */
   readonly tag: string
   readonly marker: string
-  /** Attribute whose value is written once more as the element's text. */
+  /** An attribute whose value is also written as the element's text. */
   readonly label?: string
-  /** Levels of block nodes that its smallest valid content adds below it. [PROSE-H20] */
+  /** How many levels of block nodes its smallest valid content adds below it. [PROSE-H20] */
   readonly height: number
 }
 
@@ -195,13 +197,13 @@ const specs = new Map<string, NodeSpec>(
   Object.entries(rows).map(([type, row]) => [type, { height: 0, marker: '', attrs: [], ...row, type: type as NodeType }]),
 )
 
-/** The row of a node type of the model. */
+/** Returns the row of a node type. */
 export function nodeSpec(type: NodeType): NodeSpec {
   // The table has a row for every NodeType.
   return specs.get(type) as NodeSpec
 }
 
-/** The row of any element name, `undefined` for one outside the model. */
+/** Returns the row for an element name; `undefined` when the model has none. */
 export function findNodeSpec(name: string): NodeSpec | undefined {
   return specs.get(name)
 }
@@ -209,17 +211,17 @@ export function findNodeSpec(name: string): NodeSpec | undefined {
 /** All rows, in the order of the table. */
 export const nodeSpecs: readonly NodeSpec[] = [...specs.values()]
 
-/** One row of the mark table. */
+/** A row of the mark table. */
 export interface MarkSpec {
   readonly type: MarkType
   readonly tag: string
-  /** Tags that are read as this mark, the written one first. */
+  /** Tags that are read as this mark; the first one is the one written. */
   readonly tags: readonly string[]
   /** A mark whose `required` attribute has no usable value is dropped. */
   readonly attr?: AttrSpec & { readonly required: boolean }
 }
 
-/** Outermost first. [PROSE-5] */
+/** All marks, outermost first. [PROSE-5] */
 export const markSpecs: readonly MarkSpec[] = [
   { type: 'link', tag: 'a', tags: ['a'], attr: { name: 'href', html: 'href', read: href, required: true } },
   {
@@ -241,7 +243,7 @@ export const markSpecs: readonly MarkSpec[] = [
 const ranks = new Map<string, number>(markSpecs.map((spec, rank) => [spec.type, rank]))
 const markTags = new Map<string, MarkSpec>(markSpecs.flatMap((spec) => spec.tags.map((tag) => [tag, spec] as const)))
 
-/** Position of a mark in the table; -1 for a name outside it. */
+/** Position of a mark in the table; -1 for an unknown name. */
 export function markRank(type: string): number {
   return ranks.get(type) ?? -1
 }
@@ -250,7 +252,7 @@ export function findMarkSpec(type: string): MarkSpec | undefined {
   return markSpecs[markRank(type)]
 }
 
-/** The mark that an HTML tag stands for. [PROSE-13] */
+/** Returns the mark that an HTML tag stands for. [PROSE-13] */
 export function markOfTag(tag: string): MarkSpec | undefined {
   return markTags.get(tag)
 }

@@ -15,13 +15,13 @@ export interface InsertSection extends SectionPlace {
   readonly format?: ContentArgs['format']
 }
 
-/** What is wrong with a call whatever the document. [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function insertSectionFlaw({ title, level, body = '' }: InsertSection): Refusal | null {
   const titled = sectionHeading(title, level)
   return isRefusal(titled) ? titled : contentTooLarge(body)
 }
 
-/** Puts a heading with its body between the sections of a page. [TOOL-insert_section] */
+/** Inserts a heading with its body between the sections of a page. [TOOL-insert_section] */
 export const insertSection: Edit<InsertSection, PageDone & { readonly index: number } & BlockList> = (
   body,
   args,
@@ -57,14 +57,14 @@ export interface Restructured {
   readonly outline: readonly OutlineEntry[]
 }
 
-/** [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function restructureOutlineFlaw({ op, toIndex }: RestructureOutline): Refusal | null {
   if (op !== 'move' || toIndex !== undefined) return null
   const expected = 'the index at which the section ends up, from 0'
   return refused('ERR_BAD_ARGUMENT', `op move needs toIndex: ${expected}.`, { argument: 'toIndex', expected })
 }
 
-/** Changes the level of a heading or the place of its section. [TOOL-restructure_outline] */
+/** Changes the level of a heading, or moves its section. [TOOL-restructure_outline] */
 export const restructureOutline: Edit<RestructureOutline, Restructured> = (body, args, environment) => {
   const flaw = restructureOutlineFlaw(args)
   if (flaw !== null) return flaw

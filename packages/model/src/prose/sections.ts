@@ -4,25 +4,25 @@ import { idsOf } from './blocks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { levelOf, sectionsOf, withLevel } from './outline.ts'
 import { cleanText } from './values.ts'
-import { verbed, withOwnIds, withPassedId, type Verbed } from './verb.ts'
+import { applied, withOwnIds, withPassedId, type Applied } from './applied.ts'
 
 export interface SectionPlace {
   readonly position?: 'start' | 'end' | undefined
-  /** Wins over `position`. */
+  /** Takes precedence over `position`. */
   readonly afterIndex?: number | undefined
 }
 
-export interface InsertedSection extends Verbed {
-  /** Of the new heading in the outline. */
+export interface InsertedSection extends Applied {
+  /** Index of the new heading in the outline. */
   readonly index: number
 }
 
-/** The heading of a new section. [PROSE-63] */
+/** Returns the heading of a new section, or why it is refused. [PROSE-63] */
 export function sectionHeading(
   title: string,
   level: number,
 ): { readonly heading: ProseElement; readonly fixes: readonly Fix[] } | Refusal {
-  // One that is far too long is not even cleaned. [CONC-13]
+  // A title that is far too long is not cleaned, because it is refused anyway. [CONC-13]
   const text = title.length > maxRead ? title : collapse(cleanText(title).replace(/\p{Cc}/gu, ' '))
   const length = title.length > maxRead ? title.length : [...text].length
   if (length === 0 || length > maxTitle) {
@@ -42,7 +42,7 @@ export function sectionHeading(
 const maxTitle = 500
 const maxRead = 65_536
 
-/** Puts a heading with its body between sections; a page that has only an empty paragraph becomes it. [PROSE-62, PROSE-64] */
+/** Inserts a heading with its body between sections. On an empty page it replaces the empty paragraph. [PROSE-62, PROSE-64] */
 export function insertSection(tree: ProseTree, section: ProseTree, place: SectionPlace): InsertedSection {
   const { prefix, sections } = sectionsOf(tree)
   const { index, fixes } = sectionIndex(place, sections.length)
@@ -50,11 +50,11 @@ export function insertSection(tree: ProseTree, section: ProseTree, place: Sectio
   const isEmpty = tree.length === 1 && only?.type === 'paragraph' && only.content.length === 0
   if (isEmpty) {
     const own = withPassedId(withOwnIds(section, []), tree)
-    const done = verbed(tree, own, own)
+    const done = applied(tree, own, own)
     return { ...done, index: 0, fixes: [...fixes, ...done.fixes] }
   }
   const own = withOwnIds(section, idsOf(tree))
-  const done = verbed(tree, [...prefix, ...sections.slice(0, index).flat(), ...own, ...sections.slice(index).flat()], own)
+  const done = applied(tree, [...prefix, ...sections.slice(0, index).flat(), ...own, ...sections.slice(index).flat()], own)
   return { ...done, index, fixes: [...fixes, ...done.fixes] }
 }
 
@@ -69,8 +69,8 @@ function sectionIndex(
   return { index: count, fixes: [{ action: 'clamped', field: 'afterIndex', reason }] }
 }
 
-/** Lowers (`-1`, promote) or raises the level of one heading; at the end of the scale nothing changes. [PROSE-65] */
-export function shiftLevel(tree: ProseTree, index: number, by: 1 | -1): Verbed | Refusal {
+/** Decreases (`-1`, promote) or increases the level of one heading. At the end of the scale nothing changes. [PROSE-65] */
+export function shiftLevel(tree: ProseTree, index: number, by: 1 | -1): Applied | Refusal {
   const { prefix, sections } = sectionsOf(tree)
   const section = sections[index]
   if (section === undefined) return noSection(index, sections.length)
@@ -78,28 +78,28 @@ export function shiftLevel(tree: ProseTree, index: number, by: 1 | -1): Verbed |
   const level = levelOf(heading) + by
   if (level < 1 || level > 6) {
     const reason = `the heading is on level ${levelOf(heading)} of 1 to 6 and stays there`
-    return { ...verbed(tree, tree, []), fixes: [{ action: 'clamped', field: 'op', reason }] }
+    return { ...applied(tree, tree, []), fixes: [{ action: 'clamped', field: 'op', reason }] }
   }
   const at = prefix.length + sections.slice(0, index).flat().length
   const changed = withLevel(heading, level)
-  return verbed(tree, [...tree.slice(0, at), changed, ...tree.slice(at + 1)], [changed])
+  return applied(tree, [...tree.slice(0, at), changed, ...tree.slice(at + 1)], [changed])
 }
 
-/** Takes one section out and puts it where it ends up at `toIndex`. [PROSE-66] */
-export function moveSection(tree: ProseTree, index: number, toIndex: number): Verbed | Refusal {
+/** Moves one section so that its index becomes `toIndex`. [PROSE-66] */
+export function moveSection(tree: ProseTree, index: number, toIndex: number): Applied | Refusal {
   const { prefix, sections } = sectionsOf(tree)
   const section = sections[index]
   if (section === undefined) return noSection(index, sections.length)
   const last = sections.length - 1
   const to = Math.min(toIndex, last)
   const others = sections.filter((other) => other !== section)
-  const moved = verbed(tree, [...prefix, ...others.slice(0, to).flat(), ...section, ...others.slice(to).flat()], section)
+  const moved = applied(tree, [...prefix, ...others.slice(0, to).flat(), ...section, ...others.slice(to).flat()], section)
   if (to === toIndex) return moved
   const reason = `the last section is ${last}; ${toIndex} was taken as ${last}`
   return { ...moved, fixes: [{ action: 'clamped', field: 'toIndex', reason }, ...moved.fixes] }
 }
 
-/** [ERR_SECTION_INDEX] */
+/** The refusal for an index without a section. [ERR_SECTION_INDEX] */
 export function noSection(index: number, sectionCount: number): Refusal {
   const sentence = `The page has no section ${index}; it has ${sectionCount}, numbered from 0.`
   return refused('ERR_SECTION_INDEX', sentence, { index, sectionCount })

@@ -3,17 +3,19 @@ import { readCanonicalBlock } from './html.ts'
 import type { ProseElement } from './node.ts'
 import { storedTree } from './stored-trees.ts'
 
-/** A block, and the place from which on reading begins with it again. */
+/** A block, and the place at which a later reading continues with it. */
 export interface PlacedBlock {
   readonly block: ProseElement
   readonly place: number
 }
 
 /**
- * The top-level blocks of a stored page from a place on, 0 the first of all. Only as much of the page is read as is taken: canonical HTML says
- * the same block by block as in one piece. From the first block that is not canonical the page is read as a whole. [PROSE-24, TOOL-23]
+ * Yields the top-level blocks of a stored page from a place on; 0 is the first. Reads only as much of the page as the caller takes, because
+ * canonical HTML reads the same block by block as in one piece. From the first block that is not canonical, the whole page is read.
+ * [PROSE-24, TOOL-23]
  *
- * Even places are twice the character at which a block of canonical HTML begins, odd ones one more than twice the index of a block.
+ * An even place is twice the character index at which a block of canonical HTML begins. An odd place is one more than twice the index of a
+ * block.
  */
 export function* storedBlocks(content: string, from: number): Generator<PlacedBlock> {
   let at = from / 2
@@ -30,7 +32,7 @@ function* blocksFrom(content: string, first: number): Generator<PlacedBlock> {
   for (let index = first; index < tree.length; index++) yield { block: tree[index] as ProseElement, place: 2 * index + 1 }
 }
 
-/** How many blocks the canonical HTML before a character is. */
+/** The number of blocks in the canonical HTML before a character. */
 function blocksBefore(content: string, at: number): number {
   return parseCanonicalDom(content.slice(0, at))?.length ?? Number.POSITIVE_INFINITY
 }

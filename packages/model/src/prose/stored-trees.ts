@@ -2,37 +2,37 @@ import type { Fix } from '../edit.ts'
 import { parseHtml } from './html.ts'
 import type { ProseTree } from './node.ts'
 
-/** A stored page as it reads. */
+/** A stored page as a tree. */
 export interface StoredTree {
   readonly tree: ProseTree
-  /** What was healed in it; empty when it is canonical. */
+  /** Heals that were needed; empty when the page is canonical. */
   readonly fixes: readonly Fix[]
 }
 
-/** Shorter pages are read faster than they are looked up and kept. */
+/** Shorter pages are not kept, because parsing them is fast. */
 const minLength = 16_384
-/** Characters of all pages kept; their trees take some ten times as much memory. */
+/** Limit on the total characters of kept pages; their trees take about ten times as much memory. */
 const maxTotal = 2_097_152
 
 const kept = new Map<string, StoredTree>()
 let total = 0
 
 /**
- * Reads the HTML of a stored page. A long one that was read or written lately is not parsed again: edits of a live page follow each other,
- * and parsing is most of what one takes. [CONC-13] The answer is the same either way.
+ * Reads the HTML of a stored page. A long page that was read or written recently is not parsed again: edits of a live page follow each
+ * other, and parsing takes most of an edit's time. [CONC-13] The result is the same either way.
  */
 export function storedTree(content: string): StoredTree {
   const known = kept.get(content)
   if (known === undefined) return keep(content, parseHtml(content, { source: 'stored' }))
-  // The one used last stays longest.
+  // Re-inserted at the end, because the least recently used entry is dropped first.
   kept.delete(content)
   kept.set(content, known)
   return known
 }
 
 /**
- * Keeps the tree that `content` is the canonical HTML of, in place of an equal one: edits share the nodes of the newest, and what is the same
- * node need not be compared. [CONC-13]
+ * Keeps the tree whose canonical HTML is `content`, replacing an equal one. Edits then share nodes with the newest tree, and identical
+ * nodes need no comparison. [CONC-13]
  */
 export function keepTree(content: string, tree: ProseTree): void {
   const known = kept.get(content)

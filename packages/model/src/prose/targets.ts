@@ -10,14 +10,14 @@ import type { ProseElement, ProseTree } from './node.ts'
 import { blockText } from './text.ts'
 import { indexOf, parentNode, parentOf, samePath, type Path } from './tree-path.ts'
 
-/** A page whose blocks are addressed, and what is needed to say why one is not found. */
+/** A page whose blocks are addressed, with what is needed to explain why a block is not found. */
 export interface TargetPage {
   readonly body: DocumentBody
   readonly pageId: string
   readonly tree: ProseTree
 }
 
-/** How a call addresses a block. */
+/** The arguments that address a block. */
 export interface Address {
   readonly id?: string | undefined
   readonly anchor?: string | undefined
@@ -36,8 +36,8 @@ export function isAddressed(address: Address): boolean {
 }
 
 /**
- * Why a call that writes addresses a block of no page, `null` when it may. Handles are positions: only a caller who names the version that they
- * were read in may use them. [PROSE-47]
+ * Why a writing call cannot address a block on any page; `null` when it can. Handles are positions, so only a caller that names the version
+ * it read may use them. [PROSE-47]
  */
 export function addressFlaw(
   address: Address,
@@ -57,7 +57,7 @@ export function addressFlaw(
   )
 }
 
-/** Why a call that needs a block addresses none. [ERR_TARGET_MISSING] */
+/** Refuses a call that needs a block and addresses none. [ERR_TARGET_MISSING] */
 export function targetFlaw(
   address: Address,
   expectedVersion: number | undefined,
@@ -67,7 +67,10 @@ export function targetFlaw(
   return refused('ERR_TARGET_MISSING', `Name a block by ${names.id} (its blk- id) or ${names.anchor} (its whole text).`)
 }
 
-/** The block that a call names, by id, by its whole text, or by both, which must agree; one of them is given. [PROSE-48, PROSE-49] */
+/**
+ * Finds the block that a call names by id, by its whole text, or by both, which must agree. At least one must be given. [PROSE-48,
+ * PROSE-49]
+ */
 export function findTarget(page: TargetPage, address: Address, names: AddressNames = ownNames): Located | Refusal {
   const { id, anchor } = address
   const blocks = idBearing(page.tree)
@@ -121,7 +124,7 @@ function idNotFound(page: TargetPage, blocks: readonly Located[], id: string): R
   return refused('ERR_ID_NOT_FOUND', `The page has no block with the id "${shown}"; ${hint}.`, { id: shown, nearest })
 }
 
-/** Pages are only parsed when their text has the id at all. */
+/** A page is only parsed when its text contains the id. */
 function pageWithId(page: TargetPage, id: string) {
   if (id === '') return undefined
   return page.body.prose.pages.find(
@@ -129,7 +132,7 @@ function pageWithId(page: TargetPage, id: string) {
   )
 }
 
-/** What moves, goes and gets neighbours as a whole: the item around its first paragraph, else the block. [PROSE-51] */
+/** The path of the unit that is moved or deleted as a whole: for an item's first paragraph the item, else the block itself. [PROSE-51] */
 export function unitOf(tree: ProseTree, path: Path): Path {
   const parent = parentNode(tree, path)
   return parent !== undefined && isItem(parent) && indexOf(path) === 0 ? parentOf(path) : path
@@ -139,13 +142,13 @@ export function isItem(node: ProseElement): boolean {
   return node.type === 'listItem' || node.type === 'taskItem'
 }
 
-/** Blocks of one parent in a row. */
+/** Consecutive blocks of one parent. */
 export interface Span {
   readonly path: Path
   readonly count: number
 }
 
-/** The blocks from one to another, both included. [PROSE-52] */
+/** The blocks from one to another, including both. [PROSE-52] */
 export function spanOf(from: Located, until: Located): Span | Refusal {
   const count = indexOf(until.path) - indexOf(from.path) + 1
   const areSiblings = samePath(parentOf(from.path), parentOf(until.path))

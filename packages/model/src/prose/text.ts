@@ -1,25 +1,28 @@
 import type { ProseElement, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
-/** Leading, trailing and repeated whitespace does not count when texts are compared or shown. [PROSE-48] */
+/** Leading, trailing and repeated white space does not count when texts are compared or shown. [PROSE-48] */
 export function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** How inline atoms read: not at all (anchors), or as the label that people see (titles). */
+/** How inline atoms read: as nothing (anchors), or as the label that people see (titles). */
 type AtomText = 'none' | 'label'
 
-/** The text of a node as it is matched and shown: marks and atoms give none, a line break is a space, blocks stand apart. [PROSE-48] */
+/**
+ * The text of a node for matching and display. Marks and atoms have no text, a line break is a space, and blocks are separated by a space.
+ * [PROSE-48]
+ */
 export function blockText(node: ProseNode): string {
   return collapse(rawText(node, 'none', ' '))
 }
 
-/** The text of a block where line breaks give none either. */
+/** The text of a block in which line breaks have no text either. */
 export function unbrokenText(node: ProseNode): string {
   return collapse(rawText(node, 'none', ''))
 }
 
-/** The text of a heading as people see it, chips included. [PROSE-60] */
+/** The text of a heading as people see it, with the labels of chips. [PROSE-60] */
 export function titleText(node: ProseNode): string {
   return collapse(rawText(node, 'label', ' '))
 }

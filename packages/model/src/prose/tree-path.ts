@@ -1,6 +1,6 @@
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** Where a block stands: the index under the page, then under each element inside. Never empty. */
+/** The position of a block: its index under the page, then under each element inside. Never empty. */
 export type Path = readonly number[]
 
 /** The page itself is the empty path. */
@@ -18,7 +18,7 @@ export function parentOf(path: Path): Path {
   return path.slice(0, -1)
 }
 
-/** The element that a path stands in, `undefined` for the page. */
+/** The parent element of the block at a path; `undefined` when the parent is the page. */
 export function parentNode(tree: ProseTree, path: Path): ProseElement | undefined {
   return path.length > 1 ? nodeAt(tree, parentOf(path)) : undefined
 }
@@ -31,12 +31,12 @@ export function samePath(a: Path, b: Path): boolean {
   return a.length === b.length && startsWith(a, b)
 }
 
-/** Whether `path` is `prefix` or stands inside it. */
+/** Whether `path` is `prefix` or a path inside it. */
 export function startsWith(path: Path, prefix: Path): boolean {
   return path.length >= prefix.length && prefix.every((index, level) => path[level] === index)
 }
 
-/** A copy in which `count` children from `path` on are replaced; nothing but the elements around them is copied. */
+/** A copy in which `count` children from `path` on are replaced. Only the elements around them are copied. */
 export function splice(
   nodes: readonly ProseNode[],
   path: Path,
@@ -60,7 +60,7 @@ const vanishing: ReadonlySet<string> = new Set([
   'gallery',
 ])
 
-/** A copy without the block at `path`, and without the items, lists, figures and galleries that it leaves empty. [PROSE-57] */
+/** A copy without the block at `path`, and without the items, lists, figures and galleries that become empty. [PROSE-57] */
 export function removeAt(tree: ProseTree, path: Path): readonly ProseNode[] {
   let gone = path
   for (let parent = parentNode(tree, gone); parent !== undefined; parent = parentNode(tree, gone)) {

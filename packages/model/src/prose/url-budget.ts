@@ -3,12 +3,12 @@ import type { FixList, Place } from './fixes.ts'
 import type { ProseNode } from './node.ts'
 
 /**
- * How many characters of URLs a page may take over: every run inside a link repeats its target in canonical HTML, and a target that
- * Markdown defines once can be referred to many times. [PROSE-21]
+ * Limit on the total characters of URLs in a page. In canonical HTML every run inside a link repeats its target, and a target that Markdown
+ * defines once can be used many times. [PROSE-21]
  */
 export const maxUrlLength = 8 * 1024 * 1024
 
-/** The nodes without the links and images that come after so many characters of URLs. */
+/** Returns the nodes without the links and images that exceed this many characters of URLs. */
 export function boundUrls(nodes: readonly ProseNode[], most: number, fixes: FixList): readonly ProseNode[] {
   return lengthOf(nodes) <= most ? nodes : new Budget(most, fixes).bounded(nodes, undefined)
 }
@@ -19,7 +19,7 @@ function lengthOf(nodes: readonly ProseNode[]): number {
   return length
 }
 
-/** A link is the outermost mark. */
+/** A link, if present, is the first mark, because it is the outermost. */
 function urlOf(node: ProseNode): string {
   if (node.type === 'text') return node.marks[0]?.attrs['href'] ?? ''
   return node.type === 'image' ? String(node.attrs['src'] ?? '') + String(node.attrs['title'] ?? '') : ''

@@ -3,8 +3,8 @@ import { isBlobHash } from '../blob-references.ts'
 /**
  * Allowed attribute values of prose nodes and marks. [PROSE-17 to PROSE-20]
  *
- * Each reader takes what HTML (strings) or a live tree (any JSON value) holds and answers the value in canonical form, or `undefined`
- * when it is outside the allowed set. Regular expressions here run on input of bounded length only.
+ * Each reader takes a value from HTML (a string) or from a live tree (any JSON value). It returns the value in canonical form, or
+ * `undefined` when it is not allowed. The regular expressions here only run on input of bounded length.
  */
 export type AttrValue = string | number | boolean | readonly number[]
 export type ReadValue = (raw: unknown) => AttrValue | undefined
@@ -42,7 +42,7 @@ export const integer: ReadValue = (raw) => {
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 1e9 ? value + 0 : undefined
 }
 
-/** A cell span. An invalid one is kept as 0, so that healing the table reports it. [PROSE-H16] */
+/** A cell span. An invalid one becomes 0, so that healing the table reports it. [PROSE-H16] */
 export const span: ReadValue = (raw) => {
   const value = integer(raw)
   return typeof value === 'number' && value >= 1 ? value : 0
@@ -113,8 +113,8 @@ export const colour: ReadValue = (raw) => {
 }
 
 /**
- * The URL's scheme in lower case as the most lenient reader would see it: without control characters, what the parser left of them
- * (U+FFFD), and spaces. `''`: relative.
+ * The URL's scheme in lower case, as the most lenient browser would read it: control characters, their replacements by the parser (U+FFFD)
+ * and spaces are removed first. `''`: relative.
  */
 function schemeOf(url: string): string {
   return /^([a-z][a-z0-9+.-]*):/i.exec(url.replace(/[\p{C}\p{Z}\ufffd]/gu, ''))?.[1]?.toLowerCase() ?? ''
@@ -165,13 +165,13 @@ const allowedForms: ReadonlyMap<string, string> = new Map([
   ['backgroundColor', colours],
 ])
 
-/** Why the value of an attribute is left out. */
+/** The reason of the fix when an attribute value is left out. */
 export function badValue(name: string): string {
   const allowed = allowedForms.get(name)
   return `${name} has a value that is not allowed${allowed === undefined ? '' : `; allowed: ${allowed}`}`
 }
 
-/** A stored file, `blob://<hash>`, stored also as the bare hash; nothing else may become a URL in an editor. [FILE-2] */
+/** A stored file as `blob://<hash>`, also accepted as the bare hash. Nothing else may become a URL in an editor. [FILE-2] */
 export const blobReference: ReadValue = (raw) => {
   if (typeof raw !== 'string' || raw.length > 256) return undefined
   const url = isBlobHash(raw) ? `blob://${raw}` : raw

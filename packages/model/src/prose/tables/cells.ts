@@ -7,9 +7,9 @@ import { buildTable, cellAt, isMerged, linesOf, resized, widthsOf, type PlacedCe
 import { aboveLimits } from './lines.ts'
 import { cellAttrNames, type CellAttrs } from './op-args.ts'
 
-/** Merging, splitting and styling single cells. Each takes a table with its grid, and places inside that grid. [TABLE-7] */
+/** Merging, splitting and styling of single cells. Each function takes a table with its grid, and positions inside that grid. [TABLE-7] */
 
-/** A rectangle of slots, its last row and column included. */
+/** A rectangle of slots, including its last row and column. */
 export interface Rect {
   readonly fromRow: number
   readonly fromCol: number
@@ -54,7 +54,7 @@ export function splitCell(table: ProseElement, grid: TableGrid, row: number, col
   return buildTable(table, [...others, ...parts], linesOf(table))
 }
 
-/** One slot of a merged cell as a cell of its own, looking as the whole did. */
+/** Returns one slot of a merged cell as a cell with the attributes of the merged one. */
 function part(cell: PlacedCell, y: number, x: number): PlacedCell {
   const width = widthsOf(cell.node)?.[x] ?? 0
   const slot = resized(cell, { rowspan: 1, colspan: 1, widths: width === 0 ? null : [width] })
@@ -83,7 +83,7 @@ export function setCellAttrs(
   return buildTable(table, cells, linesOf(table))
 }
 
-/** Makes the cells that `isOn` the line headers, or plain cells when all of them are headers. */
+/** Turns the selected cells into header cells; when all of them are headers, into plain cells. */
 export function toggleHeaders(table: ProseElement, grid: TableGrid, isOn: (cell: PlacedCell) => boolean): ProseElement {
   const wasHeader = grid.cells.every((cell) => !isOn(cell) || cell.node.type === 'tableHeader')
   const cells = grid.cells.map((cell) =>
@@ -101,16 +101,16 @@ function asPlain(node: ProseElement): ProseElement {
   return { ...node, type: 'tableCell', attrs }
 }
 
-/** What is wrong with attributes whatever the cell. [MCP-3] */
+/** The problem of attributes that shows without the cell; `null` when there is none. [MCP-3] */
 export function cellAttrsFlaw(wanted: CellAttrs): Refusal | null {
   const set = readAttrs(wanted)
   return isRefusal(set) ? set : null
 }
 
-/** No value that is allowed is as long; longer ones are not even read. [CONC-13] */
+/** Longer than any allowed value; longer values are refused without being parsed. [CONC-13] */
 const maxValue = 1_000
 
-/** The attributes to set, by name; `''` clears. A header cell has all that a plain one has. */
+/** The attributes to set, by name; `''` removes one. A header cell has all attributes of a plain cell. */
 function readAttrs(wanted: CellAttrs): ReadonlyMap<string, string> | Refusal {
   const names = cellAttrNames.filter((name) => wanted[name] !== undefined)
   if (names.length === 0) return badAttr(undefined, 'setCellAttrs needs at least one attribute', cellAttrNames)
@@ -171,7 +171,7 @@ function partialSpan(rect: Rect, { row, col, rowspan, colspan }: PlacedCell): Re
   )
 }
 
-/** Nothing but one text block without content. */
+/** Whether a cell contains only one text block without content. */
 function isEmpty(cell: ProseElement): boolean {
   const [only] = cell.content
   return cell.content.length === 1 && only !== undefined && isIdBearing(only) && only.type !== 'text' && only.content.length === 0

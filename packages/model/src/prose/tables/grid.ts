@@ -4,7 +4,7 @@ import { withContent } from '../equal.ts'
 import { emptyParagraph, type ProseAttrs, type ProseElement, type ProseNode } from '../node.ts'
 import { blockText, collapse } from '../text.ts'
 
-/** A cell and the slots that it covers, from its top left one on. */
+/** A cell, with the position of its top left slot and the slots it covers. */
 export interface PlacedCell {
   readonly node: ProseElement
   readonly row: number
@@ -17,13 +17,13 @@ export interface PlacedCell {
 export interface TableGrid {
   readonly rows: number
   readonly cols: number
-  /** In row-major order of their top left slot. */
+  /** In row-major order of their top left slots. */
   readonly cells: readonly PlacedCell[]
 }
 
 /** The grid of a table that satisfies the content model. [PROSE-H16] */
 export function readGrid(table: ProseElement): TableGrid {
-  // For each column, the first row that no cell above reaches into.
+  // For each column, the first row that is not covered by a cell from above.
   const freeFrom: number[] = []
   const cells: PlacedCell[] = []
   table.content.forEach((line, row) => {
@@ -39,7 +39,7 @@ export function readGrid(table: ProseElement): TableGrid {
   return { rows: table.content.length, cols: freeFrom.length, cells }
 }
 
-/** The cell that covers a slot inside the grid; a merged one is found by any of its slots. [TABLE-3] */
+/** Returns the cell that covers a slot inside the grid. A merged cell is found by any of its slots. [TABLE-3] */
 export function cellAt(grid: TableGrid, row: number, col: number): PlacedCell {
   return grid.cells.find((cell) => coversRow(cell, row) && coversCol(cell, col)) as PlacedCell
 }
@@ -56,20 +56,20 @@ export function isMerged(cell: PlacedCell): boolean {
   return cell.rowspan > 1 || cell.colspan > 1
 }
 
-/** The width of each column that a cell covers, 0 where it is unset; `undefined` when the cell has no widths. */
+/** Returns the width of each column that a cell covers, 0 where unset; `undefined` when the cell has no widths. */
 export function widthsOf(node: ProseElement): readonly number[] | undefined {
   const widths = node.attrs['colwidth']
   return Array.isArray(widths) ? (widths as readonly number[]) : undefined
 }
 
-/** Spans and widths as a cell is to have them. `widths` absent: as they are; `null`: none. */
+/** The spans and widths that a cell should have. `widths` absent: unchanged; `null`: none. */
 export interface CellSize {
   readonly rowspan?: number
   readonly colspan?: number
   readonly widths?: readonly number[] | null
 }
 
-/** The cell with another size; the node itself when nothing of it changes. Its place is the caller's. */
+/** Returns the cell with another size; its node itself when nothing changes. The caller sets its position. */
 export function resized(cell: PlacedCell, size: CellSize): PlacedCell {
   const { rowspan = cell.rowspan, colspan = cell.colspan } = size
   const before = widthsOf(cell.node)
@@ -85,15 +85,15 @@ export function resized(cell: PlacedCell, size: CellSize): PlacedCell {
   return { ...cell, rowspan, colspan, node: { ...cell.node, attrs } }
 }
 
-/** An empty cell of one slot. */
+/** Returns an empty cell of one slot. */
 export function emptyCell(type: 'tableCell' | 'tableHeader', row: number, col: number, width = 0): PlacedCell {
   const attrs: ProseAttrs = width === 0 ? {} : { colwidth: [width] }
   return { node: { type, attrs, content: [emptyParagraph()] }, row, col, rowspan: 1, colspan: 1 }
 }
 
 /**
- * The table that has these cells, which must cover each slot of `rows` rows exactly once, in any order. `lines` are the row nodes to keep
- * where their cells stay the same, by row. [TABLE-5]
+ * Builds the table with these cells, which must cover each slot of `rows` rows exactly once, in any order. `lines`: existing row nodes by
+ * row, reused where their cells stay the same. [TABLE-5]
  */
 export function buildTable(
   table: ProseElement,
@@ -109,7 +109,7 @@ export function buildTable(
   return withContent(table, rows)
 }
 
-/** The row nodes of a table. */
+/** Returns the row nodes of a table. */
 export function linesOf(table: ProseElement): readonly ProseElement[] {
   return table.content as readonly ProseElement[]
 }
@@ -130,7 +130,7 @@ export interface GridCell {
   readonly colspan: number
   readonly rowspan: number
   readonly text: string
-  /** Of the first id-bearing block in the cell, when that block has one. */
+  /** Id of the first id-bearing block in the cell, when that block has one. */
   readonly id?: string
   readonly colwidth?: readonly number[]
   readonly backgroundColor?: string

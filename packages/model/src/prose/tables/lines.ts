@@ -16,7 +16,10 @@ import {
 } from './grid.ts'
 import type { Side } from './op-args.ts'
 
-/** Adding, deleting and moving whole rows and columns. Each takes a table with its grid, and places inside that grid. [TABLE-7] */
+/**
+ * Adding, deleting and moving of whole rows and columns. Each function takes a table with its grid, and positions inside that grid.
+ * [TABLE-7]
+ */
 
 export function addRow(table: ProseElement, grid: TableGrid, row: number, side: Side): ProseElement | Refusal {
   const line = side === 'before' ? row : row + 1
@@ -57,7 +60,7 @@ export function deleteRow(table: ProseElement, grid: TableGrid, row: number): Pr
   if (grid.rows === 1)
     return refused('ERR_TABLE_LAST_ROW', 'The table has 1 row, which stays; delete the table instead.', { rows: 1 })
   const kept = grid.cells.flatMap((cell) => {
-    // The rest of a cell that starts in the deleted row starts in the row that takes its place.
+    // A cell that starts in the deleted row and continues below then starts in the next row.
     if (coversRow(cell, row)) return cell.rowspan === 1 ? [] : [resized(cell, { rowspan: cell.rowspan - 1 })]
     return [cell.row < row ? cell : { ...cell, row: cell.row - 1 }]
   })
@@ -105,7 +108,7 @@ export function withColumnWidth(table: ProseElement, grid: TableGrid, col: numbe
   return buildTable(table, cells, linesOf(table))
 }
 
-/** Beyond these the table would be cut when it is read again, so it does not grow. [PROSE-23] */
+/** Refuses growth beyond these limits, because a larger table would be cut when it is read again. [PROSE-23] */
 export function aboveLimits(rows: number, cols: number, cells: number): Refusal | null {
   const { rows: maxRows, columns: maxCols, cells: maxCells } = tableLimits
   if (rows <= maxRows && cols <= maxCols && cells <= maxCells) return null
@@ -129,7 +132,7 @@ function hasMerges(grid: TableGrid): Refusal | null {
   return refused('ERR_TABLE_HAS_MERGES', `The table has merged cells, at row and column ${places}; split them first.`, { cells })
 }
 
-/** The width of each column by the first cell that names one, 0 where none does. */
+/** The width of each column from the first cell that sets one; 0 when none does. */
 function columnWidths(grid: TableGrid): readonly number[] {
   const widths = range(grid.cols).map(() => 0)
   for (const { node, col } of grid.cells)
@@ -139,7 +142,7 @@ function columnWidths(grid: TableGrid): readonly number[] {
   return widths
 }
 
-/** The kind of the cell that each row has at a column. */
+/** The cell type at a column, for each row. */
 function kindsAlong(grid: TableGrid, col: number): readonly ('tableCell' | 'tableHeader')[] {
   const kinds: ('tableCell' | 'tableHeader')[] = []
   for (const cell of grid.cells)
@@ -162,7 +165,7 @@ function range(length: number): number[] {
   return Array.from({ length }, (_, i) => i)
 }
 
-/** `undefined` where no entry is given: a row node that is still to be made. */
+/** An absent `entry` inserts `undefined`: a row node that is not created yet. */
 function inserted<T>(list: readonly T[], at: number): (T | undefined)[]
 function inserted<T>(list: readonly T[], at: number, entry: T): T[]
 function inserted<T>(list: readonly T[], at: number, entry?: T): (T | undefined)[] {

@@ -2,7 +2,7 @@ import { refused, type Refusal } from '../../edit.ts'
 import { likelyMeant } from '../../nearest.ts'
 import { quote } from '../../quote.ts'
 
-/** One change of one table, with all that it needs. [TABLE-7] */
+/** One change of one table, with its arguments. [TABLE-7] */
 export type TableOp =
   | { readonly op: 'addRow'; readonly row: number; readonly side: Side }
   | { readonly op: 'addColumn'; readonly col: number; readonly side: Side }
@@ -25,7 +25,7 @@ export type TableOp =
 
 export type Side = 'before' | 'after'
 
-/** `''` clears. */
+/** `''` removes an attribute. */
 export interface CellAttrs {
   readonly backgroundColor?: string
   readonly align?: string
@@ -34,7 +34,7 @@ export interface CellAttrs {
 
 export type TableOpName = TableOp['op']
 
-/** An op as a call gives it: each argument that any op uses, of its own type or absent. */
+/** The arguments of an operation as sent: each one that any operation uses, absent or of its own type. */
 export interface TableOpArgs extends CellAttrs {
   readonly op: string
   readonly row?: number | undefined
@@ -52,7 +52,7 @@ export interface TableOpArgs extends CellAttrs {
 type ArgName = Exclude<keyof TableOpArgs, 'op'>
 
 const positions = ['row', 'col', 'fromRow', 'fromCol', 'toRow', 'toCol', 'from', 'to'] as const
-/** The arguments that set what a cell looks like. */
+/** Arguments that set the appearance of a cell. */
 export const cellAttrNames = ['backgroundColor', 'align', 'scope'] as const
 const argNames: readonly ArgName[] = [...positions, 'side', 'width', ...cellAttrNames]
 
@@ -71,10 +71,10 @@ const usedBy: { readonly [N in TableOpName]: readonly ArgName[] } = {
   setColumnWidth: ['col', 'width'],
 }
 
-/** The names of all ops, in the order of the table. */
+/** The names of all operations, in the order of the table. */
 export const tableOpNames = Object.keys(usedBy) as readonly TableOpName[]
 
-/** Reads the op of a call: it has each argument that the op needs and none that it does not use. [TABLE-8] */
+/** Reads an operation from a call. It must have every argument that the operation needs and none that it does not use. [TABLE-8] */
 export function readTableOp(args: TableOpArgs): TableOp | Refusal {
   if (!Object.hasOwn(usedBy, args.op)) return unknownOp(args.op)
   const op = args.op as TableOpName

@@ -41,7 +41,7 @@ function done(table: ProseElement, op: TableOp): ProseElement {
   return edited.table
 }
 
-/** Whether an op may change this cell; a move changes none. */
+/** Whether an operation may change this cell; a move changes no cell. */
 function isAddressed(cell: PlacedCell, op: TableOp): boolean {
   switch (op.op) {
     case 'addRow':

@@ -7,12 +7,15 @@ import { editTable } from './ops.ts'
 import { readTableOp, type TableOpArgs } from './op-args.ts'
 import { anyTableOp } from '../testing/arbitrary-table-ops.ts'
 
-/** A table as naively as can be: who covers each slot. Written from TABLE-1 to TABLE-8 alone, to be compared with the real one. */
+/**
+ * A deliberately simple model of a table: which cell covers each slot. Written from TABLE-1 to TABLE-8 alone and compared with the
+ * implementation.
+ */
 interface Slots {
   readonly by: readonly (readonly Cell[])[]
 }
 
-/** What a cell is apart from its place; one object for all its slots. */
+/** A cell without its position; all its slots share one object. */
 interface Cell {
   readonly tag: 'td' | 'th'
   readonly widths?: readonly number[] | undefined
@@ -38,7 +41,7 @@ interface Box {
 
 const bare: Block = { html: '<p></p>', text: '', isBare: true }
 
-/** Kinds of content; `#` becomes an id of its own. */
+/** Kinds of content; `#` is replaced by a unique id. */
 const kinds: readonly Block[] = [
   { html: '<p id="blk-#">one</p>', text: 'one', id: 'blk-#' },
   { html: '<p>two  <strong>words</strong></p>', text: 'two words' },
@@ -58,7 +61,7 @@ function boxOf({ by }: Slots, cell: Cell): Box {
   return { top: Math.min(...rows), left: Math.min(...cols), bottom: Math.max(...rows), right: Math.max(...cols) }
 }
 
-/** Each slot as `change` says, once for each cell. */
+/** Applies `change` to each cell once and returns the slots with the results. */
 function replaced(slots: Slots, change: (cell: Cell) => Cell): Slots {
   const made = new Map(cellsOf(slots).map((cell) => [cell, change(cell)]))
   return { by: slots.by.map((row) => row.map((cell) => made.get(cell) as Cell)) }
@@ -186,7 +189,7 @@ function moved<T>(list: readonly T[], from: number, to: number): readonly T[] {
   return out
 }
 
-/** What an op has to answer. */
+/** The expected result of an operation. */
 function expected(slots: Slots, args: TableOpArgs): Answer {
   const { by } = slots
   const [rows, cols] = [by.length, by[0]?.length ?? 0]
@@ -287,7 +290,7 @@ const anyCell: fc.Arbitrary<Cell> = fc
     ...(cell.tag === 'th' && scope !== undefined ? { scope } : {}),
   }))
 
-/** Any rectangle of cells, some of them merged, whose ids are all different. */
+/** Any rectangle of cells, some of them merged, with unique ids. */
 const anySlots: fc.Arbitrary<Slots> = fc
   .tuple(
     fc.integer({ min: 1, max: 5 }),
@@ -328,7 +331,7 @@ function tableOf(slots: Slots): ProseElement {
   return tree[0] as ProseElement
 }
 
-/** The node of each cell, by the cell of the naive table that has its place. */
+/** The node of each cell, found by the position of the cell in the model. */
 function nodesOf(slots: Slots, table: ProseElement): ReadonlyMap<Cell, ProseElement> {
   return new Map(readGrid(table).cells.map(({ row, col, node }) => [slots.by[row]?.[col] as Cell, node]))
 }

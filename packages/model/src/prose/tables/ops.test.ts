@@ -10,7 +10,7 @@ function tableOf(html: string): ProseElement {
   return tree[0] as ProseElement
 }
 
-/** `<td>` cells from one letter each; `/` ends a row. */
+/** Makes `<td>` cells from single letters; `/` ends a row. */
 function rows(text: string): string {
   const cells = (row: string) => [...row].map((letter) => `<td><p>${letter}</p></td>`).join('')
   return `<table>${text

@@ -7,12 +7,12 @@ import type { TableOp } from './op-args.ts'
 
 export interface TableEdited {
   readonly kind: 'table'
-  /** `===` the given one when nothing changed; cells that did not change keep their identity. [TABLE-5] */
+  /** The given table itself (`===`) when nothing changed. Unchanged cells keep their identity. [TABLE-5] */
   readonly table: ProseElement
   readonly fixes: readonly Fix[]
 }
 
-/** Does one op on a table that satisfies the content model; the result satisfies it too. New blocks have no id yet. [TABLE-4, TABLE-7] */
+/** Applies one operation to a table that satisfies the content model; so does the result. New blocks have no id yet. [TABLE-4, TABLE-7] */
 export function editTable(table: ProseElement, op: TableOp): TableEdited | Refusal {
   const grid = readGrid(table)
   const outside = outsideGrid(grid, op)
@@ -57,12 +57,12 @@ function apply(table: ProseElement, grid: TableGrid, op: TableOp, width: number)
 const minWidth = 20
 const maxWidth = 2000
 
-/** 0 stands for none. */
+/** 0 means no width. */
 function clampedWidth(width: number): number {
   return width === 0 ? 0 : Math.min(Math.max(width, minWidth), maxWidth)
 }
 
-/** Every slot that an op names is inside the grid. [TABLE-3] */
+/** Refuses an operation that names a slot outside the grid. [TABLE-3] */
 function outsideGrid(grid: TableGrid, op: TableOp): Refusal | null {
   const { rows, cols } = grid
   const [rowsNamed, colsNamed] = placesOf(op)
@@ -76,7 +76,7 @@ function outsideGrid(grid: TableGrid, op: TableOp): Refusal | null {
   })
 }
 
-/** The rows and the columns that an op names. */
+/** The rows and the columns that an operation names. */
 function placesOf(op: TableOp): readonly [readonly number[], readonly number[]] {
   switch (op.op) {
     case 'mergeCells':

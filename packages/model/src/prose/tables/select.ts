@@ -6,7 +6,7 @@ import type { ProseElement, ProseNode } from '../node.ts'
 import { findTarget, isAddressed, type Address, type TargetPage } from '../targets.ts'
 import { startsWith, type Path } from '../tree-path.ts'
 
-/** How a call names a table. */
+/** The arguments that select a table. */
 export interface TableSelector extends Address {
   readonly tableIndex?: number | undefined
 }
@@ -18,14 +18,14 @@ export interface SelectedTable {
   readonly tableCount: number
 }
 
-/** Why a call names no table of any page, `null` when it may. [MCP-3] */
+/** Why the arguments cannot select a table on any page; `null` when they can. [MCP-3] */
 export function selectorFlaw(selector: TableSelector): Refusal | null {
   if (selector.tableIndex === undefined || !isAddressed(selector)) return anchorFlaw(selector.anchor, 'anchor')
   const expected = 'tableIndex alone, or id and anchor without it'
   return refused('ERR_BAD_ARGUMENT', `A table is named by ${expected}.`, { argument: 'tableIndex', expected })
 }
 
-/** The table that a call means: by number, by a block inside, or the only one of the page. [TABLE-1] */
+/** Finds the selected table: by number, by a block inside it, or the only one of the page. [TABLE-1] */
 export function selectTable(page: TargetPage, selector: TableSelector): SelectedTable | Refusal {
   const { tableIndex, id, anchor } = selector
   const tables = tablesOf(page.tree)
@@ -65,11 +65,11 @@ function tablesOf(tree: readonly ProseNode[]): readonly FoundTable[] {
   return found
 }
 
-/** The innermost table around a block; a table that is itself addressed counts. */
+/** Finds the innermost table around a block; an addressed table itself counts. */
 function selectAround(page: TargetPage, address: Address, tables: readonly FoundTable[]): SelectedTable | Refusal {
   const target = findTarget(page, address)
   if (isRefusal(target)) return target
-  // In document order an inner table comes after the ones around it.
+  // In document order, an inner table comes after those around it.
   const tableIndex = tables.findLastIndex(({ path }) => startsWith(target.path, path))
   const found = tables[tableIndex]
   if (found !== undefined) return { ...found, tableIndex, tableCount: tables.length }

@@ -8,7 +8,7 @@ import type { ProseElement, ProseNode, ProseTree } from '../node.ts'
 import { findProsePage, healWarnings, pageTree } from '../page.ts'
 import { addressFlaw } from '../targets.ts'
 import { nodeAt, splice } from '../tree-path.ts'
-import type { Verbed } from '../verb.ts'
+import type { Applied } from '../applied.ts'
 import { cellAttrsFlaw } from './cells.ts'
 import { describeTable, linesOf, type Grid } from './grid.ts'
 import { readTableOp, type TableOp, type TableOpArgs } from './op-args.ts'
@@ -17,18 +17,18 @@ import { selectorFlaw, selectTable, type TableSelector } from './select.ts'
 
 export interface EditTable extends TableOpArgs, TableSelector {
   readonly pageId: string
-  /** Checked before the edit runs; it says that handles may be used. [PROSE-47] */
+  /** Checked before the edit runs. Its presence permits the use of handles. [PROSE-47] */
   readonly expectedVersion?: number | undefined
 }
 
 export interface TableDone {
   readonly pageId: string
   readonly ok: true
-  /** The table as it is stored. [TABLE-4] */
+  /** The table as stored after the edit. [TABLE-4] */
   readonly table: Grid
 }
 
-/** What is wrong with a call whatever the document. [MCP-3] */
+/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function editTableFlaw(args: EditTable): Refusal | null {
   const op = readTableOp(args)
   if (isRefusal(op)) return op
@@ -36,7 +36,7 @@ function editTableFlaw(args: EditTable): Refusal | null {
   return attrs ?? selectorFlaw(args) ?? addressFlaw(args, args.expectedVersion)
 }
 
-/** Does one op on one table of a page. [TOOL-edit_table, TABLE-4] */
+/** Applies one operation to one table of a page. [TOOL-edit_table, TABLE-4] */
 export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environment) => {
   const flaw = editTableFlaw(args)
   if (flaw !== null) return flaw
@@ -54,10 +54,10 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
   const { path, tableIndex, tableCount } = selected
   const moved = new Set(elementsOf(movedCells(selected.table, op)))
   const own = healsOf(stored.heals, selected.table)
-  // A table that had to be made rectangular is stored so, whatever the op did to it.
+  // A table that had to be made rectangular is stored that way, even if the operation changed nothing.
   const isChanged = edited.table !== selected.table || own.length > 0
-  const done: Verbed = {
-    kind: 'verbed',
+  const done: Applied = {
+    kind: 'applied',
     tree: isChanged ? (splice(tree, path, 1, [edited.table]) as ProseTree) : tree,
     isWritten: (block) => moved.has(block),
     fixes: [...own, ...edited.fixes],
@@ -71,10 +71,10 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
   }))
 }
 
-/** The cells of the line that a move takes elsewhere; on a live page the others stay the nodes that they are. [TABLE-5] */
+/** The cells of the row or column that an operation moves. On a live page all other cells stay the same nodes. [TABLE-5] */
 function movedCells(table: ProseElement, op: TableOp): readonly ProseNode[] {
   if (op.op === 'moveRow') return linesOf(table)[op.from]?.content ?? []
-  // A table in which something moves has no merged cells, so each row has one for each column.
+  // Rows and columns only move in a table without merged cells, so each row has one cell per column.
   return op.op === 'moveColumn' ? linesOf(table).flatMap((line) => line.content[op.from] ?? []) : []
 }
 
@@ -82,7 +82,7 @@ export interface GetTable extends TableSelector {
   readonly pageId: string
 }
 
-/** Shows one table of a page, healed. [TOOL-get_table, PROSE-24] */
+/** Returns one table of a page, healed. [TOOL-get_table, PROSE-24] */
 export function getTable(body: DocumentBody, args: GetTable): { readonly pageId: string; readonly table: Grid } | Refusal {
   const flaw = selectorFlaw(args)
   if (flaw !== null) return flaw
@@ -93,7 +93,7 @@ export function getTable(body: DocumentBody, args: GetTable): { readonly pageId:
   return { pageId: page.id, table: describeTable(selected.table, selected.tableIndex, selected.tableCount) }
 }
 
-/** The heals of a page that concern a table and what stands in it. */
+/** The heals of a page that concern a table or its content. */
 function healsOf(heals: readonly Fix[], table: ProseElement): readonly Fix[] {
   const place = heals.length === 0 ? undefined : placeBeforeHealing(table)
   if (place === undefined) return []

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { appendText, withMark } from '../marks.ts'
 import type { ProseElement, ProseMark, ProseNode, ProseTree } from '../node.ts'
 
-/** Generators of pages that Markdown has forms for, full of characters that mean something in it. */
+/** Generators of pages that Markdown can express, with many characters that are markup in Markdown. */
 
 const pieces = [
   ...'\\`*_[]()<>&{}$~!#+-=|:.^"\' 1a',
@@ -95,7 +95,7 @@ const atom: fc.Arbitrary<ProseElement> = fc.oneof(
   markdownText.map((label): ProseElement => ({ type: 'citationInline', attrs: { refId: 'r', label }, content: [] })),
 )
 
-/** Words and marks close together: what delimiters have to survive. */
+/** Words and marks close together, which are difficult for delimiters. */
 const denseText = fc.constantFrom('a', 'b c', ' ', 'd ', ' e', '.', '*', '_', '~', '`', '“', 'é', '😀', '(', '1')
 const part = (text: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 4, arbitrary: fc.tuple(text, fc.array(simpleMark, { maxLength: 3 })) }, { weight: 1, arbitrary: atom })
@@ -220,7 +220,7 @@ const blockStarts = [
   '<img src=x>',
 ]
 
-/** Lines of Markdown and HTML that fit together or do not. */
+/** Lines of Markdown and HTML that may or may not fit together. */
 export const markdownSoup = fc
   .array(
     fc

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { TableOpArgs } from '../tables/op-args.ts'
 
-/** Any table op on rows and columns up to `most`, with the values that its last two take. */
+/** Any table operation on rows and columns up to `most`. `side`, `attrs` and `width` generate the values of those arguments. */
 export function anyTableOp(given: {
   readonly most: number
   readonly side: fc.Arbitrary<TableOpArgs['side']>

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { appendText, withMark } from '../marks.ts'
 import type { ProseAttrs, ProseElement, ProseMark, ProseNode, ProseTree } from '../node.ts'
 
-/** Generators of valid pages: every node, attribute and mark of the tables, within the content model. [PROSE-2] */
+/** Generators of valid pages with every node, attribute and mark of the tables. [PROSE-2] */
 
 const colour = fc.constantFrom(
   '#fff',
@@ -22,7 +22,7 @@ const url = fc.oneof(
 const href = fc.oneof(url, fc.constantFrom('mailto:a@b.c', 'tel:+1', 'app://heading/page-1/id:blk-1', 'x-y://heading/p/3'))
 const src = fc.oneof(url, fc.constantFrom('data:image/png;base64,AAAA', 'data:image/svg+xml;base64,PHN2Zz4='))
 
-/** Text with everything that escaping and white space must survive. */
+/** Text with every character that needs escaping, and all kinds of white space. */
 export const anyText = fc
   .oneof(
     { weight: 3, arbitrary: fc.string({ minLength: 1, maxLength: 12 }) },
@@ -65,7 +65,7 @@ export const marks = fc
   .array(mark, { maxLength: 3 })
   .map((list) => list.reduce<readonly ProseMark[]>((set, one) => withMark(set, one), []))
 
-/** An attribute that is there or not. */
+/** An optional attribute. */
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 
 function attrs(shape: { [name: string]: fc.Arbitrary<unknown> }): fc.Arbitrary<ProseAttrs> {
@@ -179,13 +179,13 @@ const { block } = fc.letrec<{ block: ProseElement }>((tie) => {
 
 export const anyBlock = block
 
-/** A table whose cells hold a few blocks each. */
+/** A table with a few blocks in each cell. */
 export const anyTable: fc.Arbitrary<ProseElement> = table(fc.array(leaf, { minLength: 1, maxLength: 2 }))
 
-/** Non-empty pages without one bare empty paragraph, which is the empty page. */
+/** Pages that are not empty; a single bare empty paragraph counts as empty and is left out. */
 export const anyTree: fc.Arbitrary<ProseTree> = fc.array(block, { minLength: 1, maxLength: 5 })
 
-/** A rectangular table in which some cells span columns or rows: a grid is cut into boxes from the top left. */
+/** A rectangular table in which some cells span columns or rows: the grid is cut into boxes from the top left. */
 function table(content: fc.Arbitrary<readonly ProseElement[]>): fc.Arbitrary<ProseElement> {
   return fc
     .tuple(
@@ -227,7 +227,7 @@ function table(content: fc.Arbitrary<readonly ProseElement[]>): fc.Arbitrary<Pro
     })
 }
 
-/** Nodes of the model anywhere, holding anything: what healing is for. */
+/** Nodes of the model in any position and with any content, as input for healing. */
 const looseNode = fc.letrec<{ node: ProseNode }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 4, depthIdentifier: 'loose' },
@@ -309,7 +309,7 @@ const soupAttributes = [
   ' class=language-js',
 ]
 
-/** Tags in any order, closed or not, with attributes that fit or do not. */
+/** Tags in any order, closed or not, with attributes that may or may not fit. */
 export const tagSoup = fc
   .array(
     fc.oneof(

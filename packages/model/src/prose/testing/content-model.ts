@@ -2,9 +2,7 @@ import { findMarkSpec, markRank, nodeSpec } from '../schema.ts'
 import { equalMarks, equalValues } from '../equal.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../node.ts'
 
-/**
- * Checks a page against the tables on its own, without the code that heals: the list of what breaks the model. [PROSE-2]
- */
+/** Returns the violations of the content model in a page. Written from the tables alone, without the healing code. [PROSE-2] */
 export function violations(tree: ProseTree): readonly string[] {
   const found: string[] = []
   if (tree.length === 0) found.push('page: empty')
@@ -103,7 +101,7 @@ function check(node: ProseNode, level: number, found: string[], places: readonly
   if (node.type === 'table') found.push(...gridViolations(node))
 }
 
-/** Every slot of the grid is covered exactly once. */
+/** Checks that every slot of the grid is covered exactly once. */
 function gridViolations(table: ProseElement): readonly string[] {
   const covered: boolean[][] = table.content.map(() => [])
   const found: string[] = []

@@ -12,7 +12,7 @@ const attributes = new Set(
   data-mime-type data-file-size href`.split(/\s+/),
 )
 
-/** What a browser would make of the output that the schema does not name, or that it could run. */
+/** Returns what a browser would find in the HTML that the schema does not allow or that could run scripts. */
 export function dangers(html: string): string[] {
   const found: string[] = []
   const stack: HtmlNode[] = [...parseDom(html)]

@@ -1,6 +1,9 @@
 import { numbered, repeat } from './long-text.ts'
 
-/** HTML of a given length on which careless parsers are slow, run out of stack or make far more than they were given. [PROSE-21] */
+/**
+ * HTML of a given length that makes naive parsers slow, exhausts their stack, or makes them produce far more than they were given.
+ * [PROSE-21]
+ */
 export const hostileInputs: { readonly [name: string]: (size: number) => string } = {
   'nested divs': repeat('<div>'),
   'nested quotes': repeat('<blockquote>'),

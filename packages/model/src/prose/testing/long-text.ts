@@ -1,4 +1,4 @@
-/** Makers of long text for hostile inputs: each gives about as many characters as it is asked for. */
+/** Makers of long text for hostile inputs. Each returns about as many characters as requested. */
 
 export function repeat(part: string): (size: number) => string {
   return (size) => part.repeat(Math.ceil(size / part.length))

@@ -1,4 +1,4 @@
-/** Ways in which HTML has smuggled script past filters: tags, events, URLs, styles, namespaces, mutation, and this schema's own attributes. */
+/** Known ways of getting script past HTML filters: tags, events, URLs, styles, namespaces, mutation, and this schema's own attributes. */
 export const xssVectors: readonly string[] = [
   '<script>alert(1)</script>',
   '<SCRIPT SRC=//evil/x.js></SCRIPT>',

@@ -5,12 +5,12 @@ import { FixList } from './fixes.ts'
 import { heal } from './heal.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** What a verb made of a page: a tree of the content model whose untouched nodes are those of the tree before. */
-export interface Verbed {
-  readonly kind: 'verbed'
-  /** `===` the tree before when nothing changed. Ids are not complete yet. */
+/** The result of an operation on a page: a tree of the content model that shares unchanged nodes with the tree before. */
+export interface Applied {
+  readonly kind: 'applied'
+  /** The tree before (`===`) when nothing changed. Ids are not complete yet. */
   readonly tree: ProseTree
-  /** Whether a block of `tree` is one that the verb wrote. [TOOL-16] */
+  /** Whether the operation wrote this block of `tree`. [TOOL-16] */
   isWritten(block: ProseElement): boolean
   readonly fixes: readonly Fix[]
 }
@@ -18,21 +18,21 @@ export interface Verbed {
 export type Side = 'before' | 'after'
 
 /**
- * Heals what a verb put together; `given` is what it put in or moved. [PROSE-59] Where the page stays as it was, `replaced` counts as
- * written instead: it says what was to be written.
+ * Heals the result of an operation. `given`: the nodes that it inserted or moved. [PROSE-59] When the page does not change, `replaced`
+ * counts as written instead, because it already has the content that was to be written.
  */
-export function verbed(
+export function applied(
   before: ProseTree,
   nodes: readonly ProseNode[],
   given: readonly ProseNode[],
   replaced: readonly ProseNode[] = given,
-): Verbed {
+): Applied {
   const fixes = new FixList()
   const healed = heal(nodes, fixes)
   const tree = equalLists(before, healed) ? before : healed
   let sets: { readonly old: ReadonlySet<ProseNode>; readonly own: ReadonlySet<ProseNode> } | undefined
   return {
-    kind: 'verbed',
+    kind: 'applied',
     tree,
     fixes: fixes.list,
     isWritten: (block) => {
@@ -42,7 +42,7 @@ export function verbed(
   }
 }
 
-/** Content without ids that other blocks own or that stood in it before. [PROSE-45] */
+/** Returns content without the ids that other blocks have, or that occur earlier in the content. [PROSE-45] */
 export function withOwnIds(content: ProseTree, owned: Iterable<string>): ProseTree {
   const taken = new Set(owned)
   return mapIdBearing(content, (block) => {
@@ -54,8 +54,8 @@ export function withOwnIds(content: ProseTree, owned: Iterable<string>): ProseTr
 }
 
 /**
- * Content whose first id-bearing block has the first id of what it replaces, unless the content carries ids. [PROSE-45]
- * `carried` names ids that content beside it brings along.
+ * Gives the first id-bearing block of content the first id of what it replaces, unless the content has ids of its own. [PROSE-45]
+ * `carried`: ids that neighbouring content brings.
  */
 export function withPassedId(content: ProseTree, replaced: readonly ProseNode[], carried?: ReadonlySet<string>): ProseTree {
   const id = idsOf(replaced).find((other) => carried?.has(other) !== true)
