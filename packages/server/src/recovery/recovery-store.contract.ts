@@ -6,7 +6,7 @@ import { bodyOf, change, creation, textOf, update, written } from '../documents/
 import type { PointHead, RecoveryStore, RestoreRequest } from './recovery-store.port.ts'
 
 export interface OpenRecoveryStore extends OpenDocumentStore {
-  /** With rings of 20 points and an interval of 600 s. */
+  /** The store keeps 20 points per document and uses an interval of 600 s. */
   readonly recovery: RecoveryStore
 }
 
@@ -14,7 +14,7 @@ const RING = 20
 const INTERVAL_MS = 600_000
 const ZEROING = { capture: { reason: 'zeroing' } } as const
 
-/** Registers what every driver of `RecoveryStore` keeps to, together with the `DocumentStore` that takes points within its writes. */
+/** Registers the contract of every driver of `RecoveryStore`, together with the `DocumentStore` that captures points within its writes. */
 export function describeRecoveryStoreContract(name: string, open: () => Promise<OpenRecoveryStore>): void {
   describe(`RecoveryStore: ${name}`, () => {
     let store: OpenRecoveryStore
@@ -26,7 +26,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
       const point = await store.recovery.read(key, pointId)
       return point.kind === 'point' ? textOf(point.body) : point.kind
     }
-    /** What the points say, newest first. */
+    /** The contents of the points, newest first. */
     const contents = async (key: number) => Promise.all((await store.recovery.list(key)).map((head) => pointOf(key, head)))
     const restored = async (request: RestoreRequest) => {
       const outcome = await store.recovery.restore(request)
@@ -53,7 +53,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await contents(first.key)).toEqual(['{"n":1}'])
         const fourth = await write(third, '{"n":4}', { nowMs: 5000 + INTERVAL_MS })
         expect(await contents(first.key)).toEqual(['{"n":3}', '{"n":1}'])
-        // A clock that is set back a long way takes points again at once.
+        // After the clock was set back a long way, points are captured again at once.
         await write(fourth, '{"n":5}', { nowMs: 1 })
         expect(await contents(first.key)).toEqual(['{"n":4}', '{"n":3}', '{"n":1}'])
       })

@@ -9,7 +9,7 @@ export interface PointHead {
   readonly sizeBytes: number
 }
 
-/** What a document had beside its body when a point was taken. */
+/** What a recovery point keeps in addition to the body. */
 export type PointBeside = Pick<DocumentHead, 'collectionId' | 'sharedWith'>
 
 export type PointRecord =

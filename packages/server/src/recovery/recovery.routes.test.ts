@@ -4,10 +4,10 @@ import { type Answer, noResidents, type RestRelay, startRestRelay } from '../htt
 import type { RecoveryStore } from './recovery-store.port.ts'
 
 let relay: RestRelay
-/** What the live side was asked, and what it does when a document is settled. */
+/** The calls that the live side received, and what it does when a document is settled. */
 const live: string[] = []
 const whenSettled = new Map<string, () => Promise<unknown>>()
-/** What happens between the last look at the source and the restore. */
+/** Runs between the last check of the source and the restore. */
 const beforeRestore = new Map<string, () => Promise<unknown>>()
 const spoiled = new Set<string>()
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
       },
       encode: async (ref) => (ref.id === 'gone' ? null : { version: 300, update: Uint8Array.of(1, 2, 3) }),
     },
-    // As damage that the checksum does not show.
+    // Damage that the checksum does not reveal.
     recovery: (real: RecoveryStore): RecoveryStore => ({
       ...real,
       async restore(request) {
@@ -65,7 +65,7 @@ const pointsOf = async (id: string): Promise<readonly Record<string, unknown>[]>
 const newest = async (id: string): Promise<string> => String((await pointsOf(id))[0]?.id)
 const read = (id: string, pointId: string, as = ann) => call('GET', `${id}/recovery/${pointId}`, as)
 const restore = (id: string, pointId: string, as = ann) => call('POST', `${id}/recovery/${pointId}/restore`, as)
-/** A document with one point of exactly this body, and another state after it. */
+/** Creates a document with one point of exactly this body, and changes the document afterwards. */
 async function withPoint(id: string, body: object): Promise<string> {
   await put(id, { sharedWith: SHARES, collectionId: 'col', ...body })
   expect((await capture(id)).json).toEqual({ captured: true })
@@ -230,7 +230,7 @@ describe('restoring', () => {
     expect((await put(id, {})).json).toMatchObject({ errorCode: 'TOMBSTONED', lastServerVersion: 2 })
     const ring = await pointsOf(newDocId)
     expect(ring).toHaveLength(points + 1)
-    // A point of before has the id that its document has now.
+    // A point from before the restore is shown with the id that its document has now.
     expect((await read(newDocId, pointId)).json).toMatchObject({ id: newDocId, name: 'Plan', serverVersion: 1 })
     expect((await read(newDocId, String(ring[0]?.id))).json).toMatchObject({ id: newDocId, name: 'Later', serverVersion: 2 })
   })
@@ -271,7 +271,7 @@ describe('restoring', () => {
     let races = 3
     beforeRestore.set('racing', async () => {
       if (races-- <= 0) return
-      // Another process: within this one writes of a document wait for each other.
+      // Acts like another process: within one process, writes of a document wait for each other.
       const state = await relay.storage.documents.state({ workspaceId: 'default', id: 'racing' })
       if (state.kind !== 'document') throw new Error(state.kind)
       written(await relay.storage.documents.write(change(state.head, JSON.stringify({ name: `Race ${races}`, ...LIST_FORM }))))

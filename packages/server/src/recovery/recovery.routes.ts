@@ -13,7 +13,7 @@ const POINT_ID = /^(?:0|[1-9]\d{0,14})-v[1-9]\d{0,14}$/
 const OF_DOCUMENT = { credential: 'bearer', body: NO_BODY, documentParam: 'id', checkParams: checkDocument } as const
 const OF_POINT = { ...OF_DOCUMENT, checkParams: checkPoint } as const
 
-/** The recovery routes without what they run. [interface, Endpoints] */
+/** The recovery routes as data, without their handlers. [interface, Endpoints] */
 export const RECOVERY_ROUTES = {
   list: {
     ...OF_DOCUMENT,
@@ -52,11 +52,11 @@ export const RECOVERY_ROUTES = {
 
 export interface RecoveryRoutesDeps {
   readonly recovery: Recovery
-  /** The answers existing editor clients expect. [CFG-2] */
+  /** Whether answers have the form that existing editor clients expect. [CFG-2] */
   readonly editorClient: boolean
 }
 
-/** The recovery routes over the service. */
+/** The recovery routes with handlers that call the service. */
 export function recoveryRoutes({ recovery, editorClient }: RecoveryRoutesDeps): readonly Route[] {
   return [
     {

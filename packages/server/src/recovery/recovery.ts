@@ -26,23 +26,26 @@ export interface RecoveryDeps {
 }
 
 /**
- * Recovery points as callers of one workspace may use them. Every verb decides rights itself and throws RelayError; what it says is durable
- * when its promise resolves, and events leave only then. [PERM-3, LIFE-2]
+ * Recovery points for callers of one workspace. Every verb checks rights itself and throws RelayError. Changes are durable when the promise
+ * resolves, and events are sent only then. [PERM-3, LIFE-2]
  */
 export interface Recovery {
-  /** Newest first. */
+  /** Returns the points, newest first. */
   list(access: Access, id: string): Promise<readonly PointHead[]>
-  /** Keeps the state after every edit applied before the call; false when the newest point says the same. [LIFE-20] */
+  /** Captures the state after every edit applied before the call. Returns false when the newest point is equal. [LIFE-20] */
   capture(access: Access, id: string): Promise<boolean>
-  /** A point as a document of its time, its collection and shares included, under the id that the document has now. [REST-26] */
+  /** Returns a point as a document of its time, with its collection and shares, under the document's present id. [REST-26] */
   read(access: Access, id: string, pointId: string): Promise<{ readonly record: DocumentRecord; readonly reader: Reader }>
-  /** Puts a new document in the place of this one; answers its head. [LIFE-22, REST-27] */
+  /** Replaces this document by a new one and returns the new head. [LIFE-22, REST-27] */
   restore(access: Access, id: string, pointId: string): Promise<DocumentHead>
 }
 
 type Restored = Extract<RestoreOutcome, { kind: 'restored' }>
 
-/** Edits wait while a restore runs: one acknowledged after the body was stored would be in no point, and makes the restore lose. */
+/**
+ * Edits wait for this long while a restore runs. An edit acknowledged after the body was stored would be in no point, so it makes the
+ * restore fail with a conflict.
+ */
 const QUIET_MS = 500
 const ID_LENGTH = 12
 
@@ -77,13 +80,13 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     const newRef = refOf(access, newId('doc-', ID_LENGTH, deps.random))
     const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
     const body = (await deps.bodies.for(access.workspaceId).restored(point.body, as)) ?? unreadable(pointId)
-    // Agents that never pause would make it lose every time.
+    // Tool edits wait too; otherwise agents that never pause would make every attempt lose.
     return documents.inTurn(ref, async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        // What cannot be loaded has nothing to settle; whether its log is past reading is for the store to say. [LIFE-5]
+        // A document that cannot be loaded has nothing to settle. The store decides whether its log is unreadable. [LIFE-5]
         const unsettled = await residents.settle(ref, QUIET_MS).then(() => null, unavailable)
         const before = await documents.require(access, id, 'owner')
-        // Another life of the id has other points.
+        // A document with another key is a new one under the same id and has other points.
         if (before.key !== source.key) return unknownDocument()
         const outcome = await store.restore({
           source: before,
@@ -114,7 +117,10 @@ function unavailable(error: unknown): RelayError {
   throw error
 }
 
-/** The new document and the tombstone are durable, so a failing live side can only be late; it must not turn the answer into an error. */
+/**
+ * Reports the restore. The new document and the tombstone are durable by then, so a failure of the live side is only a delay and must not
+ * become an error of the request.
+ */
 async function announce(
   { residents, events, log }: RecoveryDeps,
   access: Access,

@@ -39,11 +39,14 @@ const refOf = ({ workspaceId, id }: DocumentHead) => ({ workspaceId, id })
 
 interface Filled {
   readonly head: DocumentHead
-  /** What an editor holds who has seen everything. */
+  /** The content of an editor that has received everything. */
   readonly copy: Y.Doc
 }
 
-/** A document whose log is its seed, record 1, and the shapes s2 to s6, each of a Y client of its own; its body holds the log through 3. */
+/**
+ * Creates a document whose log has the seed as record 1 and then the shapes s2 to s6, each from a different Y client. Its body contains the
+ * log through 3.
+ */
 async function fill(host: StorageHost, id: string): Promise<Filled> {
   const copy = new Y.Doc()
   seed(copy, readStoredBody(new TextEncoder().encode(EMPTY)))
@@ -71,7 +74,7 @@ async function append(host: StorageHost, { key }: DocumentHead, afterSeq: number
   expect(outcome).toEqual({ kind: 'appended', seq: afterSeq + 1 })
 }
 
-/** A cold write of the shape `cold` over the whole log, which the log then gets as record 7. */
+/** Writes the shape `cold` as a cold write after the whole log, and then appends it to the log as record 7. */
 async function writeCold(host: StorageHost, { head, copy }: Filled): Promise<void> {
   const record = await host.documents.read(refOf(head))
   if (record === null) throw new Error('there is no document')
@@ -107,7 +110,7 @@ async function repaired(url: string, id: string) {
   return await repair({ store, clock: systemClock, random: systemRandom }, { workspaceId: 'w', id })
 }
 
-/** What verify says of a document, and how many bytes of it lie aside. */
+/** Verify's findings about a document, and how many bytes of it were set aside. */
 async function damageOf(url: string, id: string): Promise<readonly string[]> {
   await using store = await openStoredContents(url, silentLogger)
   const details: string[] = []
@@ -186,7 +189,7 @@ describe.each(engines)('relay repair of a log with missing or damaged records, o
     expect(state.kind === 'document' && state.head.lineage !== head.lineage).toBe(anew)
     const former = await again.documents.formerClients(refOf(head), systemClock.nowMs())
     expect(former.length > 0).toBe(anew)
-    // What is lost comes back from whoever has it, where the history goes on.
+    // Where the history continues, a client that has the lost content gives it back.
     if (!anew) {
       Y.applyUpdate(doc, Y.encodeStateAsUpdate(copy))
       expect(shapesOf(doc)).toEqual(['s2', 's3', 's4', 's5', 's6'])

@@ -15,8 +15,8 @@ import type { StoredDocument } from '../verify/stored-contents.port.ts'
 import type { Repaired, RepairStore } from './repair.port.ts'
 
 /**
- * What was done to a document, or why nothing was; `lines` are for the operator. `sound`: there was nothing to do. `refused`: something is wrong,
- * and this cannot mend it.
+ * The result of a repair; `lines` are for the operator. `sound`: there was nothing to do. `refused`: something is wrong that a repair
+ * cannot fix.
  */
 export interface RepairReport {
   readonly kind: 'repaired' | 'sound' | 'refused'
@@ -30,8 +30,8 @@ export interface RepairDeps {
 }
 
 /**
- * Makes a document work again whose log lacks records or cannot be read. [CFG-11, LIFE-5] What can be read of the log is used where the body
- * says nothing that it lacks, and else the stored body, which begins a new lineage. A sound document stays as it is.
+ * Repairs a document whose log lacks records or cannot be read. [CFG-11, LIFE-5] Uses the readable part of the log when that contains
+ * everything the body contains. Otherwise uses the stored body, which begins a new lineage. Leaves a sound document as it is.
  */
 export async function repair({ store, clock, random }: RepairDeps, ref: DocumentRef): Promise<RepairReport> {
   let report: RepairReport = { kind: 'refused', lines: [`document ${JSON.stringify(ref.id)} is not there any more`] }
@@ -48,7 +48,7 @@ interface Decision {
   readonly repaired: Repaired | null
 }
 
-/** What is to be done to a document as it is stored. */
+/** Decides how to repair a document, without changing anything. */
 export function decideRepair(document: StoredDocument, nowMs: number, random: Random): Decision {
   const { head, body, tail, problems, readable } = document
   const name = `document ${JSON.stringify(document.id)} of workspace ${JSON.stringify(document.workspaceId)}`
@@ -76,7 +76,7 @@ export function decideRepair(document: StoredDocument, nowMs: number, random: Ra
 
 interface Given {
   readonly document: StoredDocument
-  /** For the operator. */
+  /** The document's name in messages for the operator. */
   readonly name: string
   readonly head: DocumentHead
   readonly body: DocumentBody
@@ -84,15 +84,16 @@ interface Given {
   readonly random: Random
 }
 
-/** The newest good snapshot and the good records behind it, but for those above `throughSeq`. */
+/** The newest good snapshot and the good records after it, except those above `throughSeq`. */
 function updatesOf({ snapshots, readable }: StoredDocument, throughSeq = Number.POSITIVE_INFINITY): Uint8Array[] {
   const records = readable.records.filter(({ seq }) => seq <= throughSeq)
   return [...snapshots.slice(0, 1), ...records].map(({ update }) => update)
 }
 
 /**
- * Whether the whole beginning of a damaged log holds everything that the body says. A cold write is in the body before it is in the log, as the
- * record that follows `coveredSeq`: with that record it is, and up to `coveredSeq` it is when both say the same. [LIFE-15]
+ * Whether the complete beginning of a damaged log contains everything in the body. A cold write is in the body before it is in the log,
+ * where it becomes the record after `coveredSeq`. When that record is present, the log contains the cold write; with only the records up to
+ * `coveredSeq`, it does when both have equal content. [LIFE-15]
  */
 function saysAllOfBody({ document, head, body, random }: Given): boolean {
   const { throughSeq } = document.readable
@@ -108,7 +109,7 @@ function saysAllOfBody({ document, head, body, random }: Given): boolean {
   }
 }
 
-/** The document as far as its log can be applied; its lineage stays, so a client may give back what is lost. */
+/** Rebuilds the document from as much of its log as can be applied. The lineage stays, so a client may supply the lost content. */
 function fromLog({ document, name, head, body, nowMs }: Given, { doc, gap }: ReturnType<typeof buildSound>): Decision {
   const { records, problems } = document.readable
   const made = materialised({ body, facts: head.facts }, project(doc, body), nowMs, 'system')
@@ -139,7 +140,7 @@ function fromLog({ document, name, head, body, nowMs }: Given, { doc, gap }: Ret
   return { report: { kind: 'repaired', lines }, repaired }
 }
 
-/** `record 7`, `records 9 to 11`. */
+/** Returns the missing sequences as text, for example `record 7` or `records 9 to 11`. */
 function missingIn(records: readonly { readonly seq: number }[], start: number, last: number): string[] {
   const missing: string[] = []
   let next = start + 1

@@ -4,7 +4,10 @@ import { readRfc3339 } from '../kernel/rfc3339.ts'
 const MAX_DAYS = 365
 const DAY_MS = 86_400_000
 
-/** When a link is to end, in ms: RFC 3339 with zone, later than now, at most 365 days ahead. Throws BAD_REQUEST. [SHARE-1] */
+/**
+ * Reads the time at which a link ends, as ms since 1970. It must be RFC 3339 with a zone, in the future, and at most 365 days ahead. Throws
+ * BAD_REQUEST. [SHARE-1]
+ */
 export function readExpiry(value: unknown, nowMs: number): number {
   const expiresAtMs = readRfc3339(value)
   if (expiresAtMs === null) {

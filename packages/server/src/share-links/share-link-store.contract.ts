@@ -7,11 +7,11 @@ import type { ShareLink, ShareLinkStore } from './share-link-store.port.ts'
 export interface OpenShareLinkStore extends AsyncDisposable {
   readonly shareLinks: ShareLinkStore
   readonly documents: DocumentStore
-  /** Closes everything and opens it again, as a restart does. */
+  /** Closes and reopens the store, as a restart does. */
   reopen(): Promise<void>
 }
 
-/** Registers what every driver of `ShareLinkStore` keeps to. */
+/** Registers the contract of every driver of `ShareLinkStore`. */
 export function describeShareLinkStoreContract(name: string, open: () => Promise<OpenShareLinkStore>): void {
   describe(`ShareLinkStore: ${name}`, () => {
     let store: OpenShareLinkStore

@@ -34,7 +34,7 @@ const list = (id: string, as: object = mia) => relay.call('GET', `/api/v1/docs/$
 const revoke = (id: string, linkId: unknown, as: object = mia) =>
   relay.call('DELETE', `/api/v1/docs/${id}/share-links/${String(linkId)}`, { as })
 let people = 0
-/** Somebody who has redeemed nothing yet. */
+/** A new person who has not redeemed any link yet. */
 const someone = (role = 'member', more: object = {}) => ({ sub: `p${++people}`, role, ...more })
 const redeem = (token: unknown, as: object = someone()) =>
   relay.call('POST', '/api/v1/share-links/redeem', { as, body: { token } })

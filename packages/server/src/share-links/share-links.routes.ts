@@ -16,7 +16,7 @@ import { SHARE_LINK_EXCHANGES } from './share-links.exchanges.ts'
 const headers = () => ({ 'Cache-Control': 'no-store' })
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')
 
-/** What every answer of the deprecated route says of its end. Without a `docsUrl` this relay describes itself. [REST-37] */
+/** The headers that announce the end of the deprecated route. Without a `docsUrl` they point to this relay's own description. [REST-37] */
 function deprecation(docsUrl: string | null): NonNullable<Route['headers']> {
   return ({ params, origin }) => ({
     'Cache-Control': 'no-store',
@@ -29,7 +29,7 @@ function deprecation(docsUrl: string | null): NonNullable<Route['headers']> {
   })
 }
 
-/** The share link routes without what they run. [REST-30] */
+/** The share link routes as data, without their handlers. [REST-30] */
 export const SHARE_LINK_ROUTES = {
   list: {
     method: 'GET',

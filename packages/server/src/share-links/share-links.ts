@@ -16,7 +16,10 @@ const TOKEN_BYTES = 32
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 const MAX_LIVE_LINKS = 50
 const REDEEMS_PER_MINUTE = 10
-/** One of as many buckets as there are redeems in a minute: each gives one token, and the next a minute later. [SHARE-4] */
+/**
+ * The bucket of one redeem. A caller has one such bucket for each redeem allowed per minute; each gives one token, and the next one a
+ * minute later. [SHARE-4]
+ */
 const REDEEM: Bucket = { ratePerSec: 1 / 60, burst: 1 }
 
 export interface ShareLinksDeps {
@@ -29,14 +32,14 @@ export interface ShareLinksDeps {
   readonly metrics: Pick<Metrics, 'add'>
 }
 
-/** Links that let whoever holds the token read a document. What a verb says is durable when its promise resolves. [SHARE-1..SHARE-5] */
+/** Links that let anybody with the token read a document. Changes are durable when the promise resolves. [SHARE-1..SHARE-5] */
 export interface ShareLinks {
-  /** The token is in this answer and nowhere else. */
+  /** Creates a link. Only this answer contains the token; the store has its hash. */
   issue(access: Access, docId: string, expiresAtMs: number): Promise<{ readonly link: ShareLink; readonly token: string }>
-  /** Live links, newest first. */
+  /** Returns the links that have not expired, newest first. */
   list(access: Access, docId: string): Promise<readonly ShareLink[]>
   revoke(access: Access, docId: string, linkId: string): Promise<void>
-  /** The document, which the caller may read from now on. */
+  /** Grants the caller the right to read and returns the document. */
   redeem(access: Access, token: string): Promise<Readable>
 }
 
@@ -73,7 +76,7 @@ export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
   }
 }
 
-/** Every token that leads nowhere is answered alike, whatever the reason. [SHARE-4] */
+/** All tokens that open nothing get the same answer, whatever the reason. [SHARE-4] */
 async function redeem(deps: ShareLinksDeps, access: Access, token: string): Promise<Readable> {
   const retryAfterMs = takeRedeem(deps.rateLimiter, access.sub)
   if (retryAfterMs !== null) {
@@ -99,8 +102,8 @@ async function redeem(deps: ShareLinksDeps, access: Access, token: string): Prom
 }
 
 /**
- * `null`: taken; otherwise the time until the next one. A single bucket would give its burst and what it refills meanwhile, twice as many in
- * its first minute.
+ * Takes a token from the first bucket that has one. Returns `null` on success, otherwise the time until the next token. A single bucket
+ * would allow its burst plus what it refills meanwhile: twice the limit in the first minute.
  */
 function takeRedeem(rateLimiter: RateLimiter, sub: string): number | null {
   let retryAfterMs = Number.POSITIVE_INFINITY
@@ -116,7 +119,7 @@ function unknownLink(): RelayError {
   return new RelayError('NOT_FOUND', 'There is no such share link.', { resource: 'share-link' })
 }
 
-/** All that is kept of a token. Its 256 random bits need no slower hash. [SHARE-2] */
+/** The hash is all that is stored of a token. A token has 256 random bits, so a fast hash is sufficient. [SHARE-2] */
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

@@ -1,4 +1,4 @@
-/** What a browser shows for a share link. The token is in the fragment, which browsers do not send. [SHARE-7] */
+/** The page that a browser shows for a share link. The token is in the URL fragment, which browsers do not send to a server. [SHARE-7] */
 export const SHARE_PAGE = `<!doctype html>
 <html lang="en">
 <head>

@@ -3,12 +3,12 @@ import { badRequest, readMembers, readUserId, readUserName } from '../kernel/bad
 
 const MAX_LINK_ID_BYTES = 64
 
-/** What the deprecated share route is asked for. [SHARE-6] */
+/** The two requests that the deprecated share route accepts. [SHARE-6] */
 export type ShareRequest =
   | { readonly kind: 'link'; readonly expiresAt: unknown }
   | { readonly kind: 'shares'; readonly shares: readonly NewShare[] }
 
-/** The body of the deprecated share route: either `expires_at` or `shares`. Throws BAD_REQUEST. */
+/** Reads the body of the deprecated share route: either `expires_at` or `shares`. Throws BAD_REQUEST. */
 export function readShareRequest(json: unknown): ShareRequest {
   const { expires_at: expiresAt, shares } = readMembers(json)
   if ((expiresAt === undefined) === (shares === undefined)) {
@@ -17,7 +17,7 @@ export function readShareRequest(json: unknown): ShareRequest {
   return shares === undefined ? { kind: 'link', expiresAt } : { kind: 'shares', shares: readShareList(shares) }
 }
 
-/** The words of the route and those in which a body shows its share list, as editors send that list back. [SHARE-6, BODY-13] */
+/** Permission names of the route, and those in the share list of a body, because editors send that list back. [SHARE-6, BODY-13] */
 const PERMISSIONS: ReadonlyMap<unknown, NewShare['permission']> = new Map([
   ['viewer', 'view'],
   ['view', 'view'],
@@ -27,7 +27,7 @@ const PERMISSIONS: ReadonlyMap<unknown, NewShare['permission']> = new Map([
   ['none', 'none'],
 ])
 
-/** A user who is named twice could get either permission, so that is refused. */
+/** A user named twice could get either permission, so that is refused. */
 function readShareList(list: unknown): readonly NewShare[] {
   if (!Array.isArray(list) || list.length > MAX_SHARES) {
     throw badRequest('shares', `The member shares is a list of at most ${MAX_SHARES} entries.`, { limit: MAX_SHARES })
@@ -49,7 +49,7 @@ function readShareList(list: unknown): readonly NewShare[] {
   return shares
 }
 
-/** The token of a redeem; one of another form leads nowhere and is judged like any other. [SHARE-4] */
+/** Reads the token of a redeem. A token of another form opens nothing and is treated like any other unknown token. [SHARE-4] */
 export function readToken(json: unknown): string {
   const { token } = readMembers(json)
   if (typeof token === 'string') return token

@@ -6,7 +6,10 @@ const MAX_PROPERTIES_BYTES = 16 * 1024
 const MAX_COLLECTION_IDS = 64
 const MAX_COLLECTION_ID_BYTES = 64
 
-/** Style profiles as they are stored: of one id the first only; members that are not known are kept. Throws BAD_COLLECTIONS. [REST-32] */
+/**
+ * Reads style profiles as they are stored: keeps only the first of several with the same id, and keeps unknown members. Throws
+ * BAD_COLLECTIONS. [REST-32]
+ */
 export function healProfiles(list: unknown): readonly StyleProfile[] {
   return readEntries(list, 'profiles', MAX_PROFILES).map(readProfile)
 }

@@ -7,7 +7,7 @@ import { STYLE_PROFILE_EXCHANGES } from './style-profiles.exchanges.ts'
 const HEADERS = { 'Cache-Control': 'private, no-cache' }
 const PROFILES: RegistryDeclaration = { kind: 'style-profiles', member: 'profiles', heal: healProfiles }
 
-/** The style profile routes without what they run. [REST-30] */
+/** The style profile routes as data, without their handlers. [REST-30] */
 export const STYLE_PROFILE_ROUTES = {
   get: {
     method: 'GET',

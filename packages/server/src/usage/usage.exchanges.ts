@@ -3,7 +3,7 @@ import type { RouteExchange } from '../kernel/exchange.ts'
 const COUNT = { type: 'integer', minimum: 0 } as const
 const LIMIT = { type: ['integer', 'null'], minimum: 0, description: 'null: unlimited.' } as const
 
-/** What the usage route answers. [REST-36, REST-28] */
+/** What the usage route returns. [REST-36, REST-28] */
 export const USAGE_EXCHANGES = {
   get: {
     responses: {

@@ -3,7 +3,7 @@ import { NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { readUsage, type UsageDeps } from './usage.ts'
 import { USAGE_EXCHANGES } from './usage.exchanges.ts'
 
-/** The usage route without what it runs. [interface, Endpoints] */
+/** The usage route as data, without its handler. [interface, Endpoints] */
 export const USAGE_ROUTES = {
   get: {
     method: 'GET',

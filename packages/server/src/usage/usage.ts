@@ -12,7 +12,10 @@ export interface UsageDeps {
   readonly seats: Pick<Seats, 'editors'>
 }
 
-/** What a workspace uses now and the limits that hold for this caller, read live. [REST-28, interface Limits rules 1 and 3] */
+/**
+ * Returns the present usage of a workspace and the limits that apply to this caller. Nothing is cached. [REST-28, interface Limits rules 1
+ * and 3]
+ */
 export async function readUsage({ workspaceId, limits }: Access, deps: UsageDeps): Promise<Usage> {
   const [docBytes, blobBytes, configBytes, activeEditors] = await Promise.all([
     deps.documents.usedBytes(workspaceId),

@@ -12,18 +12,18 @@ export interface StoredPoint {
   readonly pointId: string
   /** Problems that the store itself finds, e.g. a wrong checksum. */
   readonly problems: readonly string[]
-  /** `null` when the stored bytes are not the bytes that were written. */
+  /** `null` when the bytes fail their checksum. */
   readonly body: Uint8Array | null
   readonly references: readonly StoredReference[]
 }
 
-/** What can still be read of a log, whole or not. */
+/** The readable part of a log, which may be incomplete. */
 export interface ReadableLog {
-  /** What is wrong with its rows; also among the problems of the document. */
+  /** Problems of its rows; they are also among the problems of the document. */
   readonly problems: readonly string[]
-  /** The good records after the newest of the good snapshots, in order; others may be missing between them. */
+  /** The good records after the newest good snapshot, in order. Records between them may be missing. */
   readonly records: readonly LogRecord[]
-  /** Up to here nothing is missing. */
+  /** No record is missing up to this sequence. */
   readonly throughSeq: number
 }
 
@@ -35,14 +35,14 @@ export interface StoredDocument {
   readonly head: DocumentHead | null
   /** Problems that the store itself finds: checksums, sequences, missing rows. */
   readonly problems: readonly string[]
-  /** The bytes of the body; `null` when they are not the bytes that were written. */
+  /** The bytes of the body; `null` when they fail their checksum. */
   readonly body: Uint8Array | null
   readonly snapshots: readonly Snapshot[]
   /** The records after the newest of `snapshots` up to the end of the log; `null` when one of them is missing. */
   readonly tail: readonly LogRecord[] | null
   readonly readable: ReadableLog
   readonly references: readonly StoredReference[]
-  /** Yields one point after the other, so that a ring of large bodies is not in memory at once. */
+  /** Yields points one at a time, so that not all bodies are in memory at once. */
   points(): AsyncIterable<StoredPoint>
 }
 
@@ -52,7 +52,7 @@ export interface StoredGrant {
   readonly sizes: readonly number[]
 }
 
-/** A store that `relay verify` reads from end to end and never writes; a relay may work on it meanwhile. [OPS-11] */
+/** A store that `relay verify` reads completely and never changes. A relay may use it meanwhile. [OPS-11] */
 export interface StoredContents extends AsyncDisposable {
   /** Problems of the store as a whole, a sentence each. */
   problems(): AsyncIterable<string>
@@ -62,8 +62,8 @@ export interface StoredContents extends AsyncDisposable {
   grants(): AsyncIterable<StoredGrant>
   /** Whether a workspace holds the blob now. */
   isGranted(hash: string): Promise<boolean>
-  /** Whether a row names the blob: a grant, a running upload, or a blob whose bytes wait to be removed. */
+  /** Whether a row refers to the blob: a grant, a running upload, or a blob whose bytes wait for removal. */
   knowsBlob(hash: string): Promise<boolean>
-  /** Number of damaged logs whose bytes were kept for a person to look at. [YDOC-11] */
+  /** Number of damaged logs whose bytes were kept for later inspection. [YDOC-11] */
   setAsideCount(): Promise<number>
 }

@@ -9,15 +9,15 @@ import { buildLive, buildSound } from '../sync/room/room-content.ts'
 import type { Snapshot } from '../sync/update-log.port.ts'
 import type { StoredDocument, StoredReference } from './stored-contents.port.ts'
 
-/** `note`: nothing is lost or wrong, but a person may want to know. */
+/** `note`: nothing is lost or wrong, but the operator may want to know. */
 export interface DocumentFinding {
   readonly level: 'damage' | 'note'
   readonly detail: string
 }
 
 /**
- * What is wrong with a stored document: what the store says of its rows, and whether its bytes can be decoded and say the same. [OPS-11]
- * Bytes that do not have their checksum are not decoded.
+ * Returns the problems of a stored document: those that the store found in its rows, and whether its bytes can be decoded and agree with
+ * each other. [OPS-11] Bytes with a wrong checksum are not decoded.
  */
 export function documentFindings(document: StoredDocument, random: Random): readonly DocumentFinding[] {
   const body = decodedBody(document.body)
@@ -30,17 +30,17 @@ export function documentFindings(document: StoredDocument, random: Random): read
   return [...damages(details), ...repairNote(document), ...referenceFindings(document.references, document.body)]
 }
 
-/** What the operator can do about a damaged log. [CFG-11] */
+/** Tells the operator what to do about a damaged log. [CFG-11] */
 function repairNote({ head, body, readable }: StoredDocument): readonly DocumentFinding[] {
   if (head === null || body === null || readable.problems.length === 0) return []
   return [{ level: 'note', detail: '`relay repair` with its id puts what can be read in the place of its damaged log' }]
 }
 
-/** The same for the points of its ring; `name` begins each sentence. */
+/** Yields the problems of a document's recovery points. Each sentence begins with `name`. */
 export async function* pointFindings(document: StoredDocument): AsyncGenerator<DocumentFinding> {
   for await (const { pointId, problems, body, references } of document.points()) {
     const undecodable = decodedBody(body) === 'undecodable' ? ['it cannot be decoded'] : []
-    // A grant that only points need is not metered. [BLOB-16]
+    // A grant that only points reference is not metered. [BLOB-16]
     const held = references.map(
       ({ hash, granted }) => ({ hash, granted: granted === 'unmetered' ? 'metered' : granted }) as const,
     )
@@ -77,7 +77,7 @@ function sameVector(a: ReadonlyMap<number, number>, b: ReadonlyMap<number, numbe
   return a.size === b.size && [...a].every(([client, clock]) => b.get(client) === clock)
 }
 
-/** Decodes the whole log; where the body is said to hold all of it and nothing else, both must say the same. */
+/** Decodes the whole log. When the body is recorded as containing exactly that log, both must have equal content. */
 function stateProblem(
   { head, snapshots, tail }: StoredDocument,
   body: DocumentBody | null,
@@ -106,7 +106,7 @@ function stateProblem(
 const GAP =
   'its log has a gap: later records build on an edit that is missing. It can be read and not written until a client that has the edit connects, or `relay repair` is run with its id'
 
-/** What the relay puts right when it loads a document is no difference. [YDOC-7, YDOC-9] */
+/** Differences that the relay corrects when it loads a document do not count. [YDOC-7, YDOC-9] */
 function saysTheSame(doc: Y.Doc, body: DocumentBody, titleChangedAtMs: number): boolean {
   const stored = writeBody(body)
   if (writeBody(project(doc, body)) === stored) return true
@@ -132,7 +132,7 @@ function referenceFinding(hash: string, granted: StoredReference['granted']): Do
     case 'unmetered':
       return { level: 'damage', detail: `blob ${hash} is referenced and not metered` }
     case 'no':
-      // A body may name a blob before anybody has uploaded it.
+      // A body may reference a blob that has not been uploaded yet.
       return { level: 'note', detail: `blob ${hash} is referenced, and the workspace does not hold it` }
   }
 }

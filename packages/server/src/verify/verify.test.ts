@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 let copies = 0
-/** What verify says after a copy of the store was changed, without what only follows from it. */
+/** Verify's findings after a copy of the store was changed, without findings that only follow from others. */
 async function after(change: (db: DatabaseSync) => void): Promise<string[]> {
   const copy = join(folder, String(copies++))
   cpSync(relay.dataDir, copy, { recursive: true })

@@ -5,7 +5,7 @@ import type { Random } from '../kernel/ids.ts'
 import type { StoredContents, StoredDocument, StoredGrant } from './stored-contents.port.ts'
 import { documentFindings, pointFindings } from './verify-document.ts'
 
-/** `note`: nothing is lost or wrong, but a person may want to know. */
+/** `note`: nothing is lost or wrong, but the operator may want to know. */
 export interface Finding {
   readonly level: 'damage' | 'note'
   readonly what: 'store' | 'document' | 'blob'
@@ -21,7 +21,7 @@ export interface VerifySummary {
   readonly blobs: number
   readonly damages: number
   readonly notes: number
-  /** Bytes of damaged logs that earlier runs kept for a person to look at. */
+  /** Bytes of damaged logs that were kept for later inspection. */
   readonly setAside: number
 }
 
@@ -29,13 +29,13 @@ export interface VerifyOptions {
   readonly store: StoredContents
   readonly blobs: Pick<BlobStore, 'read' | 'list'>
   readonly random: Random
-  /** Called with each finding as it is met. */
+  /** Called with each finding as soon as it is made. */
   readonly report: (finding: Finding) => void
 }
 
 /**
- * Reads everything that is stored and changes nothing, beside a running relay; one document is in memory at a time. [OPS-11]
- * What cannot be read at all is a finding like any other, and the rest is still looked at.
+ * Reads everything stored and changes nothing; a relay may run meanwhile. Only one document is in memory at a time. [OPS-11] Unreadable
+ * data is reported as a finding, and the check continues.
  */
 export async function verify({ store, blobs, random, report }: VerifyOptions): Promise<VerifySummary> {
   const counts = { documents: 0, points: 0, blobs: 0, damages: 0, notes: 0 }
@@ -105,7 +105,7 @@ async function verifyDocument(document: StoredDocument, random: Random, tell: (f
 async function grantProblem(grant: StoredGrant, store: StoredContents, blobs: Pick<BlobStore, 'read'>): Promise<string | null> {
   if (!isBlobHash(grant.hash)) return 'it is held under what is no hash'
   const problem = await blobProblem(grant, blobs)
-  // One that was collected meanwhile is nobody's loss.
+  // A blob that was removed meanwhile is not a loss.
   return problem !== null && (await store.isGranted(grant.hash)) ? problem : null
 }
 

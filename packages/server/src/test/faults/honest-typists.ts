@@ -1,4 +1,5 @@
-// A thread of `hostile.ts`: people who type into documents of their own while others are attacked, and what they notice of it.
+// A thread of `hostile.ts`: simulates people who type into their own documents while others are attacked, and measures the delays they
+// notice.
 import { parentPort, workerData } from 'node:worker_threads'
 import { SyncClient } from '@docrelay/protocol/client/sync-client'
 import { HEARTBEAT_FRAME, jsonFrame } from '@docrelay/protocol/codec'
@@ -8,16 +9,16 @@ import * as Y from 'yjs'
 
 export interface TypistsStart {
   readonly wsUrl: string
-  /** Two people type into each. */
+  /** Two people type into each document. */
   readonly documents: readonly { readonly id: string; readonly token: string }[]
 }
 
-/** Worst figures since the last question, per document. */
+/** The worst figures since the last `take`, by document. */
 export interface Noticed {
-  /** From typing to the other person's copy. */
+  /** Time from typing to the other person's copy, in ms. */
   readonly pauseMs: readonly number[]
   readonly heartbeatMs: readonly number[]
-  /** How late this thread itself was. */
+  /** How late this thread itself was, in ms. */
   readonly ownMs: number
   readonly closes: number
 }
@@ -31,7 +32,7 @@ class Typist {
   readonly client: SyncClient
   readonly text = new Y.XmlText()
   readonly sentAt: number[] = []
-  /** Characters that the other person has. */
+  /** Number of characters that have reached the other person. */
   arrived = 0
   worstMs = 0
 
@@ -51,14 +52,14 @@ class Typist {
     this.text.insert(this.text.length, 'x')
   }
 
-  /** Notes what came at `other`, whose copy of this text is `copy`. */
+  /** Records the characters that arrive at `other`, whose copy of the text is `copy`. */
   follow(copy: Y.XmlText): void {
     const now = performance.now()
     for (; this.arrived < copy.length; this.arrived++)
       this.worstMs = Math.max(this.worstMs, now - (this.sentAt[this.arrived] as number))
   }
 
-  /** Also counts what has not arrived yet. */
+  /** Returns the figures, including characters that have not arrived yet. */
   take(): number {
     const waiting = this.sentAt[this.arrived]
     const worst = Math.max(this.worstMs, waiting === undefined ? 0 : performance.now() - waiting)
@@ -134,7 +135,7 @@ async function run(port: NonNullable<typeof parentPort>, start: TypistsStart): P
   port.postMessage('ready')
 }
 
-/** Lets the other person's copy of a typist's text be watched. */
+/** Starts to observe the other person's copy of a typist's text. */
 async function introduce(typist: Typist, other: Typist): Promise<void> {
   const { doc } = other.client
   const known = new Set(texts(doc))

@@ -4,9 +4,9 @@ import * as Y from 'yjs'
 import { nested, quadratic, UpdateWriter } from '../../sync/testing/update-writer.ts'
 
 /**
- * What the relay owes an attack.
- * `refused`: ERR_BAD_UPDATE each time, the third closes 1003. `gap`: ERR_SYNC_GAP, and nothing is kept. `accepted`: lawful in a CRDT; the document
- * stays loadable. `nothing`: no error, and the document does not change. `ended`: may be accepted when it is fast enough, else ends with 1003.
+ * The expected answer to an attack. `refused`: ERR_BAD_UPDATE each time, and 1003 after the third. `gap`: ERR_SYNC_GAP, and nothing is
+ * stored. `accepted`: valid in a CRDT; the document must stay loadable. `nothing`: no error and no change of the document. `ended`: may be
+ * accepted when it is fast enough, else the connection ends with 1003.
  */
 export type Verdict = 'refused' | 'gap' | 'accepted' | 'nothing' | 'ended'
 
@@ -14,9 +14,9 @@ export interface Attack {
   readonly name: string
   readonly verdict: Verdict
   readonly sizes: readonly [number, number, number]
-  /** Whole frames, tag first. */
+  /** Complete frames, beginning with the tag. */
   frames(size: number): readonly Uint8Array[]
-  /** Content that the document has before. */
+  /** Content of the document before the attack. */
   readonly before?: Uint8Array
 }
 
@@ -24,14 +24,14 @@ const LARGE_TEXT = 250_000
 const EMPTY_VECTOR = Uint8Array.of(0)
 
 const update = (bytes: Uint8Array): Uint8Array => syncFrame(SYNC.update, bytes)
-/** Refused three times, it must end the connection. */
+/** The same update three times: after three refusals the connection must end. */
 const thrice = (bytes: Uint8Array): Uint8Array[] => [update(bytes), update(bytes), update(bytes)]
 const block = (count: number, struct: (writer: UpdateWriter, i: number) => void): Uint8Array =>
   new UpdateWriter().block(9, 0, count, struct).deletes([])
 
 const JSON_KINDS = ['any', 'embed', 'json', 'format'] as const
 
-/** The attack classes of the reliability design, by number. */
+/** The attack classes of the reliability design, in the order of their numbers. */
 export const ATTACKS: readonly Attack[] = [
   {
     name: 'Y1 clock overflow',

@@ -1,6 +1,6 @@
-// `npm run faults:hostile [-- --seed 1 --only Y5]`: every attack class of the design against a running relay, plain and in chunks, while honest
-// people type into other documents. Fails when the attacked document changed by a refused attack, when an honest person noticed more than the
-// design allows, when the attacker got another answer than the rules say, or when the relay ended.
+// `npm run faults:hostile [-- --seed 1 --only Y5]`: runs every attack class of the design against a running relay, as single messages and
+// in chunks, while simulated people type into other documents. Fails when a refused attack changed its document, when other people were
+// delayed more than the design allows, when the attacker got another answer than the rules require, or when the relay ended.
 import { randomBytes } from 'node:crypto'
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -16,10 +16,12 @@ import { ATTACKS, type Attack } from './hostile-attacks.ts'
 
 const HONEST_DOCUMENTS = 4
 const MAX_PAYLOAD = 262_144
-/** Longest pause of people whose document is in another worker, and in the worker that the attack holds up or ends. */
+/** Longest allowed delay for people whose document is in another worker, and for those in the worker that the attack blocks or ends. */
 const OTHER_WORKER_MS = 250
 const SAME_WORKER_MS = 2_500
-/** The limits are those of a machine that does nothing else: a fault on a busy one, or when the measuring thread was this late, is measured again. */
+/**
+ * The limits assume an otherwise idle machine. A fault is measured again when the machine was busy or the measuring thread was this late.
+ */
 const OWN_LATENESS_MS = 60
 const MEASUREMENTS = 4
 
@@ -106,14 +108,14 @@ class HostileRange {
     await new Promise((resolve) => typists.once('message', resolve))
   }
 
-  /** What people notice while nobody attacks. */
+  /** The delays that people notice while nobody attacks. */
   async quiet(): Promise<Noticed> {
     await this.ask('begin')
     await sleep(3_000)
     return this.ask('end')
   }
 
-  /** Plays one attack, again as long as this process itself was too late to measure anything. */
+  /** Runs one attack; repeats it while this process itself was too late to measure. */
   async play(one: Case): Promise<Outcome> {
     for (let measurement = 1; ; measurement++) {
       const outcome = await this.playOnce(one).catch((error: unknown) => failedOutcome(String(error)))
@@ -122,7 +124,7 @@ class HostileRange {
     }
   }
 
-  /** What the relay logged above the level of information since the last call. */
+  /** What the relay logged at level warning or above since the last call. */
   newWarnings(): readonly string[] {
     const { logLines } = this.relay
     const lines = logLines.slice(this.seenLines).filter((line) => !/"level":(?:"debug"|"info"|20|30)/.test(line))
@@ -180,14 +182,14 @@ class HostileRange {
       () => close !== null || (acked() >= writes && answered() >= answersDue && whole()),
       20_000,
     )
-    // A close follows the last refusal, and nothing at all needs a moment to be seen.
+    // Waits for the close that follows the last refusal, or to be sure that nothing happens.
     await sleep(150)
     const answer = { codes: attacker.jsonOf(TAG.error).map((error) => String(error['code'])), close }
     attacker.socket.terminate()
     return answer
   }
 
-  /** A refused attack left no trace, and whatever happened, the document can be joined and read. */
+  /** Checks that a refused attack left no trace, and that the document can be joined and read in any case. */
   private async checkDocument(
     name: string,
     one: Case,
@@ -199,7 +201,7 @@ class HostileRange {
     const after = await this.state(name)
     const changed = !Buffer.from(Y.encodeStateAsUpdate(after)).equals(Buffer.from(Y.encodeStateAsUpdate(state)))
     const bodyAfter = await this.body(name)
-    // Of several messages those before the one that ended it may have been taken.
+    // When there were several messages, those before the one that ended the connection may have been accepted.
     const someTaken = answer.close === null || one.attack.frames(one.size).length > 1
     const mayChange = one.attack.verdict === 'accepted' || (one.attack.verdict === 'ended' && someTaken)
     if (changed && !mayChange) faults.push('the Y state of the attacked document changed')
@@ -224,7 +226,7 @@ class HostileRange {
     return JSON.stringify(await this.relay.rest(memberOf(name)).getDocument(name))
   }
 
-  /** The document as a fresh client gets it. */
+  /** The document as a new client receives it. */
   private async state(name: string): Promise<Y.Doc> {
     const client = this.relay.sync(name, memberOf(name))
     await until('a fresh client to be in sync', () => client.state.synced, 15_000)
@@ -239,7 +241,7 @@ class HostileRange {
     client.socket.terminate()
   }
 
-  /** A joined connection that counts and takes acknowledgements. */
+  /** A joined connection that counts and receives acknowledgements. */
   private async connect(name: string): Promise<TestClient> {
     const socket = new WebSocket(this.relay.wsUrl)
     const client = new TestClient(socket)
@@ -252,7 +254,7 @@ class HostileRange {
     return client
   }
 
-  /** The worker of each document: one refused update each, whose log line names the worker. */
+  /** Finds the worker of each document: sends one refused update to each, whose log line names the worker. */
   private async workersOf(names: readonly string[]): Promise<number[]> {
     return Promise.all(
       names.map(async (name) => {
@@ -288,7 +290,7 @@ function judge(one: Case, answer: Answer, foreignIds: number): string[] {
   const { codes, close } = answer
   const got = describe(answer)
   const { verdict } = one.attack
-  // A message above the payload limit is never looked at. [WS-13]
+  // A message above the payload limit is refused unread. [WS-13]
   if (tooLargePlain(one)) return close === 1009 ? [] : [`answered ${got} instead of 1009`]
   if (foreignIds > 4) return [`${foreignIds} ids of awareness reached others`]
   const all = (code: string) => codes.length > 0 && codes.every((one) => one === code)
@@ -304,7 +306,7 @@ function judge(one: Case, answer: Answer, foreignIds: number): string[] {
       if (one.chunked && one.attack.frames(one.size)[0]?.[0] !== TAG.sync) return all('ERR_BAD_FRAME') ? [] : [`answered ${got}`]
       return codes.length === 0 && close === null ? [] : [`answered ${got}`]
     case 'ended': {
-      // Processor time is charged to the connection. [G9]
+      // The update is charged to the connection by its processor time. [G9]
       const taken = close === null && codes.every((one) => one === 'ERR_RATE_LIMIT')
       return taken || close === 1003 ? [] : [`answered ${got}`]
     }
@@ -315,7 +317,7 @@ function tooLargePlain({ attack, size, chunked }: Case): boolean {
   return !chunked && attack.frames(size).some((frame) => frame.length > MAX_PAYLOAD)
 }
 
-/** How many client ids the awareness frames showed that arrived. */
+/** Number of client ids in the received awareness frames. */
 function idsShown(observer: TestClient): number {
   return observer.of(TAG.awareness).reduce((most, frame) => Math.max(most, readAwareness(frame.subarray(1))?.[0] ?? 0), 0)
 }

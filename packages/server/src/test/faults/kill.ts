@@ -1,7 +1,7 @@
-// `npm run faults:kill [-- --rounds 30 --seed 1 --store PostgreSQL --sabotage ack-before-commit]`: kill -9 under mixed load; nothing acknowledged
-// may be missing.
-// With `--faults 0.02` two commits of a hundred also fail: the seed chooses which, and whether by a full disk or a lost answer.
-// With `--sabotage` the relay acknowledges before it commits, and the run succeeds only when typists and tools both find that out.
+// `npm run faults:kill [-- --rounds 30 --seed 1 --store PostgreSQL --sabotage ack-before-commit]`: kills the relay with kill -9 under mixed
+// load; nothing acknowledged may be missing. With `--faults 0.02` two of a hundred commits also fail; the seed chooses which, and whether
+// by a full disk or a lost answer. With `--sabotage` the relay acknowledges before it commits, and the run succeeds only when both typists
+// and tools detect the loss.
 import { parseArgs } from 'node:util'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
@@ -10,9 +10,12 @@ import { createDocuments, findLosses, generator, OPEN_LIMITS, startMixedLoad } f
 
 const OTHER_DOCUMENTS = 1_000
 const HOLD_MS = 120
-/** An agent must not find its own writes missing while the relay runs: only a restart is to show that they are lost. */
+/**
+ * Pause between an agent's calls with sabotage: an agent must not notice missing writes while the relay runs, because only the restart is
+ * supposed to reveal them.
+ */
 const SABOTAGED_PAUSE_MS = 200
-/** The commit is late, so that a kill often falls between the acknowledgement and it. */
+/** Delays the commit, so that a kill often happens between the acknowledgement and the commit. */
 const SABOTAGE = {
   RELAY_TEST_HOOKS: '1',
   RELAY_TEST_ACK_BEFORE_COMMIT: '1',
@@ -63,7 +66,7 @@ interface Plan {
   readonly env: Readonly<Record<string, string>>
   readonly sabotaged: boolean
   readonly random: () => number
-  /** Single commits fail too, a share of them. */
+  /** Makes a share of the commits fail. */
   readonly faults: { readonly seed: number; readonly share: string } | null
 }
 
@@ -82,7 +85,7 @@ async function playRound(relay: RelayUnderTest, round: number, { env, sabotaged,
   const acknowledged = load.acknowledged()
   await load.stop()
   const startedAt = performance.now()
-  // Looked at without sabotage: what is on disk is what counts.
+  // Restarted without sabotage, because only what is on disk counts.
   await relay.restart(env)
   const restartMs = performance.now() - startedAt
   return { ...(await findLosses(relay, acknowledged)), restartMs }

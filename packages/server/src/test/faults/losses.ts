@@ -1,4 +1,4 @@
-/** What was acknowledged and looked for after a fault, and what of it is not there. */
+/** How many acknowledged items were checked after a fault, and how many of them are missing. */
 export interface Tally {
   readonly checked: number
   readonly missing: number
@@ -7,7 +7,7 @@ export interface Tally {
 const SOURCES = { typed: 'typed edits', saved: 'saves over REST', tools: 'results of tools' } as const
 type Source = keyof typeof SOURCES
 
-/** By who was told. */
+/** By the source that received the acknowledgement. */
 export interface Losses extends Readonly<Record<Source, Tally>> {
   readonly unloadable: number
 }
@@ -28,7 +28,7 @@ function addTallies(a: Tally, b: Tally): Tally {
   return { checked: a.checked + b.checked, missing: a.missing + b.missing }
 }
 
-/** One more of a source, looked for and found or not. */
+/** One tally for a source, to be added to others. */
 export function tally(source: Source, checked: number, missing: number): Losses {
   return { ...NO_LOSSES, [source]: { checked, missing } }
 }
@@ -46,8 +46,8 @@ export function describeLosses(losses: Losses): string {
 }
 
 /**
- * Says what came of a run, and gives its exit code: 0 when nothing is lost, or with a sabotage when each of `foundBy` lost something. A run that
- * checked nothing of one source has failed.
+ * Prints the result of a run and returns its exit code: 0 when nothing is lost or, with a sabotage, when each source in `foundBy` lost
+ * something. A run that checked nothing of some source has failed.
  */
 export function exitCodeOf(total: Losses, sabotage: { readonly foundBy: readonly Source[] } | null): 0 | 1 {
   const all = Object.keys(SOURCES) as Source[]

@@ -9,38 +9,38 @@ import { AGENT_PAGE, checkTools, openToolAgent, type ToolAgent, type ToolsTold, 
 const LIVE_DOCUMENTS = 10
 const TYPISTS_PER_DOCUMENT = 2
 const EDITS_PER_SECOND = 20
-/** Marks that are typed without a look at what is saved. */
+/** Number of marks that are typed before checking that they are saved. */
 const BURST = 10
 const REST_WRITERS = 4
-/** Of the live documents, those that an agent edits beside the typists. */
+/** Number of live documents that agents edit together with the typists. */
 const LIVE_AGENTS = 4
-/** Documents that an agent edits and nobody has open, but for the last, which somebody opens and leaves in the middle of it. */
+/** Number of documents that agents edit while nobody has them open. The last of them is opened and left once in the meantime. */
 const COLD_AGENTS = 4
 
-/** Limits that would end the load and are not what is tested. */
+/** Limits that would stop the load and are not under test. */
 export const OPEN_LIMITS = { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1000', RELAY_LOG_LEVEL: 'error' }
 
 interface Typist {
   readonly name: string
   readonly document: string
   readonly client: SyncClient
-  /** Marks typed, and how many of them the client said were saved. */
+  /** The typed marks, and how many of them the client reported as saved. */
   readonly typed: string[]
   saved: number
 }
 
-/** What the relay had acknowledged at one moment. */
+/** Everything that the relay had acknowledged at one moment. */
 export interface Acknowledged {
   readonly marks: ReadonlyMap<string, readonly string[]>
-  /** Documents that are PUT and deleted, by their id. */
+  /** Documents that are PUT and deleted, by id. */
   readonly writers: readonly Confirmed[]
   readonly agents: readonly ToolsTold[]
 }
 
-/** Typists on live documents, writers over REST and agents with tools, from `start` until `stop`. [D-1] */
+/** Typists on live documents, writers over REST and agents with tools. They work from `start` until `stop`. [D-1] */
 export interface MixedLoad {
   acknowledged(): Acknowledged
-  /** Ends typing and writing and lets go of the clients. */
+  /** Stops typing and writing and closes the clients. */
   stop(): Promise<void>
 }
 
@@ -53,14 +53,14 @@ export async function createDocuments(relay: RelayUnderTest, others: number): Pr
 }
 
 export interface LoadPlan {
-  /** Names the marks. */
+  /** Part of the marks' names. */
   readonly round: number
-  /** Decides what the agents do. */
+  /** Chooses what the agents do. */
   readonly random: () => number
   readonly agentPauseMs?: number
 }
 
-/** Resolves when all have joined and type. */
+/** Starts the load. Resolves when all typists have joined and are typing. */
 export async function startMixedLoad(relay: RelayUnderTest, { round, random, agentPauseMs = 20 }: LoadPlan): Promise<MixedLoad> {
   let running = true
   const isRunning = () => running
@@ -106,7 +106,7 @@ function agentDocuments(): readonly string[] {
   return [...Array.from({ length: LIVE_AGENTS }, (_, i) => live(i)), ...Array.from({ length: COLD_AGENTS }, (_, i) => cold(i))]
 }
 
-/** Joins a document in the middle of what others do with it, and leaves it again. */
+/** Joins a document while others edit it, and leaves it again. */
 async function visit(relay: RelayUnderTest, id: string, running: () => boolean): Promise<void> {
   while (running()) {
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -135,7 +135,7 @@ async function type(typist: Typist, running: () => boolean): Promise<void> {
     typist.typed.push(mark)
     text.insert(text.length, mark)
     await new Promise((resolve) => setTimeout(resolve, 1_000 / EDITS_PER_SECOND))
-    // A relay that is behind would never be heard to have saved everything.
+    // Only after each burst, because a relay that lags behind would never report everything as saved.
     if (typist.typed.length % BURST === 0)
       while (running() && typist.saved < typist.typed.length) await new Promise((resolve) => setTimeout(resolve, 5))
   }
@@ -152,7 +152,7 @@ async function openWriter(relay: RelayUnderTest, id: string): Promise<Register> 
   return openRegister(id, await contentOf(relay.rest(), id))
 }
 
-/** PUTs versions one after the other, and now and then deletes and creates anew; notes only what was answered. */
+/** PUTs one version after another, and sometimes deletes the document and creates it again. Records only answered calls. */
 async function write(client: RelayClient, writer: Register, round: number, running: () => boolean): Promise<void> {
   const { name: id, sent } = writer
   for (let i = 0; running(); i++) {
@@ -163,14 +163,14 @@ async function write(client: RelayClient, writer: Register, round: number, runni
         content === null ? client.deleteDocument(id) : client.putDocument(id, body, { overrideTombstone: true }),
       )
     } catch (error) {
-      // An answered refusal would be a fault of this script; an unanswered call may or may not have happened.
+      // A refusal would be a bug of this script. A call without an answer may or may not have taken effect.
       if (error instanceof RelayRequestError && error.status < 500) throw error
       return
     }
   }
 }
 
-/** Compares what a relay shows, over WebSocket and REST, with what was acknowledged. What came after that moment may be there or not. */
+/** Compares what a relay returns over WebSocket and REST with what was acknowledged. Later writes may be present or not. */
 export async function findLosses(relay: RelayUnderTest, { marks, writers, agents }: Acknowledged): Promise<Losses> {
   const agentOf = (document: string) => agents.find(({ docId }) => docId === document)
   const found = await Promise.all([
@@ -209,7 +209,7 @@ async function checkWriter(relay: RelayUnderTest, confirmed: Confirmed): Promise
   return tally('saved', 1, holds(confirmed, stored) ? 0 : 1)
 }
 
-/** The prose of a document, `null` when there is none. */
+/** The prose of a document; `null` when the document does not exist. */
 async function contentOf(client: RelayClient, id: string): Promise<string | null> {
   try {
     const body = (await client.getDocument(id)) as { richTextPages: { content: string }[] }
@@ -220,7 +220,7 @@ async function contentOf(client: RelayClient, id: string): Promise<string | null
   }
 }
 
-/** xorshift32 */
+/** The random number generator xorshift32. */
 export function generator(seed: number): () => number {
   let state = seed | 0 || 1
   return () => {

@@ -6,24 +6,24 @@ import { UpdateWriter } from '../../sync/testing/update-writer.ts'
 import type { RelayUnderTest } from '../relay-under-test.ts'
 import { encodePresence } from '../wire-client.ts'
 
-/** What an attack needs of a relay; `workspace` is the attacker's. */
+/** The relay under attack, and the attacker's workspace. */
 export interface Target {
   readonly relay: Pick<RelayUnderTest, 'wsUrl' | 'baseUrl' | 'token' | 'rest'>
   readonly workspace: string
 }
 
-/** An attack that goes on until it is stopped. */
+/** An attack that continues until it is stopped. */
 export interface RunningAttack {
-  /** Frames, sockets or requests that the attacker has sent. */
+  /** Number of frames, sockets or requests that the attacker has sent. */
   readonly sent: number
-  /** Sockets of the attacker that the relay closed, by close code. */
+  /** Number of the attacker's sockets that the relay closed, by close code. */
   readonly closes: ReadonlyMap<number, number>
   stop(): Promise<void>
 }
 
 /**
- * One update of `items` entries of one map key, each without origin: every entry walks past all earlier ones, so the cost grows with the square
- * of the count. 12,000 items are about 96 KB and take between half a second and a second of processor time.
+ * An update with `items` entries of one map key, none with an origin. Each entry has to pass all earlier ones, so the cost grows with the
+ * square of the count. 12,000 items are about 96 KB and take between half a second and one second of processor time.
  */
 export function costlyUpdate(items: number, client: number): Uint8Array {
   return new UpdateWriter()
@@ -31,7 +31,7 @@ export function costlyUpdate(items: number, client: number): Uint8Array {
     .deletes([])
 }
 
-/** A raw client that is signed in and joined, with feature `ack`. */
+/** A raw client that is authenticated and joined, with feature `ack`. */
 export async function joinAs({ relay, workspace }: Target, docId: string, sub = 'mallory', role = 'owner'): Promise<TestClient> {
   const client = await openSocket(relay.wsUrl)
   client.auth(relay.token({ sub, workspace, role }), ['ack'])
@@ -48,12 +48,12 @@ export async function openSocket(wsUrl: string, headers: Readonly<Record<string,
   return client
 }
 
-/** The highest ordinal that was acknowledged to a client. */
+/** The highest ordinal acknowledged to a client. */
 export function acknowledged(client: TestClient): number {
   return Math.max(0, ...client.of(TAG.syncAck).map((frame) => readSyncAck(frame.subarray(1)) ?? 0))
 }
 
-/** Puts `count` documents of the attacker and answers their ids. */
+/** Creates `count` documents of the attacker and returns their ids. */
 export async function attackersDocuments({ relay, workspace }: Target, count: number, prefix = 'noise'): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, i) => `${prefix}-${i}`)
   const rest = relay.rest({ sub: 'mallory', workspace })
@@ -61,7 +61,7 @@ export async function attackersDocuments({ relay, workspace }: Target, count: nu
   return ids
 }
 
-/** `sockets` clients that send one costly update each per `everyMs`; a socket that is closed comes back at once. */
+/** Runs `sockets` clients, each sending one costly update per `everyMs`. A closed socket is replaced at once. */
 export async function sendCostlyUpdates(
   target: Target,
   { sockets = 20, items = 12_000, everyMs = 1_000 }: { sockets?: number; items?: number; everyMs?: number } = {},
@@ -70,15 +70,15 @@ export async function sendCostlyUpdates(
   let sent = 0
   return keepUp(documents, everyMs, {
     connect: (docId) => joinAs(target, docId),
-    // Another client id each time, so that nothing of it is known already.
+    // A different client id each time, so that nothing in the update is already known.
     send: (client) => client.send(syncFrame(SYNC.update, costlyUpdate(items, 1_000_000 + ++sent))),
     sent: () => sent,
   })
 }
 
 /**
- * AWARENESS frames of 260 KB, full of client ids that the sender never introduced, into a room in which `abandoned` ids were left behind by
- * connections that are gone.
+ * Sends AWARENESS frames of 260 KB, full of client ids that the sender never introduced, into a room where former connections left
+ * `abandoned` ids behind.
  */
 export async function crowdAwareness(
   target: Target,
@@ -98,7 +98,7 @@ export async function crowdAwareness(
   })
 }
 
-/** Leaves about `count` client ids behind in a room: connections that name four each and are gone. */
+/** Leaves about `count` client ids behind in a room, by connections that introduce four each and then end. */
 export async function abandonPresence(target: Target, docId: string, count: number): Promise<void> {
   const leave = async (first: number): Promise<void> => {
     const client = await joinAs(target, docId)
@@ -116,7 +116,7 @@ export function strangersFrame(count: number): Uint8Array {
   return awarenessFrame(encodePresence(states))
 }
 
-/** Opens `count` sockets that never sign in, and opens one anew for each that the relay closes. */
+/** Opens `count` sockets that never authenticate, and replaces each one that the relay closes. */
 export async function idleSockets(
   { relay }: Pick<Target, 'relay'>,
   {
@@ -160,7 +160,7 @@ export async function idleSockets(
   }
 }
 
-/** Changes the share list of one document of the attacker, `parallel` requests at a time without a pause. */
+/** Changes the share list of one of the attacker's documents, with `parallel` requests at a time and no pause. */
 export async function changeShares(target: Target, { parallel = 32 }: { parallel?: number } = {}): Promise<RunningAttack> {
   const [docId = ''] = await attackersDocuments(target, 1, 'shared')
   const { relay, workspace } = target
@@ -194,7 +194,7 @@ interface Sender {
   sent(): number
 }
 
-/** One client per document that sends again and again and comes back when it is closed. */
+/** Runs one client per document that sends repeatedly and reconnects when it is closed. */
 async function keepUp(documents: readonly string[], everyMs: number, sender: Sender): Promise<RunningAttack> {
   const closes = new Map<number, number>()
   const clients = new Map<string, TestClient>()

@@ -1,18 +1,18 @@
-/** What the honest workspace does, each measured from the request to its answer. */
+/** The operations of the honest workspace; each is measured from the request to its answer. */
 export const KINDS = ['ack', 'get', 'put', 'mcp', 'join', 'preview'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** What one phase was for the honest workspace. */
+/** Measurements of the honest workspace during one phase. */
 export interface Experience {
   readonly samplesMs: Readonly<Record<Kind, readonly number[]>>
-  /** Everything that was answered by something else than success, and every socket that was closed. */
+  /** All answers other than success, and all closed sockets. */
   readonly refusals: readonly string[]
 }
 
 export type Phase = 'before' | 'during' | 'after'
 export type Phases = Readonly<Record<Phase, Experience>>
 
-/** An answer may take so long whatever it took before. */
+/** An answer may always take this long, however fast it was before. */
 const GOAL_MS = 100
 const GOAL_RATIO = 2
 
@@ -22,7 +22,7 @@ export function p99(samples: readonly number[]): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * 0.99) - 1)] ?? 0
 }
 
-/** What an attack did to the honest workspace that it must not; empty when the goal is kept. */
+/** What an attack did to the honest workspace that is not allowed; empty when the goal is met. */
 export function faultsOf(phases: Phases): readonly string[] {
   const faults: string[] = []
   for (const kind of KINDS) {
@@ -38,7 +38,7 @@ export function faultsOf(phases: Phases): readonly string[] {
   return faults
 }
 
-/** `12 / 30 / 11`: p99 in ms before, during and after. */
+/** Formats p99 in ms before, during and after, for example `12 / 30 / 11`. */
 export function figuresOf(phases: Phases, kind: Kind): string {
   return (['before', 'during', 'after'] as const).map((phase) => p99(phases[phase].samplesMs[kind]).toFixed(0)).join(' / ')
 }

@@ -1,4 +1,5 @@
-// A thread of `noisy.ts`: an honest workspace that edits, reads, writes, joins and calls tools, and now and then sends a burst that its rates allow.
+// A thread of `noisy.ts`: an honest workspace that edits, reads, writes, joins and calls tools, and sometimes sends a burst within its rate
+// limits.
 import { Agent, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 import { readSyncAck, syncFrame } from '@docrelay/protocol/codec'
@@ -15,9 +16,9 @@ export interface HonestStart {
   readonly token: string
 }
 
-/** Between two of a kind. */
+/** Time between two operations of the same kind. */
 const EVERY_MS: Readonly<Record<Kind, number>> = { ack: 100, get: 80, put: 80, mcp: 80, join: 150, preview: 250 }
-/** 30 edits at once every 2 s beside 10/s are within 40/s and a burst of 80. */
+/** 30 edits at once every 2 s, together with 10 per second, stay within 40 per second and a burst of 80. */
 const BURST_EVERY_MS = 2_000
 const BURST_EDITS = 30
 const BURST_REQUESTS = 10
@@ -53,7 +54,7 @@ class Honest {
     setInterval(() => void this.burst(editor), BURST_EVERY_MS)
   }
 
-  /** One after the other; what an answer takes longer than its interval is not made up for. */
+  /** Runs one after the other. When an answer takes longer than the interval, the missed runs are not made up for. */
   private async repeat(kind: Kind, run: () => Promise<unknown>): Promise<never> {
     for (;;) {
       const startedMs = performance.now()
@@ -117,7 +118,7 @@ class Honest {
   }
 }
 
-/** A joined editor whose every edit waits for its acknowledgement. */
+/** A joined editor that waits for the acknowledgement of every edit. */
 class Editor {
   private readonly doc = new Y.Doc()
   private readonly client: TestClient
@@ -164,7 +165,7 @@ class Editor {
   }
 }
 
-/** As a browser does it: the token goes into the first frame. */
+/** Authenticates as a browser does, with the token in the first frame. */
 async function signedIn({ wsUrl, token }: HonestStart): Promise<TestClient> {
   const socket = new WebSocket(wsUrl)
   const client = new TestClient(socket)

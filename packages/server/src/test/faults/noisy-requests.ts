@@ -4,16 +4,16 @@ import type { RunningAttack, Target } from './noisy-attacks.ts'
 
 const MIB = 1_048_576
 
-/** Attacks over HTTP and MCP; those over WebSocket are in `noisy-attacks.ts`. */
+/** Attacks over HTTP and MCP; attacks over WebSocket are in `noisy-attacks.ts`. */
 
-/** Requests of a viewer that declare 128 MiB and then send a byte every few seconds; one that is ended comes back. */
+/** Requests of a viewer that declare 128 MiB and then send a byte every few seconds. A request that is ended is replaced. */
 export function declareBodies(target: Target, { connections = 40 }: { connections?: number } = {}): Promise<RunningAttack> {
   const head = (i: number) =>
     `PUT /api/docs/declared-${i} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${tokenOf(target, 'viewer')}\r\nContent-Length: ${128 * MIB}\r\n\r\n`
   return keepOpen(target, connections, (i) => ({ first: head(i), next: ' ', everyMs: 2_000 }))
 }
 
-/** The same of a member, each body sent up to 1 MiB at once and dripped from then on. */
+/** The same by a member: up to 1 MiB of each body is sent at once, and the rest byte by byte. */
 export function holdBodies(target: Target, { connections = 200 }: { connections?: number } = {}): Promise<RunningAttack> {
   const part = ' '.repeat(MIB)
   const head = (i: number) =>
@@ -21,7 +21,7 @@ export function holdBodies(target: Target, { connections = 200 }: { connections?
   return keepOpen(target, connections, (i) => ({ first: head(i), next: ' ', everyMs: 2_000 }))
 }
 
-/** Connections of several loopback addresses that never end their headers. */
+/** Connections from several loopback addresses that never complete their headers. */
 export function halfHeaders(target: Target, { connections = 3_000 }: { connections?: number } = {}): Promise<RunningAttack> {
   return keepOpen(target, connections, () => ({
     first: 'GET /health HTTP/1.1\r\nHost: h\r\nX-Long: ',
@@ -30,14 +30,14 @@ export function halfHeaders(target: Target, { connections = 3_000 }: { connectio
   }))
 }
 
-/** Legacy sessions without end, of a viewer. */
+/** Opens legacy sessions without end, as a viewer. */
 export function initializeStorm(target: Target, parallel = 8): Promise<RunningAttack> {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'noise', version: '1' } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
   return flood(target, parallel, () => ({ method: 'POST', path: '/mcp', body, role: 'viewer' }))
 }
 
-/** Large pictures of a large page. */
+/** Requests large pictures of a large page. */
 export async function floodPreviews(target: Target, parallel = 60): Promise<RunningAttack> {
   const shapes = Array.from({ length: 3_000 }, (_, i) => ({
     id: `s${i}`,
@@ -54,7 +54,7 @@ export async function floodPreviews(target: Target, parallel = 60): Promise<Runn
   return flood(target, parallel, () => ({ method: 'GET', path: '/api/v1/docs/drawn/preview.png?scale=4', role: 'owner' }))
 }
 
-/** Documents of 6 MiB, each longer in the making than most. */
+/** Sends documents of 6 MiB with content that is expensive to parse. */
 export function floodBodies(target: Target, parallel = 4): Promise<RunningAttack> {
   const shapes = Array.from({ length: 60_000 }, (_, i) => ({
     id: `s${i}`,
@@ -70,7 +70,7 @@ export function floodBodies(target: Target, parallel = 4): Promise<RunningAttack
   return flood(target, parallel, () => ({ method: 'PUT', path: `/api/docs/heavy-${sent++ % 4}`, body, role: 'owner' }))
 }
 
-/** Answers of 4 MiB that nobody reads. */
+/** Requests answers of 4 MiB and does not read them. */
 export async function leaveAnswers(target: Target, { connections = 100 }: { connections?: number } = {}): Promise<RunningAttack> {
   const rest = target.relay.rest({ sub: 'mallory', workspace: target.workspace })
   await rest.putDocument('unread', { name: 'unread', pages: [], filler: 'x'.repeat(4 * MIB) })
@@ -82,11 +82,11 @@ interface Kept {
   readonly first: string
   readonly next: string
   readonly everyMs: number
-  /** Reads nothing. */
+  /** The connection reads nothing. */
   readonly deaf?: boolean
 }
 
-/** Connections that send their first part and then one more from time to time, and come back when they are ended. */
+/** Opens connections that send their first part, then further parts from time to time, and are replaced when they end. */
 async function keepOpen(target: Target, connections: number, kept: (i: number) => Kept): Promise<RunningAttack> {
   const { hostname, port } = new URL(target.relay.baseUrl)
   const sockets = new Set<Socket>()
@@ -137,7 +137,7 @@ interface Asked {
   readonly role: string
 }
 
-/** `parallel` requests at a time without a pause; `closes` counts their answers by status. */
+/** Sends `parallel` requests at a time without a pause; `closes` counts the answers by status. */
 async function flood(target: Target, parallel: number, ask: () => Asked): Promise<RunningAttack> {
   const agent = new Agent({ keepAlive: true })
   const statuses = new Map<number, number>()

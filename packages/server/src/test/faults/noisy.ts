@@ -1,6 +1,7 @@
-// `npm run faults:noisy [-- --seed 1 --only previews --seconds 8 --json file]`: one workspace plays each attack while an honest one edits, reads,
-// writes, joins and calls tools, with bursts that its rates allow. Prints what the honest one noticed before, during and after. Fails when an answer
-// took more than 100 ms or twice its quiet time, whichever is more, or when anything of the honest workspace was refused.
+// `npm run faults:noisy [-- --seed 1 --only previews --seconds 8 --json file]`: one workspace runs each attack while an honest workspace
+// edits, reads, writes, joins and calls tools, with bursts within its rate limits. Prints the honest workspace's latencies before, during
+// and after each attack. Fails when an answer took more than 100 ms and more than twice its quiet time, or when anything of the honest
+// workspace was refused.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -48,7 +49,7 @@ interface Outcome {
   readonly sent: number
   readonly closes: readonly (readonly [code: number, count: number])[]
   readonly faults: readonly string[]
-  /** Of the relay at the end of the attack. */
+  /** Memory of the relay at the end of the attack. */
   readonly rssMib: number
 }
 
@@ -78,7 +79,7 @@ async function main(): Promise<number> {
   return outcomes.every(({ faults }) => faults.length === 0) ? 0 : 1
 }
 
-/** Each attack on a relay of its own, so that none inherits what another one left. */
+/** Each attack gets its own relay, so that none is affected by an earlier one. */
 async function play({ name, start }: Attack, phaseMs: number): Promise<Outcome> {
   const env = { RELAY_TENANCY_MODE: 'shared', RELAY_LOG_LEVEL: 'warn' }
   await using relay = await startRelayUnderTest({ env, mcp: 'public' })
@@ -92,7 +93,7 @@ async function play({ name, start }: Attack, phaseMs: number): Promise<Outcome> 
   const honest = new Worker(new URL('./noisy-honest.ts', import.meta.url), { workerData })
   try {
     await nextMessage(honest)
-    // The first of everything compiles and opens threads.
+    // A first phase that is not measured, because it includes compilation and the start of threads.
     await phase(honest, phaseMs / 2)
     const before = await phase(honest, phaseMs)
     const attack = await start({ relay, workspace: 'noisy' })
@@ -108,7 +109,7 @@ async function play({ name, start }: Attack, phaseMs: number): Promise<Outcome> 
   }
 }
 
-/** What the honest workspace notices from now on for `ms`. */
+/** Measures the honest workspace for `ms` from now on. */
 async function phase(honest: Worker, ms: number): Promise<Experience> {
   await ask(honest)
   await sleep(ms)

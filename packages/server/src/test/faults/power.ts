@@ -1,11 +1,11 @@
-// `npm run faults:power [-- --cuts 12 --seed 1 --faults 0.02 --sabotage synchronous-normal]`: the power fails under mixed load; nothing
-// acknowledged may be missing.
-// With `--faults 0.02` two commits of a hundred also fail: the seed chooses which, and whether by a full disk or a lost answer.
-// With `--sabotage` SQLite does not flush at commit, and the run succeeds only when that is found out. Needs root, loop devices and mkfs.xfs.
+// `npm run faults:power [-- --cuts 12 --seed 1 --faults 0.02 --sabotage synchronous-normal]`: cuts the power under mixed load; nothing
+// acknowledged may be missing. With `--faults 0.02` two of a hundred commits also fail; the seed chooses which, and whether by a full disk
+// or a lost answer. With `--sabotage` SQLite does not flush at commit, and the run succeeds only when the loss is detected. Needs root,
+// loop devices and mkfs.xfs.
 //
-// The data directory is an ext4 file system of its own on a loop device without a cache. A cut is a copy of that device at one instant (a
-// reflink on XFS): what the kernel had not written yet is not in it. The model is a disk that keeps whatever it has taken, in the order in which
-// it took it; a disk that loses its own cache in spite of flushes is not modelled.
+// The data directory is an ext4 file system on a loop device without a cache. A cut is a copy of that device at one instant (a reflink on
+// XFS); anything that the kernel had not written yet is missing in it. This models a disk that keeps everything it has received, in order.
+// A disk that loses its own cache despite flushes is not modelled.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
 interface Plan {
   readonly cuts: number
   readonly sabotaged: boolean
-  /** Single commits fail too, by `<seed>:<share of the commits>`. */
+  /** Makes single commits fail, as `<seed>:<share of the commits>`. */
   readonly faults: string | null
   readonly random: () => number
 }
@@ -81,11 +81,11 @@ async function takeCuts(disks: Disks, { cuts: count, sabotaged, faults, random }
   await using relay = await startRelayUnderTest({ env: OPEN_LIMITS, dataDir: disks.dataDir, mcp: 'local' })
   await createDocuments(relay, 0)
   if (sabotaged || faults !== null) {
-    // The documents are made first, as nothing here tries a failed creation again.
+    // The documents are created first, because this script does not repeat a failed creation.
     await relay.stop()
     await relay.restart({ ...OPEN_LIMITS, ...hooks })
   }
-  // Only what comes from here on is at stake, whatever the mode.
+  // Only writes after this point are at risk, in every mode.
   execFileSync('sync')
   const load = await startMixedLoad(relay, { round: 1, random })
   const cuts: Cut[] = []
@@ -100,7 +100,7 @@ async function takeCuts(disks: Disks, { cuts: count, sabotaged, faults, random }
   return cuts
 }
 
-/** A run in which no commit failed shows nothing of failing commits. */
+/** Fails a run in which no commit failed, because it shows nothing about failing commits. */
 function reportFailures(logLines: readonly string[]): void {
   const failed = logLines.filter((line) => line.includes('"storage.commit-failed"')).length
   console.log(`${failed} commits failed under the load`)
@@ -108,8 +108,8 @@ function reportFailures(logLines: readonly string[]): void {
 }
 
 /**
- * Starts a relay on what a cut has left, and lets the database check itself afterwards. A torn tail is no loss, so the start needs no
- * `--accept-loss`; only a log that was never flushed does.
+ * Starts a relay on what a cut left and checks the database afterwards. A torn end is no loss, so the start needs no `--accept-loss`; only
+ * a log that was never flushed does.
  */
 async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged, sabotaged: boolean): Promise<Losses> {
   using mounted = disks.mountCopy(image)
@@ -133,7 +133,7 @@ async function lossesIn(dataDir: string, acknowledged: Acknowledged, args: reado
 
 interface Disks extends Disposable {
   readonly dataDir: string
-  /** Copies the disk as it is at this instant; everything acknowledged before the call must be in it. */
+  /** Copies the disk as it is at this instant. Everything acknowledged before the call must be in the copy. */
   copyNow(number: number): string
   mountCopy(image: string): Disposable & { readonly dataDir: string }
 }
@@ -154,7 +154,10 @@ function answers(tool: string): boolean {
   }
 }
 
-/** An XFS that can copy files at once, and in it the disk that is cut. Undoes everything when disposed, also after a failure half-way. */
+/**
+ * Creates an XFS that can copy files instantly and, inside it, the disk that is cut. Disposing undoes everything, also after a failure
+ * half-way.
+ */
 function openDisks(): Disks {
   using opened = new DisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-power-'))

@@ -1,8 +1,8 @@
-/** Something that one writer sets again and again, one call after the other. */
+/** A value that one writer sets repeatedly, one call after another. */
 export interface Register {
-  /** What it is called when it is not what it should be. */
+  /** Its name in reports. */
   readonly name: string
-  /** Every value that was sent, `null` for none; the first is what was there before. */
+  /** Every value that was sent, `null` for none. The first is the value from before. */
   readonly sent: (string | null)[]
   /** How many of them the relay has confirmed. */
   answered: number
@@ -12,7 +12,7 @@ export function openRegister(name: string, before: string | null): Register {
   return { name, sent: [before], answered: 1 }
 }
 
-/** Sets it by a call, which counts only when it is answered. */
+/** Sets a register by a call. The value counts as confirmed only when the call is answered. */
 export async function setRegister<T>(register: Register, value: string | null, call: () => Promise<T>): Promise<T> {
   register.sent.push(value)
   const answer = await call()
@@ -20,7 +20,7 @@ export async function setRegister<T>(register: Register, value: string | null, c
   return answer
 }
 
-/** A register as it was confirmed at one moment. */
+/** A register with what was confirmed at one moment. */
 export interface Confirmed<R extends Register = Register> {
   readonly register: R
   readonly answered: number
@@ -30,7 +30,7 @@ export function confirmedNow<R extends Register>(register: R): Confirmed<R> {
   return { register, answered: register.answered }
 }
 
-/** Whether `stored` is what was confirmed last, or what a later call would have left. */
+/** Whether `stored` is the last confirmed value or the value of a later call. */
 export function holds({ register, answered }: Confirmed, stored: string | null): boolean {
   return register.sent.slice(answered - 1).includes(stored)
 }

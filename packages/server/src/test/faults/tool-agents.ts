@@ -10,49 +10,49 @@ const MOST_ROWS = 6
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A document as it is shown: everything over REST, a page alone to an editor. */
+/** A document as it is read back: everything over REST, a single page in an editor. */
 interface Shown {
   readonly page: string
   readonly name?: string
   readonly field?: string | null
 }
 
-/** One thing in the agent's document. */
+/** One value in the agent's document. */
 interface ShownRegister extends Register {
-  /** `undefined`: not shown there. */
+  /** Reads the value; `undefined` when it is not part of what is shown. */
   read(shown: Shown): string | null | undefined
 }
 
-/** A document that an agent creates and may delete; one that was never answered has no id. */
+/** A document that an agent creates and may delete. It has no id when the creation was never answered. */
 interface Created {
   readonly id: string
   readonly register: Register
 }
 
-/** An agent that writes one page of one document by tools, one call after the other, and now and then creates or deletes a document. */
+/** An agent that edits one page of one document with tools, one call after another, and sometimes creates or deletes a document. */
 export interface ToolAgent {
   readonly docId: string
   readonly registers: readonly ShownRegister[]
   readonly created: readonly Created[]
-  /** The highest version that a result has told. */
+  /** The highest version that a result contained. */
   readonly version: number
-  /** Writes until `running` ends or a call is not answered. */
+  /** Edits until `running` returns false or a call gets no answer. */
   work(running: () => boolean): Promise<void>
 }
 
-/** The page on which an agent writes. */
+/** The page that an agent edits. */
 export const AGENT_PAGE = { id: PAGE_ID, name: 'Tools', content: '<p></p>' }
 
 export interface AgentPlan {
   readonly docId: string
-  /** Names what it writes. */
+  /** Part of the names of what it writes. */
   readonly mark: string
   readonly random: () => number
-  /** Between two calls at least, and twice that at most. */
+  /** Shortest pause between two calls; the longest is twice that. */
   readonly pauseMs: number
 }
 
-/** Begins with a page of its own making. */
+/** Opens an agent, which first creates a page of its own. */
 export async function openToolAgent(relay: RelayUnderTest, plan: AgentPlan): Promise<ToolAgent> {
   const { docId, mark, random, pauseMs } = plan
   const bearer = relay.token({ sub: `agent-${docId}`, role: 'owner' })
@@ -132,7 +132,7 @@ export async function openToolAgent(relay: RelayUnderTest, plan: AgentPlan): Pro
         try {
           await actions[Math.floor(random() * actions.length)]?.()
         } catch (error) {
-          // An answered refusal would be a fault of this script; an unanswered call may or may not have happened.
+          // A refusal would be a bug of this script. A call without an answer may or may not have taken effect.
           if (error instanceof ToolRefused) throw error
           return
         }
@@ -142,7 +142,7 @@ export async function openToolAgent(relay: RelayUnderTest, plan: AgentPlan): Pro
   }
 }
 
-/** Repeats what may be done twice while a fault of the store leaves it unconfirmed. */
+/** Repeats an idempotent call until it is confirmed, while faults of the store leave it unconfirmed. */
 async function untilAnswered(work: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
@@ -158,7 +158,7 @@ function shownRegister(name: string, before: string | null, read: ShownRegister[
   return { ...openRegister(name, before), read }
 }
 
-/** What an agent had been told at one moment. */
+/** Everything that the relay had confirmed to an agent at one moment. */
 export interface ToolsTold {
   readonly docId: string
   readonly version: number
@@ -175,7 +175,7 @@ export function toldNow({ docId, version, registers, created }: ToolAgent): Tool
   }
 }
 
-/** Looks for what an agent was told over REST and by a tool, and with `editorPage` in an editor as well. */
+/** Checks over REST and with a tool that everything confirmed to an agent is there; with `editorPage` also in an editor. */
 export async function checkTools(relay: RelayUnderTest, told: ToolsTold, editorPage: string | null): Promise<Losses> {
   const body = (await relay.rest().getDocument(told.docId)) as {
     readonly name: string
@@ -218,11 +218,11 @@ async function checkCreated(relay: RelayUnderTest, { id, confirmed }: ToolsTold[
   return tally('tools', 1, isThere ? 0 : 1)
 }
 
-/** A tool answered that it would not. */
+/** The tool answered ERR_STORE_UNAVAILABLE: the write may or may not have been done. */
 class ToolUnconfirmed extends Error {}
 class ToolRefused extends Error {}
 
-/** The result of a tool; rejects with `ToolRefused` for a failure, with anything else when nothing was answered. */
+/** Returns the result of a tool. Rejects with `ToolRefused` for a failure, and with another error when there was no answer. */
 async function callTool(url: string, bearer: string, tool: string, args: Members): Promise<Members> {
   const answer = await fetch(url, {
     method: 'POST',

@@ -7,8 +7,9 @@ import { type RelayUnderTest, saved } from '../relay-under-test.ts'
 const DOCUMENTS = 4
 
 /**
- * Fills a relay with documents that have log, snapshots, recovery points, blobs and share links, with collections, a deleted document and
- * revoked tokens, and stops it: a small store in which every kind of row occurs. The file is compacted, so that no page holds what was.
+ * Fills a relay with documents that have a log, snapshots, recovery points, blobs and share links, and with collections, a deleted document
+ * and revoked tokens, and stops it. The result is a small store with every kind of row. The file is compacted, so that no page contains old
+ * data.
  */
 export async function fillSmallStore(relay: RelayUnderTest): Promise<void> {
   for (let i = 0; i < DOCUMENTS; i++) {
@@ -29,7 +30,7 @@ export async function fillSmallStore(relay: RelayUnderTest): Promise<void> {
     }
   }
   await fillAround(relay)
-  // A stop leaves a snapshot of every document, a second life leaves records behind it.
+  // Stopping the relay stores a snapshot of every document; a second run adds records after it.
   await relay.stop()
   await relay.restart()
   const client = relay.sync('doc-1', { sub: 'ben' })
@@ -57,7 +58,7 @@ async function fillAround(relay: RelayUnderTest): Promise<void> {
   await send(relay, '/api/v1/internal/revoke', 'POST', { revocations }, 'revocation-secret-for-tests')
 }
 
-/** As a presigned upload leaves it until its time is over. */
+/** A row as a presigned upload leaves it until it expires. */
 function insertUpload(db: DatabaseSync): void {
   const upload = {
     id: 'upload-1',

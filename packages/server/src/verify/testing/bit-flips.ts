@@ -8,7 +8,10 @@ import { systemRandom } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { type Finding, verify } from '../verify.ts'
 
-/** Where a changed bit must be found: what has a checksum, or is said in two places. Left out: what is kept of damaged logs for a person. */
+/**
+ * Columns in which a changed bit must be found, because they have a checksum or are stored twice. Bytes of damaged logs that were set aside
+ * are not included.
+ */
 const FLIPPED: Readonly<Record<string, readonly string[]>> = {
   documents: [
     ...['key', 'workspace_id', 'id', 'version', 'owner_id', 'owner_name', 'collection_id', 'shared_with', 'created_at_ms'],
@@ -51,7 +54,7 @@ export interface Flip {
   readonly found: readonly string[]
 }
 
-/** Everything that verify says of the store in a data directory. */
+/** All findings of verify about the store in a data directory. */
 export async function findingsIn(dataDir: string): Promise<readonly Finding[]> {
   const found: Finding[] = []
   await using store = await openStoredContents(`sqlite:${join(dataDir, 'relay.db')}`, silentLogger)
@@ -60,7 +63,7 @@ export async function findingsIn(dataDir: string): Promise<readonly Finding[]> {
   return found
 }
 
-/** Changes one bit in a copy of a stopped relay's data directory, at a place `random` chooses, and says what verify finds. */
+/** Changes one bit in a copy of a stopped relay's data directory, at a place that `random` chooses, and returns verify's findings. */
 export async function flipOneBit(dataDir: string, random: () => number): Promise<Flip> {
   const copy = mkdtempSync(join(tmpdir(), 'relay-flip-'))
   try {
@@ -82,7 +85,7 @@ function flipIn(dataDir: string, random: () => number): { readonly place: Place;
   return { place: 'blob', where: flipBlob(join(dataDir, 'blobs'), random) }
 }
 
-/** One bit of one value, past all checks of the engine. */
+/** Changes one bit of one value without the engine's checks. */
 function flipCell(path: string, random: () => number): string {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false })
   try {
@@ -92,7 +95,7 @@ function flipCell(path: string, random: () => number): string {
     try {
       db.prepare(`update ${table} set ${column} = ${sql} where rowid = ?`).run(other, rowid)
     } catch {
-      // A value that another row has already: not storable, so not a place that can be damaged this way.
+      // The changed value would duplicate a unique value of another row, which the engine refuses, so another place is chosen.
       return flipCell(path, random)
     }
     return `${table}.${column} of row ${rowid}`
@@ -114,7 +117,7 @@ function randomCell(db: DatabaseSync, random: () => number) {
   }
 }
 
-/** One bit of the file, inside the bytes of a value: elsewhere a page holds what says nothing. */
+/** Changes one bit in the file, inside the bytes of a value: other parts of a page may be unused. */
 function flipPage(path: string, random: () => number): string {
   const file = readFileSync(path)
   for (;;) {
@@ -125,7 +128,7 @@ function flipPage(path: string, random: () => number): string {
     const start = Math.floor(random() * Math.max(1, bytes.length - 16))
     const slice = bytes.subarray(start, start + 16)
     const at = slice.length < 16 ? -1 : file.indexOf(slice)
-    // What stands in the file twice may be an old copy that nothing reads.
+    // Bytes that occur twice in the file may be an old copy that nothing reads.
     if (at < 0 || file.indexOf(slice, at + 1) >= 0) continue
     const offset = at + Math.floor(random() * slice.length)
     file[offset] = (file[offset] ?? 0) ^ (1 << Math.floor(random() * 8))
