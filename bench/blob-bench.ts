@@ -1,5 +1,5 @@
-// `npm run bench:blobs`: blobs up and down, what they cost in memory, and downloads beside a bare node file server in interleaved rounds.
-// Prints the tables that bench/README.md publishes; exits 1 when a limit is missed.
+// `npm run bench:blobs`: uploads and downloads of blobs, their memory cost, and downloads compared with a bare node file server in
+// interleaved rounds. Prints the tables that bench/README.md publishes; exits 1 when a limit is missed.
 import { createHash, randomFillSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
@@ -15,8 +15,8 @@ const MAX_GROWTH_MIB = 64
 const MIN_RATIO = 0.6
 
 /**
- * A kind of download: so many of one size, a few at a time. The limit holds for the large one, where moving bytes is the work; for small ones it
- * is the token, the grant and the log line that a bare server does not have.
+ * Kinds of downloads: how many of which size, and how many at a time. The limit applies to the large one, where moving bytes is the main
+ * work. For small ones the token, the grant and the log line dominate, which a bare server does not have.
  */
 const LOADS = [
   { name: '150 MiB, one at a time', bytes: LARGE_BYTES, downloads: 4, atOnce: 1 },
@@ -42,7 +42,7 @@ function makeBlob(size: number): Blob {
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** Sends and counts what comes back, without keeping it. */
+/** Sends a request and counts the bytes of the answer without keeping them. */
 function transfer(
   method: 'GET' | 'POST',
   url: string,
@@ -72,11 +72,11 @@ async function download(source: Source, blob: Blob): Promise<void> {
 
 interface Speed {
   readonly mibPerSec: number
-  /** Of the whole process, all threads. */
+  /** Processor time of the whole process with all threads. */
   readonly cpuMsPerMib: number
 }
 
-/** Of `downloads`, `atOnce` of them at a time. */
+/** Measures `downloads` downloads, `atOnce` at a time. */
 async function throughput(source: Source, blob: Blob, downloads: number, atOnce: number): Promise<Speed> {
   let left = downloads
   const cpuBeforeMs = cpuMs(source.pid)
@@ -90,7 +90,7 @@ async function throughput(source: Source, blob: Blob, downloads: number, atOnce:
   return { mibPerSec: mib / seconds, cpuMsPerMib: (cpuMs(source.pid) - cpuBeforeMs) / mib }
 }
 
-/** User and system time so far; a tick is 10 ms. */
+/** User and system time of a process so far; one tick is 10 ms. */
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10
@@ -101,7 +101,7 @@ function residentMib(pid: number): number {
   return Number(match?.[1] ?? 0) / 1024
 }
 
-/** How much memory the process grew to above `baseMib` while `action` ran, and how fast it was. */
+/** Returns by how much the process grew above `baseMib` while `action` ran, and how fast `action` was. */
 async function watched(pid: number, baseMib: number, bytes: number, action: () => Promise<unknown>) {
   let peakMib = 0
   const sample = (): void => void (peakMib = Math.max(peakMib, residentMib(pid)))
@@ -132,7 +132,7 @@ try {
   const upload = (blob: Blob) =>
     transfer('POST', url(blob), { ...headers, 'content-length': String(blob.bytes.byteLength) }, blob.bytes)
 
-  // Compiled code and the first buffers are no growth of a large blob.
+  // A warm-up: memory for compiled code and first buffers does not count as growth caused by a large blob.
   for (let i = 0; i < 20; i++) {
     const blob = makeBlob(MIB)
     await upload(blob)
@@ -171,7 +171,7 @@ try {
     for (let round = 0; round <= ROUNDS; round++) {
       for (const target of ['relay', 'bare'] as const) {
         const speed = await throughput(sources[target], blob, downloads, atOnce)
-        // The first round warms both up.
+        // The first round is a warm-up and is not counted.
         if (round > 0) measured[target].push(speed)
       }
     }

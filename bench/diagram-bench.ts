@@ -10,12 +10,12 @@ import { dotPeer, type Peer, type SizedGraph, withDagre, withElk, withElkHeld } 
 import { type Measured, report, type Row } from './diagram/report.ts'
 
 /**
- * Draws graphs with our layout and with dagre, ELK and Graphviz dot, counts what can be counted on the drawings, and writes the tables of
+ * Draws graphs with this repository's layout and with dagre, ELK and Graphviz dot, measures the drawings, and writes the tables of
  * `bench/results/diagram.md`. [DIAG-5 to DIAG-17]
  *
  *     npm run bench:diagram [-- --seed <number>] [--only <part of a name>] [--remember]
  *
- * With a seed it draws 20 graphs by that seed instead of the list. `--remember` keeps what the peers drew for the next run.
+ * With a seed, draws 20 graphs generated from it instead of the list. `--remember` keeps the other layouts' drawings for the next run.
  */
 const args = process.argv.slice(2)
 const option = (name: string): string | undefined => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined)
@@ -23,9 +23,9 @@ const seed = option('--seed')
 const only = option('--only') ?? ''
 const cacheFile = join(import.meta.dirname, '../node_modules/.cache/docrelay-diagram-peers.json')
 
-/** Above this many nodes and edges the peers take too long to be asked twice. */
+/** For graphs with more nodes and edges the other layouts take too long to run twice. */
 const LARGE = 300
-/** Edges that are taken away one by one to see how far the rest moves. */
+/** Number of edges that are removed, one at a time, to see how far the remaining nodes move. */
 const REMOVED = 3
 
 interface Remembered {
@@ -59,7 +59,7 @@ async function measured(peer: Peer, graph: SizedGraph, moves: boolean): Promise<
   }
 }
 
-/** The mean way that a node goes when one edge is taken away, over some edges. */
+/** The mean distance by which a node moves when one edge is removed, averaged over some edges. */
 async function movedBy(peer: Peer, graph: SizedGraph, drawing: Drawing): Promise<number | null> {
   const edges = graph.graph.edges.length
   if (edges < 4 || graph.graph.nodes.length > 100) return null
@@ -105,7 +105,7 @@ async function rowOf(graph: Graph): Promise<Row> {
 }
 
 const wanted = (seed === undefined ? graphs : graphsOfSeed(Number(seed), 20)).filter(({ name }) => name.includes(only))
-// Code that runs for the first time is compiled first; that is no cost of a layout.
+// Warm-up: compiling code on its first run is not part of a layout's cost.
 for (const graph of wanted.slice(0, 30)) if (graph.nodes.length <= 100) layOut(sized(graph))
 const rows: Row[] = []
 for (const graph of wanted) {

@@ -3,24 +3,24 @@ import { chunkFrames, jsonFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { varUint as varUintBytes } from './edit-stream.ts'
 
-/** What a received message is, with the place of the update in it. */
+/** A decoded message, with the position of the update in it. */
 export interface Incoming {
   readonly kind: 'step1' | 'step2' | 'update' | 'ack' | 'other'
   from: number
   to: number
-  /** For a numbered ack: everything up to here; 0 for an ack of exactly one message. */
+  /** For a numbered ack: everything up to this ordinal is acknowledged; 0 for an ack of exactly one message. */
   ordinal: number
 }
 
-/** How one server speaks: the same client behaviour in the words of each. */
+/** The protocol of one server: the same client behaviour in each server's messages. */
 export interface Dialect {
   path(doc: string): string
-  /** Messages sent right after the socket opened. */
+  /** Messages sent directly after the socket has opened. */
   hello(doc: string, token: string): Uint8Array[]
   update(doc: string, update: Uint8Array): Uint8Array
-  /** An update of any size. */
+  /** Messages that carry an update of any size. */
   largeUpdate(doc: string, update: Uint8Array): Uint8Array[]
-  /** Whether the server answers the hello with its state, so that a client is in sync when it came. */
+  /** Whether the server answers the hello with its state, so that the client is in sync once that has arrived. */
   readonly sendsState: boolean
   readonly acknowledges: boolean
   read(

@@ -1,11 +1,11 @@
 import * as Y from 'yjs'
 
-/** The prose page that all benchmark clients type into. */
+/** The prose page into which all benchmark clients type. */
 export const PAGE = 'page'
 
 /**
- * The edits of one typing client as real Yjs v1 updates: first a paragraph of its own on the page, then one character after the other at its
- * end. The single-character updates are written by hand, byte for byte as Yjs would, so that making them costs the generator next to nothing.
+ * The edits of one typing client as real Yjs v1 updates: first a paragraph of its own, then one character after another at its end. The
+ * updates for single characters are assembled by hand, byte for byte as Yjs would, so that they cost the generator almost nothing.
  */
 export class EditStream {
   readonly yClient: number
@@ -27,7 +27,7 @@ export class EditStream {
     this.#clock = Y.getState(doc.store, yClient)
   }
 
-  /** The paragraph with its first character. */
+  /** The update with the paragraph and its first character. */
   get opening(): Uint8Array {
     return this.#opening
   }
@@ -37,21 +37,21 @@ export class EditStream {
     return this.#clock
   }
 
-  /** One more character at the end of the paragraph. */
+  /** The update with one more character at the end of the paragraph. */
   next(): Uint8Array {
     const client = varUint(this.yClient)
     const clock = varUint(this.#clock)
     const origin = varUint(this.#clock - 1)
     const character = 97 + (this.#clock % 26)
     this.#clock++
-    // One client with one struct: a string with a left origin and no right one; then an empty delete set.
+    // One client with one struct (a string with a left origin and no right one), then an empty delete set.
     return Uint8Array.of(1, 1, ...client, ...clock, 0x84, ...client, ...origin, 1, character, 0)
   }
 }
 
 /**
- * Calls `found` for each run of characters in an update whose structs are the kinds that `EditStream` writes, alone or merged with others.
- * Answers false when it met anything else.
+ * Calls `found` for each run of characters in an update whose structs are of the kinds that `EditStream` writes, alone or merged with
+ * others. Returns false when the update contains anything else.
  */
 export function scanUpdate(
   bytes: Uint8Array,
@@ -117,7 +117,7 @@ export function scanUpdate(
   return true
 }
 
-/** The bytes of a number on the wire. */
+/** Encodes a number as a variable-length integer. */
 export function varUint(value: number): number[] {
   const bytes: number[] = []
   let rest = value

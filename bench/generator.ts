@@ -1,4 +1,4 @@
-// The load generator, a process of its own. Reads one JSON `Load` from stdin, prints one JSON `Measured` on stdout.
+// The load generator, run as a separate process. Reads one JSON `Load` from stdin and prints one JSON `Measured` on stdout.
 import { readFileSync } from 'node:fs'
 import { dialects, type Dialect } from './dialects.ts'
 import { EditStream, scanUpdate } from './edit-stream.ts'
@@ -8,11 +8,11 @@ import { frameOf, RawSocket } from './raw-socket.ts'
 export interface Load {
   readonly dialect: keyof typeof dialects
   readonly port: number
-  /** Process whose CPU is measured. */
+  /** Id of the process whose CPU time is measured. */
   readonly serverPid: number
   readonly docs: readonly { readonly id: string; readonly token: string }[]
   readonly clientsPerDoc: number
-  /** Edits per second of each client, or `saturate`: each keeps `window` of its own edits undelivered. */
+  /** Edits per second of each client. With `saturate`, each client keeps `window` of its own edits undelivered. */
   readonly rate: number | 'saturate'
   readonly window: number
   readonly warmUpSec: number
@@ -29,7 +29,7 @@ export interface Measured {
   readonly serverRssMb: number
   readonly deliveryMs: { readonly p50: number; readonly p99: number }
   readonly ackMs: { readonly p50: number; readonly p99: number } | null
-  /** Edits that some client of the document never got. */
+  /** Number of edits that some client of the document never received. */
   readonly missing: number
 }
 
@@ -42,9 +42,9 @@ class Client {
   readonly index: number
   readonly doc: number
   readonly sentAt = new Float64Array(RING)
-  /** Own edits that the next client of the document has not got yet. */
+  /** Number of own edits that the next client of the document has not received yet. */
   undelivered = 0
-  /** Characters of others received, openings included. */
+  /** Characters received from others, including openings. */
   received = 0
   dueAt = 0
   /** Clock of the newest own character that the server acknowledged. */
@@ -89,7 +89,7 @@ async function run(load: Load): Promise<Measured> {
       const now = performance.now()
       const known = scanUpdate(bytes, incoming.from, incoming.to, (yClient, clock, length) => {
         const author = clients[yClient - FIRST_Y_CLIENT] as Client
-        // Some servers echo an author's own edit inside a merged update; that is no delivery.
+        // Some servers echo an author's own edit inside a merged update; that does not count as a delivery.
         if (author === client) return
         client.received += length
         if (nextInDoc(load, clients, author) === client) author.undelivered -= length
@@ -174,7 +174,7 @@ function nextInDoc(load: Load, clients: readonly Client[], author: Client): Clie
   return clients[first + ((author.index - first + 1) % load.clientsPerDoc)]
 }
 
-/** Every client edits at the given rate, each at its own phase. */
+/** Makes every client edit at the given rate, each at its own phase. */
 function pace(rate: number, clients: readonly Client[], edit: (client: Client, edits: number, now: number) => void): () => void {
   const gapMs = 1_000 / rate
   const start = performance.now()
@@ -190,7 +190,7 @@ function pace(rate: number, clients: readonly Client[], edit: (client: Client, e
   return () => clearInterval(timer)
 }
 
-/** Every client refills its window as soon as half of it was delivered. */
+/** Makes every client refill its window as soon as half of it has been delivered. */
 function saturate(
   load: Load,
   clients: readonly Client[],
@@ -212,7 +212,7 @@ function saturate(
   }
 }
 
-/** Waits until nothing arrives any more and answers how many characters did not reach somebody. */
+/** Waits until nothing arrives any more. Returns how many characters did not reach every client. */
 async function settle(load: Load, clients: readonly Client[]): Promise<number> {
   let before = -1
   for (let quiet = 0; quiet < 4; ) {
@@ -226,7 +226,7 @@ async function settle(load: Load, clients: readonly Client[]): Promise<number> {
   return expected - before
 }
 
-/** User and system time of all threads of a process, from the OS. */
+/** User and system time of all threads of a process, as reported by the OS. */
 function cpuSec(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') as string[]
   return (Number(fields[11]) + Number(fields[12])) / 100

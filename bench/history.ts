@@ -6,21 +6,21 @@ import { PAGE } from './edit-stream.ts'
 
 const AUTHOR = 7
 
-/** A long page and edits that go on with it. */
+/** A long page, and edits that continue it. */
 export interface History {
   readonly steps: number
   readonly characters: number
-  /** Everything that was typed into the page, as one update: what a client sends that wrote it without a connection. */
+  /** Everything typed into the page as one update, like that of a client that wrote it offline. */
   readonly update: Uint8Array
-  /** One more character at the end of the page; the one of `n` goes on where that of `n - 1` ended, from 0. */
+  /** The update with one more character at the end of the page. Edit `n` continues where edit `n - 1` ended; `n` counts from 0. */
   edit(n: number): Uint8Array
-  /** Throws unless `state` holds everything typed and the first `edits` edits. */
+  /** Throws unless `state` contains everything typed and the first `edits` edits. */
   check(state: Uint8Array, edits: number): void
 }
 
 /**
- * A page with a history of single-character steps, made from a generated trace (see `typingTrace`), typed step by step with Yjs. Line ends are
- * typed as spaces, so that the page is one paragraph with one text: the shape that costs a CRDT most.
+ * Makes a page with a history of single-character steps from a generated trace (see `typingTrace`), typed step by step with Yjs. Line ends
+ * are typed as spaces, so that the page is one paragraph with one text: the form that costs a CRDT most.
  */
 export function typedHistory(steps: number): History {
   const words = readFileSync(join(import.meta.dirname, '../examples/words.txt'), 'utf8')

@@ -1,5 +1,6 @@
-// `npm run bench:join`: joining a document with a long history, cold and warm, and what documents and idle connections cost in memory; the
-// relay beside its peer in interleaved rounds. Prints the tables that bench/README.md publishes. `-- join memory idle` picks some of them.
+// `npm run bench:join`: joining a document with a long history, cold and warm, and the memory cost of documents and idle connections; the
+// relay compared with its peer in interleaved rounds. Prints the tables that bench/README.md publishes. `-- join memory idle` selects some
+// of them.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
 const WARM_JOINS = 15
 const MEMORY_RUNS = 3
 const IDLE = { docs: 40, clientsPerDoc: 25 }
-/** Until memory that a burst of work needed is given back. */
+/** Time until memory of a burst of work is released. */
 const SETTLE_MS = 5_000
 
 type Target = 'relay' | 'hocuspocus'
@@ -43,12 +44,12 @@ async function start(target: Target, docs: readonly string[], folder: string, cr
 
 const DOCS = ['long', 'small'] as const
 
-/** Brings the history in over the protocol and stops the server in order, so that every later start finds it stored. */
+/** Sends the history over the protocol and stops the server cleanly, so that every later start finds it stored. */
 async function store(target: Target, history: History, folder: string): Promise<void> {
   const server = await start(target, DOCS, folder, true)
   const { client } = await server.join('long')
   await client.write(history.update)
-  // The peer stores on a debounce of two seconds.
+  // The peer stores after a debounce of two seconds.
   await sleep(4_000)
   client.close()
   await server.stop()
@@ -115,12 +116,15 @@ async function joinTable(history: History, folders: Record<Target, string>): Pro
   )
 }
 
-/** Growth of the process by the long document, read and edited once. A small document was edited before, so that code is loaded and compiled. */
+/**
+ * Growth of the process by the long document after it was read and edited once. A small document was edited before, so that code is already
+ * loaded and compiled.
+ */
 async function measureMemory(target: Target, history: History, folder: string, round: number): Promise<number> {
   const server = await start(target, DOCS, folder, false)
   try {
     const small = await server.join('small')
-    // A client id of its own, since the document is the same in every run.
+    // A random client id, because the document is the same in every run.
     const typing = new EditStream(100_000 + Math.floor(Math.random() * 1e6))
     await small.client.write(typing.opening)
     for (let i = 0; i < 20; i++) await small.client.write(typing.next())
@@ -139,7 +143,7 @@ async function measureMemory(target: Target, history: History, folder: string, r
   }
 }
 
-/** `first`: edits of the document that are stored already. */
+/** `first`: number of edits that are already stored. */
 async function memoryTable(history: History, folders: Record<Target, string>, first: number): Promise<void> {
   const growth: Record<Target, number[]> = { relay: [], hocuspocus: [] }
   for (let run = 0; run < MEMORY_RUNS; run++) {
@@ -157,7 +161,7 @@ interface IdleCost {
   readonly withDocumentsKb: number
 }
 
-/** Memory of connections that joined and do nothing, each in sync with a small document. */
+/** Memory of connections that have joined a small document, are in sync and idle. */
 async function measureIdle(target: Target): Promise<IdleCost> {
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
   const docs = Array.from({ length: IDLE.docs }, (_, i) => `idle-${i}`)

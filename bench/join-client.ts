@@ -1,7 +1,7 @@
 import type { Dialect } from './dialects.ts'
 import { RawSocket } from './raw-socket.ts'
 
-/** Joins documents as a client does but builds no Y.Doc, so that what is measured is the server's work and the transfer. */
+/** Joins documents like a client but builds no Y.Doc, so that only the server's work and the transfer are measured. */
 export class JoinClient {
   readonly #dialect: Dialect
   readonly #socket: RawSocket
@@ -14,7 +14,10 @@ export class JoinClient {
     this.#doc = doc
   }
 
-  /** Opens a socket and joins; resolves when the whole state arrived, with the time since before the socket was opened and that state. */
+  /**
+   * Opens a socket and joins. Resolves when the whole state has arrived, with that state and the time since just before the socket was
+   * opened.
+   */
   static async join(
     dialect: Dialect,
     port: number,
@@ -39,7 +42,7 @@ export class JoinClient {
     return { client, ...(await joined) }
   }
 
-  /** Sends an update and waits for the server's word that it has it. */
+  /** Sends an update and waits until the server acknowledges it. */
   async write(update: Uint8Array): Promise<void> {
     const acknowledged = new Promise<void>((resolve) => this.#acks.push(resolve))
     for (const message of this.#dialect.largeUpdate(this.#doc, update)) this.#socket.send(message)

@@ -1,5 +1,5 @@
-// `npm run bench:mcp`: what calls of tools cost the relay in CPU time, beside the official tool server in interleaved rounds, and how that grows
-// with a live document. Prints the tables that bench/README.md publishes; exits 1 when a limit is missed.
+// `npm run bench:mcp`: the CPU cost of tool calls, compared with the official tool server in interleaved rounds, and how it grows with a
+// live document. Prints the tables that bench/README.md publishes; exits 1 when a limit is missed.
 import { readFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { SyncClient } from '@docrelay/protocol/client/sync-client'
@@ -24,7 +24,7 @@ interface Target {
   readonly url: string
   readonly token: string
   readonly tool: string
-  /** Of the n-th call. */
+  /** Arguments of the n-th call. */
   args(n: number): Members
 }
 
@@ -75,7 +75,7 @@ async function call(target: Target, n: number): Promise<void> {
     },
     body,
   )
-  // Either server may frame its answer as an event stream.
+  // Both servers may send their answer as an event stream.
   const json = text.startsWith('{') ? text : (/^data: (.+)$/m.exec(text)?.[1] ?? 'null')
   const { result } = JSON.parse(json) as { readonly result?: { readonly isError?: boolean } }
   if (result === undefined || result.isError === true) throw new Error(`${target.name}: ${text}`)
@@ -86,7 +86,7 @@ interface Cost {
   readonly wallMs: number
 }
 
-/** Per call, of the whole process with all its threads. */
+/** The cost per call of the whole process with all its threads. */
 async function cost(target: Target, calls: number): Promise<Cost> {
   const cpuBeforeMs = cpuMs(target.pid)
   const startedMs = performance.now()
@@ -95,7 +95,7 @@ async function cost(target: Target, calls: number): Promise<Cost> {
   return { cpuMs: (cpuMs(target.pid) - cpuBeforeMs) / calls, wallMs }
 }
 
-/** User and system time so far; a tick is 10 ms. */
+/** User and system time of a process so far; one tick is 10 ms. */
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10
@@ -103,7 +103,7 @@ function cpuMs(pid: number): number {
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
-/** Medians of interleaved rounds, the first of which warms up. */
+/** Medians of interleaved rounds; the first round is a warm-up. */
 async function compare(targets: readonly Target[], calls: number): Promise<readonly Cost[]> {
   const costs = targets.map((): Cost[] => [])
   for (let round = 0; round <= ROUNDS; round++) {
@@ -117,7 +117,7 @@ async function compare(targets: readonly Target[], calls: number): Promise<reado
 
 const row = (...cells: readonly string[]): void => console.log(`| ${cells.join(' | ')} |`)
 
-/** A table whose ratios are to the first target; says of which target the ratio is above `maxRatio`. */
+/** Prints a table with ratios to the first target. Returns a line for each target whose ratio is above `maxRatio`. */
 function table(title: string, targets: readonly Target[], costs: readonly Cost[], maxRatio: number): readonly string[] {
   console.log(`\n### ${title}, medians of ${ROUNDS} interleaved rounds\n`)
   row('call', 'CPU-ms', 'ratio', 'wall-ms')
@@ -155,7 +155,7 @@ async function put(relay: RunningRelay, id: string, token: string, richTextPages
   if (!answer.ok) throw new Error(`PUT of ${id} answered ${answer.status}: ${await answer.text()}`)
 }
 
-/** Someone who has the document open, so that it is resident. */
+/** Opens the document with a client, so that it is resident. */
 async function join(relay: RunningRelay, docId: string, token: string): Promise<SyncClient> {
   const url = `${relay.baseUrl.replace('http', 'ws')}/ws`
   const doc = new Y.Doc()
@@ -205,7 +205,7 @@ try {
   missed.push(...table('Reads', reads, await compare(reads, READS), MAX_READ_RATIO))
 
   for (const id of ['one', 'many']) joined.push(await join(relay, id, tokenOf(id)))
-  // A word of one block after the other: what is deleted stays in a Y.Doc, and a block that is replaced again and again would grow slow by that.
+  // Edits one block after another. Deleted text stays in a Y.Doc, so a block that is replaced repeatedly would become slow for that reason.
   const set = (n: number): Members => ({
     pageId: 'page-0',
     id: `blk-0-${n % BLOCKS_PER_PAGE}`,

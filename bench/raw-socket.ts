@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 
 /**
- * A WebSocket client that costs the load generator as little as possible: it parses server frames in place, hands over views into the
- * received chunk, masks with the zero key, and writes many messages with one call. No fragments, no extensions, no close handshake.
+ * A WebSocket client that costs the load generator as little as possible. It parses server frames in place, passes on views into the
+ * received chunk, masks with a zero key, and writes many messages with one call. It supports no fragments, extensions or close handshake.
  */
 export class RawSocket {
   readonly socket: Socket
@@ -49,12 +49,12 @@ export class RawSocket {
     })
   }
 
-  /** One write for all of them. */
+  /** Sends all messages with one write. */
   send(...messages: Uint8Array[]): void {
     this.socket.write(messages.length === 1 ? frameOf(messages[0] as Uint8Array) : Buffer.concat(messages.map(frameOf)))
   }
 
-  /** Bytes that are WebSocket frames already. */
+  /** Sends bytes that are WebSocket frames already. */
   sendFrames(frames: Buffer): void {
     this.socket.write(frames)
   }
@@ -93,7 +93,7 @@ export class RawSocket {
   }
 }
 
-/** A masked binary frame with the zero key, so that the payload stands in it as it is. */
+/** Makes a masked binary frame with a zero key, so that the payload is unchanged in it. */
 export function frameOf(message: Uint8Array): Buffer {
   const extended = message.length < 126 ? 0 : message.length < 65_536 ? 2 : 8
   const frame = Buffer.alloc(2 + extended + 4 + message.length)

@@ -7,21 +7,21 @@ import { freePort, type RunningServer, stopChild } from './servers.ts'
 import { PAGE } from './edit-stream.ts'
 
 export interface RunningRelay extends RunningServer {
-  /** One token per document, each of a workspace of its own. */
+  /** One token per document, each for a different workspace. */
   readonly tokens: readonly string[]
   readonly baseUrl: string
 }
 
 /**
- * Starts the relay as an operator would, as its own process with the embedded store and durable acks, and creates the documents. `raised` lifts
- * the per-workspace rates and connection caps that a single busy workspace would meet; everything else stays at its default.
+ * Starts the relay as an operator would, in its own process with the embedded store and durable acks, and creates the documents. `raised`
+ * raises the per-workspace rates and connection limits that a single busy workspace would reach; all other settings are defaults.
  */
 export async function startRelayServer(options: {
   readonly docs: readonly string[]
   readonly limits: 'default' | 'raised'
-  /** Kept when the relay stops; the documents may be there already. */
+  /** A folder that is kept when the relay stops; it may already contain the documents. */
   readonly dataDir?: string
-  /** Default true; false leaves documents that are in `dataDir` untouched. */
+  /** Default true. False leaves documents that are already in `dataDir` unchanged. */
   readonly create?: boolean
   readonly env?: Readonly<Record<string, string>>
 }): Promise<RunningRelay> {

@@ -10,7 +10,10 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** Starts a peer script, whose argv is the port and a database file, and waits for its line `ready`. A given folder is kept when it stops. */
+/**
+ * Starts a peer script with the port and a database file as argv, and waits for its line `ready`. A folder that is passed in is kept when
+ * the peer stops.
+ */
 export async function startPeer(script: string, dataDir?: string): Promise<RunningServer> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'docrelay-bench-'))
   const port = await freePort()

@@ -1,4 +1,5 @@
-// `npm run bench:sync`: the relay (durable acks on) beside its peers, in interleaved rounds; prints the table that bench/README.md publishes.
+// `npm run bench:sync`: the relay (durable acks on) compared with its peers in interleaved rounds. Prints the table that bench/README.md
+// publishes.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import type { Load, Measured } from './generator.ts'
@@ -7,7 +8,7 @@ import { type RunningServer, startPeer } from './servers.ts'
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3)
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8)
-/** Long enough for the engines to have compiled what runs often, in every thread. */
+/** Long enough for the engines to compile frequently executed code in every thread. */
 const WARM_UP_SECONDS = Number(process.env['BENCH_WARM_UP_SECONDS'] ?? 20)
 
 type Target = 'relay' | 'hocuspocus' | 'bare'
@@ -21,7 +22,7 @@ const SCENARIOS: Record<string, Scenario> = {
   hot: { docs: 8, clientsPerDoc: 25, rate: 8, window: 0, targets: ['relay', 'hocuspocus', 'bare'] },
   many: { docs: 400, clientsPerDoc: 5, rate: 1, window: 0, targets: ['relay', 'hocuspocus', 'bare'] },
   saturation: { docs: 8, clientsPerDoc: 25, rate: 'saturate', window: 32, targets: ['relay', 'hocuspocus', 'bare'] },
-  // One document per workspace at exactly its default write rate of 40/s.
+  // One document per workspace at exactly the default write rate of 40/s.
   'default limits': { docs: 8, clientsPerDoc: 25, rate: 1.6, window: 0, targets: ['relay'], defaults: true },
   lone: { docs: 1, clientsPerDoc: 2, rate: 2, window: 0, targets: ['relay', 'hocuspocus', 'bare'] },
 }

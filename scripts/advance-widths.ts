@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const font = join(root, 'node_modules', 'dejavu-fonts-ttf')
-/** Where the model has the table. */
+/** The module of the model that contains the table. */
 export const WIDTHS_FILE = join(root, 'packages/model/src/canvas/text/advance-widths.ts')
 
 /** The Unicode blocks of the table: Latin, Greek, Cyrillic, punctuation, currency, letter-like signs, arrows and mathematical operators. */
@@ -21,7 +21,10 @@ const blocks: readonly (readonly [first: number, last: number])[] = [
   [0x2200, 0x22ff],
 ]
 
-/** The advance widths of a TrueType font in thousandths of an em, block by block, as the source text of a module. 0: the font lacks the character. */
+/**
+ * Returns the source text of a module with the advance widths of a TrueType font, block by block, in thousandths of an em. 0: the font
+ * lacks the character.
+ */
 export function advanceWidthsFile(bytes: Buffer, version: string): string {
   const widthOf = readWidths(bytes)
   const rows = blocks.map(([first, last]) => {
@@ -43,7 +46,7 @@ interface AdvanceBlock {
 export const advanceBlocks: readonly AdvanceBlock[] = [
 `
 
-/** As the formatter of the repository fills lines. */
+/** The line width of the repository's formatter. */
 const lineWidth = 130
 
 function lines(widths: readonly number[]): string {
@@ -71,7 +74,7 @@ function readWidths(bytes: Buffer): (code: number) => number {
   const glyphOf = readCharacterMap(bytes, table('cmap'))
   return (code) => {
     const glyph = glyphOf(code)
-    // Glyphs behind the last metric all have its width.
+    // All glyphs after the last metric have its width.
     const width = bytes.readUInt16BE(metrics + 4 * Math.min(glyph, countOfMetrics - 1))
     return glyph === 0 ? 0 : Math.round((width / unitsPerEm) * 1000)
   }
@@ -98,7 +101,7 @@ function readCharacterMap(bytes: Buffer, cmap: number): (code: number) => number
   }
 }
 
-/** What the font package says now. */
+/** The source text that the installed font package gives. */
 export function currentWidthsFile(): string {
   const { version } = JSON.parse(readFileSync(join(font, 'package.json'), 'utf8')) as { version: string }
   return advanceWidthsFile(readFileSync(join(font, 'ttf', 'DejaVuSans.ttf')), version)

@@ -1,5 +1,5 @@
-// Runs on the machine's own Node, 18 or newer, without dependencies: installs what is missing, then starts scripts/<name>.ts on the Node
-// that the repository brings as a package. On platforms without that package the machine's Node must be able to strip types.
+// Runs on the machine's own Node, version 18 or newer, without dependencies. Installs missing packages, then starts scripts/<name>.ts on
+// the Node that the repository installs as a package. On platforms without that package, the machine's Node must be able to strip types.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ if (!SCRIPTS.includes(script)) {
 install()
 run(findNode(), [join(ROOT, 'scripts', `${script}.ts`), ...rest])
 
-/** Installs when there are no packages yet, or those of another lockfile. */
+/** Installs the packages when there are none, or when they belong to another lockfile. */
 function install() {
   const lock = createHash('sha256')
     .update(readFileSync(join(ROOT, 'package-lock.json')))
@@ -26,7 +26,7 @@ function install() {
   if (existsSync(join(ROOT, 'node_modules', 'vitest')) && stamped(lock)) return
   console.error('Installing packages with npm ci, about a minute …')
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  // Its warnings are about this machine's Node, which only starts the one that the repository brings, and about scripts that are not needed.
+  // Warnings are hidden: they concern the machine's Node, which only starts the installed one, and install scripts that are not needed.
   const done = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -39,7 +39,10 @@ function install() {
   writeFileSync(STAMP, lock)
 }
 
-/** Without a stamp the packages came from a plain `npm ci`; npm's own copy of the lockfile tells whether they are current. */
+/**
+ * Whether the installed packages match the lockfile. Without a stamp file they came from a plain `npm ci`, so npm's own copy of the
+ * lockfile is compared.
+ */
 function stamped(lock) {
   if (existsSync(STAMP)) return readFileSync(STAMP, 'utf8') === lock
   const copy = join(ROOT, 'node_modules', '.package-lock.json')
@@ -57,7 +60,7 @@ function stamped(lock) {
   return current
 }
 
-/** The settings of the npm that runs this script are not meant for the one that installs. */
+/** The environment without npm's settings, because those of the npm that runs this script should not affect the install. */
 function withoutNpmSettings() {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|command|execpath)/.test(name)),
@@ -76,11 +79,11 @@ function findNode() {
 
 function run(node, args) {
   const path = `${dirname(node)}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`
-  // The fourth is a channel that closes when this process is gone: see end-with-parent.mjs.
+  // The fourth entry is a channel that closes when this process ends: see end-with-parent.mjs.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc']
   const child = spawn(node, args, { cwd: ROOT, stdio, env: { ...process.env, PATH: path } })
   if (process.env.npm_lifecycle_event !== undefined) endWithNpm(child)
-  // The terminal sends Ctrl-C to both; the script decides when it ends.
+  // The terminal sends Ctrl-C to both processes; the child decides when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
   child.on('error', (error) => {
@@ -89,7 +92,10 @@ function run(node, args) {
   })
 }
 
-/** npm passes signals on, but not its own death by `kill -9`; the shell that it may have started us by lives on then. */
+/**
+ * Ends the child when npm is gone. npm forwards signals but cannot forward its own `kill -9`, and a shell between npm and this process
+ * would keep running.
+ */
 function endWithNpm(child) {
   const parent = process.ppid
   const shell = parentOf(parent)
@@ -101,7 +107,7 @@ function endWithNpm(child) {
   watch.unref()
 }
 
-/** `null` where the system does not tell. */
+/** Returns the parent's process id; `null` when the system does not provide it. */
 function parentOf(pid) {
   try {
     return /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? null

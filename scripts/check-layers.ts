@@ -1,4 +1,4 @@
-// Refuses imports that layers.js does not list, permissions that nothing uses, and names and clocks that the repository does not want.
+// Refuses imports that layers.js does not list, unused permissions, and names and clocks that the repository forbids.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkFile, checkTable, type Layer, type SourceFile, stalePermissions } from './layer-rules.ts'
@@ -17,7 +17,7 @@ async function sources(): Promise<readonly SourceFile[]> {
   return files
 }
 
-// Plain JavaScript, so that a linter may read it too.
+// Plain JavaScript, so that a linter can read it too.
 const { layers } = (await import(new URL('../layers.js', import.meta.url).href)) as { readonly layers: readonly Layer[] }
 const files = await sources()
 const problems = [...checkTable(layers), ...files.flatMap((file) => checkFile(file, layers)), ...stalePermissions(files, layers)]

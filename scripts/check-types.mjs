@@ -1,4 +1,4 @@
-// Type-checks every project of the repository; each has its own lib and types, which is what keeps the model pure.
+// Type-checks every project of the repository. Each project has its own lib and types, so the model cannot use Node or the DOM.
 import { spawnSync } from 'node:child_process'
 
 const projects = ['packages/model', 'packages/protocol', 'packages/server', 'packages/dev-issuer', 'bench', '.']

@@ -1,5 +1,5 @@
-// Loaded by a process that `npm start` starts: ends it, as SIGTERM does, when the one that started it is gone, killed with -9 included. The
-// channel between the two closes then; it carries nothing else and keeps no process alive.
+// Loaded into a process that `npm start` starts. Ends that process as SIGTERM does when its parent is gone, even after `kill -9`: the
+// channel between the two then closes. The channel is used for nothing else and keeps no process alive.
 import { isMainThread } from 'node:worker_threads'
 
 if (isMainThread && process.channel) {

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-/** Where an agent works, and what opens the endpoint for it. */
+/** The page that an agent edits, and its credentials. */
 export interface AgentPlace {
   readonly url: string
   readonly bearer: string
@@ -9,12 +9,15 @@ export interface AgentPlace {
 }
 
 export interface CountingAgent {
-  /** Counts the words of the page anew and writes the sentence, which is returned with its version. */
+  /** Counts the words of the page again and writes the sentence. Returns the sentence and its version. */
   count(): Promise<{ readonly sentence: string; readonly serverVersion: number }>
   close(): Promise<void>
 }
 
-/** Adds a section of its own to the page. It edits by block id and without `expectedVersion`: what others type elsewhere is no conflict. */
+/**
+ * Starts an agent that adds its own section to the page. The agent edits by block id and without `expectedVersion`, so edits elsewhere are
+ * no conflict.
+ */
 export async function startAgent({ url, bearer, docId, pageId }: AgentPlace): Promise<CountingAgent> {
   const client = new Client({ name: 'word-counter', title: 'Word counter', version: '1.0.0' })
   const requestInit = { headers: { authorization: `Bearer ${bearer}` } }

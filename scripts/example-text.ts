@@ -15,7 +15,7 @@ export function textOfNode(node: Y.XmlFragment | Y.XmlElement): string {
     .join('')
 }
 
-/** The text of a page as REST answers it. */
+/** The text of a page as returned by REST. */
 export function textOfHtml(html: string): string {
   const text = html.replace(/<[^>]*>/g, '')
   return text

@@ -1,5 +1,5 @@
-// `npm run example`: two WebSocket clients type into one sample document at human speed, an agent edits it beside them, all see each other,
-// and the document is compared with REST at the end.
+// `npm run example`: two WebSocket clients type into one sample document at human speed, and an agent edits it too. They all see each
+// other, and at the end the document is compared with REST.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as Y from 'yjs'
@@ -23,7 +23,7 @@ const COLORS: Readonly<Record<string, string>> = { ann: '#8250df', ben: '#0969da
 
 interface Session {
   readonly baseUrl: string
-  /** `null`: the endpoint is off. */
+  /** `null`: the MCP endpoint is off. */
   readonly mcpUrl: string | null
   readonly tokens: Readonly<Record<string, string>>
 }
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   for (const { client } of typists) client.destroy()
 }
 
-/** An agent that writes over MCP while the others type. */
+/** Runs an agent that writes over MCP while the others type. */
 async function agentBeside(typists: readonly Typist[], { mcpUrl, tokens }: Session): Promise<void> {
   if (mcpUrl === null) return console.log('No agent: the MCP endpoint is off.')
   const agent = await startAgent({ url: mcpUrl, bearer: tokens['ben'] as string, docId: DOCUMENT, pageId: PAGE })
@@ -105,7 +105,7 @@ function typist(name: string, session: Session, steps: readonly TypingStep[]): T
   return { name, client, steps, ackMs }
 }
 
-/** Types into a paragraph of its own, so that the two traces do not interleave; the document is one. */
+/** Types into a separate paragraph, so that the two texts do not interleave, although the document is shared. */
 async function type({ name, client, steps }: Typist): Promise<void> {
   const page = client.doc.getXmlFragment(`prose:${PAGE}`)
   const text = new Y.XmlText()

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
 
-/** A port of this host, and the environment variable that chooses another. */
+/** A port of this host, with the environment variable that can change it. */
 export interface WantedPort {
   readonly port: number
   readonly variable: string
 }
 
-/** The port that a variable of the environment asks for; `usual` when it asks for none. @throws Error that names the variable and its value */
+/** The port from an environment variable; `usual` when the variable is not set. @throws Error that names the variable and its value */
 export function portOf(env: Readonly<Record<string, string | undefined>>, variable: string, usual: number): WantedPort {
   const given = env[variable]
   if (given === undefined || given === '') return { port: usual, variable }
@@ -16,7 +16,7 @@ export function portOf(env: Readonly<Record<string, string | undefined>>, variab
   return { port, variable }
 }
 
-/** Those that something else listens on now, told in one sentence each. */
+/** Returns one sentence for each of these ports on which something is already listening. */
 export async function takenPorts(wanted: readonly WantedPort[]): Promise<readonly string[]> {
   const taken: string[] = []
   for (const { port, variable } of wanted) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const PACKAGE = join(import.meta.dirname, '..', 'node_modules', '@iconify-json', 'mdi')
-/** Where the relay reads the catalogue. */
+/** The file from which the relay reads the catalogue. */
 export const ICONS_FILE = join(import.meta.dirname, '..', 'packages/server/src/mcp/tools/assets/icons.json')
 
 export interface IconPackage {
@@ -13,12 +13,12 @@ export interface IconPackage {
   }
   readonly icons: Readonly<Record<string, { readonly body: string; readonly hidden?: boolean }>>
   readonly categories: Readonly<Record<string, readonly string[]>>
-  /** Of the square that each icon is drawn in. */
+  /** Width of the square in which each icon is drawn. */
   readonly width: number
   readonly height: number
 }
 
-/** The catalogue as a file: the slugs of each category, an icon under the first of its categories; no drawing. [ICON-1] */
+/** The content of the catalogue file: the slugs of each category, without drawings. An icon is listed under its first category. [ICON-1] */
 export function iconsFile({ info, icons, categories }: Omit<IconPackage, 'width' | 'height'>): string {
   const placed = new Set<string>()
   const slugs: Record<string, string> = {}

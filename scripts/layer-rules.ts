@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path/posix'
 
-/** One row of layers.js. */
+/** A row of layers.js. */
 export interface Layer {
-  /** A folder, a file, or the beginning of file names, relative to the repository. The longest match counts. */
+  /** A folder, a file, or a prefix of file names, relative to the repository. The longest match applies. */
   readonly part: string
-  /** Parts it may import from. */
+  /** Parts that it may import. */
   readonly ours: readonly string[]
-  /** Parts of which it may import `*.port.ts` files alone. */
+  /** Parts of which it may import only `*.port.ts` files. */
   readonly ports?: readonly string[]
   readonly libraries: readonly string[]
   readonly node: boolean
@@ -22,7 +22,7 @@ const FORBIDDEN_FILES = ['index.ts', 'types.ts']
 const MAX_DEPTH = 3
 const DRIVERS = 'packages/server/src/drivers'
 const COMPOSITION = /^packages\/server\/src\/compose(?:(?:-[a-z-]+)?\.ts$|\/)/
-/** Where the real clock and randomness are taken from: the server's and the client's. */
+/** The only files that may use the real clock and randomness: those of the server and of the client. */
 const CLOCK_FILES = [
   'packages/server/src/kernel/clock.ts',
   'packages/server/src/kernel/ids.ts',
@@ -35,7 +35,7 @@ const CLOCKS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
   { pattern: /\bnew Date\(\s*\)/, name: 'new Date()' },
 ]
 
-/** Tests, contract suites and what only they use are not held to the table, only to names and depth. */
+/** Whether a file is a test, a contract suite or test support. Such files are checked for names and depth, but not against the table. */
 export function isTestFile(path: string): boolean {
   return /\.(test|contract)\.ts$/.test(path) || /\/(test|testing)\//.test(path)
 }
@@ -50,7 +50,7 @@ export function layerOf(path: string, layers: readonly Layer[]): Layer | null {
   return best
 }
 
-/** Everything wrong with one file, one line each. */
+/** Returns the violations of one file, one line each. */
 export function checkFile(file: SourceFile, layers: readonly Layer[]): readonly string[] {
   const problems = checkName(file.path)
   if (isTestFile(file.path)) return problems
@@ -61,7 +61,7 @@ export function checkFile(file: SourceFile, layers: readonly Layer[]): readonly 
     if (refusal !== null) problems.push(`${file.path}: ${refusal}`)
   }
   const code = withoutComments(file.text)
-  // The development issuer is a tool of its own and has the real clock.
+  // The development issuer is a separate tool and may use the real clock.
   if (!CLOCK_FILES.includes(file.path) && !file.path.startsWith('packages/dev-issuer/')) {
     for (const { pattern, name } of CLOCKS)
       if (pattern.test(code)) problems.push(`${file.path}: uses ${name}; time and randomness are parameters`)
@@ -101,7 +101,7 @@ function refusedImport(
   return `may not import ${target}`
 }
 
-/** Rows that name parts nobody has, or one part twice. */
+/** Returns rows that name parts that do not exist, or that name a part twice. */
 export function checkTable(layers: readonly Layer[]): readonly string[] {
   const parts = layers.map((layer) => layer.part)
   const twice = parts.filter((part, index) => parts.indexOf(part) !== index).map((part) => `layers.js: ${part} stands twice`)
@@ -113,7 +113,7 @@ export function checkTable(layers: readonly Layer[]): readonly string[] {
   return [...twice, ...unknown]
 }
 
-/** Permissions that no file uses: they would let a wrong import in unseen. */
+/** Returns permissions that no file uses: they would let a wrong import pass unnoticed. */
 export function stalePermissions(files: readonly SourceFile[], layers: readonly Layer[]): readonly string[] {
   const used = new Map<Layer, Set<string>>()
   const seen = new Set<Layer>()
@@ -145,7 +145,7 @@ export function stalePermissions(files: readonly SourceFile[], layers: readonly 
   })
 }
 
-/** Static and dynamic imports; `target` is the file within the repository, `null` for a library or a module of Node. */
+/** Returns static and dynamic imports. `target` is the file within the repository; `null` for a library or a Node module. */
 export function importsOf(file: SourceFile): readonly { readonly specifier: string; readonly target: string | null }[] {
   const code = withoutComments(file.text)
   const found = [
@@ -168,7 +168,7 @@ function libraryOf(specifier: string): string {
     .join('/')
 }
 
-/** Comments blanked; a comment sign inside a string of one line is left alone when a quote stands before it. */
+/** Replaces comments by spaces. A comment sign inside a one-line string is left alone when a quote precedes it. */
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[\s;{}(),])\/\/[^\n]*/g, '$1')
 }

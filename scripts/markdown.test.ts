@@ -13,7 +13,7 @@ const pages = [
   ),
 ].filter((name) => !name.includes('node_modules'))
 
-/** `title` as the anchor that hosts of Git make of a heading. */
+/** The anchor that Git hosts make from a heading. */
 const anchorOf = (title: string) =>
   title
     .toLowerCase()

@@ -1,11 +1,11 @@
-/** What a mark behind the id of a rule says. Without one the rule is built, and a test must name it. */
+/** The mark after the id of a rule. A rule without a mark is built, and a test must name it. */
 export type Mark =
   | { readonly kind: 'none' }
   /** Not built: no test may name it. */
   | { readonly kind: 'not yet' }
-  /** Built but for what its text says; held to tests like a rule without a mark. */
+  /** Built except for the part that the text describes; must have tests like a rule without a mark. */
   | { readonly kind: 'in part' }
-  /** Says inside what another rule says outside; tests name the other one. */
+  /** Specifies internally what another rule specifies externally; tests name the other rule. */
   | { readonly kind: 'tested as'; readonly rule: string }
 
 export interface Rule {
@@ -14,23 +14,23 @@ export interface Rule {
   readonly mark: Mark
 }
 
-/** A place that mentions a rule. */
+/** A place where a rule is mentioned. */
 export interface Mention {
   readonly rule: string
   readonly file: string
 }
 
-/** `WS-6`, `PROSE-H3`, `TOOL-get_page`; the rules of the reliability pages have no hyphen: `C6`. */
+/** Ids such as `WS-6`, `PROSE-H3`, `TOOL-get_page`. The rules of the reliability pages have no hyphen, for example `C6`. */
 const ID = String.raw`[A-Z]+-H?\d+|TOOL-[a-z]+(?:_[a-z]+)*|[A-Z]\d{1,2}`
 const MARK = String.raw`(?: \((not yet|in part|tested as (?:${ID}))\))?`
-/** The three places where a rule has its text: an item of a list, a row of a table, the head of a table. */
+/** The three places where a rule can be defined: an item of a list, a row of a table, the head of a table. */
 const DEFINITIONS = [
   new RegExp(String.raw`^- \*\*(${ID})\*\*${MARK} `),
   new RegExp(String.raw`^\| (${ID})${MARK} \|`),
   new RegExp(String.raw`^\| \*\*(${ID})\*\*${MARK} `),
 ]
 
-/** The rules of one page of docs/spec. */
+/** Reads the rules of one page of docs/spec. */
 export function readRules(file: string, text: string): readonly Rule[] {
   const rules: Rule[] = []
   for (const line of text.split('\n')) {
@@ -48,15 +48,16 @@ function markOf(text: string | undefined): Mark {
   return { kind: 'tested as', rule: text.slice('tested as '.length) }
 }
 
-/** The names of tests in a source file, as far as they are literals. */
+/** Returns the names of tests in a source file that are literals. */
 export function testNames(source: string): readonly string[] {
-  // `it(`, `it.each(table)(`, `it.skipIf(…)(`, and a line break before the name. An `each` table may be long, so only its end counts.
+  // Matches `it(`, `it.each(table)(`, `it.skipIf(…)(`, and a name on the next line. The table of `each` may be long, so only its closing
+  // bracket is matched.
   return [...source.matchAll(/(?:\b(?:it|test)(?:\.\w+)?|\))\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1\s*,/g)]
     .map((match) => match[2] ?? '')
     .filter((name) => name !== '')
 }
 
-/** Every rule that stands in brackets at the beginning of a literal; names of tests that are put together elsewhere count too. */
+/** Returns every rule in brackets at the beginning of a literal, because names of tests may be assembled elsewhere. */
 export function namedRules(source: string): readonly string[] {
   const rules: string[] = []
   for (const match of source.matchAll(/['"`]((?:\[[A-Z][^[\]\n'"`]{1,60}\][ ,]*)+)/g)) {
@@ -66,8 +67,8 @@ export function namedRules(source: string): readonly string[] {
 }
 
 /**
- * Every rule that a text cites, in comments, names and prose alike. An id counts when its family (`WS`, `G`) is one of the spec's: `SHA-256`
- * is none. Ids without a hyphen count in brackets only, since `S3` and `V8` are words.
+ * Returns every rule that a text cites, in comments, names and prose. An id counts only when its family (`WS`, `G`) is one of the
+ * specification's, so `SHA-256` does not. Ids without a hyphen count only in brackets, since `S3` and `V8` are also ordinary words.
  */
 export function citedRules(source: string, families: ReadonlySet<string>): readonly string[] {
   const cited: string[] = []
@@ -82,19 +83,22 @@ function idsOf(bracket: string): readonly string[] {
   return bracket.split(/[, ]+/).filter((word) => new RegExp(`^(?:${ID})$`).test(word))
 }
 
-/** `WS` of `WS-6`; ids without a hyphen have a family of their own, so that `D-1` and `D1` are not mixed up. */
+/**
+ * The family of a rule, for example `WS` of `WS-6`. Ids without a hyphen have families of their own, so that `D-1` and `D1` are not
+ * confused.
+ */
 export function familyOf(id: string): string {
   return id.includes('-') ? id.slice(0, id.indexOf('-') + 1) : id.replace(/\d+$/, '')
 }
 
 export interface RuleComparison {
-  /** Rules with two texts. */
+  /** Rules that are defined twice. */
   readonly twice: readonly Rule[]
-  /** Cited or named, and without a text. */
+  /** Rules that are cited or named but not defined. */
   readonly unknown: readonly Mention[]
-  /** Marked not yet, and named by a test. */
+  /** Rules marked not yet that a test names. */
   readonly early: readonly Mention[]
-  /** Built, and named by no test. */
+  /** Built rules that no test names. */
   readonly untested: readonly Rule[]
 }
 

@@ -1,4 +1,4 @@
-// `npm run rules`: what docs/spec, the code and the tests say of each other. `--check` fails when they do not agree.
+// `npm run rules`: compares the rules in docs/spec with the code and the tests. `--check` fails when they do not agree.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { citedRules, compareRules, familyOf, type Mention, namedRules, readRules, testNames } from './rule-list.ts'
@@ -6,10 +6,10 @@ import { compareTables, readTables } from './spec-tables.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const SPEC = join('docs', 'spec')
-/** Holds made-up ids. */
+/** This test contains invented ids. */
 const EXAMPLES = join('scripts', 'rule-list.test.ts')
 
-/** Every text of ours, by its path from the root. */
+/** All text files of the repository, by path from its root. */
 async function textFiles(): Promise<readonly string[]> {
   const files = (await readdir(ROOT)).filter((name) => /\.(md|js|json)$/.test(name) && name !== 'package-lock.json')
   for (const folder of ['packages', 'scripts', 'bench', 'docs', 'deploy', 'examples']) {

@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs'
 import type { Reporter, TestCase } from 'vitest/node'
 import type { RunNotes } from './test-report.ts'
 
-/** Keeps what the JSON reporter drops, in the file that DOCRELAY_RUN_NOTES names: the words of `context.skip('why')`, differences, and errors outside tests. */
+/**
+ * Writes what the JSON reporter omits into the file named by DOCRELAY_RUN_NOTES: the reasons of `context.skip('why')`, differences, and
+ * errors outside tests.
+ */
 export default class NotesReporter implements Reporter {
   readonly #skips: Record<string, string> = {}
   readonly #diffs: Record<string, string> = {}

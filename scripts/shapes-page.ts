@@ -3,7 +3,7 @@ import { baseDefaults, creatableNames, type ShapeKind, shapeKinds } from '../pac
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string
 
-/** The page of stored shapes, for those who build editors: from the table of kinds. [CANVAS-15] */
+/** The page about stored shapes for authors of editors, made from the table of kinds. [CANVAS-15] */
 export function shapesPage(title: string, table: Table): string {
   return [
     `# ${title}`,

@@ -7,10 +7,10 @@ import { METRICS } from '../packages/server/src/kernel/metrics.ts'
 import { TOOL_NAMES } from '../packages/server/src/mcp/tools/all-tools.ts'
 import { TOOL_ERRORS } from '../packages/server/src/mcp/tools/tool-errors.ts'
 
-/** The rows of the tables of docs/spec, by the id of their table: the first cell of each row that is not marked (not yet). */
+/** The rows of the tables in docs/spec, by the id of the table: the first cell of each row that is not marked (not yet). */
 export type SpecTables = ReadonlyMap<string, readonly string[]>
 
-/** Tables whose id stands in an item of a list above them, not in their head. */
+/** Tables whose id is in a list item above them and not in their head. */
 const BELOW = ['TOOL-27', 'TOOL-28', 'TOOL-29']
 
 export function readTables(pages: readonly string[]): SpecTables {
@@ -36,13 +36,13 @@ export function readTables(pages: readonly string[]): SpecTables {
   return tables
 }
 
-/** `[a] b; c §` is two keys of one section. */
+/** Keys named in a cell: `[a] b; c §` names two keys of one section. */
 function keysOf(cell: string): readonly string[] {
   const [, section = '', names = ''] = /^(\[[a-z.]+\]) (.*)$/.exec(cell.replaceAll(' §', '')) ?? []
   return names.split(/[;,] /).map((name) => `${section} ${name}`)
 }
 
-/** `GET, POST /a, /b`: every method with every path; `{id}` is written `:id` in the code. */
+/** Routes named in a cell: `GET, POST /a, /b` means every method with every path. `{id}` is written `:id` in the code. */
 function routesOf(cell: string): readonly string[] {
   const [, methods = '', paths = ''] = /^([A-Z, ]+) (\/.*)$/.exec(cell) ?? []
   const path = (text: string) => text.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -51,7 +51,7 @@ function routesOf(cell: string): readonly string[] {
 
 interface Comparison {
   readonly tables: readonly string[]
-  /** What a row's first cell stands for. */
+  /** Converts the first cell of a row to the names it stands for. */
   readonly of: (cell: string) => readonly string[]
   readonly code: readonly string[]
 }
@@ -59,7 +59,7 @@ interface Comparison {
 const names = (cell: string): readonly string[] => cell.replaceAll(/\{[^}]*\}/g, '').split(', ')
 const tools = [...TOOL_NAMES]
 
-/** `config check` of the overview that `relay help` prints. */
+/** Commands such as `config check`, from the overview that `relay help` prints. */
 async function commandNames(): Promise<readonly string[]> {
   let overview = ''
   const io = { stdout: (text: string) => (overview += text) } as unknown as CommandIo
@@ -69,7 +69,7 @@ async function commandNames(): Promise<readonly string[]> {
     .filter((name) => name !== 'help')
 }
 
-/** A row names a command with its options, or several that only show text. */
+/** Commands named in a cell: one command with its options, or several that only print text. */
 function commandsOf(cell: string): readonly string[] {
   const name = /^`relay ([a-z]+(?: [a-z]+)?)/.exec(cell)?.[1]
   return name === undefined ? [] : [name]
@@ -88,7 +88,7 @@ const COMPARISONS: readonly Comparison[] = [
   { tables: ['TOOL-29'], of: (cell) => [cell.replace('TOOL-', '')], code: tools },
 ]
 
-/** Rows without a counterpart in the code, and the other way round: both belong into the commit that brings the other. */
+/** Returns rows without a counterpart in the code, and names in the code without a row. Both must be changed in the same commit. */
 export function compareTables(tables: SpecTables): readonly string[] {
   return COMPARISONS.flatMap(({ tables: ids, of, code }) => {
     const rows = new Set(ids.flatMap((id) => tables.get(id) ?? []).flatMap(of))

@@ -1,33 +1,33 @@
 import { isAbsolute, join, relative } from 'node:path'
 
-/** What `npm start` tells when everything runs. */
+/** What `npm start` prints once everything runs. */
 export interface Started {
   readonly baseUrl: string
-  /** `null`: the endpoint is off. */
+  /** `null`: the MCP endpoint is off. */
   readonly mcpUrl: string | null
   readonly issuerUrl: string
-  /** The folder of the state, as somebody in the repository names it. */
+  /** The folder of the state, relative to the repository when it is inside. */
   readonly state: string
-  /** The file whose line opens the MCP endpoint. */
+  /** The file that contains the token for the MCP endpoint. */
   readonly mcpTokenFile: string
-  /** Who has a token. */
+  /** The people who have a token. */
   readonly people: readonly { readonly id: string; readonly role: string }[]
 }
 
-/** What `npm start` tells when its relay has ended without being asked to. `signal`: what ended it from outside. */
+/** What `npm start` prints when its relay has ended unexpectedly. `signal`: the signal that ended it. */
 export function endedText(code: number | null, signal: string | null): string {
   if (signal === null) return `The relay ended with code ${code}; its log above says why.`
   return `The relay was ended by the signal ${signal}, which came from outside; \`npm start\` starts it again with everything it had acknowledged.`
 }
 
-/** What a script of the repository tells when it failed; `fetch` says only that it failed. */
+/** What a script prints when it failed. The message of `fetch` alone does not say why. */
 export function failureText(error: unknown, baseUrl: string): string {
   const { message } = error instanceof Error ? error : { message: String(error) }
   if (!/^fetch failed|^Failed to fetch/.test(message)) return message
   return `The relay at ${baseUrl} does not answer any more: it has ended or was stopped. Start it with \`npm start\` in another terminal, then run this again.`
 }
 
-/** A path as it is shown: relative to the repository when it is inside, whole otherwise. */
+/** A path for display: relative to the repository when it is inside, absolute otherwise. */
 export function shownPath(root: string, path: string): string {
   const inside = relative(root, path)
   return inside.startsWith('..') || isAbsolute(inside) ? path : inside

@@ -8,19 +8,19 @@ import { until } from '../packages/server/src/test/relay-under-test.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const BOOTSTRAP = join(ROOT, 'scripts/bootstrap.mjs')
-/** What npm does: it starts the script by a shell and waits for it. */
+/** Acts like npm: starts the script through a shell and waits for it. */
 const LIKE_NPM = `require('node:child_process').spawn('sh', ['-c', 'node "$BOOTSTRAP" start; true'], { stdio: 'inherit' })`
 
 interface Start extends AsyncDisposable {
   readonly child: ChildProcess
   readonly state: string
-  /** Both streams so far. */
+  /** Output of both streams so far. */
   text(): string
-  /** Of the processes that run for this start, outermost first: what npm stands for, bootstrap, start, relay. */
+  /** Ids of the processes of this start, outermost first: the stand-in for npm, bootstrap, start, relay. */
   pids(): readonly number[]
 }
 
-/** Below the ports that the system gives to whoever asks for any, so that no other test gets it meanwhile. */
+/** A free port below the range that the system assigns by itself, so that no other test gets it meanwhile. */
 async function freePort(): Promise<string> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)
@@ -74,11 +74,11 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
-/** Processes whose environment has this entry; shells are left out, as they end with what they run. */
+/** Ids of processes whose environment contains this entry. Shells are left out, because they end with the command they run. */
 function processesWith(entry: string): readonly number[] {
   const lines = execFileSync('ps', ['eww', '-eo', 'pid,stat,args'], { encoding: 'utf8', maxBuffer: 64 << 20 }).split('\n')
   return lines

@@ -1,5 +1,5 @@
-// `npm start`: a real issuer, the relay on its embedded store, and a sample workspace, until Ctrl-C. State is kept in .dev/ and survives;
-// DOCRELAY_DEV_DIR puts it elsewhere, and the variables in `portsOf` choose other ports.
+// `npm start`: runs a real issuer, the relay on its embedded store, and a sample workspace, until Ctrl-C. The state is kept in .dev/
+// between runs. DOCRELAY_DEV_DIR chooses another folder, and the variables in `portsOf` choose other ports.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -17,9 +17,9 @@ const STATE = resolve(process.env['DOCRELAY_DEV_DIR'] ?? join(ROOT, '.dev'))
 const SHOWN_STATE = shownPath(ROOT, STATE)
 const MCP_IS_PUBLIC = process.env['RELAY_MCP_EXPOSE'] === 'public'
 const MCP_IS_OFF = ['0', 'false', 'no', 'off'].includes(process.env['RELAY_MCP_ENABLED'] ?? 'true')
-/** Opens the endpoint from this host. */
+/** The token that opens the MCP endpoint from this host. */
 const MCP_TOKEN_FILE = join(STATE, 'data', 'mcp_token')
-/** For clients that are configured by a file. */
+/** A configuration for MCP clients that read one from a file. */
 const MCP_CLIENT_FILE = join(STATE, 'mcp.json')
 const TOKENS = join(STATE, 'tokens')
 const WORKSPACE = 'default'
@@ -46,7 +46,7 @@ function portsOf(env: NodeJS.ProcessEnv): Ports {
   }
 }
 
-/** Those that something will listen on. */
+/** The ports on which something will listen. */
 function listening({ issuer, relay, mcp, metrics }: Ports): readonly WantedPort[] {
   const metricsAreLocal = (process.env['RELAY_METRICS_EXPOSE'] ?? 'local') === 'local'
   return [issuer, relay, ...(MCP_IS_OFF || MCP_IS_PUBLIC ? [] : [mcp]), ...(metricsAreLocal ? [metrics] : [])]
@@ -54,11 +54,11 @@ function listening({ issuer, relay, mcp, metrics }: Ports): readonly WantedPort[
 
 async function main(): Promise<void> {
   const ports = portsOf(process.env)
-  // Before anything is started: another relay on these ports would answer in the place of this one.
+  // Checked before anything is started: another relay on these ports would answer instead of this one.
   const taken = await takenPorts(listening(ports))
   if (taken.length > 0) throw new Error(taken.join('\n'))
   makeFolder(STATE, 0o777)
-  // What MCP clients ask the issuer for a token of.
+  // The resource for which MCP clients request a token from the issuer.
   const mcpUrl = `http://127.0.0.1:${MCP_IS_PUBLIC ? ports.relay.port : ports.mcp.port}/mcp`
   const issuer = await startDevIssuer({
     port: ports.issuer.port,
@@ -119,7 +119,7 @@ async function startRelay(
   })
 }
 
-/** `relay.toml` of the repository when there is one, else a file of the state, which begins without a key. */
+/** Uses the repository's `relay.toml` when there is one, else a file in the state folder, which is created without keys. */
 async function configFile(): Promise<string> {
   const own = join(ROOT, 'relay.toml')
   if (existsSync(own)) return own
@@ -150,7 +150,7 @@ interface RelayEnd {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Ctrl-C reaches the relay as well; a signal to this process alone, or the end of the one that started it, does not. */
+/** Ctrl-C reaches the relay directly. A signal to this process alone, or the end of its parent, does not, so those are passed on. */
 function stopTogether(relay: ChildProcess, ended: Promise<RelayEnd>, closeIssuer: () => Promise<void>): void {
   let stopping = false
   const stop = (): void => {
@@ -176,7 +176,7 @@ async function ready(baseUrl: string, relay: ChildProcess): Promise<void> {
   throw new Error(`the relay did not become ready at ${baseUrl}; its log above says why`)
 }
 
-/** Creates what is not there yet; a sample that was edited or deleted before stays as it is. */
+/** Creates missing samples. A sample that was edited or deleted before stays as it is. */
 async function createSamples(client: RelayClient): Promise<void> {
   const folder = join(ROOT, 'examples', 'workspace')
   for (const file of (await readdir(folder)).sort()) {
@@ -188,7 +188,7 @@ async function createSamples(client: RelayClient): Promise<void> {
   }
 }
 
-/** Groups the samples; a workspace that has collections keeps them. */
+/** Groups the samples; does nothing when the workspace already has collections. */
 async function createCollections(client: RelayClient): Promise<void> {
   const file = join(ROOT, 'examples', 'collections.json')
   const { collections, members } = JSON.parse(await readFile(file, 'utf8')) as {

@@ -1,5 +1,5 @@
-// `npm run test:busy`: runs the tests beside load, to find those that wait for time instead of a condition. `--load=8` threads that never
-// rest (8 when absent), `--times=3` runs (1 when absent), `--minutes=40` at most for each; further words are those of scripts/test.ts.
+// `npm run test:busy`: runs the tests under load, to find those that wait for a time instead of a condition. `--load=8` busy threads
+// (default 8), `--times=3` runs (default 1), `--minutes=40` at most for each run. Other arguments are passed to scripts/test.ts.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -26,7 +26,7 @@ function optionsOf(words: readonly string[]): Options {
   return { load: number('load', 8, 64), times: number('times', 1, 20), minutes: number('minutes', 40, 120), rest }
 }
 
-/** One run; 1 when it does not end in time. */
+/** Runs the tests once. Returns 1 when they do not end in time. */
 function runTests(rest: readonly string[], minutes: number): Promise<number> {
   const child = spawn(process.execPath, ['--import', './scripts/end-with-parent.mjs', 'scripts/test.ts', '--once', ...rest], {
     cwd: ROOT,
@@ -46,7 +46,7 @@ function runTests(rest: readonly string[], minutes: number): Promise<number> {
 
 async function main(): Promise<number> {
   const { load, times, minutes, rest } = optionsOf(process.argv.slice(2))
-  // Threads of this process: they end with it, whatever ends it.
+  // Threads of this process, so they end with it in any case.
   const spinning = Array.from({ length: load }, () => new Worker(SPIN, { eval: true }))
   let failed = 0
   for (let run = 1; run <= times; run++) {

@@ -1,4 +1,4 @@
-/** What vitest's JSON reporter writes, as far as it is read here. */
+/** The part of vitest's JSON report that is used here. */
 export interface VitestReport {
   readonly testResults: readonly {
     readonly name: string
@@ -14,11 +14,11 @@ export interface VitestReport {
   }[]
 }
 
-/** What scripts/run-notes.ts adds to it. */
+/** What scripts/run-notes.ts adds to the report. */
 export interface RunNotes {
   /** Why a test was skipped, by its full name. */
   readonly skips: Readonly<Record<string, string>>
-  /** Expected and received of a failed test, by its full name; empty where there is none. */
+  /** Expected and received values of a failed test, by its full name; empty when there are none. */
   readonly diffs: Readonly<Record<string, string>>
   /** Errors that no test caught; each is a failure. */
   readonly unhandled: readonly string[]
@@ -30,20 +30,20 @@ export interface Summary {
   readonly skipped: number
   readonly failures: readonly { readonly name: string; readonly message: string }[]
   readonly skips: readonly { readonly name: string; readonly reason: string }[]
-  /** The files that took longest, the slowest first. */
+  /** The files that took the longest, slowest first. */
   readonly slowest: readonly { readonly name: string; readonly seconds: number }[]
 }
 
-/** More files than these fail for a reason of the code, and running them again would only hide it. */
+/** When more files fail, the code is at fault, and a second run would only hide that. */
 const MOST_FILES_AGAIN = 3
 
-/** The failed files that are worth a second run by themselves; none when many failed or when an error came from outside tests. */
+/** The failed files to run a second time. None when many failed, or when an error occurred outside tests. */
 export function filesToRunAgain(report: VitestReport | null, notes: RunNotes): readonly string[] {
   const failed = (report?.testResults ?? []).filter(({ status }) => status === 'failed').map(({ name }) => name)
   return notes.unhandled.length === 0 && failed.length <= MOST_FILES_AGAIN ? failed : []
 }
 
-/** The report of a whole run with the files of a second run in the places of the first. */
+/** The report of the first run, with the results of a second run replacing those of the same files. */
 export function withSecondRun(first: VitestReport, second: VitestReport | null): VitestReport {
   const again = new Map((second?.testResults ?? []).map((file) => [file.name, file]))
   return { testResults: first.testResults.map((file) => again.get(file.name) ?? file) }
@@ -52,8 +52,8 @@ export function withSecondRun(first: VitestReport, second: VitestReport | null):
 const SLOWEST = 10
 
 /**
- * Counts every test once and every check as one. A file that could not be loaded counts as one failure.
- * A skipped test says why at the end of its name, as in `… (skipped: needs PostgreSQL)`, or in `context.skip('…')`.
+ * Counts every test, and each check as one test. A file that could not be loaded counts as one failure. The reason for a skipped test is at
+ * the end of its name, as in `… (skipped: needs PostgreSQL)`, or in `context.skip('…')`.
  */
 export function summarise(report: VitestReport | null, notes: RunNotes, checks: readonly boolean[]): Summary {
   let passed = checks.filter((ok) => ok).length
@@ -93,7 +93,7 @@ function skipReason(name: string, given: string | undefined): string {
   return /\(skipped: (.+)\)$/.exec(name)?.[1] ?? 'no reason given'
 }
 
-/** Without the frames of libraries, of which a reader learns nothing. */
+/** Removes stack frames of libraries, which do not help a reader. */
 function ownFrames(message: string): string {
   return message
     .split('\n')

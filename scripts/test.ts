@@ -1,6 +1,7 @@
-// `npm test`: everything CI runs. `--lanes=unit,engines` runs these lanes alone, without the checks and with fewer runs of laws; further words
-// are filters of files. Up to three files that failed run once more, alone: a test that passes then is printed as flaky, with what failed, and
-// counts as passed; `--once` runs nothing again. Ends with one line `N passed, N failed, N skipped`; a step that is no test suite counts as one.
+// `npm test`: runs everything that CI runs. `--lanes=unit,engines` runs only these lanes, without the checks and with fewer runs of laws.
+// Other arguments filter the files. Up to three failed files run once more, alone: a test that then passes is printed as flaky, with its
+// first failure, and counts as passed. `--once` disables that. The last line is `N passed, N failed, N skipped`; a step that is not a test
+// suite counts as one.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,7 +38,7 @@ interface Outcome {
 }
 
 const running = new Set<ChildProcess>()
-// A signal to this process alone ends what it started; Ctrl-C reaches everything by itself.
+// A signal to this process alone is passed on to its children; Ctrl-C reaches all of them directly.
 process.once('SIGTERM', () => {
   for (const child of running) child.kill('SIGTERM')
   process.exit(1)
@@ -96,11 +97,11 @@ interface Suites {
   readonly notes: RunNotes
 }
 
-/** What the caller asked for; lanes and filters are empty for everything. */
+/** The options of the call. Empty lanes and filters mean everything. */
 interface Wanted {
   readonly lanes: readonly string[]
   readonly filters: readonly string[]
-  /** Failed files are not run again. */
+  /** Whether failed files are not run again. */
   readonly once: boolean
 }
 
@@ -134,7 +135,10 @@ async function runSuites({ lanes, filters }: Omit<Wanted, 'once'>, options: read
   }
 }
 
-/** Runs up to three files that failed once more, one after the other. A test that passes now waits for time or for an order that no rule gives. */
+/**
+ * Runs up to three failed files once more, one after another. A test that passes then depends on timing or on an order that is not
+ * guaranteed.
+ */
 async function withFailedFilesAgain(first: Suites, lanes: readonly string[]): Promise<Suites> {
   const files = filesToRunAgain(first.report, first.notes)
   if (first.report === null || files.length === 0) return first
@@ -157,7 +161,7 @@ async function readJson<T>(file: string): Promise<T | undefined> {
 async function main(): Promise<number> {
   const wanted = wantedOf(process.argv.slice(2))
   const everything = wanted.lanes.length === 0 && wanted.filters.length === 0
-  // The checks run one after the other beside the suites: the machine that this must finish on has two cores.
+  // The checks run one after another while the suites run, because the target machine has two cores.
   const [checks, once] = await Promise.all([everything ? runChecks() : [], runSuites(wanted)])
   const suites = wanted.once ? once : await withFailedFilesAgain(once, wanted.lanes)
   const summary = summarise(
@@ -170,7 +174,7 @@ async function main(): Promise<number> {
   for (const { name, seconds } of summary.slowest)
     console.log(`slow ${seconds.toFixed(1).padStart(5)} s  ${relative(ROOT, name)}`)
   console.log(`${suites.outcome.code === 0 ? 'ok  ' : 'FAIL'} tests (${once.outcome.seconds.toFixed(1)} s)`)
-  // The runner may fail without a failing test, e.g. on an unhandled rejection; then its own words are all there is.
+  // The runner can fail without a failing test, for example on an unhandled rejection. Then its own output is the only explanation.
   const unexplained = suites.outcome.code !== 0 && summary.failures.length === 0
   if (unexplained) console.log(indented(suites.outcome.output.slice(-8000)))
   const failed = summary.failed + (unexplained ? 1 : 0)

@@ -11,10 +11,10 @@ const NEEDS: Readonly<Record<ToolRow['access'], string>> = {
   create: 'role member or owner',
 }
 
-/** Arguments that are the same wherever they stand. */
+/** Arguments with the same meaning in every tool. */
 const SHARED = ['docId', 'pageId', 'expectedVersion', 'dryRun', 'requestId', 'limit', 'cursor', 'format']
 
-/** The tools of MCP: what each takes, answers and refuses. */
+/** The page about the MCP tools: arguments, results and refusals of each. */
 export function toolsPage(
   title: string,
   table: (head: readonly string[], rows: readonly (readonly string[])[]) => string,
@@ -92,7 +92,7 @@ function sectionOf(tool: ToolRow, common: ReadonlySet<string>): readonly string[
   ]
 }
 
-/** An example as a whole call; examples of rows leave the document out. */
+/** Makes a complete call from an example; the examples of rows omit the document. */
 function withDocument({ inputSchema }: ToolRow, example: object): object {
   const { properties } = inputSchema as unknown as ArgumentsSchema
   return Object.hasOwn(properties, 'docId') ? { docId: 'doc', ...example } : example
@@ -118,7 +118,7 @@ function hintsOf({ annotations: hints }: ToolRow): string {
   return letters.filter((letter) => letter !== false).join(' ')
 }
 
-/** Codes that a whole group of tools shares are told once, not with each tool. */
+/** Codes of a whole group of tools, which are listed once and not for each tool. */
 function commonCodes(): ReadonlySet<string> {
   return new Set(Object.entries(TOOL_ERRORS).flatMap(([code, row]) => ('tools' in row ? [code] : [])))
 }

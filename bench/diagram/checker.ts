@@ -1,24 +1,24 @@
 import { type Box, type Drawing, type Line, type Place, withoutIdlePoints } from './drawing.ts'
 
-/** What can be counted on a drawing. It is counted here without any code of the layouts. */
+/** What is measured on a drawing. Computed without any code of the layouts. */
 export interface Counts {
-  /** Pairs of boxes that cover each other. */
+  /** Pairs of boxes that overlap. */
   readonly overlaps: number
-  /** Pairs of an edge and a box that the edge does not end on and passes through. */
+  /** Pairs of an edge and a box that the edge passes through without ending there. */
   readonly throughNodes: number
-  /** Pairs of edges that lie on each other anywhere but on one trunk at an end that they share. */
+  /** Pairs of edges that overlap anywhere except on a common trunk at an end that they share. */
   readonly collinear: number
   /** Places where two edges cross, counted for each pair of edges. */
   readonly crossings: number
-  /** Corners of all edges. */
+  /** Number of corners of all edges. */
   readonly bends: number
-  /** Of all edges. */
+  /** Total length of all edges. */
   readonly length: number
-  /** Of the box around everything. */
+  /** Area of the bounding box of everything. */
   readonly area: number
 }
 
-/** Below this two coordinates count as the same; layouts other than ours give fractions. */
+/** Coordinates that differ by less than this count as equal, because other layouts return fractions. */
 const NEAR = 0.5
 
 export function count(drawing: Drawing): Counts {
@@ -35,15 +35,12 @@ export function count(drawing: Drawing): Counts {
   }
 }
 
-/** A drawing that others may be compared with: nothing lies on anything else. */
+/** Whether a drawing is good enough to be compared with: nothing overlaps anything else. */
 export function isFair({ overlaps, throughNodes, collinear }: Counts): boolean {
   return overlaps === 0 && throughNodes === 0 && collinear === 0
 }
 
-/**
- * How far the boxes that both drawings have lie apart, on average, when one drawing is moved so that their centres of gravity are the
- * same.
- */
+/** The mean distance between the boxes that both drawings have, after moving one drawing so that their centres of gravity coincide. */
 export function displacement(a: Drawing, b: Drawing): number {
   const count = a.boxes.length
   const mean = (drawing: Drawing, axis: 'x' | 'y') => drawing.boxes.reduce((sum, box) => sum + box[axis], 0) / count
@@ -81,7 +78,7 @@ function countThroughNodes(lines: readonly Line[], boxes: readonly Box[]): numbe
   return found
 }
 
-/** Whether a straight piece has a stretch inside a box (clipping by the four sides). */
+/** Whether part of a straight piece is inside a box (clipped at the four sides). */
 function entersBox(a: Place, b: Place, box: Box): boolean {
   let [first, last] = [0, 1]
   const sides = [
@@ -150,7 +147,7 @@ function countPairs(lines: readonly Line[]): { collinear: number; crossings: num
   return { collinear, crossings }
 }
 
-/** Parallel, on one line, with a common stretch. */
+/** Whether two pieces are on one line and overlap. */
 function lieOnEachOther(p: Piece, q: Piece): boolean {
   const [dx, dy] = [p.b.x - p.a.x, p.b.y - p.a.y]
   const length = Math.hypot(dx, dy)
@@ -161,7 +158,7 @@ function lieOnEachOther(p: Piece, q: Piece): boolean {
   return Math.min(high, length) - Math.max(low, 0) > NEAR
 }
 
-/** Each has its ends on both sides of the other. */
+/** Whether each piece has its ends on both sides of the other. */
 function cross(p: Piece, q: Piece): boolean {
   const side = (a: Place, b: Place, c: Place) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
   const [d1, d2] = [side(p.a, p.b, q.a), side(p.a, p.b, q.b)]
@@ -169,7 +166,7 @@ function cross(p: Piece, q: Piece): boolean {
   return d1 * d2 < -1e-6 && d3 * d4 < -1e-6
 }
 
-/** The common stretches of two edges at the ends that they share, as points from the end on. */
+/** The common parts of two edges at the ends that they share, as points starting at the end. */
 function trunksOf(e: Line, f: Line): Place[][] {
   const trunks: Place[][] = []
   for (const p of [e.points, e.points.toReversed()])
@@ -197,7 +194,7 @@ function commonStretch(p: readonly Place[], q: readonly Place[]): Place[] {
   return stretch
 }
 
-/** Whether the stretch on which two pieces lie on each other is part of a trunk. */
+/** Whether the overlap of two pieces is part of a trunk. */
 function isOnTrunk([p, q]: readonly [Piece, Piece], trunks: readonly (readonly Place[])[]): boolean {
   const left = Math.max(p.left, q.left)
   const right = Math.min(p.right, q.right)

@@ -1,9 +1,6 @@
 import type { Graph, GraphEdge, GraphNode } from './graph.ts'
 
-/**
- * A diagram as text. A node is a line `id = label` (`(label)` makes it an ellipse), an edge
- * a line `from -> to: label`.
- */
+/** Reads a diagram from text. A node is a line `id = label` (`(label)` makes it an ellipse), an edge is a line `from -> to: label`. */
 export function diagram(name: string, direction: Graph['direction'], text: string): Graph {
   const nodes: GraphNode[] = []
   const edges: GraphEdge[] = []

@@ -1,10 +1,10 @@
-/** A place on a page. */
+/** A point on a page. */
 export interface Place {
   readonly x: number
   readonly y: number
 }
 
-/** What a layout made of a graph, whoever made it: boxes by their centres, edges as polylines from end to end. */
+/** The result of any layout: boxes by their centres, edges as polylines from end to end. */
 export interface Drawing {
   readonly boxes: readonly Box[]
   readonly lines: readonly Line[]
@@ -15,14 +15,14 @@ export interface Box extends Place {
   readonly height: number
 }
 
-/** An edge; `from` and `to` are places in `boxes`. */
+/** An edge; `from` and `to` are indexes in `boxes`. */
 export interface Line {
   readonly from: number
   readonly to: number
   readonly points: readonly Place[]
 }
 
-/** The corners of a polyline: without points that repeat, and without those on the way between their neighbours. */
+/** Removes repeated points of a polyline, and points on the straight line between their neighbours. */
 export function withoutIdlePoints(points: readonly Place[]): Place[] {
   const kept: Place[] = []
   for (const point of points) {

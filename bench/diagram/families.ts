@@ -8,7 +8,7 @@ const FIRST = 'Order,Billing,User,Search,Inventory,Payment,Mail,Audit,Session,Ca
 )
 const SECOND = 'service,API,queue,store,worker,cache,gateway,database,scheduler,topic,proxy,index'.split(',')
 
-/** Labels as people write them: most are one or two words, some are a sentence. */
+/** Labels as people write them: most have one or two words, some are a sentence. */
 function labelOf(i: number, random: Random): string {
   const [a, b] = [FIRST[whole(random, FIRST.length)] as string, SECOND[whole(random, SECOND.length)] as string]
   const form = whole(random, 10)
@@ -51,7 +51,7 @@ export function star(leaves: number, way: 'out' | 'in'): Graph {
   return graphOf(`star ${way} ${leaves}`, leaves + 1, pairs)
 }
 
-/** Every node but the leaves has `width` children. */
+/** A tree in which every node except the leaves has `width` children. */
 export function fullTree(width: number, depth: number, direction: Graph['direction'] = 'TB'): Graph {
   let count = 0
   for (let level = 0; level <= depth; level++) count += width ** level
@@ -59,7 +59,7 @@ export function fullTree(width: number, depth: number, direction: Graph['directi
   return graphOf(`tree ${width}^${depth}`, count, pairs, 1, direction)
 }
 
-/** Each node hangs below one that stands shortly before it. */
+/** A tree in which each node is a child of one of the nodes shortly before it. */
 export function randomTree(count: number, seed: number, way: 'out' | 'in' = 'out'): Graph {
   const random = randomOf(seed)
   const pairs: Pairs = []
@@ -77,7 +77,7 @@ export function caterpillar(spine: number, legs: number): Graph {
   return graphOf(`caterpillar ${spine}x${legs}`, spine + spine * legs, pairs)
 }
 
-/** Diamonds one below the other, each beginning where the one before it ends. */
+/** Diamonds one below another; each begins where the previous one ends. */
 export function diamonds(count: number): Graph {
   const pairs: Pairs = []
   for (let i = 0; i < count; i++)
@@ -101,14 +101,14 @@ export function lattice(across: number, down: number): Graph {
   return graphOf(`lattice ${across}x${down}`, across * down, pairs)
 }
 
-/** A connected graph without cycles: a random tree and random edges beside it, all from lower to higher numbers. */
+/** A connected graph without cycles: a random tree and additional random edges, all from lower to higher numbers. */
 export function dag(count: number, edges: number, seed: number, direction: Graph['direction'] = 'TB'): Graph {
   const random = randomOf(seed)
   const pairs = connected(count, edges, random)
   return graphOf(`dag ${count}/${pairs.length} #${seed}`, count, pairs, seed, direction)
 }
 
-/** As `dag`, but some of the edges beside the tree lead back. */
+/** Like `dag`, but some of the additional edges lead back. */
 export function cyclic(count: number, edges: number, seed: number, back = 0.25): Graph {
   const random = randomOf(seed)
   const pairs = connected(count, edges, random).map(([a, b], i): readonly [number, number] =>
@@ -127,7 +127,7 @@ function connected(count: number, edges: number, random: Random): Pairs {
   }
   for (let tries = 0; pairs.length < edges && tries < 50 * edges; tries++) {
     const a = whole(random, count)
-    // Most edges of real diagrams are short; one in five goes anywhere.
+    // In real diagrams most edges are short; one in five goes anywhere.
     const b = random() < 0.2 ? whole(random, count) : a + 1 + whole(random, Math.max(4, Math.floor(count / 5)))
     const [from, to] = a < b ? [a, b] : [b, a]
     if (from === to || to >= count || seen.has(`${from} ${to}`)) continue
@@ -137,7 +137,7 @@ function connected(count: number, edges: number, random: Random): Pairs {
   return pairs
 }
 
-/** Nodes in ranks, edges from each rank to the next and a few to the one after it: a pipeline. */
+/** A pipeline: nodes in ranks, with edges from each rank to the next and a few to the rank after that. */
 export function ranks(width: number, depth: number, perNode: number, seed: number, direction: Graph['direction'] = 'TB'): Graph {
   const random = randomOf(seed)
   const pairs: Pairs = []
@@ -162,7 +162,7 @@ export function bipartite(above: number, below: number, share: number, seed: num
   return graphOf(`bipartite ${above}+${below}/${pairs.length}`, above + below, pairs, seed)
 }
 
-/** Every pair of nodes, from the lower to the higher number. */
+/** An edge for every pair of nodes, from the lower to the higher number. */
 export function complete(count: number): Graph {
   const pairs: Pairs = []
   for (let a = 0; a < count; a++) for (let b = a + 1; b < count; b++) pairs.push([a, b])
@@ -177,7 +177,7 @@ export function ring(count: number): Graph {
   )
 }
 
-/** Clients and servers that answer: every edge has one back. */
+/** Clients and servers with requests and answers: every edge has one in the opposite direction. */
 export function requests(clients: number, servers: number, seed: number): Graph {
   const random = randomOf(seed)
   const pairs: Pairs = []
@@ -189,7 +189,7 @@ export function requests(clients: number, servers: number, seed: number): Graph 
   return graphOf(`requests ${clients}+${servers}`, clients + servers, pairs, seed)
 }
 
-/** A cyclic graph with loops at nodes and several edges between the same two. */
+/** A cyclic graph with loops and with several edges between the same two nodes. */
 export function multigraph(count: number, edges: number, seed: number): Graph {
   const random = randomOf(seed)
   const pairs = connected(count, edges, random)
@@ -199,7 +199,7 @@ export function multigraph(count: number, edges: number, seed: number): Graph {
   return graphOf(`multigraph ${count}/${pairs.length}`, count, pairs, seed)
 }
 
-/** Parts of several kinds that do not touch, their nodes and edges mixed. */
+/** Unconnected parts of several kinds, with their nodes and edges mixed. */
 export function disconnected(parts: readonly Graph[], seed: number): Graph {
   const random = randomOf(seed)
   const named = parts.map((part, i) => ({
@@ -217,7 +217,7 @@ export function disconnected(parts: readonly Graph[], seed: number): Graph {
   return { name: `disconnected ${parts.length} parts/${nodes.length}`, direction: 'TB', nodes, edges }
 }
 
-/** The same graph with its nodes and edges given in another order, as an agent may write them down. */
+/** The same graph with its nodes and edges in another order, as an agent may write them. */
 export function mixed(graph: Graph, seed: number): Graph {
   const random = randomOf(seed)
   return {

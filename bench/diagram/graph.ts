@@ -1,4 +1,4 @@
-/** A graph as `generate_diagram` takes it. */
+/** A graph in the form that `generate_diagram` accepts. */
 export interface Graph {
   readonly name: string
   readonly direction: 'TB' | 'LR'
@@ -18,10 +18,10 @@ export interface GraphEdge {
   readonly label?: string
 }
 
-/** Numbers from 0 up to 1 that are the same for the same seed everywhere. */
+/** Returns numbers from 0 (inclusive) to 1 (exclusive), always the same for the same seed. */
 export type Random = () => number
 
-/** A small generator of 32 bits of state (a Weyl sequence whose terms are mixed). */
+/** A small generator with 32 bits of state (a Weyl sequence with mixed terms). */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -33,12 +33,12 @@ export function randomOf(seed: number): Random {
   }
 }
 
-/** A whole number from 0 up to `below`. */
+/** A whole number from 0 (inclusive) to `below` (exclusive). */
 export function whole(random: Random, below: number): number {
   return Math.floor(random() * below)
 }
 
-/** The same values in another order. */
+/** The same values in random order. */
 export function shuffled<T>(values: readonly T[], random: Random): T[] {
   const result = [...values]
   for (let i = result.length - 1; i > 0; i--) {

@@ -1,7 +1,7 @@
 import { diagram } from './diagram-text.ts'
 import type { Graph } from './graph.ts'
 
-/** More diagrams of real systems; some have labels in other scripts and of very long words. */
+/** More diagrams of real systems; some have labels in other scripts or with very long words. */
 export const moreRealGraphs: readonly Graph[] = [
   diagram(
     'Behörden',

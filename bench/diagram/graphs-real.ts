@@ -1,7 +1,7 @@
 import { diagram } from './diagram-text.ts'
 import type { Graph } from './graph.ts'
 
-/** Diagrams as people draw them of real systems, with true labels. */
+/** Diagrams of real systems as people draw them, with realistic labels. */
 export const realGraphs: readonly Graph[] = [
   diagram(
     'web shop',

@@ -21,7 +21,7 @@ import { type Graph, randomOf, whole } from './graph.ts'
 import { realGraphs } from './graphs-real.ts'
 import { moreRealGraphs } from './graphs-real-more.ts'
 
-/** The list that every figure of `bench:diagram` is about. It was fixed before there was a layout. */
+/** The graphs on which every figure of `bench:diagram` is based. The list was fixed before the layout was written. */
 export const graphs: readonly Graph[] = [
   chain(8),
   chain(30),
@@ -93,7 +93,10 @@ export const graphs: readonly Graph[] = [
   cyclic(500, 1000, 95),
 ]
 
-/** Graphs that nobody has seen before: 20 to 100 nodes, of all families, by a seed that is given when the code is done. */
+/**
+ * Graphs that the layout was not tuned on: 20 to 100 nodes, of all families, generated from a seed that is chosen after the code is
+ * finished.
+ */
 export function graphsOfSeed(seed: number, count: number): readonly Graph[] {
   const random = randomOf(seed)
   return Array.from({ length: count }, (_, i) => {

@@ -1,6 +1,6 @@
 import type { SizedGraph } from './peers.ts'
 
-/** Widths in em of common sans-serif fonts, by class of character, on the generous side. */
+/** Estimated widths in em in common sans-serif fonts by class of character, rather too wide than too narrow. */
 function emOf(character: string): number {
   const code = character.codePointAt(0) ?? 0
   if (code >= 0x1f000) return 1.3
@@ -14,7 +14,7 @@ function emOf(character: string): number {
 const FONT = 14
 const LINE = 17
 
-/** How many labels need more room than their node has: a word wider than the node, or more lines than fit. */
+/** Number of labels that do not fit into their node, because a word is too wide or there are too many lines. */
 export function labelOverflow({ graph, sizes }: SizedGraph): number {
   return graph.nodes.filter(({ label, kind }, i) => {
     const { width, height } = sizes[i] as { width: number; height: number }

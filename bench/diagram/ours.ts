@@ -6,7 +6,7 @@ import type { Drawing } from './drawing.ts'
 import type { Graph } from './graph.ts'
 import type { SizedGraph } from './peers.ts'
 
-/** The sizes that our rules give to nodes; every layout gets the same. */
+/** The node sizes by this repository's rules; every layout gets the same sizes. */
 export function sized(graph: Graph): SizedGraph {
   const numbers = new Map(graph.nodes.map(({ id }, i) => [id, i]))
   return {
@@ -42,7 +42,7 @@ export function drawingOf({ sizes, ends }: SizedGraph, layout: DiagramLayout): D
   }
 }
 
-/** Whether our layout let an edge leave and arrive at the side for edges that lead back. */
+/** Whether the layout drew an edge at the side that is reserved for edges that lead back. */
 export function leadsBack({ graph }: SizedGraph, layout: DiagramLayout): (edge: number) => boolean {
   const aside = graph.direction === 'LR' ? 'bottom' : 'right'
   return (edge) => at(layout.edges, edge).startAnchor === aside && at(layout.edges, edge).endAnchor === aside

@@ -4,17 +4,17 @@ import ElkConstructor, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/el
 import type { Drawing, Line, Place } from './drawing.ts'
 import type { Graph } from './graph.ts'
 
-/** A graph with the sizes that all layouts get. */
+/** A graph with the node sizes that all layouts get. */
 export interface SizedGraph {
   readonly graph: Graph
   readonly sizes: readonly { readonly width: number; readonly height: number }[]
-  /** Edges as places in `nodes`. */
+  /** The ends of each edge, as indexes in `nodes`. */
   readonly ends: readonly (readonly [number, number])[]
 }
 
 export type Peer = (sized: SizedGraph) => Promise<Drawing>
 
-/** The gaps that the rules ask of our layout, given to all. */
+/** The gap that the rules require; all layouts get the same. */
 const GAP = 80
 const LANE = 12
 const CLEARANCE = 15
@@ -64,7 +64,7 @@ export const withElk: Peer = async ({ graph, sizes, ends }) => {
   return elkDrawing(await elk.layout({ id: 'root', layoutOptions: elkOptions(graph), children, edges }), sizes, ends)
 }
 
-/** ELK with the four places at the middles of the sides that our edges have to end at; `back` says which edges lead back. */
+/** ELK with edge ends restricted to the middles of the four sides, as this repository's rules require. `back`: which edges lead back. */
 export const withElkHeld =
   (back: (edge: number) => boolean): Peer =>
   async ({ graph, sizes, ends }) => {
@@ -108,7 +108,7 @@ function elkDrawing(drawn: ElkNode, sizes: SizedGraph['sizes'], ends: SizedGraph
 
 const POINTS_PER_INCH = 72
 
-/** Graphviz dot; curves of right angles are given by it as pieces whose control points lie on them. */
+/** Graphviz dot. It returns right-angled edges as curve pieces whose control points are on the line. */
 export async function dotPeer(): Promise<Peer> {
   const graphviz = await Graphviz.load()
   return async ({ graph, sizes, ends }) => {

@@ -1,6 +1,6 @@
 import type { Counts } from './checker.ts'
 
-/** What was counted on one drawing; `moved` is the mean way of a node when one edge is taken away. */
+/** Measurements of one drawing. `moved`: the mean distance by which a node moves when one edge is removed. */
 export type Measured =
   | { readonly counts: Counts; readonly cpuMs: number; readonly moved: number | null }
   | { readonly failed: string }
@@ -30,7 +30,7 @@ type Drawn = Exclude<Measured, { failed: string }>
 
 const drawn = (measured: Measured): Drawn | null => ('failed' in measured ? null : measured)
 
-/** Ours beside the best of the peers' drawings in which nothing lies on anything else. */
+/** Compares this repository's drawing with the best of the other drawings without overlaps. */
 function ratiosOf(row: Row, isFair: (counts: Counts) => boolean): Ratios {
   const ours = drawn(row.ours)
   const fair = [row.dagre, row.elk, row.dot].map(drawn).filter((peer): peer is Drawn => peer !== null && isFair(peer.counts))
@@ -50,7 +50,7 @@ function ratiosOf(row: Row, isFair: (counts: Counts) => boolean): Ratios {
   }
 }
 
-/** Two edges that lie on each other cannot be told apart, so they count as crossing once. */
+/** Two overlapping edges cannot be told apart, so they count as one crossing. */
 function tangle({ crossings, collinear }: Counts): number {
   return crossings + collinear + 1
 }
@@ -93,7 +93,7 @@ export function report(rows: readonly Row[], isFair: (counts: Counts) => boolean
   ].join('\n')
 }
 
-/** A star marks drawings in which something lies on something else, so that they are not compared with. */
+/** A star marks drawings with overlaps, which are excluded from the comparison. */
 function line(row: Row, ratio: Ratios, isFair: (counts: Counts) => boolean): string {
   const crossings = (measured: Measured) => {
     const own = drawn(measured)

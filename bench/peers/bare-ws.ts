@@ -1,4 +1,4 @@
-// A floor: every message goes to all other sockets of the same path. No CRDT, no log, no permissions. argv: port.
+// A lower bound: forwards every message to all other sockets of the same path. No CRDT, no log, no permissions. argv: port.
 import { type WebSocket, WebSocketServer } from 'ws'
 
 const rooms = new Map<string, Set<WebSocket>>()

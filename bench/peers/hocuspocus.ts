@@ -1,4 +1,4 @@
-// The peer: @hocuspocus/server with its SQLite extension, as its documentation sets it up. argv: port, database file.
+// The peer: @hocuspocus/server with its SQLite extension, configured as in its documentation. argv: port, database file.
 import { SQLite } from '@hocuspocus/extension-sqlite'
 import { Server } from '@hocuspocus/server'
 

@@ -18,7 +18,7 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Less than the adapters of frameworks do, so that the peer is no slower than it can be. */
+/** Does less than framework adapters do, so that the peer is as fast as possible. */
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const body = await textOf(incoming)
   const headers = new Headers(incoming.headers as Record<string, string>)

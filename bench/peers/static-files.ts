@@ -1,4 +1,5 @@
-// A floor for downloads: the files of one folder over a bare node server. No tokens, no permissions. argv: port, a file in that folder.
+// A lower bound for downloads: serves the files of one folder with a bare node server. No tokens, no permissions. argv: port, a file in
+// that folder.
 import { createReadStream, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { basename, dirname, join } from 'node:path'
