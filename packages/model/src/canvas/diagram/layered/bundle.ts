@@ -2,8 +2,8 @@ import { at } from '../at.ts'
 import type { Levels, Piece } from './levels.ts'
 
 /**
- * Lets long edges that begin at the same place, or end at one, run as one line as long as they pass the layers beside each other: the trunk that edges
- * with a common end may share. Changes the chains, the pieces and the order. [DIAG-15]
+ * Merges long edges that begin at the same place, or end at the same place, into one line (a trunk) for as long as they are neighbours in each layer.
+ * Changes `levels.chains`, `levels.pieces` and `order`. [DIAG-15]
  */
 export function bundle(levels: Levels, order: number[][]): void {
   for (let layer = 0; layer < order.length; layer++) joinNeighbours(levels, order, layer, -1)
@@ -11,7 +11,7 @@ export function bundle(levels: Levels, order: number[][]): void {
   rewritePieces(levels)
 }
 
-/** Joins items of a layer that stand beside each other and come from one item (`towards` -1) or lead to one (1). */
+/** Joins neighbouring items of a layer that come from the same item (`towards` -1) or lead to the same item (1). */
 function joinNeighbours(levels: Levels, order: number[][], layer: number, towards: 1 | -1): void {
   const items = at(order, layer)
   const kept: number[] = []
@@ -31,7 +31,7 @@ function mayJoin(levels: Levels, a: number, b: number, towards: 1 | -1): boolean
   return at(levels.edgesOf, b).every((edge) => !known.has(keyOf(levels, edge)))
 }
 
-/** What all edges of an item come from or lead to: an item, or a side of a node; `null` where they part. */
+/** The item, or the side of a node, that all edges of an item come from or lead to; `null` when they differ. */
 function originOf(levels: Levels, item: number, towards: 1 | -1): string | null {
   let origin: string | null = null
   for (const edge of at(levels.edgesOf, item)) {
@@ -39,7 +39,7 @@ function originOf(levels: Levels, item: number, towards: 1 | -1): string | null 
     const k = chain.indexOf(item)
     const next = chain[k + towards]
     const own = next === undefined ? `side ${at(levels.nodeOf, item)} ${k === 0}` : `${next}`
-    // A line that parts from others here may not join with others on its other side.
+    // Edges that separate here may not join other edges on the far side.
     if (origin !== null && origin !== own) return null
     origin = own
   }
@@ -47,7 +47,7 @@ function originOf(levels: Levels, item: number, towards: 1 | -1): string | null 
   return origin
 }
 
-/** Several edges between the same two nodes keep paths of their own. [DIAG-12] */
+/** A key of the two nodes of an edge. Edges between the same two nodes are not joined. [DIAG-12] */
 function keyOf({ part }: Levels, edge: number): string {
   const { from, to } = at(part.edges, edge)
   return from < to ? `${from} ${to}` : `${to} ${from}`
