@@ -35,6 +35,8 @@ export interface LiveContent extends RoomView {
   gap: LogGap | null
   /** Estimated time to load the document: the duration of the last full decode plus the time of slow updates since. [G9] */
   loadCostMs: number
+  /** Time of all other updates since the last decode: each took little, but together they may add as much to the load. [G9] */
+  smallStepsMs: number
 }
 
 const ANY_CLIENT_ID = 2 ** 32
@@ -62,7 +64,7 @@ export function buildSound(updates: readonly Uint8Array[], random: Random): Live
   const gap = takePending(doc)
   typeRoots(doc)
   doc.clientID = freshClientId(doc, random)
-  return { doc, late: new LateWords(doc), structCount: countStructs(doc), full: null, gap, loadCostMs: 0 }
+  return { doc, late: new LateWords(doc), structCount: countStructs(doc), full: null, gap, loadCostMs: 0, smallStepsMs: 0 }
 }
 
 /** Remembers what the relay's own transactions remove from now on. [AG-110] */

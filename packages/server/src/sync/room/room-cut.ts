@@ -2,11 +2,12 @@ import * as Y from 'yjs'
 import type { UpdatePieces } from '../guard/guard-pieces.ts'
 import { fullState, hasPending, type LiveContent } from './room-content.ts'
 import {
+  estimatedLoadMs,
   fillGap,
   isLoadCostSuspect,
   judge,
   loadLimitMs,
-  noteSlowness,
+  noteStep,
   placeLate,
   type TurnOwner,
   type Write,
@@ -68,7 +69,7 @@ export async function cutWrite(owner: CutOwner, member: Member, write: Write, to
     placeLate(owner, live, late)
   })
   const outcome: CutOutcome = { kind: 'applied', emitted: [...applied.emitted, ...emitted] }
-  noteSlowness(live, cut.spentMs)
+  noteStep(live, cut.spentMs)
   if (!isLoadCostSuspect(live)) return outcome
   const fault = await loadFault(owner, live, { spentMs: cut.spentMs, structs })
   if (!owner.isReady) return { kind: 'lost' }
@@ -191,10 +192,11 @@ async function loadFault(
   const encodeMs = processorMs() - startedMs
   owner.host.turns.charge(owner.workspaceId, 0, encodeMs)
   const limitMs = loadLimitMs(state.length)
-  if (live.loadCostMs <= limitMs) return null
+  if (estimatedLoadMs(live) <= limitMs) return null
   if (structs >= MANY_STRUCTS && spentMs > limitMs) return `applying the update took ${Math.round(spentMs)} ms`
   const loadMs = await scratch.loadMs(owner.workspaceId, state)
   if (loadMs === null) return 'the document cannot be loaded in the time that a load may take'
   live.loadCostMs = encodeMs + loadMs
+  live.smallStepsMs = 0
   return live.loadCostMs > limitMs ? `loading the document would take ${Math.round(live.loadCostMs)} ms` : null
 }

@@ -85,25 +85,32 @@ export function applyWrites(
   } finally {
     host.watch.end()
   }
-  noteSlowness(live, host.processorMs() - startedAt)
+  noteStep(live, host.processorMs() - startedAt)
   return { count, costly }
 }
 
 const SLOW_MS = 20
+const MANY_SMALL_STEPS_MS = 50
 const LOAD_COST_MS = 1_000
 const LOAD_COST_MS_PER_MIB = 500
 const MIB = 1024 * 1024
 const ENCODED_BYTES = 30
 const RECOUNT_STRUCTS = GUARD_LIMITS.addedStructs / 2
 
-/** Adds the time of a slow step to the estimated load time. */
-export function noteSlowness(live: LiveContent, tookMs: number): void {
+/** Adds the time of a step to the estimated load time; small steps are summed apart, as most of them add nothing to it. */
+export function noteStep(live: LiveContent, tookMs: number): void {
   if (tookMs > SLOW_MS) live.loadCostMs += tookMs
+  else live.smallStepsMs += tookMs
+}
+
+/** The estimated load time. Small steps count once there are many, so that a document near its limit is not measured at each of them. */
+export function estimatedLoadMs({ loadCostMs, smallStepsMs }: LiveContent): number {
+  return loadCostMs + (smallStepsMs < MANY_SMALL_STEPS_MS ? 0 : smallStepsMs)
 }
 
 /** Whether slow steps since the last full decode may have made the document too slow to load. [G9] */
 export function isLoadCostSuspect(live: LiveContent): boolean {
-  return live.loadCostMs > loadLimitMs(ENCODED_BYTES * live.structCount)
+  return estimatedLoadMs(live) > loadLimitMs(Math.max(ENCODED_BYTES * live.structCount, live.full?.update.length ?? 0))
 }
 
 /** The longest time that loading a state of `bytes` may take, in ms. [G9] */
