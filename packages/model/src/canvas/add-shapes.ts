@@ -57,7 +57,7 @@ export function addShapesFlaw({ shapes }: AddShapes): Refusal | null {
   return null
 }
 
-/** A DSL object as it was read. */
+/** A shape of the call, after its members were checked. `value` is its stored form. */
 interface NewShape {
   readonly id: string
   readonly input: ShapeInput

@@ -57,7 +57,7 @@ export function rawParams(pattern: string, path: string): Readonly<Record<string
   })
 }
 
-/** Returns the parameters of a path that may still be refused; a text that cannot be decoded stays as it was sent. */
+/** Returns the parameters of a path without throwing, for use before the request is checked. A segment that cannot be decoded is returned as sent. */
 export function lenientParams(pattern: string, path: string): Readonly<Record<string, string>> {
   return paramsOf(pattern, path, (_, segment) => segment)
 }

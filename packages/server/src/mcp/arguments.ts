@@ -57,7 +57,7 @@ function isKnown({ properties = {} }: ValueSchema, name: string): boolean {
   return Object.hasOwn(properties, name)
 }
 
-/** `path` is the path of the object with a point behind it, empty for the arguments themselves. */
+/** `path` is the path of the object followed by a dot; empty for the arguments themselves. */
 function membersFlaw(schema: ValueSchema, value: JsonObject, path: string): ToolFailure | null {
   const { properties = {}, required = [] } = schema
   const unknown = schema.additionalProperties === false ? Object.keys(value).find((name) => !isKnown(schema, name)) : undefined

@@ -190,7 +190,7 @@ function tooManyStreams(): RelayError {
 function note({ outgoing, incoming, requestId, startedMs, note: noted }: Exchange, deps: EndpointDeps): void {
   const durationMs = deps.clock.monotonicMs() - startedMs
   const { statusCode: status } = outgoing
-  // The time that a stream was open says nothing about how fast the relay answers.
+  // The duration of a stream is not the duration of an answer, so it is not measured.
   const isStream = incoming.method === 'GET' || noted.method === 'subscriptions/listen'
   if (!isStream || status !== 200) {
     deps.metrics.observe('http_server_request_duration_seconds', durationMs / 1000, {

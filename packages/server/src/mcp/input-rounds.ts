@@ -20,7 +20,7 @@ const NEEDED: Readonly<Record<InputRequest['method'], string>> = {
   'roots/list': 'roots',
 }
 
-/** What a request brings from the round before. */
+/** Data that a request carries from the previous round. */
 export interface InputRound {
   /** The client's answers, by the names of the questions. */
   readonly responses: JsonObject

@@ -8,12 +8,12 @@ import { type CallContext, type JsonObject, type Toolset, TOOLSETS, type ToolSer
 export interface McpParts {
   readonly tools: ToolServer
   readonly content: McpContent
-  /** What a client shows its model about the endpoint. [MCP-60] */
+  /** Text about the endpoint that a client shows its model. [MCP-60] */
   readonly instructions: string
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
 }
 
-/** What one request knows besides its parameters. */
+/** Facts about one request in addition to its parameters. */
 export interface RequestContext extends CallContext {
   readonly era: Era
   /** `null` on the modern leg, and when the caller has no live session. */

@@ -110,9 +110,7 @@ export const MODERN_METHODS: ReadonlyMap<string, Method> = new Map<string, Metho
   ],
 ])
 
-/**
- * Adds the members that every result has. A result that says it is not complete must not be cached. [MCP-47, MCP-49]
- */
+/** Adds the members that every result has. A result marked as incomplete must not be cached. [MCP-47, MCP-49] */
 export function modernResult(result: JsonObject, hints: JsonObject, { serverInfo }: Pick<McpParts, 'serverInfo'>): JsonObject {
   const given = own(result, '_meta')
   const _meta = {

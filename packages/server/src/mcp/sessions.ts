@@ -43,11 +43,11 @@ export interface SessionOwner extends SessionHolder {
   readonly key: string
 }
 
-/** Sessions in memory. A client whose session was forgotten goes on without one. */
+/** Sessions in memory. A client whose session was removed continues without one. */
 export interface Sessions {
   /**
-   * Opens a session. Above the limits it forgets idle sessions: first those of this principal, then those of the
-   * principal with the most. [MCP-34]
+   * Opens a session. Above the limits it removes idle sessions: first those of this principal, then those of the principal with the most.
+   * [MCP-34]
    */
   open(owner: SessionOwner, facts: { readonly version: string; readonly clientName: string | null }): Session
   /** Finds a session, which counts as use. */

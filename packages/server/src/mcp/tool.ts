@@ -87,7 +87,7 @@ export interface ToolCall extends CallContext {
   readonly once?: Once
 }
 
-/** `structured` is the `structuredContent`; the text is made of it. [TOOL-7] */
+/** `structured` becomes `structuredContent`; the same JSON is repeated as the text of the result. [TOOL-7] */
 export interface ToolSuccess {
   readonly kind: 'success'
   readonly structured: JsonObject

@@ -20,7 +20,7 @@ const RECOVERY_POINT: JsonSchema = {
   required: ['id', 'createdAt', 'serverVersion', 'sizeBytes'],
 }
 
-/** What the recovery routes take and answer. [REST-36] */
+/** Requests and answers of the recovery routes. [REST-36] */
 export const RECOVERY_EXCHANGES = {
   list: {
     path: { id: DOCUMENT_ID },

@@ -26,7 +26,7 @@ const ISSUE: JsonSchema = {
 const OWNER_ERRORS = ['NOT_FOUND', 'VIEW_FORBIDDEN', 'EDIT_FORBIDDEN', 'OWNER_REQUIRED'] as const
 const WRITE_ERRORS = [...OWNER_ERRORS, 'NOT_PERSISTED'] as const
 
-/** What the share link routes take and answer. [REST-36] */
+/** Requests and answers of the share link routes. [REST-36] */
 export const SHARE_LINK_EXCHANGES = {
   list: {
     ...ONE,

@@ -16,5 +16,5 @@ const STYLE_PROFILE: JsonSchema = {
   additionalProperties: true,
 }
 
-/** What the style profile routes take and answer. [REST-36] */
+/** Requests and answers of the style profile routes. [REST-36] */
 export const STYLE_PROFILE_EXCHANGES = registryExchanges('profiles', STYLE_PROFILE, STYLE_PROFILE, 500)

@@ -133,7 +133,7 @@ async function insertGrant(writer: Writer, request: GrantRequest): Promise<void>
     .execute()
 }
 
-/** A caller was just told that the blob is there and will reference it, so the grace period starts again. [BLOB-15] */
+/** A caller was just told that the blob exists and will probably reference it, so the grace period starts again. [BLOB-15] */
 async function delayRelease(writer: Writer, { workspaceId, hash }: BlobGrant, nowMs: number): Promise<void> {
   await writer
     .updateTable('blob_grants')

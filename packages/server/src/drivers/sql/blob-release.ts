@@ -6,7 +6,7 @@ import { grantState } from './row-checksums.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** True for an orphan that no workspace holds and no upload brings. [Q6] */
+/** True for an orphan that no workspace holds and no running upload will store. [Q6] */
 export const WITHOUT_HOLDER = sql<boolean>`not exists (select 1 from blob_grants where blob_grants.hash = blob_orphans.hash)
   and not exists (select 1 from blob_uploads where blob_uploads.hash = blob_orphans.hash)`
 

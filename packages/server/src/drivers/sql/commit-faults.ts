@@ -27,10 +27,7 @@ export function seededFaults(text: string): CommitFaults {
   return () => (roll() < share ? (kinds[Math.floor(roll() * kinds.length)] ?? null) : null)
 }
 
-/**
- * Wraps a database so that its commits fail as `next` says, with the errors that the engine would throw. For tests
- * alone.
- */
+/** Wraps a database so that its commits fail as `next` decides, with the errors that the engine would throw. For tests only. */
 export function withCommitFaults(database: Database, next: CommitFaults): Database {
   const fail = (fault: CommitFault): never => {
     const codes = database.engine.soleProcess ? { errcode: SQLITE_CODES[fault] } : { code: POSTGRES_CODES[fault] }

@@ -99,7 +99,7 @@ export function sqlDocuments({ engine, reader }: Database, queue: CommitQueue, l
   }
 }
 
-/** Reads this many rows and no more, as hardly any of them is behind. [LIFE-30] */
+/** Reads the next `limit` heads and returns those whose stored body lacks records of the log, which are few. [LIFE-30] */
 async function readBehind(reader: Connection, afterKey: number, limit: number): ReturnType<DocumentStore['behind']> {
   const looked = await reader
     .selectFrom('log_heads')

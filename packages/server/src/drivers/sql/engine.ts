@@ -4,7 +4,7 @@ import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Writer } from './tables.ts'
 
 /**
- * What an error of the engine means for its transaction.
+ * The meaning of an engine's error for its transaction.
  * - `operation`: the statement itself is at fault.
  * - `lost-race`: worth another try.
  * - `storage`: the disk is full or the server is gone; this may pass.
@@ -87,7 +87,7 @@ export interface Database {
    * [LIFE-5]
    */
   mark(): Promise<void>
-  /** Forgets the mark of a former store when a restore replaces that store. */
+  /** Removes the mark of the previous store when a restore replaces that store. */
   unmark(): Promise<void>
   /**
    * Claims the store for one relay until `close`. Every transaction of `begin` fails once another relay has claimed it.

@@ -12,8 +12,8 @@ const KEPT_MS = 365 * 86_400_000
 const SEEDS_FROM = 2 ** 32
 
 /**
- * Keeps the Y client ids that wrote in a document which will be removed, newest first, before those of earlier lives of
- * the id. Reads as much of the log as can be read, so a damaged log prevents no deletion.
+ * Stores the Y client ids that wrote in a document which is about to be removed, newest first, followed by those of earlier lineages of the
+ * id. Reads as much of the log as is readable, so a damaged log does not prevent a deletion.
  */
 export async function keepFormerClients(writer: Writer, ref: DocumentRef, key: number, nowMs: number): Promise<void> {
   const earlier = await readFormerClients(writer, ref, nowMs).catch((error: unknown) => {
@@ -28,7 +28,7 @@ export async function keepFormerClients(writer: Writer, ref: DocumentRef, key: n
   if (clients.size > 0) await writeClients(writer, ref, [...clients], nowMs)
 }
 
-/** Starts the 365 days of the former clients of an id when a new document takes that id. */
+/** Starts the retention of 365 days for the former clients of an id, when a new document takes that id. */
 export async function keepFormerClientsOn(writer: Writer, ref: DocumentRef, nowMs: number): Promise<void> {
   const clients = await readFormerClients(writer, ref, Number.NEGATIVE_INFINITY)
   if (clients.length > 0) await writeClients(writer, ref, clients, nowMs)

@@ -11,8 +11,8 @@ export type GiveLineages = <T>(read: () => Promise<T>, headsOf: (answer: T) => r
 const BATCH = 500
 
 /**
- * Gives a lineage, at the first read, to documents that an older program made beside this one. When it cannot be
- * written, the read answers without it: a full disk prevents neither reading nor deleting. [WS-61, LIFE-29]
+ * Gives a lineage to documents that an older release created, when they are first read. If the lineage cannot be written, the read returns
+ * without it: a full disk prevents neither reading nor deleting. [WS-61, LIFE-29]
  */
 export function lineageGiver(queue: CommitQueue, random: Random, log: Logger): GiveLineages {
   return async (read, headsOf) => {

@@ -24,7 +24,7 @@ function lineageChecksum(workspaceId: string, id: string, lineage: string): numb
   return crc32(JSON.stringify(['lineage', workspaceId, id, lineage]))
 }
 
-/** Gives a lineage to those of these documents that have none; an existing lineage stays. */
+/** Gives a lineage to each of these documents that has none; an existing lineage stays. */
 export async function giveLineages(writer: Writer, keys: readonly number[], random: Random): Promise<void> {
   if (keys.length === 0) return
   const rows = await writer
@@ -44,7 +44,7 @@ export async function giveLineages(writer: Writer, keys: readonly number[], rand
   }
 }
 
-/** Returns those of the next `limit` documents by key that have no lineage, and the key to continue with. */
+/** Of the next `limit` documents by key, returns those without a lineage, and the key to continue with. */
 export async function withoutLineage(
   db: Connection,
   afterKey: number,

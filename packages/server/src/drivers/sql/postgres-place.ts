@@ -48,7 +48,7 @@ export class PlaceLostError extends Error {
 export interface PlaceOptions {
   /** For the statements of start and end. */
   readonly db: Kysely<Tables>
-  /** A connection of its own, so that the heartbeat never waits behind a commit or a long read. */
+  /** A separate connection, so that the heartbeat never waits for a commit or a long read. */
   readonly beats: Kysely<Tables>
   readonly holder: string
   /** The name of a holder's connections in `pg_stat_activity`. */

@@ -9,7 +9,7 @@ import type { RecoveryRing } from './recovery-ring.ts'
 import { digestAllPoints, dropOldPoints, hasSameBeside, pointChecksum, pointFacts, pointHead } from './recovery-points.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
-/** What capturing a recovery point needs. */
+/** Dependencies of capturing a recovery point. */
 export interface Capturing {
   readonly engine: Engine
   readonly ring: RecoveryRing

@@ -32,7 +32,7 @@ export function sqlRevocations({ reader }: Database, queue: CommitQueue, log: Lo
       reading(async () => {
         const rows = await reader.selectFrom('revocations').selectAll().orderBy('revoked_at_ms').orderBy('jti').execute()
         const damaged = rows.filter((row) => !isAsWritten('revocations', row)).length
-        // The content of a damaged row is lost. The other rows are good, so the start goes on.
+        // The content of a damaged row is lost. The other rows are intact, so the start continues.
         if (damaged > 0)
           log.error('storage.revocations-damaged', 'some stored revocations are damaged; the relay accepts their tokens again', {
             rows: damaged,

@@ -22,7 +22,7 @@ const SUMMED = {
 export type SummedTable = keyof typeof SUMMED
 type Unsummed<T extends SummedTable> = Omit<Tables[T], 'crc32'>
 
-/** A row whose content is not what was written; whoever needs it answers 503. */
+/** A row that fails its checksum. Requests that need it are answered with 503. */
 export class DamagedRowError extends RelayError {
   constructor(what: string) {
     super('UNAVAILABLE', `${what} is damaged in the store: its row does not have its checksum`)
@@ -73,7 +73,7 @@ export function grantState(state: {
   }
 }
 
-/** Checksum of what a log's head says about the body: written when that changes, and not with every append. [LIFE-7] */
+/** Checksum of the columns in a log's head that describe the body. Written when those change, and not with every append. [LIFE-7] */
 export function flagsChecksum(key: number, coveredSeq: number, bodyAhead: number): number {
   return crc32(`log_heads ${key} ${coveredSeq} ${bodyAhead}`)
 }

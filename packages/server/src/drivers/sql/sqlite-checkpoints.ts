@@ -5,9 +5,9 @@ import type { Timers } from '../../kernel/timers.ts'
 import { hasFacts, STORE_ID, STORE_MARK, storedMark } from './sqlite-losses.ts'
 import { writeMark } from './store-mark.ts'
 
-/** 16 MiB of write-ahead log between checkpoints under load. At SQLite's 4 MiB, appends waited two to four times as long at the 99th percentile. */
+/** Under load, a checkpoint runs after this many pages (16 MiB) of log. At SQLite's 4 MiB, the 99th percentile of append times was two to four times as long. */
 const CHECKPOINT_PAGES = 4096
-/** After this long without a commit a checkpoint costs no caller anything, so the log does not keep writes for longer than it must. */
+/** A checkpoint also runs after this long without a commit, because then it delays no caller. */
 const IDLE_MS = 2000
 
 export interface CheckpointsOptions {

@@ -1,6 +1,6 @@
 import { isDocumentId } from '../../documents/document-id.ts'
 
-/** What a URI of this relay names. [RES-1..RES-6] */
+/** The resource that a URI of this relay names. [RES-1..RES-6] */
 export type ResourceName =
   | { readonly kind: 'icons' }
   | { readonly kind: 'skill'; readonly name: string }

@@ -59,7 +59,7 @@ export function runViewTask(task: ViewTask, icons: IconPaths): ViewResult {
 
 const MAX_BYTES = 1_048_576
 
-/** Returns the whole page, or as many blocks as fit followed by a line that says how to read on. [RES-2, RES-8] */
+/** Returns the whole page, or as many blocks as fit, followed by a line that explains how to read the rest. [RES-2, RES-8] */
 function markdownOf(content: string, { docId, pageId }: { readonly docId: string; readonly pageId: string }): string {
   const last = `\n\nThe page goes on: read it with service_get_prose, docId ${JSON.stringify(docId)}, pageId ${JSON.stringify(pageId)}, format "markdown", and each nextCursor as cursor.`
   return serialiseMarkdownWithin(blocksOf(content), MAX_BYTES, last)

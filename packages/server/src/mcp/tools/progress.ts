@@ -3,7 +3,7 @@ import type { ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
 
 const EVERY_MS = 1_000
 
-/** Runs a call, and tells its caller every second until it ends that it is still running; `doing` is what it does. [MCP-16] */
+/** Runs a call, and until it ends reports progress to the caller once a second; `doing` describes the work. [MCP-16] */
 export async function withProgress(
   call: Pick<ToolCall, 'progress'>,
   timers: Timers,

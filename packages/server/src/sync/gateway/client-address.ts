@@ -34,7 +34,7 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
   return isIP(address) === 6 ? network64(address) : address
 }
 
-/** Whether this peer may name the client behind it. */
+/** Whether this peer is trusted to name the client that it forwards for. */
 export function isTrusted(peer: string, trusted: TrustedProxies): boolean {
   return trusted.has(plain(peer))
 }
@@ -49,7 +49,7 @@ function plain(text: string): string {
 function network64(address: string): string {
   const [head = '', tail] = address.toLowerCase().split('::')
   const left = head === '' ? [] : head.split(':')
-  // An IPv4 part at the end stands for two groups, which are never among the first four.
+  // An IPv4 part at the end stands for two groups. They are never among the first four groups, which make up the /64.
   const right =
     tail === undefined || tail === '' ? [] : tail.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))
   const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')

@@ -82,7 +82,7 @@ export type SessionState =
   | { readonly kind: 'joined'; readonly identity: Identity; readonly binding: Binding }
   | { readonly kind: 'closed' }
 
-/** Reasons for which reading from a socket is paused, as bits: reading goes on when none is left. [WS-12, W4] */
+/** Reasons for pausing the reading from a socket, as bits. Reading resumes when no bit is set. [WS-12, W4] */
 export const PAUSE = { queue: 1, rate: 2, unsettled: 4 } as const
 
 /** A bucket of one connection. */
@@ -92,8 +92,8 @@ export interface OwnBucket {
 }
 
 /**
- * One socket. Whatever a connection needs rarely is `null` until then, so that a thousand idle connections cost little
- * more than their sockets. Times are monotonic ms.
+ * One socket. Parts that a connection rarely needs are `null` until then, so that a thousand idle connections cost little more than their
+ * sockets. Times are monotonic ms.
  */
 export class Connection {
   readonly id: number
@@ -120,9 +120,7 @@ export class Connection {
   violations: number[] | null = null
   joinBucket: OwnBucket | null = null
   viewBucket: OwnBucket | null = null
-  /**
-   * The earliest and the latest time of a resync. `drops`: the resync also brings what is dropped until then. [WS-29]
-   */
+  /** The earliest and the latest time of a resync. `drops`: updates are dropped until then, and the resync brings them back. [WS-29] */
   resync: { readonly dueMs: number; readonly latestMs: number; readonly drops: boolean } | null = null
 
   /** Bytes to write at the end of this turn. */
@@ -147,7 +145,7 @@ export class Connection {
   }
 }
 
-/** Closes a connection. Codes 1012 and 1013 get their retry-after when they are sent, where none is given. [WS-57] */
+/** Closes a connection. Without `retryAfterMs`, codes 1012 and 1013 get one when the close is sent. [WS-57] */
 export type CloseConnection = (connection: Connection, code: CloseCode, word: CloseWord, retryAfterMs?: number) => void
 
 export function identityOf(connection: Connection): Identity | null {

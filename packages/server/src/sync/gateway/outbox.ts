@@ -6,7 +6,7 @@ import { headerBytes, wireBytes } from './websocket-frame.ts'
 
 /** Above this many unwritten bytes the updates for a socket are held and merged. [WS-55] */
 const SLOW_BYTES = 1024 * 1024
-/** A larger message is written after its header instead of being copied behind it. */
+/** A larger message is written separately after its header, to avoid copying it into one buffer with the header. */
 const COPY_BYTES = 64 * 1024
 
 export interface OutboxDeps {
@@ -16,8 +16,8 @@ export interface OutboxDeps {
 }
 
 /**
- * Sends messages to the sockets. All messages of one turn are collected per connection and written with one call at the
- * end of the turn. The newest SYNC_ACK of the turn is last, behind every ERROR that it covers. [WS-41]
+ * Sends messages to the sockets. All messages of one turn are collected per connection and written with one call at the end of the turn.
+ * The newest SYNC_ACK of the turn comes last, after every ERROR that it covers. [WS-41]
  */
 export class Outbox {
   readonly #deps: OutboxDeps

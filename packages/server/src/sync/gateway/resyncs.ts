@@ -16,7 +16,7 @@ export class Resyncs {
     this.#context = context
   }
 
-  /** `drops`: until the client has answered, its updates are dropped, since the answer brings them. */
+  /** `drops`: until the client has answered, its updates are dropped, because the answer contains them. */
   request(connection: Connection, afterMs: number, drops: boolean): void {
     const nowMs = this.#context.clock.monotonicMs()
     if (connection.resync !== null) return
@@ -46,7 +46,7 @@ export class Resyncs {
     })
   }
 
-  /** Sends the step1 when its time has come. The token taken here pays for the step2 that answers it. */
+  /** Sends the step1 when it is due. The token taken here also covers the step2 that answers it. */
   #settled(connection: Connection, nowMs: number): boolean {
     const binding = bindingOf(connection)
     const identity = identityOf(connection)

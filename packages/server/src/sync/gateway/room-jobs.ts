@@ -81,7 +81,7 @@ export function notWritten(outcome: TaskOutcome): 'not-resident' {
   throw failed(outcome)
 }
 
-/** Why a document could not be made resident; where waiting does not help, the text says what does. [REST-13, LIFE-5] */
+/** The error for a document that could not be made resident. When waiting does not help, its text names the remedy. [REST-13, LIFE-5] */
 export function cannotLoad(why: NotLoaded, { id }: DocumentRef): RelayError {
   const part = damagedPart(why)
   return part === null ? new RelayError('UNAVAILABLE', 'The document cannot be loaded now.') : new DamageError(part, id)

@@ -124,7 +124,7 @@ export function announcedLevel<L extends Level>(room: Pick<Room, 'hasGap'>, leve
   return room.hasGap && reaches(level, 'edit') ? 'view' : level
 }
 
-/** Returns a key that names a document among those of all workspaces. */
+/** Returns a key that is unique for a document across all workspaces. */
 export function documentKey(ref: DocumentRef): string {
   return `${ref.workspaceId}\n${ref.id}`
 }

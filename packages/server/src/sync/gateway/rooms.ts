@@ -238,7 +238,9 @@ class OpenRooms implements Rooms {
     this.#sink = null
   }
 
-  /** Runs a task in the room of a document, and opens the room first when `opens` says so. Returns `null` when there is no room. */
+  /**
+   * Runs a task in the room of a document. When there is no room, opens one if `opens` returns true for the document; else returns `null`.
+   */
   async #runOpened(ref: DocumentRef, task: RoomTask, opens: (head: DocumentHead) => boolean): Promise<TaskOutcome | null> {
     for (let attempt = 0; attempt < 3; attempt++) {
       let room = await this.#resident(ref)

@@ -156,7 +156,7 @@ export function applyLevel(context: SessionContext, connection: Connection): voi
   context.rooms.post(room, { kind: 'rights', room: room.number, connection: connection.id, ...memberRights(binding, identity) })
 }
 
-/** Gives back the seat of a connection. A failure is logged, and the seat expires by itself. [WS-17] */
+/** Releases the seat of a connection. A failure is logged, and the seat expires by itself. [WS-17] */
 export function releaseSeat(deps: SessionDeps, connection: Connection, workspaceId: string): void {
   deps.seats.release(workspaceId, seatName(deps, connection)).catch((error: unknown) => {
     deps.log.warn('ws.seat_release_failed', 'A seat could not be given back.', { workspace: workspaceId, error: String(error) })

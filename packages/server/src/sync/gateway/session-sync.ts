@@ -150,8 +150,7 @@ export function handleChunk(context: SessionContext, connection: Connection, mes
 }
 
 /**
- * Acknowledges the pieces of a chunked message once it is settled, so behind an ERROR that its worker may still send.
- * [WS-37]
+ * Acknowledges the pieces of a chunked message once it is settled, so that this follows an ERROR that its worker may still send. [WS-37]
  */
 function acknowledgeChunks(context: SessionContext, connection: Connection, { acks }: Binding, ack: Uint8Array): void {
   const last = acks.kept.at(-1)
@@ -202,7 +201,7 @@ function isResyncOwed(connection: Connection, binding: Binding, nowMs: number): 
   return connection.resync?.drops === true || nowMs < (binding.stepTwo?.dropsUntilMs ?? 0)
 }
 
-/** Requests a later step1; its answer brings back what was dropped of this writer. [WS-29] */
+/** Requests a later step1, whose answer contains the dropped updates of this writer. [WS-29] */
 function resyncLater(context: SessionContext, connection: Connection, binding: Binding, kind: string, afterMs: number): false {
   if (kind !== 'step1' && canWrite(binding.level)) context.requestResync(connection, afterMs, 'drops-updates')
   return false
@@ -237,8 +236,8 @@ export function isHalfEmpty(context: SessionContext, acks: AckTracker): boolean 
 }
 
 /**
- * Returns the used share of what a connection may have waiting for its document; at 1 its reading stops. The oldest
- * message does not count up to 8 MiB, so that heartbeats behind it are still heard while it is applied. [WS-12, WS-49]
+ * Returns the share of its allowance that a connection's unsettled messages use; at 1 its reading stops. The oldest message does not count
+ * up to 8 MiB, so that heartbeats after it are still read while it is applied. [WS-12, WS-49]
  */
 function unsettledShare({ settings }: SessionContext, { kept, keptBytes }: AckTracker): number {
   const behindBytes = keptBytes - (kept[0]?.payload.length ?? 0)

@@ -13,7 +13,7 @@ export interface UpgradeRefusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What an upgrade asks for. */
+/** The parts of an upgrade request that decide its answer. */
 export interface UpgradeRequest {
   readonly path: string
   readonly protocolVersion: string | null

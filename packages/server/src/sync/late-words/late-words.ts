@@ -48,7 +48,7 @@ export class LateWords {
     if (this.removed.isEmpty) return []
     let waiting = Y.decodeUpdate(update).structs.filter((struct): struct is Y.Item => struct instanceof Y.Item)
     const words: LateWord[] = []
-    // One client's characters may stand behind those of another, whose come later in the update.
+    // A client's text may follow another client's text that comes later in the update, so the rest is searched again after each find.
     for (let found = true; found && waiting.length > 0; ) {
       found = false
       const left: Y.Item[] = []

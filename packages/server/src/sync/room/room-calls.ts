@@ -32,7 +32,7 @@ export class WaitingCalls {
   }
 }
 
-/** What a restore stores first does not wait, because edits wait for it. */
+/** The save at the beginning of a restore does not wait for a turn, because edits wait for it. */
 function isCall(task: RoomTask): boolean {
   return task.kind === 'put' || task.kind === 'edit' || task.kind === 'encode' || (task.kind === 'settle' && !task.quietMs)
 }

@@ -3,7 +3,7 @@ import { manualTime } from '../../kernel/testing/manual-time.ts'
 import type { RoomTurn } from '../room/room-host.ts'
 import { CallTurns } from './call-turns.ts'
 
-/** Turns that a test hands out one by one, of a workspace that owes what the test says. */
+/** Turns of a workspace with a debt that the test sets; the test grants them one by one. */
 function callsOf(owedMs: number) {
   const time = manualTime()
   const asked: RoomTurn[] = []

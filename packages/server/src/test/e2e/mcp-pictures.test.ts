@@ -33,7 +33,7 @@ async function connect(to: RelayUnderTest): Promise<Client> {
 const box = (id: string, x: number): Members => ({ id, type: 'rectangle', x, y: 0, width: 100, height: 80, label: id })
 const BODY = { name: 'Drawn', pages: [{ id: 'p', name: 'P', shapes: [box('a', 0), box('b', 50), box('c', 400)] }] }
 
-/** What a tool answers, after a look at its text and its picture. */
+/** Calls a tool, checks that the result has a text and a PNG, and returns the structured content. */
 async function look(tool: string, args: Members): Promise<Members> {
   const { content, structuredContent, isError } = await client.callTool({ name: `service_${tool}`, arguments: args })
   expect(isError).toBe(false)
