@@ -50,8 +50,8 @@ describe('parseJsonBytes', () => {
     ['two high surrogates', '["\\ud83d\\ud83d\\ude00"]', 2],
     ['a lone surrogate in a name', '{"\\ud83d":1}', 2],
     ['a number beyond a double', '{"n":1e400}', 5],
-    ['a negative one', '[-1E+999]', 1],
-    ['one of many digits', `[1${'0'.repeat(400)}]`, 1],
+    ['a negative number beyond a double', '[-1E+999]', 1],
+    ['a number of 400 digits', `[1${'0'.repeat(400)}]`, 1],
     ['NaN', '[NaN]', 5],
     ['a control character in a string', bytes('["', [0x01], '"]'), 2],
   ])('[BODY-8] %s is BAD_JSON', (_, text, offset) => {

@@ -182,9 +182,11 @@ describe('HTML of every row of the node and mark tables', () => {
     expect(new Set(marks.map(([type]) => type))).toEqual(new Set(markSpecs.map((spec) => spec.type)))
   })
 
-  it.each(nodes)('[PROSE-1] [PROSE-3] [PROSE-6] %s: %s', (_, html, tree) => expectBothWays(html, tree, 'stored'))
+  it.each(nodes)('[PROSE-1] [PROSE-3] [PROSE-6] a %s is read and written back equal: %s', (_, html, tree) =>
+    expectBothWays(html, tree, 'stored'),
+  )
 
-  it.each(marks)('[PROSE-5] [PROSE-6] %s: %s', (_, html, mark) =>
+  it.each(marks)('[PROSE-5] [PROSE-6] a run with mark %s is read and written back equal: %s', (_, html, mark) =>
     expectBothWays(`<p>a${html}b</p>`, [el('paragraph', {}, text('a'), text('t', mark), text('b'))], 'stored'),
   )
 

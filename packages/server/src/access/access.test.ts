@@ -79,9 +79,12 @@ describe('the permission table', () => {
     ['owner', Y],
     ['member', Y],
     ['viewer', N],
-  ] as const)('[PERM-3] role %s may or may not create and write collections, style profiles and blobs', (role, allowed) => {
-    expect(mayCreate(role)).toBe(allowed)
-  })
+  ] as const)(
+    '[PERM-3] the table decides whether role %s may create documents and write collections, style profiles and blobs',
+    (role, allowed) => {
+      expect(mayCreate(role)).toBe(allowed)
+    },
+  )
 })
 
 describe('the level of a caller', () => {
@@ -92,7 +95,7 @@ describe('the level of a caller', () => {
     ['enforcement off, viewer', { role: 'viewer', enforced: false }, 'view'],
     ['enforcement off, member with owner share', { role: 'member', share: 'owner', enforced: false }, 'owner'],
     ['a view share does not lower what enforcement off gives', { role: 'member', share: 'view', enforced: false }, 'edit'],
-  ] as const)('[PERM-1] the level of %s', (_, situation, level) => {
+  ] as const)('[PERM-1] the table gives the level of a caller: %s', (_, situation, level) => {
     expect(levelOf(situation)).toBe(level)
   })
 
@@ -199,7 +202,7 @@ describe('share lists', () => {
     ['edit', list],
     ['view', ['me', { id: 'me', role: 'editor' }]],
     ['none', []],
-  ] as const)('[PERM-7] the share list shown at level %s', (level, visible) => {
+  ] as const)('[PERM-7] the table decides which share entries level %s sees', (level, visible) => {
     expect(visibleShares(level, 'me', list)).toEqual(visible)
   })
 

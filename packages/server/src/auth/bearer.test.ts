@@ -19,7 +19,7 @@ describe('the credential of a request', () => {
     expect(transport).toHaveLength(6)
   })
 
-  it.each(transport)('[AUTH-1] transport of the credential: %s', (_, rawHeaders, credential) => {
+  it.each(transport)('[AUTH-1] a credential sent by %s is read or ignored', (_, rawHeaders, credential) => {
     expect(readBearer(authorizationValues(rawHeaders))).toBe(credential)
   })
 

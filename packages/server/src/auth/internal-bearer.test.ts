@@ -7,16 +7,16 @@ describe('the bearer of the internal routes', () => {
   const check = createInternalBearer(SECRET)
 
   it.each([
-    ['the right one', `Bearer ${SECRET}`, 'accepted'],
+    ['the right secret', `Bearer ${SECRET}`, 'accepted'],
     ['the scheme in any case', `bEARER ${SECRET}`, 'accepted'],
-    ['another of the same length', `Bearer ${SECRET.replace('a', 'b')}`, 'refused'],
+    ['another secret of the same length', `Bearer ${SECRET.replace('a', 'b')}`, 'refused'],
     ['empty', 'Bearer ', 'refused'],
     ['longer', `Bearer ${SECRET}x`, 'refused'],
     ['shorter', `Bearer ${SECRET.slice(0, -1)}`, 'refused'],
     ['none', undefined, 'refused'],
     ['another scheme', `Basic ${SECRET}`, 'refused'],
     ['two headers', [`Bearer ${SECRET}`, `Bearer ${SECRET}`], 'refused'],
-  ] as const)('[AUTH-17] [A-7] the internal bearer: %s', (_, authorization, outcome) => {
+  ] as const)('[AUTH-17] [A-7] the internal bearer is accepted or refused: %s', (_, authorization, outcome) => {
     expect(check(authorization)).toBe(outcome)
   })
 

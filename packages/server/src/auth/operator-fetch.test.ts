@@ -38,7 +38,7 @@ describe('addresses configured by the operator', () => {
     ['http://10.0.0.1/jwks', false],
     ['ftp://localhost/jwks', false],
     ['file:///etc/passwd', false],
-  ])('[AUTH-13] %s: %s', (address, allowed) => {
+  ])('[AUTH-13] the operator may configure %s: %s', (address, allowed) => {
     expect(isOperatorUrl(new URL(address))).toBe(allowed)
   })
 
@@ -97,7 +97,7 @@ describe('addresses configured by the operator', () => {
       (response: ServerResponse) => response.writeHead(307, { location: 'https://127.0.0.1:1/' }).end(),
       'ECONNREFUSED',
     ],
-  ])('[AUTH-9] %s is a failure', async (_, respond, message) => {
+  ])('[AUTH-9] an answer of a key server is a failure: %s', async (_, respond, message) => {
     answer = (__, response) => void respond(response)
     await expect(fetchJson(url, LIMITS)).rejects.toThrow(message)
     expect(requests).toHaveLength(1)

@@ -14,13 +14,13 @@ const shared = tenancyOf('shared', null)
 
 describe('the workspace of a request', () => {
   it.each([
-    ['none named', undefined, 'b'],
+    ['no workspace named', undefined, 'b'],
     ['a blank name', '', 'b'],
-    ['the pin named', 'b', 'b'],
-    ['another of the token named', 'a', 'forbidden-plain'],
-    ['a stranger named', 'x', 'forbidden-plain'],
-    ['the pin in another case', 'B', 'forbidden-plain'],
-  ])('[AUTH-6] dedicated tenancy: %s', (_, named, expected) => {
+    ['the pinned workspace named', 'b', 'b'],
+    ['another workspace of the token named', 'a', 'forbidden-plain'],
+    ['a workspace outside the token named', 'x', 'forbidden-plain'],
+    ['the pinned workspace in another case', 'B', 'forbidden-plain'],
+  ])('[AUTH-6] dedicated tenancy decides the workspace of a request: %s', (_, named, expected) => {
     const choice = chooseMembership(caller, dedicated, named)
     expect(choice.kind === 'chosen' ? choice.membership.workspaceId : choice.kind).toBe(expected)
   })
@@ -28,10 +28,10 @@ describe('the workspace of a request', () => {
   it.each([
     ['none named: the first usable entry', undefined, 'a'],
     ['a blank name', '', 'a'],
-    ['one named', 'b', 'b'],
-    ['one that is not in the claim', 'x', 'forbidden'],
-    ['a name of Object', 'constructor', 'forbidden'],
-  ])('[AUTH-6] shared tenancy: %s', (_, named, expected) => {
+    ['a workspace of the claim named', 'b', 'b'],
+    ['a workspace outside the claim named', 'x', 'forbidden'],
+    ['a name such as constructor', 'constructor', 'forbidden'],
+  ])('[AUTH-6] shared tenancy decides the workspace of a request: %s', (_, named, expected) => {
     const choice = chooseMembership(caller, shared, named)
     expect(choice.kind === 'chosen' ? choice.membership.workspaceId : choice.kind).toBe(expected)
   })
@@ -59,7 +59,7 @@ describe('the workspace of a request', () => {
     ['eu', 'EU', false],
     ['eu', undefined, false],
     ['eu', '', false],
-  ])('[AUTH-8] region %j of the relay and %j of the claim entry', (server, entry, matches) => {
+  ])('[AUTH-8] relay region %j accepts or refuses a claim entry with region %j', (server, entry, matches) => {
     expect(regionMatches(server, { region: entry })).toBe(matches)
   })
 })

@@ -175,7 +175,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().meteredBytes(ws)).toBe(100)
       })
 
-      it('[BLOB-16] [BLOB-14] a growing save that references such a blob again counts its bytes', async () => {
+      it('[BLOB-16] [BLOB-14] a growing save that references a blob held only by recovery points counts its bytes', async () => {
         const head = await retained()
         const text = naming(hash)
         const save = (quotaBytes: number) => store.documents.write(change(head, text, { nowMs: 20_000, quotaBytes }))
@@ -188,7 +188,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().meteredBytes(ws)).toBe(100)
       })
 
-      it('[BLOB-16] [LIFE-23] such a blob is released with the document and its points, after its own grace period', async () => {
+      it('[BLOB-16] [LIFE-23] a blob held only by recovery points is released with the document and its points, after its own grace period', async () => {
         const head = await retained()
         await store.documents.remove(head, head.key, 50_000)
         await releaseBefore(49_999)
@@ -198,7 +198,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(true)
       })
 
-      it('[BLOB-16] [LIFE-21] such a blob is released when its last point is dropped', async () => {
+      it('[BLOB-16] [LIFE-21] a blob held only by recovery points is released when its last point is dropped', async () => {
         let head = await retained()
         for (let i = 0; i < 25; i++) {
           const capture = { capture: { reason: 'zeroing' } } as const

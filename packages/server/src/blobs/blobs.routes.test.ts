@@ -217,18 +217,21 @@ describe('[BLOB-4] [BLOB-7] [X22] what a blob is served as, by the type it was u
 
   it('the table has 60 types', () => expect(rows.length).toBeGreaterThanOrEqual(56))
 
-  it.each(rows.map((row, i) => [i, ...row] as const))('case %i: %s', async (i, given, type, disposition) => {
-    const bytes = Buffer.from(`<script>alert(${i})</script>`)
-    const hash = await stored(new Uint8Array(bytes), given)
-    const names = ['content-type', 'content-disposition', ...Object.keys(SERVED)]
-    const expected = { ...SERVED, 'content-type': type, 'content-disposition': disposition }
-    for (const range of [undefined, 'bytes=0-4']) {
-      const answer = await relay.call('GET', at(hash), { as: ann, headers: range === undefined ? {} : { range } })
-      expect(answer.status).toBe(range === undefined ? 200 : 206)
-      expect(headersOf(answer, names)).toEqual(expected)
-    }
-    expect(headersOf(await relay.call('HEAD', at(hash), { as: ann }), names)).toEqual(expected)
-  })
+  it.each(rows.map((row, i) => [i, ...row] as const))(
+    'row %i of the type table: type %s is served with its stored type and disposition',
+    async (i, given, type, disposition) => {
+      const bytes = Buffer.from(`<script>alert(${i})</script>`)
+      const hash = await stored(new Uint8Array(bytes), given)
+      const names = ['content-type', 'content-disposition', ...Object.keys(SERVED)]
+      const expected = { ...SERVED, 'content-type': type, 'content-disposition': disposition }
+      for (const range of [undefined, 'bytes=0-4']) {
+        const answer = await relay.call('GET', at(hash), { as: ann, headers: range === undefined ? {} : { range } })
+        expect(answer.status).toBe(range === undefined ? 200 : 206)
+        expect(headersOf(answer, names)).toEqual(expected)
+      }
+      expect(headersOf(await relay.call('HEAD', at(hash), { as: ann }), names)).toEqual(expected)
+    },
+  )
 })
 
 describe('presigned verbs on files', () => {

@@ -46,7 +46,7 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       expect(await read(ws)).toEqual(conflict.current)
     })
 
-    it('[REST-25] of sixteen writes that expect one version exactly one succeeds, and the others get its state', async () => {
+    it('[REST-25] of sixteen writes that expect one version exactly one succeeds, and the others get the stored state', async () => {
       const ws = randomUUID()
       const outcomes = await Promise.all(
         Array.from({ length: 16 }, (_, i) => replace(ws, JSON.stringify([i]), { expectedVersion: 0 })),

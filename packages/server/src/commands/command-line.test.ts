@@ -158,7 +158,7 @@ describe('exit codes and streams', () => {
     ['an unknown option', ['serve', '--prt', '1']],
     ['an option without its value', ['serve', '--port']],
     ['a word too many', ['config', 'check', 'now']],
-    ['help for nothing known', ['help', 'frobnicate']],
+    ['help for an unknown command', ['help', 'frobnicate']],
     ['a value that is no port', ['serve', '--port', 'x']],
     ['a missing file', ['serve', '--config', 'none.toml']],
   ])('[CFG-12] %s exits with 2 and prints nothing on stdout', async (_, args) => {

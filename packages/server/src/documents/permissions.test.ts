@@ -67,19 +67,22 @@ describe.concurrent.each(COLUMNS)('permissions of a caller %s', (...column) => {
     ['PUT', '/collection', { collectionId: 'c' }, 'edit', 204],
     ['POST', '/transfer', { to_user_id: 'new' }, 'owner', 204],
     ['DELETE', '', undefined, 'owner', 204],
-  ] as const)('[PERM-1] [PERM-3] [PERM-4] [REST-6] %s %s', async (method, path, body, needed, success) => {
-    const id = await fresh()
-    const before = await relayOf().storage.documents.read({ workspaceId: 'default', id })
-    const answer = await relayOf().call(method, `/api/docs/${id}${path}`, { as, body })
-    const allowed = { view: read, edit, owner: own }[needed]
-    if (allowed) return expect(answer.status).toBe(success)
-    expect(answer.status).toBe(403)
-    if (method !== 'HEAD') {
-      const access = read ? (edit ? 'edit' : 'view') : 'none'
-      expect(answer.json).toMatchObject({ errorCode: refusalOf(column, needed), docId: id, role: as.role, access })
-    }
-    expect(await relayOf().storage.documents.read({ workspaceId: 'default', id })).toEqual(before)
-  })
+  ] as const)(
+    '[PERM-1] [PERM-3] [PERM-4] [REST-6] %s /api/docs/{id}%s answers as the permission table says',
+    async (method, path, body, needed, success) => {
+      const id = await fresh()
+      const before = await relayOf().storage.documents.read({ workspaceId: 'default', id })
+      const answer = await relayOf().call(method, `/api/docs/${id}${path}`, { as, body })
+      const allowed = { view: read, edit, owner: own }[needed]
+      if (allowed) return expect(answer.status).toBe(success)
+      expect(answer.status).toBe(403)
+      if (method !== 'HEAD') {
+        const access = read ? (edit ? 'edit' : 'view') : 'none'
+        expect(answer.json).toMatchObject({ errorCode: refusalOf(column, needed), docId: id, role: as.role, access })
+      }
+      expect(await relayOf().storage.documents.read({ workspaceId: 'default', id })).toEqual(before)
+    },
+  )
 
   it('[PERM-8] a list contains a document exactly when GET answers it, with the same level', async () => {
     const id = await fresh()

@@ -98,7 +98,7 @@ it('[H1] a connection with a running request does not count as idle', async () =
   expect(slow.received()).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-it('[REST-7] [H1] the listener of a local MCP endpoint also destroys such sockets', async () => {
+it('[REST-7] [H1] the listener of a local MCP endpoint destroys sockets with unfinished headers', async () => {
   await using mcp = await startMcpRelay({ timeouts: { headersMs: 300, stallMs: 60_000 } })
   const peer = open('POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ', Number(new URL(mcp.urls.local).port))
   let closed = false

@@ -25,7 +25,7 @@ it.each(['/api/docs/x/anything', '/nowhere', '/api/v1/docs/x/publish', '/api/doc
   },
 )
 
-it('[REST-5] [REST-11] the request after that preflight gets its 404 with CORS headers', async () => {
+it('[REST-5] [REST-11] a request to an unknown path after its preflight gets 404 with CORS headers', async () => {
   const { status, json, headers } = await relay.call('POST', '/api/docs/x/anything', { headers: { origin: ASKS.origin } })
   expect([status, json['errorCode'], headers.get('access-control-allow-origin')]).toEqual([404, 'NOT_FOUND', '*'])
 })

@@ -67,12 +67,15 @@ describe.concurrent('raw requests', () => {
     ['a Range, which documents do not have', () => `GET /health HTTP/1.1\r\nHost: h\r\nRange: bytes=0-0\r\n\r\n`, ['200']],
   ]
 
-  it.each(cases)('[F-9] [X40] %s', async (_, request, expected) => {
-    const received = await relay.socket(request())
-    expect(expected).toContain(statuses(received)[0] ?? '')
-    expect(statuses(received).length).toBeLessThanOrEqual(1)
-    await stillHonest()
-  })
+  it.each(cases)(
+    '[F-9] [X40] a request with %s gets at most one answer, of the expected status, and the server keeps working',
+    async (_, request, expected) => {
+      const received = await relay.socket(request())
+      expect(expected).toContain(statuses(received)[0] ?? '')
+      expect(statuses(received).length).toBeLessThanOrEqual(1)
+      await stillHonest()
+    },
+  )
 
   it('[REST-7] [H1] a header block above 32 KiB answers 431 with an error body', async () => {
     const received = await relay.socket(`GET /health HTTP/1.1\r\nHost: h\r\nX-Long: ${'a'.repeat(33 * 1024)}\r\n\r\n`)

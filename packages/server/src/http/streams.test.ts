@@ -237,7 +237,7 @@ describe('a client that leaves before the body is ready', () => {
   it.each([
     ['a generator', () => parts(['ab', 'cd'])],
     ['a file', () => createReadStream(path)],
-    ['nothing yet', () => neverReady()],
+    ['a source that is never ready', () => neverReady()],
   ])('[REST-7] a body from %s is released when its client has left', async (_, source) => {
     let release: (() => void) | null = null
     let given: AsyncIterable<Uint8Array> | null = null

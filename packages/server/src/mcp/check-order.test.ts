@@ -129,12 +129,15 @@ describe.each(['legacy', 'modern'] as const)('a request with two errors on the %
       expect(`${fault.name}: ${await answered(leg, [fault])}`).toContain(`${fault.name}: ${fault.answers}`)
   })
 
-  it.each(faults.map(({ name }, at) => [name, at] as const))('[MCP-3] %s is answered before all later checks', async (_, at) => {
-    const [first, ...later] = faults.slice(at)
-    if (first === undefined) throw new Error('there is no such fault')
-    for (const other of later) {
-      const seen = await answered(leg, [first, other])
-      expect(`${first.name}, ${other.name}: ${seen}`).toContain(`: ${first.answers}`)
-    }
-  })
+  it.each(faults.map(({ name }, at) => [name, at] as const))(
+    '[MCP-3] the error "%s" is answered before errors of all later checks',
+    async (_, at) => {
+      const [first, ...later] = faults.slice(at)
+      if (first === undefined) throw new Error('there is no such fault')
+      for (const other of later) {
+        const seen = await answered(leg, [first, other])
+        expect(`${first.name}, ${other.name}: ${seen}`).toContain(`: ${first.answers}`)
+      }
+    },
+  )
 })

@@ -152,7 +152,7 @@ describe('a damaged store', () => {
 
   it.each<[string, (db: DatabaseSync) => void, RegExp]>([
     [
-      'a body with its checksum that says something else',
+      'a body that differs from its Y state, with a valid checksum',
       (db) => {
         const key = keyOf(db, 'doc-0')
         const text = Buffer.from(db.prepare('select body from bodies where key = ?').get(key)?.['body'] as Uint8Array).toString()
@@ -204,7 +204,7 @@ describe('a damaged store', () => {
       /^damage store log_heads has rows of document key \d+, which does not exist$/,
     ],
     [
-      'a head that says less than the log holds',
+      'a document row with an older sequence than its log',
       (db) => db.prepare('update log_heads set covered_seq = last_seq + 1 where key = ?').run(keyOf(db, 'doc-3')),
       /^damage document doc-3 its body is said to hold the log through \d+, which ends at \d+$/,
     ],
@@ -229,12 +229,12 @@ describe('a damaged store', () => {
       /^damage blob it has \d+ bytes where a workspace has recorded \d+$/,
     ],
     [
-      'a document that is deleted as well',
+      'a document that also has a tombstone',
       (db) => db.exec("insert into tombstones select workspace_id, id, 0, 1, '', null from documents where id = 'doc-0'"),
       /^damage store document "doc-0" exists and is said to be deleted$/,
     ],
     [
-      'a blob that is referenced and held by nobody, which is no damage',
+      'a referenced blob without a grant, as no damage',
       (db) => db.exec('delete from blob_grants'),
       /^note document doc-\d blob [0-9a-f]{64} is referenced, and the workspace does not hold it$/,
     ],

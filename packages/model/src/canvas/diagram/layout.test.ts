@@ -84,7 +84,7 @@ describe('a layered layout', () => {
     expect(new Set(paths).size).toBe(6)
   })
 
-  it('[DIAG-12] the labels of edges between the same two nodes stand clear of each other and of the nodes', () => {
+  it('[DIAG-12] labels of edges between the same two nodes overlap neither each other nor the nodes', () => {
     for (const direction of ['TB', 'LR'] as const)
       for (const width of [30, 60, 120]) {
         const pairs: Pairs = Array.from({ length: 4 }, () => [0, 1])
@@ -97,7 +97,7 @@ describe('a layered layout', () => {
       }
   })
 
-  it('[DIAG-12] a label goes along its way when the edge of others would strike it through', () => {
+  it('[DIAG-12] a label moves along its edge when another edge would cross it', () => {
     const base = requestOf(3, [
       [0, 1],
       [0, 2],

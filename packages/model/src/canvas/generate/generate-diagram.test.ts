@@ -247,7 +247,7 @@ describe('a diagram beside existing shapes', () => {
     expect(Math.abs(result.bounds.y)).toBeLessThan(200)
   })
 
-  it('[AG-107] where there is no room near a shape, a warning says where the new part is instead', () => {
+  it('[AG-107] without room near a shape, a warning says where the diagram is placed instead', () => {
     const wall = rectangle('wall', 0, 0, { width: 3000, height: 3000 })
     const { result, warnings } = done(page(rectangle('s1', 0, 0), wall), { nodes: nodes('a'), near: 's1' })
     const { x, y } = result.bounds
@@ -256,7 +256,7 @@ describe('a diagram beside existing shapes', () => {
     expect(done(page(rectangle('s1', 0, 0)), { nodes: nodes('a'), near: 's1' }).warnings).toEqual([])
   })
 
-  it('[AG-107] near a shape that the new part has an edge with, the edge is straight', () => {
+  it('[AG-107] near a shape that the diagram has an edge to, that edge is straight', () => {
     const given = page(rectangle('s1', 0, 0, { height: 90 }))
     const call = {
       nodes: [{ id: 's1', shapeId: 's1' }, ...nodes('a', 'b')],

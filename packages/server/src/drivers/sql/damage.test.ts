@@ -60,29 +60,26 @@ const seqs = (...numbers: number[]) => numbers.map((seq) => expect.objectContain
 
 describe('damage of one document', () => {
   it.each([
-    ['bytes of a record', "update updates set bytes = x'070706' where seq = 7", 6],
-    ['the actor of a record', "update updates set actor = 'adb' where seq = 8", 7],
-    ['the time of a record', 'update updates set at_ms = at_ms + 1 where seq = 8', 7],
+    ['changed bytes of a record', "update updates set bytes = x'070706' where seq = 7", 6],
+    ['a changed actor of a record', "update updates set actor = 'adb' where seq = 8", 7],
+    ['a changed time of a record', 'update updates set at_ms = at_ms + 1 where seq = 8', 7],
     ['a missing record', 'delete from updates where seq = 7', 6],
-    ['a missing tail', 'delete from updates where seq > 6', 6],
+    ['missing records at its end', 'delete from updates where seq > 6', 6],
     [
       'exchanged records',
       'update updates set seq = case seq when 7 then 80 else 7 end where seq > 6; update updates set seq = 8 where seq = 80',
       6,
     ],
-  ])(
-    '[LIFE-5] damaging %s makes the log damaged, and its load says how far it is readable',
-    async (_, statement, safeThroughSeq) => {
-      const { url, path, keys } = await filledStore(['hurt', 'whole'])
-      tamper(path, `${statement.replaceAll('where', `where key = ${keys[0]} and`)}`)
-      await onHost(url, async (host) => {
-        const log = await host.updates.load(keys[0] ?? 0)
-        expect(log).toEqual({ kind: 'damaged', safeThroughSeq, detail: expect.stringMatching(/record/) })
-        expect(await host.updates.load(keys[1] ?? 0)).toMatchObject({ ...NEWEST, records: seqs(7, 8) })
-        expect(textOf((await host.documents.read(refOf('hurt')))?.body)).toContain('"body":2')
-      })
-    },
-  )
+  ])('[LIFE-5] a log with %s is loaded as damaged, with the last readable sequence', async (_, statement, safeThroughSeq) => {
+    const { url, path, keys } = await filledStore(['hurt', 'whole'])
+    tamper(path, `${statement.replaceAll('where', `where key = ${keys[0]} and`)}`)
+    await onHost(url, async (host) => {
+      const log = await host.updates.load(keys[0] ?? 0)
+      expect(log).toEqual({ kind: 'damaged', safeThroughSeq, detail: expect.stringMatching(/record/) })
+      expect(await host.updates.load(keys[1] ?? 0)).toMatchObject({ ...NEWEST, records: seqs(7, 8) })
+      expect(textOf((await host.documents.read(refOf('hurt')))?.body)).toContain('"body":2')
+    })
+  })
 
   it('[LIFE-5] a damaged newest snapshot is replaced by the previous one and all records after it', async () => {
     const { url, path, keys } = await filledStore(['doc'])
@@ -100,7 +97,7 @@ describe('damage of one document', () => {
 
   it.each([
     ['body', "update bodies set body = x'7b7d' where key = 1"],
-    ['no body', 'delete from bodies where key = 1'],
+    ['body row', 'delete from bodies where key = 1'],
     ['sharing', "update documents set shared_with = '[1]' where key = 1"],
     ['version', 'update documents set version = version + 1 where key = 1'],
   ])('[LIFE-5] a document whose %s was changed in the file is unavailable, other documents are not', async (_, statement) => {

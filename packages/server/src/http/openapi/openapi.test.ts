@@ -159,7 +159,7 @@ describe('checking answers in tests', () => {
     ['an undeclared status of an error', answer(409, { error: 'No.', errorCode: 'VERSION_CONFLICT' })],
     ['another media type', answer(200, 'text', { 'content-type': 'text/plain' })],
     ['a missing member', answer(200, {})],
-    ['a member more', answer(200, { id: 'a', secret: 1 })],
+    ['an additional member', answer(200, { id: 'a', secret: 1 })],
     ['a detail that the code does not have', answer(404, { error: 'No.', errorCode: 'NOT_FOUND', path: '/root' })],
     ['a member of another type', answer(200, { id: 1 })],
     ['an undeclared header', answer(200, { id: 'a' }, { ...JSON_TYPE, 'X-Powered-By': 'x' })],

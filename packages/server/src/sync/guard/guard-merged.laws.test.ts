@@ -64,7 +64,7 @@ describe('a document that was built from accepted updates', () => {
     ['the limits', GUARD_LIMITS, 400],
     ['limits that a short history reaches', SMALL, 400],
   ] as const)(
-    '[WS-66] [WS-34] [G7] its merged state is accepted, loads, and brings old copies up to date, under %s',
+    '[WS-66] [WS-34] [G7] the merged state of a document is accepted, loads, and brings old copies up to date, under %s',
     (_, limits, numRuns) => {
       const guard = new UpdateGuard(limits)
       fc.assert(

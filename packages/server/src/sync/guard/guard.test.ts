@@ -289,7 +289,7 @@ describe('structs of which the room has a part', () => {
     expect(verdict(doc, rest(collected + 5, 'here'))).toBe('ok')
   })
 
-  it('[WS-32] after such a gap an honest client sends only the missing part, which is accepted', () => {
+  it('[WS-32] after a gap an honest client sends only the missing part, which is accepted', () => {
     const client = new Y.Doc()
     client.getText('t').insert(0, 'known')
     const room = roomOf(Y.encodeStateAsUpdate(client))

@@ -76,7 +76,7 @@ function retyped(block: ProseElement): ProseElement {
 
 const place = fc.tuple(fc.nat(1_000), fc.nat(1_000))
 
-it('[AG-110] whatever the relay makes of a page meanwhile, each word that people typed is on it once, in all copies', () => {
+it('[AG-110] after any edits by the relay each late word of a person is on the page once, in all copies', () => {
   fc.assert(
     fc.property(
       anyTree,

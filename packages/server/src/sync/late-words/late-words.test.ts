@@ -68,14 +68,17 @@ describe('characters that arrive after the relay removed their block', () => {
       '<pre id="a"><code> newone</code></pre>',
     ],
     ['in a block without id', '<p>one two</p>', '<h2>one two</h2>', 7, '<h2>one two new</h2>'],
-  ])('[AG-110] stand at their offset in its successor: %s', (_, before, after, at, wanted) => {
-    const { page: shownToAnn, edit, send } = scene(before)
-    type(textsIn(shownToAnn)[0] as Y.XmlText, at, ' new')
-    edit(after)
-    expect(send()).toBe(wanted)
-  })
+  ])(
+    '[AG-110] late characters are placed at their offset in the successor of their block: %s',
+    (_, before, after, at, wanted) => {
+      const { page: shownToAnn, edit, send } = scene(before)
+      type(textsIn(shownToAnn)[0] as Y.XmlText, at, ' new')
+      edit(after)
+      expect(send()).toBe(wanted)
+    },
+  )
 
-  it('[AG-110] follow a block that moved, and the words typed behind them come along', () => {
+  it('[AG-110] late characters follow a block that moved, with those typed after them', () => {
     const {
       page: shownToAnn,
       edit,
@@ -92,7 +95,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<ul><li><p id="c">three four</p></li></ul><p id="a">one</p><p id="b">two</p>')
   })
 
-  it('[AG-110] come in one update as in many', () => {
+  it('[AG-110] late characters are placed alike when they arrive in one update or in many', () => {
     const { ann, page: shownToAnn, edit, receive, relay, held } = scene('<p id="a">one</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' and more')
     edit('<h1 id="a">one</h1>')
@@ -101,7 +104,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(shown(relay)).toBe('<h1 id="a">one and more</h1>')
   })
 
-  it('[AG-110] are written once, however often they are sent', () => {
+  it('[AG-110] late characters are written once, however often they are sent', () => {
     const { ann, page: shownToAnn, edit, receive, relay } = scene('<p id="a">one</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
     edit('<h1 id="a">one</h1>')
@@ -109,14 +112,14 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(shown(relay)).toBe('<h1 id="a">one!</h1>')
   })
 
-  it('[AG-110] stand in a new paragraph where the block was, when nothing took its place', () => {
+  it('[AG-110] late characters of a block without successor get a new paragraph in its place', () => {
     const { page: shownToAnn, edit, send } = scene('<p id="a">one</p><p id="b">two</p><p id="c">three</p>')
     type(textsIn(shownToAnn)[1] as Y.XmlText, 3, ' and four')
     edit('<p id="a">one</p><p id="c">three</p>')
     expect(send()).toBe('<p id="a">one</p><p> and four</p><p id="c">three</p>')
   })
 
-  it('[AG-110] stand behind the list whose item was removed, and inside the cell whose paragraph was', () => {
+  it('[AG-110] late characters of a removed item get a paragraph after its list, those of a removed paragraph one in its cell', () => {
     const list = '<ul><li><p id="a">one</p></li><li><p id="b">two</p></li></ul><p id="z">end</p>'
     const inList = scene(list)
     type(textsIn(inList.page)[1] as Y.XmlText, 3, ' more')
@@ -129,7 +132,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(inCell.send()).toBe(cell('<p id="a">one</p><p> more</p>'))
   })
 
-  it('[AG-110] stand on the page when every block of it was removed', () => {
+  it('[AG-110] late characters are kept on the page when every block of it was removed', () => {
     const { page: shownToAnn, edit, send } = scene('<p id="a">one</p><p id="b">two</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' A')
     type(textsIn(shownToAnn)[1] as Y.XmlText, 3, ' B')
@@ -139,7 +142,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(html).toContain('<p> B</p>')
   })
 
-  it('[AG-110] typed into an empty block that was removed are kept', () => {
+  it('[AG-110] late characters typed into an empty removed block are kept', () => {
     const { page: shownToAnn, edit, send } = scene('<p id="a">one</p><p id="b"></p>')
     const text = new Y.XmlText()
     ;(shownToAnn.get(1) as Y.XmlElement).insert(0, [text])
@@ -148,7 +151,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<p id="a">one</p><h2 id="b">first</h2>')
   })
 
-  it('[AG-110] behind a line break and in other formatting are kept', () => {
+  it('[AG-110] late characters after a line break and with other formatting are kept', () => {
     const { page: shownToAnn, edit, send } = scene('<p id="a">one<br>two</p>')
     const [, text] = textsIn(shownToAnn)
     text?.insert(3, ' bold', { bold: {} })
@@ -157,7 +160,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toMatch(/^<h2 id="a">one<br>two bold plain<\/h2>$/)
   })
 
-  it('[AG-110] in a part of a block that the relay replaced are kept', () => {
+  it('[AG-110] late characters in a replaced part of a block are kept', () => {
     const { page: shownToAnn, edit, send } = scene('<p id="a">one<br>two</p>')
     const [, text] = textsIn(shownToAnn)
     type(text as Y.XmlText, 3, ' three')
@@ -165,7 +168,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<p id="a">one two three</p>')
   })
 
-  it('[AG-110] in an item that a client adds to a removed list stand in a paragraph behind it', () => {
+  it('[AG-110] late characters in an item added to a removed list get a paragraph after the list', () => {
     const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one</p></li></ul><p id="z">end</p>')
     const text = new Y.XmlText()
     ;(shownToAnn.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, element('paragraph', {}, text as never))])
@@ -174,7 +177,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<ol><li><p id="a">one</p><p>two</p></li></ol><p id="z">end</p>')
   })
 
-  it('[AG-110] that were only moved into a new block by Enter are not doubled', () => {
+  it('[AG-110] characters that Enter only moved into a new block are not doubled', () => {
     const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one two</p></li></ul><p id="z">end</p>')
     const [text] = textsIn(shownToAnn)
     shownToAnn.doc?.transact(() => {
@@ -185,7 +188,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<ol><li><p id="a">one two</p></li></ol><p id="z">end</p>')
   })
 
-  it('[AG-110] find a block that was removed, and its successor removed too', () => {
+  it('[AG-110] late characters find the newest successor of a block that was replaced several times', () => {
     const { page: shownToAnn, edit, send } = scene('<p id="a">one</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
     edit('<h1 id="a">one</h1>')
@@ -194,7 +197,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<pre id="a"><code>so one!</code></pre>')
   })
 
-  it('[AG-110] of several people reach the same successor', () => {
+  it('[AG-110] late characters of several people are placed in the same successor', () => {
     const { page: shownToAnn, relay, ann, edit, receive, send } = scene('<p id="a">one</p>')
     const ben = new Y.Doc()
     Y.applyUpdate(ben, Y.encodeStateAsUpdate(ann))
@@ -205,7 +208,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<h1 id="a">AoneB</h1>')
   })
 
-  it('[AG-110] have no place on a page that was removed, and their number is answered', () => {
+  it('[AG-110] late characters of a removed page are dropped and counted', () => {
     const { page: shownToAnn, relay, at, edit, send } = scene('<p id="a">one</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, ' lost')
     edit('')
@@ -214,7 +217,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(at.dropped).toBe(5)
   })
 
-  it(`[AG-110] are looked for during ${KEPT_MS / 1000} s`, () => {
+  it(`[AG-110] late characters are placed for ${KEPT_MS / 1000} s after the removal`, () => {
     const { page: shownToAnn, at, edit, send } = scene('<p id="a">one</p><p id="b">two</p>')
     edit('<h1 id="a">one</h1><p id="b">two</p>')
     at.nowMs = KEPT_MS / 2
@@ -225,7 +228,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<h1 id="a">one</h1><h2 id="b">two kept</h2>')
   })
 
-  it(`[AG-110] are looked for in the newest ${MOST_BLOCKS} removed blocks`, () => {
+  it(`[AG-110] late characters are placed for the newest ${MOST_BLOCKS} removed blocks`, () => {
     const blocks = (count: number, tag: string) =>
       Array.from({ length: count }, (_, i) => `<${tag} id="b${i}">text ${i}</${tag}>`).join('')
     const { page: shownToAnn, edit, send } = scene(`<p id="first">one</p>${blocks(MOST_BLOCKS, 'p')}`)
@@ -239,7 +242,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(html).toContain(`<h2 id="b${MOST_BLOCKS - 1}">text kept ${MOST_BLOCKS - 1}</h2>`)
   })
 
-  it('[AG-110] find their place in another copy of the document', () => {
+  it('[AG-110] late characters are placed in another copy of the document', () => {
     const { page: shownToAnn, relay, at, edit, held } = scene('<p id="a">one</p><p id="b">two</p>')
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')
     edit('<h1 id="a">one</h1><p id="b">two</p>')
@@ -251,7 +254,7 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(shown(copy)).toBe('<h1 id="a">one!</h1><p id="b">two</p>')
   })
 
-  it('[AG-110] for a removal that was taken back stay where they were typed', () => {
+  it('[AG-110] late characters of a removal that was undone stay where they were typed', () => {
     const { page: shownToAnn, relay, at, edit, held } = scene('<p id="a">one</p>')
     const stored = Y.encodeStateAsUpdate(relay)
     type(textsIn(shownToAnn)[0] as Y.XmlText, 3, '!')

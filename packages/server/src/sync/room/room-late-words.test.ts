@@ -61,24 +61,27 @@ const CALLS: readonly Call[] = [
   ['c3', 'edit_table', { pageId: 'p', op: 'moveRow', from: 1, to: 0 }],
 ] as never
 
-describe('a person whose frame arrives when the edit of an agent is committed', () => {
-  it.each(CALLS)('[AG-110] finds the words in document and body, once: typing in %s during %s %j', async (where, edit, args) => {
-    const { head, room } = await at.openRoom()
-    const [ann, ben] = [await at.joined(room), await at.joined(room)]
-    const frame = heldFrame(ann, where, ' §words§')
-    done(await editIn(at.worker, room, editRequest(head, edit, args as never)))
-    Y.applyUpdate(ann.doc, frame, ann)
-    ann.write(SYNC.update, frame)
-    await until(() => ann.settled === ann.ordinal)
-    for (const client of [ann, ben]) await until(() => client.text('prose:p').includes('§words§'))
-    expect(ann.text('prose:p')).toBe(ben.text('prose:p'))
-    // The log holds the words when the frame is acknowledged.
-    expect(await at.vectorOf(head)).toEqual(Y.encodeStateVector(ben.doc))
-    await at.settle(room)
-    expect((await storedContent(head)).split('§words§')).toHaveLength(2)
-  })
+describe('a person whose frame arrives after the edit of an agent was committed', () => {
+  it.each(CALLS)(
+    '[AG-110] words typed in %s during %s %j are once in the live document and in its body',
+    async (where, edit, args) => {
+      const { head, room } = await at.openRoom()
+      const [ann, ben] = [await at.joined(room), await at.joined(room)]
+      const frame = heldFrame(ann, where, ' §words§')
+      done(await editIn(at.worker, room, editRequest(head, edit, args as never)))
+      Y.applyUpdate(ann.doc, frame, ann)
+      ann.write(SYNC.update, frame)
+      await until(() => ann.settled === ann.ordinal)
+      for (const client of [ann, ben]) await until(() => client.text('prose:p').includes('§words§'))
+      expect(ann.text('prose:p')).toBe(ben.text('prose:p'))
+      // The log holds the words when the frame is acknowledged.
+      expect(await at.vectorOf(head)).toEqual(Y.encodeStateVector(ben.doc))
+      await at.settle(room)
+      expect((await storedContent(head)).split('§words§')).toHaveLength(2)
+    },
+  )
 
-  it('[AG-110] finds them after a PUT too', async () => {
+  it('[AG-110] words typed during a PUT are kept too', async () => {
     const { head, room } = await at.openRoom()
     const ann = await at.joined(room)
     const frame = heldFrame(ann, 'p1', ' §words§')
@@ -91,7 +94,7 @@ describe('a person whose frame arrives when the edit of an agent is committed', 
     expect(await storedContent(head)).toBe('<h2 id="p1">one §words§</h2>')
   })
 
-  it('[AG-110] and goes on typing in the old block until the edit is shown, in one turn of several frames', async () => {
+  it('[AG-110] words typed in the old block until the edit is shown, in several frames of one turn, are kept', async () => {
     const { head, room } = await at.openRoom()
     const ann = await at.joined(room)
     const frames: Uint8Array[] = []

@@ -317,7 +317,7 @@ describe('relay serve', () => {
     })
   })
 
-  it('[CFG-12] serve exits with 1 and a message on stderr only when its port is in use', async () => {
+  it('[CFG-12] serve with a port in use exits with 1 and prints its message on stderr, nothing on stdout', async () => {
     await using issuer = await startTestIssuer()
     const taken = new URL(issuer.jwksUrl).port
     const { code, out, err } = await relay(`serve --port ${taken}`, { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl })

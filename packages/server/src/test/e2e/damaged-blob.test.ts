@@ -59,7 +59,7 @@ it('[BLOB-23] uploading the bytes again repairs the blob', async () => {
   expect(new Uint8Array(await response.arrayBuffer())).toEqual(BYTES)
 })
 
-it('[BLOB-23] damage made while the relay was stopped is found at the first read', async () => {
+it('[BLOB-23] damage of a blob made while the relay was stopped is found at the first read', async () => {
   await relay.stop()
   writeFileSync(path(), readFileSync(path()).subarray(0, 1_000))
   await relay.restart()

@@ -11,7 +11,7 @@ const DAMAGE = [
   ['body', 'live', OTHER_BODY, 'restores one of its recovery points or a backup'],
 ] as const
 
-describe('a document whose row or body is not what was stored', () => {
+describe('a document whose stored row or body was changed', () => {
   let relay: RelayUnderTest
   beforeAll(async () => {
     relay = await startRelayUnderTest({ mcp: 'public', env: { RELAY_WRITES_PER_SEC: '0' } })
@@ -31,7 +31,7 @@ describe('a document whose row or body is not what was stored', () => {
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
   it.each(DAMAGE)(
-    '[REST-13] [LIFE-5] its %s (%s): a GET is 503 with 60 s and what the operator can do',
+    '[REST-13] [LIFE-5] with a damaged %s (%s) a GET answers 503 with Retry-After 60 and what the operator can do',
     async (part, life, _, remedy) => {
       const headers = { authorization: `Bearer ${relay.token()}` }
       const answer = await relay.fetch(`/api/docs/${part}-${life}`, { headers })
@@ -48,7 +48,7 @@ describe('a document whose row or body is not what was stored', () => {
   )
 
   it.each(DAMAGE)(
-    '[WS-22] [WS-57] its %s (%s): a JOIN is told the same and to come back in 60 s',
+    '[WS-22] [WS-57] with a damaged %s (%s) a JOIN_DOC gets ERR_UNAVAILABLE with what the operator can do, and a close with retry-after 60 s',
     async (part, life, _, remedy) => {
       const errors: string[] = []
       const closes: string[] = []
@@ -67,13 +67,16 @@ describe('a document whose row or body is not what was stored', () => {
     },
   )
 
-  it.each(DAMAGE)('[TOOL-28] its %s (%s): a tool call is told the same and not to be repeated', async (part, life, _, remedy) => {
-    const agent = await mcpAgent(relay.mcpUrl, relay.token())
-    const refusal = await agent.refused('get_document', { docId: `${part}-${life}` })
-    expect(refusal).toMatchObject({
-      code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringContaining(`the operator ${remedy}`),
-      retryable: false,
-    })
-  })
+  it.each(DAMAGE)(
+    '[TOOL-28] with a damaged %s (%s) a tool call gets ERR_STORE_UNAVAILABLE with retryable false and what the operator can do',
+    async (part, life, _, remedy) => {
+      const agent = await mcpAgent(relay.mcpUrl, relay.token())
+      const refusal = await agent.refused('get_document', { docId: `${part}-${life}` })
+      expect(refusal).toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining(`the operator ${remedy}`),
+        retryable: false,
+      })
+    },
+  )
 })

@@ -79,7 +79,7 @@ describe('array form and keyed form of a body', () => {
     ],
     ['references with order', { pages: [], richTextPages: [], references: { items: { r1: { id: 'r1' } }, order: ['r1'] } }],
     [
-      'references and fields without what makes them so',
+      'references and fields of another structure',
       { pages: [], richTextPages: [], references: odd({ items: [] }), fields: odd({}) },
     ],
   ]
@@ -169,7 +169,7 @@ describe('names and values of JSON', () => {
     ['a number with a leading zero', '{"a":01}'],
     ['a number that is no double', '{"a":1e400}'],
     ['a control character in a string', '{"a":"\u0001"}'],
-    ['an escape that is none', '{"a":"\\x41"}'],
+    ['an invalid escape', '{"a":"\\x41"}'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['an encoded surrogate', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d])],
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],

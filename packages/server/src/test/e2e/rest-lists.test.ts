@@ -71,7 +71,7 @@ describe('lists of documents', () => {
     ['collectionId=', ['l1', 'l3', 'l5', 'l7']],
     ['collectionId=none', []],
     ['collectionId=even&q=alpha', ['l0', 'l2']],
-  ])('[REST-21] [PERM-8] filter of the list: ?%s', async (query, wanted) => {
+  ])('[REST-21] [PERM-8] a list filtered by ?%s has exactly the matching documents', async (query, wanted) => {
     expect(ids(await call('GET', `/api/docs?${query}`, { as })).toSorted()).toEqual(wanted)
   })
 

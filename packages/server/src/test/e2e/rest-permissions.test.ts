@@ -71,36 +71,39 @@ async function fresh(call: Call, sharing: readonly unknown[]): Promise<string> {
 }
 
 describe('the permission table over REST', () => {
-  it.each(COLUMNS)('[PERM-1] [PERM-3] [PERM-4] $name', async ({ as, sharing, isOpen, cells }) => {
-    const call = rawHttp(isOpen === true ? open : enforced, { as })
-    const [read, edit, owner, override, create] = cells
-    const id = await fresh(call, sharing)
-    const path = `/api/docs/${id}`
+  it.each(COLUMNS)(
+    '[PERM-1] [PERM-3] [PERM-4] the permission table holds over REST for a caller with: $name',
+    async ({ as, sharing, isOpen, cells }) => {
+      const call = rawHttp(isOpen === true ? open : enforced, { as })
+      const [read, edit, owner, override, create] = cells
+      const id = await fresh(call, sharing)
+      const path = `/api/docs/${id}`
 
-    expect(outcome(await call('GET', path))).toBe(read)
-    expect((await call('GET', '/api/docs')).text.includes(`"${id}"`)).toBe(read === OK)
-    expect((await call('GET', `/api/docs?q=${id}`)).text).toMatch(read === OK ? id : /^\[\]$/)
-    expect(outcome(await call('PUT', path, { body: { name: id, sharedWith: sharing } }))).toBe(edit)
-    expect(outcome(await call('PUT', `${path}/collection`, { body: { collectionId: 'c' } }))).toBe(edit)
-    expect(outcome(await call('PUT', `/api/docs/new-${id}`, { body: {} }))).toBe(create)
+      expect(outcome(await call('GET', path))).toBe(read)
+      expect((await call('GET', '/api/docs')).text.includes(`"${id}"`)).toBe(read === OK)
+      expect((await call('GET', `/api/docs?q=${id}`)).text).toMatch(read === OK ? id : /^\[\]$/)
+      expect(outcome(await call('PUT', path, { body: { name: id, sharedWith: sharing } }))).toBe(edit)
+      expect(outcome(await call('PUT', `${path}/collection`, { body: { collectionId: 'c' } }))).toBe(edit)
+      expect(outcome(await call('PUT', `/api/docs/new-${id}`, { body: {} }))).toBe(create)
 
-    const before = (await call('GET', path, { as: ROOT })).json.sharedWith
-    await call('PUT', path, { body: { name: id, sharedWith: [...sharing, 'smuggled'] } })
-    const after = (await call('GET', path, { as: ROOT })).json.sharedWith
-    expect(after).toEqual(owner === OK ? [...sharing, 'smuggled'] : before)
+      const before = (await call('GET', path, { as: ROOT })).json.sharedWith
+      await call('PUT', path, { body: { name: id, sharedWith: [...sharing, 'smuggled'] } })
+      const after = (await call('GET', path, { as: ROOT })).json.sharedWith
+      expect(after).toEqual(owner === OK ? [...sharing, 'smuggled'] : before)
 
-    const toDelete = await fresh(call, sharing)
-    const removed = await call('DELETE', `/api/docs/${toDelete}`)
-    expect(outcome(removed)).toBe(owner)
-    if (owner === OWNER) expect(removed.json.error).toMatch(/^ERR_DELETE_FORBIDDEN: /)
-    const transfer = await call('POST', `${path}/transfer`, { body: { to_user_id: 'x' } })
-    expect(outcome(transfer)).toBe(owner)
-    if (owner !== OK) expect(transfer.json.error).toMatch(owner === VIEW ? /^ERR_VIEW_FORBIDDEN: / : /^ERR_EDIT_FORBIDDEN: /)
+      const toDelete = await fresh(call, sharing)
+      const removed = await call('DELETE', `/api/docs/${toDelete}`)
+      expect(outcome(removed)).toBe(owner)
+      if (owner === OWNER) expect(removed.json.error).toMatch(/^ERR_DELETE_FORBIDDEN: /)
+      const transfer = await call('POST', `${path}/transfer`, { body: { to_user_id: 'x' } })
+      expect(outcome(transfer)).toBe(owner)
+      if (owner !== OK) expect(transfer.json.error).toMatch(owner === VIEW ? /^ERR_VIEW_FORBIDDEN: / : /^ERR_EDIT_FORBIDDEN: /)
 
-    const dead = await fresh(call, sharing)
-    await call('DELETE', `/api/docs/${dead}`, { as: ROOT })
-    expect(outcome(await call('PUT', `/api/docs/${dead}?overrideTombstone=true`, { body: {} }))).toBe(override)
-  })
+      const dead = await fresh(call, sharing)
+      await call('DELETE', `/api/docs/${dead}`, { as: ROOT })
+      expect(outcome(await call('PUT', `/api/docs/${dead}?overrideTombstone=true`, { body: {} }))).toBe(override)
+    },
+  )
 
   it('[PERM-4] [REST-3] a refusal names the role of the caller for the document', async () => {
     const call = rawHttp(enforced)

@@ -72,13 +72,16 @@ describe('versions', () => {
     [{ 'if-match': '""' }, '', [400, 'BAD_REQUEST', undefined], [400, 'BAD_REQUEST', undefined]],
     [{ 'if-match': '"99999999999999999999"' }, '', [400, 'BAD_REQUEST', undefined], [400, 'BAD_REQUEST', undefined]],
   ]
-  it.each(conditions)('[REST-19] conditional PUT with headers %j %s', async (headers, query, there, free) => {
-    const id = `c${encodeURIComponent(JSON.stringify(headers) + query).replaceAll('%', '')}`
-    await third(id)
-    const [onThird, onNone] = [await put(id, query, headers), await put(`${id}-free`, query, headers)]
-    expect([brief(onThird), brief(onNone)]).toEqual([there, free])
-    if (onThird.status === 400) expect(onThird.json.field).toMatch(/^If-(None-)?Match$/)
-  })
+  it.each(conditions)(
+    '[REST-19] a conditional PUT with headers %j and query "%s" answers as the table says',
+    async (headers, query, there, free) => {
+      const id = `c${encodeURIComponent(JSON.stringify(headers) + query).replaceAll('%', '')}`
+      await third(id)
+      const [onThird, onNone] = [await put(id, query, headers), await put(`${id}-free`, query, headers)]
+      expect([brief(onThird), brief(onNone)]).toEqual([there, free])
+      if (onThird.status === 400) expect(onThird.json.field).toMatch(/^If-(None-)?Match$/)
+    },
+  )
 
   it('[REST-20] GET answers 304 without a body for the ETag it returned, in any list', async () => {
     await third('etag')

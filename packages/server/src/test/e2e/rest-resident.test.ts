@@ -193,7 +193,7 @@ async function answersOf(steps: readonly Step[], isLive: boolean): Promise<unkno
 }
 
 describe('a live document answers like a cold one', () => {
-  it.each(SCENARIOS)('%s', async (_, steps) => {
+  it.each(SCENARIOS)('%s: a live document answers like a cold one', async (_, steps) => {
     const [cold, live] = [await answersOf(steps, false), await answersOf(steps, true)]
     expect(live).toEqual(cold)
   })

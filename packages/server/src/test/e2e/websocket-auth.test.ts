@@ -70,7 +70,7 @@ describe('AUTH', () => {
     ['null', (client) => client.send(TAG.auth, Buffer.from('null')), 'token malformed', 4401, 'token-invalid'],
     ['a number', (client) => client.send(TAG.auth, Buffer.from('{"token":1}')), 'token malformed', 4401, 'token-invalid'],
     ['not a JWT', (client) => client.auth('a.b.c'), 'token malformed', 4401, 'token-invalid'],
-    ['an old one', (client) => client.auth(relay.token({ expiresInSec: -1 })), 'token expired', 4401, 'token-expired'],
+    ['an expired token', (client) => client.auth(relay.token({ expiresInSec: -1 })), 'token expired', 4401, 'token-expired'],
     ['no sub', (client) => client.auth(relay.token({ claims: { sub: undefined } })), 'missing claim sub', 4401, 'token-invalid'],
     ['other issuer', (client) => client.auth(relay.token({ claims: { iss: 'x' } })), 'issuer mismatch', 4401, 'token-invalid'],
     [

@@ -34,30 +34,33 @@ describe('rights on the socket', () => {
     ['viewer role without a share', 'sam', 'viewer', 'none'],
   ] as const
 
-  it.each(table)('[PERM-1] [PERM-3] [WS-21] [WS-27] %s', async (name, sub, role, level) => {
-    const id = `table-${name.replaceAll(' ', '-')}`
-    const sharedWith = [
-      { userId: 'eve', permission: 'edit' },
-      { userId: 'vic', permission: 'view' },
-    ]
-    await relay.rest({ sub: 'mia', role: 'member' }).putDocument(id, { sharedWith })
-    const client = await openWire(relay)
-    client.auth(relay.token({ sub, role }), ACK)
-    client.join(id)
-    client.step1()
-    client.update(client.put('a'))
-    if (level === 'none') {
-      expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_VIEW_FORBIDDEN' })
-      await client.settled()
-      expect(client.syncs()).toEqual([])
-    } else {
-      await until('ack and answer', () => client.acks().at(-1) === 1 && client.syncs().length === 2)
-      expect(client.syncs()).toEqual([SYNC.step1, SYNC.step2])
-      expect(client.errors()).toMatchObject(level === 'view' ? [{ code: 'ERR_EDIT_FORBIDDEN', frame: 1 }] : [])
-    }
-    expect(await storedKeys(relay, id)).toEqual(level === 'edit' ? ['a'] : [])
-    close(client)
-  })
+  it.each(table)(
+    '[PERM-1] [PERM-3] [WS-21] [WS-27] over the socket a %s has exactly the level of the permission table',
+    async (name, sub, role, level) => {
+      const id = `table-${name.replaceAll(' ', '-')}`
+      const sharedWith = [
+        { userId: 'eve', permission: 'edit' },
+        { userId: 'vic', permission: 'view' },
+      ]
+      await relay.rest({ sub: 'mia', role: 'member' }).putDocument(id, { sharedWith })
+      const client = await openWire(relay)
+      client.auth(relay.token({ sub, role }), ACK)
+      client.join(id)
+      client.step1()
+      client.update(client.put('a'))
+      if (level === 'none') {
+        expect(await client.nextJson(TAG.error)).toMatchObject({ code: 'ERR_VIEW_FORBIDDEN' })
+        await client.settled()
+        expect(client.syncs()).toEqual([])
+      } else {
+        await until('ack and answer', () => client.acks().at(-1) === 1 && client.syncs().length === 2)
+        expect(client.syncs()).toEqual([SYNC.step1, SYNC.step2])
+        expect(client.errors()).toMatchObject(level === 'view' ? [{ code: 'ERR_EDIT_FORBIDDEN', frame: 1 }] : [])
+      }
+      expect(await storedKeys(relay, id)).toEqual(level === 'edit' ? ['a'] : [])
+      close(client)
+    },
+  )
 
   it('[PERM-1] [WS-21] without enforcement any member may edit, any viewer may read, and all get the events', async () => {
     await open.rest({ sub: 'mia', role: 'member' }).putDocument('open', {})

@@ -275,11 +275,14 @@ describe('every route for every kind of caller', () => {
     expect(Object.keys(REQUESTS)).toEqual(labels)
   })
 
-  it.each(ROWS)('[PERM-1] [PERM-3] [PERM-4] [PERM-8] [AUTH-1] [AUTH-2] [AUTH-6] [AUTH-16] $label', async ({ label, cells }) => {
-    const outcomes: Record<string, string> = {}
-    for (const column of Object.keys(cells)) outcomes[column] = await ask(label, column)
-    expect(outcomes).toEqual(cells)
-  })
+  it.each(ROWS)(
+    '[PERM-1] [PERM-3] [PERM-4] [PERM-8] [AUTH-1] [AUTH-2] [AUTH-6] [AUTH-16] $label answers every kind of caller as the table says',
+    async ({ label, cells }) => {
+      const outcomes: Record<string, string> = {}
+      for (const column of Object.keys(cells)) outcomes[column] = await ask(label, column)
+      expect(outcomes).toEqual(cells)
+    },
+  )
 
   it('[REST-29] [REST-33] [AUTH-17] the internal routes accept only their own secret', async () => {
     const { call } = worlds.enforced

@@ -204,19 +204,22 @@ describe('another workspace', () => {
     expect(Object.keys(REQUESTS)).toEqual(labels)
   })
 
-  it.each(ROWS)('[REST-6] [BLOB-5] [BLOB-6] [SHARE-4] $label', async ({ label, cells }) => {
-    const never: Things = { ...unknown, linkId: foreign.linkId.replaceAll(/[a-z0-9]/gi, 'x') }
-    const gone: Things = { ...foreign, docId: foreign.deletedId }
-    for (const [role, status] of Object.entries(cells)) {
-      const ofNobody = await ask(label, role, never)
-      for (const things of [foreign, gone]) {
-        const ofOther = await ask(label, role, things)
-        expect(ofOther.shown).toBe(ofNobody.shown)
-        expect([role, String(ofOther.status)]).toEqual([role, status])
-        expect(ofOther.shown).not.toContain('Theirs')
+  it.each(ROWS)(
+    '[REST-6] [BLOB-5] [BLOB-6] [SHARE-4] $label of another workspace answers as the table says',
+    async ({ label, cells }) => {
+      const never: Things = { ...unknown, linkId: foreign.linkId.replaceAll(/[a-z0-9]/gi, 'x') }
+      const gone: Things = { ...foreign, docId: foreign.deletedId }
+      for (const [role, status] of Object.entries(cells)) {
+        const ofNobody = await ask(label, role, never)
+        for (const things of [foreign, gone]) {
+          const ofOther = await ask(label, role, things)
+          expect(ofOther.shown).toBe(ofNobody.shown)
+          expect([role, String(ofOther.status)]).toEqual([role, status])
+          expect(ofOther.shown).not.toContain('Theirs')
+        }
       }
-    }
-  })
+    },
+  )
 
   it('[REST-6] none of the requests changed the other workspace', async () => {
     const as = HOME

@@ -227,7 +227,7 @@ describe('every client frame for every kind of caller', () => {
   })
 
   it.each(ROWS)(
-    '[PERM-1] [PERM-3] [PERM-4] [PERM-8] [WS-14] [WS-16] [WS-21] [WS-27] [WS-30] [WS-43] [WS-51] $label',
+    '[PERM-1] [PERM-3] [PERM-4] [PERM-8] [WS-14] [WS-16] [WS-21] [WS-27] [WS-30] [WS-43] [WS-51] $label has for every kind of caller the result in the table',
     async ({ label, cells }) => {
       const outcomes = await Promise.all(Object.keys(cells).map(async (column) => [column, await ask(label, column)]))
       expect(Object.fromEntries(outcomes)).toEqual(cells)
