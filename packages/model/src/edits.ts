@@ -2,7 +2,6 @@ import type { DocumentBody } from './body.ts'
 import { fileEdits } from './canvas/add-file.ts'
 import { diagramEdits } from './canvas/generate/generate-diagram.ts'
 import { canvasPageEdits } from './canvas/page-edits.ts'
-import { pageRouter } from './canvas/page-router.ts'
 import { shapeEdits } from './canvas/shape-edits.ts'
 import type { Edit, Edited, EditEnvironment, EditRow, Refusal } from './edit.ts'
 import { fieldEdits } from './fields/set-fields.ts'
@@ -24,7 +23,7 @@ const edits = {
   ...sectionEdits,
   ...tableEdits,
   ...canvasPageEdits,
-  ...shapeEdits(pageRouter),
+  ...shapeEdits,
   ...fileEdits,
   ...diagramEdits,
   ...fieldEdits,

@@ -13,7 +13,15 @@ import {
 import { Scratch } from './router/raster.ts'
 import { routeAll } from './router/router.ts'
 
-/** The search for the ways of one call ends after so many steps; connectors without a way by then are drawn directly. */
+/** The search for the ways of one call. */
+export interface RouterLimits {
+  /** It ends after so many steps; connectors without a way by then are drawn directly. */
+  readonly steps?: number
+  readonly whenSpent?: () => void
+  /** Told of the steps that were made; what it throws ends the search. */
+  readonly spend?: (steps: number) => unknown
+}
+
 const maxSteps = 5_000_000
 /**
  * How far around the ends of a connector a way is looked for, and with how much room for others. Near the ends a page of any size has few shapes, and most
@@ -29,8 +37,13 @@ const maxPoints = 10_000
 const lookedAtInStep = 16
 
 /** Routes connectors around the shapes of their page, with the router of diagrams. [CANVAS-12, CANVAS-21, CANVAS-22, DIAG-14] */
-export const pageRouter: Router = (requests, scene) => {
-  const budget = new Budget(maxSteps)
+export const pageRouter: Router = (requests, scene) => routerWithin({})(requests, scene)
+
+export function routerWithin(limits: RouterLimits): Router {
+  return (requests, scene) => routed(requests, scene, new Budget(limits))
+}
+
+function routed(requests: readonly RouteRequest[], scene: RouteScene, budget: Budget): ReturnType<Router> {
   const found: (readonly Point[] | null)[] = requests.map(() => null)
   const loops = new Loops(scene)
   const open = requests.flatMap((request, i) => {
@@ -112,14 +125,17 @@ class PageSurroundings {
 /** Counts the steps of the search, and ends it when there were too many. */
 class Budget {
   #left: number
+  readonly #limits: RouterLimits
   readonly #isSpent = new Error('no steps are left')
 
-  constructor(steps: number) {
-    this.#left = steps
+  constructor(limits: RouterLimits) {
+    this.#left = limits.steps ?? maxSteps
+    this.#limits = limits
   }
 
   readonly spend = (steps: number): true => {
     this.#left -= steps
+    this.#limits.spend?.(steps)
     if (this.#left < 0) throw this.#isSpent
     return true
   }
@@ -131,6 +147,7 @@ class Budget {
       work()
     } catch (error) {
       if (error !== this.#isSpent) throw error
+      this.#limits.whenSpent?.()
     }
   }
 }

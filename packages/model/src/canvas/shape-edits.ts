@@ -1,18 +1,40 @@
-import type { EditRow } from '../edit.ts'
-import { addShape, addShapeFlaw, addShapes, addShapesFlaw } from './add-shapes.ts'
-import { connect } from './connect.ts'
+import type { DocumentBody } from '../body.ts'
+import type { EditEnvironment, EditRow } from '../edit.ts'
+import { type AddShape, addShape, addShapeFlaw, type AddShapes, addShapes, addShapesFlaw } from './add-shapes.ts'
+import { type Connect, connect } from './connect.ts'
 import { deleteShape, reorderShapes } from './delete-shape.ts'
-import type { Router } from './route.ts'
-import { updateShape } from './update-shape.ts'
+import type { RouterLimits } from './page-router.ts'
+import { type UpdateShape, updateShape } from './update-shape.ts'
+import { type FoundWay, notingRouter, routedAs } from './ways.ts'
 
-/** The edits of shapes; `route` finds the ways of their orthogonal connectors. */
-export function shapeEdits(route: Router) {
-  return {
-    add_shape: { edit: addShape(route), flaw: addShapeFlaw, routes: true },
-    add_shapes: { edit: addShapes(route), flaw: addShapesFlaw, routes: true },
-    connect: { edit: connect(route), routes: true },
-    update_shape: { edit: updateShape(route), routes: true },
-    delete_shape: { edit: deleteShape },
-    reorder_shapes: { edit: reorderShapes },
-  } as const satisfies Record<string, EditRow>
+/** The edits of shapes. */
+export const shapeEdits = {
+  add_shape: { edit: routedAs(addShape), flaw: addShapeFlaw, routes: true },
+  add_shapes: { edit: routedAs(addShapes), flaw: addShapesFlaw, routes: true },
+  connect: { edit: routedAs(connect), routes: true },
+  update_shape: { edit: routedAs(updateShape), routes: true },
+  delete_shape: { edit: deleteShape },
+  reorder_shapes: { edit: reorderShapes },
+} as const satisfies Record<string, EditRow>
+
+/** Those that have connectors routed, by the router. */
+export const routedEdits = { add_shape: addShape, add_shapes: addShapes, connect, update_shape: updateShape } as const
+export type RoutedEdit = keyof typeof routedEdits
+
+export function isRoutedEdit(name: string): name is RoutedEdit {
+  return Object.hasOwn(routedEdits, name)
+}
+
+/** The ways that an edit would give to connectors, so that the checked write need not look for them. [CONC-13] */
+export function findWays(
+  name: RoutedEdit,
+  body: DocumentBody,
+  args: unknown,
+  environment: EditEnvironment,
+  limits: Omit<RouterLimits, 'steps'> = {},
+): readonly FoundWay[] {
+  const { route, found } = notingRouter(limits)
+  const given = args as AddShape & AddShapes & Connect & UpdateShape
+  routedEdits[name](route)(body, given, environment)
+  return found
 }

@@ -3,13 +3,13 @@ import { type Edit, type Edited, type EditEnvironment, isRefusal, type Refusal }
 import type { JsonObject } from '../../json.ts'
 import { body, canvasPage } from '../../testing/builders.ts'
 import { directRouter, type Router } from '../route.ts'
-import { shapeEdits } from '../shape-edits.ts'
+import { isRoutedEdit, routedEdits, shapeEdits } from '../shape-edits.ts'
 
 /** When the edits of these tests are made. */
 export const now = 77
 export const provenance = { source: 'mcp', at: now }
 
-type Edits = ReturnType<typeof shapeEdits>
+type Edits = typeof shapeEdits
 type ArgsOf<N extends keyof Edits> = Edits[N]['edit'] extends Edit<infer A, infer _> ? A : never
 type ResultOf<N extends keyof Edits> = Edits[N]['edit'] extends Edit<infer _, infer R> ? R : never
 
@@ -22,7 +22,7 @@ export function run<N extends keyof Edits>(
 ): Edited<ResultOf<N>> | Refusal {
   let minted = 0
   const environment: EditEnvironment = { nowMs: now, random: (count) => String(minted++).padStart(count, '0') }
-  const { edit } = shapeEdits(route)[name]
+  const edit = isRoutedEdit(name) ? routedEdits[name](route) : shapeEdits[name].edit
   return (edit as unknown as Edit<ArgsOf<N>, ResultOf<N>>)(given, args, environment)
 }
 

@@ -10,13 +10,22 @@ import { readTools } from './reads.ts'
 import type { ReadingDeps } from './reading.ts'
 import { referenceTools } from './references.ts'
 import type { ToolRow } from './tool-row.ts'
-import { shapeTools } from './shapes.ts'
+import { type ShapeDeps, shapeTools } from './shapes.ts'
 import { type WorkspaceDeps, workspaceTools } from './workspace.ts'
 
 /** Everything that the tools depend on. */
-export interface ToolDeps extends ReadingDeps, PictureDeps, FileDeps, AddFileDeps, WorkspaceDeps, KnowledgeDeps, DiagramDeps {
+export interface ToolDeps
+  extends ReadingDeps,
+    PictureDeps,
+    FileDeps,
+    AddFileDeps,
+    WorkspaceDeps,
+    KnowledgeDeps,
+    DiagramDeps,
+    ShapeDeps {
   readonly documents: WorkspaceDeps['documents'] & ReadingDeps['documents'] & DiagramDeps['documents']
-  readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs']
+  readonly layouts: DiagramDeps['layouts'] & ShapeDeps['layouts']
+  readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs'] & ShapeDeps['blobs']
 }
 
 /** Every tool of the endpoint, ordered by `place`. Throws when two tools have the same place. [TOOL-1] */
@@ -28,7 +37,7 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     ...fileTools(deps),
     ...proseTools(deps.documents),
     ...canvasPageTools(deps.documents),
-    ...shapeTools(deps.documents, deps),
+    ...shapeTools(deps),
     addFileTool(deps),
     ...diagramTools(deps),
     ...fieldTools(deps.documents),

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
 import { type DrawnDiagram, drawDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
+import { outdated, refused } from '@docrelay/model/edit'
 import { LayoutStopped } from '@docrelay/model/canvas/diagram/effort'
 import { silentLogger } from '../../kernel/log.ts'
 import type { EditInput } from '../../documents/edit.ts'
@@ -10,6 +11,7 @@ import type { ToolCall } from '../tool.ts'
 import { openDiagramLayouts } from './diagram-layouts.ts'
 import { runDiagramTask } from './diagram-task.ts'
 import { diagramTools } from './diagrams.ts'
+import { shapeTools } from './shapes.ts'
 
 /** A diagram with as many nodes and edges as a call may have. */
 const LARGEST: GenerateDiagram = {
@@ -18,6 +20,9 @@ const LARGEST: GenerateDiagram = {
   edges: Array.from({ length: 1000 }, (_, i) => ({ from: `n${i % 500}`, to: `n${(i * 37 + 11) % 500}` })),
 }
 const SMALL: GenerateDiagram = { pageId: 'c', nodes: [{ id: 'a' }, { id: 'b' }], edges: [{ from: 'a', to: 'b' }] }
+
+const SQUARE = { id: 'a', type: 'rectangle', x: 0, y: 0, width: 100, height: 100 }
+const encoded = (members: object): Uint8Array => new TextEncoder().encode(JSON.stringify({ name: 'd', ...members }))
 
 const layouts = openDiagramLayouts(silentLogger)
 afterAll(() => layouts[Symbol.asyncDispose]())
@@ -33,7 +38,7 @@ describe('layouts of diagrams', () => {
   it('[DIAG-17] a cancelled layout ends before it is finished', () => {
     const stop = new SharedArrayBuffer(4)
     Atomics.store(new Int32Array(stop), 0, 1)
-    expect(() => runDiagramTask({ body: null, args: LARGEST, stop })).toThrow(LayoutStopped)
+    expect(() => runDiagramTask({ kind: 'draw', body: null, args: LARGEST, stop })).toThrow(LayoutStopped)
   })
 
   it('[DIAG-17] [MCP-15] a call cancelled during its layout writes nothing, and the thread makes the next layout', async () => {
@@ -84,5 +89,36 @@ describe('layouts of diagrams', () => {
     expect(await called).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
     await time.advance(3_000)
     expect([steps.length, time.waiting()]).toEqual([3, 0])
+  })
+
+  it('[CONC-13] a call that adds more connectors than a live document can wait for has them routed in a thread, then is tried again', async () => {
+    const page = { id: 'c', name: 'C', shapes: [SQUARE, { ...SQUARE, id: 'b', x: 400 }] }
+    const body = encoded({ pages: [page] })
+    const asked: EditInput[] = []
+    const tools = shapeTools({
+      layouts,
+      icons: { icons: [] } as never,
+      blobs: {} as never,
+      documents: {
+        require: async () => ({}) as never,
+        get: async () => ({ record: { body } }) as never,
+        edit: async (_, input) => {
+          asked.push(input)
+          return asked.length === 1 ? outdated('too many') : refused('DONE', 'done')
+        },
+      },
+    })
+    const shapes = [{ kind: 'connector', startShapeId: 'a', endShapeId: 'b', routingMode: 'orthogonal' }]
+    const call = toolCall({ docId: 'd', pageId: 'c', shapes })
+    expect(await runTool(tools, 'add_shapes', call)).toMatchObject({ code: 'DONE' })
+    expect(asked.map(({ args }) => args)).toMatchObject([{ ways: 'few' }, { ways: [{ points: [] }] }])
+  })
+
+  it('[CONC-13] [MCP-15] routing that is told to stop ends before it is finished', () => {
+    const stop = new SharedArrayBuffer(4)
+    Atomics.store(new Int32Array(stop), 0, 1)
+    const body = encoded({ pages: [{ id: 'c', name: 'C', shapes: [SQUARE, { ...SQUARE, id: 'b', x: 400 }] }] })
+    const args = { pageId: 'c', fromId: 'a', toId: 'b' }
+    expect(() => runDiagramTask({ kind: 'route', body, edit: 'connect', args, stop })).toThrow(LayoutStopped)
   })
 })

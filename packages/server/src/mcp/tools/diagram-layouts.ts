@@ -1,11 +1,13 @@
 import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
 import type { DrawnDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
+import type { RoutedEdit } from '@docrelay/model/canvas/shape-edits'
+import type { FoundWay } from '@docrelay/model/canvas/ways'
 import type { Refusal } from '@docrelay/model/edit'
 import { RelayError } from '../../kernel/errors.ts'
 import { createLanes } from '../../kernel/fair-turns.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { openTaskPool } from '../../kernel/task-pool.ts'
-import type { DiagramTask } from './diagram-task.ts'
+import type { DiagramTask, DiagramTaskResult } from './diagram-task.ts'
 
 const DEADLINE_MS = 15_000
 const THREADS = 2
@@ -15,22 +17,35 @@ const ENDS_THREAD_BYTES = 16 * MIB
 const HEAVY_BYTES = 4 * MIB
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }
 
-export interface LayoutRequest {
+interface Asked {
   readonly workspaceId: string
-  /** The stored body; `null` when the layout does not depend on the page's content. */
-  readonly body: Uint8Array | null
-  readonly args: GenerateDiagram
   /** Aborted when the caller gave up. */
   readonly signal: AbortSignal
 }
 
-/** Lays out diagrams in separate threads, so that neither the main thread nor a live document waits for them. [DIAG-17] */
+export interface LayoutRequest extends Asked {
+  /** The stored body; `null` when the layout does not depend on the page's content. */
+  readonly body: Uint8Array | null
+  readonly args: GenerateDiagram
+}
+
+export interface WaysRequest extends Asked {
+  readonly body: Uint8Array
+  readonly edit: RoutedEdit
+  readonly args: object
+}
+
+/**
+ * Lays out diagrams and routes connectors in separate threads, so that neither the main thread nor a live document waits for them. [DIAG-17, CONC-13]
+ */
 export interface DiagramLayouts extends AsyncDisposable {
   /**
    * Rejects with UNAVAILABLE when the layout takes too long, and with the signal's reason when the caller gave up. Either way the layout
    * stops.
    */
   draw(request: LayoutRequest): Promise<DrawnDiagram | Refusal>
+  /** The ways that an edit would give to connectors. Rejects as `draw` does. */
+  route(request: WaysRequest): Promise<readonly FoundWay[]>
 }
 
 /**
@@ -38,21 +53,22 @@ export interface DiagramLayouts extends AsyncDisposable {
  */
 export function openDiagramLayouts(log: Logger): DiagramLayouts {
   const lanes = createLanes({ slots: THREADS, perHolder: 1 })
-  const pool = openTaskPool<DiagramTask, DrawnDiagram | Refusal>({
+  const pool = openTaskPool<DiagramTask, DiagramTaskResult>({
     entry: new URL('./diagram-worker.ts', import.meta.url),
     size: THREADS,
     resourceLimits: RESOURCE_LIMITS,
     deadline: 'processor',
   })
 
-  async function run({ body, args, signal }: LayoutRequest): Promise<DrawnDiagram | Refusal> {
+  async function run(task: Unstoppable<DiagramTask>, signal: AbortSignal): Promise<DiagramTaskResult> {
+    const { body } = task
     const stop = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
     const halt = (): void => void Atomics.store(new Int32Array(stop), 0, 1)
     signal.throwIfAborted()
     signal.addEventListener('abort', halt)
     try {
       const endsThread = body !== null && body.byteLength > ENDS_THREAD_BYTES
-      const outcome = await pool.run({ task: { body, args, stop }, deadlineMs: DEADLINE_MS, endsThread })
+      const outcome = await pool.run({ task: { ...task, stop }, deadlineMs: DEADLINE_MS, endsThread })
       signal.throwIfAborted()
       if (outcome.kind === 'done') return outcome.result
       if (outcome.kind === 'overdue') throw new RelayError('UNAVAILABLE', 'The diagram could not be laid out in time.')
@@ -64,11 +80,22 @@ export function openDiagramLayouts(log: Logger): DiagramLayouts {
     }
   }
 
+  function inLane(task: Unstoppable<DiagramTask>, { workspaceId, signal }: Asked): Promise<DiagramTaskResult> {
+    const heavy = (task.body?.byteLength ?? 0) > HEAVY_BYTES
+    return lanes.run({ holder: workspaceId, heavy, givenUp: signal }, () => run(task, signal))
+  }
+
   return {
-    draw(request) {
-      const heavy = (request.body?.byteLength ?? 0) > HEAVY_BYTES
-      return lanes.run({ holder: request.workspaceId, heavy, givenUp: request.signal }, () => run(request))
+    async draw({ body, args, ...asked }) {
+      const result = await inLane({ kind: 'draw', body, args }, asked)
+      return (result as Extract<DiagramTaskResult, { kind: 'drawn' }>).drawn
+    },
+    async route({ body, edit, args, ...asked }) {
+      const result = await inLane({ kind: 'route', body, edit, args }, asked)
+      return (result as Extract<DiagramTaskResult, { kind: 'routed' }>).ways
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
 }
+
+type Unstoppable<T> = T extends unknown ? Omit<T, 'stop'> : never

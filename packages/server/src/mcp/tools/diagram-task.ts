@@ -1,19 +1,50 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-input'
+import { LayoutStopped } from '@docrelay/model/canvas/diagram/effort'
 import { drawDiagram, type DrawnDiagram } from '@docrelay/model/canvas/generate/draw-diagram'
+import { findWays, type RoutedEdit } from '@docrelay/model/canvas/shape-edits'
+import type { FoundWay } from '@docrelay/model/canvas/ways'
 import type { Refusal } from '@docrelay/model/edit'
 
-/** Lays out a diagram in a task thread. Input and output are plain data. */
-export interface DiagramTask {
-  /** The stored body; `null` when the layout does not depend on the page's content. */
-  readonly body: Uint8Array | null
-  readonly args: GenerateDiagram
-  /** Four bytes of shared memory. A value other than zero means that the layout is no longer wanted. */
+/** Lays out a diagram in a task thread, or routes the connectors of an edit. Input and output are plain data. */
+export type DiagramTask = DrawTask | RouteTask
+
+interface Stoppable {
+  /** Four bytes of shared memory: once they are not zero, nobody wants the answer any more. */
   readonly stop: SharedArrayBuffer
 }
 
-/** Lays out one diagram. Throws LayoutStopped when `stop` was set. [DIAG-17] */
-export function runDiagramTask({ body, args, stop }: DiagramTask): DrawnDiagram | Refusal {
-  const flag = new Int32Array(stop)
-  return drawDiagram(body && readStoredBody(body), args, () => Atomics.load(flag, 0) !== 0)
+export interface DrawTask extends Stoppable {
+  readonly kind: 'draw'
+  /** The stored body; `null` where what is on the page does not matter. */
+  readonly body: Uint8Array | null
+  readonly args: GenerateDiagram
+}
+
+export interface RouteTask extends Stoppable {
+  readonly kind: 'route'
+  readonly body: Uint8Array
+  readonly edit: RoutedEdit
+  readonly args: object
+}
+
+export type DiagramTaskResult =
+  | { readonly kind: 'drawn'; readonly drawn: DrawnDiagram | Refusal }
+  | { readonly kind: 'routed'; readonly ways: readonly FoundWay[] }
+
+/** Throws LayoutStopped when it was stopped. [DIAG-17, CONC-13] */
+export function runDiagramTask(task: DiagramTask): DiagramTaskResult {
+  const flag = new Int32Array(task.stop)
+  const isStopped = (): boolean => Atomics.load(flag, 0) !== 0
+  if (task.kind === 'draw') {
+    const { body, args } = task
+    return { kind: 'drawn', drawn: drawDiagram(body && readStoredBody(body), args, isStopped) }
+  }
+  // Ids that the write makes up are others, but no way depends on them.
+  let made = 0
+  const environment = { nowMs: 0, random: (count: number) => String(made++).padStart(count, '0') }
+  const spend = (): void => {
+    if (isStopped()) throw new LayoutStopped()
+  }
+  return { kind: 'routed', ways: findWays(task.edit, readStoredBody(task.body), task.args, environment, { spend }) }
 }

@@ -2,13 +2,13 @@ import type { GenerateDiagram } from '@docrelay/model/canvas/generate/diagram-in
 import { dependsOnPage } from '@docrelay/model/canvas/generate/draw-diagram'
 import { isRefusal } from '@docrelay/model/edit'
 import type { Documents } from '../../documents/documents.ts'
-import { RelayError } from '../../kernel/errors.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { JsonObject, ToolCall } from '../tool.ts'
 import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, editTool } from './edit-tool.ts'
 import { withProgress } from './progress.ts'
 import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { storedBody } from './stored-body.ts'
 import type { ToolRow } from './tool-row.ts'
 
 export interface DiagramDeps {
@@ -85,18 +85,8 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
  */
 async function layOut({ access, args, signal }: ToolCall, { documents, layouts }: DiagramDeps): Promise<JsonObject> {
   const wanted = args as unknown as GenerateDiagram
-  const body = dependsOnPage(wanted) ? await bodyOf(documents.get(access, args['docId'] as string)) : null
+  const body = dependsOnPage(wanted) ? await storedBody(documents, access, args['docId'] as string) : null
   if (body === 'none') return {}
   const drawn = await layouts.draw({ workspaceId: access.workspaceId, body, args: wanted, signal })
   return isRefusal(drawn) ? {} : { drawn }
-}
-
-/** `none`: the document is gone. */
-async function bodyOf(found: ReturnType<Documents['get']>): Promise<Uint8Array | 'none'> {
-  try {
-    return (await found).record.body
-  } catch (error) {
-    if (error instanceof RelayError && error.code === 'NOT_FOUND') return 'none'
-    throw error
-  }
 }

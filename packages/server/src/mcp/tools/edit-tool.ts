@@ -26,8 +26,10 @@ export interface EditTool extends Pick<ToolRow, 'place' | 'title' | 'description
    * Fetches what the edit needs from elsewhere and returns it as extra members of the edit's arguments. Runs after the caller's right to
    * edit was checked and before the edit, also before a dry run. When it refuses, nothing is written. Runs again when the edit finds the
    * values outdated. [REF-5, TOOL-21, DIAG-10]
+   *
+   * @param attempt from 0
    */
-  readonly prepare?: (call: ToolCall) => Promise<JsonObject | Refusal>
+  readonly prepare?: (call: ToolCall, attempt: number) => Promise<JsonObject | Refusal>
 }
 
 /** What edit tools need from the document service. */
@@ -50,7 +52,7 @@ export function editTool(documents: Editable, tool: EditTool): ToolRow {
     },
     async run(call) {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const more = prepare === undefined ? {} : await prepared(documents, prepare, call)
+        const more = prepare === undefined ? {} : await prepared(documents, (asked) => prepare(asked, attempt), call)
         if (isRefusal(more)) return refusal(more)
         const outcome = await tryEdit(documents, name, call, more)
         if (!isOutdated(outcome)) return answerOf(outcome, call)
@@ -63,7 +65,7 @@ export function editTool(documents: Editable, tool: EditTool): ToolRow {
 
 async function prepared(
   documents: Editable,
-  prepare: NonNullable<EditTool['prepare']>,
+  prepare: (call: ToolCall) => Promise<JsonObject | Refusal>,
   call: ToolCall,
 ): Promise<JsonObject | Refusal> {
   try {

@@ -1,5 +1,11 @@
+import { isRoutedEdit, type RoutedEdit } from '@docrelay/model/canvas/shape-edits'
+import type { GivenWays } from '@docrelay/model/canvas/ways'
+import type { Documents } from '../../documents/documents.ts'
+import type { ToolCall } from '../tool.ts'
+import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
 import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { storedBody } from './stored-body.ts'
 import type { ToolRow } from './tool-row.ts'
 import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
 
@@ -139,6 +145,31 @@ const TOOLS: readonly EditTool[] = [
   },
 ]
 
-export function shapeTools(documents: Editable, icons: IconDeps): readonly ToolRow[] {
-  return TOOLS.map((tool) => editTool(documents, { ...tool, prepare: (call) => unknownIconsOf(call, icons) }))
+export interface ShapeDeps extends IconDeps {
+  readonly documents: Editable & Pick<Documents, 'get'>
+  readonly layouts: Pick<DiagramLayouts, 'route'>
+}
+
+export function shapeTools(deps: ShapeDeps): readonly ToolRow[] {
+  return TOOLS.map((tool) =>
+    editTool(deps.documents, {
+      ...tool,
+      prepare: async (call, attempt) => ({
+        ...(await unknownIconsOf(call, deps)),
+        ...(isRoutedEdit(tool.name) && (await waysOf(tool.name, call, attempt, deps))),
+      }),
+    }),
+  )
+}
+
+/** Most calls route a connector or two, which the edit does itself. When it refuses since there are too many, they are routed before it runs again. [CONC-13] */
+async function waysOf(
+  edit: RoutedEdit,
+  { access, args, signal }: ToolCall,
+  attempt: number,
+  { documents, layouts }: ShapeDeps,
+): Promise<{ readonly ways: GivenWays }> {
+  if (attempt === 0) return { ways: 'few' }
+  const body = await storedBody(documents, access, args['docId'] as string)
+  return { ways: body === 'none' ? [] : await layouts.route({ workspaceId: access.workspaceId, body, edit, args, signal }) }
 }

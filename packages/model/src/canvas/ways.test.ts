@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import type { DocumentBody } from '../body.ts'
+import { type EditEnvironment, isOutdated } from '../edit.ts'
+import { runEdit } from '../edits.ts'
+import { rectangle } from '../testing/builders.ts'
+import type { Point } from './geometry/bounds.ts'
+import { findWays } from './shape-edits.ts'
+import { now, page, stored } from './testing/shape-editing.ts'
+import type { GivenWays } from './ways.ts'
+
+/** Ids that are made up, others in each environment. */
+const environment = (first: number): EditEnvironment => {
+  let made = first
+  return { nowMs: now, random: (count) => String(made++).padStart(count, '0') }
+}
+const box = (id: string, x: number, y: number) => rectangle(id, { x, y, width: 100, height: 80 })
+const shapes = Array.from({ length: 150 }, (_, i) => box(`s${i}`, (i % 12) * 260, Math.floor(i / 12) * 160))
+const hub = (count: number) => ({
+  pageId: 'p',
+  shapes: Array.from({ length: count }, (_, i) => ({
+    ...{ kind: 'connector', routingMode: 'orthogonal', id: `k${i}`, startShapeId: 's75', endShapeId: `s${(i * 83 + 11) % 150}` },
+    ...{ startAnchor: ['top', 'right', 'bottom', 'left'][i % 4] as string, endAnchor: 'top' },
+  })),
+})
+const add = (given: DocumentBody, count: number, ways?: GivenWays) =>
+  runEdit('add_shapes', given, { ...hub(count), ways }, environment(0))
+
+function edited(answer: ReturnType<typeof add>) {
+  if (answer.kind === 'refused') throw new Error(answer.code)
+  return answer
+}
+
+describe('ways that are found before the write', () => {
+  it('[CONC-13] an edit of a live document finds a few ways itself, and is outdated when there are so many that the document would wait', () => {
+    const few = edited(add(page(...shapes), 3, 'few'))
+    expect(few).toEqual(edited(add(page(...shapes), 3)))
+    expect(isOutdated(add(page(...shapes), 100, 'few'))).toBe(true)
+  })
+
+  it('[CONC-13] [DIAG-4] ways that were found elsewhere are those that the edit would find', () => {
+    const given = page(...shapes)
+    const ways = findWays('add_shapes', given, hub(40), environment(500))
+    expect(ways).toHaveLength(40)
+    expect(edited(add(given, 40, ways))).toEqual(edited(add(given, 40)))
+  })
+
+  it('[CONC-13] [CANVAS-22] a way on which something came to lie is found again', () => {
+    const given = page(box('a', 0, 0), box('b', 900, 0))
+    const call = { pageId: 'p', fromId: 'a', toId: 'b' }
+    const ways = findWays('connect', given, call, environment(500))
+    const later = page(box('a', 0, 0), box('b', 900, 0), box('wall', 450, 0))
+    const answer = runEdit('connect', later, { ...call, ways }, environment(0))
+    expect(answer).toEqual(runEdit('connect', later, call, environment(0)))
+    expect(answer).not.toEqual(runEdit('connect', given, { ...call, ways }, environment(0)))
+  })
+
+  it('[CONC-13] [CANVAS-22] what still has no way by then is drawn directly, with a warning each', () => {
+    const answer = edited(add(page(...shapes), 100, []))
+    const direct = answer.warnings.filter(({ reason }) => reason.includes('no clear way'))
+    expect(direct.length).toBeGreaterThan(0)
+    const named = direct.map(({ reason }) => /connector (k\d+)/.exec(reason)?.[1] ?? '')
+    for (const id of named) expect((stored(answer.body, id)['waypoints'] as unknown as readonly Point[]).length).toBeLessThan(4)
+  })
+})
