@@ -24,7 +24,10 @@ function project(lane: Lane) {
       setupFiles: ['./scripts/test-setup.ts'],
       sequence: { groupOrder: alone ? 1 : 0 },
       fileParallelism: !alone,
-      globalSetup: lane.needsPostgres ? ['./scripts/shared-postgres.ts'] : [],
+      globalSetup: [
+        ...(lane.needsPostgres ? ['./scripts/shared-postgres.ts'] : []),
+        ...(lane.startsRelay ? ['./scripts/relay-for-run.ts'] : []),
+      ],
     },
   }
 }

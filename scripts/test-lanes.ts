@@ -10,18 +10,21 @@ export interface Lane {
   readonly sharesModules: boolean
   /** Whether the run needs a PostgreSQL server. */
   readonly needsPostgres: boolean
+  /** Whether files start the relay, which is bundled for the run. */
+  readonly startsRelay: boolean
 }
 
 /** In the order of matching; the last lane takes the remaining files. */
 export const LANES: readonly Lane[] = [
   // Tests that must measure time: their files run one after another when everything else has ended.
-  { name: 'time', files: ['**/*.time.test.ts'], sharesModules: false, needsPostgres: false },
+  { name: 'time', files: ['**/*.time.test.ts'], sharesModules: false, needsPostgres: false, startsRelay: false },
   // Tests that run the relay as a process, and stories across folders.
   {
     name: 'stories',
     files: ['packages/server/src/test/**/*.test.ts', '**/*.story.test.ts'],
     sharesModules: false,
     needsPostgres: true,
+    startsRelay: true,
   },
   // Tests on real stores: databases, object storage, files.
   {
@@ -29,6 +32,7 @@ export const LANES: readonly Lane[] = [
     files: ['packages/server/src/{drivers,backup,verify}/**/*.test.ts', '**/*.{contract,engine}.test.ts'],
     sharesModules: false,
     needsPostgres: true,
+    startsRelay: true,
   },
   // Long runs with generated or hostile input.
   {
@@ -36,8 +40,15 @@ export const LANES: readonly Lane[] = [
     files: ['**/*[-.]{law,laws,fuzz,model,histories,crash}.test.ts', '**/*hostile*.test.ts'],
     sharesModules: true,
     needsPostgres: false,
+    startsRelay: false,
   },
-  { name: 'unit', files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], sharesModules: true, needsPostgres: false },
+  {
+    name: 'unit',
+    files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+    sharesModules: true,
+    needsPostgres: false,
+    startsRelay: false,
+  },
 ]
 
 /** The patterns of a lane for the test runner: its own files without those of earlier lanes. */

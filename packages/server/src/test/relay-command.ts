@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { runCommandLine } from '../commands/command-line.ts'
 import { COMPILED_CODE } from './compiled-code.ts'
+import { RELAY_PROGRAM } from './relay-program.ts'
 
 export interface CommandRun {
   readonly code: number
@@ -36,8 +36,7 @@ export function relayCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandRun> {
-  const main = join(import.meta.dirname, '../main.ts')
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [RELAY_PROGRAM, ...args], {
     env: environmentOf(dataDir, env),
     cwd: dataDir,
     stdio: ['ignore', 'pipe', 'pipe'],

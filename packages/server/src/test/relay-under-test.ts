@@ -11,6 +11,7 @@ import { checkedFetch, createExchangeCheck } from '../http/testing/exchange-chec
 import { routeTable } from '../http/route-table.ts'
 import { patienceClock } from '../kernel/testing/patience.ts'
 import { COMPILED_CODE } from './compiled-code.ts'
+import { RELAY_PROGRAM, RELAY_SOURCES } from './relay-program.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
 
 /** The relay as an operator runs it, in a process of its own, with a real issuer; data survives `kill` and `restart`. */
@@ -48,6 +49,8 @@ export async function startRelayUnderTest(
     readonly mcp?: 'local' | 'public'
     /** After `serve`, at the first start. */
     readonly args?: readonly string[]
+    /** Starts the sources instead of the bundle: for what is about loading them. */
+    readonly fromSources?: boolean
   } = {},
 ): Promise<RelayUnderTest> {
   const issuer = await startTestIssuer()
@@ -71,7 +74,10 @@ export async function startRelayUnderTest(
     ...env,
   })
   const awaited = options.mcp === 'local' ? ['main', 'mcp'] : ['main']
-  let running = await launch(variables(0), folder, logLines, awaited, options.args)
+  const program = options.fromSources === true ? RELAY_SOURCES : RELAY_PROGRAM
+  const start = (env: NodeJS.ProcessEnv, args: readonly string[] = []) =>
+    launch([program, 'serve', ...args], env, folder, logLines, awaited)
+  let running = await start(variables(0), options.args)
   const baseUrl = running.listeners.get('main') ?? ''
   const port = Number(new URL(baseUrl).port)
   const environment = { ...platform, fetch: checkedFetch(createExchangeCheck(routeTable()), (url) => url.startsWith(baseUrl)) }
@@ -107,7 +113,7 @@ export async function startRelayUnderTest(
       return running.ended
     },
     async restart(env = options.env, args = []) {
-      running = await launch(variables(port, env), folder, logLines, awaited, args)
+      running = await start(variables(port, env), args)
     },
     async [Symbol.asyncDispose]() {
       for (const client of clients) client.destroy()
@@ -129,14 +135,13 @@ interface Running {
 
 /** Resolves when the relay has printed the awaited listeners, which is when its ports are bound. */
 async function launch(
+  args: readonly string[],
   env: NodeJS.ProcessEnv,
   cwd: string,
   logLines: string[],
   awaited: readonly string[],
-  args: readonly string[] = [],
 ): Promise<Running> {
-  const main = join(import.meta.dirname, '../main.ts')
-  const child = spawn(process.execPath, [main, 'serve', ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   // Not `exit`, at which the last lines of the log may still be on their way.
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
   createInterface({ input: child.stderr }).on('line', (line) => logLines.push(line))

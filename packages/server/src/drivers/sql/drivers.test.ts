@@ -1,4 +1,4 @@
-import { describe } from 'vitest'
+import { afterAll, describe } from 'vitest'
 import { describeRevocationStoreContract } from '../../auth/revocations.contract.ts'
 import { describeBlobLedgerContract } from '../../blobs/blob-ledger.contract.ts'
 import { describeBlobReleaseContract } from '../../blobs/blob-release.contract.ts'
@@ -9,6 +9,7 @@ import { describeRememberedWritesContract } from '../../documents/remembered-wri
 import { describeRecoveryStoreContract } from '../../recovery/recovery-store.contract.ts'
 import { describeShareLinkStoreContract } from '../../share-links/share-link-store.contract.ts'
 import { describeUpdateLogContract } from '../../sync/update-log.contract.ts'
+import { emptyPostgres } from './testing/emptied-postgres.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { inProcess, reopenable, type StoreUnderTest, temporaryStore, throughThread } from './testing/store-under-test.ts'
 
@@ -36,15 +37,14 @@ describeContracts('SQLite in its thread', async () => {
   return reopenable(url, throughThread, remove)
 })
 
-const probe = await openPostgresUnderTest()
-if (typeof probe === 'string') {
-  process.stderr.write(`skipped: ${probe}\n`)
-  describe.skip(`PostgreSQL (${probe})`, () => undefined)
+const postgres = await openPostgresUnderTest()
+if (typeof postgres === 'string') {
+  process.stderr.write(`skipped: ${postgres}\n`)
+  describe.skip(`PostgreSQL (${postgres})`, () => undefined)
 } else {
+  afterAll(() => postgres[Symbol.asyncDispose]())
   describeContracts('PostgreSQL', async () => {
-    const database = await openPostgresUnderTest()
-    if (typeof database === 'string') throw new Error(database)
-    return reopenable(database.url, inProcess, async () => database[Symbol.asyncDispose]())
+    await emptyPostgres(postgres.url)
+    return reopenable(postgres.url, inProcess, () => undefined)
   })
-  await probe[Symbol.asyncDispose]()
 }

@@ -8,8 +8,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestIssuer } from '../../auth/testing/test-issuer.ts'
 import { patience } from '../../kernel/testing/patience.ts'
 import { COMPILED_CODE } from '../compiled-code.ts'
+import { RELAY_PROGRAM } from '../relay-program.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../../bin/relay.js')
+/** What an operator starts. */
+const LAUNCHER = join(import.meta.dirname, '../../../bin/relay.js')
 const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks' }
 const SECRET = 'planted-secret-of-the-operator'
 
@@ -29,10 +31,10 @@ interface Run {
 type Bound = (listeners: Record<string, string>) => Promise<void>
 
 /** Runs the program in an empty folder with nothing but this environment, and the compiled code of earlier runs. */
-function start(args: string, env: Record<string, string>): { child: ChildProcess; ended: Promise<Run> } {
+function start(args: string, env: Record<string, string>, program = RELAY_PROGRAM): { child: ChildProcess; ended: Promise<Run> } {
   const words = args === '' ? [] : args.split(' ')
   const environment = { ...COMPILED_CODE, PATH: process.env['PATH'] ?? '', ...env }
-  const child = spawn(process.execPath, [PROGRAM, ...words], { cwd, env: environment })
+  const child = spawn(process.execPath, [program, ...words], { cwd, env: environment })
   const texts = { out: '', err: '' }
   child.stdout.on('data', (chunk: Buffer) => void (texts.out += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => void (texts.err += chunk.toString()))
@@ -40,8 +42,14 @@ function start(args: string, env: Record<string, string>): { child: ChildProcess
 }
 
 /** Runs it to its end; a server is sent `signal` once `bound` is done with its two listeners. */
-function relay(args: string, env: Record<string, string> = AUTH, signal?: NodeJS.Signals, bound?: Bound): Promise<Run> {
-  const { child, ended } = start(args, env)
+function relay(
+  args: string,
+  env: Record<string, string> = AUTH,
+  signal?: NodeJS.Signals,
+  bound?: Bound,
+  program?: string,
+): Promise<Run> {
+  const { child, ended } = start(args, env, program)
   let out = ''
   child.stdout?.on('data', (chunk: Buffer) => {
     const before = lines(out).length
@@ -218,6 +226,8 @@ describe('relay serve', () => {
         'serve --data-dir store --region eu --tenancy=dedicated --tenancy-workspace=w',
         { ...env, RELAY_JWT_JWKS_URL: issuer.jwksUrl },
         signal,
+        undefined,
+        LAUNCHER,
       )
       expect(code).toBe(0)
       expect(lines(out)).toEqual([

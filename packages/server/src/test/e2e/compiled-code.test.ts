@@ -1,6 +1,7 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { startRelayUnderTest } from '../relay-under-test.ts'
 
 /** As an operator runs it, who has not set the variable. */
@@ -9,7 +10,7 @@ const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
 
 it('[OPS-12] the relay keeps compiled code in a private folder of the data directory, and starts when that code is damaged', async () => {
-  await using relay = await startRelayUnderTest({ env })
+  await using relay = await startRelayUnderTest({ env, fromSources: true })
   await relay.stop()
   await relay.restart()
   await relay.stop()
@@ -25,11 +26,9 @@ it('[OPS-12] the relay keeps compiled code in a private folder of the data direc
 })
 
 it('[OPS-12] the relay starts where compiled code cannot be kept', async () => {
-  await using relay = await startRelayUnderTest({ env })
-  await relay.stop()
-  const folder = join(relay.dataDir, 'compiled-code')
-  rmSync(folder, { recursive: true, force: true })
-  writeFileSync(folder, 'a file')
-  await relay.restart()
+  const dataDir = mkdtempSync(join(tmpdir(), 'docrelay-compiled-'))
+  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  writeFileSync(join(dataDir, 'compiled-code'), 'a file')
+  await using relay = await startRelayUnderTest({ env, dataDir })
   expect((await relay.fetch('/readyz')).status).toBe(200)
 })
