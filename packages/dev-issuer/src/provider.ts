@@ -8,7 +8,7 @@ export interface ProviderOptions {
   readonly issuer: string
   readonly key: SigningKey
   readonly people: ReadonlyMap<string, Person>
-  /** `aud` of a token asked for without a resource. */
+  /** The claim `aud` of a token that was requested without a resource. */
   readonly audience: string
   /** The one resource a client may ask for (RFC 8707), e.g. `http://localhost:9877/mcp`. */
   readonly resource: string

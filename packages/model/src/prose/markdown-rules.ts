@@ -38,7 +38,7 @@ function dollarRun(text: string, from: number, limit: number): number {
   return end - from
 }
 
-/** `$…$` [PROSE-33] */
+/** Reads inline math: `$…$`. [PROSE-33] */
 export function mathInline(state: StateInline, silent: boolean): boolean {
   const { src, pos, posMax } = state
   if (src.charCodeAt(pos) !== dollar) return false
@@ -54,7 +54,7 @@ export function mathInline(state: StateInline, silent: boolean): boolean {
   return true
 }
 
-/** `{{name}}` [PROSE-32] */
+/** Reads a field: `{{name}}`. [PROSE-32] */
 export function fieldInline(state: StateInline, silent: boolean): boolean {
   const { src, pos, posMax } = state
   if (!src.startsWith('{{', pos)) return false

@@ -59,7 +59,7 @@ export interface RenameProsePage {
   readonly name: string
 }
 
-/** [TOOL-rename_prose_page] */
+/** Changes the name of a page. [TOOL-rename_prose_page] */
 export const renameProsePage: Edit<RenameProsePage, { readonly pageId: string; readonly name: string }> = (body, args) => {
   const named = cleanName(args.name)
   if (isRefusal(named)) return named

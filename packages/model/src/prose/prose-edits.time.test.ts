@@ -34,8 +34,8 @@ describe('time of prose edits', () => {
     (n) => idBearing(tree).find(({ block }) => block.attrs['id'] === `blk-i${n}`)?.path ?? [0],
   )
   const unit = unitOf(tree, source as number[])
-  // The unit of measurement, so that the limits also hold on slower machines. Reading this page once takes 60 to 70 ms where an edit may
-  // take 50 ms.
+  // Limits are given relative to this time, so that they also hold on slower machines. On the machine on which an edit may take 50 ms, reading
+  // this page once takes 60 to 70 ms.
   const readingOnce = bestOf(4, () => parseHtml(html, { source: 'stored' }))
   const changed = tree.map((block, i) => (i % 7 === 1 ? { ...block, attrs: { textAlign: 'center' } } : block))
 

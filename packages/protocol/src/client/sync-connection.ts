@@ -33,7 +33,7 @@ export interface ConnectionOptions {
 const HEARTBEAT_EVERY_MS = 15_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
 const RENEW_BEFORE_MS = 60_000
-/** So long `token()` may take; then the attempt counts as failed, and the next one asks again. */
+/** Time limit of `token()`. When it is exceeded, the attempt fails, and the next attempt calls `token()` again. */
 const TOKEN_MS = 30_000
 
 type Timer = 'reconnect' | 'heartbeat' | 'echo' | 'renewal' | 'token'

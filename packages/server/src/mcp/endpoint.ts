@@ -125,7 +125,7 @@ function foldedRefusal(exchange: Exchange, allowedOrigins: readonly string[]): R
   return new RelayError('BAD_REQUEST', 'The request needs one Host header with a host name.', { field: 'Host' })
 }
 
-/** [REST-11] */
+/** Answers a CORS preflight request. [REST-11] */
 function preflight(exchange: Exchange): void {
   answerEmpty(exchange, 204, preflightHeaders(PUBLIC_METHODS, exchange.header('access-control-request-headers')))
 }

@@ -53,7 +53,7 @@ const setLevel: Method = (params, { session }) => {
   return {}
 }
 
-/** [MCP-38] */
+/** Subscribes the session to changes of a resource. [MCP-38] */
 const subscribe: Method = async (params, context, { content }) => {
   const uri = requiredText(params, 'uri')
   const { session } = context

@@ -46,7 +46,7 @@ export function createMessages(deps: MessageDeps): HandleMessage {
   }
 }
 
-/** [MCP-15] */
+/** Aborts a running request of the session. Does nothing for an unknown id. [MCP-15] */
 function cancel(session: Session | null, requestId: unknown): void {
   if (typeof requestId === 'string' || typeof requestId === 'number') session?.running.get(requestId)?.abort()
 }
@@ -78,7 +78,7 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
   }
 }
 
-/** [MCP-54, MCP-55] */
+/** Takes the rate tokens of a request. [MCP-54, MCP-55] */
 function takeToken({ request, exchange, caller }: Arrived, deps: MessageDeps): void {
   const { method, params } = request
   const name = own(params, 'name')

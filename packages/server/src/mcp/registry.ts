@@ -133,7 +133,7 @@ function isListed(tool: ToolDefinition, view: ToolView & { readonly isViewer: bo
   return outsideView(tool, view) === null && (tool.bucket === 'read' || !view.isViewer)
 }
 
-/** [TOOL-10, TOOL-11] */
+/** Refuses a tool that is outside the view: a write tool in a read-only request, or a tool of another toolset. [TOOL-10, TOOL-11] */
 function outsideView({ name, toolset, bucket }: ToolDefinition, view: ToolView): ToolFailure | null {
   const isWrite = bucket === 'write'
   if (view.readonly && isWrite) {

@@ -5,7 +5,7 @@ import { DamagedRowError, isAsWritten, withChecksum } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** [WS-62] */
+/** Maximum number of remembered client ids per document id. [WS-62] */
 const MAX_CLIENTS = 10_000
 const KEPT_MS = 365 * 86_400_000
 /** Yjs draws client ids of 32 bits. Seeds have ids of 53 bits and may occur again with the same content. [YDOC-9] */

@@ -36,7 +36,7 @@ const TEMPLATES: ReadonlyMap<string, Readonly<Record<string, Completes>>> = new 
   ['relay://skills/{name}', { name: { kind: 'skill' } }],
 ])
 
-/** [RES-9] */
+/** Makes the completion of arguments of resource templates and prompts. [RES-9] */
 export function createCompletion(deps: CompletionDeps): McpContent['complete'] {
   return async ({ access }, request) => {
     const completes = completedBy(request, deps.skills)

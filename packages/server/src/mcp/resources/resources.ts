@@ -26,7 +26,7 @@ const TITLES = {
   svg: 'Picture of a canvas page',
 } as const
 
-/** [RES-1..RES-8] */
+/** Makes the list of resources, the resource templates and their contents. [RES-1..RES-8] */
 export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'> {
   const { documents, icons, skills } = deps
   const recipes = ['contract', ...skills.skills.map(({ skill }) => skill)]

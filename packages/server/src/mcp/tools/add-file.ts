@@ -33,7 +33,7 @@ const NUMBER = { type: 'number' } as const
 const PROVENANCE = { source: 'mcp:add_file', tags: [] } as const
 const HELLO = { base64: 'SGVsbG8=' }
 
-/** [TOOL-add_file, FILE-5 to FILE-9] */
+/** The tool `add_file`: stores a file and adds a shape that shows it. [TOOL-add_file, FILE-5 to FILE-9] */
 export function addFileTool(deps: AddFileDeps): ToolRow {
   const row = editTool(deps.documents, {
     name: 'add_file',

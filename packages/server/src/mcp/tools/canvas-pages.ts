@@ -2,7 +2,7 @@ import { type Editable, type EditTool, editTool } from './edit-tool.ts'
 import { DOCUMENT, input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** [TOOL-add_canvas_page … TOOL-reorder_canvas_page] */
+/** The tools that edit the list of canvas pages. [TOOL-add_canvas_page … TOOL-reorder_canvas_page] */
 const TOOLS: readonly EditTool[] = [
   {
     name: 'add_canvas_page',

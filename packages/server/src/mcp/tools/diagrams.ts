@@ -20,7 +20,7 @@ export interface DiagramDeps {
 /** The schema leaves items open and lists unbounded, because the edit has its own codes and fixes for nodes and edges. [DIAG-2] */
 const OBJECTS = { type: 'array', items: { type: 'object' } } as const
 
-/** [TOOL-generate_diagram] */
+/** The tool `generate_diagram`. [TOOL-generate_diagram] */
 export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
   const row = editTool(deps.documents, {
     name: 'generate_diagram',

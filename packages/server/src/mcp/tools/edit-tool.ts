@@ -35,7 +35,7 @@ export interface EditTool extends Pick<ToolRow, 'place' | 'title' | 'description
 /** What edit tools need from the document service. */
 export type Editable = Pick<Documents, 'edit' | 'require'>
 
-/** [CONC-1, TOOL-15, TOOL-20, TOOL-21] */
+/** Makes a tool from an edit of the document model. [CONC-1, TOOL-15, TOOL-20, TOOL-21] */
 export function editTool(documents: Editable, tool: EditTool): ToolRow {
   const { input, result, more = [], hints = [], prepare, ...row } = tool
   const { name } = row

@@ -2,7 +2,7 @@ import { type Editable, editTool } from './edit-tool.ts'
 import type { ToolRow } from './tool-row.ts'
 import { DOCUMENT, input, TEXT, VERSIONED } from './schema.ts'
 
-/** [TOOL-set_fields] */
+/** The tool `set_fields`. [TOOL-set_fields] */
 export function fieldTools(documents: Editable): readonly ToolRow[] {
   return [
     editTool(documents, {

@@ -60,7 +60,7 @@ export function fileTools(deps: FileDeps): readonly ToolRow[] {
   ]
 }
 
-/** [TOOL-list_files, FILE-1] */
+/** Lists the files of a document. [TOOL-list_files, FILE-1] */
 async function listFiles(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | ToolFailure> {
   const document = await openDocument(call, deps)
   if ('kind' in document) return document
@@ -97,7 +97,7 @@ async function readWithFiles(
   }
 }
 
-/** [TOOL-get_file, FILE-3, FILE-4] */
+/** Returns one file, inline or as a link. [TOOL-get_file, FILE-3, FILE-4] */
 async function getFile(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | ToolFailure> {
   const { docId: _, ...args } = call.args
   const document = await openDocument(call, deps)

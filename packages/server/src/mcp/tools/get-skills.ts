@@ -4,7 +4,7 @@ import { annotations, input, output, TEXT } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 import type { SkillLibrary } from './skills.ts'
 
-/** [TOOL-get_skills, SKILL-1] */
+/** The tool `get_skills`, which returns the recipes. [TOOL-get_skills, SKILL-1] */
 export function getSkills(library: SkillLibrary): ToolRow {
   return {
     name: 'get_skills',

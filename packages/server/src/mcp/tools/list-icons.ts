@@ -5,7 +5,7 @@ import { findIcons, type IconCatalogue, type IconQuery } from './icon-catalogue.
 import { annotations, input, INTEGER, output, TEXT } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** [TOOL-list_icons] */
+/** The tool `list_icons`. [TOOL-list_icons] */
 export function listIcons(catalogue: IconCatalogue): ToolRow {
   return {
     name: 'list_icons',

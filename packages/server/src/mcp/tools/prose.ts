@@ -7,7 +7,7 @@ import { CONTENT, DOCUMENT, FORMAT, INDEX, input, INTEGER, PAGE, REPEATABLE, SID
 const ADDRESS = { id: TEXT, anchor: TEXT } as const
 const BLOCKS = ['pageId', 'ok', 'blocks'] as const
 
-/** [TOOL-add_prose_page … TOOL-edit_table] */
+/** The tools that edit prose. [TOOL-add_prose_page … TOOL-edit_table] */
 const TOOLS: readonly EditTool[] = [
   {
     name: 'add_prose_page',

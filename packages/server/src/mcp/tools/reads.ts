@@ -16,7 +16,7 @@ interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'er
   readonly more?: readonly string[]
 }
 
-/** [TOOL-get_document … TOOL-get_table] */
+/** The tools that are one read of one document. [TOOL-get_document … TOOL-get_table] */
 const TOOLS: readonly ReadTool[] = [
   {
     name: 'get_document',

@@ -3,7 +3,7 @@ import { failure, success } from '../results.ts'
 import { annotations, input, output } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** [TOOL-resolve_doi, REF-9..REF-12] */
+/** The tool `resolve_doi`. [TOOL-resolve_doi, REF-9..REF-12] */
 export function resolveDoi(resolver: DoiResolver): ToolRow {
   return {
     name: 'resolve_doi',

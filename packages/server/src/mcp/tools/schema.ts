@@ -21,7 +21,7 @@ export const CONTENT = { type: 'string', maxLength: CONTENT_LENGTH } as const
 export const FORMAT = { enum: ['markdown', 'md', 'html'] } as const
 export const SIDE = { enum: ['before', 'after'] } as const
 
-/** [TOOL-4] */
+/** Makes the input schema of a tool. [TOOL-4] */
 export function input(required: Members, optional: Members = {}): ArgumentsSchema & JsonObject {
   const names = Object.keys(required)
   return {

@@ -12,7 +12,7 @@ import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
 /** Open: members that a shape cannot have are reported as fixes. [TOOL-4, CANVAS-14] */
 const SHAPE = { type: 'object' } as const
 
-/** [TOOL-add_shape … TOOL-reorder_shapes] */
+/** The tools that edit shapes. [TOOL-add_shape … TOOL-reorder_shapes] */
 const TOOLS: readonly EditTool[] = [
   {
     name: 'add_shape',

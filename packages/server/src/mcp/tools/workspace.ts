@@ -130,7 +130,7 @@ function listFlaw({ query, cursor }: JsonObject): ToolFailure | null {
   return badArgument('cursor', `cursor "${got}" is none of this list; expected ${expected}.`, { expected, got })
 }
 
-/** [TOOL-list_documents, TOOL-25] */
+/** Lists documents that the caller may read. [TOOL-list_documents, TOOL-25] */
 async function listDocuments(
   { access, args }: ToolCall,
   { documents, localAccessEnabled = false }: WorkspaceDeps,
@@ -173,7 +173,7 @@ function listed({ items }: ListedPage, query: string, limit: number | undefined)
   return { documents, returned: documents.length }
 }
 
-/** [TOOL-get_storage] */
+/** Returns the storage use and limits of the workspace. [TOOL-get_storage] */
 async function getStorage({ access }: ToolCall, { usage, maxBlobBytes, backend }: WorkspaceDeps): Promise<ToolSuccess> {
   const { docBytes, blobBytes } = await usage(access)
   const { quotaBytes, maxDocBytes } = access.limits
@@ -181,11 +181,11 @@ async function getStorage({ access }: ToolCall, { usage, maxBlobBytes, backend }
 }
 
 const UNTITLED = 'Untitled Document'
-/** [MCP-20] */
+/** Owner name of documents that are created with the static token. [MCP-20] */
 const STATIC_OWNER_NAME = 'MCP integration'
 const ID_CHARACTERS = 12
 
-/** [TOOL-create_document, MCP-20] */
+/** Creates a document. [TOOL-create_document, MCP-20] */
 async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
   const { access, isStatic, args, signal, once } = call
   const named = cleanName((args['name'] as string | undefined) ?? UNTITLED)
@@ -210,7 +210,7 @@ async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess 
   }
 }
 
-/** [TOOL-delete_document] */
+/** Deletes a document. [TOOL-delete_document] */
 async function remove({ access, args, signal }: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
   const docId = args['docId'] as string
   const { expectedVersion, dryRun } = args as { readonly expectedVersion?: number; readonly dryRun?: boolean }

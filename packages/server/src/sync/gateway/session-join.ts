@@ -121,7 +121,7 @@ async function tryJoin(
   return 'again'
 }
 
-/** [WS-61] */
+/** Sends the frame that announces the join and its level. [WS-61] */
 function sendJoined(
   { outbox }: SessionContext,
   connection: Connection,

@@ -69,7 +69,7 @@ export class Pulse {
     if (connection.windowFrames <= maxMessagesPerSec / 2) this.#deps.resume(connection, PAUSE.rate)
   }
 
-  /** [WS-50] */
+  /** Pings a connection, and ends one that has been silent for too long. [WS-50] */
   #life(connection: Connection): void {
     // While reading is paused, nothing from the peer can be read, so the peer counts as alive.
     if (connection.paused !== 0) connection.heardMs = this.nowMs

@@ -62,7 +62,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
   }
 }
 
-/** [OPS-4] */
+/** Counts a refused message by its code. [OPS-4] */
 function countRefusal({ counters }: SessionContext, code: Extract<ConnectionMessage, { kind: 'refused' }>['code']): void {
   if (code === 'ERR_RATE_LIMIT') counters.rateLimited.ws++
   else if (code === 'ERR_BAD_UPDATE') counters.badUpdates++

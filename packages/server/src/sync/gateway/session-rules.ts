@@ -12,7 +12,7 @@ export const QUEUE_PAYLOADS = 4
 /** Time within which violations are counted together. [WS-56] */
 const VIOLATION_WINDOW_MS = 60_000
 const VIOLATIONS_MAX = 3
-/** [WS-24] */
+/** Rate limit of JOIN_DOC frames of one connection. [WS-24] */
 export const JOIN_BUCKET = { ratePerSec: 5, burst: 20 } as const
 const CHUNK_HEADER_BYTES = 25
 

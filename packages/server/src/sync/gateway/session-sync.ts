@@ -51,7 +51,7 @@ export function handleSync(context: SessionContext, connection: Connection, mess
   return null
 }
 
-/** [OPS-7] */
+/** Writes the first edit without permission to the audit log. [OPS-7] */
 function noteRefusedEdit(context: SessionContext, binding: Binding, identity: Identity): void {
   if (binding.editRefused) return
   binding.editRefused = true
@@ -65,7 +65,7 @@ function noteRefusedEdit(context: SessionContext, binding: Binding, identity: Id
   })
 }
 
-/** [WS-54] */
+/** Refuses a write of a connection whose binding the relay has ended. [WS-54] */
 function refuseEnded(context: SessionContext, connection: Connection, ended: EndedBinding): void {
   context.sendError(connection, ended.code, 'you are not joined to this document any more', ++ended.received)
 }

@@ -62,7 +62,10 @@ function searchOrder(count: number, edges: readonly PartEdge[]): Int32Array {
   return place
 }
 
-/** Takes away nodes without edges in or out, and else the node with the most edges out beyond those in. */
+/**
+ * Orders nodes greedily so that few edges lead back: a node without outgoing edges is put last, a node without incoming edges first, and when there
+ * is neither, the node with the most outgoing minus incoming edges first. Edges of placed nodes no longer count.
+ */
 function greedyOrder(count: number, edges: readonly PartEdge[]): Int32Array {
   const place = new Int32Array(count).fill(-1)
   const [outs, ins] = [new Int32Array(count), new Int32Array(count)]
