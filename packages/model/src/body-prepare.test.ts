@@ -77,7 +77,7 @@ describe('prepareBody', () => {
     })
   })
 
-  it('[BODY-10] another id is ID_MISMATCH, and a missing id becomes the id of the path', () => {
+  it('[BODY-10] a body with another id than its path is ID_MISMATCH, and a missing id becomes that of the path', () => {
     expect(refused({ id: 'other' })).toMatchObject({ code: 'ID_MISMATCH', details: { pathId: 'doc', bodyId: 'other' } })
     expect(refused({ id: 5 })).toMatchObject({ code: 'ID_MISMATCH', details: { bodyId: '5' } })
     expect(prepared({ name: 'N' }).value).toMatchObject({ id: 'doc', name: 'N' })

@@ -33,7 +33,7 @@ describe('pages of a list', () => {
     expect(page(listing([]), {})).toEqual({ things: [], count: 0 })
   })
 
-  it('[TOOL-23] a page stays within 80,000 serialized bytes', () => {
+  it('[TOOL-23] a page of a list stays within 80,000 serialized bytes', () => {
     const first = page(listing(things(1000, 100)), {})
     const bytes = jsonBytes({ ...first, serverVersion: 4, source: 'relay' })
     expect(bytes).toBeLessThanOrEqual(MAX_RESULT_BYTES)
@@ -41,7 +41,7 @@ describe('pages of a list', () => {
     expect(first['nextCursor']).toBeTypeOf('string')
   })
 
-  it('[TOOL-23] a page has at least one item, whatever its size', () => {
+  it('[TOOL-23] a page of a list has at least one item, whatever its size', () => {
     const first = page(listing(things(2, 50_000)), {})
     expect(first['things']).toEqual([things(1, 50_000)[0]])
     const second = page(listing(things(2, 50_000)), { cursor: first['nextCursor'] as string })
@@ -55,7 +55,7 @@ describe('pages of a list', () => {
     expect(page(listing(things(3)), { limit: 3 })['nextCursor']).toBeUndefined()
   })
 
-  it('[TOOL-24] each page continues where the one before ended', () => {
+  it('[TOOL-24] each page of a list continues where the one before ended', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(30_000), { maxLength: 40 }),

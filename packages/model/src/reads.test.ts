@@ -181,7 +181,7 @@ describe('get_prose', () => {
 })
 
 describe('get_prose as Markdown', () => {
-  it('[TOOL-23] a part stays within 80,000 bytes, whatever the blocks are', () => {
+  it('[TOOL-23] a part of get_prose as Markdown stays within 80,000 bytes, whatever the blocks are', () => {
     const lists = '<ul><li><p id="x">a</p></li></ul><ol><li><p>b</p></li></ol><p></p><hr><pre><code>"\n"</code></pre>'
     for (const html of ['<p></p>'.repeat(20_000), lists.repeat(3000), '<p style="text-align: right">ä</p>'.repeat(4000)]) {
       const pages = body({ richTextPages: [prosePage('p', html)] })

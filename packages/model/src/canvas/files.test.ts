@@ -88,7 +88,7 @@ describe('the files of a document', () => {
     ])
   })
 
-  it('[FILE-1] an entry shows the stored size and type, and null where the bytes are missing', () => {
+  it('[FILE-1] a listed file shows the stored size and type, and null where its bytes are missing', () => {
     const [reference] = fileReferences(body({ pages: [canvasPage('p', file('one', { fileName: 'a.csv', fileSize: 5 }))] }))
     if (reference === undefined) throw new Error('no reference')
     expect(fileEntry(reference, undefined)).toEqual({

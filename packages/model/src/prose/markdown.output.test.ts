@@ -256,7 +256,7 @@ describe('the first part of a page within a size limit', () => {
   ).tree
   const bytes = (text: string) => new TextEncoder().encode(text).length
 
-  it('[RES-8] the part is the first blocks as in the whole page with an end note, or the whole page if it fits', () => {
+  it('[RES-8] the first part of a Markdown page is its first blocks with an end note, or the whole page if it fits', () => {
     const whole = serialiseMarkdown(blocks, { ids: false })
     const prefixes = blocks.map((_, index) => serialiseMarkdown(blocks.slice(0, index), { ids: false }))
     for (let most = 6; most <= bytes(whole); most++) {
@@ -266,7 +266,7 @@ describe('the first part of a page within a size limit', () => {
     }
   })
 
-  it('[RES-8] no block after the first that does not fit is included', () => {
+  it('[RES-8] the first part of a Markdown page ends before the first block that does not fit', () => {
     let taken = 0
     const endless = function* () {
       for (;;) {

@@ -39,7 +39,7 @@ describe('time of prose edits', () => {
   const readingOnce = bestOf(4, () => parseHtml(html, { source: 'stored' }))
   const changed = tree.map((block, i) => (i % 7 === 1 ? { ...block, attrs: { textAlign: 'center' } } : block))
 
-  it('[CONC-13] the page of the tests below has 1 MB of canonical HTML', () => {
+  it('[CONC-13] the page used for timing prose edits has 1 MB of canonical HTML', () => {
     expect(html.length).toBeGreaterThan(1_000_000)
     expect(serialiseHtml(tree)).toBe(html)
   })

@@ -14,7 +14,7 @@ const minted = (n: number) => String(n).padStart(10, '0')
 describe('set_prose of a page', () => {
   const stored = p('a', 'One') + p('b', 'Two') + p('c', 'Three')
 
-  it('[PROSE-54] equal blocks at both ends keep their ids, and the middle is replaced', () => {
+  it('[PROSE-54] set_prose of a page keeps the ids of equal blocks at both ends and replaces the middle', () => {
     const answer = done(setProse, proseBody(stored), { ...at, content: '<p>One</p><h1>2</h1><hr><p>Three</p>' })
     expect(contentOf(answer.body)).toBe(`${p('a', 'One')}<h1 id="blk-b">2</h1><hr>${p('c', 'Three')}`)
     expect(answer.result).toEqual({
@@ -74,7 +74,7 @@ describe('set_prose of a page', () => {
     expect(html(setProse, body, { pageId: 'p', content: '{{today}}', id: 'blk-a' })).toBe(chip('2026-07-01'))
   })
 
-  it('[PROSE-54] a block with another id is a different block', () => {
+  it('[PROSE-54] set_prose of a page treats a block with another id as a different block', () => {
     const content = `${p('a', 'One')}<p id="blk-new">Two</p>${p('c', 'Three')}`
     expect(html(setProse, proseBody(stored), { ...at, content })).toBe(content)
   })
@@ -150,7 +150,7 @@ describe('set_prose of a page', () => {
     expect(done(setProse, proseBody('<p>a</p>'), { pageId: 'p', content: 'b' }).warnings).toEqual([])
   })
 
-  it('[PROSE-24] other blocks that break the model are repaired in the same edit, with a warning', () => {
+  it('[PROSE-24] an edit also repairs blocks elsewhere on the page that break the model, with a warning', () => {
     const broken = proseBody(`<ul><p>x</p></ul><font>y</font>${p('a', 'One')}`)
     const answer = done(setProse, broken, { ...at, id: 'blk-a', content: '<p>1</p>' })
     expect(contentOf(answer.body)).toBe(`<ul><li><p id="blk-${minted(1)}">x</p></li></ul>${p(minted(2), 'y')}${p('a', '1')}`)
@@ -160,7 +160,7 @@ describe('set_prose of a page', () => {
 })
 
 describe('set_prose of a block', () => {
-  it('[PROSE-55] [PROSE-45] the block is replaced within its parent, and the new block gets its id', () => {
+  it('[PROSE-55] [PROSE-45] set_prose of a block replaces it within its parent, and the new block gets its id', () => {
     for (const [before, after] of [
       ['<blockquote>', '</blockquote>'],
       ['<div data-callout data-variant="tip">', '</div>'],
@@ -189,13 +189,13 @@ describe('set_prose of a block', () => {
     )
   })
 
-  it('[PROSE-55] empty content gives one empty paragraph', () => {
+  it('[PROSE-55] set_prose of a block with empty content gives one empty paragraph', () => {
     expect(html(setProse, proseBody(p('a', 'A') + p('b', 'B')), { ...at, id: 'blk-a', content: ' ' })).toBe(
       p('a', '') + p('b', 'B'),
     )
   })
 
-  it('[PROSE-43] [PROSE-45] an id is kept when the block changes its type; content with ids keeps its own', () => {
+  it('[PROSE-43] [PROSE-45] a block keeps its id when set_prose changes its type; content with ids keeps its own', () => {
     const body = proseBody(p('a', 'A') + p('b', 'B'))
     expect(html(setProse, body, { ...at, id: 'blk-a', content: '<h3>A</h3>' })).toBe(`<h3 id="blk-a">A</h3>${p('b', 'B')}`)
     expect(html(setProse, body, { ...at, id: 'blk-a', content: `<p>x</p>${p('n', 'y')}` })).toBe(
@@ -219,7 +219,7 @@ describe('set_prose of a block', () => {
 })
 
 describe('insert_block', () => {
-  it('[PROSE-56] content is inserted beside the block, within its parent', () => {
+  it('[PROSE-56] insert_block inserts the content beside the block, within its parent', () => {
     for (const [before, after] of [
       ['', ''],
       ['<blockquote>', '</blockquote>'],
@@ -266,7 +266,7 @@ describe('insert_block', () => {
     )
   })
 
-  it('[PROSE-56] content without a block is refused', () => {
+  it('[PROSE-56] insert_block refuses content without a block', () => {
     for (const content of ['', ' \n', '<!-- x -->', '<script>x</script>'])
       expect(refusal(insertBlock, proseBody(p('a', 'A')), { ...at, id: 'blk-a', content }).code).toBe('ERR_INSERT_EMPTY')
     const dropped = { ...at, id: 'blk-a', content: '<img src="blob://x">' }
@@ -284,7 +284,7 @@ describe('insert_block', () => {
     expect(answer.writtenBlocks).toEqual([`blk-${minted(2)}`])
   })
 
-  it('[TOOL-16] only the new blocks are named, also when other blocks get their ids', () => {
+  it('[TOOL-16] insert_block names only the new blocks, also when other blocks get their ids', () => {
     const body = proseBody(`<p>old</p>${p('a', 'A')}`)
     expect(done(insertBlock, body, { ...at, id: 'blk-a', content: '<ul><li>B</li></ul><hr>' }).result.blocks).toEqual([
       { id: '@2', type: 'bulletList', text: 'B' },

@@ -48,14 +48,14 @@ describe('insert_section', () => {
     expect([0, 2].map((afterIndex) => done(insertSection, body, { ...at, afterIndex }).result.index)).toEqual([1, 3])
   })
 
-  it('[PROSE-62] an index past the last section acts as the last section, with a fix', () => {
+  it('[PROSE-62] inserting a section at an index past the last section acts as the last index, with a fix', () => {
     const answer = done(insertSection, body, { ...at, afterIndex: 3 })
     expect(answer.result.index).toBe(3)
     expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'afterIndex' }])
     expect(html(insertSection, proseBody(p('0', 'x')), { ...at, afterIndex: 0 })).toBe(p('0', 'x') + section)
   })
 
-  it('[PROSE-63] the level is clamped, the title is plain text, and headings of the body are kept', () => {
+  it('[PROSE-63] the level of a new section is clamped, its title is plain text, and headings of its body are kept', () => {
     const answer = done(insertSection, body, {
       ...at,
       level: 9,
@@ -75,7 +75,7 @@ describe('insert_section', () => {
     })
   })
 
-  it('[PROSE-63] a title must have 1 to 500 characters', () => {
+  it('[PROSE-63] the title of a section must have 1 to 500 characters', () => {
     for (const title of ['', ' \n\t', 'x'.repeat(501)])
       expect(refusal(insertSection, body, { ...at, title })).toMatchObject({
         code: 'ERR_BAD_ARGUMENT',

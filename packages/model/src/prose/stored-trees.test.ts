@@ -31,7 +31,7 @@ describe('cache of parsed pages', () => {
     expect(serialiseHtml(storedTree(broken).tree)).toBe(`<ul><li>${long(4)}</li></ul>`)
   })
 
-  it('[CONC-13] the cache has a size limit', () => {
+  it('[CONC-13] the cache of parsed pages has a size limit', () => {
     const first = storedTree(long(5))
     for (let n = 0; n < 250; n++) storedTree(long(1000 + n))
     expect(storedTree(long(5))).not.toBe(first)

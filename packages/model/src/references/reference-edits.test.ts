@@ -173,7 +173,7 @@ describe('updating a reference', () => {
     expect(Object.keys((stored(after)['items'] as JsonObject)['smith'] as JsonObject).sort()).toEqual(['id', 'title', 'type'])
   })
 
-  it('[REF-6] another id and a type that is not text are left out and reported, and a removed type becomes document', () => {
+  it('[REF-6] updating a reference leaves out and reports another id and a type that is not text; a removed type becomes document', () => {
     const { result, fixes } = update(library([smith]), { id: 'smith', item: { id: 'jones', type: 7, title: 'B' } })
     expect(result.item).toMatchObject({ id: 'smith', type: 'book', title: 'B' })
     expect(fixes.map(({ action, field }) => [action, field])).toEqual([
@@ -183,7 +183,7 @@ describe('updating a reference', () => {
     expect(update(library([smith]), { id: 'smith', item: { type: null } }).result.item).toMatchObject({ type: 'document' })
   })
 
-  it('[REF-6] a patch without a change leaves the document unchanged', () => {
+  it('[REF-6] updating a reference with a patch without a change leaves the document unchanged', () => {
     const given = library([smith])
     expect(update(given, { id: 'smith', item: { title: 'A', gone: null } }).body).toBe(given)
   })
@@ -199,7 +199,7 @@ describe('updating a reference', () => {
     expect(update(shared, { id: 'z', item: { DOI: null } }).result.item).not.toHaveProperty('DOI')
   })
 
-  it('[REF-6] an unknown id is refused with the nearest ones, and a patch that is not an object is refused', () => {
+  it('[REF-6] updating an unknown reference is refused with the nearest ids, and so is a patch that is not an object', () => {
     expect(refusal(updateReference(library([smith]), { id: 'smiht', item: {} }, environment))).toMatchObject({
       code: 'ERR_REFERENCE_NOT_FOUND',
       facts: { id: 'smiht', nearest: ['smith'] },
@@ -261,7 +261,7 @@ describe('deleting a reference', () => {
     ).toBe(0)
   })
 
-  it('[REF-7] deleting an unknown id is refused', () => {
+  it('[REF-7] deleting an unknown reference is refused', () => {
     expect(refusal(deleteReference(body({}), { id: 'x' }, environment))).toMatchObject({
       code: 'ERR_REFERENCE_NOT_FOUND',
       facts: { id: 'x', nearest: [] },

@@ -114,14 +114,14 @@ describe('canvas pages as SVG', () => {
     expectHarmless(svg)
   })
 
-  it('[CANVAS-25] an empty page is 400 by 300', () => {
+  it('[CANVAS-25] the picture of an empty page is 400 by 300', () => {
     const { svg } = renderPage(pageOf(), 1)
     expect(svg).toBe(
       '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="300" viewBox="0 0 400 300"><rect x="0" y="0" width="400" height="300" fill="#ffffff"/></svg>',
     )
   })
 
-  it('[CANVAS-25] the view box is the content with 40 around it, also for rotated shapes', () => {
+  it('[CANVAS-25] the view box of a picture is the content with 40 around it, also for rotated shapes', () => {
     const square = { id: 'a', type: 'rectangle', x: 10, y: 20, width: 100, height: 100 }
     expect(renderPage(pageOf(square), 1).svg).toContain('viewBox="-80 -70 180 180"')
     const { width } = renderPage(pageOf({ ...square, rotation: 45 }), 1)

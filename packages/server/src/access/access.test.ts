@@ -110,7 +110,7 @@ describe('the level of a caller', () => {
     expect(decideLevel({ sub: 'you', role: 'member' }, { ownerId: 'owner', shares }, true)).toBe('none')
   })
 
-  it('[PERM-2] the level depends only on the caller and the document', () => {
+  it('[PERM-2] the level of a caller depends only on that caller and the document', () => {
     const mine = { ownerId: 'me', shares: [] }
     const theirs = { ownerId: 'you', shares: [] }
     const caller = { sub: 'me', role: 'member' } as const
@@ -187,7 +187,7 @@ describe('share lists', () => {
     [7, undefined, undefined],
     [['ann'], undefined, undefined],
   ]
-  it.each(readings)('[BODY-13] the entry %j is user %s with level %s', (raw, userId, permission) => {
+  it.each(readings)('[BODY-13] the share entry %j is user %s with level %s', (raw, userId, permission) => {
     expect(readShares([raw])).toEqual(userId === undefined ? [] : [{ userId, permission, raw }])
   })
 

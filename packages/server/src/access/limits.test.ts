@@ -33,7 +33,7 @@ describe('limits of a caller', () => {
     expect([claimed.quotaSource, configured.quotaSource]).toEqual(['claim', 'config'])
   })
 
-  it('[LIM-1] each limit is resolved independently', () => {
+  it('[LIM-1] each limit of a caller is resolved independently', () => {
     expect(resolveLimits({ maxDocBytes: 7 }, { ...CONFIGURED, maxEditorsPerWorkspace: null })).toEqual({
       quotaBytes: 1_000,
       quotaSource: 'config',

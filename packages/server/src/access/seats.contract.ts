@@ -33,7 +33,7 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(await seats.take(editor('b'), limits)).toBe('connection-limit')
     })
 
-    it('[WS-17] a refusal takes no seat', async () => {
+    it('[WS-17] a refused connection takes no seat', async () => {
       await seats.take(editor('a'), unlimited)
       for (let i = 0; i < 5; i++) await seats.take(editor('b'), { connections: null, editors: 1 })
       expect(await seats.take(viewer('c'), { connections: 2, editors: 1 })).toBe('taken')

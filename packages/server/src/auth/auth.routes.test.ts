@@ -34,7 +34,7 @@ const entry = (jti: unknown = 'j1', revokedAt: unknown = '2026-06-01T12:00:00Z')
 const push = (revocations: unknown) => route().handle(request({ revocations }))
 
 describe('POST /api/v1/internal/revoke', () => {
-  it('[REST-29] the route requires the revocation bearer and accepts 2 MiB of JSON', () => {
+  it('[REST-29] the revocation route requires its bearer and accepts 2 MiB of JSON', () => {
     expect(route()).toMatchObject({
       method: 'POST',
       path: '/api/v1/internal/revoke',
@@ -123,7 +123,7 @@ describe('POST /api/v1/internal/revoke', () => {
     ['2026-06-01 10:00:00Z', '2026-06-01T10:00:00.000Z'],
     ['20260101T000000Z', '2026-01-01T00:00:00.000Z'],
     ['20260101T0930', '2026-01-01T09:30:00.000Z'],
-  ])('[REST-29] the time %s is read as %s', (text, utc) => {
+  ])('[REST-29] the revocation time %s is read as %s', (text, utc) => {
     expect(new Date(readTimestamp(text) ?? Number.NaN).toISOString()).toBe(utc)
   })
 })

@@ -18,7 +18,7 @@ describe('answers to refused tokens', () => {
     ['jwks unavailable', 'JWKS_UNAVAILABLE', 401],
   ]
 
-  it.each(rows)('[REST-14] [WS-60] the refusal %s answers %s', (reason, code, status) => {
+  it.each(rows)('[REST-14] [WS-60] a token refused for "%s" answers %s', (reason, code, status) => {
     const error = refusalError(reason)
     expect([error.code, ERRORS[error.code].status]).toEqual([code, status])
     expect(error.details).toEqual(

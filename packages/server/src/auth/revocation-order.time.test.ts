@@ -4,7 +4,7 @@ import { RevocationOrder } from './revocation-order.ts'
 import { threadTime } from '@docrelay/model/testing/thread-time'
 
 describe('revoked tokens in memory', () => {
-  it('[AUTH-16] the memory equals a sorted list: each jti once at its earliest time, the oldest removed first', () => {
+  it('[AUTH-16] the revocation memory equals a sorted list: each jti once at its earliest time, the oldest removed first', () => {
     const entry = fc.tuple(
       fc.integer({ min: 0, max: 30 }).map((n) => `j${n}`),
       fc.integer({ min: 0, max: 10 }),

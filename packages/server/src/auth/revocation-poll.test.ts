@@ -193,7 +193,7 @@ describe('polling for revocations', () => {
     expect(warnings).toEqual([])
   })
 
-  it('[AUTH-14] [AUTH-15] an entry without a usable jti is counted and skipped, the others are applied, and the age is not reset', async () => {
+  it('[AUTH-14] [AUTH-15] a polled entry without a usable jti is counted and skipped, the others are applied, and the age is not reset', async () => {
     respond = answer({ revocations: [entry('a'), { jti: 7 }, entry('c')], next_since: '2026-06-02T11:00:00Z' })
     await time.advance(5_000)
     await start()
@@ -219,7 +219,7 @@ describe('polling for revocations', () => {
     },
   )
 
-  it('[A-8] an answer of 100 MB is read in parts: its entries are applied, and nothing blocks for 250 ms', async () => {
+  it('[A-8] a poll answer of 100 MB is read in parts: its entries are applied, and nothing blocks for 250 ms', async () => {
     const padding = 'x'.repeat(50_000)
     respond = (response) => void writeLarge(response, padding)
     let longest = 0

@@ -30,7 +30,7 @@ const outcome = (parts: readonly PollPart[]) => ({
 })
 
 describe('reading a poll answer as it arrives', () => {
-  it('[AUTH-14] the result equals JSON.parse for any spacing, members and chunks', async () => {
+  it('[AUTH-14] a poll answer read in chunks equals JSON.parse for any spacing, members and chunks', async () => {
     const json = fc.jsonValue().filter((value) => JSON.stringify(value).length < 10_000)
     const answer = fc.record(
       { before: json, revocations: fc.array(json, { maxLength: 6 }), next_since: json, after: json },
@@ -76,7 +76,7 @@ describe('reading a poll answer as it arrives', () => {
     '{"a":nul,"revocations":[]}',
     '{"a":1 2,"revocations":[]}',
     '{"revocations":[{"jti":}]}',
-  ])('[AUTH-14] [A-8] the answer %j is refused', async (text) => {
+  ])('[AUTH-14] [A-8] the poll answer %j is refused', async (text) => {
     for (const sizes of [[1], [3], [1_000]]) await expect(read(text, sizes)).rejects.toThrow(SyntaxError)
   })
 

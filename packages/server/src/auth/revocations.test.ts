@@ -57,7 +57,7 @@ describe('the revocation set', () => {
     expect((await verify(issuer.token({ jti: 'j2', sub: 'ann' }))).kind).toBe('verified')
   })
 
-  it('[REST-29] an entry that could not be stored is not effective', async () => {
+  it('[REST-29] a revocation that could not be stored is not effective', async () => {
     const add = async (): Promise<never> => {
       throw new RelayError('NOT_PERSISTED', 'no')
     }
@@ -89,7 +89,7 @@ describe('the revocation set', () => {
     expect(events).toEqual(['auth.revocations.filling'])
   })
 
-  it('[AUTH-15] the age counts from the last complete answer, before that from the start, and is -1 without a transport', async () => {
+  it('[AUTH-15] the age of the revocation set counts from the last complete answer, before that from the start, and is -1 without a transport', async () => {
     const revocations = await open()
     await time.advance(30_000)
     expect(revocations.ageSec()).toBe(30)

@@ -90,7 +90,7 @@ it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first; when that f
   expect(await ledger.find('busy', hash)).toBeNull()
 })
 
-it('[LIFE-30] a round is limited and reports when there is more', async () => {
+it('[LIFE-30] a round of blob collection is limited and reports when there is more', async () => {
   const { upload, store, ledger, files, time } = await open()
   for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
   await time.advance(10 * MINUTE_MS)

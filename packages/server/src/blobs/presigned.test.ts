@@ -201,7 +201,7 @@ describe('download-url', () => {
     expect(await refusalOf(blobs.downloadUrl(callerOf({ sub: 'bob', role: 'viewer' }), hash))).toBe('accepted')
   })
 
-  it('[BLOB-9] the link fixes type and disposition', async () => {
+  it('[BLOB-9] a download link fixes type and disposition', async () => {
     const { blobs, upload, direct } = await open()
     const svg = await upload(ann, someBytes(10, 1), { mimeType: 'image/svg+xml' })
     const png = await upload(ann, someBytes(10, 2), { mimeType: 'image/png' })

@@ -203,7 +203,7 @@ describe('the cache', () => {
     expect(requests.length).toBe(4)
   })
 
-  it('[REF-12] the cache holds a thousand entries', async () => {
+  it('[REF-12] the cache of look-ups holds a thousand entries', async () => {
     const resolver = localResolver()
     for (let i = 0; i <= 1_000; i++) await resolver.resolve('w', `10.1000/${i}`)
     expect(await resolver.resolve('w', '10.1000/1')).toMatchObject({ cached: true })

@@ -36,7 +36,7 @@ describe('GET and PUT /api/collections', () => {
     expect(read.headers.get('cache-control')).toBe('private, no-cache')
   })
 
-  it('[REST-4] the route also answers under /api/v1/', async () => {
+  it('[REST-4] the collections route also answers under /api/v1/', async () => {
     const { as, put } = workspace()
     await put({ collections: plans })
     expect((await relay.call('GET', '/api/v1/collections', { as: as('viewer') })).json).toMatchObject({ collections: plans })
@@ -141,7 +141,7 @@ describe('GET /api/collections/{id}/documents', () => {
     return { answer, ids: documents?.map((document) => document.id) }
   }
 
-  it('[PERM-8] [REST-24] the list has the metadata of documents that the caller may read, newest change first', async () => {
+  it('[PERM-8] [REST-24] the list of a collection has the metadata of documents that the caller may read, newest change first', async () => {
     const { as } = workspace()
     const put = (id: string, sub: string, body: object) =>
       relay.call('PUT', `/api/docs/${id}`, { as: as('member', sub), body: { collectionId: 'c/1', ...body } })

@@ -70,7 +70,7 @@ export function describeRegistryStoreContract(name: string, open: () => Promise<
       expect(await store.registries.configBytes(other)).toBe(0)
     })
 
-    it('[REST-32] the limit covers all kinds together, and a refused write changes nothing', async () => {
+    it('[REST-32] the size limit of registries covers all kinds together, and a refused write changes nothing', async () => {
       const ws = randomUUID()
       const profiles = { kind: 'style-profiles', maxBytes: 20 } as const
       await replace(ws, '"23456789"', { maxBytes: 20 })

@@ -24,14 +24,14 @@ const list = (query = '') => relay.call('GET', `/api/docs${query}`, { as: ann })
 const ids = async (query = '') => (await list(query)).list.map((entry) => entry.id)
 
 describe('GET /api/docs', () => {
-  it('[REST-21] [interface rule 1] the list contains what the caller may read, last change first', async () => {
+  it('[REST-21] [interface rule 1] GET /api/docs lists what the caller may read, last change first', async () => {
     expect(await ids()).toEqual(['c', 'b', 'a'])
     await relay.call('PUT', '/api/docs/b/collection', { as: ann, body: { collectionId: 'c2' } })
     expect(await ids()).toEqual(['b', 'c', 'a'])
     await relay.call('PUT', '/api/docs/b/collection', { as: ann, body: { collectionId: null } })
   })
 
-  it('[REST-21] the list filters by title in any case and by collection, where an empty value means unassigned', async () => {
+  it('[REST-21] GET /api/docs filters by title in any case and by collection, where an empty value means unassigned', async () => {
     expect(await ids('?q=ALPHA')).toEqual(['a'])
     expect(await ids(`?q=${encodeURIComponent('ä')}`)).toEqual(['b'])
     expect(await ids('?collectionId=c1')).toEqual(['c', 'a'])
@@ -57,7 +57,7 @@ describe('GET /api/docs', () => {
   })
 
   it.each(['?limit=0', '?limit=501', '?limit=x', '?cursor=nonsense', '?cursor=W10', `?q=${'x'.repeat(201)}`])(
-    '[REST-8] [REST-21] a list with %s answers 400',
+    '[REST-8] [REST-21] GET /api/docs with %s answers 400',
     async (query) => {
       expect((await list(query)).json.errorCode).toBe('BAD_REQUEST')
     },

@@ -229,7 +229,7 @@ describe('ids of documents', () => {
     expect([got.status, got.json.id]).toEqual([200, id])
   })
 
-  it('[F-13] [X16] no id of the tests above made a file', async () => {
+  it('[F-13] [X16] no request with an odd document id created a file', async () => {
     const files = await readdir(relay.directory)
     expect(files).toContain('relay.db')
     expect(files.filter((name) => !name.startsWith('relay.db'))).toEqual(['blobs'])

@@ -47,10 +47,13 @@ describe.each(sets)('the public MCP conformance suite, $revision', ({ revision, 
     process.stdout.write(`${revision} not scored and not served: ${others.join(', ')}\n`)
   })
 
-  it.for([...scored, ...unscored.filter((name) => HELD_AS_WELL.includes(name))])('[MCP-58] the suite passes: %s', (scenario) => {
-    const found = findings.get(scenario)
-    expect(found?.checks).toBeGreaterThan(0)
-    expect([...(found?.failures ?? []), ...(found?.untestable ?? [])]).toEqual([])
-    expect(found?.skipped.filter((line) => !SKIPPED.some((id) => line.startsWith(`${id}:`)))).toEqual([])
-  })
+  it.for([...scored, ...unscored.filter((name) => HELD_AS_WELL.includes(name))])(
+    '[MCP-58] the conformance scenario passes: %s',
+    (scenario) => {
+      const found = findings.get(scenario)
+      expect(found?.checks).toBeGreaterThan(0)
+      expect([...(found?.failures ?? []), ...(found?.untestable ?? [])]).toEqual([])
+      expect(found?.skipped.filter((line) => !SKIPPED.some((id) => line.startsWith(`${id}:`)))).toEqual([])
+    },
+  )
 })

@@ -143,7 +143,7 @@ describe('request bodies', () => {
   })
 
   it.each(['', '0', 'ü\n', 0, -1, 0.5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    '[MCP-10] an answer repeats the id %j unchanged',
+    '[MCP-10] a JSON-RPC answer repeats the id %j unchanged',
     async (id) => {
       const answer = await relay.send({ body: { jsonrpc: '2.0', id, method: 'ping' } })
       expect(answer.json).toEqual({ jsonrpc: '2.0', id, result: {} })

@@ -194,7 +194,7 @@ describe('methods', () => {
       for (const member of ['resultType', 'ttlMs', 'cacheScope', '_meta']) expect(answer).not.toHaveProperty(member)
   })
 
-  it('[MCP-36] any other method answers 200 with -32601', async () => {
+  it('[MCP-36] an unknown JSON-RPC method answers 200 with -32601', async () => {
     for (const method of ['server/info', 'roots/list', 'sampling/createMessage', 'toString', 'constructor', '__proto__', ''])
       expect(await code(method)).toEqual([200, -32_601])
   })

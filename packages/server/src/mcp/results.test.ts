@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { callResult, failure, success } from './results.ts'
 
 describe('tool results', () => {
-  it('[TOOL-7] [TOOL-8] a result has the same content as text and as data, and pictures after the text', () => {
+  it('[TOOL-7] [TOOL-8] a tool result has the same content as text and as data, and pictures after the text', () => {
     expect(callResult(success({ a: [1] }))).toEqual({
       content: [{ type: 'text', text: '{"a":[1]}' }],
       structuredContent: { a: [1] },

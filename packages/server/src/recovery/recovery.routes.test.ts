@@ -239,7 +239,7 @@ describe('restoring', () => {
     [{}, { name: 'Untitled Document (Restored)' }],
     [{ name: 'N' }, { name: 'N (Restored)' }],
     [{ title: 'T' }, { title: 'T (Restored)' }],
-  ])('[LIFE-22] [BODY-10] the title of %j is restored as %j', async (body, wanted) => {
+  ])('[LIFE-22] [BODY-10] a restored document with %j gets the title %j', async (body, wanted) => {
     const id = `titled-${Object.keys(body).join('') || 'none'}`
     const pointId = await withPoint(id, body)
     const { name, title } = (await call('GET', String((await restore(id, pointId)).json.newDocId))).json

@@ -75,7 +75,7 @@ describe('generating a diagram', () => {
     expect(connector).not.toHaveProperty('labelPosition')
   })
 
-  it('[TOOL-generate_diagram] [DIAG-3] the answer names layout, direction, routing and bounds of the drawing', () => {
+  it('[TOOL-generate_diagram] [DIAG-3] generate_diagram answers layout, direction, routing and bounds of the drawing', () => {
     const some = done(page(), { nodes: nodes('a', 'b'), edges: edges(['a', 'b']) }).result
     expect([some.layout.name, some.direction, some.routing]).toEqual(['layered', 'TB', 'orthogonal'])
     const none = done(page(), { nodes: nodes('a', 'b'), direction: 'LR', routing: 'straight' }).result
@@ -291,7 +291,7 @@ describe('a diagram beside existing shapes', () => {
     expect(coded({ nodes: nodes('a'), pageId: 'nowhere' })).toBe('ERR_PAGE_NOT_FOUND')
   })
 
-  it('[AG-108] the counts in the answer cover the whole page', () => {
+  it('[AG-108] the counts in the answer of generate_diagram cover the whole page', () => {
     const given = page(
       ...[
         rectangle('s1', 0, 0),
@@ -308,7 +308,7 @@ describe('a diagram beside existing shapes', () => {
 })
 
 describe('counts of a diagram', () => {
-  it('[AG-108] [AG-109] the counts equal those of the lint: frames and hidden shapes are no overlap', () => {
+  it('[AG-108] [AG-109] the counts of a diagram equal those of the lint: frames and hidden shapes are no overlap', () => {
     const joint = (id: string, more: JsonObject = {}) => ({
       ...{ id, type: 'connector', x: -200, y: 10, x2: 200, y2: 10, startShapeId: 'gone', startAnchor: 'right', ...more },
     })

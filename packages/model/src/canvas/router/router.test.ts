@@ -25,11 +25,11 @@ const left = (of: Bounds, name: string): RouteEnd => ({
 describe('routes with right angles', () => {
   const [a, b] = [box(0, 0), box(600, 0)]
 
-  it('[DIAG-14] a route is straight when nothing is in the way', () => {
+  it('[DIAG-14] a connector route is straight when nothing is in the way', () => {
     expect(routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b], [])).toEqual([[at(160, 36), at(600, 36)]])
   })
 
-  it('[DIAG-14] a route goes around a shape with a clearance of 15 and stubs of 20', () => {
+  it('[DIAG-14] a connector route goes around a shape with a clearance of 15 and stubs of 20', () => {
     const wall = box(300, -100, 100, 200)
     const [route] = routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b, wall], [])
     expect(route).not.toBeNull()
@@ -39,7 +39,7 @@ describe('routes with right angles', () => {
     expect((second as Point).x - (first as Point).x).toBeGreaterThanOrEqual(20)
   })
 
-  it('[DIAG-14] a route takes a narrow gap with less clearance, and without a gap there is none', () => {
+  it('[DIAG-14] a connector route takes a narrow gap with less clearance, and without a gap there is none', () => {
     const request = { from: right(a, 'a'), to: left(b, 'b') }
     const around = (gap: number) => [box(500, -200, 20, 236 - gap / 2), box(500, 36 + gap / 2, 20, 264)]
     const rest = [box(500, -200, 400, 50), box(500, 250, 400, 50), box(880, -200, 20, 500)]
@@ -47,13 +47,13 @@ describe('routes with right angles', () => {
     expect(routeAll([request], [a, b, ...rest, ...around(0)], [])).toEqual([null])
   })
 
-  it('[DIAG-15] a route may cross an existing route but not lie on it', () => {
+  it('[DIAG-15] a connector route may cross an existing route but not lie on it', () => {
     const taken = { points: [at(300, -300), at(300, 36), at(450, 36), at(450, 400)], startAnchor: 'x', endAnchor: 'y' }
     const [route] = routeAll([{ from: right(a, 'a'), to: left(b, 'b') }], [a, b], [taken])
     expect(route?.some(({ y }) => Math.abs(y - 36) >= 12)).toBe(true)
   })
 
-  it('[DIAG-15] routes at one anchor share their first part', () => {
+  it('[DIAG-15] connector routes at one anchor share their first part', () => {
     const targets = [box(600, -200), box(600, 0), box(600, 200), box(600, 400), box(600, 600)]
     const routes = routeAll(
       targets.map((target, i) => ({ from: right(a, 'a'), to: left(target, `t${i}`) })),
@@ -64,7 +64,7 @@ describe('routes with right angles', () => {
     expect(routes).not.toContain(null)
   })
 
-  it('[DIAG-14] a free end is left in any direction', () => {
+  it('[DIAG-14] a connector route leaves a free end in any direction', () => {
     const from: RouteEnd = { point: at(0, 300), direction: null, anchor: 'free 1' }
     const [route] = routeAll([{ from, to: left(b, 'b') }], [a, b], [])
     expect(route?.[0]).toEqual(at(0, 300))

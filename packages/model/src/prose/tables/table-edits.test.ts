@@ -78,7 +78,7 @@ describe('selecting a table', () => {
 })
 
 describe('grid of a table', () => {
-  it('[TABLE-2] the grid has each cell at its top-left slot, with its tag, spans, text, id and attributes', () => {
+  it('[TABLE-2] the grid of a table has each cell at its top-left slot, with its tag, spans, text, id and attributes', () => {
     const long = 'word '.repeat(40)
     const html =
       '<table><tr><th colspan="2" colwidth="80,0" scope="col" style="background-color: red; text-align: center"><p id="h">Head</p></th></tr>' +
@@ -148,13 +148,13 @@ describe('editing a table', () => {
       }
   })
 
-  it('[PROSE-54] an op that changes nothing writes nothing', () => {
+  it('[PROSE-54] a table op that changes nothing writes nothing', () => {
     expect(edit(one, { op: 'setColumnWidth', col: 0 }).isSame).toBe(true)
     expect(edit(one, { op: 'moveRow', from: 0, to: 0 }).isSame).toBe(true)
     expect(edit(one, { op: 'setCellAttrs', row: 0, col: 0, align: '' }).isSame).toBe(true)
   })
 
-  it('[PROSE-47] a positional handle is accepted only with expectedVersion', () => {
+  it('[PROSE-47] a table op accepts a positional handle only with expectedVersion', () => {
     expect(edit(nested, { op: 'toggleHeaderRow', id: '@1' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })
     expect(edit(nested, { op: 'toggleHeaderRow', id: '@1', expectedVersion: 4 })).toMatchObject({ table: { tableIndex: 0 } })
   })

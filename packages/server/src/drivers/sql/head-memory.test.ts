@@ -44,7 +44,7 @@ const append = async (key: number) => {
   return host.updates.append([{ key, afterSeq, actor: 'ada', atMs: 5, update: update(1) }])
 }
 
-it('[REST-21] a list without changes since the last one reads no row', async () => {
+it('[REST-21] a document list without changes since the last one reads no row', async () => {
   const heads = [await create('c', 'w', 3000), await create('b', 'w', 2000), await create('a', 'w', 2000)]
   expect(await list('w')).toEqual([heads[0], heads[2], heads[1]])
   expect(read.toSorted()).toEqual([1, 2, 3])

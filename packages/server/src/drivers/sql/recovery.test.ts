@@ -105,7 +105,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(JSON.stringify(rows)).toContain('COVERING INDEX')
     })
 
-    it('[LIFE-22] [LIFE-23] share links of a restored document end with it', async () => {
+    it('[LIFE-22] [LIFE-23] restoring a document ends the share links of the old one', async () => {
       const source = await write(await create('{"n":1}'), '{"n":2}')
       const columns = { id: randomUUID(), token_hash: randomUUID(), key: source.key, created_by: 'ada' }
       const links = await behind(async ({ writer }) => {

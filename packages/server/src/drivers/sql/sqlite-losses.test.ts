@@ -251,11 +251,11 @@ describe('comparing a store with its mark', () => {
     ['the same number', mark, { kind: 'store', store: 'store-1', number: 7 }, undefined],
     ['a higher number', mark, { kind: 'store', store: 'store-1', number: 8 }, undefined],
     ['another store', mark, { kind: 'store', store: 'store-2', number: 9 }, 'replaced'],
-  ] as const)('[LIFE-5] the comparison answers for %s', (_, known, found, kind) => {
+  ] as const)('[LIFE-5] comparing a store with its mark answers as the table says for %s', (_, known, found, kind) => {
     expect(lossByMark(known, found)?.kind).toBe(kind)
   })
 
-  it('[LIFE-5] a mark is read back as written, and a changed mark is not read', () => {
+  it('[LIFE-5] the mark of a store is read back as written, and a changed mark is not read', () => {
     expect(parseMark(markText(mark))).toEqual(mark)
     expect(parseMark(markText(mark).replace('7', '8'))).toBeNull()
     expect(parseMark('')).toBeNull()

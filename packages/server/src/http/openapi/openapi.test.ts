@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => relay[Symbol.asyncDispose]())
 
 describe('OpenAPI', () => {
-  it('[REST-36] the description is valid OpenAPI 3.1, and every reference resolves', async () => {
+  it('[REST-36] the OpenAPI description is valid 3.1, and every reference resolves', async () => {
     const validator = new Validator()
     const result = await validator.validate(structuredClone(document) as never)
     expect(result).toMatchObject({ valid: true })
@@ -53,7 +53,7 @@ describe('OpenAPI', () => {
     for (const [, kind = '', name = ''] of references) expect(document.components[kind], `${kind}/${name}`).toHaveProperty([name])
   })
 
-  it('[REST-36] [REST-4] the description has every method of every path that the router serves, and nothing else', () => {
+  it('[REST-36] [REST-4] the OpenAPI description has every method of every path that the router serves, and nothing else', () => {
     const run = routeTable().map((route) => ({ ...route, handle: () => Promise.reject(new Error('unused')) }))
     const served = groupRoutes(run).flatMap(({ pattern, methods }) =>
       methods
@@ -106,7 +106,7 @@ describe('OpenAPI', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('[REST-36] [REST-30] the relay serves the description without a credential', async () => {
+  it('[REST-36] [REST-30] the relay serves the OpenAPI description without a credential', async () => {
     const answer = await relay.call('GET', '/api/v1/openapi.json')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
     expect(answer.json).toEqual(JSON.parse(JSON.stringify(openApiDocument(routeTable(), '0.0.0'))))

@@ -73,7 +73,7 @@ describe('a watched page', () => {
     await settle()
   })
 
-  it('[RES-10] a page notifies for its own changes only, the document for all of them', async () => {
+  it('[RES-10] a watched page notifies for its own changes only, a watched document for all of them', async () => {
     watching.add(DOC)
     await settle()
     edit('a')
@@ -173,7 +173,7 @@ it('[RES-10] a change made while the watched pages are first read is notified', 
 describe('notifications of the document list', () => {
   const publish = (kind: 'created' | 'updated') => test.changes.published({ kind, head: test.head(), actor: 'ann' })
 
-  it('[RES-12] the list notifies when a document is created, renamed or deleted, and not when it is edited', async () => {
+  it('[RES-12] the document list notifies when a document is created, renamed or deleted, and not when it is edited', async () => {
     await settle()
     publish('updated')
     await test.time.advance(2_000)
@@ -200,7 +200,7 @@ describe('notifications of the document list', () => {
     expect(test.told).toEqual(['list'])
   })
 
-  it('[RES-12] the list notifies those who may read the document', async () => {
+  it('[RES-12] the document list notifies those who may read the document', async () => {
     const told: string[] = []
     test.watch(callerOf('eve'), { updated() {}, listChanged: () => void told.push('eve') })
     await settle()

@@ -59,7 +59,7 @@ describe('tool definitions', () => {
     expect(whole).toBeLessThanOrEqual(45_000 * share)
   })
 
-  it('[TOOL-2] each description says in two sentences when to use the tool and what it returns', () => {
+  it('[TOOL-2] each tool description says in two sentences when to use the tool and what it returns', () => {
     for (const { name, description } of tools) expect(description.match(/\.( |$)/g), name).toHaveLength(2)
   })
 

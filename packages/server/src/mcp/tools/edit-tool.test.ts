@@ -72,7 +72,7 @@ describe('answers of an edit tool', () => {
     expect(Object.keys(repeat)).toEqual([...Object.keys(first), 'replayed'])
   })
 
-  it('[TOOL-8] a refusal is returned with its facts', async () => {
+  it('[TOOL-8] a refused edit is returned with its facts', async () => {
     const refusal = { kind: 'refused', code: 'ERR_ID_NOT_FOUND', message: 'no such block', facts: { id: 'x' } } as const
     expect(await edited(refusal).run({})).toEqual({ code: 'ERR_ID_NOT_FOUND', message: 'no such block', id: 'x' })
   })

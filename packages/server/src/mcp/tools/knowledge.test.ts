@@ -70,7 +70,7 @@ describe('list_icons', () => {
     expect((await listed({ category: 'b' }, serverOf(small)))['total']).toBe(0)
   })
 
-  it('[ICON-2] a limit outside 1 to 200 acts as the nearest bound', async () => {
+  it('[ICON-2] list_icons with a limit outside 1 to 200 acts as with the nearest bound', async () => {
     for (const [limit, returned] of [
       [-5, 1],
       [0, 1],
@@ -81,7 +81,7 @@ describe('list_icons', () => {
       expect((await listed({ limit }))['returned']).toBe(returned)
   })
 
-  it('[TOOL-24] [TOOL-25] each page continues where the one before ended', async () => {
+  it('[TOOL-24] [TOOL-25] each page of list_icons continues where the one before ended', async () => {
     const seen: unknown[] = []
     let cursor: string | undefined
     do {

@@ -17,7 +17,7 @@ const VOCABULARY =
   'the of and to a in that is was he for it with as his on be at by had not are but from or have an they which'.split(' ')
 
 describe('differences between two versions of a text', () => {
-  it('[PROSE-50] the difference is exactly the changed letters, at any position', () => {
+  it('[PROSE-50] the difference of two texts is exactly the changed letters, at any position', () => {
     expect(hunksOf('same words', 'same words')).toEqual([])
     expect(hunksOf('a smal mistake', 'a small mistake')).toEqual(['-+l'])
     expect(hunksOf('ends', 'ends here')).toEqual(['-+ here'])
@@ -31,7 +31,7 @@ describe('differences between two versions of a text', () => {
     ).toEqual(['-eh+he', '-ht+th'])
   })
 
-  it('[CONC-8] unchanged text between two changes is kept unless it is shorter than the changes', () => {
+  it('[CONC-8] in the difference of two texts unchanged text between two changes is kept unless it is shorter than the changes', () => {
     expect(hunksOf('one long sentence that stays as it was two', '1 long sentence that stays as it was 2')).toEqual([
       '-one+1',
       '-two+2',

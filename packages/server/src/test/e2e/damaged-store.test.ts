@@ -220,7 +220,7 @@ describe('a store damaged while the relay is stopped', () => {
 })
 
 describe('a write-ahead log with a torn end', () => {
-  it('[LIFE-5] a torn end is cut off at the start: earlier edits are all there in order, and the document can be edited', async () => {
+  it('[LIFE-5] the torn end of the write-ahead log is cut off at the start: earlier edits are there in order, and the document can be edited', async () => {
     await create('torn')
     const ann = await edit('torn')
     for (let i = 0; i < 40; i++) {

@@ -56,7 +56,7 @@ describe.each(HELD)('the public MCP conformance suite against a released relay, 
     printSummary(revision, scenarios, findings)
   })
 
-  it.for(scenarios)('[MCP-59] the suite passes: %s', (scenario, { skip }) => {
+  it.for(scenarios)('[MCP-59] the conformance scenario passes: %s', (scenario, { skip }) => {
     const found = findings.get(scenario)
     expect(found?.failures).toEqual([])
     expect((found?.checks ?? 0) - (found?.untestable.length ?? 0) - (found?.skipped.length ?? 0)).toBeGreaterThan(0)
