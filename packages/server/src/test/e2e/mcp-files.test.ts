@@ -7,6 +7,7 @@ import { readS3Address } from '../../drivers/s3/s3-address.ts'
 import { type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { storesUnderTest } from '../stores-under-test.ts'
 
 const ANN = { sub: 'ann', role: 'member' }
 const MIB = 1_048_576
@@ -66,19 +67,59 @@ describe('files kept on disk', () => {
   })
 })
 
-describe('files that an agent adds', () => {
+interface Keeping extends AsyncDisposable {
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Where files are kept, besides the database. */
+const KEEPINGS: Readonly<Record<string, () => Promise<Keeping>>> = {
+  'on disk': async () => ({ env: {}, [Symbol.asyncDispose]: async () => undefined }),
+  'in an object store': async () => {
+    const s3 = await startS3()
+    return { env: s3Env(s3), [Symbol.asyncDispose]: () => s3[Symbol.asyncDispose]() }
+  },
+}
+
+const s3Env = ({ url, credentials }: S3UnderTest) => ({
+  RELAY_BLOBS_URL: url,
+  RELAY_S3_ACCESS_KEY_ID: credentials.accessKeyId,
+  RELAY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+})
+
+/** The bytes of an answer of get_file, inline or at its link. */
+async function bytesOf({ base64, url }: Readonly<Record<string, unknown>>): Promise<Buffer> {
+  if (typeof base64 === 'string') return Buffer.from(base64, 'base64')
+  return Buffer.from(await (await fetch(String(url))).arrayBuffer())
+}
+
+const empty = { name: 'F', pages: [{ id: 'c', name: 'C', shapes: [] }], richTextPages: [] } as never
+
+/** Each place with databases of its own. */
+const places = await Promise.all(
+  Object.entries(KEEPINGS).map(async ([where, keep]) => (await storesUnderTest()).map((store) => ({ ...store, where, keep }))),
+)
+
+describe.each(places.flat())('files that an agent adds, kept $where with $name', ({ env, remove, keep }) => {
+  let keeping: Keeping
   let relay: RelayUnderTest
-  beforeAll(async () => void (relay = await startRelayUnderTest({ mcp: 'local' })))
-  afterAll(() => relay?.[Symbol.asyncDispose]())
+  beforeAll(async () => {
+    keeping = await keep()
+    relay = await startRelayUnderTest({ mcp: 'local', env: { ...env, ...keeping.env } })
+  })
+  afterAll(async () => {
+    await relay?.[Symbol.asyncDispose]()
+    await keeping?.[Symbol.asyncDispose]()
+    await remove()
+  })
 
   it.each([
     ['cold', false],
     ['live', true],
   ] as const)(
-    '[FILE-5] [FILE-7] [FILE-9] a file added to a %s document is read back whole, referenced by the document, and there after a restart',
+    '[FILE-5] [FILE-7] [FILE-9] to a %s document are read back whole, named by the document, and there after a restart',
     async (kind, isLive) => {
       const rest = relay.rest(ANN)
-      await rest.putDocument(kind, { name: 'F', pages: [{ id: 'c', name: 'C', shapes: [] }], richTextPages: [] } as never)
+      await rest.putDocument(kind, empty)
       if (isLive) await saved(relay.sync(kind, ANN))
       const agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
       const bytes = someBytes(70_000, isLive ? 8 : 9)
@@ -93,11 +134,28 @@ describe('files that an agent adds', () => {
       expect((await after.call('list_files', { docId: kind }))['files']).toMatchObject([
         { id: added['shapeId'], inStore: true, sizeBytes: 70_000, blobRef: hashOf(bytes) },
       ])
-      expect(await after.call('get_file', { docId: kind, blobRef: `blob://${hashOf(bytes)}` })).toMatchObject({ base64 })
+      const file = await after.call('get_file', { docId: kind, blobRef: `blob://${hashOf(bytes)}` })
+      expect(Buffer.compare(await bytesOf(file), bytes)).toBe(0)
       const { blobReferences } = (await rest.getDocument(kind)) as unknown as { readonly blobReferences: readonly string[] }
       expect(blobReferences).toEqual([hashOf(bytes)])
     },
   )
+
+  it('[FILE-5] [FILE-9] add_file takes a file that the workspace holds by its hash alone, and refuses a hash that nobody stored', async () => {
+    await relay.rest(ANN).putDocument('again', empty)
+    const agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
+    const bytes = someBytes(1_000, 10)
+    const call = { docId: 'again', pageId: 'c' }
+    const { hash } = await agent.call('add_file', { ...call, fileName: 'a.csv', base64: Buffer.from(bytes).toString('base64') })
+    const used = await agent.call('add_file', { ...call, fileName: 'b.csv', blobRef: hash, x: 900 })
+    expect(used).toMatchObject({ hash: hashOf(bytes), size: 1_000, mimeType: 'text/csv', fileCategory: 'spreadsheet' })
+    const lost = hashOf(someBytes(1, 11))
+    expect(await agent.refused('add_file', { ...call, fileName: 'c.csv', blobRef: lost })).toMatchObject({
+      code: 'ERR_FILE_NOT_FOUND',
+      hash: lost,
+    })
+    expect((await agent.call('list_files', { docId: 'again' }))['files']).toHaveLength(2)
+  })
 })
 
 describe('files kept in an object store', () => {
@@ -107,12 +165,7 @@ describe('files kept in an object store', () => {
     s3 = await startS3()
     relay = await startRelayUnderTest({
       mcp: 'local',
-      env: {
-        RELAY_BLOBS_URL: s3.url,
-        RELAY_S3_ACCESS_KEY_ID: s3.credentials.accessKeyId,
-        RELAY_S3_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
-        RELAY_MCP_BLOB_URL_TTL_SECS: '3',
-      },
+      env: { ...s3Env(s3), RELAY_MCP_BLOB_URL_TTL_SECS: '3' },
     })
   })
   afterAll(async () => {
