@@ -51,7 +51,7 @@ function cancel(session: Session | null, requestId: unknown): void {
   if (typeof requestId === 'string' || typeof requestId === 'number') session?.running.get(requestId)?.abort()
 }
 
-/** The modern leg has no sessions, and does not look at closed ones. [MCP-32, MCP-34, MCP-48] */
+/** Returns the live session that a legacy request names, else `null`; throws when that session was closed. Ignores the header on the modern leg. [MCP-32, MCP-34, MCP-48] */
 function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Session | null {
   if (era === 'modern') return null
   const found = sessions.find(exchange.header('mcp-session-id'), caller.key)

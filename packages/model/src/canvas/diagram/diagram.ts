@@ -38,10 +38,10 @@ export interface DiagramEdge {
 }
 
 export interface DiagramLayout {
-  /** By node its centre. */
+  /** The centre of each node, in the order of the nodes. */
   readonly centres: readonly Point[]
   readonly edges: readonly RoutedEdge[]
-  /** Of all nodes and edges of the request. */
+  /** The bounding box of all nodes and edges of the request. */
   readonly bounds: Bounds
   /** False when it was to stand near a shape and there is no room within reach of that. [AG-107] */
   readonly isNear: boolean

@@ -35,7 +35,7 @@ export function pointChecksum(
 
 const KEY = 3
 
-/** For an update that moves points; a damaged point stays damaged. */
+/** Column values for an update that moves points to another key. The checksum changes by the difference, so a damaged point stays damaged. */
 export function movedTo(key: number) {
   return { key, crc32: sql<number>`crc32 + ${sql.lit(KEY)} * (cast(${key} as bigint) - key)` }
 }

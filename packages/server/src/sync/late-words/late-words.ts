@@ -14,7 +14,7 @@ interface Position {
 const MOST_STEPS = 64
 
 /**
- * Brings characters that clients insert into removed texts to what took the place of these texts. [AG-110]
+ * Moves characters that clients insert into removed texts to the texts that replaced them. [AG-110]
  *
  * An edit of the relay that retypes, moves or removes a block makes new live nodes. A client that types at that moment still sends characters for
  * the old node, where Yjs would drop them. `find` is called with each update before it is applied, `place` after it.
