@@ -1,4 +1,5 @@
-import { type Bounds, boundsAround, boundsOf, type Point } from '../geometry/bounds.ts'
+import { type Bounds, boundsAround, boundsOf, grown, overlaps, type Point } from '../geometry/bounds.ts'
+import { polylinePassesThrough } from '../geometry/polyline.ts'
 import { at } from './at.ts'
 import type { DiagramEdge, DiagramLayout, DiagramRequest } from './diagram.ts'
 import { boundsOfDrawn, type Drawn, movedBy } from './drawn.ts'
@@ -13,6 +14,8 @@ import { anchorName, routeEdges } from './route-edges.ts'
 const STEPS = 20_000_000
 /** The part of the steps left over that places labels: a twentieth of a second. */
 const FOR_LABELS = 0.1
+/** Of routes and of what is placed from other shapes. [DIAG-14] */
+const CLEARANCE = 15
 
 /**
  * Places the nodes of a diagram and routes its edges. The same request gives the same layout. `shouldStop` is asked now and then; when it says so, the
@@ -20,7 +23,58 @@ const FOR_LABELS = 0.1
  */
 export function layoutDiagram(request: DiagramRequest, shouldStop: () => boolean = () => false): DiagramLayout {
   const effort = new Effort(STEPS, shouldStop)
-  const drawn = request.nodes.some((node) => node.at !== null) ? aroundFixed(request, effort) : atCorner(request, effort)
+  const drawn = hasFixed(request) ? aroundFixed(request, effort) : atCorner(request, draw(request, request.edges, effort))
+  return finished(request, drawn, effort.share(FOR_LABELS))
+}
+
+/** Steps for fitting a layout to its page, while the page waits: less than a tenth of a second. */
+const STEPS_TO_FIT = 1_000_000
+const POINTS_TO_FIT = 10_000
+
+/**
+ * The same layout on a page that changed since it was made: as a whole at a free place, or around nodes that were moved. What can stay stays, and only the
+ * edges of nodes with places are routed again. [AG-106, AG-107]
+ */
+export function refitted(request: DiagramRequest, layout: DiagramLayout): DiagramLayout {
+  const effort = new Effort(STEPS_TO_FIT, () => false)
+  const old: Drawn = {
+    centres: [...layout.centres],
+    routes: layout.edges.map(({ startAnchor, endAnchor, start, waypoints, end }) => {
+      return { startAnchor, endAnchor, points: [start, ...(waypoints ?? []), end] }
+    }),
+  }
+  const labels = effort.share(FOR_LABELS)
+  if (!hasFixed(request)) return finished(request, atCorner(request, old), labels)
+  const parts = partsOf(request)
+  const drawn = {
+    centres: parts.free.map((node) => at(old.centres, node)),
+    routes: parts.own.map((edge) => at(old.routes, edge)),
+  }
+  const placed = parts.free.length === 0 ? null : keptOrMoved(request, parts, drawn, layout.isNear)
+  return finished(request, withRest(request, parts, placed, effort, POINTS_TO_FIT), labels)
+}
+
+/** The nodes and edges of their own at their place while it is free, else below everything or beside the shape where they belong. */
+function keptOrMoved(request: DiagramRequest, { free }: Parts, drawn: Drawn, isNear: boolean): PlacedDrawing {
+  const nodes = free.map((node) => at(request.nodes, node))
+  const bounds = boundsOfDrawn(drawn, nodes)
+  const walls = [...fixedBoxes(request), ...request.obstacles]
+  const inside = walls.filter((wall) => overlaps(wall, grown(bounds, CLEARANCE)))
+  const isCovered = inside.some(
+    (wall) =>
+      nodes.some(({ width, height }, i) => overlaps(grown(boundsAround(at(drawn.centres, i), width, height), CLEARANCE), wall)) ||
+      drawn.routes.some(({ points }) => polylinePassesThrough(points, wall)),
+  )
+  if (!isCovered) return { ...drawn, isNear }
+  return atCorner({ ...request, nodes, obstacles: walls }, drawn)
+}
+
+function hasFixed({ nodes }: DiagramRequest): boolean {
+  return nodes.some((node) => node.at !== null)
+}
+
+/** What is stored of a drawing. */
+function finished(request: DiagramRequest, drawn: PlacedDrawing, effort: Effort): DiagramLayout {
   const boxes = [
     ...request.obstacles,
     ...request.nodes.map(({ width, height }, node) => boundsAround(at(drawn.centres, node), width, height)),
@@ -31,7 +85,7 @@ export function layoutDiagram(request: DiagramRequest, shouldStop: () => boolean
     boxes,
     routes: [...drawn.routes.map(seen), ...request.taken.map(({ points }) => points).filter((points) => points.length > 0)],
   }
-  const labels = labelPositions(request.edges, ground, effort.share(FOR_LABELS))
+  const labels = labelPositions(request.edges, ground, effort)
   return {
     centres: drawn.centres,
     edges: drawn.routes.map(({ startAnchor, endAnchor, points }, edge) => ({
@@ -51,9 +105,8 @@ interface PlacedDrawing extends Drawn {
   readonly isNear: boolean
 }
 
-/** A layout without fixed nodes, moved as a whole. */
-function atCorner(request: DiagramRequest, effort: Effort): PlacedDrawing {
-  const drawn = draw(request, request.edges, effort)
+/** A drawing without fixed nodes, moved as a whole. */
+function atCorner(request: Pick<DiagramRequest, 'nodes' | 'obstacles' | 'taken' | 'near'>, drawn: Drawn): PlacedDrawing {
   const bounds = boundsOfDrawn(drawn, request.nodes)
   const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
   const page = pageOf(request)
@@ -70,7 +123,7 @@ function draw(
   return layout === 'grid' ? drawGrid(nodes, edges, direction, effort) : drawLayered(nodes, edges, direction, effort)
 }
 
-function pageOf({ obstacles, taken }: DiagramRequest): readonly Bounds[] {
+function pageOf({ obstacles, taken }: Pick<DiagramRequest, 'obstacles' | 'taken'>): readonly Bounds[] {
   return [...obstacles, ...taken.flatMap(({ points }) => boundsOf(points) ?? [])]
 }
 
@@ -79,20 +132,40 @@ function pageOf({ obstacles, taken }: DiagramRequest): readonly Bounds[] {
  * [AG-106]
  */
 function aroundFixed(request: DiagramRequest, effort: Effort): PlacedDrawing {
+  const parts = partsOf(request)
+  return withRest(request, parts, parts.free.length === 0 ? null : placedFree(request, parts, effort), effort)
+}
+
+/** The nodes that may be moved, the edges between two of these, and all other edges. */
+interface Parts {
+  readonly free: readonly number[]
+  readonly own: readonly number[]
+  readonly rest: readonly number[]
+}
+
+function partsOf({ nodes, edges }: DiagramRequest): Parts {
+  const isFree = ({ from, to }: DiagramEdge) => at(nodes, from).at === null && at(nodes, to).at === null
+  return {
+    free: nodes.flatMap((node, i) => (node.at === null ? [i] : [])),
+    own: edges.flatMap((edge, i) => (isFree(edge) ? [i] : [])),
+    rest: edges.flatMap((edge, i) => (isFree(edge) ? [] : [i])),
+  }
+}
+
+/** The whole drawing: fixed nodes, those that have their places now, and all other edges around them. */
+function withRest(
+  request: DiagramRequest,
+  { free, own, rest }: Parts,
+  placed: PlacedDrawing | null,
+  effort: Effort,
+  maxPoints?: number,
+): PlacedDrawing {
   const { nodes, edges, obstacles, taken } = request
-  const free = nodes.flatMap((node, i) => (node.at === null ? [i] : []))
-  const place = new Map(free.map((node, i) => [node, i]))
-  const isFree = ({ from, to }: DiagramEdge) => place.has(from) && place.has(to)
-  const own = edges.flatMap((edge, i) => (isFree(edge) ? [i] : []))
-  const rest = edges.flatMap((edge, i) => (isFree(edge) ? [] : [i]))
   const centres = nodes.map((node) => node.at ?? { x: 0, y: 0 })
   const routes: Drawn['routes'] = []
-  let isNear = true
-  if (free.length > 0) {
-    const drawn = placedFree(request, free, place, own, rest, effort)
-    isNear = drawn.isNear
-    free.forEach((node, i) => (centres[node] = at(drawn.centres, i)))
-    own.forEach((edge, i) => (routes[edge] = at(drawn.routes, i)))
+  if (placed !== null) {
+    free.forEach((node, i) => (centres[node] = at(placed.centres, i)))
+    own.forEach((edge, i) => (routes[edge] = at(placed.routes, i)))
   }
   const others = own.map((edge) => {
     const [{ from, to }, { startAnchor, endAnchor, points }] = [at(edges, edge), at(routes, edge)]
@@ -103,20 +176,19 @@ function aroundFixed(request: DiagramRequest, effort: Effort): PlacedDrawing {
     { nodes, centres, obstacles, taken: [...taken, ...others] },
     false,
     effort,
+    maxPoints,
   )
   rest.forEach((edge, i) => (routes[edge] = at(found ?? [], i)))
-  return { centres, routes, isNear }
+  return { centres, routes, isNear: placed?.isNear ?? true }
 }
 
-function placedFree(
-  request: DiagramRequest,
-  free: readonly number[],
-  place: ReadonlyMap<number, number>,
-  own: readonly number[],
-  rest: readonly number[],
-  effort: Effort,
-): PlacedDrawing {
+function fixedBoxes({ nodes }: DiagramRequest): readonly Bounds[] {
+  return nodes.flatMap(({ at: centre, width, height }) => (centre === null ? [] : [boundsAround(centre, width, height)]))
+}
+
+function placedFree(request: DiagramRequest, { free, own, rest }: Parts, effort: Effort): PlacedDrawing {
   const { nodes, edges, near } = request
+  const place = new Map(free.map((node, i) => [node, i]))
   const numberOf = (node: number) => place.get(node) as number
   const inner = own.map((i) => {
     const { from, to, label } = at(edges, i)
@@ -127,7 +199,7 @@ function placedFree(
   const drawn = draw({ ...request, layout, nodes: nodesOfIt }, inner, effort)
   const bounds = boundsOfDrawn(drawn, nodesOfIt)
   const room = { width: bounds.right - bounds.left, height: bounds.bottom - bounds.top }
-  const fixed = nodes.flatMap(({ at: centre, width, height }) => (centre === null ? [] : [boundsAround(centre, width, height)]))
+  const fixed = fixedBoxes(request)
   const page = [...fixed, ...pageOf(request)]
   /** The corners at which an edge to a fixed node is straight. */
   const straightLines = (): readonly Point[] =>

@@ -26,6 +26,7 @@ export function routeEdges(
   { nodes, centres, obstacles, taken }: Placed,
   strict: boolean,
   effort: Effort,
+  maxPoints?: number,
 ): readonly DrawnRoute[] | null {
   const boxes = nodes.map(({ width, height }, node) => boundsAround(at(centres, node), width, height))
   const anchor = (node: number, side: Side): RouteEnd => {
@@ -46,7 +47,10 @@ export function routeEdges(
       return { points, startAnchor: anchorName(at(nodes, from), 'right'), endAnchor: anchorName(at(nodes, from), 'bottom') }
     }),
   ]
-  const found = routeAll(requests, [...boxes, ...obstacles], others, { strict, spend: (steps) => effort.spend(2 * steps) })
+  const found = routeAll(requests, [...boxes, ...obstacles], others, {
+    ...{ strict, maxPoints },
+    spend: (steps) => effort.spend(2 * steps),
+  })
   if (strict && found.includes(null)) return null
   const routes = edges.map((_, edge) => loops.get(edge)) as DrawnRoute[]
   open.forEach(({ edge }, i) => {

@@ -18,6 +18,8 @@ export interface GenerateDiagram {
   readonly near?: string | undefined
   /** The layout, made elsewhere; absent: the edit makes it. [DIAG-17] */
   readonly drawn?: DrawnDiagram | undefined
+  /** Whether a layout that was made elsewhere is fitted to the page when this changed meanwhile; else the edit is outdated then. [AG-106] */
+  readonly fit?: boolean | undefined
 }
 
 /** A diagram as a call describes it, each member checked. */

@@ -4,6 +4,7 @@ import { type Edited, type EditEnvironment, isOutdated, isRefusal, type Refusal 
 import { runEdit } from '../../edits.ts'
 import type { JsonObject } from '../../json.ts'
 import { body, canvasPage } from '../../testing/builders.ts'
+import type { Point } from '../geometry/bounds.ts'
 import { lintPage } from '../page-lint.ts'
 import { provenance, now } from '../testing/shape-editing.ts'
 import type { GenerateDiagram } from './diagram-input.ts'
@@ -356,5 +357,37 @@ describe('a diagram laid out before its write', () => {
     const later = page(rectangle('s1', 0, 0), rectangle('s2', 4000, 900))
     expect(isRefusal(run(later, { ...call, drawn }))).toBe(false)
     expect(done(given, { ...call, drawn })).toEqual(done(given, call))
+  })
+
+  it('[AG-106] [CONC-8] is fitted to the page when it has to be: nothing that was there moves, and what it draws covers nothing', () => {
+    const given = page(rectangle('s1', 0, 0), rectangle('s2', 4000, 0))
+    const more = { ...call, nodes: [...call.nodes, { id: 'c' }], edges: edges(['a', 'b'], ['b', 'c'], ['c', 'a']) }
+    const drawn = drawDiagram(given, { pageId: 'c', ...more })
+    if (isRefusal(drawn)) throw new Error(drawn.code)
+    const b = drawn.layout.centres[1] as Point
+    for (const later of [
+      page(rectangle('s1', -700, 340.5), rectangle('s2', 4000, 0)),
+      page(rectangle('s1', 0, 0), rectangle('s2', b.x + 20, b.y - 10)),
+      page(rectangle('s1', b.x, b.y), rectangle('s2', 4000, 0)),
+    ]) {
+      expect(isOutdated(run(later, { ...more, drawn, fit: false }))).toBe(true)
+      const { body: edited, result, warnings } = done(later, { ...more, drawn, fit: true })
+      expect(result.layout).toMatchObject({ overlaps: 0, throughNodes: 0 })
+      expect(warnings).toHaveLength(1)
+      expect(shapesOf(edited).slice(0, 2)).toEqual(shapesOf(later))
+      const [s1, connector] = ['s1', result.edges[0] as string].map((id) => valuesOf(edited).get(id))
+      expect(Math.abs(Number(connector?.['x']) - Number(s1?.['x']))).toBeLessThanOrEqual(50)
+      expect(Math.abs(Number(connector?.['y']) - Number(s1?.['y']))).toBeLessThanOrEqual(40)
+    }
+  })
+
+  it('[AG-107] is moved as a whole to the shape that it belongs beside', () => {
+    const given = page(rectangle('s1', 0, 0))
+    const more = { nodes: nodes('a', 'b'), edges: edges(['a', 'b']), near: 's1' }
+    const drawn = drawDiagram(given, { pageId: 'c', ...more })
+    if (isRefusal(drawn)) throw new Error(drawn.code)
+    const later = page(rectangle('s1', 3000, 500))
+    const fitted = done(later, { ...more, drawn, fit: true })
+    expect(fitted.result).toEqual(done(later, more).result)
   })
 })

@@ -5,6 +5,7 @@ import { quote } from '../../quote.ts'
 import { withInput } from '../apply-input.ts'
 import { type Certificate, certificateOf } from '../diagram/certificate.ts'
 import type { DiagramLayout, RoutedEdge, Side } from '../diagram/diagram.ts'
+import { refitted } from '../diagram/layout.ts'
 import { nodeSize } from '../diagram/node-size.ts'
 import { cornerBelow } from '../diagram/place.ts'
 import { findCanvasPage } from '../find-page.ts'
@@ -17,7 +18,7 @@ import { baseDefaults, creatableKind, kindOf } from '../shape-kinds.ts'
 import type { ShapeInput } from '../shape-input.ts'
 import { mintShapeId, signed, withShapes, writtenTo } from '../write-page.ts'
 import { type Diagram, diagramFlaw, type GenerateDiagram, readDiagram } from './diagram-input.ts'
-import { diagramScene, isFree, seenOfPage } from './diagram-scene.ts'
+import { diagramScene, isFree, requestOf, seenOfPage } from './diagram-scene.ts'
 import { drawn } from './draw-diagram.ts'
 
 export interface GeneratedDiagram {
@@ -47,9 +48,11 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
   const scene = diagramScene(body, page, before, diagram)
   if (isRefusal(scene)) return scene
   const { layout, seen } = args.drawn ?? drawn(diagram, scene)
-  if (!equalJson(seen as unknown as Json, seenOfPage(scene, layout.bounds) as unknown as Json))
+  const isOld = !equalJson(seen as unknown as Json, seenOfPage(scene, layout.bounds) as unknown as Json)
+  if (isOld && args.fit !== true)
     return outdated('A shape moved into the drawing, or one that the drawing keeps to changed its place, while it was made.')
-  const placed = isFree(diagram) ? below(layout, before) : layout
+  const fitted = isOld ? refitted(requestOf(diagram, scene), layout) : layout
+  const placed = isFree(diagram) ? below(fitted, before) : fitted
   const made = madeShapes(diagram, placed, scene.fixed, (taken) => mintShapeId(body, taken, environment), present)
   const shapes = [...made.nodes, ...made.edges].map(({ id, value }): Shape => ({ id, value: signed(value, environment.nowMs) }))
   const after = pageGeometry(new Map([...present, ...shapes.map(({ id, value }) => [id, value] as const)]))
@@ -67,7 +70,7 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
       bounds: { x: left, y: top, w: right - left, h: bottom - top },
     },
     fixes: diagram.fixes,
-    warnings: [...nearWarnings(diagram, placed), ...coverWarnings(diagram, made.ids, after)],
+    warnings: [...(isOld ? [FITTED] : []), ...nearWarnings(diagram, placed), ...coverWarnings(diagram, made.ids, after)],
     selection: shapes.map(({ id }) => id),
   })
 }
@@ -75,6 +78,10 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
 export const diagramEdits = {
   generate_diagram: { edit: generateDiagram, flaw: diagramFlaw, routes: true },
 } as const satisfies Record<string, EditRow>
+
+const FITTED: Warning = {
+  reason: 'shapes moved while the diagram was laid out; it was fitted to where they are now, and looks better when drawn again',
+}
 
 /** Coordinates that tools write end here. [CANVAS-4] */
 const farthest = 1_000_000

@@ -91,6 +91,24 @@ describe('layouts of diagrams', () => {
     expect([steps.length, time.waiting()]).toEqual([3, 0])
   })
 
+  it('[AG-106] a layout that is outdated is made again twice, and from then on is to be fitted by the write', async () => {
+    const asked: EditInput[] = []
+    const tools = diagramTools({
+      layouts,
+      timers: manualTime().timers,
+      documents: {
+        require: async () => ({}) as never,
+        get: async () => ({}) as never,
+        edit: async (_, input) => {
+          asked.push(input)
+          return asked.length < 3 ? outdated('a shape moved') : refused('DONE', 'done')
+        },
+      },
+    })
+    expect(await runTool(tools, 'generate_diagram', toolCall({ docId: 'd', ...SMALL }))).toMatchObject({ code: 'DONE' })
+    expect(asked.map(({ args }) => (args as GenerateDiagram).fit)).toEqual([false, false, true])
+  })
+
   it('[CONC-13] a call that adds more connectors than a live document can wait for has them routed in a thread, then is tried again', async () => {
     const page = { id: 'c', name: 'C', shapes: [SQUARE, { ...SQUARE, id: 'b', x: 400 }] }
     const body = encoded({ pages: [page] })

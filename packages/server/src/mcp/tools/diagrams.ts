@@ -75,18 +75,25 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
       },
       { pageId: 'c2', nodes: [{ id: 'a' }, { id: 'b' }], layout: 'grid', near: 'other', routing: 'straight' },
     ],
-    prepare: (call) => layOut(call, deps),
+    prepare: (call, attempt) => layOut(call, attempt, deps),
   })
   return [{ ...row, run: (call) => withProgress(call, deps.timers, 'drawing the diagram', () => row.run(call)) }]
 }
 
+/** After so many layouts that a moving shape made useless, the next one is fitted to where the shape is. [AG-106] */
+const LAYOUTS_MADE_AGAIN = 2
+
 /**
  * Computes the layout, which the edit takes as the argument `drawn`. Refusals are left to the edit, which reports them itself. [DIAG-17]
  */
-async function layOut({ access, args, signal }: ToolCall, { documents, layouts }: DiagramDeps): Promise<JsonObject> {
+async function layOut(
+  { access, args, signal }: ToolCall,
+  attempt: number,
+  { documents, layouts }: DiagramDeps,
+): Promise<JsonObject> {
   const wanted = args as unknown as GenerateDiagram
   const body = dependsOnPage(wanted) ? await storedBody(documents, access, args['docId'] as string) : null
   if (body === 'none') return {}
   const drawn = await layouts.draw({ workspaceId: access.workspaceId, body, args: wanted, signal })
-  return isRefusal(drawn) ? {} : { drawn }
+  return isRefusal(drawn) ? {} : { drawn, fit: attempt >= LAYOUTS_MADE_AGAIN }
 }

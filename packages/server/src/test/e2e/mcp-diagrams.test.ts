@@ -69,7 +69,7 @@ describe('a diagram beside a person who draws', () => {
     person.socket.close()
   })
 
-  it('[AG-106] a diagram that includes a shape being dragged is drawn around its current place, or refused with ERR_VERSION_CONFLICT', async () => {
+  it('[AG-106] a diagram that includes a shape being dragged is drawn around its current place', async () => {
     const docId = 'fixed'
     const person = await opened(docId)
     const dragged = drag(person, 'mine', mineAt)
@@ -78,8 +78,8 @@ describe('a diagram beside a person who draws', () => {
     const mine = await dragged.stop()
     const seen = seenBy(person)
     expect(seen['mine']).toEqual(mine)
-    if (isError) expect(result).toMatchObject({ code: 'ERR_VERSION_CONFLICT', attempts: 5 })
-    else expect(result).toMatchObject({ nodes: { mine: 'mine' }, layout: { overlaps: 0 } })
+    expect(isError).toBeFalsy()
+    expect(result).toMatchObject({ nodes: { mine: 'mine' }, layout: { overlaps: 0 } })
     person.socket.close()
   })
 
