@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   ERR_NOT_AUTHENTICATED: 'text',
   ERR_BAD_FRAME: 'text',
   ERR_BAD_UPDATE: 'text',
+  ERR_DOC_FULL: 'text',
   ERR_SYNC_GAP: 'text',
   ERR_LINEAGE: 'text',
   ERR_NOT_PERSISTED: 'text',

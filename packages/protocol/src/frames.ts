@@ -79,6 +79,9 @@ export interface ErrorFrame {
   readonly frame?: number
   /** The current lineage of the document; only with ERR_LINEAGE. [WS-62] */
   readonly lineage?: string
+  /** What the document has too many of, and how many it may have; only with ERR_DOC_FULL. [WS-68] */
+  readonly bound?: 'structs' | 'clientIds'
+  readonly limit?: number
 }
 
 export interface ChunkFrame {

@@ -88,7 +88,12 @@ interface SyncClientEvents {
 /** Errors after which the connection is bound to no document. */
 const ENDED: ReadonlySet<WireErrorCode> = new Set(['ERR_UNKNOWN_DOC', 'ERR_DELETED', 'ERR_VIEW_FORBIDDEN', 'ERR_LINEAGE'])
 /** Errors that refuse one edit; sending the edit again does not help. */
-const EDIT_REFUSED: ReadonlySet<WireErrorCode> = new Set(['ERR_EDIT_FORBIDDEN', 'ERR_BAD_UPDATE', 'ERR_MESSAGE_TOO_LARGE'])
+const EDIT_REFUSED: ReadonlySet<WireErrorCode> = new Set([
+  'ERR_EDIT_FORBIDDEN',
+  'ERR_BAD_UPDATE',
+  'ERR_DOC_FULL',
+  'ERR_MESSAGE_TOO_LARGE',
+])
 
 /**
  * Keeps one Y.Doc in sync with one document of the relay, in browsers and Node. Reconnects, renews its token, batches

@@ -99,9 +99,17 @@ export type FromWorker =
       readonly connection: number
       readonly join: number
       readonly ordinal: number
-      readonly code: 'ERR_EDIT_FORBIDDEN' | 'ERR_BAD_UPDATE' | 'ERR_BAD_FRAME' | 'ERR_SYNC_GAP' | 'ERR_RATE_LIMIT'
+      readonly code:
+        | 'ERR_EDIT_FORBIDDEN'
+        | 'ERR_BAD_UPDATE'
+        | 'ERR_BAD_FRAME'
+        | 'ERR_SYNC_GAP'
+        | 'ERR_RATE_LIMIT'
+        | 'ERR_DOC_FULL'
       readonly text: string
       readonly violation: boolean
+      /** With ERR_DOC_FULL. [WS-68] */
+      readonly full?: { readonly bound: 'structs' | 'clientIds'; readonly limit: number } | undefined
     }
   /** The message brought content of a former life of this id: the connection is unbound as from a deleted document. [WS-62] */
   | { readonly kind: 'former'; readonly connection: number; readonly join: number; readonly ordinal: number }

@@ -1,4 +1,5 @@
 import type { WireErrorCode } from '@docrelay/protocol/codes'
+import type { ErrorFrame } from '@docrelay/protocol/frames'
 import type { ConfiguredLimits } from '../../access/limits.ts'
 import type { Bucket, RateLimiter } from '../../access/rate-limiter.port.ts'
 import type { Seats } from '../../access/seats.port.ts'
@@ -66,7 +67,13 @@ export interface SessionContext extends SessionDeps {
   nextOrder(): number
   readonly close: CloseConnection
   /** `ordinal` of a refused write-bearing message, 0 for none. [WS-9] */
-  sendError(connection: Connection, code: WireErrorCode, text: string, ordinal?: number): void
+  sendError(
+    connection: Connection,
+    code: WireErrorCode,
+    text: string,
+    ordinal?: number,
+    full?: Pick<ErrorFrame, 'bound' | 'limit'>,
+  ): void
   /** Sends ERR_LINEAGE, which names the current lineage. [WS-62] */
   sendOtherLineage(connection: Connection, present: string): void
   violation(connection: Connection): void

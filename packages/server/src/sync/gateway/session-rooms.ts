@@ -56,7 +56,7 @@ function toConnection(context: SessionContext, deps: RoomSinkDeps, message: Conn
       context.sendError(connection, 'ERR_DELETED', '', message.ordinal)
       return endBinding(context, connection, { eventDue: false })
     case 'refused':
-      context.sendError(connection, message.code, message.text, message.ordinal)
+      context.sendError(connection, message.code, message.text, message.ordinal, message.full)
       if (message.ordinal === 0) binding.stepOne = null
       if (message.violation) context.violation(connection)
   }

@@ -59,7 +59,7 @@ export class Sessions implements AsyncDisposable {
       close,
       refusedSignIns: new RefusedSignIns(),
       holdRefused: (connection) => this.#unauthenticated.hold(connection.address, connection, REFUSED_OF_ADDRESS),
-      sendError: (connection, code, text, ordinal = 0) => this.#sendError(connection, code, text, ordinal),
+      sendError: (...error) => this.#sendError(...error),
       sendOtherLineage: (connection, present) => this.#sendOtherLineage(connection, present),
       violation: (connection) => this.#violation(connection),
       unbind: (connection) => this.#unbind(connection),
@@ -253,7 +253,13 @@ export class Sessions implements AsyncDisposable {
     if (connection.paused === 0 && connection.state.kind !== 'closed') connection.wire.resume()
   }
 
-  #sendError(connection: Connection, code: WireErrorCode, text: string, ordinal: number): void {
+  #sendError(
+    connection: Connection,
+    code: WireErrorCode,
+    text: string,
+    ordinal = 0,
+    full?: Pick<ErrorFrame, 'bound' | 'limit'>,
+  ): void {
     const ack = identityOf(connection)?.ack ?? false
     if (code === 'ERR_SYNC_GAP' && !ack) return
     const frame: ErrorFrame = {
@@ -261,6 +267,7 @@ export class Sessions implements AsyncDisposable {
       code,
       requestId: null,
       ...(ack && ordinal > 0 && { frame: ordinal }),
+      ...(full?.bound && { bound: full.bound, limit: full.limit }),
     }
     this.outbox.send(connection, jsonFrame(TAG.error, frame))
   }

@@ -103,7 +103,7 @@ describe('a document that was built from accepted updates', () => {
       return update.deletes([])
     }
     const doc = loaded(clients(1, 40_000))
-    expect(verdict(guard, doc, clients(50_000, 30_000))).toEqual({ kind: 'bad', rule: 'client-count' })
+    expect(verdict(guard, doc, clients(50_000, 30_000))).toEqual({ kind: 'full', bound: 'clientIds', limit: 65_536 })
     expect(verdict(guard, doc, clients(50_000, 25_536))).toMatchObject({ kind: 'ok', newClients: 25_536 })
   })
 
@@ -125,11 +125,11 @@ describe('a document that was built from accepted updates', () => {
     const doc = loaded(new UpdateWriter().block(1, 0, 1, (w) => w.string('any', 'x'.repeat(200))).deletes([]))
     const every = (from: number, count: number) =>
       new UpdateWriter().blocks(0).deletes(Array.from({ length: count }, (_, i) => [1, from + 2 * i, 1] as const))
-    expect(verdict(guard, doc, every(1, 20))).toEqual({ kind: 'bad', rule: 'room-full' })
+    expect(verdict(guard, doc, every(1, 20))).toMatchObject({ kind: 'full', bound: 'structs' })
     expect(verdict(guard, doc, every(1, 19))).toMatchObject({ kind: 'ok', structs: 38 })
     Y.applyUpdate(doc, every(1, 19))
     const add = new UpdateWriter().block(2, 0, 1, (w) => w.string('any', 'x')).deletes([])
-    expect(verdict(guard, doc, add)).toEqual({ kind: 'bad', rule: 'room-full' })
+    expect(verdict(guard, doc, add)).toMatchObject({ kind: 'full', bound: 'structs' })
     expect(verdict(guard, doc, every(0, 20))).toMatchObject({ kind: 'ok', noop: false, structs: 1 })
     expect(verdict(guard, doc, new UpdateWriter().blocks(0).deletes([[1, 0, 200]]))).toMatchObject({ kind: 'ok', structs: 0 })
   })

@@ -26,7 +26,6 @@ export type GuardRule =
   | 'root-type'
   | 'origin'
   | 'duplicate'
-  | 'room-full'
   | 'client-count'
 
 const MAX_JSON_DEPTH = 128

@@ -177,7 +177,7 @@ describe('updates that the guard refuses', () => {
     const guard = new UpdateGuard()
     const full = { doc, structCount: 1_000_000 }
     const add = new UpdateWriter().block(9, 0, 1, (w) => w.string('any', 'x')).deletes([])
-    expect(guard.inspect(add, full)).toEqual({ kind: 'bad', rule: 'room-full' })
+    expect(guard.inspect(add, full)).toEqual({ kind: 'full', bound: 'structs', limit: 900_000 })
     const copy = roomOf(state)
     copy.getXmlFragment('prose:p1').delete(0, 1)
     const removal = Y.encodeStateAsUpdate(copy, Y.encodeStateVector(doc))

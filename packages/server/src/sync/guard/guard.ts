@@ -1,6 +1,7 @@
 import type * as Y from 'yjs'
 import { type CostView, worstMs } from './guard-cost.ts'
 import { UpdatePieces } from './guard-pieces.ts'
+import { full, type FullDocument } from './guard-full.ts'
 import { BadBytes, type GuardRule } from './guard-reader.ts'
 import { KnownDoc, stateOf } from './guard-known.ts'
 import { type Container, filledRoots, isFilled, RootUses, rootUse, roomPlace } from './guard-roots.ts'
@@ -40,6 +41,7 @@ export interface RoomView {
 }
 
 export type Inspection =
+  | FullDocument
   | {
       readonly kind: 'ok'
       /** The update adds no struct and deletes nothing that is not deleted yet: applying it changes nothing. [WS-30] */
@@ -126,10 +128,11 @@ export class UpdateGuard {
     const adds = this.adds()
     const cuts = this.cuts(known)
     const structs = this.table.structCount + cuts
-    if (adds && view.structCount + structs > this.limits.addedStructs) throw new BadBytes('room-full')
-    if (cuts > 0 && view.structCount + structs > this.limits.cutStructs) throw new BadBytes('room-full')
+    if (adds && view.structCount + structs > this.limits.addedStructs) return full('structs', this.limits.addedStructs)
+    if (cuts > 0 && view.structCount + structs > this.limits.cutStructs) return full('structs', this.limits.cutStructs)
     const newClients = this.newClients()
-    if (newClients > 0 && known.clients + newClients > this.limits.clients) throw new BadBytes('client-count')
+    if (newClients > this.limits.clients) throw new BadBytes('client-count')
+    if (newClients > 0 && known.clients + newClients > this.limits.clients) return full('clientIds', this.limits.clients)
     const noop = !adds && this.table.ranges.length === 0
     const costMs = noop ? 0 : worstMs(this.costView(view))
     return { kind: 'ok', noop, structs, newClients, worstMs: costMs }

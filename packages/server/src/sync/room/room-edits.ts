@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
 import type { Inspection } from '../guard/guard.ts'
+import { type FullDocument, fullText } from '../guard/guard-full.ts'
 import { GUARD_LIMITS } from '../guard/guard-table.ts'
 import { applyLater, fillsGap, type LogGap } from './log-gap.ts'
 import type { LateWord } from '../late-words/removed-blocks.ts'
@@ -27,14 +28,20 @@ export function refusedWrite(ordinal: number, refusal: NonNullable<Write['refusa
   return { ordinal, update: new Uint8Array(), isStep2: false, readOnly: false, refusal }
 }
 
-export type Refusal = 'ERR_EDIT_FORBIDDEN' | 'ERR_BAD_UPDATE' | 'ERR_BAD_FRAME' | 'ERR_SYNC_GAP' | 'ERR_RATE_LIMIT'
+export type Refusal =
+  | 'ERR_EDIT_FORBIDDEN'
+  | 'ERR_BAD_UPDATE'
+  | 'ERR_BAD_FRAME'
+  | 'ERR_SYNC_GAP'
+  | 'ERR_RATE_LIMIT'
+  | 'ERR_DOC_FULL'
 
 /** Callbacks through which a turn reports its outcome to the room. */
 export interface TurnOwner {
   readonly host: RoomHost
   readonly id: number
   readonly workspaceId: string
-  refuse(member: Member, ordinal: number, code: Refusal, text: string): void
+  refuse(member: Member, ordinal: number, code: Refusal, text: string, full?: FullDocument): void
   /** Y clients whose content this member may not send. [WS-62] */
   formerClients(member: Member): ReadonlySet<number>
   /** A write contained content of an earlier lineage of the document: its sender is unbound from the room. [WS-62] */
@@ -172,6 +179,10 @@ export function judge(owner: TurnOwner, live: LiveContent, member: Member, write
       host.log.debug('sync.refused', 'An update was refused.', { rule: inspection.rule, bytes: update.length, sub: member.sub })
       owner.refuse(member, ordinal, 'ERR_BAD_UPDATE', `the update breaks the rule "${inspection.rule}"`)
       return null
+    case 'full':
+      host.count(`guard_full_${inspection.bound}`)
+      owner.refuse(member, ordinal, 'ERR_DOC_FULL', fullText(inspection), inspection)
+      return null
     case 'former':
       owner.former(member, ordinal)
       return null
@@ -196,7 +207,7 @@ export function judge(owner: TurnOwner, live: LiveContent, member: Member, write
  */
 function fits(gap: LogGap, inspection: Inspection, update: Uint8Array): boolean {
   if (inspection.kind === 'ok') return inspection.noop || fillsGap(gap, update)
-  return inspection.kind === 'bad'
+  return inspection.kind === 'bad' || inspection.kind === 'full'
 }
 
 /** Applies the waiting updates that depend on an update that has just been applied. [LIFE-5] */

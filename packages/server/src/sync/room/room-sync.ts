@@ -1,5 +1,6 @@
 import { isWriteBearing, readSync } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
+import type { FullDocument } from '../guard/guard-full.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
 import { RoomAnswers } from './room-answers.ts'
 import { Backlog } from './room-backlog.ts'
@@ -20,8 +21,7 @@ const MANY_WRITES = 256
 const AT_ONCE_MS = 8
 
 /**
- * Handles the SYNC messages of one loaded document: step1 and step2, edits in gathered turns behind the guard, resync after gaps and drops,
- * and acknowledgements. [WS-23..WS-41]
+ * Handles the SYNC messages of one loaded document: step1 and step2, edits in turns behind the guard, resyncs and acks. [WS-23..WS-41]
  */
 export class RoomSync implements TrialOwner {
   readonly host: RoomHost
@@ -314,9 +314,9 @@ export class RoomSync implements TrialOwner {
     this.senders = []
   }
 
-  refuse(member: Member, ordinal: number, code: Refusal, text: string): void {
+  refuse(member: Member, ordinal: number, code: Refusal, text: string, full?: FullDocument): void {
     const violation = code === 'ERR_BAD_UPDATE' || code === 'ERR_BAD_FRAME'
-    this.host.emit({ kind: 'refused', connection: member.connection, join: member.join, ordinal, code, text, violation })
+    this.host.emit({ kind: 'refused', connection: member.connection, join: member.join, ordinal, code, text, violation, full })
   }
 
   formerClients(member: Member): ReadonlySet<number> {

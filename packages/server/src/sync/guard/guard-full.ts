@@ -1,0 +1,20 @@
+/** An update would bring a document above a bound of its content, which nothing but deletions can undo. [WS-68] */
+export interface FullDocument {
+  readonly kind: 'full'
+  readonly bound: 'structs' | 'clientIds'
+  readonly limit: number
+}
+
+export function full(bound: FullDocument['bound'], limit: number): FullDocument {
+  return { kind: 'full', bound, limit }
+}
+
+const CURE =
+  'To go on writing, take a recovery point of it and restore that: the document that takes its place has the same content and begins to count anew'
+
+/** What the document has reached, what it still takes, and what helps. */
+export function fullText({ bound, limit }: FullDocument): string {
+  return bound === 'structs'
+    ? `the document may have ${limit} structs, and this update would bring more; it takes deletions. ${CURE}`
+    : `the document may have content of ${limit} Yjs client ids, and this update would bring a further one; it takes deletions, and edits under ids that it has. ${CURE}`
+}
