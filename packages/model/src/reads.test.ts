@@ -134,7 +134,7 @@ describe('get_prose', () => {
       format: 'markdown',
     })
     expect(read('get_prose', given, { pageId: 't1', format: 'md', ids: true, index: 1 })).toMatchObject({
-      page: { content: expect.stringMatching(/^<!-- two -->\n## Two\n*$/) as string },
+      page: { content: expect.stringMatching(/^<!-- two#kwbb -->\n## Two\n*$/) as string },
       format: 'markdown',
     })
   })

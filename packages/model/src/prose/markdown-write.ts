@@ -8,11 +8,13 @@ import { isList, ListShapes, maxNumber } from './markdown-lists.ts'
 import { markdownTable } from './markdown-table.ts'
 import { withoutIds } from './marks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
+import { blockStamp } from './block-stamp.ts'
+import { stampedId } from '../stamps/stamp.ts'
 
 /**
  * Writes a page as Markdown that `parseMarkdown` reads back as an equal page, except for ids and the labels of field chips. What Markdown
  * cannot express is written as canonical HTML, per block or per run. With `ids`, a comment names the id of each paragraph, heading and code
- * block at the top level and in list items. [PROSE-38 to PROSE-41]
+ * block at the top level and in list items, with the stamp of its content. [PROSE-38 to PROSE-41, AG-12]
  *
  * `tree` must satisfy the content model.
  */
@@ -98,11 +100,11 @@ class BlockWriter {
     for (const line of text.split('\n')) this.#line(prefix, line)
   }
 
-  /** Writes the comment with a block's id. [PROSE-41] */
+  /** Writes the comment with a block's id and stamp. [PROSE-41, AG-12] */
   #comment(node: ProseElement, { prefix, hasComments }: Container): boolean {
     const id = node.attrs['id']
     if (!this.#ids || !hasComments || typeof id !== 'string' || !/^[^\s<>]+$/.test(id)) return false
-    this.#line(prefix, `<!-- ${id} -->`)
+    this.#line(prefix, `<!-- ${stampedId(id, blockStamp(node))} -->`)
     return true
   }
 

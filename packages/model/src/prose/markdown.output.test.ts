@@ -211,34 +211,34 @@ Due {{due date}}, $x^2$
     markdown(html)
   })
 
-  it('[PROSE-41] ids are written as comments before top-level blocks and blocks in list items', () => {
+  it('[PROSE-41] [AG-12] ids with stamps are written as comments before top-level blocks and blocks in list items', () => {
     const page =
       '<h2 id="blk-1">a</h2><p id="blk-2" style="text-align: center">b</p><pre id="blk-3"><code>c</code></pre><ul><li><p id="blk-4">d</p><p id="blk-5">e</p></li></ul>' +
       '<ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p id="blk-6">f</p></li><li data-type="taskItem" data-checked="false"><p id="blk-7"></p></li></ul>' +
       '<ul><li><p id="blk-8"></p></li></ul><blockquote><p id="blk-9">g</p></blockquote><p id="x -->">h</p>'
-    expect(markdown(page, true)).toBe(`<!-- blk-1 -->
+    expect(markdown(page, true)).toBe(`<!-- blk-1#rp2z -->
 ## a
 
-<!-- blk-2 -->
+<!-- blk-2#zfxy -->
 <p id="blk-2" style="text-align: center">b</p>
 
-<!-- blk-3 -->
+<!-- blk-3#jjcr -->
 \`\`\`
 c
 \`\`\`
 
-- <!-- blk-4 -->
+- <!-- blk-4#k65f -->
   d
 
-  <!-- blk-5 -->
+  <!-- blk-5#3ja0 -->
   e
 
-* <!-- blk-6 -->
+* <!-- blk-6#ppwe -->
   [x] f
-* <!-- blk-7 -->
+* <!-- blk-7#bk6k -->
   [ ]
 
-- <!-- blk-8 -->
+- <!-- blk-8#bk6k -->
 
 > g
 

@@ -53,7 +53,8 @@ function openPage(body: DocumentBody, args: PageArgs, environment: EditEnvironme
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
   const stored = pageTree(page)
-  return { body, pageId: page.id, stored, tree: stored.tree, environment }
+  const isVersionNamed = args.expectedVersion !== undefined
+  return { body, pageId: page.id, stored, tree: stored.tree, isVersionNamed, environment }
 }
 
 export interface SetProse extends PageArgs, ContentArgs, Address {

@@ -88,7 +88,7 @@ function select(body: DocumentBody, page: ProsePage, { id, index }: GetProse): B
   if (id === undefined && index === undefined) return (from) => storedBlocks(page.content, from)
   if (index !== undefined) return sectionOf(page.content, index)
   const { tree } = pageTree(page)
-  const found = findTarget({ body, pageId: page.id, tree }, { id })
+  const found = findTarget({ body, pageId: page.id, tree, isRead: true }, { id })
   if (isRefusal(found)) return found
   return (from) => (from === 0 ? [{ block: found.block, place: 0 }] : [])
 }

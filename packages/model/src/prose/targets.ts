@@ -4,9 +4,13 @@ import { nearestNames } from '../nearest.ts'
 import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
 import { anchorFlaw, blockFact, findAnchor, isAnchoredBy, told } from './anchors.ts'
+import { blockStamp } from './block-stamp.ts'
 import { blockId, idBearing, idsOf, nameOf, type Located } from './blocks.ts'
+import { addressable, blockAt, readHandle } from './handles.ts'
 import { pageTree } from './page.ts'
 import type { ProseElement, ProseTree } from './node.ts'
+import { blockChanged } from './stamped-blocks.ts'
+import { readStampedId, type StampedId } from '../stamps/stamp.ts'
 import { blockText } from './text.ts'
 import { indexOf, parentNode, parentOf, samePath, type Path } from './tree-path.ts'
 
@@ -15,6 +19,10 @@ export interface TargetPage {
   readonly body: DocumentBody
   readonly pageId: string
   readonly tree: ProseTree
+  /** The call named the version that it read, so that a place says which of equal blocks is meant. [AG-10] */
+  readonly isVersionNamed?: boolean
+  /** The call only reads: a block that changed after its id was printed is read all the same. [AG-7] */
+  readonly isRead?: true
 }
 
 /** The arguments that address a block. */
@@ -36,8 +44,8 @@ export function isAddressed(address: Address): boolean {
 }
 
 /**
- * Why a writing call cannot address a block on any page; `null` when it can. Handles are positions, so only a caller that names the version
- * it read may use them. [PROSE-47]
+ * Why a writing call cannot address a block on any page; `null` when it can. Handles are positions: they need a stamp, or the version that
+ * the caller read. [PROSE-47, AG-9]
  */
 export function addressFlaw(
   address: Address,
@@ -45,7 +53,7 @@ export function addressFlaw(
   names: AddressNames = ownNames,
 ): Refusal | null {
   const { id, anchor } = address
-  if (id === undefined || handleIndex(id) === null || expectedVersion !== undefined) return anchorFlaw(anchor, names.anchor)
+  if (id === undefined || readHandle(id) === null || expectedVersion !== undefined) return anchorFlaw(anchor, names.anchor)
   const expected = 'expectedVersion together with a handle'
   return refused(
     'ERR_BAD_ARGUMENT',
@@ -87,10 +95,24 @@ export function findTarget(page: TargetPage, address: Address, names: AddressNam
 }
 
 function findId(page: TargetPage, blocks: readonly Located[], id: string): Located | Refusal {
-  const matches = id === '' ? [] : blocks.filter(({ block }) => blockId(block) === id)
+  const matches = id === '' ? [] : withId(blocks, id)
   const [only] = matches
-  if (only === undefined) return handleIndex(id) === null ? idNotFound(page, blocks, id) : findHandle(page, id)
-  if (matches.length === 1) return only
+  if (only !== undefined) return matches.length === 1 ? only : ambiguous(id, matches)
+  const handle = readHandle(id)
+  if (handle !== null) return blockAt(page.tree, handle) ?? noBlockAt(page, id)
+  const stamped = readStampedId(id)
+  if (stamped !== null) return findStamped(page, blocks, stamped)
+  const bare = id.slice(0, Math.max(0, id.lastIndexOf('#')))
+  return bare !== '' && (readHandle(bare) !== null || withId(blocks, bare).length > 0)
+    ? noStamp(id)
+    : idNotFound(page, blocks, id)
+}
+
+function withId(blocks: readonly Located[], id: string): readonly Located[] {
+  return blocks.filter(({ block }) => blockId(block) === id)
+}
+
+function ambiguous(id: string, matches: readonly Located[]): Refusal {
   const shown = matches.slice(0, 5).map(blockFact)
   return refused(
     'ERR_ID_AMBIGUOUS',
@@ -99,14 +121,46 @@ function findId(page: TargetPage, blocks: readonly Located[], id: string): Locat
   )
 }
 
-function handleIndex(id: string): number | null {
-  return /^@\d{1,9}$/.test(id) ? Number(id.slice(1)) : null
+/** What follows the last `#` is not four letters of a stamp. [AG-6] */
+function noStamp(id: string): Refusal {
+  const expected = 'an id as it was printed, with # and four characters behind it, or without both'
+  return refused('ERR_BAD_ARGUMENT', `The id ${quote(id)} ends in no stamp; give ${expected}.`, { argument: 'id', expected })
 }
 
-function findHandle(page: TargetPage, id: string): Located | Refusal {
-  const index = handleIndex(id) as number
-  const block = page.tree[index]
-  if (block !== undefined) return { path: [index], block }
+/** The block that a stamped id or handle names, if it still says what the caller saw. [AG-7, AG-10] */
+function findStamped(page: TargetPage, blocks: readonly Located[], { id, stamp }: StampedId): Located | Refusal {
+  const handle = readHandle(id)
+  if (handle !== null) return findStampedHandle(page, handle, { id, stamp })
+  const matches = withId(blocks, id)
+  const [first] = matches
+  if (first === undefined) return idNotFound(page, blocks, id)
+  const same = matches.filter(({ block }) => blockStamp(block) === stamp)
+  if (same.length > 1 || (same.length === 0 && matches.length > 1)) return ambiguous(id, matches)
+  return same[0] ?? (page.isRead === true ? first : blockChanged(id, first))
+}
+
+/** A stamped handle finds its block also after it moved: what it says is its name. [AG-10] */
+function findStampedHandle(page: TargetPage, path: Path, { id, stamp }: StampedId): Located | Refusal {
+  const there = blockAt(page.tree, path)
+  const same = addressable(page.tree).filter(({ block }) => blockStamp(block) === stamp)
+  const atPlace = same.find((located) => samePath(located.path, path))
+  if (same.length > 1) return atPlace !== undefined && page.isVersionNamed === true ? atPlace : ambiguousHandle(id, same)
+  if (same[0] !== undefined) return same[0]
+  if (there === null) return noBlockAt(page, id)
+  return page.isRead === true ? there : blockChanged(id, there)
+}
+
+function ambiguousHandle(id: string, matches: readonly Located[]): Refusal {
+  const shown = matches.slice(0, 5).map(blockFact)
+  const hint = 'name the block by its blk- id, or send the serverVersion that you read as expectedVersion'
+  return refused('ERR_ID_AMBIGUOUS', `${matches.length} blocks of the page say the same as ${quote(id)}; ${hint}.`, {
+    id: quote(id),
+    count: matches.length,
+    matches: shown,
+  })
+}
+
+function noBlockAt(page: TargetPage, id: string): Refusal {
   return refused('ERR_ID_NOT_FOUND', `The page has no block ${id}; it has ${page.tree.length} top-level blocks, from @0.`, { id })
 }
 

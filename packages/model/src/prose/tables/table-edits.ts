@@ -46,7 +46,7 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
   if (isRefusal(page)) return page
   const stored = pageTree(page)
   const { tree } = stored
-  const selected = selectTable({ body, pageId: page.id, tree }, args)
+  const selected = selectTable({ body, pageId: page.id, tree, isVersionNamed: args.expectedVersion !== undefined }, args)
   if (isRefusal(selected)) return selected
   const edited = editTable(selected.table, op)
   if (isRefusal(edited)) return edited
@@ -88,7 +88,7 @@ export function getTable(body: DocumentBody, args: GetTable): { readonly pageId:
   if (flaw !== null) return flaw
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
-  const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree }, args)
+  const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree, isRead: true }, args)
   if (isRefusal(selected)) return selected
   return { pageId: page.id, table: describeTable(selected.table, selected.tableIndex, selected.tableCount) }
 }

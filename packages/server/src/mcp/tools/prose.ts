@@ -1,6 +1,6 @@
 import { tableOpNames } from '@docrelay/model/prose/tables/op-args'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
-import { targetErrors } from './target-errors.ts'
+import { stampErrors, targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
 import { CONTENT, DOCUMENT, FORMAT, INDEX, input, INTEGER, PAGE, REPEATABLE, SIDE, TEXT, VERSIONED } from './schema.ts'
 
@@ -31,6 +31,7 @@ const TOOLS: readonly EditTool[] = [
     hints: ['DE', 'ID'],
     errors: {
       ...targetErrors({ content: 'New words.' }),
+      ...stampErrors({ content: 'New words.' }),
       ERR_PROSE_TOO_LARGE: null,
       ERR_ANCHOR_RANGE: { pageId: 'p', content: 'x', id: 'blk-a', untilId: 'blk-i' },
     },
@@ -50,6 +51,7 @@ const TOOLS: readonly EditTool[] = [
     result: BLOCKS,
     errors: {
       ...targetErrors({ content: 'New words.' }),
+      ...stampErrors({ content: 'New words.' }),
       ERR_PROSE_TOO_LARGE: null,
       ERR_TARGET_MISSING: { pageId: 'p', content: 'x' },
       ERR_INSERT_EMPTY: { pageId: 'p', content: ' \n ', id: 'blk-a' },
@@ -65,7 +67,7 @@ const TOOLS: readonly EditTool[] = [
     input: input(PAGE, { ...ADDRESS, ...VERSIONED }),
     result: ['pageId', 'ok', 'deleted'],
     hints: ['DE', 'ID'],
-    errors: { ...targetErrors({}), ERR_TARGET_MISSING: { pageId: 'p' } },
+    errors: { ...targetErrors({}), ...stampErrors({}), ERR_TARGET_MISSING: { pageId: 'p' } },
     examples: [{ pageId: 'p', id: 'blk-a' }],
   },
   {
@@ -78,6 +80,7 @@ const TOOLS: readonly EditTool[] = [
     result: BLOCKS,
     errors: {
       ...targetErrors({ targetId: 'blk-h' }),
+      ...stampErrors({ targetId: 'blk-h' }),
       ERR_TARGET_MISSING: { pageId: 'p', id: 'blk-a' },
       ERR_MOVE_SELF: { pageId: 'p', id: 'blk-a', targetId: 'blk-a' },
       ERR_MOVE_INTO_SELF: { pageId: 'p', id: 'blk-i', targetId: 'blk-j' },
@@ -157,6 +160,7 @@ const TOOLS: readonly EditTool[] = [
     hints: ['DE'],
     errors: {
       ...targetErrors({ op: 'toggleHeaderRow' }),
+      ...stampErrors({ op: 'toggleHeaderRow' }),
       ERR_TABLE_NOT_FOUND: { pageId: 'q', op: 'toggleHeaderRow' },
       ERR_TABLE_AMBIGUOUS: { pageId: 'p', op: 'toggleHeaderRow' },
       ERR_TABLE_INDEX: { pageId: 'p', op: 'toggleHeaderRow', tableIndex: 9 },

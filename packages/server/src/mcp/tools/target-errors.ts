@@ -1,6 +1,11 @@
 import type { JsonObject } from '../tool.ts'
 import type { OwnErrors } from './tool-row.ts'
 
+/** The refusal of a writing tool, beside `targetErrors`, when the stamp behind an id is not that of the block. */
+export function stampErrors(others: JsonObject): OwnErrors {
+  return { ERR_BLOCK_CHANGED: { pageId: 'p', ...others, id: 'blk-a#0000' } }
+}
+
 /** The refusals of a tool that names a block of the page `p` by `id` or `anchor`. `others`: its other arguments. */
 export function targetErrors(others: JsonObject): OwnErrors {
   const at = { pageId: 'p', ...others }

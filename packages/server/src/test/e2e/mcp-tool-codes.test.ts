@@ -110,6 +110,7 @@ const OF_DOCUMENTS: readonly Row[] = [
   ['ERR_ID_NOT_FOUND', 'id otherPage', 'delete_block', { ...p, id: 'blk-q' }],
   ['ERR_ID_AMBIGUOUS', 'id count matches', 'get_prose', { ...q, id: 'blk-x' }],
   ['ERR_ID_AMBIGUOUS', 'id count matches', 'delete_block', { ...q, id: 'blk-x' }],
+  ['ERR_BLOCK_CHANGED', 'id current', 'delete_block', { ...p, id: 'blk-a#0000' }],
   ['ERR_ID_ANCHOR_MISMATCH', 'id currentText', 'delete_block', { ...p, id: 'blk-a', anchor: 'Same' }],
   ['ERR_INSERT_EMPTY', '', 'insert_block', { ...p, content: ' \n ', id: 'blk-a' }],
   ['ERR_MOVE_SELF', 'id', 'move_block', { ...p, id: 'blk-a', targetId: 'blk-a' }],

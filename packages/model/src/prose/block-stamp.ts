@@ -1,0 +1,27 @@
+import { type Stamp, stampOfText } from '../stamps/stamp.ts'
+import { asCalled } from './as-called.ts'
+import { withContent } from './equal.ts'
+import { serialiseHtml } from './html.ts'
+import type { ProseElement, ProseNode } from './node.ts'
+
+const stamps = new WeakMap<ProseElement, Stamp>()
+
+/** The stamp of a block with all that is inside it: its type, attributes, text and marks, without ids and what is derived. [AG-2, AG-3, AG-4] */
+export function blockStamp(block: ProseElement): Stamp {
+  let stamp = stamps.get(block)
+  if (stamp === undefined) stamps.set(block, (stamp = stampOfText(serialiseHtml(asCalled([said(block)])))))
+  return stamp
+}
+
+/** Attributes that no caller says, by node type; `id` belongs to all. */
+const DERIVED: { readonly [type: string]: string } = { fieldRef: 'label', citationInline: 'label', bibliography: 'bibHtml' }
+
+function said(node: ProseElement): ProseElement {
+  const derived = DERIVED[node.type]
+  const isSaid = (name: string): boolean => name !== 'id' && name !== derived
+  const names = Object.keys(node.attrs)
+  const attrs = names.every(isSaid) ? node.attrs : Object.fromEntries(Object.entries(node.attrs).filter(([name]) => isSaid(name)))
+  const content = node.content.map((child: ProseNode) => (child.type === 'text' ? child : said(child)))
+  const plain = content.every((child, i) => child === node.content[i]) ? node : withContent(node, content)
+  return attrs === node.attrs ? plain : { ...plain, attrs }
+}

@@ -1,0 +1,43 @@
+import { findNodeSpec } from './schema.ts'
+import type { Located } from './blocks.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import type { Path } from './tree-path.ts'
+
+/** Returns the path that a handle names, as `@3` or `@4.2.0`: indexes of children from the page on. `null`: not a handle. [AG-9, PROSE-47] */
+export function readHandle(id: string): Path | null {
+  return /^@\d{1,9}(\.\d{1,9}){0,63}$/.test(id) ? id.slice(1).split('.').map(Number) : null
+}
+
+export function handleOf(path: Path): string {
+  return `@${path.join('.')}`
+}
+
+/** Returns the block or item at a place; `null` where there is none, and for rows, cells and what stands in a line of text. */
+export function blockAt(tree: ProseTree, path: Path): Located | null {
+  let nodes: readonly ProseNode[] = tree
+  let found: ProseNode | undefined
+  for (const index of path) {
+    found = nodes[index]
+    nodes = found === undefined || found.type === 'text' ? [] : found.content
+  }
+  return found !== undefined && found.type !== 'text' && isAddressable(found) ? { path, block: found } : null
+}
+
+function isAddressable({ type }: ProseElement): boolean {
+  const group = findNodeSpec(type)?.group
+  return group === 'block' || group === 'item'
+}
+
+/** Returns every block and item that a handle can name, in document order. */
+export function addressable(tree: ProseTree): readonly Located[] {
+  const found: Located[] = []
+  const walk = (nodes: readonly ProseNode[], parent: Path): void =>
+    nodes.forEach((node, index) => {
+      if (node.type === 'text') return
+      const path = [...parent, index]
+      if (isAddressable(node)) found.push({ path, block: node })
+      walk(node.content, path)
+    })
+  walk(tree, [])
+  return found
+}

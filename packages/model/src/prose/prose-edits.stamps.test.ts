@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { isRefusal } from '../edit.ts'
+import { stampedId } from '../stamps/stamp.ts'
+import { blockStamp } from './block-stamp.ts'
+import { addressable, blockAt, readHandle } from './handles.ts'
+import { deleteBlock, insertBlock, moveBlock, setProse } from './prose-edits.ts'
+import { getProse } from './read-prose.ts'
+import { editTableOfPage, getTable } from './tables/table-edits.ts'
+import { done, html, proseBody, refusal } from './testing/editing.ts'
+import { parseHtml } from './html.ts'
+import type { ProseElement } from './node.ts'
+
+const PAGE =
+  '<h2 id="blk-h">Intro</h2><p id="blk-a">Alpha</p><ul><li><p id="blk-i">Item</p></li><li><p id="blk-j">Other</p></li></ul><hr>'
+const body = proseBody(PAGE)
+const stampOf = (stored: string): string => blockStamp(parseHtml(stored, { source: 'stored' }).tree[0] as ProseElement)
+const alpha = stampedId('blk-a', stampOf('<p>Alpha</p>'))
+const X = { pageId: 'p', content: '<p>X</p>', format: 'html' } as const
+const set = { pageId: 'p', id: alpha, content: '<p>X</p>', format: 'html' } as const
+/** Alpha was written on after the caller had read it. */
+const changed = proseBody(PAGE.replace('Alpha', 'Alpha and <strong>more</strong>'))
+
+describe('edits that name a block by its id and stamp', () => {
+  it('[AG-6] [AG-7] an id whose stamp still fits names its block, in each argument that takes an id', () => {
+    expect(html(setProse, body, set)).toBe(html(setProse, body, { ...set, id: 'blk-a' }))
+    expect(html(setProse, body, { ...X, id: 'blk-h', untilId: alpha })).not.toContain('Alpha')
+    expect(html(insertBlock, body, set)).toBe(html(insertBlock, body, { ...set, id: 'blk-a' }))
+    expect(done(deleteBlock, body, { pageId: 'p', id: alpha.toUpperCase().replace('BLK-A', 'blk-a') }).result.deleted).toEqual([
+      'blk-a',
+    ])
+    expect(html(moveBlock, body, { pageId: 'p', id: 'blk-h', targetId: alpha })).toMatch(/Alpha.*Intro/)
+  })
+
+  it('[AG-7] a stamp that no longer fits refuses the edit, with the block as it is now', () => {
+    const calls = [
+      refusal(setProse, changed, set),
+      refusal(setProse, changed, { ...X, id: 'blk-h', untilId: alpha }),
+      refusal(insertBlock, changed, set),
+      refusal(deleteBlock, changed, { pageId: 'p', id: alpha }),
+      refusal(moveBlock, changed, { pageId: 'p', id: 'blk-h', targetId: alpha }),
+    ]
+    const id = stampedId('blk-a', stampOf('<p>Alpha and <strong>more</strong></p>'))
+    const current = { id, type: 'paragraph', content: 'Alpha and **more**' }
+    for (const call of calls) expect(call).toMatchObject({ code: 'ERR_BLOCK_CHANGED', facts: { id: 'blk-a', current } })
+    expect(html(setProse, changed, { ...set, id })).toContain('<p id="blk-a">X</p>')
+  })
+
+  it('[AG-7] content above 4,000 bytes is cut, and the id of what is cut has no stamp', () => {
+    const long = proseBody(`<p id="blk-a">${'ä'.repeat(3_000)}</p>`)
+    const { current } = refusal(setProse, long, set).facts as { current: { id: string; content: string; cut: boolean } }
+    expect(current).toMatchObject({ id: 'blk-a', cut: true, content: 'ä'.repeat(2_000) })
+  })
+
+  it('[AG-7] reading and finding a table by a block are not refused for an old stamp', () => {
+    expect(isRefusal(getProse(changed, { pageId: 'p', id: alpha }))).toBe(false)
+    const table = proseBody('<table><tr><td><p id="blk-c">cell</p></td></tr></table>')
+    expect(isRefusal(getTable(table, { pageId: 'p', id: 'blk-c#0000' }))).toBe(false)
+    expect(refusal(editTableOfPage, table, { pageId: 'p', id: 'blk-c#0000', op: 'addRow', row: 0, side: 'after' }).code).toBe(
+      'ERR_BLOCK_CHANGED',
+    )
+  })
+
+  it('[AG-6] the whole text is tried as an id first, and what is no stamp is refused by name', () => {
+    const odd = proseBody('<p id="x#rcsb">Odd</p>')
+    expect(html(setProse, odd, { ...set, id: 'x#rcsb' })).toBe('<p id="x#rcsb">X</p>')
+    expect(refusal(setProse, body, { ...set, id: 'blk-a#abc' })).toMatchObject({
+      code: 'ERR_BAD_ARGUMENT',
+      facts: { argument: 'id' },
+    })
+    expect(refusal(setProse, body, { ...set, id: 'blk-zz#abc' }).code).toBe('ERR_ID_NOT_FOUND')
+  })
+
+  it('[AG-8] an id that is gone is not found, with a stamp or without', () => {
+    expect(refusal(setProse, body, { ...set, id: 'blk-zz#rcsb' })).toMatchObject({
+      code: 'ERR_ID_NOT_FOUND',
+      facts: { id: 'blk-zz' },
+    })
+  })
+
+  it('[AG-7] of two blocks with one id the stamp says which is meant', () => {
+    const split = proseBody('<p id="blk-a">Alpha</p><p id="blk-a">Beta</p>')
+    expect(html(deleteBlock, split, { pageId: 'p', id: alpha })).toBe('<p id="blk-a">Beta</p>')
+    expect(refusal(deleteBlock, split, { pageId: 'p', id: 'blk-a#0000' }).code).toBe('ERR_ID_AMBIGUOUS')
+  })
+})
+
+describe('edits that name a block by its place and stamp', () => {
+  const list = stampedId('@2', stampOf('<ul><li><p>Item</p></li><li><p>Other</p></li></ul>'))
+  const rule = stampedId('@3', stampOf('<hr>'))
+
+  it('[AG-9] a stamped handle needs no expectedVersion, and a path of indexes reaches what has no id', () => {
+    expect(html(deleteBlock, body, { pageId: 'p', id: rule })).not.toContain('<hr>')
+    expect(html(deleteBlock, body, { pageId: 'p', id: list })).not.toContain('Item')
+    const item = blockAt(parseHtml(PAGE, { source: 'stored' }).tree, [2, 1])?.block as ProseElement
+    expect(html(deleteBlock, body, { pageId: 'p', id: stampedId('@2.1', blockStamp(item)) })).toBe(
+      PAGE.replace(/<li><p id="blk-j.*?<\/li>/, ''),
+    )
+    expect(refusal(deleteBlock, body, { pageId: 'p', id: '@2.1' }).code).toBe('ERR_BAD_ARGUMENT')
+    expect(html(deleteBlock, body, { pageId: 'p', id: '@2.1', expectedVersion: 1 })).not.toContain('Other')
+  })
+
+  it('[AG-10] a block is found where it stands now', () => {
+    const moved = proseBody(`<p id="blk-n">New</p>${PAGE}`)
+    expect(html(deleteBlock, moved, { pageId: 'p', id: rule })).toBe(`<p id="blk-n">New</p>${PAGE.replace('<hr>', '')}`)
+  })
+
+  it('[AG-10] a stamp that no block has refuses the edit with the block at the place', () => {
+    const other = proseBody(PAGE.replace('Other', 'Another'))
+    const refused = refusal(deleteBlock, other, { pageId: 'p', id: list })
+    expect(refused).toMatchObject({
+      code: 'ERR_BLOCK_CHANGED',
+      facts: { current: { type: 'bulletList', content: '- Item\n- Another' } },
+    })
+    const { current } = refused.facts as { current: { id: string } }
+    expect(html(deleteBlock, other, { pageId: 'p', id: current.id })).not.toContain('Another')
+    expect(refusal(deleteBlock, body, { pageId: 'p', id: '@9#0000' }).code).toBe('ERR_ID_NOT_FOUND')
+  })
+
+  it('[AG-10] of several blocks that say the same none is meant, unless the version says that places are right', () => {
+    const two = proseBody(`${PAGE}<p id="blk-m">Middle</p><hr>`)
+    expect(refusal(deleteBlock, two, { pageId: 'p', id: rule })).toMatchObject({ code: 'ERR_ID_AMBIGUOUS', facts: { count: 2 } })
+    expect(html(deleteBlock, two, { pageId: 'p', id: rule, expectedVersion: 1 })).toBe(
+      PAGE.replace('<hr>', '') + '<p id="blk-m">Middle</p><hr>',
+    )
+  })
+
+  it('[AG-9] a handle is a path of indexes of at most 64 levels; rows and cells have none', () => {
+    expect(readHandle('@4.2.0')).toEqual([4, 2, 0])
+    for (const text of ['@', '@1.', '@-1', '@1.2.x', 'blk-1', `@${Array(65).fill(1).join('.')}`])
+      expect(readHandle(text)).toBeNull()
+    const { tree } = parseHtml('<table><tr><td><p>x</p></td></tr></table>', { source: 'stored' })
+    expect(addressable(tree).map(({ path }) => path.join('.'))).toEqual(['0', '0.0.0.0'])
+    for (const path of [[0, 0], [0, 0, 0], [1], [0, 0, 0, 0, 0]]) expect(blockAt(tree, path)).toBeNull()
+  })
+})

@@ -1,0 +1,43 @@
+import { refused, type Refusal } from '../edit.ts'
+import { quote } from '../quote.ts'
+import { stampedId } from '../stamps/stamp.ts'
+import { blockStamp } from './block-stamp.ts'
+import { blockId, type Located } from './blocks.ts'
+import { handleOf } from './handles.ts'
+import { serialiseMarkdown } from './markdown-write.ts'
+
+const MOST_BYTES = 4_000
+const utf8 = new TextEncoder()
+
+/** A block as it is now, for a caller whose stamp no longer fits. */
+export interface CurrentBlock {
+  /** With its stamp, unless the content is cut: the stamp says that all of it was seen. */
+  readonly id: string
+  readonly type: string
+  /** As Markdown. */
+  readonly content: string
+  readonly cut?: true
+}
+
+export function currentBlock({ path, block }: Located): CurrentBlock {
+  const id = blockId(block) ?? handleOf(path)
+  const content = serialiseMarkdown([block], { ids: false }).trimEnd()
+  if (utf8.encode(content).length <= MOST_BYTES) return { id: stampedId(id, blockStamp(block)), type: block.type, content }
+  return { id, type: block.type, content: cutTo(content, MOST_BYTES), cut: true }
+}
+
+function cutTo(text: string, bytes: number): string {
+  // A part of a character at the end becomes a mark that is cut off too.
+  return new TextDecoder().decode(utf8.encode(text).slice(0, bytes)).replace(/\ufffd+$/, '')
+}
+
+/** The stamp of a call is not the one of the stored block: somebody changed it after the caller saw it. [AG-7] */
+export function blockChanged(id: string, located: Located): Refusal {
+  const current = currentBlock(located)
+  const repair = current.cut === true ? 'Read it again with ids, then repeat the call' : 'Repeat the call with that id'
+  const now = `It is now ${current.id} (${current.type}) "${quote(current.content)}".`
+  return refused('ERR_BLOCK_CHANGED', `The block ${quote(id)} was changed after you read it. ${now} ${repair}.`, {
+    id: quote(id),
+    current,
+  })
+}

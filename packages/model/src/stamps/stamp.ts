@@ -1,0 +1,32 @@
+import { murmur3 } from './murmur3.ts'
+
+/** Four characters that stand for what a block or shape says. It is computed when it is printed and never stored. [AG-1] */
+export type Stamp = string
+
+const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
+const utf8 = new TextEncoder()
+
+/** The stamp of a canonical text: the upper 20 bits of its hash, 5 bits a character. [AG-2] */
+export function stampOfText(text: string): Stamp {
+  const bits = murmur3(utf8.encode(text)) >>> 12
+  return [15, 10, 5, 0].map((shift) => LETTERS[(bits >>> shift) & 31]).join('')
+}
+
+/** An id as a call names it: with the stamp that the caller saw, or without. */
+export interface StampedId {
+  readonly id: string
+  readonly stamp: Stamp
+}
+
+/** Cuts a text at its last `#`; `null` when nothing of the form of a stamp follows it. Upper case counts as lower case. [AG-6] */
+export function readStampedId(text: string): StampedId | null {
+  const at = text.lastIndexOf('#')
+  const stamp = text.slice(at + 1).toLowerCase()
+  if (at <= 0 || stamp.length !== 4 || [...stamp].some((letter) => !LETTERS.includes(letter))) return null
+  return { id: text.slice(0, at), stamp }
+}
+
+/** `id#stamp`. [AG-1] */
+export function stampedId(id: string, stamp: Stamp): string {
+  return `${id}#${stamp}`
+}
