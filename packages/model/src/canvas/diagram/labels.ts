@@ -78,7 +78,7 @@ function nearbyOf(
   }
 }
 
-/** A label on a box or on another one cannot be read, one on a line can, though it looks like that line's; one on an arrow hides where the line leads. */
+/** A label on a box or on another one cannot be read, one on a line can, though it looks like that line's; one on an arrow hides where the line leads, which is worse than two lines. */
 function coveredBy(
   label: Bounds,
   { boxes, labels, lines }: Nearby,
@@ -87,5 +87,5 @@ function coveredBy(
   const hidden = [...boxes, ...labels].filter((box) => overlaps(box, label)).length
   const crossed = lines.filter(([a, b]) => passesThrough(a, b, label)).length
   const arrows = own.ends.filter((end) => overlaps(end, label)).length
-  return 1000 * hidden + 4 * crossed + 2 * arrows + own.corners.filter((corner) => holds(label, corner)).length
+  return 1000 * hidden + 4 * crossed + 9 * arrows + own.corners.filter((corner) => holds(label, corner)).length
 }
