@@ -39,7 +39,7 @@ describe('hostile HTML', () => {
     },
   )
 
-  it('[PROSE-10] the check of the test above fails for a script', () => {
+  it('[PROSE-10] the check for unsafe HTML fails on an unsafe page', () => {
     for (const html of [
       '<script>',
       '<p onclick=x>',

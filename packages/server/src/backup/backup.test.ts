@@ -219,7 +219,7 @@ describe('a backup', () => {
     expect(owners.length).toBeGreaterThan(1)
   })
 
-  it('[OPS-9] a backup of a missing store says that there is none', async () => {
+  it('[OPS-9] a backup of a missing file, of another file or of a database without a store is refused with the reason', async () => {
     writeFileSync(join(folder, 'text.db'), 'this is no database, and long enough to have a header')
     onFile('empty', (db) => db.exec('create table mine (x)'))
     await expect(backUp('text', 'one')).rejects.toThrow(/not a database/)

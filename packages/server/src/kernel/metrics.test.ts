@@ -75,7 +75,7 @@ describe('metrics', () => {
     expect((await metrics.render()).text).toContain('relay_doc_cache_bytes 2')
   })
 
-  it('[OPS-4] memory and processor time of the process and the free space of its volume are measured', async () => {
+  it('[OPS-4] memory and event loop lag of the process and the size of its volume are measured', async () => {
     const metrics = createMetrics(build)
     using _ = startProcessMetrics(metrics, { dataDir: tmpdir() })
     const { text } = await metrics.render()

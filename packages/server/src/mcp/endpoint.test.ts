@@ -96,7 +96,7 @@ describe('request bodies', () => {
     ['application/x-www-form-urlencoded', 415],
     ['multipart/form-data; boundary=application/json', 415],
     ['', 415],
-  ])('[MCP-7] content type %j answers %i', async (type, status) => {
+  ])('[MCP-7] a POST with content type %j answers %i', async (type, status) => {
     const answer = await relay.send({ ...look, headers: { 'content-type': type } })
     expect(answer.status).toBe(status)
     if (status === 415) expect(answer.headers['content-type']).toBe('text/plain')

@@ -89,7 +89,7 @@ describe('previews over REST', () => {
     }
   })
 
-  it('[REST-35] the ETag names version, page, scale and renderer, and a known one answers 304', async () => {
+  it('[REST-35] the ETag of a preview names version, page, scale and renderer, and a known one answers 304', async () => {
     const first = await svg()
     const etag = first.headers.get('etag') ?? ''
     expect(etag).toMatch(/^"1-[a-z0-9]+-1-r4"$/)

@@ -78,7 +78,7 @@ describe('kill -9 while edits are appended and bodies saved', () => {
     expect(lost).toBe(0)
   })
 
-  it('[LIFE-2] a store that confirms before its commit loses confirmed writes, so the test above can fail', {
+  it('[LIFE-2] a store that confirms before its commit loses confirmed writes in the kill test', {
     timeout: 60_000,
   }, async () => {
     const sabotage = { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1', RELAY_TEST_COMMIT_HOLD_MS: '10' }

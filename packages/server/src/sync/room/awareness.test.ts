@@ -193,7 +193,7 @@ describe('presence states that the relay accepts', () => {
     expect(clocks.every((clock, i) => i === 0 || clock > (clocks[i - 1] as number))).toBe(true)
   })
 
-  it('[WS-47] the owner of an id is shown whatever clock another user gave that id before', () => {
+  it('[WS-47] the presence of the owner of an id is shown whatever clock another user gave that id before', () => {
     const presence = new Presence()
     for (const clock of [2 ** 53 - 1, 2 ** 32 - 1, 2 ** 31 + 1])
       expect(presence.take(bob, [entry(777, clock, {})], 0)).toEqual([])

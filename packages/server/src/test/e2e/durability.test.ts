@@ -103,7 +103,7 @@ describe('while a commit is delayed', () => {
     watching.destroy()
   })
 
-  it('[LIFE-2] the check of the two tests above fails for a relay that acknowledges before the commit', async () => {
+  it('[LIFE-2] a relay that acknowledges before its commit is found by the check for delayed commits', async () => {
     await relay.stop()
     await relay.restart({ ...env, RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
     await create(relay, 'too-early')

@@ -166,7 +166,7 @@ const anyCall: fc.Arbitrary<Call> = fc.oneof(
 )
 
 describe('editors that open documents written by tools', () => {
-  it('[PROSE-2] the checks below would notice an unknown element, which an editor removes', () => {
+  it('[PROSE-2] the check of opened documents notices an unknown element, which an editor removes', () => {
     const doc = new Y.Doc()
     doc.getXmlFragment('prose:one').insert(0, [new Y.XmlElement('paragraph'), new Y.XmlElement('blink')])
     expect(() => expectUntouched(doc, 'an unknown element')).toThrow()

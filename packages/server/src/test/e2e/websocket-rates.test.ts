@@ -182,7 +182,7 @@ describe('volume', () => {
     close(ann, ben, again)
   })
 
-  it('[OPS-4] [LIFE-16] the metrics count the dropped, refused and closed connections of the tests above', async () => {
+  it('[OPS-4] [LIFE-16] the metrics show connected editors and viewers, log appends and bodies above the size limit', async () => {
     const workspace = await newWorkspace({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const appends = await metric(relay, 'relay_log_append_seconds_count')
     const [ann, vic] = [await enter(workspace, ACK), await enter(workspace, ACK, 'vic', 'viewer')]
