@@ -29,6 +29,17 @@ function namedWithoutPrefix({ message, fixes, warnings }: AgentAnswer['result'])
   return sentences.flatMap((text) => text.match(TOOL_NAME) ?? [])
 }
 
+const ajv = new Ajv2020({ strict: true, strictRequired: false })
+const validators = new Map<string, ValidateFunction>()
+
+/** Schemas are compiled when a tool is first called, and once for all agents of a file: that takes a millisecond or two each. */
+export function validatorOf(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema)
+  const validate = validators.get(text) ?? ajv.compile(schema)
+  validators.set(text, validate)
+  return validate
+}
+
 /** `search`: of the address, such as `?readonly=1`. */
 export async function mcpAgent(url: string, bearer: string, search = ''): Promise<McpAgent> {
   let id = 0
@@ -43,17 +54,17 @@ export async function mcpAgent(url: string, bearer: string, search = ''): Promis
     return message.result
   }
   const { tools } = (await post('tools/list', {})) as { readonly tools: readonly Members[] }
-  const ajv = new Ajv2020({ strict: true, strictRequired: false })
-  const schemas = new Map<string, ValidateFunction>(
-    tools.map(({ name, outputSchema }) => [String(name), ajv.compile(outputSchema as object)]),
-  )
+  const schemas = new Map(tools.map(({ name, outputSchema }) => [String(name), outputSchema as object]))
 
   async function answer(tool: string, args: Members = {}): Promise<AgentAnswer> {
     const name = `service_${tool}`
     const { content, structuredContent, isError } = await post('tools/call', { name, arguments: args })
     const result = structuredContent as AgentAnswer['result']
-    const validate = schemas.get(name)
-    if (validate !== undefined) expect(validate(result), `${tool}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+    const schema = schemas.get(name)
+    if (schema !== undefined) {
+      const validate = validatorOf(schema)
+      expect(validate(result), `${tool}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+    }
     const text = isError === true ? `${result.code ?? ''}: ${String(result['message'])}` : JSON.stringify(result)
     expect(content).toEqual([{ type: 'text', text }])
     expect(namedWithoutPrefix(result), `${tool} names tools as they cannot be called`).toEqual([])
