@@ -105,11 +105,16 @@ export function* throughNodesOf<L extends CertifiedLine>(
       const apart =
         bounds.left > around.right || bounds.right < around.left || bounds.top > around.bottom || bounds.bottom < around.top
       if (apart || id === startId || id === endId) continue
+      if (!segments.some((segment) => isNear(segment, bounds) && passesThrough(...segment, bounds))) continue
       const inside = grown(bounds, -edge)
-      if (ends.some((end) => end !== undefined && holds(inside, end))) continue
-      if (segments.some(([a, b]) => passesThrough(a, b, bounds))) yield [line, box]
+      if (!ends.some((end) => end !== undefined && holds(inside, end))) yield [line, box]
     }
   }
+}
+
+/** Whether a segment may pass through a box; says so of most pairs without a calculation. */
+function isNear([a, b]: Segment, { left, top, right, bottom }: Bounds): boolean {
+  return (a.x > left || b.x > left) && (a.x < right || b.x < right) && (a.y > top || b.y > top) && (a.y < bottom || b.y < bottom)
 }
 
 /** The pairs of connectors that cross, once for each place. [AG-108, AG-109] */

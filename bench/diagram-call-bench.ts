@@ -1,0 +1,235 @@
+// `npm run bench:diagram-call`: what a whole call of generate_diagram with 500 nodes and 1,000 edges costs a relay in CPU time, how soon edits of others
+// are acknowledged meanwhile, and what a call costs that is cancelled. Prints what bench/results/diagram.md publishes; exits 1 when a limit is missed.
+import { readFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { cpus } from 'node:os'
+import { stopwatch } from '@docrelay/server/kernel/testing/patience'
+import { SyncClient } from '@docrelay/protocol/client/sync-client'
+import * as Y from 'yjs'
+import { type RunningRelay, startRelayServer } from './relay-server.ts'
+
+const ROUNDS = 7
+const WARM_UP = 2
+const NODES = 500
+const EDGES = 1_000
+const MAX_CPU_MS = 1_000
+const MAX_ACK_MS = 100
+/** Between two edits of somebody who types or drags. */
+const EDIT_EVERY_MS = 5
+/** How long edits are measured while nothing else is asked of the relay. */
+const QUIET_MS = 400
+/** A call that is cancelled is, so long after it began. */
+const CANCELLED_AFTER_MS = 60
+const VERSION = '2026-07-28'
+const META = {
+  'io.modelcontextprotocol/protocolVersion': VERSION,
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+}
+const PAGES = [{ id: 'c', name: 'C', shapes: [{ id: 'mine', type: 'rectangle', x: -4000, y: 0, width: 100, height: 80 }] }]
+const nodes = Array.from({ length: NODES }, (_, i) => ({ id: `n${i}`, label: `Service number ${i}` }))
+const edges = Array.from({ length: EDGES }, (_, i) => ({ from: `n${i % NODES}`, to: `n${(i * 37 + 11) % NODES}` }))
+
+interface Called {
+  readonly answer: Promise<string>
+  cancel(): void
+}
+
+function generate(relay: RunningRelay, docId: string, token: string): Called {
+  const params = { name: 'service_generate_diagram', arguments: { docId, pageId: 'c', nodes, edges }, _meta: META }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': VERSION,
+    'mcp-method': 'tools/call',
+    'mcp-name': 'service_generate_diagram',
+  }
+  const request = httpRequest(`${relay.baseUrl}/mcp`, { method: 'POST', headers })
+  const answer = new Promise<string>((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => (text += part))
+      response.on('error', reject)
+      response.on('end', () => resolve(text))
+    })
+    request.end(body)
+  })
+  return { answer, cancel: () => void request.destroy() }
+}
+
+function expectDrawn(text: string): void {
+  if (!text.includes('"serverVersion"') || text.includes('"isError":true')) throw new Error(text.slice(0, 500))
+}
+
+/** User and system time of the relay so far, all threads; a tick is 10 ms. */
+function cpuMs({ pid }: RunningRelay): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What the relay costs until it rests. */
+async function costOf(relay: RunningRelay, work: () => Promise<void>): Promise<number> {
+  const before = cpuMs(relay)
+  await work()
+  for (let last = -1; last !== cpuMs(relay); ) {
+    last = cpuMs(relay)
+    await pause(200)
+  }
+  return cpuMs(relay) - before
+}
+
+async function put(relay: RunningRelay, id: string, token: string): Promise<void> {
+  const answer = await fetch(`${relay.baseUrl}/api/docs/${id}?expectedVersion=0`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ id, name: id, pages: PAGES }),
+  })
+  if (!answer.ok) throw new Error(`PUT of ${id} answered ${answer.status}: ${await answer.text()}`)
+}
+
+interface Ack {
+  readonly wallMs: number
+  /** By a clock that is slower while more threads want to run than there are cores. */
+  readonly quietMs: number
+}
+
+interface Person {
+  /** Drags a shape until it is stopped; answers how soon each edit was durable. */
+  drag(): { stop(): Promise<readonly Ack[]> }
+  leave(): void
+}
+
+async function join(relay: RunningRelay, docId: string, token: string): Promise<Person> {
+  const doc = new Y.Doc()
+  let whenSaved: (() => void) | null = null
+  const client = await new Promise<SyncClient>((resolve) => {
+    const joining: SyncClient = new SyncClient({
+      ...{ url: `${relay.baseUrl.replace('http', 'ws')}/ws`, docId, doc, token: () => token },
+      onState({ synced, saved }) {
+        if (synced) resolve(joining)
+        if (saved === 'saved') whenSaved?.()
+      },
+    })
+    joining.connect()
+  })
+  let step = 0
+  const edit = async (): Promise<Ack> => {
+    const startedMs = performance.now()
+    const took = stopwatch()
+    const saved = new Promise<void>((resolve) => (whenSaved = resolve))
+    doc.getMap('shapes:c').set('mine', { ...PAGES[0]?.shapes[0], x: -4000 - step++ })
+    await saved
+    return { wallMs: performance.now() - startedMs, quietMs: took() }
+  }
+  return {
+    drag() {
+      let isStopped = false
+      const run = async (): Promise<readonly Ack[]> => {
+        const acks: Ack[] = []
+        while (!isStopped) {
+          acks.push(await edit())
+          await pause(EDIT_EVERY_MS)
+        }
+        return acks
+      }
+      const done = run()
+      return {
+        stop() {
+          isStopped = true
+          return done
+        },
+      }
+    },
+    leave: () => client.destroy(),
+  }
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] as number
+
+const rounds = Array.from({ length: ROUNDS + WARM_UP }, (_, i) => i)
+const ids = [
+  ...rounds.map((i) => `alone-${i}`),
+  ...rounds.map((i) => `beside-${i}`),
+  ...rounds.map((i) => `cancelled-${i}`),
+  'other',
+]
+const relay = await startRelayServer({
+  docs: ids,
+  limits: 'default',
+  create: false,
+  env: { RELAY_MCP_ENABLED: 'true', RELAY_MCP_EXPOSE: 'public', RELAY_READS_PER_SEC: '0', RELAY_WRITES_PER_SEC: '0' },
+})
+const missed: string[] = []
+try {
+  const tokenOf = (id: string): string => relay.tokens[ids.indexOf(id)] as string
+  for (const id of ids) await put(relay, id, tokenOf(id))
+  const [whole, cancelled]: [number[], number[]] = [[], []]
+  const [acksThere, acksElsewhere, acksQuiet]: [Ack[], Ack[], Ack[]] = [[], [], []]
+  const other = await join(relay, 'other', tokenOf('other'))
+  for (const round of rounds) {
+    const isMeasured = round >= WARM_UP
+    const [alone, beside, given] = [`alone-${round}`, `beside-${round}`, `cancelled-${round}`]
+    const cost = await costOf(relay, async () => expectDrawn(await generate(relay, alone, tokenOf(alone)).answer))
+    const costGiven = await costOf(relay, async () => {
+      const call = generate(relay, given, tokenOf(given))
+      call.answer.catch(() => undefined)
+      await pause(CANCELLED_AFTER_MS)
+      call.cancel()
+    })
+    const person = await join(relay, beside, tokenOf(beside))
+    const quiet = other.drag()
+    await pause(QUIET_MS)
+    const before = await quiet.stop()
+    const drags = [person.drag(), other.drag()]
+    expectDrawn(await generate(relay, beside, tokenOf(beside)).answer)
+    const [there = [], elsewhere = []] = await Promise.all(drags.map((drag) => drag.stop()))
+    person.leave()
+    if (!isMeasured) continue
+    whole.push(cost)
+    cancelled.push(costGiven)
+    acksQuiet.push(...before)
+    acksThere.push(...there)
+    acksElsewhere.push(...elsewhere)
+  }
+  other.leave()
+  const row = (...cells: readonly (string | number)[]): void => console.log(`| ${cells.join(' | ')} |`)
+  const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0]
+  console.log(`## A whole call: ${NODES} nodes and ${EDGES} edges through a relay\n`)
+  console.log(
+    `On ${cpus().length} cores with a load of ${load}, this measurement included; only CPU time is comparable on a machine that does other work.\n`,
+  )
+  row('what', 'median', 'worst or p99', 'limit', 'of')
+  row('---', '---', '---', '---', '---')
+  const one = (values: readonly number[]) => [quantile(values, 0.5).toFixed(0), Math.max(...values).toFixed(0)] as const
+  row('CPU ms of the relay, all threads, until it rests', ...one(whole), MAX_CPU_MS, `${ROUNDS} calls`)
+  row(`the same, cancelled after ${CANCELLED_AFTER_MS} ms`, ...one(cancelled), 'less', `${ROUNDS} calls`)
+  for (const [name, acks] of [
+    ['ms until an edit is acknowledged while no diagram is drawn', acksQuiet],
+    ['the same while one is drawn in another document', acksElsewhere],
+    ['the same while one is drawn in this document', acksThere],
+  ] as const) {
+    const of = (clock: keyof Ack, share: number) =>
+      quantile(
+        acks.map((ack) => ack[clock]),
+        share,
+      ).toFixed(1)
+    row(name, of('wallMs', 0.5), of('wallMs', 0.99), MAX_ACK_MS, `${acks.length} edits`)
+    row('… by a clock that is slower while the machine does other work', of('quietMs', 0.5), of('quietMs', 0.99), MAX_ACK_MS, '')
+  }
+  if (quantile(whole, 0.5) > MAX_CPU_MS) missed.push('a call costs more CPU time than it may')
+  if (quantile(cancelled, 0.5) >= quantile(whole, 0.5)) missed.push('a cancelled call costs as much as a whole one')
+  const late = acksElsewhere.map(({ quietMs }) => quietMs)
+  if (quantile(late, 0.99) > MAX_ACK_MS) missed.push('edits are acknowledged too late')
+} finally {
+  await relay.stop()
+}
+for (const line of missed) console.error(`missed: ${line}`)
+if (missed.length > 0) process.exitCode = 1
