@@ -5,6 +5,7 @@ import type { RateLimiter } from '../access/rate-limiter.port.ts'
 import type { Seats } from '../access/seats.port.ts'
 import type { Storage } from '../drivers/sql/storage.ts'
 import { newId } from '../kernel/ids.ts'
+import { LateLoop } from '../kernel/late-loop.ts'
 import { systemTimers } from '../kernel/timers.ts'
 import { observeLive, observeStorage } from '../operation/observe.ts'
 import { createDocumentEvents } from '../sync/gateway/events.ts'
@@ -32,7 +33,8 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
   const { limits } = config.tenancy
   const timers = systemTimers
   const seats = memorySeats()
-  const rateLimiter = memoryRateLimiter(clock)
+  const lateLoop = opened.use(new LateLoop(clock, timers))
+  const rateLimiter = memoryRateLimiter(clock, () => lateLoop.delayMs())
   const workers = opened.use(
     openDocumentWorkers({
       count: workerCount(),

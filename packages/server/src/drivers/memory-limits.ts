@@ -18,9 +18,10 @@ export interface MemoryRateLimiter extends RateLimiter {
 
 /**
  * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten
- * when there are many keys.
+ * when there are many keys. `delayMs` answers for how long requests could not be handled: a bucket may then hold what it would have given
+ * meanwhile, since those requests come all at once. [LIM-2]
  */
-export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
+export function memoryRateLimiter(clock: Clock, delayMs: () => number = () => 0): MemoryRateLimiter {
   const levels = new Map<string, Level>()
   let sweepAtSize = SWEEP_AT_LEAST
 
@@ -35,8 +36,9 @@ export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
       if (ratePerSec === null) return { taken: true }
       const nowMs = clock.monotonicMs()
       const before = levels.get(key)
-      const refilled = before ? before.tokens + ((nowMs - before.atMs) / 1000) * ratePerSec : burst
-      const tokens = Math.min(burst, refilled)
+      const most = burst + (delayMs() / 1000) * ratePerSec
+      const refilled = before ? before.tokens + ((nowMs - before.atMs) / 1000) * ratePerSec : most
+      const tokens = Math.min(most, refilled)
       const taken = tokens >= asked
       const left = taken ? tokens - asked : tokens
       levels.set(key, { tokens: left, atMs: nowMs, fullAtMs: nowMs + ((burst - left) / ratePerSec) * 1000 })
