@@ -164,7 +164,8 @@ describe('writes that are not settled yet', () => {
     bench.workers.broadcasts = false
     const client = await bench.joined('doc', {}, ['ack'])
     for (let at = 0; at < 4; at++) client.send(syncFrame(2, new Uint8Array(3 * 1024 * 1024)))
-    await wait(400)
+    await expect.poll(() => bench.workers.of('sync')).toHaveLength(3)
+    await wait(100)
     expect(bench.workers.of('sync')).toHaveLength(3)
     const { connection, join } = bench.workers.of('sync')[0] ?? { connection: 0, join: 0 }
     bench.workers.emit({ kind: 'settled', connection, join, ordinal: 3 })
