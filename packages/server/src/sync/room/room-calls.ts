@@ -26,9 +26,12 @@ export class WaitingCalls {
   async run(task: RoomTask, perform: () => Promise<TaskOutcome>): Promise<TaskOutcome> {
     if (!isCall(task)) return perform()
     this.count++
-    const outcome = await this.calls.run(this.workspaceId, perform)
-    this.count--
-    return outcome === 'busy' ? BUSY : outcome
+    try {
+      const outcome = await this.calls.run(this.workspaceId, perform)
+      return outcome === 'busy' ? BUSY : outcome
+    } finally {
+      this.count--
+    }
   }
 }
 
