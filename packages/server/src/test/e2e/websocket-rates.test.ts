@@ -49,15 +49,18 @@ describe('the write rate', () => {
     // The step2 of each client takes a token.
     const [ann, ben] = [await enter(workspace), await enter(workspace)]
     const sentAt = performance.now()
-    for (let i = 0; i < BURST + 10; i++) (i % 2 ? ann : ben).step2()
+    // Many more than the burst: a relay that gets to them late gives some tokens more. [LIM-2]
+    const more = 60
+    for (let i = 0; i < BURST + more; i++) (i % 2 ? ann : ben).step2()
     ann.step1()
     // Refusals leave in the order of what they refuse, before the echo.
     await Promise.all([ann.settled(), ben.settled()])
     const grown = Math.ceil(((performance.now() - sentAt) / 1_000) * PER_SEC)
     expect(ann.syncs().filter((kind) => kind === SYNC.step2)).toHaveLength(1)
     const refused = ann.errors().length + ben.errors().length
-    expect(refused).toBeGreaterThanOrEqual(11 - grown)
-    expect(refused).toBeLessThanOrEqual(13)
+    // What was given for a delay is not more than the delay itself would have given.
+    expect(refused).toBeGreaterThanOrEqual(more + 1 - 2 * grown)
+    expect(refused).toBeLessThanOrEqual(more + 3)
     expect(ann.errors()).toEqual(Array(ann.errors().length).fill(RATE_LIMIT))
     expect(await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'ws' })).toBe(before + refused)
     const other = await enter(await newWorkspace(), ACK)
