@@ -13,11 +13,14 @@ export interface LabelGround {
 }
 
 /**
- * Where on its way the label of each edge is; `null` is the middle. Edges between the same two nodes begin with different places in turn. A label that
- * would cover a box, another label or another edge there goes to the place of its way where it covers least. [DIAG-12]
+ * Where on its way the label of each edge is; `null` is the middle. Edges between the same two nodes have fixed places in turn, which a label only
+ * leaves when it would lie on a box or another label. The label of an edge that is alone between its nodes starts in the middle and goes to the place
+ * of its way where it covers least. [DIAG-12, DIAG-18]
  */
 export function labelPositions(edges: readonly DiagramEdge[], ground: LabelGround, effort: Effort): readonly (number | null)[] {
   const wished = wishedPositions(edges)
+  const pairs = edges.map(pairOf)
+  const isAlone = (edge: number) => pairs.indexOf(at(pairs, edge)) === pairs.lastIndexOf(at(pairs, edge))
   const placed: (Bounds | null)[] = edges.map(() => null)
   const rooms = ground.routes.map((points) => grown(boundsOf(points) as Bounds, 1))
   return edges.map(({ label }, edge) => {
@@ -31,8 +34,9 @@ export function labelPositions(edges: readonly DiagramEdge[], ground: LabelGroun
     if (!effort.spend(ground.boxes.length + rooms.length)) return best
     const near = nearbyOf(edge, room, { ...ground, rooms }, placed)
     let least = coveredBy(boxAt(best ?? 0.5), near, { ends, corners })
+    const enough = isAlone(edge) ? 0 : HIDDEN - 1
     for (const share of SHARES) {
-      if (least === 0 || !effort.spend(near.lines.length + near.boxes.length + near.labels.length)) break
+      if (least <= enough || !effort.spend(near.lines.length + near.boxes.length + near.labels.length)) break
       const covered = coveredBy(boxAt(share), near, { ends, corners })
       if (covered < least) [best, least] = [share === 0.5 ? null : share, covered]
     }
@@ -40,6 +44,9 @@ export function labelPositions(edges: readonly DiagramEdge[], ground: LabelGroun
     return best
   })
 }
+
+/** What a label costs that lies on a box or on another label; more than all the lines near it. */
+const HIDDEN = 1_000
 
 /** How far the arrow at an end of a line reaches. */
 const ARROW = 24
@@ -50,12 +57,17 @@ const TURNS: readonly (number | null)[] = [null, 0.35, 0.65, 0.25, 0.75]
 
 function wishedPositions(edges: readonly DiagramEdge[]): readonly (number | null)[] {
   const seen = new Map<string, number>()
-  return edges.map(({ from, to }) => {
-    const key = from < to ? `${from} ${to}` : `${to} ${from}`
+  return edges.map((edge) => {
+    const key = pairOf(edge)
     const turn = seen.get(key) ?? 0
     seen.set(key, turn + 1)
     return TURNS[turn % TURNS.length] ?? null
   })
+}
+
+/** The two nodes of an edge, whatever its direction. */
+function pairOf({ from, to }: DiagramEdge): string {
+  return from < to ? `${from} ${to}` : `${to} ${from}`
 }
 
 interface Nearby {
@@ -87,5 +99,5 @@ function coveredBy(
   const hidden = [...boxes, ...labels].filter((box) => overlaps(box, label)).length
   const crossed = lines.filter(([a, b]) => passesThrough(a, b, label)).length
   const arrows = own.ends.filter((end) => overlaps(end, label)).length
-  return 1000 * hidden + 4 * crossed + 9 * arrows + own.corners.filter((corner) => holds(label, corner)).length
+  return HIDDEN * hidden + 4 * crossed + 9 * arrows + own.corners.filter((corner) => holds(label, corner)).length
 }

@@ -97,6 +97,16 @@ describe('a layered layout', () => {
       }
   })
 
+  it('[DIAG-12] short labels of three edges between the same two nodes have the fixed positions', () => {
+    const base = requestOf(2, [
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ])
+    const edges = base.edges.map((edge) => ({ ...edge, label: { width: 40, height: 16 } }))
+    expect(layoutDiagram({ ...base, edges }).edges.map(({ labelPosition }) => labelPosition)).toEqual([null, 0.35, 0.65])
+  })
+
   it('[DIAG-12] a label moves along its edge when another edge would cross it', () => {
     const base = requestOf(3, [
       [0, 1],
