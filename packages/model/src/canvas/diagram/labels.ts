@@ -19,8 +19,9 @@ export interface LabelGround {
  */
 export function labelPositions(edges: readonly DiagramEdge[], ground: LabelGround, effort: Effort): readonly (number | null)[] {
   const wished = wishedPositions(edges)
-  const pairs = edges.map(pairOf)
-  const isAlone = (edge: number) => pairs.indexOf(at(pairs, edge)) === pairs.lastIndexOf(at(pairs, edge))
+  const counts = new Map<string, number>()
+  for (const edge of edges) counts.set(pairOf(edge), (counts.get(pairOf(edge)) ?? 0) + 1)
+  const isAlone = (edge: number) => counts.get(pairOf(at(edges, edge))) === 1
   const placed: (Bounds | null)[] = edges.map(() => null)
   const rooms = ground.routes.map((points) => grown(boundsOf(points) as Bounds, 1))
   return edges.map(({ label }, edge) => {

@@ -177,6 +177,13 @@ describe('characters that arrive after the relay removed their block', () => {
     expect(send()).toBe('<ol><li><p id="a">one</p><p>two</p></li></ol><p id="z">end</p>')
   })
 
+  it('[AG-110] words typed into a new item of a removed list are kept, also when the list ends with the same words', () => {
+    const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one two</p></li></ul><p id="z">end</p>')
+    ;(shownToAnn.get(0) as Y.XmlElement).insert(1, [element('listItem', {}, element('paragraph', {}, plain(' two') as never))])
+    edit('<ol><li><p id="a">one two</p></li></ol><p id="z">end</p>')
+    expect(send()).toBe('<ol><li><p id="a">one two</p><p> two</p></li></ol><p id="z">end</p>')
+  })
+
   it('[AG-110] characters that Enter only moved into a new block are not doubled', () => {
     const { page: shownToAnn, edit, send } = scene('<ul><li><p id="a">one two</p></li></ul><p id="z">end</p>')
     const [text] = textsIn(shownToAnn)
@@ -240,6 +247,25 @@ describe('characters that arrive after the relay removed their block', () => {
     const html = send()
     expect(html).toContain('<h1 id="first">one</h1>')
     expect(html).toContain(`<h2 id="b${MOST_BLOCKS - 1}">text kept ${MOST_BLOCKS - 1}</h2>`)
+  })
+
+  it('[AG-110] the memory is bounded: with more than 100,000 runs of characters the oldest blocks are forgotten', () => {
+    const { page: shownToAnn, edit, send, ann, relay, at } = scene('<p id="a">one</p><p id="b">two</p>')
+    const [a, b] = textsIn(shownToAnn) as [Y.XmlText, Y.XmlText]
+    // Every second character is removed again, so that each of the others is a run of its own.
+    ann.transact(() => {
+      a.insert(0, 'xy'.repeat(50_100))
+      a.applyDelta(Array.from({ length: 50_100 }, () => [{ retain: 1 }, { delete: 1 }]).flat())
+    })
+    send()
+    at.before = shown(relay)
+    edit(at.before.replace('<p id="a">', '<h1 id="a">').replace('</p>', '</h1>'))
+    edit(shown(relay).replace('<p id="b">two</p>', '<h2 id="b">two</h2>'))
+    type(a, 0, 'late')
+    type(b, 3, ' kept')
+    const html = send()
+    expect(html).toContain('<h2 id="b">two kept</h2>')
+    expect(html).not.toContain('late')
   })
 
   it('[AG-110] late characters are placed in another copy of the document', () => {

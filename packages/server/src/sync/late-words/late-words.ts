@@ -2,7 +2,7 @@ import * as Y from 'yjs'
 import { findNodeSpec } from '@docrelay/model/prose/schema'
 import { PROSE_PAGES, proseRoot } from '../binding/binding-roots.ts'
 import { type CharId, idOf, mapOffset } from './block-text.ts'
-import { type LateWord, RemovedBlocks, type RemovedBlock, type Spot } from './removed-blocks.ts'
+import { type DeletedRanges, type LateWord, RemovedBlocks, type RemovedBlock, type Spot } from './removed-blocks.ts'
 import { parentItem } from './removal.ts'
 
 interface Position {
@@ -10,6 +10,8 @@ interface Position {
   readonly index: number
 }
 
+/** So often the rest of an update is searched; words of clients that build on each other in more turns are not found. */
+const MOST_ROUNDS = 8
 /** A chain of blocks that were removed one after another is not longer than this. */
 const MOST_STEPS = 64
 
@@ -46,10 +48,11 @@ export class LateWords {
   find(update: Uint8Array, nowMs: number): readonly LateWord[] {
     this.removed.expire(nowMs)
     if (this.removed.isEmpty) return []
-    let waiting = Y.decodeUpdate(update).structs.filter((struct): struct is Y.Item => struct instanceof Y.Item)
+    const { structs, ds } = Y.decodeUpdate(update)
+    let waiting = structs.filter((struct): struct is Y.Item => struct instanceof Y.Item)
     const words: LateWord[] = []
     // A client's text may follow another client's text that comes later in the update, so the rest is searched again after each find.
-    for (let found = true; found && waiting.length > 0; ) {
+    for (let [found, rounds] = [true, 0]; found && waiting.length > 0 && rounds < MOST_ROUNDS; rounds++) {
       found = false
       const left: Y.Item[] = []
       for (const item of waiting) {
@@ -58,7 +61,7 @@ export class LateWords {
         else {
           found = true
           const word = this.note(item, spot)
-          if (word !== null && word.text !== '') words.push(word)
+          if (word !== null && word.text !== '' && !this.isSecondHalf(word, ds)) words.push(word)
         }
       }
       waiting = left
@@ -81,8 +84,16 @@ export class LateWords {
     const text = content instanceof Y.ContentString ? content.str.slice(known) : ''
     const word = this.removed.note({ client, clock: clock + known, length: item.length - known, text, spot })
     if (content instanceof Y.ContentType) this.removed.noteType(item.id, content.type, spot)
-    // An editor that breaks a block writes the second half once more into the new block: these words are in the document already.
-    return isSecondHalf(word) ? null : word
+    return word
+  }
+
+  /**
+   * An editor that breaks a block at Enter deletes the second half there and writes it into a new block, in one update. The successor of the old
+   * block holds that half already.
+   */
+  private isSecondHalf({ text, spot }: LateWord, deleted: DeletedRanges): boolean {
+    const old = spot.kind === 'block' ? spot.block.beside : null
+    return old !== null && old.words.endsWith(text) && this.removed.deletedIn(old, deleted) >= text.length
   }
 
   /** Writes the words where they belong; a word without a place, as on a removed page, is left out. Answers how many characters were left out. */
@@ -184,10 +195,6 @@ export class LateWords {
     const page = root.slice(proseRoot('').length)
     return !this.doc.getMap(PROSE_PAGES.map).has(page)
   }
-}
-
-function isSecondHalf({ text, spot }: LateWord): boolean {
-  return spot.kind === 'block' && spot.block.beside !== null && text.length > 1 && spot.block.beside.words.includes(text)
 }
 
 interface Place {

@@ -37,6 +37,11 @@ type Entry = CharId & { readonly length: number } & (
     | { readonly word: LateWord }
   )
 
+/** The deletions of an update: by client, runs of characters. */
+export interface DeletedRanges {
+  readonly clients: ReadonlyMap<number, readonly { readonly clock: number; readonly len: number }[]>
+}
+
 export const KEPT_MS = 60_000
 export const MOST_BLOCKS = 1_000
 const MOST_RUNS = 100_000
@@ -59,9 +64,22 @@ export class RemovedBlocks {
   remember(transaction: Y.Transaction, nowMs: number): void {
     this.expire(nowMs)
     for (const removal of readRemovals(transaction, MOST_BLOCKS)) this.add(removal, nowMs)
-    const kept = new Set(this.blocks.slice(-MOST_BLOCKS))
-    if (kept.size < this.blocks.length) this.keep((block) => kept.has(block))
-    if (this.runCount > MOST_RUNS) this.keep(() => false)
+    this.keepNewest(MOST_BLOCKS)
+    this.forgetManyRuns()
+  }
+
+  private keepNewest(most: number): void {
+    if (this.blocks.length <= most) return
+    const kept = new Set(most === 0 ? [] : this.blocks.slice(-most))
+    this.keep((block) => kept.has(block))
+  }
+
+  private forgetManyRuns(): void {
+    while (this.runCount > MOST_RUNS && this.blocks.length > 0) this.keepNewest(Math.floor(this.blocks.length / 2))
+    if (this.runCount <= MOST_RUNS) return
+    // What came late for blocks that are forgotten already.
+    for (const known of [this.runs, this.starts, this.ends]) known.clear()
+    this.runCount = 0
   }
 
   private add({ old, isGone, elements, anchor, root, successor }: Removal, atMs: number): void {
@@ -110,7 +128,20 @@ export class RemovedBlocks {
     const word: LateWord = { ...given, target: null }
     const { client, clock, length } = word
     this.push({ client, clock, length, word })
+    this.forgetManyRuns()
     return word
+  }
+
+  /** How many characters, visible when their block was removed, these deletions name. */
+  deletedIn(block: RemovedBlock, { clients }: DeletedRanges): number {
+    let count = 0
+    for (const [client, ranges] of clients)
+      for (const entry of this.runs.get(client) ?? []) {
+        if (entry.word !== undefined || entry.block !== block || !entry.visible) continue
+        for (const { clock, len } of ranges)
+          count += Math.max(0, Math.min(clock + len, entry.clock + entry.length) - Math.max(clock, entry.clock))
+      }
+    return count
   }
 
   /** Notes a node that a client made inside something removed: a text of a block, or a whole new block. */
@@ -127,7 +158,7 @@ export class RemovedBlocks {
     return { kind: 'block', block, offset: 0 }
   }
 
-  /** The spot behind a character or a child of a block. */
+  /** Where something belongs that was inserted right after this character, line break or text. */
   behind(id: CharId): Spot | null {
     const entry = this.entryOf(id)
     return entry === null ? (this.ends.get(nameOf(id)) ?? this.startOf(id)) : spotIn(entry, id.clock - entry.clock + 1)
@@ -162,7 +193,7 @@ function placeOf(entries: readonly Entry[], clock: number): number {
   return low
 }
 
-/** The spot behind the first `count` characters of an entry. */
+/** Where something belongs that was inserted after the first `count` characters of an entry. */
 function spotIn(entry: Entry, count: number): Spot {
   if (entry.word === undefined) return { kind: 'block', block: entry.block, offset: entry.offset + (entry.visible ? count : 0) }
   const { word } = entry
