@@ -135,5 +135,6 @@ function openTools(
     timers: systemTimers,
     localAccessEnabled: config.mcp.localDocumentsDir !== null,
   })
-  return createToolServer({ tools, clock, random, log, metrics })
+  const offered = config.mcp.extraTools ? tools : tools.filter(({ extra }) => extra !== true)
+  return createToolServer({ tools: offered, clock, random, log, metrics })
 }

@@ -100,6 +100,12 @@ export const TENANCY_KEYS = {
       env: 'RELAY_MCP_ALLOWED_ORIGINS',
       doc: 'Browser origins that may call a public MCP endpoint; empty checks nothing.',
     },
+    extra_tools: {
+      kind: 'boolean',
+      default: true,
+      env: 'RELAY_MCP_EXTRA_TOOLS',
+      doc: 'Offers the tools beyond the interface; `false` leaves its 45.',
+    },
     blob_url_ttl_secs: {
       kind: 'integer',
       unit: 's',

@@ -259,10 +259,19 @@ describe('methods', () => {
       await relay.send({ ...look, path, headers })
       return relay.tools.calls.at(-1)?.context.view
     }
-    expect(await viewOf('/mcp')).toEqual({ toolsets: null, readonly: false })
-    expect(await viewOf('/mcp?toolsets=read,%20prose')).toEqual({ toolsets: ['read', 'prose'], readonly: false })
-    expect(await viewOf('/mcp?readonly=1', { 'x-mcp-toolsets': 'diagram' })).toEqual({ toolsets: ['diagram'], readonly: true })
-    expect(await viewOf('/mcp?toolsets=read', { 'x-mcp-toolsets': 'nonsense' })).toEqual({ toolsets: ['read'], readonly: false })
+    expect(await viewOf('/mcp')).toEqual({ toolsets: null, readonly: false, extra: true })
+    expect(await viewOf('/mcp?toolsets=read,%20prose')).toEqual({ toolsets: ['read', 'prose'], readonly: false, extra: true })
+    expect(await viewOf('/mcp?readonly=1', { 'x-mcp-toolsets': 'diagram' })).toEqual({
+      toolsets: ['diagram'],
+      readonly: true,
+      extra: true,
+    })
+    expect(await viewOf('/mcp?toolsets=read', { 'x-mcp-toolsets': 'nonsense' })).toEqual({
+      toolsets: ['read'],
+      readonly: false,
+      extra: true,
+    })
+    expect(await viewOf('/mcp?extra=0')).toEqual({ toolsets: null, readonly: false, extra: false })
     for (const method of ['tools/list', 'tools/call']) {
       const { status, json } = await relay.send(legacy(method, { name: 'service_look' }, { path: '/mcp?toolsets=read,all' }))
       expect([status, json.error]).toMatchObject([200, { code: -32_602, message: expect.stringContaining('citations') }])

@@ -131,11 +131,12 @@ function badCursor(): RpcError {
 }
 
 /**
- * Reads which tools the request may see, from `?toolsets=`, else `X-MCP-Toolsets`, and `?readonly=1`. A toolset that is
- * unknown or has no tool in this relay is an error, since its list would be empty without a reason. [TOOL-10, TOOL-11]
+ * Reads which tools the request may see, from `?toolsets=`, else `X-MCP-Toolsets`, `?readonly=1` and `?extra=0`. A toolset that is
+ * unknown or has no tool in this relay is an error, since its list would be empty without a reason. [AG-90, TOOL-10, TOOL-11]
  */
 export function readView(query: URLSearchParams, header: string | undefined, present: readonly Toolset[]): ToolView {
   const readonly = query.get('readonly') === '1'
+  const extra = query.get('extra') !== '0'
   const given = (query.get('toolsets') ?? header ?? '').split(',').map((name) => name.trim())
   const named = given.filter((name) => name !== '')
   const missing = named.find((name) => !(present as readonly string[]).includes(name))
@@ -144,7 +145,7 @@ export function readView(query: URLSearchParams, header: string | undefined, pre
     const problem = isKnown ? `The toolset ${missing} has no tool in this relay` : `There is no toolset ${quoted(missing)}`
     throw new RpcError('params', `${problem}; those with tools are ${present.join(', ')}.`)
   }
-  return { readonly, toolsets: named.length === 0 ? null : (named as Toolset[]) }
+  return { readonly, extra, toolsets: named.length === 0 ? null : (named as Toolset[]) }
 }
 
 /** Returns the sent text, cut to a length that an error may quote. */

@@ -7,7 +7,7 @@ import { clientOf, logLevelOf } from './modern.ts'
 import { LOG_LEVELS, type LogLevel, type Session } from './sessions.ts'
 import type { JsonObject, Toolset, ToolView } from './tool.ts'
 
-const WHOLE_VIEW: ToolView = { toolsets: null, readonly: false }
+const WHOLE_VIEW: ToolView = { toolsets: null, readonly: false, extra: true }
 
 export interface OpenCall extends Disposable {
   readonly context: RequestContext

@@ -12,7 +12,7 @@ import { failure, success } from './results.ts'
 import { annotations, DOCUMENT, input, output, REPEATABLE, VERSIONED } from './tools/schema.ts'
 import type { CallContext, ToolCall, ToolDefinition } from './tool.ts'
 
-const WHOLE = { toolsets: null, readonly: false } as const
+const WHOLE = { toolsets: null, readonly: false, extra: true } as const
 
 function toolOf(name: string, run: ToolDefinition['run'], more: Partial<ToolDefinition> = {}): ToolDefinition {
   return {
@@ -84,14 +84,29 @@ describe('the tool server', () => {
     expect(names({ toolsets: ['prose'] })).toEqual(['service_writes'])
     expect(names({ readonly: true })).toEqual(['service_reads'])
     expect(names({ isViewer: true })).toEqual(['service_reads'])
-    expect(names({ toolsets: ['prose'], readonly: true })).toEqual([])
+    expect(names({ toolsets: ['prose'], readonly: true, extra: true })).toEqual([])
     const disabled = { code: 'ERR_TOOL_DISABLED', tool: 'service_writes', toolset: 'prose' }
     for (const view of [
-      { toolsets: ['read'], readonly: false },
-      { toolsets: null, readonly: true },
+      { toolsets: ['read'], readonly: false, extra: true },
+      { toolsets: null, readonly: true, extra: true },
     ] as const)
       expect(await call('writes', {}, { view })).toMatchObject(disabled)
-    expect(await call('reads', { docId: 'd' }, { view: { toolsets: ['read'], readonly: true } })).toEqual({ read: true })
+    expect(await call('reads', { docId: 'd' }, { view: { toolsets: ['read'], readonly: true, extra: true } })).toEqual({
+      read: true,
+    })
+  })
+
+  it('[TOOL-10] a request for the interface alone neither lists nor calls a tool beyond it', async () => {
+    const { server, call } = serverOf(
+      toolOf('writes', async () => success({ written: true })),
+      toolOf('beyond', async () => success({ written: true }), { extra: true }),
+    )
+    const names = (extra: boolean) => server.list({ ...WHOLE, isViewer: false, extra }).map(({ name }) => name)
+    expect([names(true), names(false)]).toEqual([['service_writes', 'service_beyond'], ['service_writes']])
+    const view = { ...WHOLE, extra: false }
+    expect(await call('beyond', {}, { view })).toMatchObject({ code: 'ERR_TOOL_DISABLED', tool: 'service_beyond' })
+    expect(await call('writes', { docId: 'd' }, { view })).toEqual({ written: true })
+    expect(await call('beyond')).toEqual({ written: true })
   })
 
   it('[MCP-26] a write of a viewer is refused after its arguments are checked and before the tool runs', async () => {

@@ -133,14 +133,27 @@ function isListed(tool: ToolDefinition, view: ToolView & { readonly isViewer: bo
   return outsideView(tool, view) === null && (tool.bucket === 'read' || !view.isViewer)
 }
 
-/** Refuses a tool that is outside the view: a write tool in a read-only request, or a tool of another toolset. [TOOL-10, TOOL-11] */
-function outsideView({ name, toolset, bucket }: ToolDefinition, view: ToolView): ToolFailure | null {
+/**
+ * Refuses a tool that is outside the view: a write tool in a read-only request, a tool of another toolset, or one beyond
+ * the interface in a request for the interface alone. [AG-90, TOOL-10, TOOL-11]
+ */
+function outsideView({ name, toolset, bucket, extra }: ToolDefinition, view: ToolView): ToolFailure | null {
   const isWrite = bucket === 'write'
   if (view.readonly && isWrite) {
     return failure('ERR_TOOL_DISABLED', `${PREFIX}${name} writes, and this request is read-only.`, {
       tool: PREFIX + name,
       toolset,
     })
+  }
+  if (extra === true && !view.extra) {
+    return failure(
+      'ERR_TOOL_DISABLED',
+      `${PREFIX}${name} is beyond the interface, and this request asks for the interface alone.`,
+      {
+        tool: PREFIX + name,
+        toolset,
+      },
+    )
   }
   if (view.toolsets === null || view.toolsets.includes(toolset)) return null
   const sentence = `${PREFIX}${name} belongs to the toolset ${toolset}, which this request leaves out.`

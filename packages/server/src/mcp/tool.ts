@@ -22,6 +22,8 @@ export interface ToolDefinition {
   readonly annotations: ToolAnnotations
   readonly toolset: Toolset
   readonly access: ToolAccess
+  /** Whether the tool is beyond the interface, so that a request can leave it out. [AG-90] */
+  readonly extra?: boolean
   readonly bucket: RateBucket
   /** How many tokens a call with these arguments takes, before anything is known of them. Absent: one. [MCP-54] */
   tokens?(args: unknown): number
@@ -108,6 +110,8 @@ export interface ToolView {
   /** `null`: all toolsets. */
   readonly toolsets: readonly Toolset[] | null
   readonly readonly: boolean
+  /** Whether tools beyond the interface are seen. [AG-90] */
+  readonly extra: boolean
 }
 
 /** The tools as the endpoint sees them: every tool is listed and called through this interface. */

@@ -10,7 +10,7 @@ export function toolCall(
   return {
     isStatic: false,
     args,
-    view: { toolsets: null, readonly: false },
+    view: { toolsets: null, readonly: false, extra: true },
     clientName: null,
     signal: new AbortController().signal,
     progress() {},

@@ -28,6 +28,9 @@ export interface ToolDeps
   readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs'] & ShapeDeps['blobs']
 }
 
+/** How many tools the interface has; tools with a later place are beyond it. [AG-90] */
+export const INTERFACE_TOOLS = 45
+
 /** Every tool of the endpoint, ordered by `place`. Throws when two tools have the same place. [TOOL-1] */
 export function allTools(deps: ToolDeps): readonly ToolRow[] {
   const tools = [
@@ -45,7 +48,7 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
   ].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)
-  return tools
+  return tools.map((tool) => (tool.place > INTERFACE_TOOLS ? { ...tool, extra: true } : tool))
 }
 
 /** The tools of this build as data: they have no services behind them, so they can be read but not run. */

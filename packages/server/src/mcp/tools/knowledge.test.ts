@@ -26,7 +26,7 @@ const context: CallContext = {
     limits: NO_LIMITS,
   },
   isStatic: false,
-  view: { toolsets: null, readonly: true },
+  view: { toolsets: null, readonly: true, extra: true },
   clientName: null,
   signal: new AbortController().signal,
   progress: () => undefined,
