@@ -60,11 +60,9 @@ export function mapChips<T extends ProseNode>(nodes: readonly T[], change: (chip
   return sameList(nodes, mapped as readonly ProseNode[] as readonly T[])
 }
 
-/** Returns nodes without the labels of computed fields. Such a label depends on the time of writing and is not content. [FIELD-5] */
-export function withoutComputed<T extends ProseNode>(nodes: readonly T[]): readonly T[] {
-  return mapChips(nodes, (chip) =>
-    chip.type === 'fieldRef' && computedField(String(chip.attrs['name']), 0) !== undefined ? withLabel(chip, '') : chip,
-  )
+/** Returns nodes without the labels of field chips. Such a label is derived from the field, or from the time, and is not content. [AG-3] */
+export function withoutLabels<T extends ProseNode>(nodes: readonly T[]): readonly T[] {
+  return mapChips(nodes, (chip) => (chip.type === 'fieldRef' ? withLabel(chip, '') : chip))
 }
 
 /** Maximum number of warnings of each kind; each one searches all names of the document for similar ones. */

@@ -4,12 +4,13 @@ import { isEmptyPage } from './equal.ts'
 import { parseHtml } from './html.ts'
 import { literalMarkup } from './literal-markup.ts'
 import { parseMarkdown } from './markdown-read.ts'
+import { isOwnHtml, markdownInHtml } from './own-html.ts'
 import { emptyParagraph, type ProseTree } from './node.ts'
 
 /** Prose content as a call sends it. */
 export interface ContentArgs {
   readonly content: string
-  /** Markdown when absent. */
+  /** When absent, Markdown, unless the content is its own canonical HTML. [AG-35] */
   readonly format?: 'markdown' | 'md' | 'html' | undefined
 }
 
@@ -20,6 +21,13 @@ export interface Content {
   readonly isBlank: boolean
   readonly fixes: readonly Fix[]
   readonly warnings: readonly Warning[]
+  /** Present when the call gave no format and the content was read as HTML. [AG-35] */
+  readonly format?: 'html'
+}
+
+/** What an answer says of the format of its content. [AG-35] */
+export function formatOf({ format }: Content): Pick<Content, 'format'> {
+  return format === undefined ? {} : { format }
 }
 
 /** The content of a call that sent none. */
@@ -51,13 +59,17 @@ function labelsTooLong(labelLength: number): Refusal | null {
 export function readContent(args: ContentArgs, libraries: Libraries): Content | Refusal {
   const tooLarge = contentTooLarge(args.content)
   if (tooLarge !== null) return tooLarge
-  const read = args.format === 'html' ? parseHtml(args.content, { source: 'call' }) : parseMarkdown(args.content)
+  const isOwn = args.format === undefined && isOwnHtml(args.content)
+  const isHtml = isOwn || args.format === 'html'
+  const read = isHtml ? parseHtml(args.content, { source: 'call' }) : parseMarkdown(args.content)
   const { tree, labelLength, warnings: ofChips } = settleChips(read.tree, libraries)
-  const warnings = args.format === 'html' ? ofChips : [...ofChips, ...literalMarkup(tree, args.content)]
+  const ofText = isOwn ? markdownInHtml(tree) : isHtml ? [] : literalMarkup(tree, args.content)
+  const warnings = [...ofChips, ...ofText]
   const tooLong = labelsTooLong(labelLength)
   if (tooLong !== null) return tooLong
-  if (!isEmptyPage(tree)) return { tree, isBlank: false, fixes: read.fixes, warnings }
+  const told = { fixes: read.fixes, warnings, ...(isOwn && { format: 'html' as const }) }
+  if (!isEmptyPage(tree)) return { tree, isBlank: false, ...told }
   // Content without a block gives the same tree as a written empty paragraph, which is a block.
   const isBlank = !/<p[\s/>]/i.test(args.content)
-  return { tree: [emptyParagraph()], isBlank, fixes: read.fixes, warnings }
+  return { tree: [emptyParagraph()], isBlank, ...told }
 }

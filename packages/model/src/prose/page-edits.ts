@@ -5,7 +5,7 @@ import { memberOf, setMember } from '../json.ts'
 import { cleanName, nameFlaw } from '../names.ts'
 import { freePageId, lastPage, nextPageName, notPermutation } from '../pages.ts'
 import { blockIdMint, completeIds, idsOf, listBlocks, type BlockList } from './blocks.ts'
-import { contentTooLarge, noContent, readContent, type ContentArgs } from './content.ts'
+import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
 import { findProsePage, pageOrder, withProsePage, withProsePages } from './page.ts'
@@ -46,7 +46,7 @@ export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, env
   return {
     kind: 'edited',
     body: withProsePages(body, [...pages, page]),
-    result: { id, name: named.name, order, ...listBlocks(tree) },
+    result: { id, name: named.name, order, ...formatOf(content), ...listBlocks(tree) },
     fixes: [...named.fixes, ...content.fixes],
     warnings: content.warnings,
     writtenPage: id,

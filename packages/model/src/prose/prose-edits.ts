@@ -11,7 +11,7 @@ import {
   type Warning,
 } from '../edit.ts'
 import type { BlockList } from './blocks.ts'
-import { contentTooLarge, readContent, type Content, type ContentArgs } from './content.ts'
+import { contentTooLarge, formatOf, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
 import { isEmptyPage } from './equal.ts'
 import { insertBeside } from './insert.ts'
@@ -99,7 +99,12 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
   if (isRefusal(content)) return content
   if (span === null) return setPage(page, content)
   const done = replaceSpan(page.tree, span, content.tree)
-  return writePage({ ...page, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
+  return writePage({ ...page, content }, done, (written) => ({
+    pageId: page.pageId,
+    ok: true,
+    ...formatOf(content),
+    ...written.written(),
+  }))
 }
 
 /**
@@ -114,6 +119,7 @@ function setPage(page: OpenPage, content: Content): Edited<PageDone & BlockList>
   return writePage({ ...page, stored, content: { ...content, warnings } }, done, (written) => ({
     pageId: page.pageId,
     ok: true,
+    ...formatOf(content),
     ...written.all(),
   }))
 }
@@ -155,7 +161,12 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
   if (isRefusal(content)) return content
   if (content.isBlank) return nothingToInsert(content.fixes)
   const done = insertBeside(page.tree, unitOf(page.tree, target.path), args.side ?? 'after', content.tree)
-  return writePage({ ...page, content }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
+  return writePage({ ...page, content }, done, (written) => ({
+    pageId: page.pageId,
+    ok: true,
+    ...formatOf(content),
+    ...written.written(),
+  }))
 }
 
 /** When all content had to be left out, the refusal gives the reason, so that the caller can repair the call. [TOOL-8] */

@@ -14,7 +14,7 @@ import { findTarget } from './targets.ts'
 export interface GetProse {
   /** All prose pages when absent. */
   readonly pageId?: string | undefined
-  /** HTML when absent. */
+  /** When absent, HTML, or Markdown with `ids: true`. [AG-35] */
   readonly format?: 'html' | 'markdown' | 'md' | undefined
   /** Only this block. */
   readonly id?: string | undefined
@@ -37,7 +37,8 @@ interface ShownBlock {
 export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock> | Refusal {
   const contradiction = proseSelectionFlaw(args)
   if (contradiction !== null) return contradiction
-  const format = args.format === 'html' || args.format === undefined ? 'html' : 'markdown'
+  const asked = args.format ?? (args.ids === true ? 'markdown' : 'html')
+  const format = asked === 'html' ? 'html' : 'markdown'
   const write = (tree: ProseTree): string =>
     format === 'html' ? serialiseHtml(tree) : serialiseMarkdown(tree, { ids: args.ids === true })
   const content = (tree: ProseTree): string => (tree.length === 0 ? '' : write(tree))

@@ -1,5 +1,5 @@
 import { idsOf } from './blocks.ts'
-import { withoutComputed } from './chips.ts'
+import { withoutLabels } from './chips.ts'
 import { pushAll } from './marks.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 import { keptBlocks } from './same-blocks.ts'
@@ -18,7 +18,7 @@ export function replaceSpan(tree: ProseTree, span: Span, content: ProseTree): Ap
 
 /** Replaces a page's content. Blocks with equal content stay and keep their ids. [PROSE-54] */
 export function replacePage(tree: ProseTree, content: ProseTree): Applied {
-  const kept = keptBlocks(withoutComputed(tree), withoutComputed(content))
+  const kept = keptBlocks(withoutLabels(tree), withoutLabels(content))
   const isKept = new Set(kept.map((pair) => pair.written))
   const stays = idsOf(kept.map((pair) => tree[pair.stored] as ProseElement))
   const fresh = withOwnIds(

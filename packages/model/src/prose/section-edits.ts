@@ -1,6 +1,6 @@
 import { isRefusal, refused, type Edit, type EditRow, type Refusal } from '../edit.ts'
 import type { BlockList } from './blocks.ts'
-import { contentTooLarge, noContent, readContent, type ContentArgs } from './content.ts'
+import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
 import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageTree } from './page.ts'
@@ -41,6 +41,7 @@ export const insertSection: Edit<InsertSection, PageDone & { readonly index: num
     pageId: page.id,
     ok: true,
     index: done.index,
+    ...formatOf(content),
     ...written.written(),
   }))
 }

@@ -17,6 +17,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'prose',
     input: input(DOCUMENT, { name: TEXT, content: CONTENT, format: FORMAT, ...VERSIONED, ...REPEATABLE }),
     result: ['id', 'name', 'order', 'blocks'],
+    more: ['format'],
     errors: { ERR_PROSE_TOO_LARGE: null },
     examples: [{ name: 'Notes', content: '# Notes\n\nFirst.' }, {}],
   },
@@ -28,6 +29,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'prose',
     input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, untilId: TEXT, anchorUntil: TEXT, ...VERSIONED }),
     result: BLOCKS,
+    more: ['format'],
     hints: ['DE', 'ID'],
     errors: {
       ...targetErrors({ content: 'New words.' }),
@@ -49,6 +51,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'prose',
     input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, side: SIDE, ...VERSIONED, ...REPEATABLE }),
     result: BLOCKS,
+    more: ['format'],
     errors: {
       ...targetErrors({ content: 'New words.' }),
       ...stampErrors({ content: 'New words.' }),
@@ -118,6 +121,7 @@ const TOOLS: readonly EditTool[] = [
       },
     ),
     result: ['pageId', 'ok', 'index', 'blocks'],
+    more: ['format'],
     errors: { ERR_PROSE_TOO_LARGE: null },
     examples: [{ pageId: 'p', level: 2, title: 'Next steps', body: 'Body of it.' }],
   },
