@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { filesToRunAgain, summarise, type VitestReport, withSecondRun } from './test-report.ts'
+import { filesToRunAgain, NO_NOTES, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const file = (name: string, status: string, tests: VitestReport['testResults'][number]['assertionResults'], message = '') => ({
   name,
@@ -8,7 +8,7 @@ const file = (name: string, status: string, tests: VitestReport['testResults'][n
   assertionResults: tests,
 })
 
-const NONE = { skips: {}, diffs: {}, unhandled: [] }
+const NONE = NO_NOTES
 
 describe('the last line of npm test', () => {
   it('each test and each check is counted once', () => {
@@ -24,7 +24,7 @@ describe('the last line of npm test', () => {
       ],
     }
     expect(
-      summarise(report, { skips: { three: 'needs root' }, diffs: { two: '- 2\n+ 1' }, unhandled: [] }, [true, true, false]),
+      summarise(report, { ...NONE, skips: { three: 'needs root' }, diffs: { two: '- 2\n+ 1' } }, [true, true, false]),
     ).toEqual({
       passed: 3,
       failed: 2,
@@ -36,6 +36,7 @@ describe('the last line of npm test', () => {
         { name: 'five', reason: 'no reason given' },
       ],
       slowest: [],
+      costs: [],
     })
   })
 
@@ -50,7 +51,7 @@ describe('the last line of npm test', () => {
 
   it('an error outside tests counts as a failure', () => {
     const report = { testResults: [file('a.test.ts', 'passed', [{ fullName: 'one', status: 'passed' }])] }
-    expect(summarise(report, { skips: {}, diffs: {}, unhandled: ['Error: leaked'] }, [])).toMatchObject({ passed: 1, failed: 1 })
+    expect(summarise(report, { ...NONE, unhandled: ['Error: leaked'] }, [])).toMatchObject({ passed: 1, failed: 1 })
   })
 
   it('of a stack only the lines of the repository are shown', () => {
@@ -74,6 +75,14 @@ describe('the last line of npm test', () => {
       { name: '18.test.ts', seconds: 9 },
     ])
     expect(slowest).toHaveLength(10)
+  })
+
+  it('every file that ended has its processor time, the costliest first', () => {
+    expect(summarise(null, { ...NONE, processorSeconds: { a: 1.5, b: 20, c: 0 } }, []).costs).toEqual([
+      { name: 'b', processorSeconds: 20 },
+      { name: 'a', processorSeconds: 1.5 },
+      { name: 'c', processorSeconds: 0 },
+    ])
   })
 
   it('without a report of the runner the line has only the checks', () => {

@@ -20,6 +20,8 @@ export interface RunNotes {
   readonly skips: Readonly<Record<string, string>>
   /** Expected and received values of a failed test, by its full name; empty when there are none. */
   readonly diffs: Readonly<Record<string, string>>
+  /** The processor time of each file, by its name. */
+  readonly processorSeconds: Readonly<Record<string, number>>
   /** Errors that no test caught; each is a failure. */
   readonly unhandled: readonly string[]
 }
@@ -32,7 +34,12 @@ export interface Summary {
   readonly skips: readonly { readonly name: string; readonly reason: string }[]
   /** The files that took the longest, slowest first. */
   readonly slowest: readonly { readonly name: string; readonly seconds: number }[]
+  /** All files that got to their end, by the processor time that they used, the most first. */
+  readonly costs: readonly { readonly name: string; readonly processorSeconds: number }[]
 }
+
+/** Of a run that could not write its notes. */
+export const NO_NOTES: RunNotes = { skips: {}, diffs: {}, processorSeconds: {}, unhandled: [] }
 
 /** When more files fail, the code is at fault, and a second run would only hide that. */
 const MOST_FILES_AGAIN = 3
@@ -77,7 +84,15 @@ export function summarise(report: VitestReport | null, notes: RunNotes, checks: 
       failures.push({ name: file.name, message: file.message ?? 'the file could not be run' })
   }
   for (const error of notes.unhandled) failures.push({ name: 'an error outside tests', message: ownFrames(error) })
-  return { passed, failed: failedChecks + failures.length, skipped: skips.length, failures, skips, slowest: slowestOf(report) }
+  return {
+    passed,
+    failed: failedChecks + failures.length,
+    skipped: skips.length,
+    failures,
+    skips,
+    slowest: slowestOf(report),
+    costs: costsOf(notes),
+  }
 }
 
 function slowestOf(report: VitestReport | null): Summary['slowest'] {
@@ -86,6 +101,12 @@ function slowestOf(report: VitestReport | null): Summary['slowest'] {
     .filter(({ seconds }) => seconds >= 1)
     .toSorted((a, b) => b.seconds - a.seconds)
     .slice(0, SLOWEST)
+}
+
+function costsOf(notes: RunNotes): Summary['costs'] {
+  return Object.entries(notes.processorSeconds)
+    .map(([name, seconds]) => ({ name, processorSeconds: seconds }))
+    .toSorted((a, b) => b.processorSeconds - a.processorSeconds)
 }
 
 function skipReason(name: string, given: string | undefined): string {

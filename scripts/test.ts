@@ -1,15 +1,18 @@
 // `npm test`: runs everything that CI runs. `--lanes=unit,engines` runs only these lanes, without the checks and with fewer runs of laws.
 // Other arguments filter the files. Up to three failed files run once more, alone: a test that then passes is printed as flaky, with its
-// first failure, and counts as passed. `--once` disables that. The last line is `N passed, N failed, N skipped`; a step that is not a test
-// suite counts as one.
+// first failure, and counts as passed. `--once` disables that. `--costs` lists every file with its processor time. The last line is
+// `N passed, N failed, N skipped`; a step that is not a test suite counts as one.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { processorSeconds } from './processor-seconds.ts'
 import { LANES } from './test-lanes.ts'
-import { filesToRunAgain, type RunNotes, summarise, type VitestReport, withSecondRun } from './test-report.ts'
+import { filesToRunAgain, NO_NOTES, type RunNotes, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+/** How many of the costliest files are listed. */
+const SHOWN = 10
 const BIN = join(ROOT, 'node_modules', '.bin')
 
 interface Step {
@@ -103,6 +106,8 @@ interface Wanted {
   readonly filters: readonly string[]
   /** Whether failed files are not run again. */
   readonly once: boolean
+  /** Whether every file is listed with what it cost, not only the ten costliest. */
+  readonly costs: boolean
 }
 
 function wantedOf(words: readonly string[]): Wanted {
@@ -110,11 +115,14 @@ function wantedOf(words: readonly string[]): Wanted {
   const lanes = words.filter((word) => word.startsWith(option)).flatMap((word) => word.slice(option.length).split(','))
   const unknown = lanes.find((lane) => !LANES.some(({ name }) => name === lane))
   if (unknown !== undefined) throw new Error(`there is no lane ${unknown}; there are ${LANES.map(({ name }) => name).join(', ')}`)
-  const filters = words.filter((word) => !word.startsWith(option) && word !== '--once')
-  return { lanes, filters, once: words.includes('--once') }
+  const filters = words.filter((word) => !word.startsWith(option) && word !== '--once' && word !== '--costs')
+  return { lanes, filters, once: words.includes('--once'), costs: words.includes('--costs') }
 }
 
-async function runSuites({ lanes, filters }: Omit<Wanted, 'once'>, options: readonly string[] = []): Promise<Suites> {
+async function runSuites(
+  { lanes, filters }: Pick<Wanted, 'lanes' | 'filters'>,
+  options: readonly string[] = [],
+): Promise<Suites> {
   const folder = await mkdtemp(join(tmpdir(), 'docrelay-test-'))
   try {
     const reportFile = join(folder, 'report.json')
@@ -128,7 +136,7 @@ async function runSuites({ lanes, filters }: Omit<Wanted, 'once'>, options: read
       ...(lanes.length === 0 ? { DOCRELAY_TEST_FULL: '1' } : {}),
     }
     const outcome = await runStep({ name: 'tests', command: process.execPath, args }, env)
-    const notes = (await readJson<RunNotes>(notesFile)) ?? { skips: {}, diffs: {}, unhandled: [] }
+    const notes = (await readJson<RunNotes>(notesFile)) ?? NO_NOTES
     return { outcome, report: (await readJson<VitestReport>(reportFile)) ?? null, notes }
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -149,7 +157,11 @@ async function withFailedFilesAgain(first: Suites, lanes: readonly string[]): Pr
   return {
     outcome: again.outcome,
     report: withSecondRun(first.report, again.report),
-    notes: { ...again.notes, skips: { ...first.notes.skips, ...again.notes.skips } },
+    notes: {
+      ...again.notes,
+      skips: { ...first.notes.skips, ...again.notes.skips },
+      processorSeconds: { ...again.notes.processorSeconds, ...first.notes.processorSeconds },
+    },
   }
 }
 
@@ -173,7 +185,10 @@ async function main(): Promise<number> {
   for (const skip of summary.skips) console.log(`skip ${skip.name}: ${skip.reason}`)
   for (const { name, seconds } of summary.slowest)
     console.log(`slow ${seconds.toFixed(1).padStart(5)} s  ${relative(ROOT, name)}`)
-  console.log(`${suites.outcome.code === 0 ? 'ok  ' : 'FAIL'} tests (${once.outcome.seconds.toFixed(1)} s)`)
+  for (const { name, processorSeconds: used } of wanted.costs ? summary.costs : summary.costs.slice(0, SHOWN))
+    console.log(`cost ${used.toFixed(1).padStart(5)} s of processor time  ${relative(ROOT, name)}`)
+  const took = `${once.outcome.seconds.toFixed(1)} s, ${processorSeconds().toFixed(0)} s of processor time`
+  console.log(`${suites.outcome.code === 0 ? 'ok  ' : 'FAIL'} tests (${took})`)
   // The runner can fail without a failing test, for example on an unhandled rejection. Then its own output is the only explanation.
   const unexplained = suites.outcome.code !== 0 && summary.failures.length === 0
   if (unexplained) console.log(indented(suites.outcome.output.slice(-8000)))

@@ -26,6 +26,7 @@ let beforeWrite: ((store: DocumentStore) => Promise<unknown>) | null = null
 
 beforeAll(async () => {
   relay = await startRestRelay({
+    storageThread: true,
     store: (real) => ({
       ...real,
       async write(write) {

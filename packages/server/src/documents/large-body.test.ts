@@ -10,7 +10,7 @@ const MAX_PAUSE_MS = 250
 
 let relay: RestRelay
 beforeAll(async () => {
-  relay = await startRestRelay()
+  relay = await startRestRelay({ storageThread: true })
 })
 afterAll(() => relay[Symbol.asyncDispose]())
 

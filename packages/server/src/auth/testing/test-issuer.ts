@@ -60,11 +60,15 @@ export interface TestIssuerOptions {
 
 const HUGE_BYTES = 10 * 1024 * 1024
 
+/** First keys of closed issuers: making one takes longer than anything else here. Issuers that run at the same time have different keys. */
+const freeKeys: SigningKey[] = []
+
 export async function startTestIssuer({
   nowMs = () => systemClock.nowMs(),
   audience = 'service-relay',
 }: TestIssuerOptions = {}): Promise<TestIssuer> {
-  let key = await newSigningKey('k1')
+  const firstKey = freeKeys.pop() ?? (await newSigningKey('k1'))
+  let key = firstKey
   const state: { jwks: { keys: readonly unknown[] }; fault: KeySetFault | null; fetches: number } = {
     jwks: { keys: [key.jwk] },
     fault: null,
@@ -91,9 +95,12 @@ export async function startTestIssuer({
       ...options.claims,
     }
   }
+  let isClosed = false
   const close = async (): Promise<void> => {
     server.closeAllConnections()
     await new Promise<void>((resolve) => server.close(() => resolve()))
+    if (!isClosed) freeKeys.push(firstKey)
+    isClosed = true
   }
 
   return {

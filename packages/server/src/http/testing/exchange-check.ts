@@ -31,17 +31,44 @@ const PREFLIGHT = new Set(['access-control-allow-methods', 'access-control-allow
 /** Throws when an answer is not one that OpenAPI tells of: an undeclared status, code, media type, header or member. [REST-36] */
 export type ExchangeCheck = (method: string, path: string, answer: Answered) => void
 
+/** What a set of routes declares, with its schemas compiled as far as they were needed. */
+interface Contract {
+  readonly document: Description
+  readonly validators: (pointer: readonly string[]) => ValidateFunction
+  /** Words come before parameters, as in the router. */
+  readonly paths: readonly (readonly [RegExp, string])[]
+}
+
+/** By the declarations: most relays of a test file have the same ones, and their schemas take long to compile. */
+const contracts = new Map<string, Contract>()
+const exchangeNumbers = new Map<unknown, number>()
+
+function contractOf(told: readonly RouteDeclaration[]): Contract {
+  const key = JSON.stringify(told, (name, value: unknown) => (name === 'exchange' ? numberOf(value) : value))
+  const known = contracts.get(key)
+  if (known !== undefined) return known
+  const document = openApiDocument(told, '0.0.0') as unknown as Description
+  const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
+  const paths = templates.map((template) => [matcher(template), template] as const)
+  const contract = { document, validators: schemaValidators(document), paths }
+  contracts.set(key, contract)
+  return contract
+}
+
+/** Exchanges are constants, so that one and the same object has one and the same content. */
+function numberOf(exchange: unknown): number {
+  const number = exchangeNumbers.get(exchange) ?? exchangeNumbers.size
+  exchangeNumbers.set(exchange, number)
+  return number
+}
+
 /** For the routes that say what they take and answer; those that tests make up for themselves may leave it. */
 export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[]): ExchangeCheck {
   const told = routes.filter((route): route is RouteDeclaration => route.exchange !== undefined)
   const silent = routes
     .filter((route) => route.exchange === undefined)
     .map((route) => matcher(route.path.replaceAll(/:(\w+)/g, '{$1}')))
-  const document = openApiDocument(told, '0.0.0') as unknown as Description
-  const validators = schemaValidators(document)
-  // As in the router, words come before parameters.
-  const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
-  const paths = templates.map((template) => [matcher(template), template] as const)
+  const { document, validators, paths } = contractOf(told)
 
   return (method, target, answer) => {
     const path = (target.split('?')[0] ?? '').replace('/api/v1/', '/api/')

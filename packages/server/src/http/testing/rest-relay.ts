@@ -24,6 +24,7 @@ import { purgeMemberRoutes } from '../../documents/purge-member.routes.ts'
 import type { Residents } from '../../documents/residents.port.ts'
 import { memoryRateLimiter, memorySeats } from '../../drivers/memory-limits.ts'
 import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
+import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { LogFields, Logger } from '../../kernel/log.ts'
@@ -60,6 +61,8 @@ import { createExchangeCheck } from './exchange-check.ts'
 export interface RestRelayOptions {
   readonly tenancy?: Tenancy
   readonly limits?: Partial<ConfiguredLimits>
+  /** Runs the store in a thread, for tests that measure what the relay's own thread does. */
+  readonly storageThread?: boolean
   readonly enforcePrivateDocs?: boolean
   readonly editorClient?: boolean
   readonly corsOrigins?: readonly string[]
@@ -146,6 +149,9 @@ export const noResidents: Residents = {
   sharingChanged() {},
 }
 
+/** Of all routes, made once for all relays. */
+let description: ReturnType<typeof openApiDocument> | undefined
+
 export async function startRestRelay(options: RestRelayOptions = {}): Promise<RestRelay> {
   const directory = await mkdtemp(join(tmpdir(), 'relay-rest-'))
   const logLines: LogLine[] = []
@@ -153,7 +159,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const issuer = await startTestIssuer()
   const keySet = openKeySet({ url: issuer.jwksUrl, log })
   await keySet.firstFetch(5_000)
-  const storage = await openStorage({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log })
+  const open = options.storageThread === true ? openStorage : openStorageHere
+  const storage = await open({ url: `sqlite:${join(directory, 'relay.db')}`, commitDelayMs: 0, log })
   const verify = createTokenVerifier({
     issuer: issuer.issuer,
     audience: issuer.audience,
@@ -226,7 +233,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...frontPageRoutes({ version: '0.0.0', docsUrl: null, servesMcp: false }),
     ...healthRoutes({ readiness: createReadiness(checks, { clock: systemClock, timers: systemTimers }), version }),
     ...metricsRoutes(metrics),
-    ...openApiRoutes(openApiDocument(routeTable(), '0.0.0')),
+    ...openApiRoutes((description ??= openApiDocument(routeTable(), '0.0.0'))),
     ...(options.routes ?? []),
   ]
   const check = createExchangeCheck(routes)

@@ -16,7 +16,7 @@ const pictures = { picture: () => Promise.reject(new Error('no picture is asked 
 let relay: RestRelay
 let bodies: Bodies
 beforeAll(async () => {
-  relay = await startRestRelay()
+  relay = await startRestRelay({ storageThread: true })
   bodies = openBodies({ maxBytes: 64 * 1_048_576, log: silentLogger })
   const shape = (i: number) => ({ id: `s${i}`, type: 'rectangle', x: i, y: i, width: 100, height: 60, label: 'word '.repeat(30) })
   const body = {

@@ -6,7 +6,8 @@ import { readSync, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
+import type { Storage } from '../../drivers/sql/storage.ts'
+import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import { type DocumentWorkers, openDocumentWorkers } from '../workers/document-workers.ts'
 import { type Bench, headOf, startBench } from '../testing/gateway-bench.ts'
@@ -48,7 +49,7 @@ describe('the gateway with real document workers and a real store', () => {
   let bench: Bench
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'relay-live-'))
-    storage = await openStorage({ url: `sqlite:${join(folder, 'relay.db')}`, commitDelayMs: 4, log: silentLogger })
+    storage = await openStorageHere({ url: `sqlite:${join(folder, 'relay.db')}`, commitDelayMs: 4, log: silentLogger })
     workers = openDocumentWorkers({ count: 1, storagePort: () => storage.workerPort(), log: silentLogger, options: {} })
     bench = await startBench({
       workers,

@@ -12,7 +12,7 @@ function prose(blocks: number, page: number): string {
 
 /** Median processor time of a set_prose on one block of a live document. */
 async function medianMs(pages: number, blocksPerPage: number): Promise<number> {
-  await using storage = await openTestStorage()
+  await using storage = await openTestStorage({ thread: true })
   await using worker = new TestWorker(storage, { rooms: { saveIdleMs: 600_000, saveLatestMs: 600_000 } })
   const richTextPages = Array.from({ length: pages }, (_, p) => ({
     id: `p${p}`,

@@ -6,6 +6,7 @@ import type { Json } from '@docrelay/model/json'
 import * as Y from 'yjs'
 import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
 import { openStorage, type Storage } from '../../drivers/sql/storage.ts'
+import { openStorageHere } from '../../drivers/sql/testing/storage-here.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { systemRandom } from '../../kernel/ids.ts'
@@ -18,11 +19,11 @@ import type { UpdateLog } from '../update-log.port.ts'
 import type { FromWorker, RoomTask, TaskOutcome } from '../worker-messages.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 
-/** Real SQLite in a directory of its own. */
-export async function openTestStorage(): Promise<Storage & { readonly url: string }> {
+/** Real SQLite in a directory of its own; in a thread of its own where a test measures what its own thread does. */
+export async function openTestStorage({ thread = false } = {}): Promise<Storage & { readonly url: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'docrelay-worker-'))
   const url = `sqlite:${join(directory, 'relay.db')}`
-  const storage = await openStorage({ url, commitDelayMs: 0, log: silentLogger })
+  const storage = await (thread ? openStorage : openStorageHere)({ url, commitDelayMs: 0, log: silentLogger })
   return {
     ...storage,
     url,

@@ -1,0 +1,66 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { systemClock } from '../../../kernel/clock.ts'
+import { systemRandom } from '../../../kernel/ids.ts'
+import { waitingTimers } from '../../../kernel/timers.ts'
+import { DEFAULT_RECOVERY_RING } from '../recovery-ring.ts'
+import { storageFromPort } from '../storage-client.ts'
+import { openStorageHost } from '../storage-host.ts'
+import { createReadTurns, serveStorage } from '../storage-server.ts'
+import type { Storage, StorageOptions } from '../storage.ts'
+import { testHooks } from '../test-hooks.ts'
+
+/**
+ * The store as `openStorage` opens it, behind the same ports and messages, but in the calling thread: a thread with its own copy of the SQL
+ * modules costs twenty times as much processor time. A test that measures what its own thread does needs `openStorage`.
+ */
+export async function openStorageHere({
+  url,
+  commitDelayMs,
+  log,
+}: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log'>): Promise<Storage> {
+  const fatal: ((error: Error) => void)[] = []
+  const host = await openStorageHost({
+    url,
+    commitDelayMs,
+    recovery: DEFAULT_RECOVERY_RING,
+    log,
+    clock: systemClock,
+    timers: waitingTimers,
+    random: systemRandom,
+    hooks: testHooks({}),
+    onFatal: (error) => {
+      for (const listener of fatal) listener(error)
+    },
+  })
+  const reads = createReadTurns()
+  const served: MessagePort[] = []
+  const workerPort = (): MessagePort => {
+    const { port1, port2 } = new MessageChannel()
+    served.push(port2)
+    serveStorage(port2, host, { reads, close: async () => host[Symbol.asyncDispose]() })
+    return port1
+  }
+  const own = workerPort()
+  const ports = storageFromPort(own)
+  const close = async (): Promise<void> => {
+    await ports.control.close()
+    for (const port of served) port.close()
+    own.close()
+  }
+  let closing: Promise<void> | null = null
+  return {
+    documents: ports.documents,
+    updates: ports.updates,
+    revocations: ports.revocations,
+    recovery: ports.recovery,
+    blobs: ports.blobs,
+    registries: ports.registries,
+    shareLinks: ports.shareLinks,
+    workerPort,
+    ping: () => ports.control.ping(),
+    stats: () => ports.control.stats(),
+    totals: () => ports.control.totals(),
+    onFatal: (listener) => void fatal.push(listener),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+  }
+}
