@@ -14,10 +14,11 @@ import type { BlockList } from './blocks.ts'
 import { contentTooLarge, formatOf, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
 import { isEmptyPage } from './equal.ts'
-import { insertBeside } from './insert.ts'
+import { insertAt, insertBesideUnit, placeFlaw, type InsertPlace } from './insert-place.ts'
 import { deleteUnit, moveUnit } from './move.ts'
 import { findProsePage, pageTree, type PageTree } from './page.ts'
 import { replacePage, replaceSpan } from './replace.ts'
+import { codeText, isCodeText, setOneBlock } from './set-one-block.ts'
 import {
   addressFlaw,
   findTarget,
@@ -31,6 +32,7 @@ import {
   type TargetPage,
 } from './targets.ts'
 import type { Side } from './applied.ts'
+import { nodeAt, type Path } from './tree-path.ts'
 
 /** Arguments that every edit of blocks has. */
 interface PageArgs {
@@ -95,11 +97,26 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
   if (isRefusal(page)) return page
   const span = findSpan(page, args)
   if (span !== null && isRefusal(span)) return span
-  const content = readContent(args, librariesOf(body, environment))
+  const one = span?.count === 1 ? nodeAt(page.tree, span.path) : undefined
+  const isCode = one?.type === 'codeBlock' && isCodeText(args)
+  const content = isCode ? codeText(args, one) : readContent(args, librariesOf(body, environment))
   if (isRefusal(content)) return content
   if (span === null) return setPage(page, content)
+  if (one !== undefined) return setBlock(page, span.path, content, args.format)
   const done = replaceSpan(page.tree, span, content.tree)
   return writePage({ ...page, content }, done, (written) => ({
+    pageId: page.pageId,
+    ok: true,
+    ...formatOf(content),
+    ...written.written(),
+  }))
+}
+
+function setBlock(page: OpenPage, path: Path, content: Content, format: SetProse['format']): Edited<PageDone & BlockList> {
+  const isMarkdown = format !== 'html' && content.format === undefined
+  const { done, fixes, warnings } = setOneBlock(page.tree, path, content, isMarkdown)
+  const told = { fixes: [...content.fixes, ...fixes], warnings: [...content.warnings, ...warnings] }
+  return writePage({ ...page, content: told }, done, (written) => ({
     pageId: page.pageId,
     ok: true,
     ...formatOf(content),
@@ -140,28 +157,30 @@ function findSpan(page: OpenPage, args: SetProse): Span | Refusal | null {
   return isRefusal(until) ? until : spanOf(from, until)
 }
 
-export interface InsertBlock extends PageArgs, ContentArgs, Address {
-  readonly side?: Side | undefined
-}
+export interface InsertBlock extends PageArgs, ContentArgs, Address, InsertPlace {}
 
 /** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
 function insertBlockFlaw(args: InsertBlock): Refusal | null {
-  return contentTooLarge(args.content) ?? targetFlaw(args, args.expectedVersion)
+  return contentTooLarge(args.content) ?? placeFlaw(args, args.expectedVersion)
 }
 
-/** Inserts content beside a block. [TOOL-insert_block] */
+/** Inserts content beside a block, or at an end of the page. [TOOL-insert_block] */
 export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args, environment) => {
   const flaw = insertBlockFlaw(args)
   if (flaw !== null) return flaw
   const page = openPage(body, args, environment)
   if (isRefusal(page)) return page
-  const target = findTarget(page, args)
-  if (isRefusal(target)) return target
+  const target = args.at === undefined ? findTarget(page, args) : null
+  if (target !== null && isRefusal(target)) return target
   const content = readContent(args, librariesOf(body, environment))
   if (isRefusal(content)) return content
   if (content.isBlank) return nothingToInsert(content.fixes)
-  const done = insertBeside(page.tree, unitOf(page.tree, target.path), args.side ?? 'after', content.tree)
-  return writePage({ ...page, content }, done, (written) => ({
+  const { done, fixes, warnings } =
+    target === null
+      ? { done: insertAt(page.tree, args.at ?? 'end', content.tree), fixes: [], warnings: [] }
+      : insertBesideUnit(page.tree, unitOf(page.tree, target.path), content.tree, args)
+  const told = { fixes: [...content.fixes, ...fixes], warnings: [...content.warnings, ...warnings] }
+  return writePage({ ...page, content: told }, done, (written) => ({
     pageId: page.pageId,
     ok: true,
     ...formatOf(content),

@@ -248,7 +248,7 @@ describe('insert_block', () => {
 
   it('[PROSE-56] beside an item, other inserted blocks join the new item before them or start one', () => {
     const body = proseBody(`<ul>${li('a', 'A')}</ul>`)
-    expect(html(insertBlock, body, { ...at, id: 'blk-a', content: '<hr><p>B</p><h2>C</h2><p>D</p>' })).toBe(
+    expect(html(insertBlock, body, { ...at, id: 'blk-a', outside: false, content: '<hr><p>B</p><h2>C</h2><p>D</p>' })).toBe(
       `<ul>${li('a', 'A')}<li><p id="blk-${minted(1)}"></p><hr></li><li>${p(minted(2), 'B')}<h2 id="blk-${minted(3)}">C</h2></li>${li(minted(4), 'D')}</ul>`,
     )
   })

@@ -2,7 +2,7 @@ import { tableOpNames } from '@docrelay/model/prose/tables/op-args'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
 import { stampErrors, targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
-import { CONTENT, DOCUMENT, FORMAT, INDEX, input, INTEGER, PAGE, REPEATABLE, SIDE, TEXT, VERSIONED } from './schema.ts'
+import { CONTENT, DOCUMENT, FLAG, FORMAT, INDEX, input, INTEGER, PAGE, REPEATABLE, SIDE, TEXT, VERSIONED } from './schema.ts'
 
 const ADDRESS = { id: TEXT, anchor: TEXT } as const
 const BLOCKS = ['pageId', 'ok', 'blocks'] as const
@@ -49,7 +49,10 @@ const TOOLS: readonly EditTool[] = [
     title: 'Insert block',
     description: 'Put content beside a block (id or anchor). Returns blocks.',
     toolset: 'prose',
-    input: input({ ...PAGE, content: CONTENT }, { format: FORMAT, ...ADDRESS, side: SIDE, ...VERSIONED, ...REPEATABLE }),
+    input: input(
+      { ...PAGE, content: CONTENT },
+      { format: FORMAT, ...ADDRESS, side: SIDE, at: { enum: ['start', 'end'] }, outside: FLAG, ...VERSIONED, ...REPEATABLE },
+    ),
     result: BLOCKS,
     more: ['format'],
     errors: {
@@ -59,7 +62,11 @@ const TOOLS: readonly EditTool[] = [
       ERR_TARGET_MISSING: { pageId: 'p', content: 'x' },
       ERR_INSERT_EMPTY: { pageId: 'p', content: ' \n ', id: 'blk-a' },
     },
-    examples: [{ pageId: 'p', id: 'blk-a', content: 'New *words*.', side: 'after' }],
+    examples: [
+      { pageId: 'p', id: 'blk-a', content: 'New *words*.', side: 'after' },
+      { pageId: 'p', at: 'end', content: '## New section' },
+      { pageId: 'p', id: 'blk-j', outside: true, content: 'After the list.' },
+    ],
   },
   {
     name: 'delete_block',

@@ -52,4 +52,33 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
       }
     expect([await page.read(), await page.version()]).toEqual([stored, version])
   })
+
+  it('[AG-36] [AG-37] a title without ## stays a heading, code without a fence stays code, and a ticked task keeps its sub-tasks', async () => {
+    const sub = '<ul data-type="taskList"><li data-type="taskItem" data-checked="false"><p id="blk-u">sub</p></li></ul>'
+    using page = await opened(
+      life,
+      PAGE.replace('done</p>', `done</p>${sub}`).replace('data-checked="true"', 'data-checked="false"'),
+    )
+    const unwrapped = { fixes: [{ action: 'unwrapped', field: 'content' }] }
+    const set = (id: string, content: string) => agent.call('set_prose', { ...page.at, id, content })
+    expect(await set('blk-h', 'New title')).toMatchObject(unwrapped)
+    expect(await set('blk-c', '# comment\n\n*x*')).toMatchObject(unwrapped)
+    expect(await set('blk-t', '- [x] Beta')).toMatchObject(unwrapped)
+    expect(await set('blk-a', '## Text')).toMatchObject({ warnings: [{ reason: expect.stringContaining('was a paragraph') }] })
+    const html = await page.read()
+    expect(html).toContain('<h2 id="blk-h">New title</h2><pre id="blk-c"><code class="language-sh"># comment\n\n*x*</code></pre>')
+    expect(html).toContain(`<li data-type="taskItem" data-checked="true"><p id="blk-t">Beta</p>${sub}</li>`)
+  })
+
+  it('[AG-38] [AG-39] a section inserted beside the last item of a list stands behind the list, and an end of the page needs no target', async () => {
+    using page = await opened(life, '<ul><li><p id="blk-i">one</p></li></ul>')
+    const put = (args: object) => agent.call('insert_block', { ...page.at, ...args })
+    expect(await put({ id: 'blk-i', content: '## New section\n\nText.' })).toMatchObject({ fixes: [{ action: 'unwrapped' }] })
+    await put({ at: 'start', content: 'first' })
+    await put({ id: 'blk-i', outside: true, side: 'before', content: 'second' })
+    await put({ at: 'end', content: 'last' })
+    expect(await page.read({ format: 'markdown' })).toBe('first\n\nsecond\n\n- one\n\n## New section\n\nText.\n\nlast\n')
+    const refused = await agent.refused('insert_block', { ...page.at, at: 'end', id: 'blk-i', content: 'x' })
+    expect(refused).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'at' })
+  })
 })
