@@ -38,9 +38,9 @@ export function openFeatures(
   const { config, clock, random, log, metrics } = base
   const { enforcePrivateDocs } = config.permissions
   const bodies = opened.use(openBodies({ maxBytes: documentBodyLimit(config.tenancy.limits.maxDocBytes), log }))
-  const { rooms: residents, events } = live
+  const { rooms: residents, events, records } = live
   const store = storage.documents
-  const documents = createDocuments({ store, residents, events, bodies, enforcePrivateDocs, clock, log, metrics })
+  const documents = createDocuments({ store, residents, events, records, bodies, enforcePrivateDocs, clock, log, metrics })
   const points = { documents, store: storage.recovery, residents, events, bodies, enforcePrivateDocs, clock, random, log }
   const blobs = openBlobs(base, backend, storage, live)
   const previews = opened.use(openPreviews({ documents, clock, log }))

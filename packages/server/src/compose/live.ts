@@ -10,6 +10,7 @@ import { systemTimers } from '../kernel/timers.ts'
 import { observeLive, observeStorage } from '../operation/observe.ts'
 import { createDocumentEvents } from '../sync/gateway/events.ts'
 import type { DocumentEvents } from '../documents/document-events.port.ts'
+import { type ChangeRecords, createChangeRecords } from '../documents/change-records.ts'
 import { createDocumentChanges, type DocumentChanges } from '../documents/document-changes.ts'
 import { createGateway, type Gateway } from '../sync/gateway/gateway.ts'
 import { openRooms, type Rooms } from '../sync/gateway/rooms.ts'
@@ -24,6 +25,7 @@ export interface Live {
   readonly gateway: Gateway
   readonly events: DocumentEvents
   readonly changes: DocumentChanges
+  readonly records: ChangeRecords
   readonly seats: Seats
   readonly rateLimiter: RateLimiter
 }
@@ -44,8 +46,9 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
     }),
   )
   const changes = createDocumentChanges()
+  const records = createChangeRecords()
   const rooms = opened.use(
-    openRooms({ workers, store: storage.documents, clock, timers, log, edited: (ref) => changes.edited(ref) }),
+    openRooms({ workers, store: storage.documents, clock, timers, log, edited: (ref) => changes.edited(ref), records }),
   )
   const gateway = opened.use(
     createGateway({
@@ -89,7 +92,7 @@ export function openLive(base: Base, storage: Storage, tokens: Tokens, opened: A
       changes.published(event)
     },
   }
-  return { workers, rooms, gateway, events, changes, seats, rateLimiter }
+  return { workers, rooms, gateway, events, changes, records, seats, rateLimiter }
 }
 
 /**

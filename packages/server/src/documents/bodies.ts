@@ -1,5 +1,6 @@
 import type { PreparedBody } from '@docrelay/model/body-facts'
 import type { Refusal } from '@docrelay/model/edit'
+import type { BodyDelta } from '@docrelay/model/seen/body-delta'
 import { RelayError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import { createLanes } from '../kernel/fair-turns.ts'
@@ -69,6 +70,8 @@ export interface BodyVerbs {
   restored(bytes: Uint8Array, as: RestoredAs): Promise<StoredBody | null>
   /** Reads a file as a local document. Transfers the buffer of long `bytes`. [LOCAL-1] */
   local(bytes: Uint8Array, docId: string): Promise<LocalReading>
+  /** Compares two stored bodies; their bytes stay with the caller. [AG-20] */
+  delta(before: Uint8Array, after: Uint8Array): Promise<BodyDelta>
   /** Edits a stored body; its bytes stay with the caller. [CONC-1, CONC-13] */
   edit(given: BodyEdit): Promise<EditedBody | Refusal>
   /** Reads from a stored body; its bytes stay with the caller. [CONC-13] */
@@ -152,6 +155,14 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
       const result = await run({ kind: 'local', bytes, docId }, bytes)
       if (result.kind !== 'local') throw new Error('a local file answers a reading')
       return result.reading
+    },
+    async delta(before, after) {
+      const isShort = before.byteLength + after.byteLength <= PAGE_OFF_MAIN_BYTES
+      const [bytes, other] = isShort ? [before, after] : [before.slice(), after.slice()]
+      const task = { kind: 'delta', bytes, after: other } as const
+      const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))
+      if (result.kind !== 'delta') throw new Error('a comparison answers a difference')
+      return result.delta
     },
     async edit(given) {
       const offMainBytes = editRoutes(given.edit) ? ROUTES_OFF_MAIN_BYTES : PAGE_OFF_MAIN_BYTES

@@ -6,6 +6,7 @@ import { writeSettledBody } from '@docrelay/model/body-write'
 import type { Json } from '@docrelay/model/json'
 import { jsonLimits, parseJsonBytes } from '@docrelay/model/json-scan'
 import type { Refusal } from '@docrelay/model/edit'
+import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { ErrorCode } from '../kernel/errors.ts'
 import { type Random, systemRandom } from '../kernel/ids.ts'
 import type { StoredBody } from './document-store.port.ts'
@@ -33,6 +34,8 @@ export type BodyTask =
   | { readonly kind: 'restore'; readonly bytes: Uint8Array; readonly as: RestoredAs }
   /** Reads a file as a local document. [LOCAL-1] */
   | { readonly kind: 'local'; readonly bytes: Uint8Array; readonly docId: string }
+  /** Compares two stored bodies. [AG-20] */
+  | { readonly kind: 'delta'; readonly bytes: Uint8Array; readonly after: Uint8Array }
   /** Runs an edit of a tool. [CONC-1] */
   | (BodyEdit & { readonly kind: 'edit' })
   /** Runs a read of a tool. [TOOL-23] */
@@ -44,6 +47,7 @@ export type BodyTaskResult =
   | { readonly kind: 'point'; readonly bytes: Uint8Array<ArrayBuffer> | null }
   | { readonly kind: 'restored'; readonly body: StoredBody | null }
   | { readonly kind: 'local'; readonly reading: LocalReading }
+  | { readonly kind: 'delta'; readonly delta: BodyDelta }
   | { readonly kind: 'edit'; readonly outcome: EditedBody | Refusal }
   | { readonly kind: 'read'; readonly outcome: BodyReading }
   | {
@@ -74,6 +78,8 @@ export function runBodyTask(task: BodyTask, random: Random = systemRandom): Body
       return { kind: 'restored', body: restoredBody(task.bytes, task.as) }
     case 'local':
       return { kind: 'local', reading: localBody(task.bytes, task.docId) }
+    case 'delta':
+      return { kind: 'delta', delta: bodyDelta(readStoredBody(task.bytes), readStoredBody(task.after)) }
     case 'edit':
       return { kind: 'edit', outcome: editBody(task, random) }
     case 'read':

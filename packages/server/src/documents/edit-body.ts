@@ -5,6 +5,7 @@ import { stampBody } from '@docrelay/model/body-title'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import { type Edited, type EditEnvironment, isRefusal, type Refusal } from '@docrelay/model/edit'
 import { type EditName, runEdit } from '@docrelay/model/edits'
+import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { Random } from '../kernel/ids.ts'
 import type { StoredBody } from './document-store.port.ts'
 
@@ -17,6 +18,8 @@ export interface BodyEdit {
   readonly nowMs: number
   /** The principal who makes the edit. */
   readonly sub: string
+  /** The result is to say what changed. [AG-20] */
+  readonly isRecorded?: boolean
 }
 
 /** The result of an edit of a stored body; plain data. */
@@ -26,6 +29,7 @@ export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'w
   readonly stored: StoredBody | null
   /** Bytes that the edit adds, without the members that every write stamps. [CONC-9] */
   readonly grownBytes: number
+  readonly delta?: BodyDelta
 }
 
 /**
@@ -41,7 +45,8 @@ export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal 
   if (edited.body === before) return { ...told, stored: null, grownBytes: 0 }
   const { body, bytes, blobReferences } = writeSettledBody(stampBody(edited.body, given.nowMs, given.sub), false)
   const stored = { bytes, facts: bodyFacts(body, given.facts.clientVersion), blobReferences }
-  return { ...told, stored, grownBytes: bodyGrowth(before, edited.body).bytes }
+  const delta = given.isRecorded === true ? { delta: bodyDelta(before, edited.body) } : {}
+  return { ...told, stored, grownBytes: bodyGrowth(before, edited.body).bytes, ...delta }
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'

@@ -3,6 +3,8 @@ import type { Access } from '../access/access.ts'
 import { type DocumentRecord, type DocumentRef, type StoredBody, bodyBytes, sharedBytes } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
 import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
+import type { Author } from './change-record.ts'
+import { notedChanges } from './noted-write.ts'
 import { onceMember, onlyOnce, repeated } from './once.ts'
 import { zeroes } from './put-plan.ts'
 import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
@@ -13,6 +15,8 @@ export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expected
   readonly id: string
   /** Aborted when the caller gave up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal
+  /** Who makes the edit, for the record of changes. [AG-20] */
+  readonly author?: Author
 }
 
 /**
@@ -21,16 +25,26 @@ export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expected
  * UNAVAILABLE or NOT_PERSISTED, or with the reason of the signal when nothing was written. [CONC-3..CONC-6, CONC-12]
  */
 export async function editDocument(access: Access, input: EditInput, deps: WritingDeps): Promise<EditOutcome> {
-  const { id, signal, ...asked } = input
+  const { id, signal, author, ...asked } = input
   const ref = { workspaceId: access.workspaceId, id }
-  const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs }
-  const outcome = await onlyOnce<EditAnswer, EditOutcome>(request.once, ref.workspaceId, deps, () =>
-    inTurn(deps, ref, () => store(request, signal, deps)),
-  )
+  const isRecorded = deps.records?.isHeld(ref) === true
+  const request: EditRequest = { ...asked, ref, access, enforcePrivateDocs: deps.enforcePrivateDocs, isRecorded }
+  const write = async (): Promise<EditOutcome> => {
+    const outcome = await store(request, signal, deps)
+    // Before the next write of the document begins, which asks the record.
+    if (outcome.kind === 'edited' && outcome.delta !== undefined && !request.dryRun)
+      deps.records?.note(ref, author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())
+    return outcome
+  }
+  const outcome = await onlyOnce<EditAnswer, EditOutcome>(request.once, ref.workspaceId, deps, () => inTurn(deps, ref, write))
   if (isRefusal(outcome)) countRefusal(outcome, deps)
   else if (outcome.kind === 'edited' && outcome.changed && !request.dryRun)
     deps.events.publish({ kind: 'updated', head: outcome.head, actor: access.sub })
   return outcome
+}
+
+function unnamed({ sub }: Access): Author {
+  return { who: { id: sub, kind: 'agent' }, caller: null }
 }
 
 async function store(request: EditRequest, signal: AbortSignal | undefined, deps: WritingDeps): Promise<EditOutcome> {
@@ -57,10 +71,10 @@ async function tryCold(request: EditRequest, signal: AbortSignal | undefined, de
   const refusal = refuseEdit({ kind: 'document', head: record.head }, request)
   if (refusal !== null) return refusal
   const nowMs = deps.clock.nowMs()
-  const { edit, args } = request
+  const { edit, args, isRecorded = false } = request
   const edited = await deps.bodies
     .for(access.workspaceId)
-    .edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub })
+    .edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub, isRecorded })
   if (isRefusal(edited)) return edited
   if (edited.stored === null) return told(record, edited)
   const sizeBytes = edited.stored.bytes.byteLength + sharedBytes(record.head.sharedWith)
@@ -133,8 +147,9 @@ async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
   return 'again'
 }
 
-function told({ head }: Pick<DocumentRecord, 'head'>, { result, fixes, warnings, stored }: EditedBody): EditOutcome {
-  return { kind: 'edited', head, changed: stored !== null, result, fixes, warnings }
+function told({ head }: Pick<DocumentRecord, 'head'>, edited: EditedBody): EditOutcome {
+  const { result, fixes, warnings, stored, delta } = edited
+  return { kind: 'edited', head, changed: stored !== null, result, fixes, warnings, ...(delta && { delta }) }
 }
 
 function countRefusal({ code }: Refusal, { metrics }: WritingDeps): void {

@@ -2,6 +2,7 @@ import type { Access } from '../access/access.ts'
 import type { DocumentHead, DocumentState, DocumentWrite } from './document-store.port.ts'
 import type { Reader } from './metadata.ts'
 import { documentLevel, type PlannedPut, planPut, quotaRefusal } from './put-plan.ts'
+import { notedChanges } from './noted-write.ts'
 import { refusedWrite } from './refused-write.ts'
 import type { PutOutcome, PutRequest } from './residents.port.ts'
 import { auditFields, contended, inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
@@ -36,8 +37,19 @@ export async function putDocument(access: Access, input: PutInput, deps: Writing
     expectedVersion,
     precondition,
     overrideTombstone,
+    isRecorded: deps.records?.isHeld(ref) === true,
   }
-  const outcome = await inTurn(deps, ref, () => store(request, before, deps))
+  const outcome = await inTurn(deps, ref, async () => {
+    const stored = await store(request, before, deps)
+    if (stored.kind === 'written' && stored.delta !== undefined)
+      deps.records?.note(
+        ref,
+        { who: { id: access.sub, kind: 'person' }, caller: null },
+        notedChanges(stored.delta),
+        deps.clock.nowMs(),
+      )
+    return stored
+  })
   if (outcome.kind === 'refused') throw refusedWrite(outcome, deps.metrics)
   announce(outcome, before, request, deps)
   return { head: outcome.head, created: outcome.created, reader: writerOf(access, outcome.head, deps) }
@@ -59,11 +71,22 @@ async function store(first: PutRequest, seen: DocumentState, deps: WritingDeps):
     request = { ...request, body: await deps.bodies.for(request.ref.workspaceId).resettle(request.body, titleOf(state)) }
     const plan = planPut(state, request)
     if (plan.kind === 'refused') return plan
+    const replaced = request.isRecorded === true ? await deps.store.read(request.ref) : null
     const outcome = await deps.store.write(coldWrite(request, plan, deps.clock.nowMs()))
     switch (outcome.kind) {
-      case 'written':
-        deps.residents.bodyChanged(request.ref, outcome.head.version)
-        return { kind: 'written', head: outcome.head, created: plan.created }
+      case 'written': {
+        const { head } = outcome
+        deps.residents.bodyChanged(request.ref, head.version)
+        // The write is done, whether it can be told what changed or not.
+        const told =
+          replaced &&
+          deps.bodies
+            .for(head.workspaceId)
+            .delta(replaced.body, request.body.bytes)
+            .catch(() => null)
+        const delta = await told
+        return { kind: 'written', head, created: plan.created, ...(delta && { delta }) }
+      }
       case 'over-quota':
         return quotaRefusal(outcome, request.access)
       case 'unsettled':

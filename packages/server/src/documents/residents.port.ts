@@ -1,6 +1,7 @@
 import type { PreparedBody } from '@docrelay/model/body-facts'
 import type { Fix, Refusal, Warning } from '@docrelay/model/edit'
 import type { EditName } from '@docrelay/model/edits'
+import type { BodyDelta } from '@docrelay/model/seen/body-delta'
 import type { Access } from '../access/access.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
@@ -18,10 +19,12 @@ export interface PutRequest {
   /** From If-Match or If-None-Match: a mismatch is PRECONDITION_FAILED instead of VERSION_CONFLICT. [REST-19] */
   readonly precondition: 'none' | 'if-match' | 'must-exist' | 'must-not-exist'
   readonly overrideTombstone: boolean
+  /** The outcome is to say what changed. [AG-20] */
+  readonly isRecorded?: boolean
 }
 
 export type PutOutcome =
-  | { readonly kind: 'written'; readonly head: DocumentHead; readonly created: boolean }
+  | { readonly kind: 'written'; readonly head: DocumentHead; readonly created: boolean; readonly delta?: BodyDelta }
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode
@@ -44,6 +47,8 @@ export interface EditRequest {
   /** The agent that the connections of a live document are shown; `null` shows none. [PRES-2] */
   readonly agent: Agent | null
   readonly once?: Once
+  /** The outcome is to say what changed. [AG-20] */
+  readonly isRecorded?: boolean
 }
 
 /** The answer to an edit without the version. */
@@ -73,6 +78,8 @@ export type EditOutcome =
       readonly result: object
       readonly fixes: readonly Fix[]
       readonly warnings: readonly Warning[]
+      /** What changed, of a request that is recorded. */
+      readonly delta?: BodyDelta
     }
   | Repeated<EditAnswer>
   /** Nothing was changed. The code is a row of the table of tool errors. [TOOL-9] */

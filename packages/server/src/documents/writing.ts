@@ -5,6 +5,7 @@ import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Bodies } from './bodies.ts'
+import type { ChangeRecords } from './change-records.ts'
 import type { DocumentEvents } from './document-events.port.ts'
 import type { DocumentHead, DocumentRef, DocumentStore } from './document-store.port.ts'
 import { documentLevel } from './put-plan.ts'
@@ -22,6 +23,8 @@ export interface DocumentsDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add'>
+  /** Where it is written down who changed what; absent: nowhere. [AG-20] */
+  readonly records?: ChangeRecords
 }
 
 /** What the verbs of one service share: the writes of one document wait for each other, so that only other processes can make one lose. [LIFE-8] */

@@ -1,8 +1,14 @@
 import type { DocumentRef } from '../documents/document-store.port.ts'
+import type { NotedChange, Who } from '../documents/change-record.ts'
 import type { EditOutcome, EditRequest, PutOutcome, PutRequest } from '../documents/residents.port.ts'
 import type { DamagedPart } from '../kernel/damage.ts'
 import type { ErrorCode, RelayError } from '../kernel/errors.ts'
 import type { GivenUp } from '../kernel/given-up.ts'
+
+/** What a person changed in a live document, and who it was. [AG-20] */
+export interface LiveChange extends NotedChange {
+  readonly who: Who
+}
 
 /** What a room goes by when a member writes. */
 export interface MemberRights {
@@ -44,6 +50,8 @@ export type ToWorker =
   | { readonly kind: 'awareness'; readonly room: number; readonly connection: number; readonly payload: Uint8Array }
   /** Send this connection a step1 now: a drop for rate or chunks has passed. [WS-29] */
   | { readonly kind: 'resync'; readonly room: number; readonly connection: number }
+  /** Whether to tell who changes what begins or ends. [AG-20] */
+  | { readonly kind: 'watch'; readonly room: number; readonly isOn: boolean }
   /** Answered by `done` with the same job number. */
   | { readonly kind: 'job'; readonly job: number; readonly room: number; readonly task: RoomTask }
   /** Processor time that workspaces used of other workers. [G9] */
@@ -87,6 +95,8 @@ export type FromWorker =
       readonly updates: readonly Uint8Array[]
       readonly senders: readonly number[]
     }
+  /** What people changed since the last message of this kind; comes before the answer of a job that saw it. [AG-20] */
+  | { readonly kind: 'changed'; readonly room: number; readonly changes: readonly LiveChange[] }
   /** Complete frames for one connection. */
   | { readonly kind: 'direct'; readonly connection: number; readonly join: number; readonly frames: readonly Uint8Array[] }
   /** A complete AWARENESS frame for every joined connection but one (0: all). */

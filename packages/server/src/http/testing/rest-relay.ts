@@ -18,6 +18,7 @@ import { collectionRoutes } from '../../collections/collections.routes.ts'
 import { openBodies } from '../../documents/bodies.ts'
 import type { DocumentEvent } from '../../documents/document-events.port.ts'
 import type { DocumentStore } from '../../documents/document-store.port.ts'
+import { type ChangeRecords, createChangeRecords } from '../../documents/change-records.ts'
 import { createDocuments, type Documents } from '../../documents/documents.ts'
 import { documentRoutes } from '../../documents/documents.routes.ts'
 import { purgeMemberRoutes } from '../../documents/purge-member.routes.ts'
@@ -123,6 +124,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly storage: Storage
   readonly seats: Seats
   readonly documents: Documents
+  readonly records: ChangeRecords
   readonly blobs: Blobs
   readonly ingest: Ingest
   readonly metrics: Metrics
@@ -181,7 +183,13 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     clock: systemClock,
     log,
   }
-  const documents = createDocuments({ ...shared, store: options.store?.(storage.documents) ?? storage.documents, metrics })
+  const records = createChangeRecords()
+  const documents = createDocuments({
+    ...shared,
+    records,
+    store: options.store?.(storage.documents) ?? storage.documents,
+    metrics,
+  })
   const points = options.recovery?.(storage.recovery) ?? storage.recovery
   const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })
   const previews = openPreviews({ documents, clock: systemClock, log })
@@ -273,6 +281,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     storage,
     seats,
     documents,
+    records,
     blobs,
     ingest,
     metrics,

@@ -1,4 +1,4 @@
-import type { DocumentHead, DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import type { DocumentHead, DocumentRef } from '../../documents/document-store.port.ts'
 import type {
   EditOutcome,
   EditRequest,
@@ -7,18 +7,16 @@ import type {
   PutRequest,
   Residents,
 } from '../../documents/residents.port.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import { sharedSignal } from '../../kernel/given-up.ts'
-import type { Logger } from '../../kernel/log.ts'
-import type { Timers } from '../../kernel/timers.ts'
 import { bindingOf, type Connection, identityOf, memberRights } from './connection.ts'
 import { cannotLoad, failed, notWritten, RoomJobs } from './room-jobs.ts'
 import { type EndedRun, expulsion, RoomRecovery } from './room-recovery.ts'
+import { RoomRecords } from './room-records.ts'
 import type { RoomSink } from './room-sink.ts'
 import { addMember, type OpenOutcome, type Room, RoomTable, removeMember, sharingOf } from './room-table.ts'
+import type { RoomsDeps } from './rooms-deps.ts'
 import { type SharingWatch, SharingWatches } from './sharing-watches.ts'
-import type { WorkerPool } from './worker-pool.ts'
 import type { FromWorker, NotLoaded, RoomTask, TaskOutcome, ToWorker } from '../worker-messages.ts'
 
 export type WorkerReport = Extract<FromWorker, { kind: 'report' }>
@@ -47,19 +45,6 @@ export interface Rooms extends Residents, AsyncDisposable {
   reports(): ReadonlyMap<number, WorkerReport>
 }
 
-export interface RoomsDeps {
-  readonly workers: WorkerPool
-  readonly store: Pick<DocumentStore, 'state'>
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly log: Logger
-  /** How long a document stays resident when no connection is joined. [LIFE-17] */
-  readonly idleMs?: number
-  readonly jobTimeoutMs?: number
-  /** Called at once for every turn of edits of a live document, before they are durable. */
-  readonly edited?: (ref: DocumentRef) => void
-}
-
 const IDLE_MS = 30_000
 const JOB_TIMEOUT_MS = 30_000
 const SWEEP_MS = 1_000
@@ -74,6 +59,7 @@ class OpenRooms implements Rooms {
   readonly #table = new RoomTable()
   readonly #jobs: RoomJobs
   readonly #recovery: RoomRecovery
+  readonly #records: RoomRecords
   readonly #reports = new Map<number, WorkerReport>()
   #sink: RoomSink | null = null
   readonly #sharing = new SharingWatches()
@@ -84,6 +70,8 @@ class OpenRooms implements Rooms {
     const post = (worker: number, message: ToWorker): void => deps.workers.post(worker, message)
     this.#jobs = new RoomJobs({ timers: deps.timers, timeoutMs: deps.jobTimeoutMs ?? JOB_TIMEOUT_MS, post })
     this.#recovery = new RoomRecovery({ post, clock: deps.clock, log: deps.log })
+    const { records, clock } = deps
+    this.#records = new RoomRecords({ records, table: this.#table, clock, post: (room, message) => this.post(room, message) })
     deps.workers.onMessage((worker, message) => this.#receive(worker, message))
     deps.workers.onEnded((worker, running) => this.#workerEnded(worker, running))
     this.#cancelSweep = deps.timers.after(SWEEP_MS, () => this.#sweep())
@@ -298,6 +286,7 @@ class OpenRooms implements Rooms {
     this.#setGap(room, hasGap)
     if (outcome === 'opened') {
       if (room.phase === 'opening') room.phase = 'open'
+      this.#records.opened(room)
     } else {
       if (room.members.length > 0) this.#sink?.ended(room, outcome === 'gone' ? 'unavailable' : outcome, [])
       this.#table.forget(room)
@@ -320,6 +309,8 @@ class OpenRooms implements Rooms {
         })
       case 'awareness':
         return this.#withRoom(message.room, (room) => this.#sink?.awareness(room, message.frame, message.except))
+      case 'changed':
+        return this.#withRoom(message.room, (room) => this.#records.changed(room, message))
       case 'direct':
       case 'settled':
       case 'refused':

@@ -10,6 +10,9 @@ interface Position {
   readonly index: number
 }
 
+/** The name under which a transaction tells whose words it places. */
+export const TYPED_BY = 'typedBy'
+
 /** So often the rest of an update is searched; words of clients that build on each other in more turns are not found. */
 const MOST_ROUNDS = 8
 /** A chain of blocks that were removed one after another is not longer than this. */
@@ -96,10 +99,14 @@ export class LateWords {
     return old !== null && old.words.endsWith(text) && this.removed.deletedIn(old, deleted) >= text.length
   }
 
-  /** Writes the words where they belong; a word without a place, as on a removed page, is left out. Answers how many characters were left out. */
-  place(words: readonly LateWord[], origin: unknown): number {
+  /**
+   * Writes the words where they belong; a word without a place, as on a removed page, is left out. Answers how many characters were left out.
+   * `by`: whose words they are, for who listens to the transaction.
+   */
+  place(words: readonly LateWord[], origin: unknown, by: unknown = null): number {
     let unplaced = 0
-    this.doc.transact(() => {
+    this.doc.transact((transaction) => {
+      transaction.meta.set(TYPED_BY, by)
       for (const word of words) {
         const position = this.resolve(word.spot, MOST_STEPS)
         if (position === null) {

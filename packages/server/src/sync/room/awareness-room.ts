@@ -94,6 +94,11 @@ export class RoomAwareness {
     return changed.length > 0
   }
 
+  /** The name that a connection shows of itself. */
+  nameOf(connection: number): string | null {
+    return this.presence.nameOf(connection)
+  }
+
   knows(client: number): boolean {
     return this.presence.knows(client)
   }

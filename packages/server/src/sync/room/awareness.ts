@@ -278,6 +278,15 @@ export class Presence {
     return states
   }
 
+  /** The `user.name` of the first state of a connection that has one; `null` without. [AG-21] */
+  nameOf(connection: number): string | null {
+    for (const client of this.owned.get(connection) ?? []) {
+      const name = nameIn(this.entries.get(client)?.state ?? NULL)
+      if (name !== null) return name
+    }
+    return null
+  }
+
   /** Whether a connection has introduced this id. */
   knows(client: number): boolean {
     return this.entries.has(client)
@@ -295,3 +304,15 @@ const MAX_CLOCK = 2 ** 32 - 1
  */
 const MAX_HEARD_CLOCK = 2 ** 31
 const FORGET_MS = 10 * 60_000
+
+const MAX_NAME_CHARACTERS = 24
+
+/** At most 24 characters of the name that a state gives its user. */
+function nameIn(state: Uint8Array): string | null {
+  const value = JSON.parse(utf8.decode(state)) as { readonly user?: { readonly name?: unknown } | null } | null
+  const name = value?.user?.name
+  if (typeof name !== 'string') return null
+  // Twice as many UTF-16 units hold the characters whole, surrogate pairs included.
+  const characters = [...name.trim().slice(0, 2 * MAX_NAME_CHARACTERS)].slice(0, MAX_NAME_CHARACTERS).join('').trim()
+  return characters === '' ? null : characters
+}

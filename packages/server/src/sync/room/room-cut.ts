@@ -66,7 +66,7 @@ export async function cutWrite(owner: CutOwner, member: Member, write: Write, to
   live.structCount += structs
   const { emitted } = owner.collect(() => {
     fillGap(owner, live)
-    placeLate(owner, live, late)
+    placeLate(owner, live, member, late)
   })
   const outcome: CutOutcome = { kind: 'applied', emitted: [...applied.emitted, ...emitted] }
   noteStep(live, cut.spentMs)

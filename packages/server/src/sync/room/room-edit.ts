@@ -5,6 +5,7 @@ import { stampBody } from '@docrelay/model/body-title'
 import { writeSettledBody } from '@docrelay/model/body-write'
 import { type Edited, isRefusal, type Refusal } from '@docrelay/model/edit'
 import { runEdit } from '@docrelay/model/edits'
+import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import { editEnvironment } from '../../documents/edit-body.ts'
 import {
@@ -99,7 +100,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
     if (!isChanged) return { kind: 'edit', outcome: editedOutcome(edited, base.head, false) }
     if (request.dryRun) {
       const refusal = await overQuota(room, planned, request)
-      return { kind: 'edit', outcome: refusal ?? editedOutcome(edited, base.head, true) }
+      return { kind: 'edit', outcome: refusal ?? editedOutcome(edited, base.head, true, changed(planned, request)) }
     }
     if (isZeroing(planned) && saver.isBehind()) {
       // The recovery point is a copy of the stored body, so the current state is saved first. [LIFE-18]
@@ -217,7 +218,7 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
       if (stored === null) saver.wroteVersion(base, outcome.head, taken.length)
       else saver.wrote(outcome.head, stored.settled, log.emitted, taken.length)
       saver.lastWriter = { sub: access.sub, maxDocBytes: access.limits.maxDocBytes }
-      return { kind: 'edit', outcome: editedOutcome(edited, outcome.head, true) }
+      return { kind: 'edit', outcome: editedOutcome(edited, outcome.head, true, changed(change, task.request)) }
     case 'over-quota':
       await takeBack(room, saver, taken)
       return { kind: 'edit', outcome: editOverQuota(outcome, access) }
@@ -257,6 +258,15 @@ function storedNow(saver: RoomSaver, change: Change, records: number, sub: strin
   return { settled, body: { bytes, facts: bodyFacts(settled, base.head.facts.clientVersion), blobReferences } }
 }
 
-function editedOutcome({ result, fixes, warnings }: Edited<object>, head: DocumentHead, changed: boolean) {
-  return { kind: 'edited', head, changed, result, fixes, warnings } as const
+function editedOutcome(
+  { result, fixes, warnings }: Edited<object>,
+  head: DocumentHead,
+  changed: boolean,
+  delta: { readonly delta?: BodyDelta } = {},
+) {
+  return { kind: 'edited', head, changed, result, fixes, warnings, ...delta } as const
+}
+
+function changed({ before, edited }: Change, { isRecorded }: EditRequest): { readonly delta?: BodyDelta } {
+  return isRecorded === true ? { delta: bodyDelta(before, edited.body) } : {}
 }

@@ -84,7 +84,7 @@ export function applyWrites(
   try {
     if (writes.length === 1) applyAll()
     else live.doc.transact(applyAll, member)
-    placeLate(owner, live, late)
+    placeLate(owner, live, member, late)
     if (hasPending(live.doc)) throw new Error('an accepted update left content pending')
   } catch (error) {
     owner.broken(member, error)
@@ -149,9 +149,9 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
 }
 
 /** Writes characters that came for removed blocks where they belong now, as an edit of the relay that goes to their sender too. [AG-110] */
-export function placeLate({ host }: TurnOwner, live: LiveContent, late: readonly LateWord[]): void {
+export function placeLate({ host }: TurnOwner, live: LiveContent, member: Member, late: readonly LateWord[]): void {
   if (late.length === 0) return
-  const unplaced = live.late.place(late, RELAY)
+  const unplaced = live.late.place(late, RELAY, member)
   live.structCount += late.length
   if (unplaced > 0)
     host.log.info('sync.late_words_dropped', 'Characters that were typed into a removed page have no place.', {

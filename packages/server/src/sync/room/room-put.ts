@@ -1,6 +1,8 @@
+import type { DocumentBody } from '@docrelay/model/body'
 import { readStoredBody } from '@docrelay/model/body-parse'
 import { bodyFacts } from '@docrelay/model/body-facts'
 import { writeSettledBody } from '@docrelay/model/body-write'
+import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import { needsRepair, type PlannedPut, plannedSharedBytes, planPut, quotaRefusal, refuseSize } from '../../documents/put-plan.ts'
 import type { PutRequest } from '../../documents/residents.port.ts'
 import { reconcile } from '../binding/binding-reconcile.ts'
@@ -79,7 +81,10 @@ async function applyPut(
     switch (outcome.kind) {
       case 'written':
         saver.wrote(outcome.head, body, log.emitted, taken.length)
-        return { kind: 'put', outcome: { kind: 'written', head: outcome.head, created: plan.created } }
+        return {
+          kind: 'put',
+          outcome: { kind: 'written', head: outcome.head, created: plan.created, ...changed(base, after, request) },
+        }
       case 'over-quota':
         await takeBack(room, saver, taken)
         return { kind: 'put', outcome: quotaRefusal(outcome, request.access) }
@@ -99,6 +104,10 @@ async function applyPut(
       })
     }
   }
+}
+
+function changed(base: Base, after: DocumentBody, { isRecorded }: PutRequest): { readonly delta?: BodyDelta } {
+  return isRecorded === true ? { delta: bodyDelta(base.body, after) } : {}
 }
 
 /** Discards the live document and loads it again as it is stored. */

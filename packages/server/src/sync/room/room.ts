@@ -4,6 +4,7 @@ import { RelayError, unreachable } from '../../kernel/errors.ts'
 import { AgentPresence } from './awareness-agents.ts'
 import { RoomAwareness } from './awareness-room.ts'
 import { WaitingCalls } from './room-calls.ts'
+import { RoomChanges } from './room-changes.ts'
 import { buildLive, isHeavy, type LiveContent, lengthOf, memoryOf, rememberRemovals, type RoomContent } from './room-content.ts'
 import { awarenessFrame } from '@docrelay/protocol/codec'
 import { type RoomHost, watched } from './room-host.ts'
@@ -12,6 +13,7 @@ import { drainRoom } from './room-evict.ts'
 import { RoomLog, type RoomLogOwner } from './room-log.ts'
 import { type Member, newMember } from './room-members.ts'
 import { WRITE_LOST } from './room-outcomes.ts'
+import { watchRepair } from './room-repair.ts'
 import { RoomSaver, type Writer } from './room-save.ts'
 import { RoomSync } from './room-sync.ts'
 import type { SyncRoom } from './sync-room.ts'
@@ -34,8 +36,6 @@ type Phase =
   | Ready
   | { readonly kind: 'closed'; readonly outcome: TaskOutcome }
 
-/** How often the room checks whether another process has repaired its document. */
-const REPAIR_LOOK_MS = 1_000
 const UNAVAILABLE: TaskOutcome = { kind: 'failed', code: 'UNAVAILABLE', message: 'the document cannot be loaded' }
 
 /**
@@ -57,6 +57,8 @@ export class Room implements SyncRoom, RoomLogOwner {
   private readonly awareness: RoomAwareness
   /** The agents shown to the connections. [PRES-1] */
   readonly agents: AgentPresence
+  /** Who changes what, while somebody asks. [AG-20] */
+  readonly changes: RoomChanges
   private readonly onClosed: (room: Room) => void
   /** The document is known to be heavy. */
   private isWeighed = false
@@ -70,6 +72,8 @@ export class Room implements SyncRoom, RoomLogOwner {
     this.calls = new WaitingCalls(given.host, given.ref.workspaceId)
     this.awareness = new RoomAwareness(given.host, this)
     this.agents = new AgentPresence(given.host, this.awareness)
+    const nameOf = (connection: number): string | null => this.awareness.nameOf(connection)
+    this.changes = new RoomChanges({ host: given.host, id: given.id, nameOf })
   }
 
   get workspaceId(): string {
@@ -113,7 +117,7 @@ export class Room implements SyncRoom, RoomLogOwner {
       if (content.kind === 'live') this.listen(content.live)
       const { hasGap } = this
       this.isGapAnnounced = hasGap
-      if (hasGap) this.watchRepair()
+      if (hasGap) watchRepair(this)
       this.host.emit({ kind: 'opened', room: this.id, outcome: 'opened', heavy: isHeavy(content), hasGap })
       phase.saver.opened()
     } else {
@@ -181,6 +185,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   private listen(live: LiveContent): void {
     this.sync.listen(live)
     rememberRemovals(live, () => this.host.clock.monotonicMs())
+    this.changes.follow(live)
   }
 
   /** Replaces the content by another live document. */
@@ -227,10 +232,11 @@ export class Room implements SyncRoom, RoomLogOwner {
 
   private handle(ready: Ready, message: RoomMessage): void {
     if (message.kind === 'join') return this.join(ready, message)
+    if (message.kind === 'watch') return this.changes.watch(message.isOn)
     if (message.kind === 'job') {
       const { job, task } = message
       const perform = async () => (this.phase.kind === 'closed' ? this.phase.outcome : ready.saver.run(task))
-      void this.calls.run(task, perform).then((outcome) => this.host.turn(() => this.host.emit({ kind: 'done', job, outcome })))
+      void this.calls.run(task, perform).then((outcome) => this.host.turn(() => this.done(job, outcome)))
       return
     }
     const member = this.members.get(message.connection)
@@ -254,6 +260,11 @@ export class Room implements SyncRoom, RoomLogOwner {
     }
   }
 
+  private done(job: number, outcome: TaskOutcome): void {
+    this.changes.tell()
+    this.host.emit({ kind: 'done', job, outcome })
+  }
+
   private join(ready: Ready, message: Extract<RoomMessage, { kind: 'join' }>): void {
     ready.sync.flushTurn()
     const earlier = this.members.get(message.connection)
@@ -268,6 +279,7 @@ export class Room implements SyncRoom, RoomLogOwner {
   private leave(ready: Ready, member: Member): void {
     ready.sync.flushTurn()
     if (!this.isReady) return
+    this.changes.tell()
     ready.sync.forget(member)
     this.members.delete(member.connection)
     this.awareness.leave(member.connection)
@@ -287,25 +299,6 @@ export class Room implements SyncRoom, RoomLogOwner {
   edited(writer: Writer | null, updateBytes: number): void {
     this.ready.saver.edited(writer, updateBytes)
     if (this.isGapAnnounced && !this.hasGap) this.mended()
-  }
-
-  /**
-   * Another process may repair the log of a document that is open here. Checks for that regularly and then makes the connections join the
-   * repaired document. [CFG-11]
-   */
-  private watchRepair(): void {
-    this.host.after(REPAIR_LOOK_MS, () => {
-      if (!this.hasGap) return
-      void this.isRepaired().then((repaired) => {
-        if (!repaired) this.watchRepair()
-        else if (this.hasGap) this.host.turn(() => this.reset())
-      })
-    })
-  }
-
-  private async isRepaired(): Promise<boolean> {
-    const state = await this.host.documents.state(this.ref).catch(() => null)
-    return state?.kind === 'document' && state.head.key === this.key && this.isReady && state.head.lastSeq > this.log.emitted
   }
 
   private mended(): void {

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import type { DocumentBody } from '../body.ts'
+import { readStoredBody } from '../body-parse.ts'
+import { bodyDelta } from './body-delta.ts'
+import { readShownBlock } from './shown.ts'
+
+function body(pages: Record<string, string>, shapes: readonly object[] = []): DocumentBody {
+  const richTextPages = Object.entries(pages).map(([id, content]) => ({ id, name: id, content }))
+  const value = { pages: [{ id: 'c', name: 'Canvas', shapes }], richTextPages }
+  return readStoredBody(new TextEncoder().encode(JSON.stringify(value)))
+}
+
+const ids = (blocks: readonly string[] = []) => blocks.map((shown) => readShownBlock(shown).id)
+
+describe('what a write changed', () => {
+  it('[AG-20] names the blocks that say something else, that came and that went, and no other one', () => {
+    const before = body({ p: '<p id="a">one</p><p id="b">two</p><p id="c">three</p>', q: '<p id="d">same</p>' })
+    const after = body({ p: '<p id="a">one</p><p id="b">other</p><p id="n">new</p>', q: '<p id="d">same</p>' })
+    const [delta, ...others] = bodyDelta(before, after)
+    expect(others).toEqual([])
+    expect(delta).toMatchObject({ kind: 'prose', pageId: 'p' })
+    expect(ids(delta?.written)).toEqual(['b', 'n'])
+    expect(ids(delta?.gone)).toEqual(['b', 'c'])
+  })
+
+  it('[AG-20] counts a block that got an id, or that only moved, as unchanged where the words have a name', () => {
+    const list = '<ul><li><p id="i">item</p></li></ul>'
+    expect(bodyDelta(body({ p: `<p id="a">one</p>${list}` }), body({ p: `${list}<p id="a">one</p>` }))).toEqual([])
+  })
+
+  it('[AG-20] names a list that changed beside the blocks in it, by what it says', () => {
+    const list = (text: string) => body({ p: `<ul><li><p id="i">${text}</p></li></ul><hr><hr>` })
+    const [delta] = bodyDelta(list('old'), list('new'))
+    expect(ids(delta?.written)).toEqual([null, 'i'])
+    const [rule] = bodyDelta(body({ p: '<hr><hr>' }), body({ p: '<hr>' }))
+    expect(rule?.gone).toEqual(['#w5kg'])
+  })
+
+  it('[AG-20] names shapes that changed, came and went, and pages that came and went', () => {
+    const shape = (id: string, x: number) => ({ id, type: 'rect', x })
+    const before = body({ p: '<p id="a">one</p>' }, [shape('s1', 1), shape('s2', 1), shape('s3', 1)])
+    const after = body({ q: '<p id="b">two</p>' }, [shape('s1', 1), shape('s2', 2), shape('s4', 1)])
+    const delta = bodyDelta(before, after)
+    expect(delta.map(({ pageId, isNew, isGone }) => [pageId, isNew, isGone])).toEqual([
+      ['p', undefined, true],
+      ['q', true, undefined],
+      ['c', undefined, undefined],
+    ])
+    expect(delta[2]).toMatchObject({ shapes: ['s2', 's4'], goneShapes: ['s3'] })
+  })
+})

@@ -1,0 +1,108 @@
+import type { CanvasPage, DocumentBody, ProsePage } from '../body.ts'
+import type { ProseElement, ProseTree } from '../prose/node.ts'
+import { pageTree } from '../prose/page.ts'
+import { partId, partsOf, type ShownBlock, shownBlock } from './shown.ts'
+
+/** What a write changed of one page. Plain data. */
+export interface PageDelta {
+  readonly kind: 'prose' | 'canvas'
+  readonly pageId: string
+  /** Blocks as they are now, where they were not so before. */
+  readonly written: readonly ShownBlock[]
+  /** Blocks that are no more as they were, by what they were. */
+  readonly gone: readonly ShownBlock[]
+  /** Ids of the shapes that are new or other than before, and of those that are no more. */
+  readonly shapes: readonly string[]
+  readonly goneShapes: readonly string[]
+  readonly isNew?: true
+  readonly isGone?: true
+}
+
+/** What a write changed of the pages of a document; pages that say the same are left out. */
+export type BodyDelta = readonly PageDelta[]
+
+/** Compares two bodies of a document. Costs as much as the pages that differ are long. [AG-20] */
+export function bodyDelta(before: DocumentBody, after: DocumentBody): BodyDelta {
+  return [
+    ...pagesDelta(before.prose.pages, after.prose.pages, proseDelta),
+    ...pagesDelta(before.canvas.pages, after.canvas.pages, canvasDelta),
+  ]
+}
+
+type Sides<P> = { readonly before: P | undefined; readonly after: P | undefined }
+
+function pagesDelta<P extends { readonly id: string }>(
+  before: readonly P[],
+  after: readonly P[],
+  delta: (pageId: string, sides: Sides<P>) => PageDelta | null,
+): BodyDelta {
+  const [old, now] = [before, after].map((pages) => new Map(pages.map((page) => [page.id, page]))) as [
+    Map<string, P>,
+    Map<string, P>,
+  ]
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((pageId) => {
+    const sides = { before: old.get(pageId), after: now.get(pageId) }
+    return sides.before === sides.after ? [] : (delta(pageId, sides) ?? [])
+  })
+}
+
+function fate<P>({ before, after }: Sides<P>): Pick<PageDelta, 'isNew' | 'isGone'> {
+  return { ...(before === undefined && { isNew: true }), ...(after === undefined && { isGone: true }) }
+}
+
+function proseDelta(pageId: string, sides: Sides<ProsePage>): PageDelta | null {
+  if (sides.before?.content === sides.after?.content) return null
+  const [before, after] = [treeOf(sides.before), treeOf(sides.after)]
+  const shared = new Set(before)
+  const kept = new Set(after.filter((block) => shared.has(block)))
+  const [old, now] = [before, after].map((tree) => new Parts(tree, kept)) as [Parts, Parts]
+  const [gone, written] = [old.without(now), now.without(old)]
+  if (written.length + gone.length === 0 && sides.before !== undefined && sides.after !== undefined) return null
+  return { kind: 'prose', pageId, written, gone, shapes: [], goneShapes: [], ...fate(sides) }
+}
+
+function treeOf(page: ProsePage | undefined): ProseTree {
+  return page === undefined ? [] : pageTree(page).tree
+}
+
+/** The parts of a page outside the blocks that both sides share. */
+class Parts {
+  private readonly parts: readonly ProseElement[]
+  private readonly names = new Map<string, number>()
+
+  constructor(tree: ProseTree, kept: ReadonlySet<ProseElement>) {
+    this.parts = [...partsOf(tree.filter((block) => !kept.has(block)))]
+    for (const part of this.parts) {
+      const name = shownBlock(part)
+      this.names.set(name, (this.names.get(name) ?? 0) + 1)
+    }
+  }
+
+  /** What is here and not there. Blocks without ids are told apart by what they say. */
+  without(other: Parts): readonly ShownBlock[] {
+    const left = new Map(other.names)
+    return this.parts.flatMap((part) => {
+      const name = shownBlock(part)
+      const count = left.get(name) ?? 0
+      if (count === 0) return name
+      // The same id twice means the same block; the same words twice mean two.
+      if (partId(part) === null) left.set(name, count - 1)
+      return []
+    })
+  }
+}
+
+function canvasDelta(pageId: string, sides: Sides<CanvasPage>): PageDelta | null {
+  const [before, after] = [shapesOf(sides.before), shapesOf(sides.after)]
+  const shapes = [...after].flatMap(([id, value]) => {
+    const old = before.get(id)
+    return old === value || (old !== undefined && JSON.stringify(old) === JSON.stringify(value)) ? [] : id
+  })
+  const goneShapes = [...before.keys()].filter((id) => !after.has(id))
+  if (shapes.length + goneShapes.length === 0 && sides.before !== undefined && sides.after !== undefined) return null
+  return { kind: 'canvas', pageId, written: [], gone: [], shapes, goneShapes, ...fate(sides) }
+}
+
+function shapesOf(page: CanvasPage | undefined): ReadonlyMap<string, object> {
+  return new Map(page?.shapes.map((shape) => [shape.id, shape.value]))
+}

@@ -1,0 +1,62 @@
+import { blockStamp } from '../prose/block-stamp.ts'
+import { blockId, isIdBearing } from '../prose/blocks.ts'
+import type { ProseElement, ProseNode } from '../prose/node.ts'
+import { readStampedId, type Stamp } from '../stamps/stamp.ts'
+
+/**
+ * A block as an answer showed it, `id#stamp`; of a block without id `#stamp`. Text, since thousands of them are sent between threads.
+ * [AG-17]
+ */
+export type ShownBlock = string
+
+/** What an answer showed of one page. */
+export interface ShownPage {
+  readonly pageId: string
+  readonly blocks: readonly ShownBlock[]
+  /** Whether the page's first block, and its last, are in the answer. */
+  readonly begins: boolean
+  readonly ends: boolean
+}
+
+export interface NamedStamp {
+  /** `null`: the block has no id. */
+  readonly id: string | null
+  readonly stamp: Stamp
+}
+
+export function readShownBlock(shown: ShownBlock): NamedStamp {
+  const stamped = readStampedId(shown)
+  return stamped ?? { id: null, stamp: shown.slice(1) }
+}
+
+/**
+ * Every block that stands for itself: a text block at any depth, and a block of the page's top level with all that is in it, since items, cells
+ * and boxes have no id.
+ */
+export function* partsOf(tree: readonly ProseElement[]): Generator<ProseElement> {
+  for (const block of tree) {
+    yield block
+    if (!isIdBearing(block)) yield* textBlocksIn(block.content)
+  }
+}
+
+function* textBlocksIn(nodes: readonly ProseNode[]): Generator<ProseElement> {
+  for (const node of nodes) {
+    if (node.type === 'text') continue
+    if (isIdBearing(node)) yield node
+    else yield* textBlocksIn(node.content)
+  }
+}
+
+/** The id by which a part is remembered. */
+export function partId(block: ProseElement): string | null {
+  return isIdBearing(block) ? blockId(block) : null
+}
+
+export function shownBlock(block: ProseElement): ShownBlock {
+  return `${partId(block) ?? ''}#${blockStamp(block)}`
+}
+
+export function shownBlocks(tree: readonly ProseElement[]): readonly ShownBlock[] {
+  return Array.from(partsOf(tree), shownBlock)
+}

@@ -1,0 +1,83 @@
+import { type Author, ChangeRecord, type NotedChange } from './change-record.ts'
+import type { DocumentRef } from './document-store.port.ts'
+
+/** Hears of documents whose changes are recorded. */
+export interface RecordListener {
+  /** Recording of a document begins or ends. */
+  held(ref: DocumentRef, isHeld: boolean): void
+}
+
+/**
+ * The change records of this process. A record exists while somebody holds its document; otherwise changes cost nothing.
+ * [AG-20]
+ */
+export interface ChangeRecords {
+  /** Records the changes of a document until the returned function is called as often as this one. */
+  hold(ref: DocumentRef): () => void
+  isHeld(ref: DocumentRef): boolean
+  /** `null` while nobody holds the document. */
+  of(ref: DocumentRef): ChangeRecord | null
+  /** Does nothing while nobody holds the document. */
+  note(ref: DocumentRef, author: Author, changes: Iterable<NotedChange>, atMs: number): void
+  /** Called at every change of a document that is held; the returned function ends it. */
+  onNoted(ref: DocumentRef, noted: () => void): () => void
+  onHeld(listener: RecordListener): void
+}
+
+interface Held {
+  readonly record: ChangeRecord
+  readonly noted: Set<() => void>
+  holders: number
+}
+
+export function createChangeRecords(): ChangeRecords {
+  const documents = new Map<string, Held>()
+  const listeners: RecordListener[] = []
+  // Neither part can hold a NUL. [BODY-11]
+  const keyOf = ({ workspaceId, id }: DocumentRef): string => `${workspaceId}\0${id}`
+  const told = (ref: DocumentRef, isHeld: boolean): void => {
+    for (const listener of listeners) listener.held(ref, isHeld)
+  }
+
+  function hold(ref: DocumentRef): () => void {
+    const key = keyOf(ref)
+    const known = documents.get(key)
+    const held = known ?? { record: new ChangeRecord(), noted: new Set(), holders: 0 }
+    held.holders++
+    if (known === undefined) {
+      documents.set(key, held)
+      told(ref, true)
+    }
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      if (--held.holders > 0) return
+      documents.delete(key)
+      told(ref, false)
+    }
+  }
+
+  return {
+    hold,
+    isHeld: (ref) => documents.has(keyOf(ref)),
+    of: (ref) => documents.get(keyOf(ref))?.record ?? null,
+    note(ref, author, changes, atMs) {
+      const held = documents.get(keyOf(ref))
+      if (held === undefined) return
+      const before = held.record.sequence
+      held.record.note(author, changes, atMs)
+      if (held.record.sequence > before) for (const noted of [...held.noted]) noted()
+    },
+    onNoted(ref, noted) {
+      const release = hold(ref)
+      const { noted: all } = documents.get(keyOf(ref)) as Held
+      all.add(noted)
+      return () => {
+        all.delete(noted)
+        release()
+      }
+    },
+    onHeld: (listener) => void listeners.push(listener),
+  }
+}

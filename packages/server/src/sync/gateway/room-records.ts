@@ -1,0 +1,45 @@
+import type { ChangeRecords } from '../../documents/change-records.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { FromWorker, ToWorker } from '../worker-messages.ts'
+import type { Room, RoomTable } from './room-table.ts'
+
+/** Has rooms tell who changes what, as long as a record of their document is held, and writes it down. [AG-20] */
+export class RoomRecords {
+  readonly #given: {
+    readonly records: ChangeRecords | undefined
+    readonly table: RoomTable
+    readonly clock: Clock
+    readonly post: (room: Room, message: ToWorker) => void
+  }
+
+  constructor(given: {
+    readonly records: ChangeRecords | undefined
+    readonly table: RoomTable
+    readonly clock: Clock
+    readonly post: (room: Room, message: ToWorker) => void
+  }) {
+    this.#given = given
+    const { records, table } = given
+    records?.onHeld({
+      held: (ref, isHeld) => {
+        const room = table.of(ref)
+        if (room !== undefined) this.#watch(room, isHeld)
+      },
+    })
+  }
+
+  /** A room begins without a record, also after its worker has ended. */
+  opened(room: Room): void {
+    if (this.#given.records?.isHeld(room.ref) === true) this.#watch(room, true)
+  }
+
+  changed({ ref }: Room, { changes }: Extract<FromWorker, { kind: 'changed' }>): void {
+    const { records, clock } = this.#given
+    const nowMs = clock.nowMs()
+    for (const { who, ...change } of changes) records?.note(ref, { who, caller: null }, [change], nowMs)
+  }
+
+  #watch(room: Room, isOn: boolean): void {
+    this.#given.post(room, { kind: 'watch', room: room.number, isOn })
+  }
+}

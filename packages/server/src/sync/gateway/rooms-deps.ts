@@ -1,0 +1,22 @@
+import type { ChangeRecords } from '../../documents/change-records.ts'
+import type { DocumentRef, DocumentStore } from '../../documents/document-store.port.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/log.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { WorkerPool } from './worker-pool.ts'
+
+/** What live documents need of the relay. */
+export interface RoomsDeps {
+  readonly workers: WorkerPool
+  readonly store: Pick<DocumentStore, 'state'>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+  /** How long a document stays resident when no connection is joined. [LIFE-17] */
+  readonly idleMs?: number
+  readonly jobTimeoutMs?: number
+  /** Called at once for every turn of edits of a live document, before they are durable. */
+  readonly edited?: (ref: DocumentRef) => void
+  /** Where what people change is written down; absent: nowhere. [AG-20] */
+  readonly records?: ChangeRecords
+}

@@ -1,0 +1,84 @@
+import type * as Y from 'yjs'
+import type { Who } from '../../documents/change-record.ts'
+import { TYPED_BY } from '../late-words/late-words.ts'
+import type { LiveChange } from '../worker-messages.ts'
+import { type LiveContent, RELAY } from './room-content.ts'
+import type { RoomHost } from './room-host.ts'
+import type { Member } from './room-members.ts'
+import { TouchedBlocks } from './touched-blocks.ts'
+
+/** Changes are told this long after the first one, or earlier when a caller gets an answer. */
+const TELL_MS = 500
+
+/** What the record of changes needs of its room. */
+interface Owner {
+  readonly id: number
+  readonly host: RoomHost
+  /** The name that a connection shows of itself; `null` without one. */
+  nameOf(connection: number): string | null
+}
+
+/**
+ * Who changes what in a live document, told to the main thread while somebody there asks for it. Costs nothing otherwise. [AG-20, AG-21]
+ */
+export class RoomChanges {
+  readonly #owner: Owner
+  #touched: TouchedBlocks<Member> | null = null
+  #live: LiveContent | null = null
+  #cancelTell: (() => void) | null = null
+
+  constructor(owner: Owner) {
+    this.#owner = owner
+  }
+
+  /** Whether changes are recorded begins or ends. */
+  watch(isOn: boolean): void {
+    if (!isOn) this.tell()
+    this.#touched = isOn ? (this.#touched ?? new TouchedBlocks()) : null
+  }
+
+  /** Follows another copy of the document: what is known of the one before is told first. */
+  follow(live: LiveContent): void {
+    if (this.#live !== null) {
+      this.tell()
+      if (this.#touched !== null) this.#touched = new TouchedBlocks()
+    }
+    this.#live = live
+    live.doc.on('afterTransaction', (transaction: Y.Transaction) => {
+      if (this.#touched !== null && this.#live === live) this.#note(this.#touched, transaction)
+    })
+  }
+
+  #note(touched: TouchedBlocks<Member>, transaction: Y.Transaction): void {
+    // The relay also writes late words of a person. [AG-110]
+    const by = memberOf(transaction.meta.get(TYPED_BY)) ?? memberOf(transaction.origin)
+    if (by === null) return touched.forget(transaction)
+    touched.note(transaction, by)
+    if (this.#cancelTell === null && touched.hasNews) this.#cancelTell = this.#owner.host.after(TELL_MS, () => this.tell())
+  }
+
+  /** Tells the main thread what changed since the last time. */
+  tell(): void {
+    this.#cancelTell?.()
+    this.#cancelTell = null
+    const { host, id } = this.#owner
+    const touched = this.#touched?.take() ?? []
+    if (touched.length === 0) return
+    const names = new Map<Member, Who>()
+    const changes = touched.map(({ by, ...change }): LiveChange => {
+      let who = names.get(by)
+      if (who === undefined) names.set(by, (who = this.#whoIs(by)))
+      return { ...change, who }
+    })
+    host.emit({ kind: 'changed', room: id, changes })
+  }
+
+  #whoIs({ connection, sub }: Member): Who {
+    const name = this.#owner.nameOf(connection)
+    return { id: sub, kind: 'person', ...(name !== null && { name }) }
+  }
+}
+
+function memberOf(origin: unknown): Member | null {
+  return origin !== RELAY && typeof origin === 'object' && origin !== null && 'connection' in origin ? (origin as Member) : null
+}

@@ -1,0 +1,35 @@
+import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { RoomHost } from './room-host.ts'
+
+/** How often the room checks whether another process has repaired its document. */
+const REPAIR_LOOK_MS = 1_000
+
+/** A room whose log may lack content. */
+interface Repairable {
+  readonly host: RoomHost
+  readonly ref: DocumentRef
+  readonly key: number
+  readonly hasGap: boolean
+  readonly isReady: boolean
+  readonly log: { readonly emitted: number }
+  reset(): void
+}
+
+/**
+ * Another process may repair the log of a document that is open here. Checks for that regularly and then makes the connections join the
+ * repaired document. [CFG-11]
+ */
+export function watchRepair(room: Repairable): void {
+  room.host.after(REPAIR_LOOK_MS, () => {
+    if (!room.hasGap) return
+    void isRepaired(room).then((repaired) => {
+      if (!repaired) watchRepair(room)
+      else if (room.hasGap) room.host.turn(() => room.reset())
+    })
+  })
+}
+
+async function isRepaired(room: Repairable): Promise<boolean> {
+  const state = await room.host.documents.state(room.ref).catch(() => null)
+  return state?.kind === 'document' && state.head.key === room.key && room.isReady && state.head.lastSeq > room.log.emitted
+}

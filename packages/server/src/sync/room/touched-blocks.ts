@@ -1,0 +1,245 @@
+import * as Y from 'yjs'
+import { CANVAS_PAGES, isProseRoot, PROSE_PAGES, proseRoot, shapeRoots } from '../binding/binding-roots.ts'
+
+/** A block, shape or page that a live edit touched. */
+export interface Touched<By> {
+  readonly kind: 'block' | 'shape' | 'page'
+  readonly pageId: string
+  readonly id: string | null
+  readonly isRemoved: boolean
+  readonly by: By
+}
+
+interface Mark<By> {
+  readonly kind: Touched<By>['kind']
+  readonly pageId: string
+  /** The element whose id is read when the mark is told: it may get one later. */
+  readonly element: Y.XmlElement | null
+  id: string | null
+  isRemoved: boolean
+  by: By
+  /** It was told and nothing has happened since. */
+  isTold: boolean
+}
+
+/** What a type of the document holds, by the root that it stands in. */
+type Root = { readonly kind: 'prose' | 'shapes' | 'pages'; readonly pageId: string } | null
+
+const MOST_MARKS = 4_096
+const TEXT_BLOCKS: ReadonlySet<string> = new Set(['paragraph', 'heading', 'codeBlock'])
+const SHAPES = shapeRoots('').map
+const PROSE = proseRoot('')
+
+/**
+ * Notes which blocks and shapes the transactions of live editors touch, and who did last. A page is never parsed: what a transaction changed
+ * leads to its block, so a note costs the same in a long page as in a short one. [AG-20]
+ */
+export class TouchedBlocks<By> {
+  /** The mark that was made first stands first. */
+  readonly #blocks = new Map<Y.XmlElement, Mark<By>>()
+  readonly #entries = new Map<unknown, Map<string, Mark<By>>>()
+  readonly #roots = new WeakMap<object, { readonly root: Root }>()
+  #fresh: Mark<By>[] = []
+  #entryCount = 0
+
+  /** Whether something was touched since the last `take`. */
+  get hasNews(): boolean {
+    return this.#fresh.length > 0
+  }
+
+  /** Notes what a transaction of `by` touched; call it when the transaction ends, before its deletions are thrown away. */
+  note(transaction: Y.Transaction, by: By): void {
+    let isRebuilt = false
+    for (const [changed, members] of transaction.changed) {
+      // Yjs gives all types the type of events of their common class.
+      const type = changed as unknown
+      if (type instanceof Y.XmlText) this.#touchAround(type, by)
+      else if (type instanceof Y.XmlElement) {
+        isRebuilt ||= members.has(null)
+        this.#touchElement(type, members, by)
+      } else if (type instanceof Y.XmlFragment) isRebuilt = true
+      else if (type instanceof Y.Map) this.#touchEntries(type as Y.Map<unknown>, members, by)
+    }
+    if (isRebuilt) this.#noteBuilt(transaction, by)
+  }
+
+  /** Forgets who touched what a transaction of the relay changes: its author is known elsewhere. */
+  forget(transaction: Y.Transaction): void {
+    for (const [changed, members] of transaction.changed) {
+      const type = changed as unknown
+      if (type instanceof Y.XmlText || type instanceof Y.XmlElement) {
+        const block = blockAround(type)
+        if (block !== null) this.#blocks.delete(block)
+      } else if (type instanceof Y.Map) {
+        const marks = this.#entries.get(type)
+        for (const member of members) if (member !== null && marks?.delete(member) === true) this.#entryCount--
+      }
+    }
+    this.#fresh = this.#fresh.filter(({ element }) => element === null || this.#blocks.has(element))
+  }
+
+  /** What was touched since the last call, each once. */
+  take(): readonly Touched<By>[] {
+    const fresh = this.#fresh
+    this.#fresh = []
+    for (const mark of fresh) mark.isTold = true
+    return fresh.map(told)
+  }
+
+  /** Everything that is still known. */
+  *all(): Generator<Touched<By>> {
+    for (const mark of this.#blocks.values()) yield told(mark)
+    for (const marks of this.#entries.values()) for (const mark of marks.values()) yield told(mark)
+  }
+
+  #touchAround(type: Y.XmlText, by: By): void {
+    const block = blockAround(type)
+    if (block !== null) this.#touch(block, by)
+  }
+
+  /** An attribute of an item is told under the name of its first paragraph, which stands for the item. */
+  #touchElement(element: Y.XmlElement, members: ReadonlySet<string | null>, by: By): void {
+    const block = blockAround(element)
+    if (block !== null && isTextBlock(block)) return this.#touch(block, by)
+    for (const member of members)
+      if (member !== null) {
+        const [first] = element.toArray()
+        return this.#touch(first instanceof Y.XmlElement && isTextBlock(first) ? first : element, by)
+      }
+  }
+
+  #touch(element: Y.XmlElement, by: By): void {
+    const known = this.#blocks.get(element)
+    if (known !== undefined) return this.#again(known, by)
+    const root = this.#rootOf(element)
+    if (root?.kind !== 'prose') return
+    this.#add(element, { kind: 'block', pageId: root.pageId, element, id: null, isRemoved: false, by, isTold: false })
+  }
+
+  #add(element: Y.XmlElement, mark: Mark<By>): void {
+    this.#blocks.set(element, mark)
+    this.#fresh.push(mark)
+    for (const oldest of this.#blocks.keys()) {
+      if (this.#blocks.size <= MOST_MARKS) break
+      this.#blocks.delete(oldest)
+    }
+    if (this.#fresh.length > 2 * MOST_MARKS) this.#fresh = this.#fresh.slice(-MOST_MARKS)
+  }
+
+  #again(mark: Mark<By>, by: By): void {
+    mark.by = by
+    if (!mark.isTold) return
+    mark.isTold = false
+    this.#fresh.push(mark)
+  }
+
+  #touchEntries(map: Y.Map<unknown>, members: ReadonlySet<string | null>, by: By): void {
+    const root = this.#rootOf(map)
+    if (root === null || root.kind === 'prose') return
+    const marks = this.#entries.get(map) ?? new Map<string, Mark<By>>()
+    this.#entries.set(map, marks)
+    for (const member of members) {
+      if (member === null) continue
+      const known = marks.get(member)
+      if (known !== undefined) {
+        known.isRemoved = !map.has(member)
+        this.#again(known, by)
+        continue
+      }
+      if (this.#entryCount >= MOST_MARKS) this.#forgetEntries()
+      const isRemoved = !map.has(member)
+      const mark: Mark<By> =
+        root.kind === 'pages'
+          ? { kind: 'page', pageId: member, element: null, id: null, isRemoved, by, isTold: false }
+          : { kind: 'shape', pageId: root.pageId, element: null, id: member, isRemoved, by, isTold: false }
+      marks.set(member, mark)
+      this.#entryCount++
+      this.#fresh.push(mark)
+    }
+  }
+
+  #forgetEntries(): void {
+    for (const marks of this.#entries.values()) marks.clear()
+    this.#entryCount = 0
+  }
+
+  /** Notes the blocks that a transaction made and removed; costs as much as the transaction is long. */
+  #noteBuilt(transaction: Y.Transaction, by: By): void {
+    const made = new Set<string>()
+    for (const element of madeBlocks(transaction)) {
+      this.#touch(element, by)
+      const id = idOf(element)
+      if (id !== null) made.add(id)
+    }
+    if (transaction.deleteSet.clients.size === 0) return
+    Y.iterateDeletedStructs(transaction, transaction.deleteSet, (struct) => {
+      const element = elementOf(struct)
+      if (element === null || !isTextBlock(element)) return
+      const [id, root] = [idOf(element), this.#rootOf(element)]
+      // An editor that moves or retypes a block removes it and makes it again.
+      if (id === null || made.has(id) || root?.kind !== 'prose') return
+      this.#blocks.delete(element)
+      this.#add(element, { kind: 'block', pageId: root.pageId, element, id, isRemoved: true, by, isTold: false })
+    })
+  }
+
+  #rootOf(type: Y.AbstractType<never> | Y.XmlElement | Y.Map<unknown>): Root {
+    let top = type as Y.AbstractType<unknown>
+    while (top._item !== null) top = top._item.parent as Y.AbstractType<unknown>
+    let known = this.#roots.get(top)
+    if (known === undefined) this.#roots.set(top, (known = { root: readRoot(top) }))
+    return top === (type as unknown) || known.root?.kind === 'prose' ? known.root : null
+  }
+}
+
+function told<By>({ kind, pageId, id, element, isRemoved, by }: Mark<By>): Touched<By> {
+  return { kind, pageId, id: id ?? (element === null ? null : idOf(element)), isRemoved, by }
+}
+
+function readRoot(type: Y.AbstractType<unknown>): Root {
+  const name = Y.findRootTypeKey(type)
+  if (isProseRoot(name)) return { kind: 'prose', pageId: name.slice(PROSE.length) }
+  if (name.startsWith(SHAPES)) return { kind: 'shapes', pageId: name.slice(SHAPES.length) }
+  return name === PROSE_PAGES.map || name === CANVAS_PAGES.map ? { kind: 'pages', pageId: '' } : null
+}
+
+function isTextBlock({ nodeName }: Y.XmlElement): boolean {
+  return TEXT_BLOCKS.has(nodeName)
+}
+
+/** The text block that holds a type, itself included; else the outermost element. */
+function blockAround(type: Y.XmlText | Y.XmlElement): Y.XmlElement | null {
+  let found: Y.XmlElement | null = null
+  for (let at: unknown = type; at instanceof Y.XmlElement || at instanceof Y.XmlText; at = at._item?.parent) {
+    if (at instanceof Y.XmlText) continue
+    found = at
+    if (isTextBlock(at)) break
+  }
+  return found
+}
+
+/** Reads an id also from an element that has just been removed. */
+function idOf(element: Y.XmlElement): string | null {
+  const content = element._map.get('id')?.content
+  const value: unknown = content instanceof Y.ContentAny ? content.arr.at(-1) : undefined
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function elementOf(struct: Y.Item | Y.GC): Y.XmlElement | null {
+  if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) return null
+  const { type } = struct.content as { readonly type: unknown }
+  return type instanceof Y.XmlElement ? type : null
+}
+
+function* madeBlocks({ doc, beforeState, afterState }: Y.Transaction): Generator<Y.XmlElement> {
+  for (const [client, clock] of afterState) {
+    const from = beforeState.get(client) ?? 0
+    if (clock === from) continue
+    const structs = doc.store.clients.get(client) ?? []
+    for (let i = Y.findIndexSS(structs as Y.Item[], from); i < structs.length; i++) {
+      const struct = structs[i] as Y.Item
+      const element = struct.deleted ? null : elementOf(struct)
+      if (element !== null && isTextBlock(element)) yield element
+    }
+  }
+}
