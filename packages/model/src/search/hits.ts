@@ -1,0 +1,116 @@
+import type { DocumentBody } from '../body.ts'
+import { blockStamp } from '../prose/block-stamp.ts'
+import { blockId } from '../prose/blocks.ts'
+import { handleOf } from '../prose/handles.ts'
+import { collapse } from '../prose/text.ts'
+import { stampedId } from '../stamps/stamp.ts'
+import { matchOf, type SearchQuery } from './query.ts'
+import type { PlaceClass } from './ranking.ts'
+import { type DocumentText, rowWords, type TextKind, textsOf } from './texts.ts'
+import { wordsIn } from './words.ts'
+
+/** What a search tells of one text. [AG-62] */
+export interface Hit {
+  readonly pageId?: string
+  readonly kind: TextKind
+  readonly section?: string
+  readonly sectionIndex?: number
+  readonly id?: string
+  readonly snippet: string
+  /** The text or its document says more than is searched. [AG-64] */
+  readonly cut?: true
+}
+
+/** Texts of a document that an index found: those of one rank, from one on. */
+export interface WantedHits {
+  readonly matched: number
+  readonly placeClass: PlaceClass
+  readonly exact: boolean
+  readonly from: number
+  readonly count: number
+}
+
+export interface SearchArgs {
+  readonly query: SearchQuery
+  readonly wanted: readonly WantedHits[]
+  /** Ids without stamps. */
+  readonly bareIds: boolean
+}
+
+/**
+ * Finds the wanted hits in a body, in the order of `wanted`. What the body no longer says is left out, since an index may be older than the
+ * body. [AG-62]
+ */
+export function hitsOf(body: DocumentBody, { query, wanted, bareIds }: SearchArgs): readonly Hit[] {
+  const { texts, cut } = textsOf(body)
+  const ranked = texts.flatMap((text) => {
+    const row = rowWords(text.text)
+    const match = matchOf(row.words, query)
+    return match.matched === 0 ? [] : [{ ...match, text, cut: cut || row.cut }]
+  })
+  return wanted.flatMap(({ matched, placeClass, exact, from, count }) =>
+    ranked
+      .filter((one) => one.matched === matched && one.exact === exact && one.text.placeClass === placeClass)
+      .slice(from, from + count)
+      .map((one) => hitOf(one.text, query, one.cut, bareIds)),
+  )
+}
+
+function hitOf(found: DocumentText, query: SearchQuery, cut: boolean, bareIds: boolean): Hit {
+  const { kind, pageId, section, text } = found
+  const id = idOf(found, bareIds)
+  return {
+    ...(pageId !== undefined && { pageId }),
+    kind,
+    ...(section !== undefined && { section: cutText(section.title, MAX_SECTION), sectionIndex: section.index }),
+    ...(id !== undefined && { id }),
+    snippet: snippetOf(text, query),
+    ...(cut && { cut: true }),
+  }
+}
+
+const MAX_SECTION = 60
+/** Editors may write any string as an id, and it must not speak to the agent. [AG-12] */
+const PRINTABLE_ID = /^[A-Za-z0-9_.:-]{1,64}$/
+
+function idOf({ block, id }: DocumentText, bareIds: boolean): string | undefined {
+  if (block === undefined) return id !== undefined && PRINTABLE_ID.test(id) ? id : undefined
+  const own = blockId(block.element)
+  const isNamed = own !== null && PRINTABLE_ID.test(own)
+  if (bareIds) return isNamed ? own : undefined
+  return stampedId(isNamed ? own : handleOf(block.path), blockStamp(block.element))
+}
+
+const MAX_SNIPPET = 120
+/** Characters before the first match. */
+const LEAD = 30
+
+/** What stands around the first match, with a mark where the text goes on. [AG-62] */
+export function snippetOf(text: string, query: SearchQuery): string {
+  const shown = collapse(text)
+  const characters = [...shown]
+  if (characters.length <= MAX_SNIPPET) return shown
+  const before = [...shown.slice(0, firstMatch(shown, query))].length
+  const start = Math.max(0, Math.min(before - LEAD, characters.length - MAX_SNIPPET + 1))
+  const from = start <= 1 ? 0 : start
+  const lead = from === 0 ? '' : '…'
+  const rest = characters.slice(from)
+  const room = MAX_SNIPPET - lead.length
+  return rest.length <= room ? `${lead}${rest.join('')}` : `${lead}${rest.slice(0, room - 1).join('')}…`
+}
+
+/** Offset of the first word of any term; 0 when the text has none. */
+function firstMatch(text: string, { terms }: SearchQuery): number {
+  const single = terms.flatMap((term) => (term.kind === 'word' ? [term] : []))
+  const quoted = new Set(terms.flatMap((term) => (term.kind === 'phrase' ? term.words : [])))
+  for (const { word, at } of wordsIn(text)) {
+    if (quoted.has(word)) return at
+    if (single.some((term) => word === term.word || (term.alsoLonger && word.startsWith(term.word)))) return at
+  }
+  return 0
+}
+
+function cutText(text: string, most: number): string {
+  const characters = [...text]
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
+}

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isRefusal } from '../edit.ts'
+import { matchOf, readQuery, type SearchQuery } from './query.ts'
+import { MAX_WORD, wordsIn, wordsOf } from './words.ts'
+
+function query(text: string): SearchQuery {
+  const read = readQuery(text)
+  if (isRefusal(read)) throw new Error(read.message)
+  return read
+}
+
+describe('words of a text', () => {
+  it.each([
+    ['Größe, straße & ÉCOLE', ['grosse', 'strasse', 'ecole']],
+    ['e\u0301cole = école', ['ecole', 'ecole']],
+    ['ﬁle ① ２０２６ Ⅳ', ['file', '1', '2026', 'iv']],
+    ['snake_case-word v1.2', ['snake', 'case', 'word', 'v1', '2']],
+    ['東京都庁へ行く', ['東京', '京都', '都庁', '庁へ', 'へ行', '行く']],
+    ['京 a京b', ['京', 'a', '京', 'b']],
+    ['ｶﾞｲﾄﾞ ガイド', ['カイ', 'イト', 'カイ', 'イト']],
+    ['한국어', ['한국', '국어']],
+    ['ΟΔΟΣ οδός', ['οδοσ', 'οδοσ']],
+    ['İstanbul', ['istanbul']],
+    [' \n…!', []],
+  ])('[AG-60] the words of %j are %j', (text, words) => {
+    expect(wordsOf(text)).toEqual(words)
+  })
+
+  it('[AG-60] cutting words into words changes nothing, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength: 40 }), (characters) => {
+        const words = wordsOf(String.fromCodePoint(...characters))
+        // A pair of characters stays a pair, and a word without spaces between letters of other scripts stays whole.
+        expect(words.flatMap(wordsOf)).toEqual(words)
+      }),
+    )
+  })
+
+  it('[AG-60] every word of a text is found by a query for it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), (text) => {
+        for (const word of wordsOf(text)) expect(matchOf(wordsOf(text), query(word)).matched).toBe(query(word).terms.length)
+      }),
+    )
+  })
+
+  it('[AG-60] a word is cut after 64 characters, and each has the place of its piece in the text', () => {
+    expect(wordsOf('x'.repeat(100))).toEqual(['x'.repeat(MAX_WORD)])
+    expect([...wordsIn('one (two-three)')]).toEqual([
+      { word: 'one', at: 0 },
+      { word: 'two', at: 4 },
+      { word: 'three', at: 4 },
+    ])
+  })
+})
+
+describe('queries', () => {
+  it('[AG-60] a query has words, each once, and phrases; a quote without partner quotes nothing', () => {
+    expect(query('Plan "Next Year" plan ab').terms).toEqual([
+      { kind: 'word', word: 'plan', alsoLonger: true },
+      { kind: 'phrase', words: ['next', 'year'] },
+      { kind: 'word', word: 'ab', alsoLonger: false },
+    ])
+    expect(query('a "b c').terms.map((term) => term.kind)).toEqual(['word', 'word', 'word'])
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['only signs', '?! …'],
+    ['201 characters', 'x'.repeat(201)],
+    ['17 words', 'a b c d e f g h i j k l m n o p q'],
+    ['17 words in a phrase', '"a b c d e f g h i j k l m n o p q"'],
+  ])('[AG-60] a query of %s is refused with ERR_SEARCH_QUERY', (_, text) => {
+    expect(readQuery(text)).toMatchObject({ kind: 'refused', code: 'ERR_SEARCH_QUERY', facts: { max: 16 } })
+  })
+
+  it('[AG-60] 16 words and 200 characters are taken', () => {
+    expect(query('a b c d e f g h i j k l m n o p').terms).toHaveLength(16)
+    expect(query('𝒳'.repeat(200)).terms).toHaveLength(1)
+  })
+
+  it('[AG-60] a word of three characters finds longer words, a shorter one and a phrase do not', () => {
+    const words = wordsOf('The planning of houseboats')
+    expect(matchOf(words, query('plan')).matched).toBe(1)
+    expect(matchOf(words, query('hou pla')).matched).toBe(2)
+    expect(matchOf(words, query('pl')).matched).toBe(0)
+    expect(matchOf(words, query('"the plan"')).matched).toBe(0)
+    expect(matchOf(words, query('"the planning"'))).toEqual({ matched: 1, exact: true })
+  })
+})
