@@ -31,19 +31,31 @@ describe('content argument of a call', () => {
     const answer = read('A claim.[^1] Another.[^2] See [[Home page]].\n\n[^1]: The source.', 'markdown')
     expect(answer.html).toContain('A claim.[^1]')
     expect(answer.warnings).toEqual([
-      { reason: 'footnotes such as "[^1]" are kept as plain text' },
-      { reason: 'wiki links such as "[[Home page]]" are kept as plain text' },
+      {
+        reason:
+          'footnotes such as "[^1]" are kept as plain text (3 times, first in block 0); write the note as a sentence in brackets',
+      },
+      { reason: 'wiki links such as "[[Home page]]" are kept as plain text (in block 0); write [text](relay://doc/<id>)' },
     ])
   })
 
   it.each([
-    ['# A {#a .b}', 'heading attributes such as "{#a .b}" are kept as plain text'],
-    ['A claim.[^1]\n\n[^1]: source', 'footnotes such as "[^1]" are read as links'],
+    [
+      '# A {#a .b}',
+      'heading attributes such as "{#a .b}" are kept as plain text (in block 0); leave them out, since blocks get ids by themselves',
+    ],
+    [
+      'A claim.[^1]\n\n[^1]: source',
+      'footnotes such as "[^1]" are read as links (in block 0); write the note as a sentence in brackets',
+    ],
     [
       '---\ntitle: A\ntags: [b]\n---\n\nText.',
-      'front matter such as "title: A" is kept as a rule and plain text; use fields for values',
+      'front matter such as "title: A" is kept as a rule and plain text; use fields for values, with service_set_fields',
     ],
-    ['---\r\ntitle: A\r\n---', 'front matter such as "title: A" is kept as a rule and plain text; use fields for values'],
+    [
+      '---\r\ntitle: A\r\n---',
+      'front matter such as "title: A" is kept as a rule and plain text; use fields for values, with service_set_fields',
+    ],
   ])('[PROSE-25] markup of another dialect causes a warning that says what became of it: %j', (content, reason) => {
     expect(read(content, 'markdown').warnings).toEqual([{ reason }])
   })

@@ -55,15 +55,19 @@ function labelsTooLong(labelLength: number): Refusal | null {
   return refused('ERR_PROSE_TOO_LARGE', message, { bytes: labelLength, maxBytes: maxLabelLength })
 }
 
-/** Reads the content of a call in either format. [PROSE-10 to PROSE-37] */
-export function readContent(args: ContentArgs, libraries: Libraries): Content | Refusal {
+/**
+ * Reads the content of a call in either format. [PROSE-10 to PROSE-37] `stored`: the page that the content replaces; blocks that say the
+ * same are not warned of.
+ */
+export function readContent(args: ContentArgs, libraries: Libraries, stored: ProseTree = []): Content | Refusal {
   const tooLarge = contentTooLarge(args.content)
   if (tooLarge !== null) return tooLarge
   const isOwn = args.format === undefined && isOwnHtml(args.content)
   const isHtml = isOwn || args.format === 'html'
-  const read = isHtml ? parseHtml(args.content, { source: 'call' }) : parseMarkdown(args.content)
+  const markdown = isHtml ? null : parseMarkdown(args.content)
+  const read = markdown ?? parseHtml(args.content, { source: 'call' })
   const { tree, labelLength, warnings: ofChips } = settleChips(read.tree, libraries)
-  const ofText = isOwn ? markdownInHtml(tree) : isHtml ? [] : literalMarkup(tree, args.content)
+  const ofText = isOwn ? markdownInHtml(tree) : markdown === null ? [] : literalMarkup(tree, stored, args.content, markdown.read)
   const warnings = [...ofChips, ...ofText]
   const tooLong = labelsTooLong(labelLength)
   if (tooLong !== null) return tooLong

@@ -3,7 +3,8 @@ import { maxUrlLength } from './url-budget.ts'
 import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
 import { pushAll } from './marks.ts'
-import { inlineNodes, inlineParts, type LinkBudget } from './markdown-inline.ts'
+import type { ReadMarkup } from './literal-markup.ts'
+import { inlineNodes, inlineParts, type LinkBudget, noteFormulas } from './markdown-inline.ts'
 import type { MarkdownParser } from './markdown-parser.ts'
 import type { BlockPart, SlotReader } from './markdown-slots.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
@@ -14,6 +15,8 @@ export class BlockReader {
   readonly #parser: MarkdownParser
   readonly #slots: SlotReader
   readonly #fixes: FixList
+  /** Markup that the nodes do not show any more. [AG-41] */
+  readonly read: ReadMarkup[] = []
   readonly #links: LinkBudget = { left: maxUrlLength }
   readonly #tokens: readonly Token[]
   #at = 0
@@ -94,7 +97,10 @@ export class BlockReader {
   }
 
   #inline(content: string, place: Place) {
-    return inlineParts(this.#parser.inline(content), { fixes: this.#fixes, place, links: this.#links })
+    const context = { fixes: this.#fixes, place, links: this.#links, read: this.read }
+    const tokens = this.#parser.inline(content)
+    if (/\\[([]/.test(content)) noteFormulas(content, tokens, context)
+    return inlineParts(tokens, context)
   }
 
   /** Reads a code block. [PROSE-29] */

@@ -3,6 +3,7 @@ import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
 import { onlyText, type SlotPart } from './html-reader.ts'
 import { removedTags } from './html-tags.ts'
+import type { ReadMarkup } from './literal-markup.ts'
 import { withMark } from './marks.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { badValue, imageSource, href as readHref } from './values.ts'
@@ -15,6 +16,8 @@ export interface InlineContext {
   readonly fixes: FixList
   readonly place: Place
   readonly links: LinkBudget
+  /** Collects markup that the nodes do not show any more. [AG-41] */
+  readonly read: ReadMarkup[]
 }
 
 /** How many more characters may be read from URLs that are defined once and used often. [PROSE-21] */
@@ -43,8 +46,11 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
       marks = isLink ? withLink(marks, token, context) : withMark(marks, marksOfTokens[token.type] as ProseMark)
       if (isLink) linked = parts.length
     } else if (token.nesting < 0) {
-      if (token.type === 'link_close' && marks[0]?.type === 'link' && hasNoText(parts.slice(linked)))
-        context.fixes.add('dropped_invalid', onlyText, context.place, 'link', 'href')
+      if (token.type === 'link_close' && marks[0]?.type === 'link') {
+        const inside = parts.slice(linked)
+        if (hasNoText(inside)) context.fixes.add('dropped_invalid', onlyText, context.place, 'link', 'href')
+        noteFields(inside, context)
+      }
       marks = outer.pop() ?? []
     } else {
       const part = partOf(token, marks, context)
@@ -52,6 +58,35 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
     }
   }
   return withoutRemoved(parts, context)
+}
+
+/** A link is kept on text only, so a field in it has none. [AG-41] */
+function noteFields(parts: readonly InlinePart[], { read, place }: InlineContext): void {
+  for (const part of parts)
+    if ('node' in part && part.node.type === 'fieldRef')
+      read.push({ kind: 'linkedField', example: `{{${String(part.node.attrs['name'])}}}`, block: topIndex(place) })
+}
+
+/** The index of the top-level block that a place is in. */
+function topIndex(place: Place): number {
+  let top = place
+  while (top.parent !== undefined) top = top.parent
+  return top.index
+}
+
+/** Notes formulas as TeX writes them, whose backslashes Markdown takes away: `\\(x\\)` and `\\[x\\]`. [AG-41] */
+export function noteFormulas(text: string, tokens: readonly Token[], { read, place }: InlineContext): void {
+  const escaped = tokens.filter(({ type, info }) => type === 'text_special' && info === 'escape').map(({ content }) => content)
+  for (const [open, close] of [
+    ['(', ')'],
+    ['[', ']'],
+  ] as const) {
+    const pairs = Math.min(escaped.filter((char) => char === open).length, escaped.filter((char) => char === close).length)
+    if (pairs === 0) continue
+    const [start, end] = [text.indexOf(`\\${open}`), text.indexOf(`\\${close}`)]
+    const example = end > start ? text.slice(start, end + 2) : `\\${open}`
+    for (let i = 0; i < pairs; i++) read.push({ kind: 'math', example, block: topIndex(place) })
+  }
 }
 
 function partOf(token: Token, marks: readonly ProseMark[], context: InlineContext): InlinePart | undefined {

@@ -2,12 +2,20 @@ import type { Fix } from '../edit.ts'
 import { boundUrls, maxUrlLength } from './url-budget.ts'
 import { FixList } from './fixes.ts'
 import { heal } from './heal.ts'
+import type { ReadMarkup } from './literal-markup.ts'
 import { BlockReader } from './markdown-blocks.ts'
 import { isCallId, withoutIds } from './marks.ts'
 import { MarkdownParser } from './markdown-parser.ts'
 import { SlotReader } from './markdown-slots.ts'
 import type { ProseTree } from './node.ts'
 import { cleanText } from './values.ts'
+
+interface MarkdownPage {
+  readonly tree: ProseTree
+  readonly fixes: readonly Fix[]
+  /** Markup that the tree does not show any more. [AG-41] */
+  readonly read: readonly ReadMarkup[]
+}
 
 /**
  * Reads Markdown as a page that satisfies the content model. [PROSE-25 to PROSE-36]
@@ -16,7 +24,7 @@ import { cleanText } from './values.ts'
  * relay's form are kept. [PROSE-46] `fixes` lists the adjustments. Never throws. Input is at most 1 MiB; processing that costs more than
  * linear time is limited and reported. [PROSE-21]
  */
-export function parseMarkdown(text: string): { readonly tree: ProseTree; readonly fixes: readonly Fix[] } {
+export function parseMarkdown(text: string): MarkdownPage {
   const fixes = new FixList()
   const clean = cleanText(text.replaceAll('\0', '').replace(/\r\n?/g, '\n'))
   const parser = new MarkdownParser()
@@ -24,5 +32,5 @@ export function parseMarkdown(text: string): { readonly tree: ProseTree; readonl
   const nodes = reader.blocks(undefined, undefined).map((node) => withoutIds(node, isCallId))
   const tree = heal(boundUrls(nodes, maxUrlLength, fixes), fixes)
   for (const reason of parser.env.cuts) fixes.add('clamped', reason, undefined, 'page')
-  return { tree, fixes: fixes.list }
+  return { tree, fixes: fixes.list, read: reader.read }
 }

@@ -99,7 +99,7 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
   if (span !== null && isRefusal(span)) return span
   const one = span?.count === 1 ? nodeAt(page.tree, span.path) : undefined
   const isCode = one?.type === 'codeBlock' && isCodeText(args)
-  const content = isCode ? codeText(args, one) : readContent(args, librariesOf(body, environment))
+  const content = isCode ? codeText(args, one) : readContent(args, librariesOf(body, environment), page.tree)
   if (isRefusal(content)) return content
   if (span === null) return setPage(page, content)
   if (one !== undefined) return setBlock(page, span.path, content, args.format)

@@ -1,8 +1,11 @@
-import { isRefusal, refused, type Edit, type EditRow, type Refusal } from '../edit.ts'
+import { isRefusal, refused, type Edit, type EditRow, type Refusal, type Warning } from '../edit.ts'
+import { quote } from '../quote.ts'
 import type { BlockList } from './blocks.ts'
 import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
+import type { ProseElement, ProseTree } from './node.ts'
 import { outlineOf, type OutlineEntry } from './outline.ts'
+import { sectionsUnderOthers } from './outline-parents.ts'
 import { findProsePage, pageTree } from './page.ts'
 import type { PageDone } from './prose-edits.ts'
 import { insertSection as insertInto, moveSection, sectionHeading, shiftLevel, type SectionPlace } from './sections.ts'
@@ -36,7 +39,8 @@ export const insertSection: Edit<InsertSection, PageDone & { readonly index: num
   if (isRefusal(titled)) return titled
   const stored = pageTree(page)
   const done = insertInto(stored.tree, [titled.heading, ...(content.isBlank ? [] : content.tree)], args)
-  const told = { fixes: [...titled.fixes, ...content.fixes], warnings: content.warnings }
+  const warnings = [...plainTitle(args.title), ...content.warnings, ...sectionsUnderOthers(stored.tree, done.tree)]
+  const told = { fixes: [...titled.fixes, ...content.fixes], warnings }
   return writePage({ body, pageId: page.id, stored, environment, content: told }, done, (written) => ({
     pageId: page.id,
     ok: true,
@@ -76,10 +80,26 @@ export const restructureOutline: Edit<RestructureOutline, Restructured> = (body,
   const done =
     op === 'move' ? moveSection(stored.tree, index, toIndex as number) : shiftLevel(stored.tree, index, op === 'promote' ? -1 : 1)
   if (isRefusal(done)) return done
-  return writePage({ body, pageId: page.id, stored, environment }, done, ({ tree }) => ({
+  const named = [[headingAt(stored.tree, index), headingAt(done.tree, op === 'move' ? (toIndex as number) : index)]] as const
+  const content = { fixes: [], warnings: sectionsUnderOthers(stored.tree, done.tree, named) }
+  return writePage({ body, pageId: page.id, stored, environment, content }, done, ({ tree }) => ({
     pageId: page.id,
     outline: outlineOf(tree),
   }))
+}
+
+function headingAt(tree: ProseTree, index: number): ProseElement {
+  const headings = tree.filter(({ type }) => type === 'heading')
+  return headings[Math.min(index, headings.length - 1)] as ProseElement
+}
+
+const MARKUP = /\*\*|__|`|\{\{|\$[^\s$]+\$|\]\(|^#{1,6} |<\/?[a-z][^<>]*>/
+
+/** Warns of markup in a title, which is plain text. [AG-41] */
+function plainTitle(title: string): readonly Warning[] {
+  const found = MARKUP.exec(title)?.[0]
+  if (found === undefined) return []
+  return [{ reason: `a title is plain text only, so markup such as "${quote(found)}" is kept as it is`, field: 'title' }]
 }
 
 export const sectionEdits = {

@@ -105,7 +105,7 @@ describe.each(TEXTS)('recipe $name', ({ text }) => {
   const words = new Set([...arguments_, ...TOOL_VALUES, ...members])
   /** Code spans that do not name anything of the tools: Markdown and HTML signs, URLs, ids, and names in examples. */
   const other =
-    /^(\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…|@\d|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
+    /^(- \[x\].*|\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…|@\d|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
 
   it('[SKILL-2] the recipe names only existing tools and arguments', () => {
     for (const span of spans(text)) {

@@ -81,4 +81,21 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
     const refused = await agent.refused('insert_block', { ...page.at, at: 'end', id: 'blk-i', content: 'x' })
     expect(refused).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'at' })
   })
+
+  it('[AG-40] [AG-41] an answer tells of sections that lie under another heading, and of Markdown that means nothing here', async () => {
+    using page = await opened(life, '<h1>A</h1><h2>B</h2>')
+    const inserted = await agent.call('insert_section', {
+      ...page.at,
+      level: 1,
+      title: '**C**',
+      afterIndex: 0,
+      body: 'H~2~O \\(x\\)',
+    })
+    expect(inserted['warnings']).toEqual([
+      { field: 'title', reason: expect.stringContaining('plain text only') },
+      { reason: expect.stringContaining('write $x$') },
+      { reason: expect.stringContaining('<sub>') },
+      { reason: 'a section lies under another heading now: "B" was under "A" and is under "**C**"' },
+    ])
+  })
 })
