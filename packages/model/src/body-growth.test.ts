@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DocumentBody } from './body.ts'
+import type { DocumentBody, Shape } from './body.ts'
 import { bodyGrowth } from './body-growth.ts'
 import { readStoredBody } from './body-parse.ts'
+import type { JsonObject } from './json.ts'
 import { writeStoredBody } from './body-write.ts'
 import { documentBody } from './testing/arbitrary.ts'
 
@@ -53,6 +54,36 @@ describe('growth of a body', () => {
         if (names(after) && !names(before)) expect(addsBlobs).toBe(true)
       }),
       { seed: 15, numRuns: 500 },
+    )
+  })
+
+  it('[BODY-14] [BLOB-2] shapes that are the same in both are left out of the measure, whatever the form of the page and its groups', () => {
+    const shape = (id: string) => {
+      const value = fc.constantFrom<JsonObject>(
+        { id, type: 'rectangle', label: 'é' },
+        { id, type: 'file', blobRef: HASH },
+        { id, type: 'group', childIds: ['s0', 's1'] },
+      )
+      return value.map((given): Shape => ({ id, value: given }))
+    }
+    const shapes = fc.tuple(...['s0', 's1', 's2', 's3'].map(shape))
+    const picks = fc.array(fc.boolean(), { minLength: 4, maxLength: 4 })
+    fc.assert(
+      fc.property(fc.constantFrom('[]', '{}'), shapes, shapes, picks, picks, picks, (form, own, others, has, keeps, gains) => {
+        const text = `{"pages":[{"id":"c","name":"C","shapes":${form}}],"richTextPages":[]}`
+        const given = readStoredBody(new TextEncoder().encode(text))
+        const withShapes = (list: readonly Shape[]): DocumentBody => ({
+          ...given,
+          canvas: { ...given.canvas, pages: given.canvas.pages.map((page) => ({ ...page, shapes: list })) },
+        })
+        const before = withShapes(own.filter((_, i) => has[i]))
+        const after = withShapes(own.flatMap((each, i) => (has[i] && keeps[i] ? [each] : gains[i] ? [others[i] as Shape] : [])))
+        const { bytes, addsBlobs } = bodyGrowth(before, after)
+        const [old, now] = [before, after].map((body) => new TextDecoder().decode(writeStoredBody(body))) as [string, string]
+        expect(bytes).toBe(writeStoredBody(after).length - writeStoredBody(before).length)
+        expect(addsBlobs).toBe(now.includes(HASH) && !old.includes(HASH))
+      }),
+      { seed: 16, numRuns: 500 },
     )
   })
 

@@ -1,6 +1,7 @@
-import type { DocumentBody, ProsePage } from './body.ts'
+import type { CanvasPage, DocumentBody, ProsePage } from './body.ts'
 import { blobReferencesIn } from './blob-references.ts'
 import { writeBody } from './body-write.ts'
+import { childrenOf } from './canvas/stored-shape.ts'
 
 /** How much more the second of two bodies takes, and whether it references more blobs. */
 export interface BodyGrowth {
@@ -19,12 +20,17 @@ export interface BodyGrowth {
 export function bodyGrowth(before: DocumentBody, after: DocumentBody): BodyGrowth {
   if (before === after) return { bytes: 0, addsBlobs: false }
   const middles = middlesOf(before.prose.pages, after.prose.pages)
-  const [old, now] = [before, after].map((body) => writeBody(shortened(onlyChanged(body, before, after), middles))) as [
-    string,
-    string,
-  ]
-  const known = new Set(blobReferencesIn(old))
-  return { bytes: utf8Length(now) - utf8Length(old), addsBlobs: blobReferencesIn(now).some((hash) => !known.has(hash)) }
+  const others = withoutSameShapes(before.canvas.pages, after.canvas.pages)
+  const changed = (body: DocumentBody): DocumentBody => shortened(onlyChanged(body, before, after), middles)
+  const [old, now] = [before, after].map((body) => writeBody(withCanvas(changed(body), others))) as [string, string]
+  const names = blobReferencesIn(now)
+  const missesFrom = (text: string): boolean => {
+    const known = new Set(blobReferencesIn(text))
+    return names.some((hash) => !known.has(hash))
+  }
+  // A blob may be one that a shape which is the same in both references.
+  const addsBlobs = missesFrom(old) && (others.size === 0 || missesFrom(writeBody(changed(before))))
+  return { bytes: utf8Length(now) - utf8Length(old), addsBlobs }
 }
 
 /** Returns `body` without the parts that are the same object in both, which take equal space. */
@@ -93,6 +99,35 @@ function shortened(body: DocumentBody, middles: ReadonlyMap<ProsePage, string>):
     return middle === undefined ? page : { ...page, content: middle }
   })
   return { ...body, prose: { ...body.prose, pages } }
+}
+
+/**
+ * For each changed canvas page, the same page without the shapes that are the same value in both; one of these is kept, so that no list is empty
+ * where it was not. Pages with groups are left as they are, because a group decides about how other shapes are written.
+ */
+function withoutSameShapes(before: readonly CanvasPage[], after: readonly CanvasPage[]): ReadonlyMap<CanvasPage, CanvasPage> {
+  const others = new Map<CanvasPage, CanvasPage>()
+  const known = new Map(before.map((page) => [page.id, page]))
+  for (const page of after) {
+    const old = known.get(page.id)
+    if (old === undefined || after.includes(old) || before.includes(page) || others.has(old)) continue
+    if (old.shapesForm !== page.shapesForm || hasGroups(old) || hasGroups(page)) continue
+    const values = new Map(old.shapes.map(({ id, value }) => [id, value]))
+    const same = new Set(page.shapes.filter(({ id, value }) => values.get(id) === value).map(({ id }) => id))
+    const [kept] = same
+    if (kept === undefined) continue
+    same.delete(kept)
+    for (const each of [old, page]) others.set(each, { ...each, shapes: each.shapes.filter(({ id }) => !same.has(id)) })
+  }
+  return others
+}
+
+function hasGroups({ shapes }: CanvasPage): boolean {
+  return shapes.some(({ value }) => childrenOf(value).length > 0)
+}
+
+function withCanvas(body: DocumentBody, others: ReadonlyMap<CanvasPage, CanvasPage>): DocumentBody {
+  return { ...body, canvas: { ...body.canvas, pages: body.canvas.pages.map((page) => others.get(page) ?? page) } }
 }
 
 const encoder = new TextEncoder()

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject, memberOf, omitMembers, setMember } from '../json.ts'
+import { equalJson, type Json, type JsonObject, memberOf, omitMembers } from '../json.ts'
 import { kindOf, type ShapeKind, styleNames } from './shape-kinds.ts'
 import type { ShapeInput } from './shape-input.ts'
 import { arrowOf, centreOf, endOf, labelOf, sizeOf, stringOf, withLabel } from './stored-shape.ts'
@@ -10,8 +10,13 @@ import { arrowOf, centreOf, endOf, labelOf, sizeOf, stringOf, withLabel } from '
 export function withInput(value: JsonObject, input: ShapeInput): JsonObject {
   const kind = kindOf(value)
   let written = value
+  // One copy takes all changes. No name here is one that a prototype has.
+  let copy: Record<string, Json> | null = null
   const set = (name: string, member: Json) => {
-    if (!equalJson(memberOf(written, name), member)) written = setMember(written, name, member)
+    if (equalJson(memberOf(written, name), member)) return
+    if (copy === null || written !== copy) copy = { ...written }
+    copy[name] = member
+    written = copy
   }
   const isLine = kind.form === 'line'
   const shown = { ...centreOf(value), x2: endOf(value).x, y2: endOf(value).y }

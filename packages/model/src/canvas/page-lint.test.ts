@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { CanvasPage } from '../body.ts'
 import type { JsonObject } from '../json.ts'
-import { certificateOf } from './diagram/certificate.ts'
-import { lintPage, pageDrawing } from './page-lint.ts'
+import { pageGeometry, shapeValues } from './page-geometry.ts'
+import { countsOfPage, lintPage } from './page-lint.ts'
 
 function pageOf(...shapes: readonly JsonObject[]): CanvasPage {
   return {
@@ -81,8 +81,7 @@ describe('lint of a page', () => {
     const joints = [joint('k1', 's0', 's8'), joint('k2', 's2', 's6'), joint('k3', 's0', 's2'), joint('k4', 's1', 's7')]
     const page = pageOf(...shapes, ...joints)
     const counted = (kind: string) => lintPage(page).lint.filter((entry) => entry.kind === kind).length
-    const { boxes, lines } = pageDrawing(page)
-    const { overlaps, throughNodes, crossings, labelOverflow } = certificateOf(boxes, lines)
+    const { overlaps, throughNodes, crossings, labelOverflow } = countsOfPage(pageGeometry(shapeValues(page)))
     expect([counted('overlap'), counted('through-node'), counted('crossing'), counted('text-overflow')]).toEqual([
       overlaps,
       throughNodes,

@@ -3,6 +3,8 @@ import { memberOf } from '../json.ts'
 import {
   type CertifiedBox,
   type CertifiedLine,
+  type Counts,
+  countsOf,
   crossingsOf,
   overlapsOf,
   throughNodesOf,
@@ -10,7 +12,7 @@ import {
 } from './diagram/certificate.ts'
 import { connectorLine } from './geometry/connector-line.ts'
 import { labelOverflows } from './label-fit.ts'
-import { boundsOfShape, courseOf, pageGeometry, shapeValues } from './page-geometry.ts'
+import { boundsOfShape, courseOf, type PageGeometry, pageGeometry, shapeValues } from './page-geometry.ts'
 import { kindOf } from './shape-kinds.ts'
 
 /** What may be wrong with a drawing. [AG-109] */
@@ -46,8 +48,7 @@ export interface PageDrawing {
 const maxEntries = 50
 
 /** The boxes and connectors of a page that can be seen. [AG-108, AG-109] */
-export function pageDrawing(page: CanvasPage): PageDrawing {
-  const geometry = pageGeometry(shapeValues(page))
+export function pageDrawing(geometry: PageGeometry): PageDrawing {
   const boxes: CertifiedBox[] = []
   const lines: PageLine[] = []
   for (const [id, value] of geometry.shapes) {
@@ -66,12 +67,18 @@ export function pageDrawing(page: CanvasPage): PageDrawing {
   return { boxes, lines }
 }
 
+/** What a certificate counts on a page. [AG-108] */
+export function countsOfPage(geometry: PageGeometry): Counts {
+  const { boxes, lines } = pageDrawing(geometry)
+  return countsOf(boxes, lines)
+}
+
 /**
  * What is wrong with a page, at most 50 entries. Overlaps, ways through boxes, crossings and labels without room are those that the certificate of a
  * diagram counts. [AG-108, AG-109]
  */
 export function lintPage(page: CanvasPage): PageLint {
-  const { boxes, lines } = pageDrawing(page)
+  const { boxes, lines } = pageDrawing(pageGeometry(shapeValues(page)))
   const lint: LintEntry[] = []
   let total = 0
   for (const entry of faultsOf(boxes, lines.map(withoutNeedlessPoints))) {

@@ -37,13 +37,30 @@ export function writtenTo<R>({ page, selection, body, result, fixes = [], warnin
   return { kind: 'edited', body, result, fixes, warnings, writtenPage: page.id, selection }
 }
 
+const idCharacters = 10
+
 /** An id for a new shape. [TOOL-12] */
 export function mintShapeId(body: DocumentBody, taken: { has(id: string): boolean }, environment: EditEnvironment): string {
   for (;;) {
-    const id = `shape-${environment.random(10)}`
+    const id = `shape-${environment.random(idCharacters)}`
     const isUsed = taken.has(id) || body.canvas.pages.some((page) => page.shapes.some((shape) => shape.id === id))
     if (!isUsed) return id
   }
+}
+
+/** Ids for many new shapes: the document is looked through once, and their characters are drawn at once. [TOOL-12] */
+export function mintShapeIds(body: DocumentBody, count: number, environment: EditEnvironment): readonly string[] {
+  const taken = new Set(body.canvas.pages.flatMap((page) => page.shapes.map(({ id }) => id)))
+  const minted = new Set<string>()
+  while (minted.size < count) {
+    const missing = count - minted.size
+    const drawn = environment.random(missing * idCharacters)
+    for (let i = 0; i < missing; i++) {
+      const id = `shape-${drawn.slice(i * idCharacters, (i + 1) * idCharacters)}`
+      if (!taken.has(id)) minted.add(id)
+    }
+  }
+  return [...minted]
 }
 
 /** Why a connector cannot end at a shape, `null` when it can. [CANVAS-9] */

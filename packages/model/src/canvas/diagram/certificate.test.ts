@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { boundsAround } from '../geometry/bounds.ts'
-import { certificateOf } from './certificate.ts'
+import { boundsAround, grown, holds, moved } from '../geometry/bounds.ts'
+import { polylinePassesThrough } from '../geometry/polyline.ts'
+import { type CertifiedBox, type CertifiedLine, certified, countsOf, throughNodesOf, together } from './certificate.ts'
 
 const at = (x: number, y: number) => ({ x, y })
 const box = (id: string, x: number, y: number, overflows = false) => ({ id, bounds: boundsAround({ x, y }, 100, 60), overflows })
@@ -11,7 +13,7 @@ it('[AG-108] the counts of a page are overlaps, connectors through boxes, crossi
     { points: [at(50, 0), at(250, 0)], startId: 'a', endId: 'b' },
     { points: [at(70, -100), at(70, 0), at(70, 100), at(400, 100)], startId: null, endId: null },
   ]
-  expect(certificateOf(boxes, lines)).toEqual({
+  expect(certified(countsOf(boxes, lines))).toEqual({
     overlaps: 1,
     throughNodes: 1,
     crossings: 1,
@@ -23,8 +25,57 @@ it('[AG-108] the counts of a page are overlaps, connectors through boxes, crossi
 })
 
 it('[AG-108] an empty page counts nothing, and neither do shapes that only touch', () => {
-  expect(certificateOf([], [])).toMatchObject({ overlaps: 0, crossings: 0, width: 0, height: 0 })
+  expect(certified(countsOf([], []))).toMatchObject({ overlaps: 0, crossings: 0, width: 0, height: 0 })
   const boxes = [box('a', 0, 0), box('b', 100, 0)]
   const lines = [{ points: [at(-50, -30), at(150, -30)], startId: null, endId: null }]
-  expect(certificateOf(boxes, lines)).toMatchObject({ overlaps: 0, throughNodes: 0 })
+  expect(certified(countsOf(boxes, lines))).toMatchObject({ overlaps: 0, throughNodes: 0 })
+})
+
+const place = fc.integer({ min: -6, max: 6 }).map((n) => n * 25)
+const point = fc.record({ x: place, y: place })
+const boxesOf: fc.Arbitrary<readonly CertifiedBox[]> = fc
+  .array(fc.record({ at: point, width: fc.constantFrom(10, 50, 400), height: fc.constantFrom(10, 50, 400) }), { maxLength: 12 })
+  .map((all) =>
+    all.map((each, i) => ({ id: `b${i}`, bounds: boundsAround(each.at, each.width, each.height), overflows: i % 5 === 0 })),
+  )
+const linesOf: fc.Arbitrary<readonly CertifiedLine[]> = fc
+  .array(fc.array(point, { minLength: 1, maxLength: 5 }), { maxLength: 8 })
+  .map((all) => all.map((points, i) => ({ points, startId: i % 2 === 0 ? `b${i}` : null, endId: null })))
+
+it('[AG-108] the connectors through boxes are those that looking at each box for each connector finds', () => {
+  fc.assert(
+    fc.property(boxesOf, linesOf, (boxes, lines) => {
+      const plain = lines.flatMap((line) =>
+        boxes
+          .filter(({ id, bounds }) => {
+            if (id === line.startId || !polylinePassesThrough(line.points, bounds)) return false
+            const inside = grown(bounds, -0.5)
+            return ![line.points[0], line.points.at(-1)].some((end) => end !== undefined && holds(inside, end))
+          })
+          .map((each) => [line, each] as const),
+      )
+      expect([...throughNodesOf(boxes, lines)]).toEqual(plain)
+    }),
+    { seed: 108, numRuns: 500 },
+  )
+})
+
+it('[AG-108] the counts of two parts that do not touch add up to those of the whole; parts that may touch have no sum', () => {
+  const far = 2_000
+  fc.assert(
+    fc.property(boxesOf, linesOf, boxesOf, linesOf, (boxes, lines, others, ways) => {
+      const movedBoxes = others.map((each) => ({ ...each, id: `far ${each.id}`, bounds: moved(each.bounds, far, 0) }))
+      const movedLines = ways.map((way) => ({
+        ...way,
+        points: way.points.map(({ x, y }) => ({ x: x + far, y })),
+        startId: way.startId && `far ${way.startId}`,
+      }))
+      const whole = countsOf([...boxes, ...movedBoxes], [...lines, ...movedLines])
+      expect(together(countsOf(boxes, lines), countsOf(movedBoxes, movedLines))).toEqual(whole)
+    }),
+    { seed: 109, numRuns: 200 },
+  )
+  const [left, right] = [countsOf([box('a', 0, 0)], []), countsOf([box('b', 100, 0)], [])]
+  expect(together(left, right)).toBeNull()
+  expect(together(countsOf([], []), right)).toEqual(right)
 })

@@ -37,12 +37,17 @@ export function withoutNeedlessPoints<L extends CertifiedLine>(line: L): L {
   return { ...line, points: simplified(line.points) }
 }
 
+/** What a certificate counts on a part of a page, and where that part lies; plain data. `bounds` is `null` where nothing is drawn. */
+export interface Counts extends Omit<Certificate, 'width' | 'height'> {
+  readonly bounds: Bounds | null
+}
+
 /**
- * Counts on all boxes and connectors of a page. [AG-108]
+ * Counts on boxes and connectors. [AG-108]
  *
  * @param boxes back to front
  */
-export function certificateOf(boxes: readonly CertifiedBox[], lines: readonly CertifiedLine[]): Certificate {
+export function countsOf(boxes: readonly CertifiedBox[], lines: readonly CertifiedLine[]): Counts {
   const drawn = lines.map(withoutNeedlessPoints)
   let bounds: Bounds | null = null
   for (const box of boxes) bounds = unite(bounds, box.bounds)
@@ -53,9 +58,34 @@ export function certificateOf(boxes: readonly CertifiedBox[], lines: readonly Ce
     crossings: countOf(crossingsOf(drawn)),
     bends: drawn.reduce((sum, { points }) => sum + Math.max(0, points.length - 2), 0),
     labelOverflow: boxes.filter((box) => box.overflows).length,
+    bounds,
+  }
+}
+
+/** The counts of two parts of a page as one; `null` when the parts may touch, since what they do to each other is in neither. */
+export function together(a: Counts, b: Counts): Counts | null {
+  if (a.bounds !== null && b.bounds !== null && touch(a.bounds, b.bounds)) return null
+  return {
+    overlaps: a.overlaps + b.overlaps,
+    throughNodes: a.throughNodes + b.throughNodes,
+    crossings: a.crossings + b.crossings,
+    bends: a.bends + b.bends,
+    labelOverflow: a.labelOverflow + b.labelOverflow,
+    bounds: unite(a.bounds, b.bounds),
+  }
+}
+
+/** What is told of everything that was counted. [AG-108] */
+export function certified({ bounds, ...counts }: Counts): Certificate {
+  return {
+    ...counts,
     width: bounds === null ? 0 : bounds.right - bounds.left,
     height: bounds === null ? 0 : bounds.bottom - bounds.top,
   }
+}
+
+function touch(a: Bounds, b: Bounds): boolean {
+  return a.left <= b.right && b.left <= a.right && a.top <= b.bottom && b.top <= a.bottom
 }
 
 /** How many faults of one kind there are. */
@@ -93,23 +123,52 @@ export function* throughNodesOf<L extends CertifiedLine>(
   boxes: readonly CertifiedBox[],
   lines: readonly L[],
 ): Generator<readonly [L, CertifiedBox]> {
+  const near = boxesBySide(boxes)
   for (const line of lines) {
     const { points, startId, endId } = line
-    const around = boundsOf(points)
-    if (around === null) continue
-    const segments = segmentsOf(points)
+    const met = new Set<number>()
+    for (const segment of segmentsOf(points))
+      for (const place of near(segment))
+        if (!met.has(place) && passesThrough(...segment, (boxes[place] as CertifiedBox).bounds)) met.add(place)
+    if (met.size === 0) continue
     const ends = [points[0], points.at(-1)]
-    for (const box of boxes) {
-      const { id, bounds } = box
-      // A straight line has bounds without an inside, so touching counts here.
-      const apart =
-        bounds.left > around.right || bounds.right < around.left || bounds.top > around.bottom || bounds.bottom < around.top
-      if (apart || id === startId || id === endId) continue
-      if (!segments.some((segment) => isNear(segment, bounds) && passesThrough(...segment, bounds))) continue
-      const inside = grown(bounds, -edge)
+    for (const place of [...met].sort((a, b) => a - b)) {
+      const box = boxes[place] as CertifiedBox
+      if (box.id === startId || box.id === endId) continue
+      const inside = grown(box.bounds, -edge)
       if (!ends.some((end) => end !== undefined && holds(inside, end))) yield [line, box]
     }
   }
+}
+
+/** Finds the places of the boxes that a segment may pass through, without looking at each box. */
+function boxesBySide(boxes: readonly CertifiedBox[]): (segment: Segment) => readonly number[] {
+  const sorted = boxes.map(({ bounds }, place) => ({ bounds, place })).sort((a, b) => a.bounds.left - b.bounds.left)
+  // How far the boxes up to each one reach to the right: what ends before a segment is skipped at once.
+  const reach: number[] = []
+  for (const { bounds } of sorted) reach.push(Math.max(bounds.right, reach.at(-1) ?? bounds.right))
+  return (segment) => {
+    const [{ x: from }, { x: to }] = segment
+    const [left, right] = from < to ? [from, to] : [to, from]
+    const found: number[] = []
+    for (let i = firstAbove(reach, left); i < sorted.length; i++) {
+      const { bounds, place } = sorted[i] as (typeof sorted)[number]
+      if (bounds.left >= right) break
+      if (isNear(segment, bounds)) found.push(place)
+    }
+    return found
+  }
+}
+
+/** The first place in rising numbers that is above `limit`. */
+function firstAbove(rising: readonly number[], limit: number): number {
+  let [low, high] = [0, rising.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((rising[middle] as number) > limit) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** Whether a segment may pass through a box; says so of most pairs without a calculation. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Point } from '../geometry/bounds.ts'
-import { certificateOf } from './certificate.ts'
+import { countsOf } from './certificate.ts'
 import type { DiagramLayout, DiagramRequest } from './diagram.ts'
 import { LayoutStopped } from './effort.ts'
 import { layoutDiagram } from './layout.ts'
@@ -10,7 +10,7 @@ import { requestOf } from './testing/request.ts'
 type Pairs = readonly (readonly [number, number])[]
 
 function crossingsOf(request: DiagramRequest): number {
-  return certificateOf([], linesOf(layoutDiagram(request))).crossings
+  return countsOf([], linesOf(layoutDiagram(request))).crossings
 }
 
 function linesOf(layout: DiagramLayout) {

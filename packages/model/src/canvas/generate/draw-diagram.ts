@@ -1,16 +1,24 @@
 import type { DocumentBody } from '../../body.ts'
 import { isRefusal, type Refusal } from '../../edit.ts'
+import { type Counts, countsOf } from '../diagram/certificate.ts'
 import type { DiagramLayout } from '../diagram/diagram.ts'
 import { layoutDiagram } from '../diagram/layout.ts'
+import type { Size } from '../diagram/node-size.ts'
 import { findCanvasPage } from '../find-page.ts'
 import { pageGeometry, shapeValues } from '../page-geometry.ts'
+import { pageDrawing } from '../page-lint.ts'
 import { type Diagram, type GenerateDiagram, readDiagram } from './diagram-input.ts'
 import { type DiagramScene, diagramScene, isFree, requestOf, type SeenOfPage, seenOfPage } from './diagram-scene.ts'
+import { diagramShapes, newShapeCount, sizesOf } from './diagram-shapes.ts'
 
 /** A diagram that is laid out, and what of its page that depends on; plain data. */
 export interface DrawnDiagram {
   readonly layout: DiagramLayout
   readonly seen: SeenOfPage
+  /** By node the size that its label needs. */
+  readonly sizes: readonly Size[]
+  /** The counts of the drawing alone, the same wherever it is moved by whole numbers; `null` where they depend on the page. [AG-108] */
+  readonly counts: Counts | null
 }
 
 /** Whether the layout of a diagram depends on what is on its page. [AG-106, AG-107] */
@@ -36,7 +44,25 @@ export function drawDiagram(
 
 export function drawn(diagram: Diagram, scene: DiagramScene, shouldStop?: () => boolean): DrawnDiagram {
   const layout = layoutDiagram(requestOf(diagram, scene), shouldStop)
-  return { layout, seen: seenOfPage(scene, layout.bounds) }
+  const sizes = sizesOf(diagram)
+  const counts = isFree(diagram) ? countsAlone(diagram, layout, sizes) : null
+  return { layout, seen: seenOfPage(scene, layout.bounds), sizes, counts }
+}
+
+/** Sums and products of such numbers have no error, so that moving a drawing changes no comparison. */
+const finest = 1 / 16
+const farthest = 2 ** 20
+
+function countsAlone(diagram: Diagram, layout: DiagramLayout, sizes: readonly Size[]): Counts | null {
+  const ids = Array.from({ length: newShapeCount(diagram) }, (_, i) => String(i))
+  const { shapes } = diagramShapes(diagram, layout, sizes, [], ids)
+  const { boxes, lines } = pageDrawing(pageGeometry(new Map(shapes.map(({ id, value }) => [id, value]))))
+  const isExact = (value: number) => Number.isInteger(value / finest) && Math.abs(value) <= farthest
+  const all = [
+    ...boxes.flatMap(({ bounds }) => Object.values(bounds)),
+    ...lines.flatMap(({ points }) => points.flatMap(({ x, y }) => [x, y])),
+  ]
+  return all.every(isExact) ? countsOf(boxes, lines) : null
 }
 
 function emptyScene({ nodes }: Diagram): DiagramScene {

@@ -1,24 +1,21 @@
 import type { Shape } from '../../body.ts'
 import { type Edit, type EditRow, isRefusal, outdated, type Warning } from '../../edit.ts'
-import { equalJson, type Json, type JsonObject } from '../../json.ts'
+import { equalJson, type Json } from '../../json.ts'
 import { quote } from '../../quote.ts'
-import { withInput } from '../apply-input.ts'
-import { type Certificate, certificateOf } from '../diagram/certificate.ts'
-import type { DiagramLayout, RoutedEdge, Side } from '../diagram/diagram.ts'
+import { type Certificate, certified, type Counts, together } from '../diagram/certificate.ts'
+import type { DiagramLayout } from '../diagram/diagram.ts'
 import { refitted } from '../diagram/layout.ts'
-import { nodeSize } from '../diagram/node-size.ts'
 import { cornerBelow } from '../diagram/place.ts'
 import { findCanvasPage } from '../find-page.ts'
-import { anchorDirection, anchorPoint, commonAnchors } from '../geometry/anchors.ts'
-import { overlaps, type Point } from '../geometry/bounds.ts'
-import { boundsOfBox, type ShapeBox } from '../geometry/shape-box.ts'
-import { boundsOfPage, type PageGeometry, pageGeometry, type ShapeValues, shapeValues } from '../page-geometry.ts'
-import { pageDrawing } from '../page-lint.ts'
-import { baseDefaults, creatableKind, kindOf } from '../shape-kinds.ts'
-import type { ShapeInput } from '../shape-input.ts'
-import { mintShapeId, signed, withShapes, writtenTo } from '../write-page.ts'
+import { moved, overlaps, type Point } from '../geometry/bounds.ts'
+import { boundsOfBox } from '../geometry/shape-box.ts'
+import { boundsOfPage, type PageGeometry, pageGeometry, shapeValues } from '../page-geometry.ts'
+import { countsOfPage } from '../page-lint.ts'
+import { kindOf } from '../shape-kinds.ts'
+import { mintShapeIds, signed, withShapes, writtenTo } from '../write-page.ts'
 import { type Diagram, diagramFlaw, type GenerateDiagram, readDiagram } from './diagram-input.ts'
 import { diagramScene, isFree, requestOf, seenOfPage } from './diagram-scene.ts'
+import { diagramShapes, newShapeCount } from './diagram-shapes.ts'
 import { drawn } from './draw-diagram.ts'
 
 export interface GeneratedDiagram {
@@ -47,30 +44,31 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
   const before = pageGeometry(present)
   const scene = diagramScene(body, page, before, diagram)
   if (isRefusal(scene)) return scene
-  const { layout, seen } = args.drawn ?? drawn(diagram, scene)
+  const { layout, seen, sizes, counts } = args.drawn ?? drawn(diagram, scene)
   const isOld = !equalJson(seen as unknown as Json, seenOfPage(scene, layout.bounds) as unknown as Json)
   if (isOld && args.fit !== true)
     return outdated('A shape moved into the drawing, or one that the drawing keeps to changed its place, while it was made.')
   const fitted = isOld ? refitted(requestOf(diagram, scene), layout) : layout
   const placed = isFree(diagram) ? below(fitted, before) : fitted
-  const made = madeShapes(diagram, placed, scene.fixed, (taken) => mintShapeId(body, taken, environment), present)
-  const shapes = [...made.nodes, ...made.edges].map(({ id, value }): Shape => ({ id, value: signed(value, environment.nowMs) }))
-  const after = pageGeometry(new Map([...present, ...shapes.map(({ id, value }) => [id, value] as const)]))
-  const { boxes, lines } = pageDrawing({ ...page, shapes: [...page.shapes, ...shapes] })
+  const ids = mintShapeIds(body, newShapeCount(diagram), environment)
+  const made = diagramShapes(diagram, placed, sizes, scene.fixed, ids)
+  const shapes = made.shapes.map(({ id, value }): Shape => ({ id, value: signed(value, environment.nowMs) }))
+  const after = () => pageGeometry(new Map([...present, ...shapes.map(({ id, value }) => [id, value] as const)]))
+  const apart = isFree(diagram) && counts !== null ? together(countsOfPage(before), movedCounts(counts, layout, placed)) : null
   const { left, top, right, bottom } = placed.bounds
   return writtenTo<GeneratedDiagram>({
     page,
     body: withShapes(body, page, [...page.shapes, ...shapes]),
     result: {
-      nodes: Object.fromEntries(diagram.nodes.map(({ id }, place) => [id, made.ids[place] as string])),
-      edges: made.edges.map(({ id }) => id),
-      layout: { name: diagram.layout, ...certificateOf(boxes, lines) },
+      nodes: Object.fromEntries(diagram.nodes.map(({ id }, place) => [id, made.nodes[place] as string])),
+      edges: made.edges,
+      layout: { name: diagram.layout, ...certified(apart ?? countsOfPage(after())) },
       direction: diagram.direction,
       routing: diagram.routing,
       bounds: { x: left, y: top, w: right - left, h: bottom - top },
     },
     fixes: diagram.fixes,
-    warnings: [...(isOld ? [FITTED] : []), ...nearWarnings(diagram, placed), ...coverWarnings(diagram, made.ids, after)],
+    warnings: [...(isOld ? [FITTED] : []), ...nearWarnings(diagram, placed), ...coverWarnings(diagram, made.nodes, after)],
     selection: shapes.map(({ id }) => id),
   })
 }
@@ -107,82 +105,10 @@ function below(layout: DiagramLayout, page: PageGeometry): DiagramLayout {
   }
 }
 
-interface Made {
-  /** By node the id of its shape, also of those that were there. */
-  readonly ids: readonly string[]
-  readonly nodes: readonly Shape[]
-  readonly edges: readonly Shape[]
-}
-
-function madeShapes(
-  diagram: Diagram,
-  layout: DiagramLayout,
-  fixed: readonly (ShapeBox | null)[],
-  mint: (taken: { has(id: string): boolean }) => string,
-  present: ShapeValues,
-): Made {
-  const minted = new Set<string>()
-  const newId = () => {
-    const id = mint({ has: (known) => present.has(known) || minted.has(known) })
-    minted.add(id)
-    return id
-  }
-  const nodes: Shape[] = []
-  const ids = diagram.nodes.map(({ shapeId, label, kind }, place) => {
-    if (shapeId !== null) return shapeId
-    const id = newId()
-    const { width, height } = nodeSize(label, kind)
-    nodes.push({ id, value: newShape(id, kind, { ...(layout.centres[place] as Point), w: width, h: height, text: label }) })
-    return id
-  })
-  const edges = diagram.edges.map(({ from, to, label }, place) => {
-    const id = newId()
-    const way = wayOf(layout.edges[place] as RoutedEdge, fixed[from] ?? null, fixed[to] ?? null)
-    const ends = { startShapeId: ids[from] as string, endShapeId: ids[to] as string }
-    return { id, value: newShape(id, 'connector', { ...(label === null ? {} : { text: label }), ...ends, ...way }) }
-  })
-  return { ids, nodes, edges }
-}
-
-/** A shape of one of the kinds that tools make, as add_shape stores it. [CANVAS-15] */
-function newShape(id: string, type: 'rectangle' | 'ellipse' | 'connector', input: ShapeInput): JsonObject {
-  const bare: JsonObject = { id, type, x: 0, y: 0, ...baseDefaults, ...creatableKind(type)?.defaults }
-  return withInput(type === 'connector' ? { ...bare, x2: 0, y2: 0 } : bare, input)
-}
-
-/** How a connector is stored that takes a route. [DIAG-11, DIAG-12, DIAG-14, DIAG-16] */
-function wayOf(edge: RoutedEdge, from: ShapeBox | null, to: ShapeBox | null): ShapeInput {
-  const { waypoints, labelPosition } = edge
-  const start = attached(edge.startAnchor, edge.start, from)
-  const end = attached(edge.endAnchor, edge.end, to)
-  return {
-    ...start.point,
-    x2: end.point.x,
-    y2: end.point.y,
-    startAnchor: start.anchor,
-    endAnchor: end.anchor,
-    ...(waypoints === null ? {} : { routingMode: 'orthogonal', waypoints: [...start.corner, ...waypoints, ...end.corner] }),
-    ...(labelPosition === null ? {} : { labelPosition }),
-  }
-}
-
-interface AttachedEnd {
-  readonly anchor: string
-  readonly point: Point
-  /** Where the route reaches the upright box around a shape that is turned. */
-  readonly corner: readonly Point[]
-}
-
-/** The end of a route at a shape. A turned shape has another anchor on that side, and one that may lie further in. */
-function attached(side: Side, point: Point, box: ShapeBox | null): AttachedEnd {
-  if (box === null || box.rotation % 360 === 0) return { anchor: side, point, corner: [] }
-  const outward = anchorDirection({ ...box, rotation: 0 }, side)
-  const anchor = commonAnchors.find((name) =>
-    equalJson(anchorDirection(box, name) as unknown as Json, outward as unknown as Json),
-  )
-  const own = anchorPoint(box, anchor ?? side)
-  const isThere = Math.abs(own.x - point.x) < 0.5 && Math.abs(own.y - point.y) < 0.5
-  return { anchor: anchor ?? side, ...(isThere ? { point, corner: [] } : { point: own, corner: [point] }) }
+/** The counts of a drawing that was moved as a whole. */
+function movedCounts({ bounds, ...counts }: Counts, from: DiagramLayout, to: DiagramLayout): Counts {
+  const [dx, dy] = [to.bounds.left - from.bounds.left, to.bounds.top - from.bounds.top]
+  return { ...counts, bounds: bounds && moved(bounds, dx, dy) }
 }
 
 /** What is told when the drawing is not where it was to be. [AG-107] */
@@ -194,7 +120,9 @@ function nearWarnings({ near }: Diagram, { isNear, bounds }: DiagramLayout): rea
 }
 
 /** What is told of nodes whose place the caller chose, where something else is. [AG-106] */
-function coverWarnings({ nodes }: Diagram, ids: readonly string[], { shapes, boxes }: PageGeometry): readonly Warning[] {
+function coverWarnings({ nodes }: Diagram, ids: readonly string[], page: () => PageGeometry): readonly Warning[] {
+  if (nodes.every(({ at }) => at === null)) return []
+  const { shapes, boxes } = page()
   return nodes.flatMap(({ at }, node): readonly Warning[] => {
     const own = boxes.get(ids[node] as string)
     if (at === null || own === undefined) return []

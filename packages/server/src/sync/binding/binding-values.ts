@@ -52,7 +52,15 @@ function fromEntries(entries: Iterable<[string, unknown]>): JsonObject {
  */
 export function wireValue<T extends Json>(value: T): T
 export function wireValue(value: Json): Json {
+  if (!holdsHidden(value) && !(isJsonObject(value) && Object.hasOwn(value, 'constructor'))) return value
   return isJsonObject(value) ? withoutProto(omitMembers(value, 'constructor')) : withoutProto(value)
+}
+
+/** Whether a member has to be removed; nearly no value has one, and looking is faster than copying. */
+function holdsHidden(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(holdsHidden)
+  return Object.hasOwn(value, '__proto__') || Object.values(value as JsonObject).some(holdsHidden)
 }
 
 function withoutProto(value: Json): Json {

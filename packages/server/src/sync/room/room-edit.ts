@@ -162,7 +162,7 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   const edited = room.watched(() => runEdit(edit, before, args, environment))
   if (isRefusal(edited)) return edited
   const growth = bodyGrowth(before, edited.body)
-  const sinceStored = bodyGrowth(base.body, edited.body).bytes
+  const sinceStored = bodyGrowth(base.body, before).bytes + growth.bytes
   const facts = bodyFacts(edited.body, base.head.facts.clientVersion)
   const change = { base, before, edited, growth, sinceStored, facts, nowMs }
   return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change

@@ -1,0 +1,103 @@
+import { equalJson, type Json, type JsonObject } from '../../json.ts'
+import type { Shape } from '../../body.ts'
+import { withInput } from '../apply-input.ts'
+import type { DiagramLayout, RoutedEdge, Side } from '../diagram/diagram.ts'
+import { nodeSize, type Size } from '../diagram/node-size.ts'
+import { anchorDirection, anchorPoint, commonAnchors } from '../geometry/anchors.ts'
+import type { Point } from '../geometry/bounds.ts'
+import type { ShapeBox } from '../geometry/shape-box.ts'
+import { baseDefaults, creatableKind } from '../shape-kinds.ts'
+import type { ShapeInput } from '../shape-input.ts'
+import type { Diagram } from './diagram-input.ts'
+
+/** The shapes of a diagram as they are stored, without a signature. */
+export interface DiagramShapes {
+  /** By node the id of its shape, also of those that were there. */
+  readonly nodes: readonly string[]
+  /** By edge the id of its connector. */
+  readonly edges: readonly string[]
+  /** The new ones: nodes in the order of the call, then connectors. [DIAG-3] */
+  readonly shapes: readonly Shape[]
+}
+
+/** How many ids `diagramShapes` needs. */
+export function newShapeCount({ nodes, edges }: Diagram): number {
+  return nodes.filter(({ shapeId }) => shapeId === null).length + edges.length
+}
+
+/** By node the size that shows its label; measuring texts takes long, so it is done once. */
+export function sizesOf({ nodes }: Diagram): readonly Size[] {
+  return nodes.map(({ label, kind }) => nodeSize(label, kind))
+}
+
+/**
+ * Makes the shapes of a diagram.
+ *
+ * @param newIds for new nodes, then for edges
+ */
+export function diagramShapes(
+  diagram: Diagram,
+  layout: DiagramLayout,
+  sizes: readonly Size[],
+  fixed: readonly (ShapeBox | null)[],
+  newIds: readonly string[],
+): DiagramShapes {
+  let used = 0
+  const shapes: Shape[] = []
+  const nodes = diagram.nodes.map(({ shapeId, label, kind }, place) => {
+    if (shapeId !== null) return shapeId
+    const id = newIds[used++] as string
+    const { width, height } = sizes[place] as Size
+    shapes.push({ id, value: newShape(id, kind, { ...(layout.centres[place] as Point), w: width, h: height, text: label }) })
+    return id
+  })
+  const edges = diagram.edges.map(({ from, to, label }, place) => {
+    const id = newIds[used++] as string
+    const way = wayOf(layout.edges[place] as RoutedEdge, fixed[from] ?? null, fixed[to] ?? null)
+    const ends = { startShapeId: nodes[from] as string, endShapeId: nodes[to] as string }
+    shapes.push({ id, value: newShape(id, 'connector', { ...(label === null ? {} : { text: label }), ...ends, ...way }) })
+    return id
+  })
+  return { nodes, edges, shapes }
+}
+
+/** A shape of one of the kinds that tools make, as add_shape stores it. [CANVAS-15] */
+function newShape(id: string, type: 'rectangle' | 'ellipse' | 'connector', input: ShapeInput): JsonObject {
+  const bare: JsonObject = { id, type, x: 0, y: 0, ...baseDefaults, ...creatableKind(type)?.defaults }
+  return withInput(type === 'connector' ? { ...bare, x2: 0, y2: 0 } : bare, input)
+}
+
+/** How a connector is stored that takes a route. [DIAG-11, DIAG-12, DIAG-14, DIAG-16] */
+function wayOf(edge: RoutedEdge, from: ShapeBox | null, to: ShapeBox | null): ShapeInput {
+  const { waypoints, labelPosition } = edge
+  const start = attached(edge.startAnchor, edge.start, from)
+  const end = attached(edge.endAnchor, edge.end, to)
+  return {
+    ...start.point,
+    x2: end.point.x,
+    y2: end.point.y,
+    startAnchor: start.anchor,
+    endAnchor: end.anchor,
+    ...(waypoints === null ? {} : { routingMode: 'orthogonal', waypoints: [...start.corner, ...waypoints, ...end.corner] }),
+    ...(labelPosition === null ? {} : { labelPosition }),
+  }
+}
+
+interface AttachedEnd {
+  readonly anchor: string
+  readonly point: Point
+  /** Where the route reaches the upright box around a shape that is turned. */
+  readonly corner: readonly Point[]
+}
+
+/** The end of a route at a shape. A turned shape has another anchor on that side, and one that may lie further in. */
+function attached(side: Side, point: Point, box: ShapeBox | null): AttachedEnd {
+  if (box === null || box.rotation % 360 === 0) return { anchor: side, point, corner: [] }
+  const outward = anchorDirection({ ...box, rotation: 0 }, side)
+  const anchor = commonAnchors.find((name) =>
+    equalJson(anchorDirection(box, name) as unknown as Json, outward as unknown as Json),
+  )
+  const own = anchorPoint(box, anchor ?? side)
+  const isThere = Math.abs(own.x - point.x) < 0.5 && Math.abs(own.y - point.y) < 0.5
+  return { anchor: anchor ?? side, ...(isThere ? { point, corner: [] } : { point: own, corner: [point] }) }
+}
