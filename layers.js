@@ -167,6 +167,12 @@ export const layers = [
     node: false,
   },
   {
+    part: server('search'),
+    ours: [model],
+    libraries: [],
+    node: false,
+  },
+  {
     part: server('share-links'),
     ours: [server('kernel'), server('access'), server('documents')],
     libraries: [],
@@ -271,9 +277,19 @@ export const layers = [
     part: server('drivers/sql'),
     // The guard reads an update as bytes: whose structs it brings is kept when a document is removed.
     ours: [model, server('kernel'), server('sync/guard')],
-    ports: ['auth', 'documents', 'sync', 'blobs', 'recovery', 'collections', 'share-links', 'backup', 'verify', 'repair'].map(
-      server,
-    ),
+    ports: [
+      'auth',
+      'documents',
+      'sync',
+      'blobs',
+      'recovery',
+      'collections',
+      'share-links',
+      'search',
+      'backup',
+      'verify',
+      'repair',
+    ].map(server),
     libraries: ['kysely', 'pg'],
     node: true,
   },

@@ -26,9 +26,9 @@ export async function layoutOf(db: Connection, factsOf: () => Promise<readonly T
   return { format, steps: await appliedSteps(db), tables: tables.filter(({ name }) => isCopied(name)).map(archived) }
 }
 
-/** A copy does not include which relay uses the store. */
+/** A copy includes neither which relay uses the store nor the search index. [AG-64] */
 function isCopied(name: string): boolean {
-  return !name.startsWith('kysely_') && name !== 'instances'
+  return !name.startsWith('kysely_') && !name.startsWith('search_') && name !== 'instances'
 }
 
 function archived({ name, columns, lastIdentity }: TableFacts): ArchivedTable {

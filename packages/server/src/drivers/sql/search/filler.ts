@@ -1,0 +1,149 @@
+import type { Logger } from '../../../kernel/log.ts'
+import type { IndexedRef, IndexedState } from '../../../search/search-index.port.ts'
+import type { BodySource } from './body-source.ts'
+import type { IndexWriter, Pause } from './index-engine.ts'
+
+export interface FillerDeps {
+  readonly source: BodySource
+  readonly index: IndexWriter
+  readonly pause: Pause
+  readonly log: Logger
+}
+
+interface Asked {
+  readonly ref: IndexedRef
+  readonly settle: () => void
+}
+
+/**
+ * Fills an index: documents that somebody asks for first, then those that the index lacks or holds in another state. It looks for the latter
+ * once, when it is first used, since every later change is asked for. [AG-63, AG-64]
+ */
+export class Filler {
+  readonly #deps: FillerDeps
+  #asked: Asked[] = []
+  /** Documents that were found by looking, and workspaces in which to look. */
+  #behind: IndexedRef[] = []
+  #toLookIn: string[] = []
+  #hasBegun = false
+  /** What must not happen while a document is being filled. */
+  #jobs: (() => Promise<void>)[] = []
+  #running: Promise<void> | null = null
+  #isClosed = false
+
+  constructor(deps: FillerDeps) {
+    this.#deps = deps
+  }
+
+  refresh(refs: readonly IndexedRef[]): Promise<void> {
+    const settled = refs.map((ref) => new Promise<void>((settle) => this.#asked.push({ ref, settle })))
+    this.#run()
+    return Promise.all(settled).then(() => undefined)
+  }
+
+  /** Fills the index of a workspace anew, because it is damaged. */
+  refill(workspaceId: string): Promise<void> {
+    return this.#soon(async () => {
+      await this.#deps.index.forget(workspaceId)
+      this.#toLookIn.push(workspaceId)
+    })
+  }
+
+  /** Forgets everything and begins again. */
+  rebuild(): Promise<void> {
+    return this.#soon(async () => {
+      await this.#deps.index.clear()
+      this.#hasBegun = false
+    })
+  }
+
+  /** Resolves when nothing is left to do. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.idle()
+    for (const { settle } of this.#asked.splice(0)) settle()
+  }
+
+  #soon(work: () => Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#jobs.push(async () => {
+        await this.#guarded('begin', work)
+        resolve()
+      })
+      this.#run()
+    })
+  }
+
+  #run(): void {
+    this.#running ??= this.#work().finally(() => {
+      this.#running = null
+      if (this.#jobs.length + this.#asked.length > 0 && !this.#isClosed) this.#run()
+    })
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#isClosed) {
+      const job = this.#jobs.shift()
+      const asked = job === undefined ? this.#asked.shift() : undefined
+      if (job !== undefined) await job()
+      else if (asked !== undefined) {
+        await this.#fill(asked.ref)
+        // Everybody who asked for it before it was read has it now; whoever asks meanwhile waits for the next time.
+        asked.settle()
+      } else if (!(await this.#next())) return
+      await this.#deps.pause()
+    }
+  }
+
+  /** Does one step of the background's work; false when there is none. */
+  async #next(): Promise<boolean> {
+    const ref = this.#behind.shift()
+    if (ref !== undefined) await this.#fill(ref)
+    else if (this.#toLookIn.length > 0) await this.#guarded('look', () => this.#look(this.#toLookIn.shift() ?? ''))
+    else if (!this.#hasBegun) {
+      this.#hasBegun = true
+      await this.#guarded('look', async () => {
+        const { source, index } = this.#deps
+        this.#toLookIn = [...new Set([...(await source.workspaces()), ...(await index.workspaces())])]
+      })
+    } else return false
+    return true
+  }
+
+  async #look(workspaceId: string): Promise<void> {
+    const { source, index } = this.#deps
+    const held = new Map(await index.states(workspaceId))
+    for (const state of await source.states(workspaceId)) {
+      if (!isSame(held.get(state.key), state)) this.#behind.push({ workspaceId, key: state.key })
+      held.delete(state.key)
+    }
+    for (const key of held.keys()) this.#behind.push({ workspaceId, key })
+  }
+
+  async #fill(ref: IndexedRef): Promise<void> {
+    const { source, index, pause, log } = this.#deps
+    await this.#guarded('fill', async () => {
+      const read = await source.rows(ref)
+      if (read === null) return index.remove(ref.workspaceId, ref.key, pause)
+      if (!read.isReadable) log.warn('search.unreadable', 'A stored body cannot be read and is not searched.', { key: ref.key })
+      await index.write(ref.workspaceId, read.state, read.rows, pause)
+    })
+  }
+
+  /** An index that cannot be written knows less; searches say so. */
+  async #guarded(step: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#deps.log.warn('search.not_filled', 'The search index could not be written.', { step, detail: String(error) })
+    }
+  }
+}
+
+function isSame(held: IndexedState | undefined, { version, updatedAtMs, coveredSeq }: IndexedState): boolean {
+  return held?.version === version && held.updatedAtMs === updatedAtMs && held.coveredSeq === coveredSeq
+}

@@ -1,0 +1,35 @@
+import type { FindRequest, Found, IndexedState } from '../../../search/search-index.port.ts'
+import type { IndexRow } from './index-rows.ts'
+
+/** Called between two batches, so that other work gets its turn. */
+export type Pause = () => Promise<void>
+
+/** Longest time of one batch of changes of an index. [AG-64] */
+export const BATCH_MS = 5
+
+/** The writing side of an index, in the thread that fills it. */
+export interface IndexWriter {
+  /** The states of the documents that the index holds, by key. */
+  states(workspaceId: string): Promise<ReadonlyMap<number, IndexedState>>
+  /** The workspaces that the index holds documents of. */
+  workspaces(): Promise<readonly string[]>
+  /** Makes the rows of a document those of `rows`, in batches, and then notes its state. */
+  write(workspaceId: string, state: IndexedState, rows: readonly IndexRow[], pause: Pause): Promise<void>
+  remove(workspaceId: string, key: number, pause: Pause): Promise<void>
+  /** Forgets one workspace, whose index is damaged. */
+  forget(workspaceId: string): Promise<void>
+  /** Forgets everything. */
+  clear(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface FoundInIndex extends Found {
+  /** The index must be made anew. */
+  readonly isDamaged?: true
+}
+
+/** The reading side, in a thread of its own. */
+export interface IndexReader {
+  find(request: FindRequest): Promise<FoundInIndex>
+  close(): Promise<void>
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import type { DocumentBody } from '@docrelay/model/body'
+import { PLACE_CLASSES } from '@docrelay/model/search/ranking'
+import { rowWords, textsOf } from '@docrelay/model/search/texts'
+
+/** Raised whenever rows of an older release would give other answers; such an index is built again. [AG-64] */
+export const INDEX_FORMAT = '1'
+
+/** One text of a document: its words, with a space between them. */
+export interface IndexRow {
+  readonly placeClass: number
+  readonly words: string
+  /** 48 bits of the MD5 of the words, which PostgreSQL computes by itself. */
+  readonly hash: number
+}
+
+export function indexRows(body: DocumentBody): readonly IndexRow[] {
+  return textsOf(body).texts.flatMap(({ placeClass, text }) => {
+    const words = rowWords(text).words.join(' ')
+    if (words === '') return []
+    return [{ placeClass: PLACE_CLASSES.indexOf(placeClass), words, hash: hashOf(words) }]
+  })
+}
+
+export function hashOf(words: string): number {
+  return createHash('md5').update(words).digest().readUIntBE(0, 6)
+}
+
+/** Rows of one document and class. Together with the class and the key this fills the 53 bits of a safe integer. */
+const SLOTS = 2 ** 20
+const CLASSES = 4
+
+/** The id of a row says document and class, so that an index finds them without a look at another table. */
+export function rowId(key: number, placeClass: number, slot: number): number {
+  return (key * CLASSES + placeClass) * SLOTS + slot
+}
+
+/** The ids of a document's rows lie from `first` to `last`. */
+export function rowRange(key: number): { readonly first: number; readonly last: number } {
+  return { first: rowId(key, 0, 0), last: rowId(key, CLASSES - 1, SLOTS - 1) }
+}
+
+/** The document key and class of a row, as one number: `key * 4 + class`. */
+export function keyAndClass(id: number): number {
+  return Math.floor(id / SLOTS)
+}
+
+export interface StoredRow {
+  readonly id: number
+  readonly hash: number
+}
+
+export interface RowPlan {
+  readonly remove: readonly number[]
+  readonly add: readonly (IndexRow & { readonly id: number })[]
+}
+
+/** What to change so that the rows of a document are `wanted`: rows that say the same stay, wherever they stand now. [AG-64] */
+export function planRows(key: number, stored: readonly StoredRow[], wanted: readonly IndexRow[]): RowPlan {
+  const left = new Map<string, number[]>()
+  const taken = new Set<number>()
+  for (const { id, hash } of stored) {
+    taken.add(id)
+    const name = `${keyAndClass(id)} ${hash}`
+    const ids = left.get(name)
+    if (ids === undefined) left.set(name, [id])
+    else ids.push(id)
+  }
+  const missing = wanted.filter((row) => {
+    const ids = left.get(`${key * CLASSES + row.placeClass} ${row.hash}`)
+    return ids === undefined || ids.pop() === undefined
+  })
+  const slots = new Array<number>(CLASSES).fill(0)
+  const add: (IndexRow & { readonly id: number })[] = []
+  for (const row of missing) {
+    let slot = slots[row.placeClass] ?? 0
+    while (slot < SLOTS && taken.has(rowId(key, row.placeClass, slot))) slot++
+    slots[row.placeClass] = slot + 1
+    if (slot < SLOTS) add.push({ ...row, id: rowId(key, row.placeClass, slot) })
+  }
+  return { remove: [...left.values()].flat(), add }
+}

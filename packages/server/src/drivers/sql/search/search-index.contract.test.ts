@@ -1,0 +1,56 @@
+import { truncateSync, writeFileSync } from 'node:fs'
+import { afterAll, describe } from 'vitest'
+import { silentLogger } from '../../../kernel/log.ts'
+import { describeSearchIndexContract, type OpenSearchIndex } from '../../../search/search-index.contract.ts'
+import { emptyPostgres } from '../testing/emptied-postgres.ts'
+import { openPostgresUnderTest } from '../testing/postgres-under-test.ts'
+import { inProcess, temporaryStore } from '../testing/store-under-test.ts'
+import { openSearchIndex } from './search-index.ts'
+import { indexFolder, indexPath } from './sqlite-index-file.ts'
+
+async function opened(
+  url: string,
+  damage: OpenSearchIndex['damage'],
+  finish: () => void = () => undefined,
+): Promise<OpenSearchIndex> {
+  const store = await inProcess(url)
+  let index = openSearchIndex({ url, log: silentLogger })
+  return {
+    documents: store.documents,
+    get index() {
+      return index
+    },
+    damage,
+    async reopen() {
+      await index[Symbol.asyncDispose]()
+      index = openSearchIndex({ url, log: silentLogger })
+    },
+    async [Symbol.asyncDispose]() {
+      await index[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+      finish()
+    },
+  }
+}
+
+describeSearchIndexContract('SQLite', () => {
+  const { url, path, remove } = temporaryStore()
+  const damage = (workspaceId: string): void => {
+    const file = indexPath(indexFolder(path), workspaceId)
+    truncateSync(`${file}-wal`)
+    writeFileSync(file, 'no database any more '.repeat(2_000))
+  }
+  return opened(url, damage, remove)
+})
+
+const postgres = await openPostgresUnderTest()
+if (typeof postgres === 'string') {
+  process.stderr.write(`skipped: ${postgres}\n`)
+  describe.skip(`PostgreSQL (${postgres})`, () => undefined)
+} else {
+  afterAll(() => postgres[Symbol.asyncDispose]())
+  describeSearchIndexContract('PostgreSQL', async () => {
+    await emptyPostgres(postgres.url)
+    return opened(postgres.url, null)
+  })
+}

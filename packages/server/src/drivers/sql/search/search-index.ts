@@ -1,0 +1,136 @@
+import { Worker } from 'node:worker_threads'
+import { type Clock, systemClock } from '../../../kernel/clock.ts'
+import type { Logger } from '../../../kernel/log.ts'
+import type { FindRequest, IndexedRef, SearchIndex } from '../../../search/search-index.port.ts'
+import type { FoundInIndex } from './index-engine.ts'
+import type { FromSearchThread, SearchCall, SearchThreadData, ToSearchThread } from './search-thread.ts'
+
+/** A thread that ended by itself is not started again before. */
+const AGAIN_MS = 30_000
+/** A body of the largest size takes this much. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048 }
+/** What a search may take beyond its own limit before its thread is replaced. */
+const SLACK_MS = 1500
+
+/** Opens the index of the store that a `[storage] url` names. Nothing runs before the first call. [AG-64] */
+export function openSearchIndex({ url, log, clock = systemClock }: { url: string; log: Logger; clock?: Clock }): SearchIndex {
+  const searching = new CallThread({ role: 'search', url }, log, clock)
+  const filling = new CallThread({ role: 'fill', url }, log, clock)
+
+  /** The index knows less when a thread fails, and that is all. */
+  async function ask(thread: CallThread, call: SearchCall, withinMs: number | null = null): Promise<FoundInIndex | null> {
+    try {
+      return await thread.call(call, withinMs)
+    } catch (error) {
+      log.warn('search.failed', 'The search index did not answer.', { call: call.kind, detail: String(error) })
+      return null
+    }
+  }
+
+  return {
+    async find(request: FindRequest) {
+      const found = await ask(searching, { kind: 'find', request }, request.withinMs + SLACK_MS)
+      if (found === null) return { groups: [], partial: false, stale: [], cutOff: true }
+      if (found.isDamaged === true) void ask(filling, { kind: 'damaged', workspaceId: request.workspaceId })
+      return found
+    },
+    async refresh(refs: readonly IndexedRef[]) {
+      if (refs.length > 0) await ask(filling, { kind: 'refresh', refs })
+    },
+    async rebuild() {
+      await ask(filling, { kind: 'rebuild' })
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([searching.close(), filling.close()])
+    },
+  }
+}
+
+interface Pending {
+  resolve(found: FoundInIndex | null): void
+  reject(error: Error): void
+}
+
+/** A thread that is started by its first call and answers calls by number. */
+class CallThread {
+  readonly #data: SearchThreadData
+  readonly #log: Logger
+  readonly #clock: Clock
+  readonly #pending = new Map<number, Pending>()
+  #worker: Worker | null = null
+  #endedMs = Number.NEGATIVE_INFINITY
+  #calls = 0
+  #isClosed = false
+
+  constructor(data: SearchThreadData, log: Logger, clock: Clock) {
+    this.#data = data
+    this.#log = log
+    this.#clock = clock
+  }
+
+  async call(call: SearchCall, withinMs: number | null): Promise<FoundInIndex | null> {
+    if (this.#isClosed) throw new Error('the index is closed')
+    const worker = this.#started()
+    const id = ++this.#calls
+    const { promise, resolve, reject } = Promise.withResolvers<FoundInIndex | null>()
+    const timer =
+      withinMs === null
+        ? null
+        : setTimeout(() => this.#end(worker, 'it did not answer in time', Number.NEGATIVE_INFINITY), withinMs)
+    timer?.unref()
+    this.#pending.set(id, { resolve, reject })
+    worker.postMessage({ ...call, id } satisfies ToSearchThread)
+    try {
+      return await promise
+    } finally {
+      if (timer !== null) clearTimeout(timer)
+    }
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker
+    if (worker === null) {
+      this.#isClosed = true
+      return
+    }
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    const closing = this.call({ kind: 'close' }, null)
+    this.#isClosed = true
+    worker.ref()
+    await closing.catch(() => worker.terminate())
+    await ended
+  }
+
+  #started(): Worker {
+    if (this.#worker !== null) return this.#worker
+    if (this.#clock.monotonicMs() - this.#endedMs < AGAIN_MS) throw new Error('its thread ended a moment ago')
+    const worker = new Worker(new URL('./search-thread.ts', import.meta.url), {
+      workerData: this.#data,
+      name: this.#data.role,
+      resourceLimits: RESOURCE_LIMITS,
+    })
+    worker.on('message', (message: FromSearchThread) => this.#receive(message))
+    worker.on('error', (error) => this.#end(worker, String(error)))
+    worker.on('exit', () => this.#end(worker, 'its thread ended'))
+    worker.unref()
+    this.#worker = worker
+    return worker
+  }
+
+  #receive(message: FromSearchThread): void {
+    if (message.kind === 'log') return this.#log.warn(message.event, message.msg, message.fields)
+    const pending = this.#pending.get(message.id)
+    this.#pending.delete(message.id)
+    if (message.kind === 'done') pending?.resolve(message.found)
+    else pending?.reject(new Error(message.detail))
+  }
+
+  #end(worker: Worker, detail: string, endedMs = this.#clock.monotonicMs()): void {
+    if (this.#worker !== worker) return
+    this.#worker = null
+    this.#endedMs = endedMs
+    void worker.terminate()
+    for (const { reject } of this.#pending.values()) reject(new Error(detail))
+    this.#pending.clear()
+  }
+}

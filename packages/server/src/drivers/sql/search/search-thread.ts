@@ -1,0 +1,130 @@
+import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../../kernel/clock.ts'
+import type { Logger } from '../../../kernel/log.ts'
+import type { FindRequest, IndexedRef } from '../../../search/search-index.port.ts'
+import { bodySource } from './body-source.ts'
+import { Filler } from './filler.ts'
+import type { FoundInIndex, IndexReader, IndexWriter } from './index-engine.ts'
+
+/** Entry of the two threads of an index: one searches, the other one fills it. */
+export interface SearchThreadData {
+  readonly role: 'search' | 'fill'
+  /** `sqlite:<path>` or `postgres://…` */
+  readonly url: string
+}
+
+export type SearchCall =
+  | { readonly kind: 'find'; readonly request: FindRequest }
+  | { readonly kind: 'refresh'; readonly refs: readonly IndexedRef[] }
+  | { readonly kind: 'damaged'; readonly workspaceId: string }
+  | { readonly kind: 'rebuild' }
+  | { readonly kind: 'close' }
+
+export type ToSearchThread = SearchCall & { readonly id: number }
+
+export type FromSearchThread =
+  | { readonly kind: 'done'; readonly id: number; readonly found: FoundInIndex | null }
+  | { readonly kind: 'failed'; readonly id: number; readonly detail: string }
+  | { readonly kind: 'log'; readonly event: string; readonly msg: string; readonly fields: Record<string, unknown> }
+
+type Serve = (call: SearchCall) => Promise<FoundInIndex | null>
+
+const nowMs = (): number => systemClock.monotonicMs()
+
+async function openSearching(url: string, log: Logger): Promise<Serve> {
+  const { reader, close } = await openReader(url, log)
+  return async (call) => {
+    if (call.kind === 'find') return reader.find(call.request)
+    if (call.kind === 'close') await close()
+    return null
+  }
+}
+
+async function openReader(url: string, log: Logger): Promise<{ readonly reader: IndexReader; close(): Promise<void> }> {
+  if (url.startsWith('sqlite:')) {
+    const { openSqliteIndexReader } = await import('./sqlite-reader.ts')
+    const reader = openSqliteIndexReader(url.slice('sqlite:'.length), nowMs)
+    return { reader, close: () => reader.close() }
+  }
+  const [{ openPostgres }, { openPostgresIndexReader }] = await Promise.all([
+    import('../postgres.ts'),
+    import('./postgres-index.ts'),
+  ])
+  const database = await openPostgres(url, 0, log)
+  return { reader: openPostgresIndexReader(database.reader, nowMs), close: () => database.close() }
+}
+
+async function openFilling(url: string, log: Logger): Promise<Serve> {
+  const { source, index, close } = await openWriter(url, log)
+  const filler = new Filler({ source: bodySource(source), index, pause: () => new Promise(setImmediate), log })
+  return async (call) => {
+    switch (call.kind) {
+      case 'refresh':
+        await filler.refresh(call.refs)
+        break
+      case 'damaged':
+        await filler.refill(call.workspaceId)
+        break
+      case 'rebuild':
+        await filler.rebuild()
+        break
+      case 'close':
+        await filler.close()
+        await close()
+        break
+      case 'find':
+        throw new Error('this thread fills the index')
+    }
+    return null
+  }
+}
+
+interface OpenedWriter {
+  readonly source: Parameters<typeof bodySource>[0]
+  readonly index: IndexWriter
+  close(): Promise<void>
+}
+
+async function openWriter(url: string, log: Logger): Promise<OpenedWriter> {
+  if (url.startsWith('sqlite:')) {
+    const path = url.slice('sqlite:'.length)
+    const [{ openSqliteReader }, { openSqliteWriter }] = await Promise.all([
+      import('../sqlite-reader.ts'),
+      import('./sqlite-writer.ts'),
+    ])
+    const source = openSqliteReader(path)
+    const index = openSqliteWriter(path, nowMs)
+    return { source: source.db, index, close: () => Promise.all([index.close(), source.close()]).then(() => undefined) }
+  }
+  const [{ openPostgres }, { openPostgresWriter }] = await Promise.all([import('../postgres.ts'), import('./postgres-index.ts')])
+  const database = await openPostgres(url, 0, log)
+  return { source: database.reader, index: openPostgresWriter(database.writer, nowMs), close: () => database.close() }
+}
+
+function serve(port: MessagePort, { role, url }: SearchThreadData): void {
+  const tell = (message: FromSearchThread): void => port.postMessage(message)
+  const at = (event: string, msg: string, fields: Record<string, unknown> = {}): void => tell({ kind: 'log', event, msg, fields })
+  const log: Logger = { debug: () => undefined, info: () => undefined, warn: at, error: at }
+  // Opened at the first call; a store that cannot be opened now is tried again at the next one.
+  let opened: Promise<Serve> | null = null
+  const run = async (call: SearchCall): Promise<FoundInIndex | null> => {
+    if (opened === null && call.kind === 'close') return null
+    opened ??= role === 'search' ? openSearching(url, log) : openFilling(url, log)
+    const serving = opened.catch((error: unknown) => {
+      opened = null
+      throw error
+    })
+    return (await serving)(call)
+  }
+  port.on('message', ({ id, ...call }: ToSearchThread) => {
+    run(call)
+      .then((found) => tell({ kind: 'done', id, found }))
+      .catch((error: unknown) => tell({ kind: 'failed', id, detail: error instanceof Error ? error.message : String(error) }))
+      .finally(() => {
+        // Deferred, so that the answer is sent first.
+        if (call.kind === 'close') setImmediate(() => port.close())
+      })
+  })
+}
+
+if (parentPort !== null) serve(parentPort, workerData as SearchThreadData)

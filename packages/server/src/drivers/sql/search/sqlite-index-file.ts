@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { INDEX_FORMAT } from './index-rows.ts'
+
+/** Where the index of a store lies: beside it, so that no backup has it. */
+export function indexFolder(storePath: string): string {
+  return `${storePath}-search`
+}
+
+/** Each workspace has a file of its own, so that none pays for the words of another. [AG-61] */
+export function indexPath(folder: string, workspaceId: string): string {
+  return join(folder, `${createHash('sha256').update(workspaceId).digest('hex').slice(0, 32)}.db`)
+}
+
+const TABLES = `
+  create table facts (name text primary key, value text not null) without rowid;
+  create table documents (
+    key integer primary key, version integer not null, updated_at_ms integer not null, covered_seq integer not null);
+  create table rows (id integer primary key, hash integer not null);
+  create virtual table texts using fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii')`
+
+const BUSY_TIMEOUT_MS = 2000
+
+/** One workspace's index, opened. */
+export class IndexFile {
+  readonly db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(db: DatabaseSync) {
+    this.db = db
+  }
+
+  /** Prepared once; rows come as arrays. */
+  statement(text: string): StatementSync {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) {
+      statement = this.db.prepare(text)
+      statement.setReturnArrays(true)
+      this.#statements.set(text, statement)
+    }
+    return statement
+  }
+}
+
+/** Opens an index for writing, and makes a new one where there is none, a damaged one or one of another format. */
+export function openToWrite(path: string, workspaceId: string): IndexFile {
+  try {
+    const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+    db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -8000')
+    if (formatOf(db) === INDEX_FORMAT) return new IndexFile(db)
+    db.close()
+  } catch (error) {
+    if (!isDamage(error)) throw error
+  }
+  removeIndex(path)
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+  db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -8000')
+  db.exec(`begin; ${TABLES}; commit`)
+  const insert = db.prepare('insert into facts (name, value) values (?, ?)')
+  insert.run('workspace', workspaceId)
+  // Last, so that a file with half of its tables has no format.
+  insert.run('format', INDEX_FORMAT)
+  return new IndexFile(db)
+}
+
+/** Opens an index for reading; `null` where there is none that can be read. */
+export function openToRead(path: string): IndexFile | null {
+  try {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return null
+    const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    db.exec('pragma cache_size = -32000')
+    if (formatOf(db) === INDEX_FORMAT) return new IndexFile(db)
+    db.close()
+    return null
+  } catch {
+    return null
+  }
+}
+
+function formatOf(db: DatabaseSync): string | null {
+  const hasFacts = db.prepare("select 1 from sqlite_schema where name = 'facts'").get() !== undefined
+  const row = hasFacts ? db.prepare("select value from facts where name = 'format'").get() : undefined
+  return row === undefined ? null : String(row['value'])
+}
+
+export function workspaceOf(path: string): string | null {
+  const file = openToRead(path)
+  if (file === null) return null
+  const row = file.db.prepare("select value from facts where name = 'workspace'").get()
+  file.db.close()
+  return row === undefined ? null : String(row['value'])
+}
+
+export function removeIndex(path: string): void {
+  for (const side of ['', '-wal', '-shm']) rmSync(`${path}${side}`, { force: true })
+}
+
+/** The codes ERROR, CORRUPT and NOTADB: tables are missing, or the bytes are not what was written. */
+const DAMAGE_CODES: ReadonlySet<number> = new Set([1, 11, 26])
+
+export function isDamage(error: unknown): boolean {
+  return (
+    error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && DAMAGE_CODES.has(error.errcode & 0xff)
+  )
+}

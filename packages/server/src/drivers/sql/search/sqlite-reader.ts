@@ -1,0 +1,191 @@
+import { statSync } from 'node:fs'
+import type { SearchQuery, Term } from '@docrelay/model/search/query'
+import { fewestTerms } from '@docrelay/model/search/query'
+import type { HitGroup } from '@docrelay/model/search/ranking'
+import type { FindRequest, Found, IndexedState } from '../../../search/search-index.port.ts'
+import { foundOf, isAlwaysExact, positionsOf, RowCounts, staleOf } from './counting.ts'
+import type { IndexReader } from './index-engine.ts'
+import { keyAndClass } from './index-rows.ts'
+import { type IndexFile, indexFolder, indexPath, isDamage, openToRead } from './sqlite-index-file.ts'
+
+const OPEN_FILES = 16
+/** Rows between two looks at the time. */
+const ROWS_PER_LOOK = 4096
+/** Rows that a search for some of its terms keeps in memory. */
+const MOST_KEPT_ROWS = 2_000_000
+
+type States = ReadonlyMap<number, IndexedState>
+
+interface Opened {
+  readonly file: IndexFile
+  /** Names the file at the path when it was opened; an index that was made anew is another file. */
+  readonly identity: string
+  states: { readonly dataVersion: number; readonly held: States } | null
+}
+
+export function openSqliteIndexReader(storePath: string, nowMs: () => number): IndexReader {
+  const folder = indexFolder(storePath)
+  const open = new Map<string, Opened>()
+
+  function close(workspaceId: string): void {
+    open.get(workspaceId)?.file.db.close()
+    open.delete(workspaceId)
+  }
+
+  function openedOf(workspaceId: string): Opened | null {
+    const path = indexPath(folder, workspaceId)
+    const stat = statSync(path, { throwIfNoEntry: false })
+    const known = open.get(workspaceId)
+    const identity = stat === undefined ? null : `${stat.ino} ${stat.birthtimeMs}`
+    if (known !== undefined && known.identity !== identity) close(workspaceId)
+    if (identity === null) return null
+    let opened = open.get(workspaceId)
+    if (opened === undefined) {
+      const file = openToRead(path)
+      if (file === null) return null
+      opened = { file, identity, states: null }
+    }
+    open.delete(workspaceId)
+    open.set(workspaceId, opened)
+    const [oldest] = open.keys()
+    if (open.size > OPEN_FILES && oldest !== undefined) close(oldest)
+    return opened
+  }
+
+  function find(request: FindRequest): Found {
+    const opened = openedOf(request.workspaceId)
+    if (opened === null)
+      return foundOf(
+        request,
+        [],
+        staleOf(request.documents, () => undefined),
+        false,
+      )
+    const { db } = opened.file
+    // One moment for all queries of a search.
+    db.exec('begin')
+    try {
+      const held = statesOf(opened)
+      const stale = staleOf(request.documents, (key) => held.get(key))
+      const { groups, cutOff } = groupsIn(opened.file, request, nowMs() + request.withinMs, nowMs)
+      return foundOf(request, groups, stale, cutOff)
+    } finally {
+      db.exec('rollback')
+    }
+  }
+
+  return {
+    async find(request) {
+      try {
+        return find(request)
+      } catch (error) {
+        close(request.workspaceId)
+        const nothing = foundOf(
+          request,
+          [],
+          staleOf(request.documents, () => undefined),
+          false,
+        )
+        return isDamage(error) ? { ...nothing, isDamaged: true } : nothing
+      }
+    },
+    async close() {
+      for (const workspaceId of [...open.keys()]) close(workspaceId)
+    },
+  }
+}
+
+/** The states are read again when somebody has written since. */
+function statesOf(opened: Opened): States {
+  const [dataVersion] = opened.file.statement('pragma data_version').get() as unknown as [number]
+  if (opened.states?.dataVersion === dataVersion) return opened.states.held
+  const rows = opened.file.statement('select key, version, updated_at_ms, covered_seq from documents').all()
+  const held = new Map(
+    (rows as unknown as readonly [number, number, number, number][]).map(([key, version, updatedAtMs, coveredSeq]) => [
+      key,
+      { key, version, updatedAtMs, coveredSeq },
+    ]),
+  )
+  opened.states = { dataVersion, held }
+  return held
+}
+
+class OutOfTime extends Error {}
+
+/** Rows that hold everything, else those that hold as much as a partial hit must. */
+function groupsIn(
+  file: IndexFile,
+  { documents, query }: FindRequest,
+  endsMs: number,
+  nowMs: () => number,
+): { readonly groups: readonly HitGroup[]; readonly cutOff: boolean } {
+  const positions = positionsOf(documents)
+  const counted = (match: string): { readonly counts: RowCounts; readonly cutOff: boolean } => {
+    const counts = new RowCounts(positions)
+    const cutOff = !eachRow(file, match, endsMs, nowMs, (id) => counts.add(keyAndClass(id), 1))
+    return { counts, cutOff }
+  }
+  const all = counted(query.terms.map(matchOfTerm).join(' AND '))
+  const matched = query.terms.length
+  if (isAlwaysExact(query)) return { groups: all.counts.groups(matched, true), cutOff: all.cutOff }
+  const exact = counted(phrase(query.sequence))
+  const full = [...exact.counts.groups(matched, true), ...all.counts.groups(matched, false, exact.counts)]
+  const cutOff = all.cutOff || exact.cutOff
+  return full.length > 0 || cutOff || matched === 1 ? { groups: full, cutOff } : someTerms(file, query, positions, endsMs, nowMs)
+}
+
+/** Counts for each row how many terms it holds. */
+function someTerms(
+  file: IndexFile,
+  query: SearchQuery,
+  positions: ReadonlyMap<number, number>,
+  endsMs: number,
+  nowMs: () => number,
+): { readonly groups: readonly HitGroup[]; readonly cutOff: boolean } {
+  const held = new Map<number, number>()
+  let cutOff = false
+  for (const term of query.terms) {
+    const isWhole = eachRow(file, matchOfTerm(term), endsMs, nowMs, (id) => {
+      if (!positions.has(Math.floor(keyAndClass(id) / 4))) return
+      held.set(id, (held.get(id) ?? 0) + 1)
+      if (held.size > MOST_KEPT_ROWS) throw new OutOfTime()
+    })
+    if (!isWhole) cutOff = true
+  }
+  const byMatched = new Map<number, RowCounts>()
+  for (const [id, matched] of held) {
+    if (matched < fewestTerms(query)) continue
+    let counts = byMatched.get(matched)
+    if (counts === undefined) byMatched.set(matched, (counts = new RowCounts(positions)))
+    counts.add(keyAndClass(id), 1)
+  }
+  return { groups: [...byMatched].flatMap(([matched, counts]) => counts.groups(matched, false)), cutOff }
+}
+
+/** Returns whether it came to the last row in time. */
+function eachRow(file: IndexFile, match: string, endsMs: number, nowMs: () => number, see: (id: number) => void): boolean {
+  let left = ROWS_PER_LOOK
+  const rows = file.statement('select rowid from texts where texts match ?').iterate(match) as unknown as Iterable<[number]>
+  try {
+    for (const [id] of rows) {
+      see(id)
+      if (--left > 0) continue
+      left = ROWS_PER_LOOK
+      if (nowMs() >= endsMs) return false
+    }
+    return true
+  } catch (error) {
+    if (error instanceof OutOfTime) return false
+    throw error
+  }
+}
+
+function matchOfTerm(term: Term): string {
+  if (term.kind === 'phrase') return phrase(term.words)
+  return `${phrase([term.word])}${term.alsoLonger ? '*' : ''}`
+}
+
+/** Words are letters and digits, so nothing in them must be quoted. */
+function phrase(words: readonly string[]): string {
+  return `"${words.join(' ')}"`
+}

@@ -1,0 +1,135 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { IndexedState } from '../../../search/search-index.port.ts'
+import { makeFolder } from '../../../kernel/folders.ts'
+import { BATCH_MS, type IndexWriter, type Pause } from './index-engine.ts'
+import { planRows, rowRange, type StoredRow } from './index-rows.ts'
+import { type IndexFile, indexFolder, indexPath, isDamage, openToWrite, removeIndex, workspaceOf } from './sqlite-index-file.ts'
+
+/** A commit takes time too. */
+const ROWS_MS = BATCH_MS / 2
+const OPEN_FILES = 16
+
+export function openSqliteWriter(storePath: string, nowMs: () => number): IndexWriter {
+  const folder = indexFolder(storePath)
+  makeFolder(folder, 0o700)
+  const open = new Map<string, IndexFile>()
+
+  function close(workspaceId: string): void {
+    open.get(workspaceId)?.db.close()
+    open.delete(workspaceId)
+  }
+
+  function fileOf(workspaceId: string): IndexFile {
+    const known = open.get(workspaceId)
+    const file = known ?? openToWrite(indexPath(folder, workspaceId), workspaceId)
+    open.delete(workspaceId)
+    open.set(workspaceId, file)
+    const [oldest] = open.keys()
+    if (open.size > OPEN_FILES && oldest !== undefined) close(oldest)
+    return file
+  }
+
+  /** A damaged index is made anew, and the work is done again on the empty one. */
+  async function mended<T>(workspaceId: string, work: (file: IndexFile) => Promise<T> | T): Promise<T> {
+    try {
+      return await work(fileOf(workspaceId))
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      close(workspaceId)
+      removeIndex(indexPath(folder, workspaceId))
+      return work(fileOf(workspaceId))
+    }
+  }
+
+  /** Runs the steps in transactions that end after some milliseconds. */
+  async function inBatches(file: IndexFile, steps: Iterable<() => void>, pause: Pause): Promise<void> {
+    let endsMs = 0
+    for (const step of steps) {
+      if (!file.db.isTransaction) {
+        file.db.exec('begin immediate')
+        endsMs = nowMs() + ROWS_MS
+      }
+      try {
+        step()
+      } catch (error) {
+        if (file.db.isTransaction) file.db.exec('rollback')
+        throw error
+      }
+      if (nowMs() < endsMs) continue
+      file.db.exec('commit')
+      await pause()
+    }
+    if (file.db.isTransaction) file.db.exec('commit')
+  }
+
+  const rowsOf = (file: IndexFile, key: number): readonly StoredRow[] => {
+    const { first, last } = rowRange(key)
+    const rows = file.statement('select id, hash from rows where id between ? and ?').all(first, last)
+    return (rows as unknown as readonly [number, number][]).map(([id, hash]) => ({ id, hash }))
+  }
+
+  function* removals(file: IndexFile, ids: readonly number[]): Generator<() => void> {
+    for (const id of ids)
+      yield () => {
+        file.statement('delete from texts where rowid = ?').run(id)
+        file.statement('delete from rows where id = ?').run(id)
+      }
+  }
+
+  return {
+    states: (workspaceId) =>
+      mended(workspaceId, (file) => {
+        const rows = file.statement('select key, version, updated_at_ms, covered_seq from documents').all()
+        const states = (rows as unknown as readonly [number, number, number, number][]).map(
+          ([key, version, updatedAtMs, coveredSeq]): [number, IndexedState] => [key, { key, version, updatedAtMs, coveredSeq }],
+        )
+        return new Map(states)
+      }),
+    workspaces: () =>
+      Promise.resolve(
+        readdirSync(folder)
+          .filter((name) => name.endsWith('.db'))
+          .flatMap((name) => workspaceOf(join(folder, name)) ?? []),
+      ),
+    write: (workspaceId, { key, version, updatedAtMs, coveredSeq }, rows, pause) =>
+      mended(workspaceId, async (file) => {
+        const plan = planRows(key, rowsOf(file, key), rows)
+        function* steps(): Generator<() => void> {
+          yield* removals(file, plan.remove)
+          for (const { id, hash, words } of plan.add)
+            yield () => {
+              file.statement('insert into texts (rowid, words) values (?, ?)').run(id, words)
+              file.statement('insert into rows (id, hash) values (?, ?)').run(id, hash)
+            }
+          yield () => {
+            const text = 'insert or replace into documents (key, version, updated_at_ms, covered_seq) values (?, ?, ?, ?)'
+            file.statement(text).run(key, version, updatedAtMs, coveredSeq)
+          }
+        }
+        await inBatches(file, steps(), pause)
+      }),
+    remove: (workspaceId, key, pause) =>
+      mended(workspaceId, async (file) => {
+        function* steps(): Generator<() => void> {
+          yield () => file.statement('delete from documents where key = ?').run(key)
+          yield* removals(
+            file,
+            rowsOf(file, key).map(({ id }) => id),
+          )
+        }
+        await inBatches(file, steps(), pause)
+      }),
+    async forget(workspaceId) {
+      close(workspaceId)
+      removeIndex(indexPath(folder, workspaceId))
+    },
+    async clear() {
+      for (const workspaceId of [...open.keys()]) close(workspaceId)
+      for (const name of readdirSync(folder)) if (name.endsWith('.db')) removeIndex(join(folder, name))
+    },
+    async close() {
+      for (const workspaceId of [...open.keys()]) close(workspaceId)
+    },
+  }
+}
