@@ -1,0 +1,99 @@
+import type { SyncClient } from '@docrelay/protocol/client/sync-client'
+import * as Y from 'yjs'
+import type { RelayUnderTest } from '../../relay-under-test.ts'
+import { charactersOf, textNodes, type TypedWord, wordOf } from './words.ts'
+
+/** A paragraph that has grown to this length gets no more words, so that an answer can quote it whole. */
+const FULL_CHARACTERS = 90
+/** Of a hundred words, so many begin a paragraph of their own. */
+const NEW_PARAGRAPHS = 8
+
+/** Somebody who types words at random places of a page, one character after another, as an editor sends them. [AG-97] */
+export interface TypingPerson {
+  readonly client: SyncClient
+  readonly words: readonly TypedWord[]
+  /** Times from a keystroke to the acknowledgement of everything typed, in ms. */
+  readonly ackMs: number[]
+  /** Types until `running` returns false. */
+  type(running: () => boolean): Promise<void>
+}
+
+export interface PersonPlan {
+  readonly docId: string
+  readonly pageId: string
+  readonly number: number
+  readonly keystrokesPerSec: number
+  readonly random: () => number
+}
+
+export function openTypingPerson(relay: RelayUnderTest, plan: PersonPlan): TypingPerson {
+  const { docId, pageId, number, keystrokesPerSec, random } = plan
+  const typist = `typist-${number}`
+  const words: TypedWord[] = []
+  const ackMs: number[] = []
+  let unsavedSince: number | null = null
+  const onState = (state: SyncClient['state']): void => {
+    if (state.saved !== 'saved' || unsavedSince === null) return
+    ackMs.push(performance.now() - unsavedSince)
+    unsavedSince = null
+    for (const word of words) word.saved = true
+  }
+  const client = relay.sync(docId, { sub: typist }, { onState })
+  const page = client.doc.getXmlFragment(`prose:${pageId}`)
+  const keystroke = async (): Promise<void> => {
+    unsavedSince ??= performance.now()
+    await new Promise((resolve) => setTimeout(resolve, (500 + 1_000 * random()) / keystrokesPerSec))
+  }
+
+  return {
+    client,
+    words,
+    ackMs,
+    async type(running) {
+      for (let count = 0; running(); count++) {
+        const word: TypedWord = { text: '', saved: false, typist }
+        words.push(word)
+        const place = random() * 100 < NEW_PARAGRAPHS ? newParagraph(page, random) : placeIn(page, random)
+        let at = Y.createRelativePositionFromTypeIndex(place.text, place.index)
+        for (const character of `${wordOf(number, count)} `) {
+          const found = running() ? Y.createAbsolutePositionFromRelativePosition(at, client.doc) : null
+          // Whoever types has lost the cursor when the text is gone.
+          if (found === null || !isIn(found.type, page)) break
+          const text = found.type as Y.XmlText
+          text.insert(found.index, character)
+          word.saved = false
+          if (character !== ' ') word.text += character
+          // Left of the cursor stays the typed character, whatever others type at this place.
+          at = Y.createRelativePositionFromTypeIndex(text, found.index + 1, -1)
+          await keystroke()
+        }
+      }
+    },
+  }
+}
+
+/** A place before which is the start of the text or a space, so that words do not cut each other. */
+function placeIn(page: Y.XmlFragment, random: () => number): { readonly text: Y.XmlText; readonly index: number } {
+  const nodes = textNodes(page).filter((text) => text.length < FULL_CHARACTERS)
+  const text = nodes[Math.floor(random() * nodes.length)]
+  if (text === undefined) return newParagraph(page, random)
+  const characters = charactersOf(text)
+  const starts = [0, ...[...characters].flatMap((character, i) => (character === ' ' ? [i + 1] : []))]
+  return { text, index: starts[Math.floor(random() * starts.length)] ?? 0 }
+}
+
+function newParagraph(page: Y.XmlFragment, random: () => number): { readonly text: Y.XmlText; readonly index: number } {
+  const paragraph = new Y.XmlElement('paragraph')
+  const text = new Y.XmlText()
+  paragraph.insert(0, [text])
+  page.insert(Math.floor(random() * (page.length + 1)), [paragraph])
+  return { text, index: 0 }
+}
+
+function isIn(type: Y.AbstractType<unknown>, page: Y.XmlFragment): boolean {
+  for (let node: Y.AbstractType<unknown> | null = type; node !== null; node = node._item?.parent as never) {
+    if (node === page) return true
+    if (node._item?.deleted === true) return false
+  }
+  return false
+}

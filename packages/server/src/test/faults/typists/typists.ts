@@ -1,0 +1,203 @@
+// `npm run faults:typists [-- --seed 1 --secs 60 --typists 20 --agents 5 --keystrokes 1.5 --calls careful --store PostgreSQL]`: people type
+// words into a page on which agents write. With `--calls careful` no acknowledged word may be missing at the end [AG-97]; with `--calls any`
+// a missing word must stand in what exactly one call answered, and undoing all calls must bring it back [AG-98]. Prints how long people
+// waited for acknowledgements, how late the relay's loop was, and how many tasks the agents finished within three tries.
+import { parseArgs } from 'node:util'
+import { generator } from '../mixed-load.ts'
+import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../../relay-under-test.ts'
+import { storesUnderTest } from '../../stores-under-test.ts'
+import { openTypingPerson, type TypingPerson } from './typing-person.ts'
+import { openWritingAgent, post, type WritingAgent } from './writing-agent.ts'
+import { pageText, type TypedWord, wordsToFind } from './words.ts'
+
+const PAGE = {
+  id: 'page',
+  name: 'Page',
+  content: `<h1>The plan</h1><p>The first of all.</p><ul><li><p>The one</p></li><li><p>The other</p></li></ul><blockquote><p>The quote</p></blockquote><table><tr><td><p>The cell</p></td><td><p>The next</p></td></tr></table><pre><code>The code</code></pre>${Array.from({ length: 20 }, (_, i) => `<p id="given-${i}">The usual words.</p>`).join('')}`,
+}
+const DOCUMENT = 'plan'
+const UNLIMITED = { RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
+
+interface Plan {
+  readonly seed: number
+  readonly secs: number
+  readonly typists: number
+  readonly agents: number
+  readonly keystrokesPerSec: number
+  readonly calls: 'careful' | 'any'
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      secs: { type: 'string', default: '60' },
+      typists: { type: 'string', default: '20' },
+      agents: { type: 'string', default: '5' },
+      keystrokes: { type: 'string', default: '1.5' },
+      calls: { type: 'string', default: 'careful' },
+      store: { type: 'string', default: 'SQLite' },
+      unlimited: { type: 'boolean', default: false },
+    },
+  })
+  const plan: Plan = {
+    seed: Number(values.seed),
+    secs: Number(values.secs),
+    typists: Number(values.typists),
+    agents: Number(values.agents),
+    keystrokesPerSec: Number(values.keystrokes),
+    calls: values.calls === 'any' ? 'any' : 'careful',
+  }
+  console.log(
+    `${plan.typists} typists at ${plan.keystrokesPerSec}/s and ${plan.agents} agents with ${plan.calls} calls on ${values.store}, ${plan.secs} s, seed ${plan.seed}${values.unlimited ? ', without limits' : ''}`,
+  )
+  const stores = await storesUnderTest()
+  await using removal = new AsyncDisposableStack()
+  for (const one of stores) removal.defer(one.remove)
+  const store = stores.find(({ name }) => name === values.store)
+  if (store === undefined) throw new Error(`no store ${values.store} here, only ${stores.map(({ name }) => name).join(', ')}`)
+  const env = { RELAY_LOG_LEVEL: 'error', ...(values.unlimited && UNLIMITED), ...store.env }
+  await using relay = await startRelayUnderTest({ env, mcp: 'local' })
+  await relay.rest().putDocument(DOCUMENT, { name: 'Plan', pages: [], richTextPages: [PAGE] })
+  process.exitCode = (await play(relay, plan, env)) ? 0 : 1
+}
+
+/** Returns whether nothing acknowledged was lost without being told. */
+async function play(relay: RelayUnderTest, plan: Plan, env: Readonly<Record<string, string>>): Promise<boolean> {
+  const at = { docId: DOCUMENT, pageId: PAGE.id }
+  const random = generator(plan.seed)
+  const people = Array.from({ length: plan.typists }, (_, number) =>
+    openTypingPerson(relay, {
+      ...at,
+      number,
+      keystrokesPerSec: plan.keystrokesPerSec,
+      random: generator(plan.seed * 1_000 + number + 1),
+    }),
+  )
+  await saved(...people.map(({ client }) => client))
+  const agents = Array.from({ length: plan.agents }, (_, number) =>
+    openWritingAgent(relay, { ...at, number, random, pauseMs: 500, calls: plan.calls }),
+  )
+  const lag = watchLag(relay)
+  let isRunning = true
+  const work = [...people.map((one) => one.type(() => isRunning)), ...agents.map((one) => one.work(() => isRunning))]
+  await new Promise((resolve) => setTimeout(resolve, plan.secs * 1_000))
+  isRunning = false
+  await Promise.all(work)
+  await saved(...people.map(({ client }) => client))
+  const worstLagMs = lag.stop()
+  await until('all clients to agree', () => new Set(people.map(({ client }) => pageText(client, PAGE.id))).size === 1, 20_000)
+  const words = wordsToFind(people.flatMap(({ words: typed }) => typed))
+  const missing = await missingWords(relay, people, words)
+  printFigures({ people, agents, words, missing, worstLagMs })
+  const untold = plan.calls === 'careful' ? missing : missing.filter(({ text }) => tellers(agents, text).length !== 1)
+  for (const { text, typist } of untold) {
+    const told = plan.calls === 'careful' ? '' : `, told by ${tellers(agents, text).length} answers`
+    console.log(`MISSING ${text} of ${typist}${told}`)
+  }
+  const isBack = plan.calls === 'careful' || missing.length === 0 || (await undoAll(relay, agents, missing))
+  const isEqual = await sameAfterRestart(relay, people, env)
+  return untold.length === 0 && isBack && isEqual
+}
+
+function tellers(agents: readonly WritingAgent[], word: string): readonly string[] {
+  return agents.flatMap(({ calls }) => calls.filter(({ told }) => told.includes(word)).map(({ callId }) => callId))
+}
+
+/** Words that are not in every view: that of an editor, of REST and of a tool. [AG-103] */
+async function missingWords(relay: RelayUnderTest, people: readonly TypingPerson[], words: readonly TypedWord[]) {
+  const editor = people[0] === undefined ? '' : pageText(people[0].client, PAGE.id)
+  const rest = JSON.stringify(await relay.rest().getDocument(DOCUMENT))
+  return words.filter(({ text }) => !editor.includes(text) || !rest.includes(text))
+}
+
+/** Undoes every call, the newest first; whether the missing words are there afterwards or named as kept. [AG-98] */
+async function undoAll(relay: RelayUnderTest, agents: readonly WritingAgent[], missing: readonly TypedWord[]): Promise<boolean> {
+  const bearer = relay.token({ sub: 'undoer', role: 'owner' })
+  const newestFirst = await callsOf(relay)
+  let kept = ''
+  for (const callId of newestFirst) {
+    const { result } = await post(relay.mcpUrl, bearer, 'undo', { docId: DOCUMENT, callId })
+    kept += JSON.stringify(result['kept'] ?? '')
+  }
+  const rest = JSON.stringify(await relay.rest().getDocument(DOCUMENT))
+  const gone = missing.filter(({ text }) => !rest.includes(text) && !kept.includes(text))
+  for (const { text } of gone)
+    console.log(`NOT BACK ${text} after undoing ${newestFirst.length} calls, told by ${tellers(agents, text).join()}`)
+  return gone.length === 0
+}
+
+/** Ids of all calls that can be undone, the newest first. [AG-73] */
+async function callsOf(relay: RelayUnderTest): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (let cursor: string | undefined; ; ) {
+    const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const answer = await relay.fetch(`/api/v1/docs/${DOCUMENT}/calls?limit=100${query}`, {
+      headers: { authorization: `Bearer ${relay.token({ sub: 'undoer', role: 'owner' })}` },
+    })
+    const page = (await answer.json()) as { calls: { callId: string; undoable: boolean }[]; nextCursor?: string }
+    ids.push(...page.calls.filter(({ undoable }) => undoable).map(({ callId }) => callId))
+    if (page.nextCursor === undefined) return ids
+    cursor = page.nextCursor
+  }
+}
+
+/** Whether a fresh load after a restart shows what the editors had at the end. [AG-103] */
+async function sameAfterRestart(relay: RelayUnderTest, people: readonly TypingPerson[], env: Readonly<Record<string, string>>) {
+  const before = JSON.stringify(await relay.rest().getDocument(DOCUMENT))
+  for (const { client } of people) client.destroy()
+  await relay.stop()
+  await relay.restart(env)
+  const { richTextPages: after } = (await relay.rest().getDocument(DOCUMENT)) as { richTextPages: unknown }
+  const { richTextPages } = JSON.parse(before) as { richTextPages: unknown }
+  const isEqual = JSON.stringify(after) === JSON.stringify(richTextPages)
+  if (!isEqual) console.log('DIFFERENT after a restart')
+  return isEqual
+}
+
+/** Samples the longest delay of the relay's main loop once a second. [AG-97] */
+function watchLag(relay: RelayUnderTest): { stop(): number } {
+  let worstSecs = 0
+  const timer = setInterval(() => {
+    void relay
+      .fetch('/metrics')
+      .then((answer) => answer.text())
+      .then((text) => {
+        const [, secs = '0'] = /^nodejs_eventloop_lag_seconds ([\d.e-]+)$/m.exec(text) ?? []
+        worstSecs = Math.max(worstSecs, Number(secs))
+      })
+      .catch(() => {})
+  }, 1_000)
+  return {
+    stop() {
+      clearInterval(timer)
+      return worstSecs * 1_000
+    },
+  }
+}
+
+function printFigures(told: {
+  readonly people: readonly TypingPerson[]
+  readonly agents: readonly WritingAgent[]
+  readonly words: readonly TypedWord[]
+  readonly missing: readonly TypedWord[]
+  readonly worstLagMs: number
+}): void {
+  const { people, agents, words, missing, worstLagMs } = told
+  const acks = people.flatMap(({ ackMs }) => ackMs).toSorted((a, b) => a - b)
+  const at = (share: number): string => (acks[Math.min(acks.length - 1, Math.floor(acks.length * share))] ?? 0).toFixed(1)
+  const sum = (name: 'done' | 'failed' | 'calls'): number => agents.reduce((total, { tasks }) => total + tasks[name], 0)
+  const refusals = new Map<string, number>()
+  for (const agent of agents) for (const [code, n] of agent.refusals) refusals.set(code, (refusals.get(code) ?? 0) + n)
+  const [done, failed] = [sum('done'), sum('failed')]
+  console.log(
+    [
+      `${words.length} acknowledged words, ${missing.length} missing`,
+      `${sum('calls')} calls of tools, ${done} of ${done + failed} tasks done within three tries (${((100 * done) / Math.max(1, done + failed)).toFixed(1)} %)`,
+      `acknowledgements p50 ${at(0.5)} p99 ${at(0.99)} worst ${at(1)} ms of ${acks.length}; main loop late by ${worstLagMs.toFixed(0)} ms at most`,
+      `refusals: ${[...refusals].map(([code, n]) => `${code} ${n}`).join(', ') || 'none'}`,
+    ].join('\n'),
+  )
+}
+
+await main()
