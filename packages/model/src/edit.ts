@@ -1,4 +1,5 @@
 import type { DocumentBody } from './body.ts'
+import type { TextChange } from './prose/text-splices.ts'
 
 /** One adjustment that a write made to its input, for the caller. [interface, MCP rule 10; TOOL-17] */
 export interface Fix {
@@ -49,6 +50,8 @@ export interface Edited<R> {
   readonly writtenPage?: string
   /** The written shapes, shown as the agent's selection. When absent, the written blocks are shown. [PRES-1] */
   readonly selection?: readonly string[]
+  /** The words that were edited in text blocks, for a live document in which others type beside them. [AG-48] */
+  readonly textChanges?: readonly TextChange[]
 }
 
 /** Time and randomness of one attempt of an edit. A retry gets new ones, so an edit must keep nothing between calls. */

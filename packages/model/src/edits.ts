@@ -10,6 +10,7 @@ import { prosePageEdits } from './prose/page-edits.ts'
 import { blockEdits } from './prose/prose-edits.ts'
 import { sectionEdits } from './prose/section-edits.ts'
 import { referenceEdits } from './references/reference-edits.ts'
+import { textEdits } from './text-edits/edit-text.ts'
 import { tableEdits } from './prose/tables/table-edits.ts'
 
 /**
@@ -28,6 +29,7 @@ const edits = {
   ...diagramEdits,
   ...fieldEdits,
   ...referenceEdits,
+  ...textEdits,
 } as const
 
 export type EditName = keyof typeof edits

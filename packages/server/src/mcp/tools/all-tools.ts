@@ -11,6 +11,7 @@ import type { ReadingDeps } from './reading.ts'
 import { referenceTools } from './references.ts'
 import type { ToolRow } from './tool-row.ts'
 import { type ShapeDeps, shapeTools } from './shapes.ts'
+import { wordTools } from './words.ts'
 import { type WorkspaceDeps, workspaceTools } from './workspace.ts'
 
 /** Everything that the tools depend on. */
@@ -45,6 +46,7 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     ...diagramTools(deps),
     ...fieldTools(deps.documents),
     ...referenceTools(deps.documents, deps.dois),
+    ...wordTools(deps.documents),
   ].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)

@@ -125,6 +125,14 @@ export const TOOL_ERRORS = {
   ERR_ID_AMBIGUOUS: { when: 'several blocks have this id', facts: ['id', 'count', 'matches?'] },
   ERR_ID_ANCHOR_MISMATCH: { when: 'id and anchor name different blocks', facts: ['id', 'currentText'] },
   ERR_BLOCK_CHANGED: { when: 'the block no longer has the stamp behind its id', facts: ['id', 'current'] },
+  ERR_TEXT_NOT_FOUND: {
+    when: 'the words of an edit stand nowhere in what it searches',
+    facts: ['edit', 'find', 'nearest', 'hint?'],
+  },
+  ERR_TEXT_AMBIGUOUS: {
+    when: 'the words of an edit stand at several places, and neither `all` nor `occurrence` came',
+    facts: ['edit', 'count', 'places'],
+  },
   ERR_INSERT_EMPTY: { when: 'the content has no block', facts: [] },
   ERR_MOVE_SELF: { when: 'the block is its own target', facts: ['id'] },
   ERR_MOVE_INTO_SELF: { when: 'the target lies inside what moves', facts: ['id'] },

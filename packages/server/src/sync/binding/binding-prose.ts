@@ -2,6 +2,7 @@ import { isEmptyPage } from '@docrelay/model/prose/equal'
 import { serialiseHtml } from '@docrelay/model/prose/html'
 import type { ProseTree } from '@docrelay/model/prose/node'
 import { keepTree, storedTree } from '@docrelay/model/prose/stored-trees'
+import type { TextChange } from '@docrelay/model/prose/text-splices'
 import type * as Y from 'yjs'
 import type { ProjectionCache } from './binding-cache.ts'
 import { longestRise } from './binding-order.ts'
@@ -12,6 +13,8 @@ import { fillFragment, readFragment, reconcileFragment } from '../prose/prose-fr
 export interface Hints {
   /** Ids of the blocks that moved, when blocks changed places. */
   readonly moved?: ReadonlySet<string>
+  /** The text blocks in which only words were replaced. */
+  readonly words?: readonly TextChange[]
   /** The cache that is attached to this document. */
   readonly cache?: ProjectionCache
 }
@@ -80,14 +83,14 @@ function writeContent(
   pageId: string,
   after: string,
   before: (live: ProseTree, tree: ProseTree) => ProseTree,
-  { moved, cache }: Hints = {},
+  { moved, words, cache }: Hints = {},
 ): void {
   const root = proseRoot(pageId)
   const untouched = isUntouched(ydoc, root)
   const fragment = ydoc.getXmlFragment(root)
   const tree = contentTree(after)
   if (untouched) fillFragment(fragment, tree)
-  else reconcileFragment(fragment, before(readFragment(fragment, cache?.prose), tree), tree, cache?.prose, moved)
+  else reconcileFragment(fragment, before(readFragment(fragment, cache?.prose), tree), tree, cache?.prose, moved, words)
 }
 
 /** Blocks of `tree` that `live` also has, in the same order. */

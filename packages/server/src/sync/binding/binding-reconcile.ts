@@ -45,6 +45,7 @@ interface Work {
  * or tags is dated `titleChangedAtMs` when given, so that older live titles lose against it. [YDOC-7]
  *
  * `hints.moved` names blocks by id: where two blocks of a page changed places, the named one is created anew and the other one stays.
+ * `hints.words` says which words of a text block were replaced, so that no others are touched. [AG-48]
  *
  * Without concurrent changes the result is exact: `project(ydoc, after)` equals `after`. A record deleted since `before` is not restored:
  * the deletion wins over a change here. A root that never held anything takes all of `after`, whatever `before` is. [YDOC-9]

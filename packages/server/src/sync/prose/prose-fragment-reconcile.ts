@@ -3,16 +3,20 @@ import { equalAttrs, equalTrees, equalValues, isEmptyPage } from '@docrelay/mode
 import { pushAll } from '@docrelay/model/prose/marks'
 import type { ProseElement, ProseTree } from '@docrelay/model/prose/node'
 import { nodeSpec } from '@docrelay/model/prose/schema'
+import type { TextChange } from '@docrelay/model/prose/text-splices'
 import type * as Y from 'yjs'
 import { mergeInline } from './prose-fragment-inline.ts'
 import { type Hints, planBlocks, type Plan } from './prose-fragment-plan.ts'
 import { forgetElement, readUnits, type ProseCache, type Unit } from './prose-fragment-read.ts'
 import { writeInline } from './prose-fragment-text.ts'
+import { writeWords } from './prose-fragment-words.ts'
 import { changeAttr, createElements } from './prose-fragment-write.ts'
 
 /** Inputs of one reconciliation. */
 interface Going extends Hints {
   readonly cache: ProseCache
+  /** Blocks in which only words were replaced. */
+  readonly words: readonly TextChange[]
 }
 
 /** Implements `reconcileFragment`. */
@@ -20,10 +24,10 @@ export function reconcileUnits(
   fragment: Y.XmlFragment,
   before: ProseTree,
   after: ProseTree,
-  { cache, moved }: Pick<Going, 'cache' | 'moved'>,
+  { cache, moved, words }: Pick<Going, 'cache' | 'moved' | 'words'>,
 ): void {
   if (equalTrees(before, after)) return
-  const going: Going = { cache, moved, repeated: repeatedIn(idsOf(before)) }
+  const going: Going = { cache, moved, words, repeated: repeatedIn(idsOf(before)) }
   const units = readUnits(fragment, cache)
   const live = units.flatMap((unit) => unit.nodes)
   // An empty page is the same whether it has one empty paragraph or no block at all.
@@ -116,7 +120,8 @@ function changeElement(element: Y.XmlElement, live: ProseElement, before: ProseE
   if (spec.content === 'none' || before.content === after.content) return
   if (spec.content === 'inline' || spec.content === 'code') {
     const content = mergeInline(before.content, after.content, live.content)
-    if (content !== live.content) writeInline(element, content)
+    if (content === live.content || writeWords(element, live, after, going.words)) return
+    writeInline(element, content)
     return
   }
   const nodes = live.content as readonly ProseElement[]

@@ -1,5 +1,6 @@
 import { isEmptyPage } from '@docrelay/model/prose/equal'
 import type { ProseTree } from '@docrelay/model/prose/node'
+import type { TextChange } from '@docrelay/model/prose/text-splices'
 import type * as Y from 'yjs'
 import { createProseCache, readUnits, type ProseCache } from './prose-fragment-read.ts'
 import { reconcileUnits } from './prose-fragment-reconcile.ts'
@@ -30,7 +31,8 @@ export function fillFragment(fragment: Y.XmlFragment, tree: ProseTree): void {
  * `before` is a page that the caller has seen; the fragment may have changed since. Blocks are matched by `id`, by equality, then by kind
  * and similarity at their place, at every depth. Unchanged blocks keep their live nodes, and in a changed text block the unchanged text is
  * not touched. A block that moved or changed its type is created anew. A block that is gone from the fragment stays gone; blocks that were
- * added to the fragment stay. When blocks changed places, those with an id in `moved` are the ones that moved. Runs synchronously in the
+ * added to the fragment stay. When blocks changed places, those with an id in `moved` are the ones that moved. Of a block
+ * that `words` names, only the words that it names are touched. Runs synchronously in the
  * caller's transaction. Every changed block satisfies the content model afterwards. [YDOC-13]
  */
 export function reconcileFragment(
@@ -39,6 +41,7 @@ export function reconcileFragment(
   after: ProseTree,
   cache: ProseCache = createProseCache(),
   moved: ReadonlySet<string> = new Set(),
+  words: readonly TextChange[] = [],
 ): void {
-  reconcileUnits(fragment, before, after, { cache, moved })
+  reconcileUnits(fragment, before, after, { cache, moved, words })
 }

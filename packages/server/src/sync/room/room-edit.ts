@@ -188,7 +188,7 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
   const lastSeq = log.emitted
   const isRetitled = change.facts.title !== bodyFacts(before).title
   const { doc } = room.live()
-  const hints = saver.hints(edited.writtenBlocks)
+  const hints = saver.hints({ moved: new Set(edited.writtenBlocks), words: edited.textChanges ?? [] })
   const bytes = base.head.sizeBytes + Math.max(0, growth.bytes)
   room.watched(() => reconcile(doc, before, edited.body, RELAY, isRetitled ? nowMs : undefined, hints), bytes)
   const taken = log.takeHeld()

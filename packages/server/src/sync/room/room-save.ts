@@ -352,9 +352,9 @@ export class RoomSaver {
     this.base = null
   }
 
-  /** Hints for `reconcile` about an edit of a projected body: the blocks that it moved, and the projection cache. */
-  hints(moved: readonly string[] = []): Hints {
-    return { moved: new Set(moved), cache: this.cache }
+  /** Hints for `reconcile` about an edit of a projected body: what it knows of its own change, and the projection cache. */
+  hints(known: Omit<Hints, 'cache'>): Hints {
+    return { ...known, cache: this.cache }
   }
 
   /** Projects the live document over `base`. */

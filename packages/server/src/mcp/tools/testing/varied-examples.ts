@@ -22,6 +22,14 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   body: html,
   name: text,
   title: text,
+  edits: fc.array(
+    fc.record({
+      find: fc.constantFrom('a', 'e', ' ', 'One', 'x'),
+      replace: fc.constantFrom('', 'y', 'two words', 'x\ny'),
+      all: fc.constant(true),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
   // Only the first table of a page certainly exists.
   tableIndex: fc.constant(0),
   fields: fc.array(fc.record({ name: fc.constantFrom('A', 'B', 'Title'), value: fc.constantFrom('1', '2', '', null) }), {

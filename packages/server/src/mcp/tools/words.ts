@@ -1,0 +1,61 @@
+import { type Editable, type EditTool, editTool } from './edit-tool.ts'
+import { DOCUMENT, FLAG, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import type { ToolRow } from './tool-row.ts'
+
+const EDIT = {
+  type: 'object',
+  properties: {
+    find: { type: 'string', minLength: 1, maxLength: 1_000 },
+    replace: { type: 'string', maxLength: 10_000 },
+    id: TEXT,
+    sectionIndex: { type: 'integer', minimum: -1 },
+    all: FLAG,
+    occurrence: { type: 'integer', minimum: 1 },
+  },
+  required: ['find', 'replace'],
+  additionalProperties: false,
+} as const
+
+const find = (words: string, more: object = {}) => ({ edits: [{ find: words, replace: 'x', ...more }] })
+
+/** The tools that change words and what a block is, beside people who type there. [TOOL-edit_text] */
+const TOOLS: readonly EditTool[] = [
+  {
+    name: 'edit_text',
+    place: 46,
+    title: 'Edit text',
+    description:
+      'Replace words in place, in all pages or one, and keep everything around them: the way to edit beside people. Returns how often each edit replaced, and where.',
+    toolset: 'prose',
+    input: input(
+      { ...DOCUMENT, edits: { type: 'array', minItems: 1, maxItems: 50, items: EDIT } },
+      { pageId: TEXT, scope: { enum: ['prose', 'canvas', 'all'] }, ...VERSIONED, ...REPEATABLE },
+    ),
+    result: ['edits', 'blocks'],
+    hints: ['DE'],
+    errors: {
+      ERR_TEXT_NOT_FOUND: find('Gamma'),
+      ERR_TEXT_AMBIGUOUS: find('Same'),
+      ERR_ID_NOT_FOUND: find('Alpha', { id: 'blk-z' }),
+      ERR_ID_AMBIGUOUS: find('One', { id: 'blk-x' }),
+      ERR_BLOCK_CHANGED: find('Alpha', { id: 'blk-a#0000' }),
+      ERR_SECTION_INDEX: { pageId: 'p', ...find('Alpha', { sectionIndex: 7 }) },
+      ERR_SHAPE_NOT_FOUND: { scope: 'canvas', ...find('One', { id: 'zz' }) },
+    },
+    examples: [
+      { edits: [{ find: 'Alpha', replace: 'Beta' }] },
+      {
+        edits: [
+          { find: 'Same', replace: 'Other', all: true },
+          { find: 'Head', replace: 'Start' },
+        ],
+        pageId: 'p',
+      },
+      { edits: [{ find: 'One', replace: 'First', id: 's1' }], scope: 'canvas' },
+    ],
+  },
+]
+
+export function wordTools(documents: Editable): readonly ToolRow[] {
+  return TOOLS.map((tool) => editTool(documents, tool))
+}
