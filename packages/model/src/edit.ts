@@ -1,5 +1,7 @@
 import type { DocumentBody } from './body.ts'
 import type { TextChange } from './prose/text-splices.ts'
+import type { Seen } from './seen/seen.ts'
+import type { ShownPage } from './seen/shown.ts'
 
 /** One adjustment that a write made to its input, for the caller. [interface, MCP rule 10; TOOL-17] */
 export interface Fix {
@@ -52,6 +54,8 @@ export interface Edited<R> {
   readonly selection?: readonly string[]
   /** The words that were edited in text blocks, for a live document in which others type beside them. [AG-48] */
   readonly textChanges?: readonly TextChange[]
+  /** What the caller knows of pages that it wrote as a whole. [AG-17] */
+  readonly shown?: readonly ShownPage[]
 }
 
 /** Time and randomness of one attempt of an edit. A retry gets new ones, so an edit must keep nothing between calls. */
@@ -59,6 +63,8 @@ export interface EditEnvironment {
   readonly nowMs: number
   /** `count` random characters of `[A-Za-z0-9_-]`. */
   random(count: number): string
+  /** What the caller saw before; absent: nothing is known of it. [AG-17] */
+  readonly seen?: Seen
 }
 
 /**

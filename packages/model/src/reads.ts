@@ -13,6 +13,7 @@ import { pageOrder } from './prose/page.ts'
 import { getOutline, getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
 import { selectorFlaw } from './prose/tables/select.ts'
 import { getTable, type GetTable } from './prose/tables/table-edits.ts'
+import type { ShownPage, TellShown } from './seen/shown.ts'
 import { listReferences } from './references/list-references.ts'
 
 /** What a read is told of a document besides its body: of the version that the body is, and of the caller's rights. */
@@ -33,7 +34,7 @@ interface Answer {
 }
 
 /** One read tool's view of a document: pure, the same cold and on a live document. `args` passed the tool's schema. */
-type Read<A> = (body: DocumentBody, facts: ReadFacts, args: A) => Answer | Listing<unknown> | Refusal
+type Read<A> = (body: DocumentBody, facts: ReadFacts, args: A, tell: TellShown) => Answer | Listing<unknown> | Refusal
 
 interface OnPage {
   readonly pageId: string
@@ -60,7 +61,7 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
   get_document: (body, facts) => answer(documentSummary(body, facts)),
   get_page: (body, _, { pageId, lint }) => canvasPage(body, pageId, lint === true),
   get_shape: (body, _, { pageId, id }) => answerOf(getShape(body, pageId, id)),
-  get_prose: (body, _, args) => getProse(body, args),
+  get_prose: (body, _, args, tell) => getProse(body, args, tell),
   get_outline: (body, _, { pageId }) => answerOf(getOutline(body, pageId)),
   get_table: (body, _, args) => answerOf(getTable(body, args)),
   list_references: (body) => references(body),
@@ -101,13 +102,17 @@ export function readDocument<N extends ReadName>(
   body: DocumentBody,
   facts: ReadFacts,
   args: ReadArgs[N],
-): { readonly kind: 'read'; readonly result: Members } | Refusal {
-  const read = reads[name](body, facts, args)
+): { readonly kind: 'read'; readonly result: Members; readonly shown?: readonly ShownPage[] } | Refusal {
+  let shown: readonly ShownPage[] = []
+  const read = reads[name](body, facts, args, (pages) => {
+    shown = pages
+  })
   if (read.kind === 'refused') return read
   const members =
     read.kind === 'answer' ? read.members : pageOf(read, listed(name, facts.id, args), args as PageArgs, facts.serverVersion)
   if (isRefusal(members)) return members
-  return { kind: 'read', result: { ...members, serverVersion: facts.serverVersion, source: facts.source } }
+  const result = { ...members, serverVersion: facts.serverVersion, source: facts.source }
+  return { kind: 'read', result, ...(shown.length > 0 && { shown }) }
 }
 
 /** [TOOL-get_document] */

@@ -5,6 +5,7 @@ import { pageName } from '../pages.ts'
 import { serialiseHtml } from './html.ts'
 import { serialiseMarkdown } from './markdown-write.ts'
 import type { ProseElement, ProseTree } from './node.ts'
+import { shownBlocks, type TellShown } from '../seen/shown.ts'
 import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageOrder, pageTree } from './page.ts'
 import { noSection } from './sections.ts'
@@ -34,7 +35,7 @@ interface ShownBlock {
  * The content of prose pages, split between top-level blocks when it is long. The content is shown healed; nothing is stored.
  * [TOOL-get_prose, PROSE-24]
  */
-export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock> | Refusal {
+export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = () => {}): Listing<ShownBlock> | Refusal {
   const contradiction = proseSelectionFlaw(args)
   if (contradiction !== null) return contradiction
   const asked = args.format ?? (args.ids === true ? 'markdown' : 'html')
@@ -44,8 +45,12 @@ export function getProse(body: DocumentBody, args: GetProse): Listing<ShownBlock
   const content = (tree: ProseTree): string => (tree.length === 0 ? '' : write(tree))
   const numbers = new Map(body.prose.pages.map((page, index) => [page, pageOrder(page, index)]))
   const header = (page: ProsePage) => ({ id: page.id, name: pageName(page), order: numbers.get(page) as number })
-  const shown = (items: readonly ShownBlock[]): readonly Members[] =>
-    byPage(items).map(({ page, blocks }) => ({ ...header(page), content: content(blocks) }))
+  const isPart = args.id !== undefined || args.index !== undefined
+  const shown = (items: readonly ShownBlock[]): readonly Members[] => {
+    const pages = byPage(items)
+    tell(pages.map(({ page, blocks }) => ({ pageId: page.id, blocks: shownBlocks(blocks), ...(isPart && { isPart: true }) })))
+    return pages.map(({ page, blocks }) => ({ ...header(page), content: content(blocks) }))
+  }
 
   const { pageId } = args
   if (pageId === undefined) {

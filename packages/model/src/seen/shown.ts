@@ -13,10 +13,12 @@ export type ShownBlock = string
 export interface ShownPage {
   readonly pageId: string
   readonly blocks: readonly ShownBlock[]
-  /** Whether the page's first block, and its last, are in the answer. */
-  readonly begins: boolean
-  readonly ends: boolean
+  /** A block or section that the call asked for; otherwise the page is shown from its start, or from where the answer before ended. */
+  readonly isPart?: true
 }
+
+/** Called by a read with what its answer shows, each time it makes one; the last call counts. */
+export type TellShown = (pages: readonly ShownPage[]) => void
 
 export interface NamedStamp {
   /** `null`: the block has no id. */

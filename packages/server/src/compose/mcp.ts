@@ -9,6 +9,8 @@ import { type McpDocuments, withLocalDocuments } from '../mcp/local-access.ts'
 import { openLocalDocuments } from '../mcp/local-documents.ts'
 import { mcpRoutes } from '../mcp/mcp.routes.ts'
 import { instructionsFor } from '../mcp/instructions.ts'
+import { createCallers } from '../mcp/memory/callers.ts'
+import { Memories } from '../mcp/memory/memories.ts'
 import { createRate } from '../mcp/rate.ts'
 import { openStaticToken } from '../mcp/static-token.ts'
 import { createToolServer } from '../mcp/registry.ts'
@@ -70,7 +72,7 @@ export async function openMcp(
   const seen = { ...features, documents: openDocuments(base, storage, features) }
   const endpoint = createEndpoint({
     parts: {
-      tools: openTools(base, storage, seen, knowledge, opened),
+      tools: openTools(base, storage, live, seen, knowledge, opened),
       content: openContent(base, storage, live, seen.documents, knowledge, opened),
       instructions: instructionsFor(TOOL_NAMES),
       serverInfo: { name: 'docrelay', title: 'Docrelay', version: base.release.version },
@@ -106,6 +108,7 @@ function openDocuments({ config, tenancy, log }: Base, storage: Storage, { docum
 function openTools(
   { config, clock, random, log, metrics }: Base,
   storage: Storage,
+  { records }: Live,
   features: SeenFeatures,
   knowledge: KnowledgeDeps,
   opened: AsyncDisposableStack,
@@ -136,5 +139,7 @@ function openTools(
     localAccessEnabled: config.mcp.localDocumentsDir !== null,
   })
   const offered = config.mcp.extraTools ? tools : tools.filter(({ extra }) => extra !== true)
-  return createToolServer({ tools: offered, clock, random, log, metrics })
+  const memories = new Memories({ clock, timers: systemTimers, hold: (ref) => records.hold(ref) })
+  const glances = { memories, callers: createCallers(clock), records, documents, blindWrites: 'warn' } as const
+  return createToolServer({ tools: offered, clock, random, log, metrics, glances })
 }

@@ -13,9 +13,10 @@ export interface Author {
   readonly caller: string | null
 }
 
-/** One block, shape or page entry that was changed or removed. */
+/** One block, shape or page entry that was changed or removed; `document`: anything else of it, such as a field. */
 export interface NotedChange {
-  readonly kind: 'block' | 'shape' | 'page'
+  readonly kind: 'block' | 'shape' | 'page' | 'document'
+  /** Empty for what stands on no page. */
   readonly pageId: string
   /** `null`: a block without id. */
   readonly id: string | null

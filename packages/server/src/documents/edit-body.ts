@@ -6,6 +6,7 @@ import { writeSettledBody } from '@docrelay/model/body-write'
 import { type Edited, type EditEnvironment, isRefusal, type Refusal } from '@docrelay/model/edit'
 import { type EditName, runEdit } from '@docrelay/model/edits'
 import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
+import type { Seen } from '@docrelay/model/seen/seen'
 import type { Random } from '../kernel/ids.ts'
 import type { StoredBody } from './document-store.port.ts'
 
@@ -20,10 +21,12 @@ export interface BodyEdit {
   readonly sub: string
   /** The result is to say what changed. [AG-20] */
   readonly isRecorded?: boolean
+  /** What the caller saw before. */
+  readonly seen?: Seen
 }
 
 /** The result of an edit of a stored body; plain data. */
-export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'warnings'> {
+export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'warnings' | 'shown'> {
   readonly kind: 'edited'
   /** `null` when the edit changes nothing. */
   readonly stored: StoredBody | null
@@ -38,10 +41,10 @@ export interface EditedBody extends Pick<Edited<object>, 'result' | 'fixes' | 'w
  */
 export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal {
   const before = readStoredBody(given.bytes)
-  const edited = runEdit(given.edit, before, given.args, editEnvironment(given.nowMs, random))
+  const edited = runEdit(given.edit, before, given.args, editEnvironment(given.nowMs, random, given.seen))
   if (isRefusal(edited)) return edited
-  const { result, fixes, warnings } = edited
-  const told = { kind: 'edited', result, fixes, warnings } as const
+  const { result, fixes, warnings, shown } = edited
+  const told = { kind: 'edited', result, fixes, warnings, ...(shown && { shown }) } as const
   if (edited.body === before) return { ...told, stored: null, grownBytes: 0 }
   const { body, bytes, blobReferences } = writeSettledBody(stampBody(edited.body, given.nowMs, given.sub), false)
   const stored = { bytes, facts: bodyFacts(body, given.facts.clientVersion), blobReferences }
@@ -51,9 +54,10 @@ export function editBody(given: BodyEdit, random: Random): EditedBody | Refusal 
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
 
-export function editEnvironment(nowMs: number, random: Random): EditEnvironment {
+export function editEnvironment(nowMs: number, random: Random, seen?: Seen): EditEnvironment {
   return {
     nowMs,
+    ...(seen && { seen }),
     // The alphabet has 64 characters, so every byte draws uniformly.
     random: (count) => Array.from(random.bytes(count), (byte) => ALPHABET[byte % 64]).join(''),
   }

@@ -11,7 +11,7 @@ import type { EditAnswer, EditOutcome, EditRequest } from './residents.port.ts'
 import { inTurn, MAX_ATTEMPTS, type WritingDeps } from './writing.ts'
 
 /** An edit as a tool requests it. */
-export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once'> {
+export interface EditInput extends Pick<EditRequest, 'edit' | 'args' | 'expectedVersion' | 'dryRun' | 'agent' | 'once' | 'seen'> {
   readonly id: string
   /** Aborted when the caller gave up. An abort before the commit prevents the commit; a commit stands. [MCP-15] */
   readonly signal?: AbortSignal
@@ -32,7 +32,7 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
   const write = async (): Promise<EditOutcome> => {
     const outcome = await store(request, signal, deps)
     // Before the next write of the document begins, which asks the record.
-    if (outcome.kind === 'edited' && outcome.delta !== undefined && !request.dryRun)
+    if (outcome.kind === 'edited' && outcome.changed && outcome.delta !== undefined && !request.dryRun)
       deps.records?.note(ref, author ?? unnamed(access), notedChanges(outcome.delta), deps.clock.nowMs())
     return outcome
   }
@@ -71,10 +71,10 @@ async function tryCold(request: EditRequest, signal: AbortSignal | undefined, de
   const refusal = refuseEdit({ kind: 'document', head: record.head }, request)
   if (refusal !== null) return refusal
   const nowMs = deps.clock.nowMs()
-  const { edit, args, isRecorded = false } = request
+  const { edit, args, isRecorded = false, seen } = request
   const edited = await deps.bodies
     .for(access.workspaceId)
-    .edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub, isRecorded })
+    .edit({ bytes: record.body, facts: record.head.facts, edit, args, nowMs, sub: access.sub, isRecorded, ...(seen && { seen }) })
   if (isRefusal(edited)) return edited
   if (edited.stored === null) return told(record, edited)
   const sizeBytes = edited.stored.bytes.byteLength + sharedBytes(record.head.sharedWith)
@@ -148,8 +148,9 @@ async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
 }
 
 function told({ head }: Pick<DocumentRecord, 'head'>, edited: EditedBody): EditOutcome {
-  const { result, fixes, warnings, stored, delta } = edited
-  return { kind: 'edited', head, changed: stored !== null, result, fixes, warnings, ...(delta && { delta }) }
+  const { result, fixes, warnings, stored, delta, shown } = edited
+  const told = { ...(delta && { delta }), ...(shown && { shown }) }
+  return { kind: 'edited', head, changed: stored !== null, result, fixes, warnings, ...told }
 }
 
 function countRefusal({ code }: Refusal, { metrics }: WritingDeps): void {

@@ -2,9 +2,10 @@ import type { BodyDelta, PageDelta } from '@docrelay/model/seen/body-delta'
 import { readShownBlock, type ShownBlock } from '@docrelay/model/seen/shown'
 import type { NotedChange } from './change-record.ts'
 
-/** What a stored write changed, for the record of changes. [AG-20] */
+/** What a write changed that was stored because it changed something, for the record of changes. [AG-20] */
 export function notedChanges(delta: BodyDelta): readonly NotedChange[] {
-  return delta.flatMap((page) => [...pageChanges(page), ...blockChanges(page), ...shapeChanges(page)])
+  const changes = delta.flatMap((page) => [...pageChanges(page), ...blockChanges(page), ...shapeChanges(page)])
+  return changes.length > 0 ? changes : [{ kind: 'document', pageId: '', id: null, isRemoved: false }]
 }
 
 function pageChanges({ pageId, isNew, isGone }: PageDelta): readonly NotedChange[] {

@@ -1,6 +1,7 @@
 import { readStoredBody } from '@docrelay/model/body-parse'
 import type { Refusal } from '@docrelay/model/edit'
 import { readDocument, type ReadArgs, type ReadFacts, type ReadName } from '@docrelay/model/reads'
+import type { ShownPage } from '@docrelay/model/seen/shown'
 
 /** A read tool's view of a stored body; plain data. */
 export interface BodyRead {
@@ -11,7 +12,14 @@ export interface BodyRead {
   readonly args: unknown
 }
 
-export type BodyReading = { readonly kind: 'read'; readonly result: Readonly<Record<string, unknown>> } | Refusal
+export type BodyReading =
+  | {
+      readonly kind: 'read'
+      readonly result: Readonly<Record<string, unknown>>
+      /** What of the document the result shows. [AG-17] */
+      readonly shown?: readonly ShownPage[]
+    }
+  | Refusal
 
 export function readBody({ bytes, read, facts, args }: BodyRead): BodyReading {
   return readDocument(read, readStoredBody(bytes), facts, args as ReadArgs[ReadName])

@@ -2,6 +2,8 @@ import type { PreparedBody } from '@docrelay/model/body-facts'
 import type { Fix, Refusal, Warning } from '@docrelay/model/edit'
 import type { EditName } from '@docrelay/model/edits'
 import type { BodyDelta } from '@docrelay/model/seen/body-delta'
+import type { Seen } from '@docrelay/model/seen/seen'
+import type { ShownPage } from '@docrelay/model/seen/shown'
 import type { Access } from '../access/access.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
@@ -47,6 +49,8 @@ export interface EditRequest {
   /** The agent that the connections of a live document are shown; `null` shows none. [PRES-2] */
   readonly agent: Agent | null
   readonly once?: Once
+  /** What the caller saw of the pages that it writes. [AG-17] */
+  readonly seen?: Seen
   /** The outcome is to say what changed. [AG-20] */
   readonly isRecorded?: boolean
 }
@@ -80,6 +84,8 @@ export type EditOutcome =
       readonly warnings: readonly Warning[]
       /** What changed, of a request that is recorded. */
       readonly delta?: BodyDelta
+      /** What the caller knows of the pages that it wrote as a whole. */
+      readonly shown?: readonly ShownPage[]
     }
   | Repeated<EditAnswer>
   /** Nothing was changed. The code is a row of the table of tool errors. [TOOL-9] */

@@ -4,6 +4,7 @@ import type { Exchange, RpcResponder } from './exchange.ts'
 import { type Era, isId, isObject, notificationMessage, own, type RpcAnswer, RpcError, type RpcRequest } from './json-rpc.ts'
 import { readView, type RequestContext } from './methods.ts'
 import { clientOf, logLevelOf } from './modern.ts'
+import { callerOf } from './memory/callers.ts'
 import { LOG_LEVELS, type LogLevel, type Session } from './sessions.ts'
 import type { JsonObject, Toolset, ToolView } from './tool.ts'
 
@@ -32,13 +33,15 @@ export function openCall(options: {
   const given = own(params, '_meta')
   const token = isObject(given) ? own(given, 'progressToken') : undefined
   const threshold = era === 'modern' ? logLevelOf(params) : (session?.logLevel ?? 'info')
+  const clientName = era === 'modern' ? clientOf(params) : (session?.clientName ?? null)
   const controller = new AbortController()
   const close = cancellable(controller, options)
   const context: RequestContext = {
     access: caller.access,
     isStatic: caller.isStatic,
     view,
-    clientName: era === 'modern' ? clientOf(params) : (session?.clientName ?? null),
+    clientName,
+    caller: callerOf({ meta: given, session, clientName, address: exchange.incoming.socket.remoteAddress ?? '' }),
     signal: controller.signal,
     era,
     session,

@@ -6,6 +6,7 @@ import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { isDocumentId } from '../documents/document-id.ts'
 import { type ArgumentsSchema, badArgument, checkArguments } from './arguments.ts'
+import { type GlanceDeps, openGlance } from './memory/glance.ts'
 import { createReplays } from './replays.ts'
 import { callResult, failure } from './results.ts'
 import { storeFailure } from './store-failure.ts'
@@ -30,6 +31,8 @@ export interface RegistryDeps {
   readonly random: Random
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add'>
+  /** What callers saw before; absent: nothing is remembered. [AG-17] */
+  readonly glances?: GlanceDeps
 }
 
 /**
@@ -78,11 +81,17 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     const { requestId, ...rest } = checked.args
     const refused = badIds(checked.args) ?? tool.flaw?.(rest) ?? refusedRole(tool, context, rest)
     if (refused !== null) return refused
-    const call = { ...context, args: rest }
-    if (typeof requestId !== 'string' || rest['dryRun'] === true) return run(tool, call)
-    const { access, isStatic } = context
+    const glance = deps.glances === undefined ? null : openGlance(deps.glances, { ...context, args: rest })
+    const call = { ...context, args: rest, ...(glance && { glance }) }
+    const outcome = await answered(tool, requestId, call)
+    return glance === null ? outcome : glance.close(outcome)
+  }
+
+  function answered(tool: ToolDefinition, requestId: unknown, call: ToolCall): Promise<ToolSuccess | ToolFailure> {
+    const { access, isStatic, args } = call
+    if (typeof requestId !== 'string' || args['dryRun'] === true) return run(tool, call)
     const caller = JSON.stringify([isStatic, access.workspaceId, access.sub])
-    return replays.once({ caller, tool: tool.name, requestId, args: rest }, (once) => run(tool, { ...call, once }))
+    return replays.once({ caller, tool: tool.name, requestId, args }, (once) => run(tool, { ...call, once }))
   }
 
   return {

@@ -1,5 +1,9 @@
 import type { Access, Level } from '../access/access.ts'
+import type { Seen } from '@docrelay/model/seen/seen'
+import type { ShownPage } from '@docrelay/model/seen/shown'
+import type { Author } from '../documents/change-record.ts'
 import type { Once } from '../documents/once.ts'
+import type { EditOutcome } from '../documents/residents.port.ts'
 
 /** Any JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -69,6 +73,12 @@ export interface CallContext extends McpCaller {
   readonly view: ToolView
   /** Title or name that the client gave itself, at most 64 characters; `null` without one. [PRES-2] */
   readonly clientName: string | null
+  /** Which of the callers of one principal this is; absent: nobody can tell. [AG-18] */
+  readonly caller?: {
+    readonly name: string
+    /** Where the name comes from, when several may use it. */
+    readonly place: string | null
+  }
   /**
    * Aborted when the caller gave up, by `notifications/cancelled` or, on the modern leg, by closing the connection. It
    * is checked up to the commit and not after it. [MCP-15]
@@ -81,8 +91,20 @@ export interface CallContext extends McpCaller {
   progress(step: { readonly progress: number; readonly total?: number; readonly message?: string }): void
 }
 
+/** What the relay knows of what the caller saw of the document, and learns in this call. [AG-17] */
+export interface Glance {
+  readonly author: Author
+  /** What the caller saw until now, for an edit of the document. */
+  readonly seen: Seen
+  /** The call reads: the answer will show this. */
+  showed(pages: readonly ShownPage[]): void
+  wrote(outcome: EditOutcome): void
+}
+
 export interface ToolCall extends CallContext {
   readonly args: JsonObject
+  /** Absent: the call is about no document that has an id already. */
+  readonly glance?: Glance
   /**
    * Present when the caller gave a request id: the write is remembered under it, and a repeat is recognised. [TOOL-22]
    */

@@ -88,10 +88,10 @@ export async function runEdit(
   return answerOf(await tryEdit(documents, edit, call, more), call)
 }
 
-function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: JsonObject): Promise<EditOutcome> {
+async function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: JsonObject): Promise<EditOutcome> {
   const { docId, dryRun, ...args } = call.args
   const { expectedVersion } = args
-  return documents.edit(call.access, {
+  const outcome = await documents.edit(call.access, {
     id: docId as string,
     edit,
     // `expectedVersion` stays among the arguments: an edit that has it may accept positions. [PROSE-47]
@@ -101,7 +101,10 @@ function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: Json
     agent: agentOf(call),
     signal: call.signal,
     ...(call.once && { once: call.once }),
+    ...(call.glance && { author: call.glance.author, seen: call.glance.seen }),
   })
+  call.glance?.wrote(outcome)
+  return outcome
 }
 
 function answerOf(outcome: EditOutcome, { args }: ToolCall): ToolSuccess | ToolFailure {

@@ -49,6 +49,7 @@ export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<O
       call.signal.throwIfAborted()
       const reading = await bodies.read({ bytes: body, read: name, args, facts: held ? { ...facts, held } : facts })
       if (isRefusal(reading)) return refusal(reading)
+      call.glance?.showed(reading.shown ?? [])
       return reading
     },
   }

@@ -1,3 +1,4 @@
+import type { Seen } from '@docrelay/model/seen/seen'
 import type * as Y from 'yjs'
 import type { Who } from '../../documents/change-record.ts'
 import { TYPED_BY } from '../late-words/late-words.ts'
@@ -47,6 +48,13 @@ export class RoomChanges {
     live.doc.on('afterTransaction', (transaction: Y.Transaction) => {
       if (this.#touched !== null && this.#live === live) this.#note(this.#touched, transaction)
     })
+  }
+
+  /** What a caller saw, with what people changed here until now. */
+  seenAlso(seen: Seen | undefined): Seen | undefined {
+    if (seen === undefined || this.#touched === null) return seen
+    const changes = [...this.#touched.all()].map(({ by, ...change }) => ({ ...change, who: this.#whoIs(by) }))
+    return changes.length === 0 ? seen : { ...seen, changes: [...seen.changes, ...changes] }
   }
 
   #note(touched: TouchedBlocks<Member>, transaction: Y.Transaction): void {

@@ -158,7 +158,7 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   if (room.hasGap) return editNeedsRepair(room.ref.id)
   const before = saver.project(base.body)
   const nowMs = room.host.clock.nowMs()
-  const environment = editEnvironment(nowMs, room.host.random)
+  const environment = editEnvironment(nowMs, room.host.random, room.changes.seenAlso(request.seen))
   const edited = room.watched(() => runEdit(edit, before, args, environment))
   if (isRefusal(edited)) return edited
   const growth = bodyGrowth(before, edited.body)
@@ -259,12 +259,12 @@ function storedNow(saver: RoomSaver, change: Change, records: number, sub: strin
 }
 
 function editedOutcome(
-  { result, fixes, warnings }: Edited<object>,
+  { result, fixes, warnings, shown }: Edited<object>,
   head: DocumentHead,
   changed: boolean,
   delta: { readonly delta?: BodyDelta } = {},
 ) {
-  return { kind: 'edited', head, changed, result, fixes, warnings, ...delta } as const
+  return { kind: 'edited', head, changed, result, fixes, warnings, ...(shown && { shown }), ...delta } as const
 }
 
 function changed({ before, edited }: Change, { isRecorded }: EditRequest): { readonly delta?: BodyDelta } {

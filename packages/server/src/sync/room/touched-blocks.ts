@@ -1,9 +1,9 @@
 import * as Y from 'yjs'
 import { CANVAS_PAGES, isProseRoot, PROSE_PAGES, proseRoot, shapeRoots } from '../binding/binding-roots.ts'
 
-/** A block, shape or page that a live edit touched. */
+/** A block, shape or page that a live edit touched; `document`: anything else. */
 export interface Touched<By> {
-  readonly kind: 'block' | 'shape' | 'page'
+  readonly kind: 'block' | 'shape' | 'page' | 'document'
   readonly pageId: string
   readonly id: string | null
   readonly isRemoved: boolean
@@ -22,10 +22,14 @@ interface Mark<By> {
   isTold: boolean
 }
 
+/** A type as Yjs names it among what a transaction changed. */
+type Changed = Y.Transaction['changed'] extends Map<infer Type, unknown> ? Type : never
+
 /** What a type of the document holds, by the root that it stands in. */
-type Root = { readonly kind: 'prose' | 'shapes' | 'pages'; readonly pageId: string } | null
+type Root = { readonly kind: 'prose' | 'shapes' | 'pages' | 'document'; readonly pageId: string }
 
 const MOST_MARKS = 4_096
+const noBlock = { pageId: '', element: null, id: null, isRemoved: false, isTold: false } as const
 const TEXT_BLOCKS: ReadonlySet<string> = new Set(['paragraph', 'heading', 'codeBlock'])
 const SHAPES = shapeRoots('').map
 const PROSE = proseRoot('')
@@ -37,8 +41,8 @@ const PROSE = proseRoot('')
 export class TouchedBlocks<By> {
   /** The mark that was made first stands first. */
   readonly #blocks = new Map<Y.XmlElement, Mark<By>>()
-  readonly #entries = new Map<unknown, Map<string, Mark<By>>>()
-  readonly #roots = new WeakMap<object, { readonly root: Root }>()
+  readonly #entries = new Map<Changed, Map<string, Mark<By>>>()
+  readonly #roots = new WeakMap<object, Root>()
   #fresh: Mark<By>[] = []
   #entryCount = 0
 
@@ -58,7 +62,7 @@ export class TouchedBlocks<By> {
         isRebuilt ||= members.has(null)
         this.#touchElement(type, members, by)
       } else if (type instanceof Y.XmlFragment) isRebuilt = true
-      else if (type instanceof Y.Map) this.#touchEntries(type as Y.Map<unknown>, members, by)
+      else this.#touchEntries(changed, members, by)
     }
     if (isRebuilt) this.#noteBuilt(transaction, by)
   }
@@ -70,8 +74,8 @@ export class TouchedBlocks<By> {
       if (type instanceof Y.XmlText || type instanceof Y.XmlElement) {
         const block = blockAround(type)
         if (block !== null) this.#blocks.delete(block)
-      } else if (type instanceof Y.Map) {
-        const marks = this.#entries.get(type)
+      } else {
+        const marks = this.#entries.get(changed)
         for (const member of members) if (member !== null && marks?.delete(member) === true) this.#entryCount--
       }
     }
@@ -112,7 +116,7 @@ export class TouchedBlocks<By> {
     const known = this.#blocks.get(element)
     if (known !== undefined) return this.#again(known, by)
     const root = this.#rootOf(element)
-    if (root?.kind !== 'prose') return
+    if (root.kind !== 'prose') return
     this.#add(element, { kind: 'block', pageId: root.pageId, element, id: null, isRemoved: false, by, isTold: false })
   }
 
@@ -133,29 +137,31 @@ export class TouchedBlocks<By> {
     this.#fresh.push(mark)
   }
 
-  #touchEntries(map: Y.Map<unknown>, members: ReadonlySet<string | null>, by: By): void {
-    const root = this.#rootOf(map)
-    if (root === null || root.kind === 'prose') return
-    const marks = this.#entries.get(map) ?? new Map<string, Mark<By>>()
-    this.#entries.set(map, marks)
+  #touchEntries(type: Changed, members: ReadonlySet<string | null>, by: By): void {
+    const { kind, pageId } = this.#rootOf(type)
+    if (kind === 'prose') return
+    const marks = this.#entries.get(type) ?? new Map<string, Mark<By>>()
+    this.#entries.set(type, marks)
+    if (kind === 'document' || !(type instanceof Y.Map)) return this.#touchEntry(marks, '', { ...noBlock, kind: 'document', by })
     for (const member of members) {
       if (member === null) continue
+      const isRemoved = !type._map.has(member) || type._map.get(member)?.deleted === true
       const known = marks.get(member)
       if (known !== undefined) {
-        known.isRemoved = !map.has(member)
+        known.isRemoved = isRemoved
         this.#again(known, by)
-        continue
-      }
-      if (this.#entryCount >= MOST_MARKS) this.#forgetEntries()
-      const isRemoved = !map.has(member)
-      const mark: Mark<By> =
-        root.kind === 'pages'
-          ? { kind: 'page', pageId: member, element: null, id: null, isRemoved, by, isTold: false }
-          : { kind: 'shape', pageId: root.pageId, element: null, id: member, isRemoved, by, isTold: false }
-      marks.set(member, mark)
-      this.#entryCount++
-      this.#fresh.push(mark)
+      } else if (kind === 'pages') this.#touchEntry(marks, member, { ...noBlock, kind: 'page', pageId: member, isRemoved, by })
+      else this.#touchEntry(marks, member, { ...noBlock, kind: 'shape', pageId, id: member, isRemoved, by })
     }
+  }
+
+  #touchEntry(marks: Map<string, Mark<By>>, name: string, mark: Mark<By>): void {
+    const known = marks.get(name)
+    if (known !== undefined) return this.#again(known, mark.by)
+    if (this.#entryCount >= MOST_MARKS) this.#forgetEntries()
+    marks.set(name, mark)
+    this.#entryCount++
+    this.#fresh.push(mark)
   }
 
   #forgetEntries(): void {
@@ -177,18 +183,18 @@ export class TouchedBlocks<By> {
       if (element === null || !isTextBlock(element)) return
       const [id, root] = [idOf(element), this.#rootOf(element)]
       // An editor that moves or retypes a block removes it and makes it again.
-      if (id === null || made.has(id) || root?.kind !== 'prose') return
+      if (id === null || made.has(id) || root.kind !== 'prose') return
       this.#blocks.delete(element)
       this.#add(element, { kind: 'block', pageId: root.pageId, element, id, isRemoved: true, by, isTold: false })
     })
   }
 
-  #rootOf(type: Y.AbstractType<never> | Y.XmlElement | Y.Map<unknown>): Root {
-    let top = type as Y.AbstractType<unknown>
-    while (top._item !== null) top = top._item.parent as Y.AbstractType<unknown>
-    let known = this.#roots.get(top)
-    if (known === undefined) this.#roots.set(top, (known = { root: readRoot(top) }))
-    return top === (type as unknown) || known.root?.kind === 'prose' ? known.root : null
+  #rootOf(type: Changed | Y.XmlElement): Root {
+    let top = type as Changed
+    while (top._item !== null) top = top._item.parent as Changed
+    let root = this.#roots.get(top)
+    if (root === undefined) this.#roots.set(top, (root = readRoot(top)))
+    return root
   }
 }
 
@@ -196,11 +202,11 @@ function told<By>({ kind, pageId, id, element, isRemoved, by }: Mark<By>): Touch
   return { kind, pageId, id: id ?? (element === null ? null : idOf(element)), isRemoved, by }
 }
 
-function readRoot(type: Y.AbstractType<unknown>): Root {
+function readRoot(type: Changed): Root {
   const name = Y.findRootTypeKey(type)
   if (isProseRoot(name)) return { kind: 'prose', pageId: name.slice(PROSE.length) }
   if (name.startsWith(SHAPES)) return { kind: 'shapes', pageId: name.slice(SHAPES.length) }
-  return name === PROSE_PAGES.map || name === CANVAS_PAGES.map ? { kind: 'pages', pageId: '' } : null
+  return { kind: name === PROSE_PAGES.map || name === CANVAS_PAGES.map ? 'pages' : 'document', pageId: '' }
 }
 
 function isTextBlock({ nodeName }: Y.XmlElement): boolean {

@@ -1,0 +1,176 @@
+import type { BodyDelta, PageDelta } from '@docrelay/model/seen/body-delta'
+import type { SeenPage } from '@docrelay/model/seen/seen'
+import { readShownBlock, type ShownBlock, type ShownPage } from '@docrelay/model/seen/shown'
+
+export const MOST_BLOCKS = 5_000
+const MOST_CURSORS = 16
+const PAGE_BYTES = 256
+const BLOCK_BYTES = 96
+
+/** The cursors of an answer that is part of a list: the one that it was asked with, and the one of the next part. */
+export interface Cursors {
+  readonly given: string | null
+  readonly next: string | null
+}
+
+interface PageMemory {
+  /** By how often it stands on the page: the same words without id may stand there twice. */
+  readonly blocks: Map<ShownBlock, number>
+  /** What was last shown under an id. */
+  readonly byId: Map<string, ShownBlock>
+  isWhole: boolean
+  /** It was shown from its start, up to where the last answer ended. */
+  isBegun: boolean
+}
+
+/** What one caller last saw of one document. [AG-17] */
+export class DocumentMemory {
+  /** The version of the last answer that updated this memory. */
+  version = 0
+  /** The number in the record of changes up to which this caller was told. */
+  toldTo = 0
+  /** The number up to which changes are part of `version`. */
+  partOf = 0
+  #blocks = 0
+  #bytes = 0
+  /** The page that was used last stands last. */
+  readonly #pages = new Map<string, PageMemory>()
+  /** By the cursor of the next part of a list, the page in which the part before ended. */
+  readonly #endedIn = new Map<string, string>()
+
+  /** About the memory that this takes. */
+  get bytes(): number {
+    return this.#bytes + this.#pages.size * PAGE_BYTES
+  }
+
+  pages(ids: (pageId: string) => boolean): readonly SeenPage[] {
+    return [...this.#pages].flatMap(([pageId, { blocks, isWhole }]) =>
+      ids(pageId)
+        ? { pageId, isWhole, blocks: [...blocks].flatMap(([block, count]) => Array<ShownBlock>(count).fill(block)) }
+        : [],
+    )
+  }
+
+  /** An answer showed these pages, or parts of them: what a list shows goes on in the next page of it, and then in the next answer. */
+  saw(pages: readonly ShownPage[], { given, next }: Cursors): void {
+    const before = given === null ? null : (this.#endedIn.get(given) ?? null)
+    for (const [i, { pageId, blocks, isPart }] of pages.entries()) {
+      const page = this.#page(pageId)
+      if (isPart !== true) {
+        const goesOn = i === 0 && given !== null
+        const begins = !goesOn || (before !== null && before !== pageId)
+        if (begins) this.#empty(page)
+        page.isBegun = begins || (page.isBegun && before === pageId)
+        page.isWhole = page.isBegun && (i < pages.length - 1 || next === null)
+        // The list went on with another page, so the one before it had been shown to its end.
+        if (goesOn && begins) this.#ended(before)
+      }
+      for (const block of blocks) this.#add(page, block, isPart !== true)
+      this.#bound(pageId)
+    }
+    const last = pages.at(-1)
+    if (next !== null && last !== undefined) this.#goOn(next, last.pageId)
+  }
+
+  #goOn(cursor: string, pageId: string): void {
+    this.#endedIn.set(cursor, pageId)
+    for (const oldest of this.#endedIn.keys()) {
+      if (this.#endedIn.size <= MOST_CURSORS) break
+      this.#endedIn.delete(oldest)
+    }
+  }
+
+  #ended(pageId: string | null): void {
+    const page = pageId === null ? undefined : this.#pages.get(pageId)
+    if (page !== undefined) page.isWhole = page.isBegun
+  }
+
+  /** The caller wrote these pages as a whole. */
+  wroteWhole(pages: readonly ShownPage[]): void {
+    this.saw(pages, { given: null, next: null })
+  }
+
+  /** The caller changed this. */
+  wrote(delta: BodyDelta): void {
+    for (const change of delta) this.#wrote(change)
+  }
+
+  #wrote({ kind, pageId, written, gone, isNew, isGone }: PageDelta): void {
+    if (kind !== 'prose') return
+    if (isGone === true) return this.#forget(pageId)
+    if (!this.#pages.has(pageId) && isNew !== true && written.length === 0) return
+    const page = this.#page(pageId)
+    for (const block of gone) this.#remove(page, block)
+    for (const block of written) this.#add(page, block, true)
+    if (isNew === true) page.isWhole = true
+    this.#bound(pageId)
+  }
+
+  #page(pageId: string): PageMemory {
+    const page = this.#pages.get(pageId) ?? { blocks: new Map(), byId: new Map(), isWhole: false, isBegun: false }
+    this.#pages.delete(pageId)
+    this.#pages.set(pageId, page)
+    return page
+  }
+
+  /** `isMore`: a block without id that stands there beside an equal one, not the same one again. */
+  #add(page: PageMemory, block: ShownBlock, isMore: boolean): void {
+    const { id } = readShownBlock(block)
+    if (id !== null) {
+      const old = page.byId.get(id)
+      if (old === block) return
+      if (old !== undefined) this.#take(page, old)
+      page.byId.set(id, block)
+    } else if (!isMore && page.blocks.has(block)) return
+    page.blocks.set(block, (page.blocks.get(block) ?? 0) + 1)
+    this.#count(1, block)
+  }
+
+  #remove(page: PageMemory, block: ShownBlock): void {
+    const { id } = readShownBlock(block)
+    const known = id === null ? block : page.byId.get(id)
+    if (known === undefined) return
+    if (id !== null) page.byId.delete(id)
+    this.#take(page, known)
+  }
+
+  #take(page: PageMemory, block: ShownBlock): void {
+    const count = page.blocks.get(block)
+    if (count === undefined) return
+    if (count === 1) page.blocks.delete(block)
+    else page.blocks.set(block, count - 1)
+    this.#count(-1, block)
+  }
+
+  #count(by: 1 | -1, block: ShownBlock): void {
+    this.#blocks += by
+    this.#bytes += by * (BLOCK_BYTES + 2 * block.length)
+  }
+
+  #empty(page: PageMemory): void {
+    for (const [block, count] of page.blocks) for (let i = 0; i < count; i++) this.#count(-1, block)
+    page.blocks.clear()
+    page.byId.clear()
+    page.isWhole = false
+    page.isBegun = false
+  }
+
+  #forget(pageId: string): void {
+    const page = this.#pages.get(pageId)
+    if (page !== undefined) this.#empty(page)
+    this.#pages.delete(pageId)
+  }
+
+  /** Forgets the pages that were used least recently; of a page that is too long, what it showed first. */
+  #bound(newest: string): void {
+    for (const pageId of [...this.#pages.keys()]) if (this.#blocks > MOST_BLOCKS && pageId !== newest) this.#forget(pageId)
+    const page = this.#pages.get(newest)
+    if (page === undefined || this.#blocks <= MOST_BLOCKS) return
+    page.isWhole = false
+    page.isBegun = false
+    for (const block of [...page.blocks.keys()]) {
+      if (this.#blocks <= MOST_BLOCKS) break
+      this.#remove(page, block)
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import { isRefusal } from '@docrelay/model/edit'
+import type { Seen, SeenChange } from '@docrelay/model/seen/seen'
+import type { ShownPage } from '@docrelay/model/seen/shown'
+import type { Access } from '../../access/access.ts'
+import type { Author } from '../../documents/change-record.ts'
+import type { ChangeRecords } from '../../documents/change-records.ts'
+import type { DocumentRef } from '../../documents/document-store.port.ts'
+import type { Documents } from '../../documents/documents.ts'
+import type { EditOutcome } from '../../documents/residents.port.ts'
+import { RelayError } from '../../kernel/errors.ts'
+import type { CallContext, Glance, JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
+import type { Cursors } from './caller-memory.ts'
+import type { Callers, SharedCaller } from './callers.ts'
+import type { Memories } from './memories.ts'
+import { newsFor } from './news.ts'
+
+/** What the memory of callers needs of the relay. */
+export interface GlanceDeps {
+  readonly memories: Memories
+  readonly callers: Callers
+  readonly records: ChangeRecords
+  readonly documents: Pick<Documents, 'require'>
+  readonly blindWrites: Seen['blind']
+}
+
+type Outcome = ToolSuccess | ToolFailure
+
+/** One call about one document, with what its caller saw before. [AG-17..AG-23] */
+export interface OpenGlance extends Glance {
+  /** Renews the memory of the caller after a success, and adds what is new to the answer. */
+  close(outcome: Outcome): Promise<Outcome>
+}
+
+/** Begins a call; `null` for one that is not about a document that has an id already. */
+export function openGlance(deps: GlanceDeps, call: CallContext & { readonly args: JsonObject }): OpenGlance | null {
+  const { docId } = call.args
+  if (typeof docId !== 'string') return null
+  return new CallGlance(deps, call, { workspaceId: call.access.workspaceId, id: docId })
+}
+
+class CallGlance implements OpenGlance {
+  readonly author: Author
+  readonly #deps: GlanceDeps
+  readonly #ref: DocumentRef
+  readonly #access: Access
+  readonly #args: JsonObject
+  readonly #caller: SharedCaller
+  readonly #release: () => void
+  /** Where the record stood when what the call answers was read or written. */
+  #partOf: number
+  #shown: readonly ShownPage[] = []
+  #wrote: Extract<EditOutcome, { kind: 'edited' }> | null = null
+
+  constructor(deps: GlanceDeps, call: CallContext & Pick<ToolCall, 'args'>, ref: DocumentRef) {
+    const { access, clientName, args } = call
+    this.#deps = deps
+    this.#ref = ref
+    this.#access = access
+    this.#args = args
+    this.#caller = deps.callers.of(call)
+    // From here on, so that nothing is missed between what the call reads and its answer.
+    this.#release = deps.records.hold(ref)
+    this.#partOf = this.#sequence
+    const who = { id: access.sub, kind: 'agent', ...(clientName !== null && { name: clientName }) } as const
+    this.author = { who, caller: this.#caller.key }
+  }
+
+  get #sequence(): number {
+    return this.#deps.records.of(this.#ref)?.sequence ?? 0
+  }
+
+  get seen(): Seen {
+    const { memories, records, blindWrites } = this.#deps
+    const memory = this.#caller.isShared ? null : memories.of(this.#caller.key, this.#ref)
+    const isNamed = pagesOf(this.#args)
+    const changes = records.of(this.#ref)?.since(0, this.#caller.key) ?? []
+    return {
+      pages: memory?.pages(isNamed) ?? [],
+      changes: changes.flatMap(({ kind, pageId, id, isRemoved, who }): SeenChange | [] =>
+        isNamed(pageId) ? { kind, pageId, id, isRemoved, who } : [],
+      ),
+      blind: blindWrites,
+    }
+  }
+
+  showed(pages: readonly ShownPage[]): void {
+    this.#shown = pages
+  }
+
+  wrote(outcome: EditOutcome): void {
+    if (isRefusal(outcome) || outcome.kind !== 'edited') return
+    this.#wrote = outcome
+    this.#partOf = this.#sequence
+  }
+
+  async close(outcome: Outcome): Promise<Outcome> {
+    try {
+      return outcome.kind === 'success' ? this.#succeeded(outcome) : await this.#failed(outcome)
+    } finally {
+      this.#release()
+    }
+  }
+
+  #succeeded(outcome: ToolSuccess): ToolSuccess {
+    const { structured } = outcome
+    const { serverVersion, replayed, dryRun, deleted } = structured
+    if (replayed === true) return outcome
+    if (typeof serverVersion !== 'number') {
+      if (deleted === this.#ref.id) this.#deps.memories.forget(this.#caller.key, this.#ref)
+      return outcome
+    }
+    const news = this.#news(serverVersion)
+    if (dryRun !== true) this.#renew(serverVersion, cursorsOf(this.#args, structured))
+    return news === null ? outcome : { ...outcome, structured: { ...structured, news } }
+  }
+
+  #renew(version: number, cursors: Cursors): void {
+    const { memories } = this.#deps
+    memories.update(this.#caller.key, this.#ref, (memory) => {
+      memory.version = version
+      memory.toldTo = this.#sequence
+      memory.partOf = this.#partOf
+      if (this.#wrote?.delta !== undefined) memory.wrote(this.#wrote.delta)
+      if (this.#wrote?.shown !== undefined) memory.wroteWhole(this.#wrote.shown)
+      if (this.#shown.length > 0) memory.saw(this.#shown, cursors)
+    })
+  }
+
+  /** A failure says what is new only to who may read the document now. */
+  async #failed(outcome: ToolFailure): Promise<ToolFailure> {
+    const news = this.#news(null)
+    if (news === null) return outcome
+    try {
+      await this.#deps.documents.require(this.#access, this.#ref.id, 'view')
+    } catch (error) {
+      if (error instanceof RelayError) return outcome
+      throw error
+    }
+    return { ...outcome, facts: { ...outcome.facts, news } }
+  }
+
+  #news(version: number | null): object | null {
+    const { memories, records } = this.#deps
+    const memory = memories.of(this.#caller.key, this.#ref)
+    return memory && newsFor(memory, records.of(this.#ref), this.#caller.key, version)
+  }
+}
+
+function cursorsOf({ cursor }: JsonObject, { nextCursor }: JsonObject): Cursors {
+  return { given: typeof cursor === 'string' ? cursor : null, next: typeof nextCursor === 'string' ? nextCursor : null }
+}
+
+/** The pages that a call may write: those that it names, and any for a call of several steps. */
+function pagesOf({ pageId, toPageId, steps }: JsonObject): (id: string) => boolean {
+  return (id) => steps !== undefined || id === pageId || id === toPageId
+}

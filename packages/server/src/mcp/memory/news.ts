@@ -1,0 +1,70 @@
+import type { ChangeRecord, RecordedChange, Who } from '../../documents/change-record.ts'
+import type { DocumentMemory } from './caller-memory.ts'
+
+/** What others changed since a caller's last answer. [AG-22] */
+export interface News {
+  /** The version of that answer. */
+  readonly since: number
+  /** Names with their ids, or ids; empty: nobody recorded who it was. */
+  readonly by: readonly string[]
+  readonly blocks?: number
+  readonly shapes?: number
+  readonly ids?: readonly string[]
+  readonly pages?: readonly string[]
+  /** The lists leave something out. */
+  readonly more?: true
+}
+
+const MOST_BYTES = 300
+const MOST_NAMES = 3
+const MOST_IDS = 5
+const MOST_PAGES = 3
+
+/** `null`: nobody else changed the document since, as far as is known. `version`: the present one, where it is known. */
+export function newsFor(
+  memory: DocumentMemory,
+  record: ChangeRecord | null,
+  caller: string,
+  version: number | null,
+): News | null {
+  const changes = record?.since(memory.toldTo, caller) ?? []
+  if (changes.length > 0) return told(memory.version, changes)
+  // Something is recorded that the version may come from, and the caller was told of it or did it. [AG-23]
+  const isExplained = record !== null && record.sequence > memory.partOf
+  return version !== null && version > memory.version && !isExplained ? { since: memory.version, by: [] } : null
+}
+
+/** @param changes the latest first */
+export function told(since: number, changes: readonly RecordedChange[]): News {
+  const lists = {
+    by: distinct(changes.map(({ who }) => shownAs(who))),
+    ids: distinct(changes.flatMap(({ kind, id }) => (kind === 'block' && id !== null && isPrintable(id) ? id : []))),
+    pages: distinct(changes.flatMap(({ pageId }) => (isPrintable(pageId) ? pageId : []))),
+  }
+  const shapes = changes.filter(({ kind }) => kind === 'shape').length
+  const counts = { blocks: changes.filter(({ kind }) => kind === 'block').length, ...(shapes > 0 && { shapes }) }
+  for (let cut = 0; ; cut++) {
+    const kept = {
+      by: lists.by.slice(0, Math.max(0, MOST_NAMES - Math.max(0, cut - MOST_IDS - MOST_PAGES))),
+      ids: lists.ids.slice(0, Math.max(0, MOST_IDS - cut)),
+      pages: lists.pages.slice(0, Math.max(0, MOST_PAGES - Math.max(0, cut - MOST_IDS))),
+    }
+    const isCut = (['by', 'ids', 'pages'] as const).some((name) => kept[name].length < lists[name].length)
+    const news: News = { since, by: kept.by, ...counts, ids: kept.ids, pages: kept.pages, ...(isCut && { more: true }) }
+    if (Buffer.byteLength(JSON.stringify(news)) <= MOST_BYTES || cut >= MOST_IDS + MOST_PAGES + MOST_NAMES) return news
+  }
+}
+
+/** A name is never shown without the id that was verified. [AG-21] */
+function shownAs({ id, name }: Who): string {
+  return name === undefined ? id : `${name} (${id})`
+}
+
+/** Editors may write any text as an id, and news must not let it speak to the agent. [AG-12] */
+function isPrintable(id: string): boolean {
+  return /^[A-Za-z0-9_.:-]{1,64}$/.test(id)
+}
+
+function distinct(values: readonly string[]): readonly string[] {
+  return [...new Set(values)]
+}

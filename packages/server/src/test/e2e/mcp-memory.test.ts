@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
+import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { openWire, type WireClient } from '../wire-client.ts'
+
+let relay: RelayUnderTest
+beforeAll(async () => {
+  relay = await startRelayUnderTest({
+    mcp: 'local',
+    env: { RELAY_ENFORCE_PRIVATE_DOCS: 'true', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' },
+  })
+})
+afterAll(() => relay?.[Symbol.asyncDispose]())
+
+let made = 0
+/** A document of Ann with three paragraphs, an agent of hers and one of a workspace owner, neither of which has seen it. */
+async function start(content = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>') {
+  const ann = `ann-${++made}`
+  const writer = await mcpAgent(relay.mcpUrl, relay.token({ sub: `${ann}-setup`, role: 'owner' }))
+  const { id, prosePageId } = await writer.call('create_document', { name: 'Memory' })
+  const docId = String(id)
+  await writer.call('set_prose', { docId, pageId: prosePageId, content, format: 'html' })
+  const agentOf = (sub: string, role = 'owner') => mcpAgent(relay.mcpUrl, relay.token({ sub, role }))
+  const [agent, other] = [await agentOf(`${ann}-agent`), await agentOf(`${ann}-other`)]
+  const at = { docId, pageId: String(prosePageId) }
+  const enter = async (sub = ann) => (await openWire(relay)).enter(relay.token({ sub, role: 'owner' }), docId, ['ack'])
+  return { ann, docId, at, agent, other, agentOf, enter, rest: relay.rest({ sub: ann, role: 'owner' }) }
+}
+
+const blockOf = (client: WireClient, pageId: string, id: string): Y.XmlElement => {
+  for (const node of client.doc.getXmlFragment(`prose:${pageId}`).createTreeWalker(() => true))
+    if (node instanceof Y.XmlElement && node.getAttribute('id') === id) return node
+  throw new Error(`there is no block ${id}`)
+}
+
+/** Types at the end of a block; resolves when it is durable. */
+function type(client: WireClient, { pageId }: { readonly pageId: string }, id: string, words: string): Promise<void> {
+  return client.write(
+    client.edit(() => {
+      const text = blockOf(client, pageId, id).toArray()[0] as Y.XmlText
+      text.insert(text.length, words)
+    }),
+  )
+}
+
+/** Leaves the document and waits until the relay has stored and forgotten what was live. */
+async function left(client: WireClient): Promise<void> {
+  client.socket.close()
+  await client.closed
+}
+
+const newsOf = async (agent: McpAgent, tool: string, args: Readonly<Record<string, unknown>>) =>
+  (await agent.call(tool, args))['news']
+
+describe.concurrent('what others changed since the last answer', () => {
+  it('[AG-20] [AG-21] [AG-22] an answer says once who typed where, in a live document, with the name that the person shows', async () => {
+    const { ann, docId, at, agent, enter } = await start()
+    const person = await enter()
+    person.presence({ client: person.doc.clientID, clock: 1, state: { user: { name: 'Ann of the very long and winding name' } } })
+    const { serverVersion } = await agent.call('get_prose', at)
+    expect(await newsOf(agent, 'get_document', { docId })).toBeUndefined()
+    await type(person, at, 'blk-2', ' and more')
+    const news = {
+      since: serverVersion,
+      by: [`Ann of the very long and (${ann})`],
+      blocks: 1,
+      ids: ['blk-2'],
+      pages: [at.pageId],
+    }
+    expect(await newsOf(agent, 'list_fields', { docId })).toEqual(news)
+    expect(await newsOf(agent, 'list_fields', { docId })).toBeUndefined()
+    await left(person)
+  })
+
+  it('[AG-20] [AG-22] a person over REST, also with the sub of the caller, and another agent are somebody else; own calls are not', async () => {
+    const { at, docId, agent, other, rest, ann } = await start()
+    const own = await mcpAgent(relay.mcpUrl, relay.token({ sub: ann, role: 'owner' }))
+    await own.call('get_prose', at)
+    await own.call('insert_block', { ...at, id: 'blk-3', content: 'own' })
+    expect(await newsOf(own, 'get_document', { docId })).toBeUndefined()
+    const document = (await rest.getDocument(docId)) as { readonly richTextPages: readonly { readonly content: string }[] }
+    const [page] = document.richTextPages
+    await rest.putDocument(docId, {
+      ...document,
+      richTextPages: [{ ...page, content: page?.content.replace('two', '2') }],
+    } as never)
+    expect(await newsOf(own, 'get_document', { docId })).toMatchObject({ by: [ann], blocks: 1, ids: ['blk-2'] })
+    await other.call('set_prose', { ...at, id: 'blk-1', content: 'by another agent' })
+    expect(await newsOf(own, 'get_document', { docId })).toMatchObject({ by: [`${ann}-other`], blocks: 1, ids: ['blk-1'] })
+    await other.call('set_fields', { docId, fields: [{ name: 'a', value: '1' }] })
+    expect(await newsOf(own, 'get_document', { docId })).toMatchObject({ by: [`${ann}-other`], blocks: 0, ids: [] })
+    expect(await newsOf(agent, 'get_document', { docId })).toBeUndefined()
+  })
+
+  it('[AG-19] [AG-22] failures and dry runs say what is new and leave it new; a read or write tells it once', async () => {
+    const { docId, at, agent, enter } = await start()
+    await agent.call('get_prose', at)
+    const person = await enter()
+    await type(person, at, 'blk-3', '!')
+    const news = { blocks: 1, ids: ['blk-3'] }
+    expect((await agent.refused('delete_block', { ...at, id: 'blk-none' }))['news']).toMatchObject(news)
+    const conflict = await agent.refused('rename_document', { docId, name: 'x', expectedVersion: 1 })
+    expect([conflict.code, conflict['news']]).toEqual(['ERR_VERSION_CONFLICT', expect.objectContaining(news)])
+    expect(await newsOf(agent, 'rename_document', { docId, name: 'x', dryRun: true })).toMatchObject(news)
+    const once = { ...at, id: 'blk-2', content: 'once', requestId: 'r1' }
+    expect(await newsOf(agent, 'insert_block', once)).toMatchObject(news)
+    await type(person, at, 'blk-1', '!')
+    const repeat = await agent.call('insert_block', once)
+    expect([repeat['replayed'], repeat['news']]).toEqual([true, undefined])
+    expect(await newsOf(agent, 'get_document', { docId })).toMatchObject({ ids: ['blk-1'] })
+    await left(person)
+  })
+
+  it('[AG-22] who lost the right is told nothing', async () => {
+    const { ann, docId, at, agentOf, rest, enter } = await start()
+    await rest.shareDocument(docId, [{ userId: `${ann}-guest`, permission: 'edit' }])
+    const guest = await agentOf(`${ann}-guest`, 'member')
+    await guest.call('get_prose', at)
+    const person = await enter()
+    await type(person, at, 'blk-1', ' secret')
+    expect((await guest.refused('delete_block', { ...at, id: 'blk-none' }))['news']).toMatchObject({ ids: ['blk-1'] })
+    await rest.shareDocument(docId, [])
+    for (const [tool, args] of [
+      ['get_prose', at],
+      ['set_prose', { ...at, id: 'blk-1', content: 'x' }],
+      ['delete_block', { ...at, id: 'blk-none' }],
+    ] as const)
+      expect(JSON.stringify(await guest.refused(tool, args))).not.toMatch(/news|blk-1/)
+    await left(person)
+  })
+
+  it('[AG-18] [AG-21] sessions of one principal have memories of their own, and the client gives the name of an agent', async () => {
+    const { docId, at, ann } = await start()
+    const bearer = relay.token({ sub: ann, role: 'owner' })
+    const [first, second] = [await session(bearer, 'First client'), await session(bearer, 'Second client')]
+    await first('get_prose', at)
+    await second('get_prose', at)
+    await first('set_prose', { ...at, id: 'blk-1', content: 'from the first' })
+    expect((await first('get_document', { docId }))['news']).toBeUndefined()
+    expect((await second('get_document', { docId }))['news']).toMatchObject({ by: [`First client (${ann})`], ids: ['blk-1'] })
+  })
+})
+
+/** A session of the legacy leg. */
+async function session(bearer: string, title: string) {
+  let id = 0
+  const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const post = async (method: string, params: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
+    const answer = await fetch(relay.mcpUrl, { method: 'POST', headers, body })
+    const opened = answer.headers.get('mcp-session-id')
+    if (opened !== null) headers['mcp-session-id'] = opened
+    return ((await answer.json()) as { readonly result: Record<string, unknown> }).result
+  }
+  const clientInfo = { name: 'client', title, version: '1' }
+  await post('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+  return async (tool: string, args: object) => {
+    const { structuredContent } = await post('tools/call', { name: `service_${tool}`, arguments: args })
+    return structuredContent as Record<string, unknown>
+  }
+}
