@@ -35,6 +35,8 @@ import type { RoomSaver } from './room-save.ts'
 import type { RoomTask, TaskOutcome } from '../worker-messages.ts'
 
 const ATTEMPTS = 5
+/** Others are served after a plan that took this much processor time. */
+const LONG_STEP_MS = 8
 const GIVEN_UP: TaskOutcome = { kind: 'given-up' }
 
 type EditTask = Extract<RoomTask, { kind: 'edit' }>
@@ -93,6 +95,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
     const ready = await standStill(room, saver, request)
     if (ready !== null) return ready
     const base = saver.base as Base
+    const startedMs = host.processorMs()
     const planned = planEdit(room, saver, base, request)
     if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
     const { edited } = planned
@@ -106,6 +109,10 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
       // The recovery point is a copy of the stored body, so the current state is saved first. [LIFE-18]
       const saved = await saver.save()
       return saved === 'saved' ? 'again' : failed(saved)
+    }
+    if (host.processorMs() - startedMs > LONG_STEP_MS) {
+      const lost = await letOthers(room, saver)
+      if (lost !== null) return lost
     }
     if (isGivenUp(task.givenUp)) return GIVEN_UP
     isApplied = true
@@ -142,6 +149,17 @@ async function standStill(room: Room, saver: RoomSaver, request: EditRequest): P
   }
   if (!(await log.hold()) || !(await log.reach(log.emitted)) || !room.isReady) return WRITE_LOST
   return saver.base === null ? 'again' : null
+}
+
+/**
+ * Lets the worker serve other documents between planning an edit and applying it. The document stands still meanwhile, so the plan fits
+ * afterwards unless the document was closed or loaded again. Returns `null` when it fits. [DIAG-17]
+ */
+async function letOthers(room: Room, saver: RoomSaver): Promise<TaskOutcome | 'again' | null> {
+  const [{ base }, { emitted }, { doc }] = [saver, room.log, room.live()]
+  await room.host.letOthers()
+  if (!room.isReady) return WRITE_LOST
+  return saver.base === base && room.log.emitted === emitted && room.live().doc === doc ? null : 'again'
 }
 
 /** What awareness shows of the edit: page, selected ids and cursor. [PRES-1] */

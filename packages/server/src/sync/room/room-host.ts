@@ -135,6 +135,8 @@ export interface RoomHost {
   turn(work: () => void): void
   /** Runs `work` as a turn of its own after `delayMs`. Returns a function that cancels it. The timer does not keep the process alive. */
   after(delayMs: number, work: () => void): () => void
+  /** Resolves once events that have arrived, such as edits of other documents, are handled. Long work of one room calls it between its steps. */
+  letOthers(): Promise<void>
   /** Calls `turnsEnded` after the current round of turns. */
   afterTurns(room: { turnsEnded(): void }): void
   /** Slots for loading documents that are not in memory. [C8] */

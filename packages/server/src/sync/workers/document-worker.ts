@@ -82,12 +82,13 @@ export class DocumentWorker {
       onSeconds: (seconds) => this.appendSeconds.push(seconds),
     })
     const processorMs = given.processorMs ?? ownThreadMs
+    const soon = given.soon ?? setImmediate
     this.turns = new TurnTaker({
       clock,
       timers,
       processorMs,
       workers: given.workers ?? 1,
-      soon: given.soon ?? setImmediate,
+      soon,
       isBetween: () => this.depth === 0,
       again: () => this.turn(() => undefined),
       flush: () => this.flush(),
@@ -122,6 +123,7 @@ export class DocumentWorker {
       },
       turn: (work) => this.turn(work),
       after: (delayMs, work) => timers.after(delayMs, () => this.turn(work)),
+      letOthers: () => new Promise((resolve) => soon(resolve)),
       afterTurns: (room) => this.turns.afterTurns(room),
     }
     this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock, timers, run: () => this.postAll() })
