@@ -8,6 +8,7 @@ import { fieldEdits } from './fields/set-fields.ts'
 import { documentEdits } from './names.ts'
 import { prosePageEdits } from './prose/page-edits.ts'
 import { blockEdits } from './prose/prose-edits.ts'
+import { setBlockEdits } from './prose/set-block.ts'
 import { sectionEdits } from './prose/section-edits.ts'
 import { referenceEdits } from './references/reference-edits.ts'
 import { textEdits } from './text-edits/edit-text.ts'
@@ -30,6 +31,7 @@ const edits = {
   ...fieldEdits,
   ...referenceEdits,
   ...textEdits,
+  ...setBlockEdits,
 } as const
 
 export type EditName = keyof typeof edits

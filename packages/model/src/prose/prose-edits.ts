@@ -47,11 +47,11 @@ export interface PageDone {
 }
 
 /** A page whose blocks an edit addresses. */
-interface OpenPage extends TargetPage, Omit<PageWrite, 'content'> {
+export interface OpenPage extends TargetPage, Omit<PageWrite, 'content'> {
   readonly stored: PageTree
 }
 
-function openPage(body: DocumentBody, args: PageArgs, environment: EditEnvironment): OpenPage | Refusal {
+export function openPage(body: DocumentBody, args: PageArgs, environment: EditEnvironment): OpenPage | Refusal {
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
   const stored = pageTree(page)

@@ -133,6 +133,10 @@ export const TOOL_ERRORS = {
     when: 'the words of an edit stand at several places, and neither `all` nor `occurrence` came',
     facts: ['edit', 'count', 'places'],
   },
+  ERR_BLOCK_KIND: {
+    when: 'the block cannot be what the call makes of it',
+    facts: ['id', 'type', 'around', 'allowed'],
+  },
   ERR_INSERT_EMPTY: { when: 'the content has no block', facts: [] },
   ERR_MOVE_SELF: { when: 'the block is its own target', facts: ['id'] },
   ERR_MOVE_INTO_SELF: { when: 'the target lies inside what moves', facts: ['id'] },

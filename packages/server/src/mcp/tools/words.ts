@@ -1,5 +1,7 @@
+import { blockTypes, calloutKinds } from '@docrelay/model/prose/set-block'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
-import { DOCUMENT, FLAG, input, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { stampErrors } from './target-errors.ts'
+import { DOCUMENT, FLAG, input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 const EDIT = {
@@ -18,7 +20,7 @@ const EDIT = {
 
 const find = (words: string, more: object = {}) => ({ edits: [{ find: words, replace: 'x', ...more }] })
 
-/** The tools that change words and what a block is, beside people who type there. [TOOL-edit_text] */
+/** The tools that change words and what a block is, beside people who type there. [TOOL-edit_text, TOOL-set_block] */
 const TOOLS: readonly EditTool[] = [
   {
     name: 'edit_text',
@@ -52,6 +54,40 @@ const TOOLS: readonly EditTool[] = [
         pageId: 'p',
       },
       { edits: [{ find: 'One', replace: 'First', id: 's1' }], scope: 'canvas' },
+    ],
+  },
+  {
+    name: 'set_block',
+    place: 47,
+    title: 'Set block',
+    description:
+      'Change what a block is and keep its text: paragraph, heading, code, the list or callout around it, or tick a task. Returns the block.',
+    toolset: 'prose',
+    input: input(
+      { ...PAGE, id: TEXT },
+      {
+        type: { enum: blockTypes },
+        level: { type: 'integer', minimum: 1, maximum: 6 },
+        checked: FLAG,
+        language: TEXT,
+        kind: { enum: calloutKinds },
+        ...VERSIONED,
+        ...REPEATABLE,
+      },
+    ),
+    result: ['pageId', 'ok', 'blocks'],
+    hints: ['ID'],
+    errors: {
+      ERR_ID_NOT_FOUND: { pageId: 'p', id: 'blk-z', level: 2 },
+      ERR_ID_AMBIGUOUS: { pageId: 'p', id: 'blk-x', level: 2 },
+      ...stampErrors({ level: 2 }),
+      ERR_BLOCK_KIND: { pageId: 'p', id: 'blk-a', checked: true },
+    },
+    examples: [
+      { pageId: 'p', id: 'blk-a', level: 2 },
+      { pageId: 'p', id: 'blk-h', level: 3 },
+      { pageId: 'p', id: 'blk-i', type: 'taskList', checked: true },
+      { pageId: 'p', id: 'blk-j', type: 'codeBlock', language: 'sql' },
     ],
   },
 ]

@@ -108,3 +108,27 @@ describe.concurrent('edit_text beside a person', () => {
     person.destroy()
   })
 })
+
+describe.concurrent('set_block beside a person', () => {
+  it('[AG-51] ticking a task leaves every live node in place, and a block that becomes a heading keeps what is typed into it at that moment', async () => {
+    const { docId, pageId, person } = await opened(
+      '<p id="blk-a">Title</p><ul data-type="taskList"><li data-type="taskItem"><p id="blk-1">one</p><p id="blk-2">two</p></li></ul>',
+    )
+    const fragment = person.doc.getXmlFragment(`prose:${pageId}`)
+    const nodes = () => [...fragment.createTreeWalker(() => true)]
+    const before = nodes()
+    await agent.call('set_block', { docId, pageId, id: 'blk-1', checked: true })
+    await until('the tick', () => fragment.toString().includes('checked="true"'))
+    expect(nodes()).toEqual(before)
+    const made = agent.call('set_block', { docId, pageId, id: 'blk-a', level: 2 })
+    for (let i = 0; i < 20; i++) {
+      const now = (fragment.get(0) as Y.XmlElement).get(0) as Y.XmlText
+      now.insert(now.length, '.')
+      await pause(10)
+    }
+    await made
+    await saved(person)
+    expect(await stored(docId, pageId)).toContain(`<h2 id="blk-a">Title${'.'.repeat(20)}</h2>`)
+    person.destroy()
+  })
+})

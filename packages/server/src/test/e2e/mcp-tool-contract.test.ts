@@ -224,7 +224,16 @@ describe('toolsets', () => {
     ...['list_documents', 'get_document', 'get_page', 'get_shape', 'get_prose', 'get_outline', 'list_references', 'resolve_doi'],
     ...['list_fields', 'get_skills', 'list_icons', 'list_files', 'get_file', 'get_table', 'get_storage'],
   ]
-  const PROSE = ['add_prose_page', 'set_prose', 'insert_block', 'delete_block', 'move_block', 'rename_prose_page', 'edit_text']
+  const PROSE = [
+    'add_prose_page',
+    'set_prose',
+    'insert_block',
+    'delete_block',
+    'move_block',
+    'rename_prose_page',
+    'edit_text',
+    'set_block',
+  ]
   const namesOf = ({ tools }: McpAgent) => tools.map(({ name }) => String(name).slice('service_'.length))
 
   it.each([
