@@ -1,12 +1,20 @@
-import { likelyMeant } from '@docrelay/model/nearest'
+import type { Fix } from '@docrelay/model/edit'
 import { quote } from '@docrelay/model/quote'
+import { repairArguments } from './argument-repairs.ts'
+import { meantArgument } from './argument-slips.ts'
 import type { JsonObject, ToolFailure } from './tool.ts'
 
 /**
  * The part of JSON Schema 2020-12 that describes arguments. The same schema is shown to callers and checked. [TOOL-4]
  */
 export interface ValueSchema {
-  readonly type?: ValueType | readonly ValueType[]
+  readonly type?: ValueType
+  /** `null` is taken too, which the listed schema does not say: clients know one type for each value. [AG-92] */
+  readonly [OR_NULL]?: true
+  /** The tool judges the type of the value itself, with a code of its own. [AG-92] */
+  readonly [BY_TOOL]?: true
+  /** What the argument does, for those that its name does not tell. [AG-90] */
+  readonly description?: string
   readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
@@ -26,26 +34,35 @@ export interface ArgumentsSchema extends ValueSchema {
   readonly additionalProperties: false
 }
 
-type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
+type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'
+
+/** Members with a symbol as name are not in JSON, and so not in the tool list. */
+export const OR_NULL = Symbol('or null')
+export const BY_TOOL = Symbol('by tool')
 
 /**
  * Length of prose content in schemas. The check counts bytes and has a code of its own, ERR_PROSE_TOO_LARGE. [PROSE-21]
  */
 export const CONTENT_LENGTH = 1_048_576
 
+/** Sentences about names that a tool has no argument for, by name. [AG-95] */
+export type Misnamed = Readonly<Record<string, string>>
+
 /**
- * Checks arguments. Returns them without optional ones that are null, or a refusal that names the argument at fault.
- * Never converts a value to another type. [TOOL-6]
+ * Checks arguments. Returns them without optional ones that are null, with the fixes of what was read although it had another form, or a
+ * refusal that names the argument at fault. [TOOL-6, AG-93]
  */
 export function checkArguments(
   schema: ArgumentsSchema,
   args: JsonObject,
-): { readonly kind: 'fit'; readonly args: JsonObject } | ToolFailure {
+  misnamed: Misnamed = {},
+): { readonly kind: 'fit'; readonly args: JsonObject; readonly fixes: readonly Fix[] } | ToolFailure {
   const required = new Set(schema.required)
-  const given = Object.fromEntries(
+  const present = Object.fromEntries(
     Object.entries(args).filter(([name, value]) => value !== null || required.has(name) || !isKnown(schema, name)),
   )
-  return membersFlaw(schema, given, '') ?? { kind: 'fit', args: given }
+  const { args: given, fixes } = repairArguments(schema, present)
+  return membersFlaw(schema, given, '', misnamed) ?? { kind: 'fit', args: given, fixes }
 }
 
 /** Makes the refusal of one argument. */
@@ -58,10 +75,15 @@ function isKnown({ properties = {} }: ValueSchema, name: string): boolean {
 }
 
 /** `path` is the path of the object followed by a dot; empty for the arguments themselves. */
-function membersFlaw(schema: ValueSchema, value: JsonObject, path: string): ToolFailure | null {
+function membersFlaw(schema: ValueSchema, value: JsonObject, path: string, misnamed: Misnamed = {}): ToolFailure | null {
   const { properties = {}, required = [] } = schema
   const unknown = schema.additionalProperties === false ? Object.keys(value).find((name) => !isKnown(schema, name)) : undefined
-  if (unknown !== undefined) return unknownArgument(unknown, Object.keys(properties), path)
+  if (unknown !== undefined) {
+    const known = Object.keys(properties)
+    const hint = Object.hasOwn(misnamed, unknown) ? (misnamed[unknown] ?? null) : null
+    const nearest = hint === null ? meantArgument(unknown, known, (name) => Object.hasOwn(value, name)) : null
+    return unknownArgument(path + quote(unknown), known, nearest, hint)
+  }
   const missing = required.find((name) => !Object.hasOwn(value, name))
   if (missing !== undefined) return misfit(path + missing, expected(properties[missing] ?? {}), undefined)
   for (const [name, member] of Object.entries(properties)) {
@@ -71,26 +93,11 @@ function membersFlaw(schema: ValueSchema, value: JsonObject, path: string): Tool
   return null
 }
 
-function unknownArgument(name: string, known: readonly string[], path: string): ToolFailure {
-  const shown = path + quote(name)
-  const nearest = sameMeaning(name, known) ?? likelyMeant(name, known)
-  const hint = nearest === null ? '' : ` Did you mean ${nearest}?`
+function unknownArgument(shown: string, known: readonly string[], nearest: string | null, hint: string | null): ToolFailure {
+  const told = hint !== null ? ` ${hint}` : nearest !== null ? ` Did you mean ${nearest}?` : ''
   const wanted = known.length === 0 ? 'no argument' : `one of ${known.join(', ')}`
-  const sentence = `There is no argument ${JSON.stringify(shown)}.${hint} Expected is ${wanted}.`
+  const sentence = `There is no argument ${JSON.stringify(shown)}.${told} Expected is ${wanted}.`
   return badArgument(shown, sentence, { expected: wanted, ...(nearest !== null && { nearest }), known })
-}
-
-/** Groups of names that callers confuse, because tools name an argument by its purpose. */
-const SAME_MEANING = [
-  ['content', 'body', 'text', 'markdown', 'html'],
-  ['docId', 'documentId', 'document'],
-]
-
-/** Returns the one argument of this tool that has the meaning which the unknown name has in other tools. */
-function sameMeaning(name: string, known: readonly string[]): string | null {
-  const group = SAME_MEANING.find((names) => names.includes(name)) ?? []
-  const meant = known.filter((one) => group.includes(one))
-  return meant.length === 1 ? (meant[0] ?? null) : null
 }
 
 function flawOf(schema: ValueSchema, value: unknown, path: string): ToolFailure | null {
@@ -104,25 +111,22 @@ function flawOf(schema: ValueSchema, value: unknown, path: string): ToolFailure 
   return null
 }
 
-function hasType({ type }: ValueSchema, value: unknown): boolean {
-  if (type === undefined) return true
-  const types: readonly ValueType[] = typeof type === 'string' ? [type] : type
-  return types.some((one) => {
-    switch (one) {
-      case 'integer':
-        return Number.isInteger(value)
-      case 'number':
-        return typeof value === 'number' && Number.isFinite(value)
-      case 'object':
-        return isObject(value)
-      case 'array':
-        return Array.isArray(value)
-      case 'null':
-        return value === null
-      default:
-        return typeof value === one
-    }
-  })
+function hasType({ type, [OR_NULL]: isNullable, [BY_TOOL]: isOpen }: ValueSchema, value: unknown): boolean {
+  if (isOpen === true || (value === null && isNullable === true)) return true
+  switch (type) {
+    case undefined:
+      return true
+    case 'integer':
+      return Number.isInteger(value)
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value)
+    case 'object':
+      return isObject(value)
+    case 'array':
+      return Array.isArray(value)
+    default:
+      return typeof value === type
+  }
 }
 
 function isWithin(schema: ValueSchema, value: unknown): boolean {
@@ -146,7 +150,10 @@ function misfit(argument: string, wanted: string, value: unknown): ToolFailure {
 /** Returns a schema in words. */
 function expected(schema: ValueSchema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`
-  const type = schema.items?.type === 'string' ? 'array of strings' : [schema.type ?? 'a value'].flat().join(' or ')
+  const type =
+    schema.items?.type === 'string'
+      ? 'array of strings'
+      : `${schema.type ?? 'a value'}${schema[OR_NULL] === true ? ' or null' : ''}`
   const bounds = [
     bound(schema.minimum, schema.maximum, ''),
     bound(schema.minLength, schema.maxLength, ' characters'),

@@ -1,3 +1,4 @@
+import type { Fix } from '@docrelay/model/edit'
 import { likelyMeant } from '@docrelay/model/nearest'
 import { quote } from '@docrelay/model/quote'
 import type { Clock } from '../kernel/clock.ts'
@@ -76,7 +77,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     const hidden = outsideView(tool, context.view)
     if (hidden !== null) return hidden
     const schema = tool.inputSchema as unknown as ArgumentsSchema
-    const checked = checkArguments(schema, withoutNeedlessDocId(tool, schema, args))
+    const checked = checkArguments(schema, withoutNeedlessDocId(tool, schema, args), tool.misnamed)
     if (checked.kind === 'failure') return checked
     const { requestId, ...rest } = checked.args
     const refused = badIds(checked.args) ?? tool.flaw?.(rest) ?? refusedRole(tool, context, rest)
@@ -84,7 +85,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
     const glance = deps.glances === undefined ? null : openGlance(deps.glances, { ...context, args: rest })
     const call = { ...context, args: rest, ...(glance && { glance }) }
     const outcome = await answered(tool, requestId, call)
-    return glance === null ? outcome : glance.close(outcome)
+    return withFixes(glance === null ? outcome : await glance.close(outcome), checked.fixes)
   }
 
   function answered(tool: ToolDefinition, requestId: unknown, call: ToolCall): Promise<ToolSuccess | ToolFailure> {
@@ -111,6 +112,19 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
       return callResult(outcome)
     },
   }
+}
+
+const MAX_FIXES = 50
+
+/** Adds to a success what was adjusted in the arguments. [AG-93, TOOL-17] */
+function withFixes(outcome: ToolSuccess | ToolFailure, made: readonly Fix[]): ToolSuccess | ToolFailure {
+  if (outcome.kind === 'failure' || made.length === 0) return outcome
+  const { fixes = [], fixesTotal, ...members } = outcome.structured
+  const own = fixes as readonly unknown[]
+  const all = [...made, ...own]
+  const total = made.length + (typeof fixesTotal === 'number' ? fixesTotal : own.length)
+  const structured = { ...members, fixes: all.slice(0, MAX_FIXES), ...(total > MAX_FIXES && { fixesTotal: total }) }
+  return { ...outcome, structured }
 }
 
 const MAX_REQUEST_ID_CHARACTERS = 128

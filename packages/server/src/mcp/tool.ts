@@ -22,6 +22,8 @@ export interface ToolDefinition {
   /** Two sentences: when to use the tool, and what comes back. [TOOL-2] */
   readonly description: string
   readonly inputSchema: JsonObject
+  /** Sentences for names that callers give to arguments which the tool does not have. [AG-95] */
+  readonly misnamed?: Readonly<Record<string, string>>
   readonly outputSchema: JsonObject
   readonly annotations: ToolAnnotations
   readonly toolset: Toolset

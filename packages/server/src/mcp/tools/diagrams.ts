@@ -7,7 +7,7 @@ import type { JsonObject, ToolCall } from '../tool.ts'
 import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, editTool } from './edit-tool.ts'
 import { withProgress } from './progress.ts'
-import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import { storedBody } from './stored-body.ts'
 import type { ToolRow } from './tool-row.ts'
 
@@ -33,9 +33,9 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
       { ...PAGE, nodes: OBJECTS },
       {
         edges: OBJECTS,
-        layout: { enum: ['layered', 'grid'] },
-        direction: { enum: ['TB', 'LR'] },
-        routing: { enum: ['orthogonal', 'straight'] },
+        layout: oneOf('layered', 'grid'),
+        direction: oneOf('TB', 'LR'),
+        routing: oneOf('orthogonal', 'straight'),
         near: TEXT,
         ...VERSIONED,
         ...REPEATABLE,

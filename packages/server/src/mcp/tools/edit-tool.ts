@@ -14,7 +14,8 @@ import { annotations, type Hint, output } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /** A write tool that consists of one edit of one document. */
-export interface EditTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'toolset' | 'errors' | 'examples'> {
+export interface EditTool
+  extends Pick<ToolRow, 'place' | 'title' | 'description' | 'toolset' | 'errors' | 'examples' | 'misnamed'> {
   readonly name: EditName
   readonly input: ArgumentsSchema & JsonObject
   /** Members of each success besides `serverVersion`. */

@@ -1,3 +1,4 @@
+import { OR_NULL } from '../arguments.ts'
 import { type Editable, editTool } from './edit-tool.ts'
 import type { ToolRow } from './tool-row.ts'
 import { DOCUMENT, input, TEXT, VERSIONED } from './schema.ts'
@@ -20,7 +21,7 @@ export function fieldTools(documents: Editable): readonly ToolRow[] {
             maxItems: 500,
             items: {
               type: 'object',
-              properties: { name: TEXT, value: { type: ['string', 'null'] } },
+              properties: { name: TEXT, value: { type: 'string', [OR_NULL]: true } },
               required: ['name'],
               additionalProperties: false,
             },

@@ -12,7 +12,12 @@ const IMAGE_TOKENS = 5
 
 /** How many tokens of the read bucket a read costs; more with a picture. [MCP-54, AG-109] */
 export function readTokens(args: unknown): number {
-  return typeof args === 'object' && args !== null && 'image' in args && args.image === true ? IMAGE_TOKENS : 1
+  return typeof args === 'object' && args !== null && 'image' in args && isTrue(args.image) ? IMAGE_TOKENS : 1
+}
+
+/** JSON sent as a string counts as well. [AG-93] */
+function isTrue(value: unknown): boolean {
+  return value === true || (typeof value === 'string' && value.trim() === 'true')
 }
 
 interface ReadVersion {

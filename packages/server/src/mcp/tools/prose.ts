@@ -2,10 +2,26 @@ import { tableOpNames } from '@docrelay/model/prose/tables/op-args'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
 import { stampErrors, targetErrors } from './target-errors.ts'
 import type { ToolRow } from './tool-row.ts'
-import { CONTENT, DOCUMENT, FLAG, FORMAT, INDEX, input, INTEGER, PAGE, REPEATABLE, SIDE, TEXT, VERSIONED } from './schema.ts'
+import {
+  CONTENT,
+  DOCUMENT,
+  FLAG,
+  FORMAT,
+  INDEX,
+  input,
+  INTEGER,
+  oneOf,
+  PAGE,
+  REPEATABLE,
+  SIDE,
+  TEXT,
+  VERSIONED,
+} from './schema.ts'
 
 const ADDRESS = { id: TEXT, anchor: TEXT } as const
 const BLOCKS = ['pageId', 'ok', 'blocks'] as const
+
+const CELL_TEXT = "The text of a cell is set by service_set_prose with the cell's id, which service_get_table returns."
 
 /** The tools that edit prose. [TOOL-add_prose_page … TOOL-edit_table] */
 const TOOLS: readonly EditTool[] = [
@@ -51,7 +67,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'prose',
     input: input(
       { ...PAGE, content: CONTENT },
-      { format: FORMAT, ...ADDRESS, side: SIDE, at: { enum: ['start', 'end'] }, outside: FLAG, ...VERSIONED, ...REPEATABLE },
+      { format: FORMAT, ...ADDRESS, side: SIDE, at: oneOf('start', 'end'), outside: FLAG, ...VERSIONED, ...REPEATABLE },
     ),
     result: BLOCKS,
     more: ['format'],
@@ -121,7 +137,7 @@ const TOOLS: readonly EditTool[] = [
       {
         body: CONTENT,
         format: FORMAT,
-        position: { enum: ['start', 'end'] },
+        position: oneOf('start', 'end'),
         afterIndex: INDEX,
         ...VERSIONED,
         ...REPEATABLE,
@@ -138,7 +154,7 @@ const TOOLS: readonly EditTool[] = [
     title: 'Restructure outline',
     description: 'Shift a heading or move its section. Returns the outline.',
     toolset: 'structure',
-    input: input({ ...PAGE, op: { enum: ['promote', 'demote', 'move'] }, index: INDEX }, { toIndex: INDEX, ...VERSIONED }),
+    input: input({ ...PAGE, op: oneOf('promote', 'demote', 'move'), index: INDEX }, { toIndex: INDEX, ...VERSIONED }),
     result: ['pageId', 'outline'],
     errors: { ERR_SECTION_INDEX: { pageId: 'p', op: 'demote', index: 7 } },
     examples: [
@@ -154,7 +170,7 @@ const TOOLS: readonly EditTool[] = [
     description: 'Change rows, columns, cells, not text. Returns the grid.',
     toolset: 'structure',
     input: input(
-      { ...PAGE, op: { enum: tableOpNames } },
+      { ...PAGE, op: oneOf(...tableOpNames) },
       {
         ...Object.fromEntries(['row', 'col', 'fromRow', 'fromCol', 'toRow', 'toCol', 'from', 'to'].map((name) => [name, INDEX])),
         side: SIDE,
@@ -167,6 +183,7 @@ const TOOLS: readonly EditTool[] = [
         ...VERSIONED,
       },
     ),
+    misnamed: Object.fromEntries(['text', 'content', 'value', 'cells'].map((name) => [name, CELL_TEXT])),
     result: ['pageId', 'ok', 'table'],
     hints: ['DE'],
     errors: {

@@ -1,8 +1,11 @@
+import { BY_TOOL } from '../arguments.ts'
 import type { DoiResolver } from '../../citations/doi-resolver.ts'
 import { isRefusal } from '@docrelay/model/edit'
 import { type Editable, editTool } from './edit-tool.ts'
 import { DOCUMENT, FLAG, input, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
+
+const ITEM = { type: 'object', [BY_TOOL]: true } as const
 
 /** The tools of the reference library; none of them writes prose. [REF-2, TOOL-add_reference, TOOL-update_reference, TOOL-delete_reference] */
 export function referenceTools(documents: Editable, dois: DoiResolver): readonly ToolRow[] {
@@ -14,7 +17,7 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       description: 'Add CSL-JSON items or a DOI. Returns ids to cite.',
       toolset: 'citations',
       // Items are checked by the edit, which has a code for invalid ones.
-      input: input(DOCUMENT, { doi: TEXT, items: { type: 'array', minItems: 1, maxItems: 200 }, ...VERSIONED }),
+      input: input(DOCUMENT, { doi: TEXT, items: { type: 'array', minItems: 1, maxItems: 200, items: ITEM }, ...VERSIONED }),
       result: ['added', 'addedCount', 'skipped', 'duplicates'],
       hints: ['ID', 'OW'],
       errors: {
@@ -39,7 +42,7 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       title: 'Update reference',
       description: 'Merge members into a reference; null removes. Returns it.',
       toolset: 'citations',
-      input: input({ ...DOCUMENT, id: TEXT, item: {} }, { replace: FLAG, ...VERSIONED }),
+      input: input({ ...DOCUMENT, id: TEXT, item: ITEM }, { replace: FLAG, ...VERSIONED }),
       result: ['id', 'item'],
       hints: ['DE', 'ID'],
       errors: {

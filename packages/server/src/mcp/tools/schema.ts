@@ -18,8 +18,10 @@ export const VERSIONED = { expectedVersion: INTEGER, dryRun: FLAG } as const
 export const REPEATABLE = { requestId: TEXT } as const
 export const PAGED = { limit: { type: 'integer', minimum: 1 }, cursor: TEXT } as const
 export const CONTENT = { type: 'string', maxLength: CONTENT_LENGTH } as const
-export const FORMAT = { enum: ['markdown', 'md', 'html'] } as const
-export const SIDE = { enum: ['before', 'after'] } as const
+/** One of these words. [AG-92] */
+export const oneOf = (...words: readonly string[]) => ({ type: 'string', enum: words }) as const
+export const FORMAT = oneOf('markdown', 'md', 'html')
+export const SIDE = oneOf('before', 'after')
 
 /** Makes the input schema of a tool. [TOOL-4] */
 export function input(required: Members, optional: Members = {}): ArgumentsSchema & JsonObject {

@@ -4,7 +4,7 @@ import type { Documents } from '../../documents/documents.ts'
 import type { ToolCall } from '../tool.ts'
 import type { DiagramLayouts } from './diagram-layouts.ts'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
-import { input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import { storedBody } from './stored-body.ts'
 import type { ToolRow } from './tool-row.ts'
 import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
@@ -84,7 +84,7 @@ const TOOLS: readonly EditTool[] = [
         fromAnchor: TEXT,
         toAnchor: TEXT,
         label: { type: 'string', maxLength: 500 },
-        routing: { enum: ['orthogonal', 'straight'] },
+        routing: oneOf('orthogonal', 'straight'),
         ...VERSIONED,
         ...REPEATABLE,
       },

@@ -1,7 +1,7 @@
 import { blockTypes, calloutKinds } from '@docrelay/model/prose/set-block'
 import { type Editable, type EditTool, editTool } from './edit-tool.ts'
 import { stampErrors } from './target-errors.ts'
-import { DOCUMENT, FLAG, input, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
+import { DOCUMENT, FLAG, input, oneOf, PAGE, REPEATABLE, TEXT, VERSIONED } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 const EDIT = {
@@ -31,7 +31,7 @@ const TOOLS: readonly EditTool[] = [
     toolset: 'prose',
     input: input(
       { ...DOCUMENT, edits: { type: 'array', minItems: 1, maxItems: 50, items: EDIT } },
-      { pageId: TEXT, scope: { enum: ['prose', 'canvas', 'all'] }, ...VERSIONED, ...REPEATABLE },
+      { pageId: TEXT, scope: oneOf('prose', 'canvas', 'all'), ...VERSIONED, ...REPEATABLE },
     ),
     result: ['edits', 'blocks'],
     hints: ['DE'],
@@ -66,11 +66,11 @@ const TOOLS: readonly EditTool[] = [
     input: input(
       { ...PAGE, id: TEXT },
       {
-        type: { enum: blockTypes },
+        type: oneOf(...blockTypes),
         level: { type: 'integer', minimum: 1, maximum: 6 },
         checked: FLAG,
         language: TEXT,
-        kind: { enum: calloutKinds },
+        kind: oneOf(...calloutKinds),
         ...VERSIONED,
         ...REPEATABLE,
       },
