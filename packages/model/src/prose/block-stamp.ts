@@ -1,16 +1,21 @@
-import { type Stamp, stampOfText } from '../stamps/stamp.ts'
+import { hashOfText, type Stamp, stampOfHash } from '../stamps/stamp.ts'
 import { asCalled } from './as-called.ts'
 import { withContent } from './equal.ts'
 import { serialiseHtml } from './html.ts'
 import type { ProseElement, ProseNode } from './node.ts'
 
-const stamps = new WeakMap<ProseElement, Stamp>()
+const hashes = new WeakMap<ProseElement, number>()
 
 /** The stamp of a block with all that is inside it: its type, attributes, text and marks, without ids and what is derived. [AG-2, AG-3, AG-4] */
 export function blockStamp(block: ProseElement): Stamp {
-  let stamp = stamps.get(block)
-  if (stamp === undefined) stamps.set(block, (stamp = stampOfText(serialiseHtml(asCalled([said(block)])))))
-  return stamp
+  return stampOfHash(blockHash(block))
+}
+
+/** The full hash that the stamp is cut from. [AG-66] */
+export function blockHash(block: ProseElement): number {
+  let hash = hashes.get(block)
+  if (hash === undefined) hashes.set(block, (hash = hashOfText(serialiseHtml(asCalled([said(block)])))))
+  return hash
 }
 
 /** Attributes that no caller says, by node type; `id` belongs to all. */

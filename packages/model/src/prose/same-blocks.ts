@@ -171,7 +171,7 @@ function uniques(classes: readonly number[]): ReadonlyMap<number, number> {
 }
 
 /** The largest subset of the pairs, ordered by `written`, in which `stored` increases too. */
-function longestRising(pairs: readonly Kept[]): readonly Kept[] {
+export function longestRising(pairs: readonly Kept[]): readonly Kept[] {
   // ends[n] is the pair with the smallest `stored` at which a sequence of n + 1 pairs can end.
   const ends: number[] = []
   const before: number[] = []

@@ -6,9 +6,18 @@ export type Stamp = string
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
 const utf8 = new TextEncoder()
 
+/** The 32 bits that a stamp is the upper part of. [AG-2, AG-66] */
+export function hashOfText(text: string): number {
+  return murmur3(utf8.encode(text))
+}
+
 /** The stamp of a canonical text: the upper 20 bits of its hash, 5 bits a character. [AG-2] */
 export function stampOfText(text: string): Stamp {
-  const bits = murmur3(utf8.encode(text)) >>> 12
+  return stampOfHash(hashOfText(text))
+}
+
+export function stampOfHash(hash: number): Stamp {
+  const bits = hash >>> 12
   return [15, 10, 5, 0].map((shift) => LETTERS[(bits >>> shift) & 31]).join('')
 }
 

@@ -19,10 +19,16 @@ afterAll(() => relay[Symbol.asyncDispose]())
 
 const ann: Access = { sub: 'ann', workspaceId: 'default', role: 'member', limits: NO_LIMITS }
 
-/** Ids in this order, then `doc-9`, `doc-10`, … */
+/** Ids of documents and pages in this order, then `doc-9`, `doc-10`, … */
 function creation(ids: readonly string[], more: Partial<Creation> = {}): Creation {
   let next = 0
-  return { title: 'T', ownerName: 'Ann', form: 'list', mint: (kind) => ids[next++] ?? `${kind}-${next}`, ...more }
+  return {
+    title: 'T',
+    ownerName: 'Ann',
+    form: 'list',
+    mint: (kind) => (kind === 'call' ? 'call-1' : (ids[next++] ?? `${kind}-${next}`)),
+    ...more,
+  }
 }
 
 const stored = async (id: string) => {
@@ -35,7 +41,14 @@ const stored = async (id: string) => {
 describe('creating a blank document', () => {
   it('[BODY-12] [WS-53] [OPS-7] a blank document is stored, sends an event and is audited', async () => {
     const made = await relay.documents.create(ann, creation(['doc-a', 'page-c', 'page-p']))
-    expect(made).toEqual({ kind: 'created', id: 'doc-a', version: 1, canvasPageId: 'page-c', prosePageId: 'page-p' })
+    expect(made).toEqual({
+      kind: 'created',
+      id: 'doc-a',
+      version: 1,
+      canvasPageId: 'page-c',
+      prosePageId: 'page-p',
+      callId: 'call-1',
+    })
     expect(await stored('doc-a')).toMatchObject({
       head: { ownerId: 'ann', ownerName: 'Ann', facts: { title: 'T', canvasPageCount: 1, prosePageCount: 1 } },
       body: {

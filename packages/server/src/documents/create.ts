@@ -16,7 +16,7 @@ export interface Creation {
   /** Form of the body. [CFG-2] */
   readonly form: 'list' | 'keyed'
   /** Makes an id that is not in use. [TOOL-12] */
-  mint(kind: 'doc' | 'page'): string
+  mint(kind: 'doc' | 'page' | 'call'): string
   readonly once?: Once
 }
 
@@ -24,6 +24,8 @@ export interface NewIds {
   readonly id: string
   readonly canvasPageId: string
   readonly prosePageId: string
+  /** Names the call; absent in an answer that an older release remembered. [AG-29] */
+  readonly callId?: string
 }
 
 export interface Created extends NewIds {
@@ -45,7 +47,12 @@ export async function createDocument(access: Access, creation: Creation, deps: W
 
 async function create(access: Access, creation: Creation, deps: WritingDeps): Promise<CreateOutcome> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const ids = { id: creation.mint('doc'), canvasPageId: creation.mint('page'), prosePageId: creation.mint('page') }
+    const ids = {
+      id: creation.mint('doc'),
+      canvasPageId: creation.mint('page'),
+      prosePageId: creation.mint('page'),
+      callId: creation.mint('call'),
+    }
     const ref = { workspaceId: access.workspaceId, id: ids.id }
     const outcome = await inTurn(deps, ref, () => store(access, ref, { ...creation, ...ids }, deps))
     if (outcome === null) continue
@@ -65,7 +72,7 @@ async function store(
   deps: WritingDeps,
 ): Promise<DocumentHead | Exclude<CreateOutcome, Created> | null> {
   const nowMs = deps.clock.nowMs()
-  const { id, canvasPageId, prosePageId, once } = blank
+  const { id, canvasPageId, prosePageId, callId, once } = blank
   const body = storedBlank({ ...blank, nowMs })
   const tooLarge = refuseSize(body.bytes.byteLength, access)
   if (tooLarge !== null) throw refusedWrite(tooLarge, deps.metrics)
@@ -77,7 +84,7 @@ async function store(
     nowMs,
     quotaBytes: access.limits.quotaBytes,
     log: { kind: 'cold' },
-    ...onceMember(once, nowMs, () => ({ id, canvasPageId, prosePageId }) satisfies NewIds),
+    ...onceMember(once, nowMs, () => ({ id, canvasPageId, prosePageId, callId }) satisfies NewIds),
   })
   if (outcome.kind === 'written') return outcome.head
   if (outcome.kind === 'repeated' && once !== undefined) return repeated(outcome.first, once)

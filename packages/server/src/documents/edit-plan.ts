@@ -2,6 +2,7 @@ import type { BodyFacts } from '@docrelay/model/body-facts'
 import { type Edited, type Refusal, refused } from '@docrelay/model/edit'
 import { type Access, reaches } from '../access/access.ts'
 import type { DocumentState, OverQuota } from './document-store.port.ts'
+import type { Effects } from './effects.ts'
 import { editNotes } from './notes.ts'
 import { documentLevel, NEEDS_REPAIR_TEXT } from './put-plan.ts'
 import type { EditAnswer, EditRequest } from './residents.port.ts'
@@ -71,6 +72,10 @@ export function contendedEdit(serverVersion: number, attempts: number): Refusal 
 }
 
 /** Returns the answer to an edit after which the stored document has these facts. */
-export function editAnswer(facts: BodyFacts, edited: Pick<Edited<object>, 'result' | 'fixes' | 'warnings'>): EditAnswer {
-  return { result: edited.result, notes: editNotes(facts, edited) }
+export function editAnswer(
+  facts: BodyFacts,
+  edited: Pick<Edited<object>, 'result' | 'fixes' | 'warnings'>,
+  effects: Effects,
+): EditAnswer {
+  return { result: edited.result, effects, notes: editNotes(facts, edited) }
 }

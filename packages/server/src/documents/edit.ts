@@ -2,6 +2,7 @@ import { isRefusal, type Refusal } from '@docrelay/model/edit'
 import type { Access } from '../access/access.ts'
 import { type DocumentRecord, type DocumentRef, type StoredBody, bodyBytes, sharedBytes } from './document-store.port.ts'
 import type { EditedBody } from './edit-body.ts'
+import { triedEffects } from './effects.ts'
 import { contendedEdit, editAnswer, editOverQuota, gatingQuota, refuseEdit, refuseGrownSize } from './edit-plan.ts'
 import type { Author } from './change-record.ts'
 import { notedChanges } from './noted-write.ts'
@@ -103,7 +104,7 @@ async function tryOut(
     quotaBytes: gatingQuota(edited.grownBytes, access),
     nowMs,
   })
-  return refusal === null ? told(record, edited) : editOverQuota(refusal, access)
+  return refusal === null ? told(record, { ...edited, effects: triedEffects(edited.effects) }) : editOverQuota(refusal, access)
 }
 
 async function writeCold(
@@ -124,7 +125,7 @@ async function writeCold(
     quotaBytes: gatingQuota(grownBytes, access),
     log: { kind: 'cold' },
     ...(zeroes(head.facts, stored.facts) && { capture: { reason: 'zeroing' } as const }),
-    ...onceMember(once, nowMs, () => editAnswer(stored.facts, edited)),
+    ...onceMember(once, nowMs, () => editAnswer(stored.facts, edited, edited.effects)),
   })
   switch (outcome.kind) {
     case 'written':
@@ -148,9 +149,9 @@ async function settled(ref: DocumentRef, deps: WritingDeps): Promise<'again'> {
 }
 
 function told({ head }: Pick<DocumentRecord, 'head'>, edited: EditedBody): EditOutcome {
-  const { result, fixes, warnings, stored, delta, shown } = edited
+  const { result, effects, fixes, warnings, stored, delta, shown } = edited
   const told = { ...(delta && { delta }), ...(shown && { shown }) }
-  return { kind: 'edited', head, changed: stored !== null, result, fixes, warnings, ...told }
+  return { kind: 'edited', head, changed: stored !== null, result, effects, fixes, warnings, ...told }
 }
 
 function countRefusal({ code }: Refusal, { metrics }: WritingDeps): void {

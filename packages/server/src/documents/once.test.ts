@@ -67,7 +67,8 @@ const inserted = async (): Promise<number> => {
 it('[TOOL-22] [CONC-12] a repeated edit is written once, sends one event, and gets the first answer with its warnings', async () => {
   const first = await insert()
   if (first.kind !== 'edited') throw new Error(first.kind)
-  const answer = { result: first.result, notes: { warnings: [expect.objectContaining({ field: 'lockedBy' })] } }
+  const { result, effects } = first
+  const answer = { result, effects, notes: { warnings: [expect.objectContaining({ field: 'lockedBy' })] } }
   expect(await insert({ expectedVersion: 1 })).toEqual({ kind: 'repeated', answer, version: first.head.version })
   expect([await inserted(), relay.events.length]).toEqual([1, 1])
 })

@@ -7,6 +7,7 @@ import type { ShownPage } from '@docrelay/model/seen/shown'
 import type { Access } from '../access/access.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { DocumentHead, DocumentRef } from './document-store.port.ts'
+import type { Effects } from './effects.ts'
 import type { Notes } from './notes.ts'
 import type { Once, Repeated } from './once.ts'
 
@@ -59,6 +60,8 @@ export interface EditRequest {
 export interface EditAnswer {
   /** The tool's own members. */
   readonly result: object
+  /** Absent in an answer that an older release remembered. */
+  readonly effects?: Effects
   readonly notes: Notes
 }
 
@@ -80,6 +83,7 @@ export type EditOutcome =
       readonly changed: boolean
       /** The tool's own members. */
       readonly result: object
+      readonly effects: Effects
       readonly fixes: readonly Fix[]
       readonly warnings: readonly Warning[]
       /** What changed, of a request that is recorded. */

@@ -12,7 +12,7 @@ export function comparable(value: unknown, docId: string): unknown {
   return text
     .replaceAll(docId, 'DOC')
     .replace(
-      /(blk|page|shape|doc)-[A-Za-z0-9_-]{10,12}/g,
+      /(blk|page|shape|doc|call)-[A-Za-z0-9_-]{10,12}/g,
       (id) => names.get(id) ?? (names.set(id, `#${names.size}`), `#${names.size}`),
     )
 }

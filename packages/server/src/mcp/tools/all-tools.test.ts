@@ -9,6 +9,9 @@ import { SPEC_ROWS } from './testing/spec-rows.ts'
 
 const tools = TOOL_ROWS
 
+/** Members of every write, and the argument of those whose answer can be shortened. [AG-29, AG-30, AG-43] */
+const OF_WRITES = ['changed', 'callId', 'removed', 'brief']
+
 /** The arguments of operations on a table. */
 const TABLE_7 = 'row col side fromRow fromCol toRow toCol backgroundColor align scope from to width'
 
@@ -31,7 +34,7 @@ describe('tool definitions', () => {
       const said = SPEC_ROWS[place - 1]
       const args = `${said?.arguments ?? ''}${name === 'edit_table' ? ` ${TABLE_7}` : ''}`
       const { properties, required = [] } = inputSchema as unknown as ArgumentsSchema
-      const isIn = (cell: string) => (member: string) => new RegExp(`\\b${member}\\b`).test(cell)
+      const isIn = (cell: string) => (member: string) => OF_WRITES.includes(member) || new RegExp(`\\b${member}\\b`).test(cell)
       const isRequired = (member: string) =>
         new RegExp(`\\b${member}(?![\\w?])`).test(said?.arguments.replace(/exactly one of [^;]*|\(with [^)]*\)/g, '') ?? '')
       const results = Object.keys(outputSchema['properties'] as object)

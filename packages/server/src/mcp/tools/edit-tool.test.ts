@@ -12,10 +12,13 @@ const head = { id: 'd', workspaceId: 'default', version: 7, facts: noFacts } as 
   { kind: 'edited' }
 >['head']
 
+const EFFECTS = { changed: 1, callId: 'call-000000000001' } as const
+
 /** The tools with a document service that returns `outcome`, and the requests it received. */
 function edited(outcome: Partial<EditOutcome>) {
   const asked: EditInput[] = []
-  const whole = { kind: 'edited', head, changed: true, result: { pageId: 'p', ok: true }, fixes: [], warnings: [], ...outcome }
+  const told = { result: { pageId: 'p', ok: true }, effects: EFFECTS, fixes: [], warnings: [] }
+  const whole = { kind: 'edited', head, changed: true, ...told, ...outcome }
   const tools = proseTools({
     edit: async (_, input) => {
       asked.push(input)
@@ -33,10 +36,11 @@ function edited(outcome: Partial<EditOutcome>) {
 describe('answers of an edit tool', () => {
   it('[TOOL-15] [TOOL-17] an edit returns what it did, its version and its fixes', async () => {
     const fixes = [{ action: 'clamped', reason: 'r' }] as const
-    expect(await edited({}).run({})).toEqual({ pageId: 'p', ok: true, serverVersion: 7 })
+    expect(await edited({}).run({})).toEqual({ pageId: 'p', ok: true, ...EFFECTS, serverVersion: 7 })
     expect(await edited({ fixes }).run({ dryRun: true })).toEqual({
       pageId: 'p',
       ok: true,
+      ...EFFECTS,
       serverVersion: 7,
       fixes,
       dryRun: true,
@@ -66,7 +70,7 @@ describe('answers of an edit tool', () => {
     const { asked, run } = edited({ head: lockedHead })
     const first = await run({}, { once })
     expect(asked).toMatchObject([{ once }])
-    const answer = { result: { pageId: 'p', ok: true }, notes: { warnings: first['warnings'] } }
+    const answer = { result: { pageId: 'p', ok: true }, effects: EFFECTS, notes: { warnings: first['warnings'] } }
     const repeat = await edited({ kind: 'repeated', answer, version: 7 }).run({}, { once })
     expect(repeat).toEqual({ ...first, replayed: true })
     expect(Object.keys(repeat)).toEqual([...Object.keys(first), 'replayed'])

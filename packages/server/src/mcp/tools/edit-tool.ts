@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { isOutdated, isRefusal, type Refusal } from '@docrelay/model/edit'
+import { unchangedWarning } from '@docrelay/model/changes/unchanged'
+import { isOutdated, isRefusal, type Refusal, type Warning } from '@docrelay/model/edit'
 import { editFlaw, type EditName } from '@docrelay/model/edits'
 import type { Documents } from '../../documents/documents.ts'
+import type { Effects } from '../../documents/effects.ts'
 import { editNotes } from '../../documents/notes.ts'
 import { contendedEdit } from '../../documents/edit-plan.ts'
 import type { Agent, EditOutcome } from '../../documents/residents.port.ts'
@@ -10,7 +12,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { refusal, success } from '../results.ts'
 import type { CallContext, JsonObject, ToolCall, ToolFailure, ToolSuccess } from '../tool.ts'
-import { annotations, type Hint, output } from './schema.ts'
+import { annotations, FLAG, type Hint, output } from './schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /** A write tool that consists of one edit of one document. */
@@ -42,8 +44,11 @@ export function editTool(documents: Editable, tool: EditTool): ToolRow {
   const { name } = row
   return {
     ...row,
-    inputSchema: input,
-    outputSchema: output([...result, 'serverVersion'], more),
+    inputSchema: isBriefable(result) ? { ...input, properties: { ...input.properties, brief: FLAG } } : input,
+    outputSchema: output(
+      [...result.filter((member) => !BRIEF.has(member)), 'changed', 'serverVersion'],
+      [...result.filter((member) => BRIEF.has(member)), ...more, 'callId', 'removed'],
+    ),
     annotations: annotations(...hints),
     access: 'edit',
     bucket: 'write',
@@ -56,7 +61,7 @@ export function editTool(documents: Editable, tool: EditTool): ToolRow {
         const more = prepare === undefined ? {} : await prepared(documents, (asked) => prepare(asked, attempt), call)
         if (isRefusal(more)) return refusal(more)
         const outcome = await tryEdit(documents, name, call, more)
-        if (!isOutdated(outcome)) return answerOf(outcome, call)
+        if (!isOutdated(outcome)) return answerOf(name, outcome, call)
       }
       const { version } = await documents.require(call.access, call.args['docId'] as string, 'edit')
       return refusal(contendedEdit(version, MAX_ATTEMPTS))
@@ -86,11 +91,11 @@ export async function runEdit(
   call: ToolCall,
   more: JsonObject,
 ): Promise<ToolSuccess | ToolFailure> {
-  return answerOf(await tryEdit(documents, edit, call, more), call)
+  return answerOf(edit, await tryEdit(documents, edit, call, more), call)
 }
 
 async function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: JsonObject): Promise<EditOutcome> {
-  const { docId, dryRun, ...args } = call.args
+  const { docId, dryRun, brief: _, ...args } = call.args
   const { expectedVersion } = args
   const outcome = await documents.edit(call.access, {
     id: docId as string,
@@ -108,19 +113,39 @@ async function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more
   return outcome
 }
 
-function answerOf(outcome: EditOutcome, { args }: ToolCall): ToolSuccess | ToolFailure {
+function answerOf(edit: EditName, outcome: EditOutcome, { args }: ToolCall): ToolSuccess | ToolFailure {
   if (isRefusal(outcome)) return refusal(outcome)
+  const shown = (result: object) => (args['brief'] === true ? inBrief(result) : result)
   if (outcome.kind === 'repeated') {
     const { answer, version } = outcome
-    return success({ ...answer.result, serverVersion: version, ...answer.notes, replayed: true })
+    const told = { ...shown(answer.result), ...answer.effects, serverVersion: version }
+    return success({ ...told, ...answer.notes, replayed: true })
   }
-  const { head, result } = outcome
+  const { head, result, effects } = outcome
   return success({
-    ...result,
+    ...shown(result),
+    ...effects,
     serverVersion: head.version,
-    ...editNotes(head.facts, outcome),
+    ...editNotes(head.facts, { ...outcome, warnings: [...whyUnchanged(edit, effects), ...outcome.warnings] }),
     ...(args['dryRun'] === true && { dryRun: true }),
   })
+}
+
+/** [AG-32] */
+function whyUnchanged(edit: EditName, { changed }: Effects): readonly Warning[] {
+  const warning = changed > 0 ? null : unchangedWarning(edit)
+  return warning === null ? [] : [warning]
+}
+
+/** Members that a caller can do without, and the totals that belong to them. [AG-43] */
+const BRIEF: ReadonlySet<string> = new Set(['blocks', 'table', 'outline'])
+
+function isBriefable(result: readonly string[]): boolean {
+  return result.some((member) => BRIEF.has(member))
+}
+
+function inBrief(result: object): object {
+  return Object.fromEntries(Object.entries(result).filter(([name]) => !BRIEF.has(name.replace(/Total$/, ''))))
 }
 
 const MAX_NAME_CHARACTERS = 64

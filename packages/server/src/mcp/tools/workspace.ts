@@ -71,7 +71,7 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
       errors: {},
       examples: [{ name: 'Meeting minutes' }, {}],
       inputSchema: input({}, { name: TEXT, ...REPEATABLE }),
-      outputSchema: output(['id', 'name', 'canvasPageId', 'prosePageId', 'serverVersion']),
+      outputSchema: output(['id', 'name', 'canvasPageId', 'prosePageId', 'changed', 'serverVersion'], ['callId']),
       annotations: annotations(),
       toolset: 'author',
       access: 'create',
@@ -184,6 +184,8 @@ const UNTITLED = 'Untitled Document'
 /** Owner name of documents that are created with the static token. [MCP-20] */
 const STATIC_OWNER_NAME = 'MCP integration'
 const ID_CHARACTERS = 12
+/** The pages of a new document. [AG-29] */
+const NEW_PAGES = 2
 
 /** Creates a document. [TOOL-create_document, MCP-20] */
 async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess | ToolFailure> {
@@ -202,8 +204,16 @@ async function create(call: ToolCall, deps: WorkspaceDeps): Promise<ToolSuccess 
     })
     if (isRefusal(outcome)) return refusal(outcome)
     const isRepeat = outcome.kind === 'repeated'
-    const { id, canvasPageId, prosePageId } = isRepeat ? outcome.answer : outcome
-    const made = { id, name, canvasPageId, prosePageId, serverVersion: outcome.version }
+    const { id, canvasPageId, prosePageId, callId } = isRepeat ? outcome.answer : outcome
+    const made = {
+      id,
+      name,
+      canvasPageId,
+      prosePageId,
+      changed: NEW_PAGES,
+      ...(callId && { callId }),
+      serverVersion: outcome.version,
+    }
     return success({ ...made, ...notes({ fixes, warnings: [] }), ...(isRepeat && { replayed: true }) })
   } catch (error) {
     return documentFailure(error, { access, docId: null, does: 'create' }, deps.wasDeleted)

@@ -13,6 +13,8 @@ export interface Written {
   /** Ids of shapes or blocks. */
   readonly selection: readonly string[]
   readonly cursor: AgentCursor | null
+  /** Names the call, for undo. [AG-29] */
+  readonly callId: string | undefined
 }
 
 const SELECTED = 50
@@ -48,12 +50,16 @@ export class AgentPresence {
   }
 
   /** Must be called before the update of the edit is broadcast. */
-  show(principal: string, agent: Agent, { page, selection, cursor }: Written): void {
+  show(principal: string, agent: Agent, { page, selection, cursor, callId }: Written): void {
     if (this.isEnded) return
     const entry = this.entryOf(principal)
     const { name, color } = agent
     const selected = bounded(selection)
-    const where = { ...(page !== undefined && { page }), ...(selected.length > 0 && { selection: selected }) }
+    const where = {
+      ...(page !== undefined && { page }),
+      ...(selected.length > 0 && { selection: selected }),
+      ...(callId !== undefined && { callId }),
+    }
     const state = { user: { id: principal, name, color, kind: 'agent', ...where }, ...(cursor !== null && { cursor }) }
     this.set(principal, entry, new TextEncoder().encode(JSON.stringify(state)))
     entry.timer?.()

@@ -84,8 +84,8 @@ describe('edits of a live document that another process also stores', () => {
     expect(ann.text()).not.toContain('>2<')
     const next = done(await editIn(worker, room, { ...editRequest(head, 'set_prose', set), once: { ...once, request: 'next' } }))
     expect(next.head).toMatchObject({ version: version + 1, collectionId: 'c' })
-    const { result, head: stored } = next
-    const told = { digest: 'd', answer: JSON.stringify({ result, notes: {} }), version: stored.version }
+    const { result, effects, head: stored } = next
+    const told = { digest: 'd', answer: JSON.stringify({ result, effects, notes: {} }), version: stored.version }
     expect(await documents.remembered(head.workspaceId, { request: 'next', sinceMs: 0 })).toEqual(told)
     await at.settle(room, worker)
     expect(await contentOf(head)).toMatch(/one.*>2<.*three/)

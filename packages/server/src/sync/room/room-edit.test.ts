@@ -349,7 +349,8 @@ describe('presence of agents in a live document', () => {
     const kinds = at.worker.messages.slice(from).flatMap((m) => (m.kind === 'updates' || m.kind === 'awareness' ? [m.kind] : []))
     expect(kinds).toEqual(['awareness', 'updates', 'awareness', 'updates', 'awareness', 'updates'])
     const [first, second, third] = shown(ann)
-    const user = { id: 'ada', name: 'Scribe', color: '#112233', kind: 'agent', page: 'p1', selection: ['blk-2'] }
+    const callId = expect.stringMatching(/^call-/) as string
+    const user = { id: 'ada', name: 'Scribe', color: '#112233', kind: 'agent', page: 'p1', selection: ['blk-2'], callId }
     expect(first?.state).toEqual({ user, cursor: { anchor: expect.any(Object), head: expect.any(Object) } })
     expect(second?.client).toBe(first?.client)
     expect(third?.client).not.toBe(first?.client)

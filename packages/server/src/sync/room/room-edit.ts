@@ -8,6 +8,7 @@ import { runEdit } from '@docrelay/model/edits'
 import { type BodyDelta, bodyDelta } from '@docrelay/model/seen/body-delta'
 import type { DocumentHead, DocumentWrite } from '../../documents/document-store.port.ts'
 import { editEnvironment } from '../../documents/edit-body.ts'
+import { type CallChanges, callChanges, type Effects, NO_EFFECTS, triedEffects } from '../../documents/effects.ts'
 import {
   contendedEdit,
   editAnswer,
@@ -78,6 +79,8 @@ interface Change {
   readonly base: Base
   readonly before: DocumentBody
   readonly edited: Edited<object>
+  /** `null` when nothing changed. */
+  readonly changes: CallChanges | null
   readonly growth: BodyGrowth
   /** Growth in bytes compared with the stored body. Includes what people changed since that body was stored. */
   readonly sinceStored: number
@@ -90,7 +93,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
   const { request } = task
   host.turn(() => sync.pause())
   let isApplied = false
-  let show: Edited<object> | null = null
+  let show: Change | null = null
   try {
     const ready = await standStill(room, saver, request)
     if (ready !== null) return ready
@@ -99,11 +102,13 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
     const planned = planEdit(room, saver, base, request)
     if (isRefusal(planned)) return { kind: 'edit', outcome: planned }
     const { edited } = planned
-    const isChanged = edited.body !== planned.before
-    if (!isChanged) return { kind: 'edit', outcome: editedOutcome(edited, base.head, false) }
+    if (planned.changes === null) return { kind: 'edit', outcome: editedOutcome(edited, NO_EFFECTS, base.head, false) }
     if (request.dryRun) {
       const refusal = await overQuota(room, planned, request)
-      return { kind: 'edit', outcome: refusal ?? editedOutcome(edited, base.head, true, changed(planned, request)) }
+      return {
+        kind: 'edit',
+        outcome: refusal ?? editedOutcome(edited, triedEffects(effectsOf(planned)), base.head, true, changed(planned, request)),
+      }
     }
     if (isZeroing(planned) && saver.isBehind()) {
       // The recovery point is a copy of the stored body, so the current state is saved first. [LIFE-18]
@@ -117,7 +122,7 @@ async function tryEdit(room: Room, saver: RoomSaver, task: EditTask): Promise<Ta
     if (isGivenUp(task.givenUp)) return GIVEN_UP
     isApplied = true
     const stored = await applyEdit(room, saver, planned, task)
-    if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = edited
+    if (stored !== 'again' && stored.kind === 'edit' && stored.outcome.kind === 'edited') show = planned
     return stored
   } catch (error) {
     // It is unknown whether the write was stored, or the document contains an edit that will not be stored: only the log is reliable now.
@@ -163,10 +168,11 @@ async function letOthers(room: Room, saver: RoomSaver): Promise<TaskOutcome | 'a
 }
 
 /** What awareness shows of the edit: page, selected ids and cursor. [PRES-1] */
-function writtenBy(room: Room, { writtenPage: page, writtenBlocks: blocks = [], selection }: Edited<object>): Written {
+function writtenBy(room: Room, { edited, changes }: Change): Written {
+  const { writtenPage: page, writtenBlocks: blocks = [], selection } = edited
   const [first] = blocks
   const cursor = page === undefined || first === undefined ? null : cursorOn(room.live().doc, page, first)
-  return { page, selection: selection ?? blocks, cursor }
+  return { page, selection: selection ?? blocks, cursor, callId: changes?.effects.callId }
 }
 
 function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest): Change | Refusal {
@@ -182,7 +188,9 @@ function planEdit(room: Room, saver: RoomSaver, base: Base, request: EditRequest
   const growth = bodyGrowth(before, edited.body)
   const sinceStored = bodyGrowth(base.body, before).bytes + growth.bytes
   const facts = bodyFacts(edited.body, base.head.facts.clientVersion)
-  const change = { base, before, edited, growth, sinceStored, facts, nowMs }
+  const isChanged = edited.body !== before
+  const changes = isChanged ? room.watched(() => callChanges(before, edited.body, args, environment)) : null
+  const change = { base, before, edited, changes, growth, sinceStored, facts, nowMs }
   return refuseGrownSize(base.head.sizeBytes + sinceStored, growth.bytes, access) ?? change
 }
 
@@ -229,14 +237,17 @@ async function applyEdit(room: Room, saver: RoomSaver, change: Change, task: Edi
       ...(stored === null ? { bodyLater: { grownBytes: sinceStored } } : {}),
     },
     ...(isZeroing(change) ? { capture: { reason: 'zeroing' as const } } : {}),
-    ...onceMember(once, nowMs, () => editAnswer(stored?.body.facts ?? base.head.facts, edited)),
+    ...onceMember(once, nowMs, () => editAnswer(stored?.body.facts ?? base.head.facts, edited, effectsOf(change))),
   })
   switch (outcome.kind) {
     case 'written':
       if (stored === null) saver.wroteVersion(base, outcome.head, taken.length)
       else saver.wrote(outcome.head, stored.settled, log.emitted, taken.length)
       saver.lastWriter = { sub: access.sub, maxDocBytes: access.limits.maxDocBytes }
-      return { kind: 'edit', outcome: editedOutcome(edited, outcome.head, true, changed(change, task.request)) }
+      return {
+        kind: 'edit',
+        outcome: editedOutcome(edited, effectsOf(change), outcome.head, true, changed(change, task.request)),
+      }
     case 'over-quota':
       await takeBack(room, saver, taken)
       return { kind: 'edit', outcome: editOverQuota(outcome, access) }
@@ -276,13 +287,18 @@ function storedNow(saver: RoomSaver, change: Change, records: number, sub: strin
   return { settled, body: { bytes, facts: bodyFacts(settled, base.head.facts.clientVersion), blobReferences } }
 }
 
+function effectsOf({ changes }: Change): Effects {
+  return changes?.effects ?? NO_EFFECTS
+}
+
 function editedOutcome(
   { result, fixes, warnings, shown }: Edited<object>,
+  effects: Effects,
   head: DocumentHead,
   changed: boolean,
   delta: { readonly delta?: BodyDelta } = {},
 ) {
-  return { kind: 'edited', head, changed, result, fixes, warnings, ...(shown && { shown }), ...delta } as const
+  return { kind: 'edited', head, changed, result, effects, fixes, warnings, ...(shown && { shown }), ...delta } as const
 }
 
 function changed({ before, edited }: Change, { isRecorded }: EditRequest): { readonly delta?: BodyDelta } {

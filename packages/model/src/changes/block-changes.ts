@@ -1,0 +1,194 @@
+import { blockId, completeIds, handle, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { blockHash } from '../prose/block-stamp.ts'
+import { serialiseHtml } from '../prose/html.ts'
+import type { ProseElement, ProseTree } from '../prose/node.ts'
+import { blockText } from '../prose/text.ts'
+import { alignBlocks, isUnchanged, textPairs } from './align-blocks.ts'
+import type { BlockChange, Name } from './change-set.ts'
+import { listChanges, type Left } from './sequence.ts'
+import type { Removed as Unit, Tally } from './tally.ts'
+
+export interface BlockChanges {
+  readonly blocks: readonly BlockChange[]
+  readonly minted: readonly Minted[]
+}
+
+type Minted = readonly [id: string, before: string]
+
+/** How many text blocks name a container. */
+const NAMING = 3
+
+/** Compares two trees of one page. */
+export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally): BlockChanges {
+  const before = withoutRepeatedIds(stored)
+  const pairs = alignBlocks(before, after)
+  const { created, left } = listChanges({ before: before.length, after: after.length }, pairs, namesOf(after))
+  const moved = new Map(left.map((entry) => [entry.after, entry]))
+  const changes: BlockChange[] = []
+  const minted: Minted[] = []
+  for (const entry of left) if (entry.after < 0) changes.push(removedBlock(before, stored, entry, tally))
+  for (const pair of pairs) {
+    const [old, now] = [before[pair.before], after[pair.after]] as [ProseElement, ProseElement]
+    const place = moved.get(pair.after)
+    if (isUnchanged(old, now)) {
+      minted.push(...mintedIn(stored[pair.before] as ProseElement, now))
+      if (place !== undefined) changes.push(movedBlock(after, place, tally))
+    } else if (isIdBearing(now)) {
+      tally.changed()
+      changes.push({
+        ...identity(after, pair.after),
+        before: html(stored[pair.before] as ProseElement),
+        after: blockHash(now),
+        ...placed(place),
+      })
+    } else changes.push(...containerChanges(old, after, pair.after, place, { tally, minted }))
+  }
+  for (const index of created) {
+    const block = after[index] as ProseElement
+    for (const { id, kind } of unitsOf(block, index)) tally.created(kind === 'text' ? id || null : null)
+    changes.push({ ...identity(after, index), after: blockHash(block) })
+  }
+  return { blocks: inOrderBefore(changes, left), minted }
+}
+
+/** Entries that return to a place stand in the order of these places, since `joined` refers to the one before. */
+function inOrderBefore(changes: readonly BlockChange[], left: readonly Left[]): readonly BlockChange[] {
+  const order = new Map(left.map(({ from }, index) => [from, index]))
+  const rank = ({ from }: BlockChange) => (from === undefined ? -1 : (order.get(from) ?? -1))
+  return [...changes].sort((a, b) => rank(a) - rank(b))
+}
+
+function removedBlock(before: ProseTree, stored: ProseTree, { before: index, from }: Left, tally: Tally): BlockChange {
+  const block = before[index] as ProseElement
+  for (const unit of unitsOf(block, index)) tally.removed(unit)
+  return { ...named(block), before: html(stored[index] as ProseElement), from }
+}
+
+function movedBlock(after: ProseTree, place: Left, tally: Tally): BlockChange {
+  tally.changed()
+  return { ...identity(after, place.after), after: blockHash(after[place.after] as ProseElement), ...placed(place) }
+}
+
+/** [AG-69] */
+function containerChanges(
+  old: ProseElement,
+  after: ProseTree,
+  index: number,
+  place: Left | undefined,
+  { tally, minted }: { readonly tally: Tally; readonly minted: Minted[] },
+): readonly BlockChange[] {
+  const now = after[index] as ProseElement
+  const pairs = textPairs(old, now)
+  if (pairs === null) {
+    tally.changed()
+    countInside(old, now, tally)
+    return [{ ...identity(after, index), before: html(old), after: blockHash(now), ...placed(place) }]
+  }
+  const texts = pairs.flatMap(({ before, after: block }): readonly BlockChange[] => {
+    if (isUnchanged(before, block)) {
+      minted.push(...mintedIn(before, block))
+      return []
+    }
+    tally.changed()
+    return [{ ...named(block), before: html(before), after: blockHash(block) }]
+  })
+  return place === undefined ? texts : [...texts, movedBlock(after, place, tally)]
+}
+
+/** Text blocks that went, came or changed inside a container that changed as a whole. */
+function countInside(old: ProseElement, now: ProseElement, tally: Tally): void {
+  const [before, after] = [old, now].map((block) => idBearing([block]).map((located) => located.block)) as [
+    ProseElement[],
+    ProseElement[],
+  ]
+  const known = new Map(before.flatMap((block) => (blockId(block) === null ? [] : [[blockId(block), block] as const])))
+  const nameless = before.filter((block) => blockId(block) === null)
+  for (const block of after) {
+    const id = blockId(block)
+    const same = known.get(id)
+    known.delete(id)
+    if (same !== undefined) {
+      if (!isUnchanged(same, block)) tally.changed()
+      continue
+    }
+    const at = nameless.findIndex((other) => isUnchanged(other, block))
+    if (at >= 0) nameless.splice(at, 1)
+    else tally.created(id)
+  }
+  for (const block of [...known.values(), ...nameless]) tally.removed(textUnit(block))
+}
+
+/** A top-level block with all its text blocks, as results name them. [TOOL-16] */
+export function unitsOf(block: ProseElement, index: number): readonly Unit[] {
+  const texts = idBearing([block]).map((located) => textUnit(located.block))
+  if (isIdBearing(block)) return texts
+  const kind = texts.length === 0 ? 'leaf' : 'container'
+  return [{ id: handle(index), text: kind === 'leaf' ? blockText(block) : '', kind }, ...texts]
+}
+
+function textUnit(block: ProseElement): Unit {
+  return { id: blockId(block) ?? '', text: blockText(block), kind: 'text' }
+}
+
+/** `old` and `now` say the same. */
+function mintedIn(old: ProseElement, now: ProseElement): readonly Minted[] {
+  if (old === now) return []
+  const known = idBearing([old])
+  return idBearing([now]).flatMap(({ block }, i) => {
+    const [id, before] = [blockId(block) ?? '', blockId(known[i]?.block ?? block) ?? '']
+    return id === before ? [] : [[id, before] as const]
+  })
+}
+
+/** Of several blocks with one id a write leaves it to one. The others count as blocks without id. [PROSE-44] */
+function withoutRepeatedIds(tree: ProseTree): ProseTree {
+  if (new Set(idsOf(tree)).size === idsOf(tree).length) return tree
+  let isRepeated = false
+  const unique = completeIds(tree, () => {
+    isRepeated = true
+    return REPEATED
+  })
+  return isRepeated ? mapIdBearing(unique, (block) => (blockId(block) === REPEATED ? withBlockId(block, null) : block)) : tree
+}
+
+/** An id that no stored block has, since it has a line break. */
+const REPEATED = '\n'
+
+function placed(place: Left | undefined): Pick<BlockChange, 'from' | 'now'> {
+  return place === undefined ? {} : { from: place.from, ...(place.now && { now: place.now }) }
+}
+
+function html(block: ProseElement): string {
+  return serialiseHtml([block])
+}
+
+/** How a block is found again. */
+function identity(tree: ProseTree, index: number): Pick<BlockChange, 'id' | 'ids' | 'at'> {
+  const own = named(tree[index] as ProseElement)
+  return own.id === undefined && own.ids === undefined ? { at: index } : own
+}
+
+function named(block: ProseElement): Pick<BlockChange, 'id' | 'ids'> {
+  if (!isIdBearing(block)) {
+    const ids = idsOf([block]).slice(0, NAMING)
+    return ids.length === 0 ? {} : { ids }
+  }
+  const id = blockId(block)
+  return id === null ? {} : { id }
+}
+
+/** Names of top-level blocks: the own id, the first id inside, else what the block says. */
+function namesOf(tree: ProseTree): (index: number) => Name {
+  let repeated: ReadonlySet<string> | undefined
+  return (index) => {
+    const block = tree[index] as ProseElement
+    const [id] = idsOf([block])
+    if (id !== undefined && !(repeated ??= repeatedOf(idsOf(tree))).has(id)) return id
+    return `#${blockHash(block)}@${index}`
+  }
+}
+
+function repeatedOf(ids: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  return new Set(ids.filter((id) => seen.size === seen.add(id).size))
+}

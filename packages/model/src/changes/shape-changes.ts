@@ -1,0 +1,92 @@
+import type { CanvasPage, Shape } from '../body.ts'
+import { kindOf } from '../canvas/shape-kinds.ts'
+import { labelOf, stringOf } from '../canvas/stored-shape.ts'
+import { equalJson, isJsonObject, type Json, type JsonObject, omitMembers } from '../json.ts'
+import { hashOfText } from '../stamps/stamp.ts'
+import type { MemberChange, ShapeChange } from './change-set.ts'
+import { listChanges } from './sequence.ts'
+import type { Tally } from './tally.ts'
+
+/** What a shape says: all but who wrote it and where it lies. [AG-5, AG-66] */
+export function shapeHash(value: JsonObject): number {
+  const isLine = kindOf(value).form === 'line'
+  const isAttached = isLine && (stringOf(value, 'endShapeId') ?? '') !== ''
+  const said = omitMembers(
+    value,
+    ...['id', 'provenance', 'x', 'y', ...(isLine ? ['waypoints'] : []), ...(isAttached ? ['x2', 'y2'] : [])],
+  )
+  return jsonHash(said)
+}
+
+/** The same for equal values, whatever the order of their members. */
+export function jsonHash(value: Json): number {
+  return hashOfText(JSON.stringify(value, (_, member: Json) => (isJsonObject(member) ? sorted(member) : member)))
+}
+
+function sorted(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** The members of an object that have another value, came or went. */
+export function memberChanges(
+  before: Iterable<readonly [string, Json]>,
+  after: ReadonlyMap<string, Json>,
+): readonly MemberChange[] {
+  const old = new Map(before)
+  const changed = [...old].flatMap(([name, value]): readonly MemberChange[] => {
+    const now = after.get(name)
+    if (now === undefined) return [{ name, before: value }]
+    return equalJson(value, now) ? [] : [{ name, before: value, after: now }]
+  })
+  const added = [...after].flatMap(([name, value]) => (old.has(name) ? [] : [{ name, after: value }]))
+  return [...changed, ...added]
+}
+
+export function objectChanges(before: JsonObject, after: JsonObject): readonly MemberChange[] {
+  return before === after ? [] : memberChanges(Object.entries(before), new Map(Object.entries(after)))
+}
+
+/** Compares the shapes of a page. */
+export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally): readonly ShapeChange[] {
+  if (before.shapes === after.shapes) return []
+  const places = new Map(after.shapes.map(({ id }, index) => [id, index]))
+  const pairs = before.shapes
+    .flatMap(({ id }, index) => (places.has(id) ? [{ before: index, after: places.get(id) as number }] : []))
+    .sort((a, b) => a.after - b.after)
+  const lengths = { before: before.shapes.length, after: after.shapes.length }
+  const { created, left } = listChanges(lengths, pairs, (index) => (after.shapes[index] as Shape).id)
+  const changes: ShapeChange[] = []
+  const moved = new Set<string>()
+  for (const { before: index, after: now, from, now: beside } of left) {
+    const shape = before.shapes[index] as Shape
+    if (now < 0) {
+      tally.removed({ id: shape.id, text: labelOf(shape.value) ?? '', kind: 'shape' })
+      changes.push({ id: shape.id, before: shape.value, from })
+      continue
+    }
+    moved.add(shape.id)
+    tally.changed()
+    const stored = (after.shapes[now] as Shape).value
+    const members = objectChanges(shape.value, stored)
+    changes.push({
+      id: shape.id,
+      after: shapeHash(stored),
+      from,
+      ...(beside && { now: beside }),
+      ...(members.length > 0 && { members }),
+    })
+  }
+  for (const pair of pairs) {
+    const [old, now] = [before.shapes[pair.before], after.shapes[pair.after]] as [Shape, Shape]
+    const members = moved.has(now.id) ? [] : objectChanges(old.value, now.value)
+    if (members.length === 0) continue
+    tally.changed()
+    changes.push({ id: now.id, after: shapeHash(now.value), members })
+  }
+  for (const index of created) {
+    const shape = after.shapes[index] as Shape
+    tally.created(shape.id)
+    changes.push({ id: shape.id, after: shapeHash(shape.value) })
+  }
+  return changes
+}

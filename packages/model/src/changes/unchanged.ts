@@ -1,0 +1,26 @@
+import type { Warning } from '../edit.ts'
+import type { EditName } from '../edits.ts'
+
+/** Why a call of this edit can leave the document as it is; `null`: the edit says so itself. [AG-32] */
+const REASONS: { readonly [edit in EditName]?: string | null } = {
+  rename_document: 'the document already has this name',
+  set_prose: 'what is stored already says the same',
+  move_block: 'the block already stands there',
+  restructure_outline: 'the section already has this level and place',
+  edit_table: 'the table already is like this',
+  rename_prose_page: 'the page already has this name',
+  rename_canvas_page: 'the page already has this name',
+  reorder_prose_pages: 'the pages already stand in this order',
+  reorder_canvas_page: 'the pages already stand in this order',
+  reorder_shapes: 'the shapes already lie in this order',
+  update_shape: null,
+  set_fields: 'the fields already have these values',
+  add_reference: 'the document already has these references',
+  update_reference: 'the reference already says this',
+}
+
+/** Says why a call changed nothing; `null` when its edit says it already. */
+export function unchangedWarning(edit: EditName): Warning | null {
+  const reason = REASONS[edit] === undefined ? 'the document already is as the call says' : REASONS[edit]
+  return reason === null ? null : { reason: `nothing was changed: ${reason}` }
+}

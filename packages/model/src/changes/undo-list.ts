@@ -1,0 +1,66 @@
+import type { Beside, Place } from './change-set.ts'
+import { returned, type Returning } from './sequence.ts'
+
+/** What somebody changed since, so that it stays as it is. [AG-70] */
+export interface Kept {
+  readonly id: string
+  readonly text: string
+}
+
+interface ListEntry {
+  readonly id: string
+  readonly after?: number
+  readonly from?: Place
+  readonly now?: Beside
+}
+
+interface Listed {
+  readonly id: string
+}
+
+/** What an entry says of the list as it is now. */
+export interface ListRules<T extends Listed, E extends ListEntry> {
+  readonly list: readonly T[]
+  readonly entries: readonly E[]
+  hash(item: T): number
+  text(item: T): string
+  /** The item of an entry that was removed. */
+  restored(entry: E): T
+  /** Whether an unchanged new item may go. */
+  mayGo?(remaining: number): boolean
+}
+
+/** Takes back what came into a list, left it, or changed its place. What changed inside an item is not looked at. [AG-69, AG-70] */
+export function undoList<T extends Listed, E extends ListEntry>(
+  { list, entries, hash, text, restored, mayGo = () => true }: ListRules<T, E>,
+  kept: Kept[],
+): readonly T[] {
+  const present = new Map(list.map((item) => [item.id, item]))
+  const gone = new Set<T>()
+  const returning: Returning<T>[] = []
+  for (const entry of entries) {
+    const item = present.get(entry.id)
+    if (entry.from === undefined) {
+      if (item === undefined || entry.after === undefined || 'before' in entry || 'members' in entry) continue
+      if (hash(item) === entry.after && mayGo(list.length - gone.size - 1)) gone.add(item)
+      else kept.push({ id: entry.id, text: text(item) })
+    } else if (entry.after === undefined) {
+      returning.push({ item: item === undefined ? restored(entry) : null, from: entry.from })
+      if (item !== undefined) kept.push({ id: entry.id, text: text(item) })
+    } else {
+      const isThere = item !== undefined && isWhereItWas(list, item, entry.now)
+      returning.push({ item: isThere ? item : null, from: entry.from })
+      if (item !== undefined && !isThere) kept.push({ id: entry.id, text: text(item) })
+      if (isThere) gone.add(item)
+    }
+  }
+  if (gone.size === 0 && returning.every(({ item }) => item === null)) return list
+  const left = list.filter((item) => !gone.has(item))
+  return returned(left, returning, (name) => present.get(name))
+}
+
+/** Whether one of its neighbours is still the one that it got. Without, somebody else moved it. */
+function isWhereItWas<T extends Listed>(list: readonly T[], item: T, now: Beside | undefined): boolean {
+  const index = list.indexOf(item)
+  return (list[index - 1]?.id ?? '') === now?.[0] || (list[index + 1]?.id ?? '') === now?.[1]
+}
