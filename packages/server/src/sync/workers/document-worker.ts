@@ -123,7 +123,8 @@ export class DocumentWorker {
       },
       turn: (work) => this.turn(work),
       after: (delayMs, work) => timers.after(delayMs, () => this.turn(work)),
-      letOthers: () => new Promise((resolve) => soon(resolve)),
+      // Twice: what runs soon for the first time comes before the events that arrived during the work until now.
+      letOthers: () => new Promise((resolve) => soon(() => soon(resolve))),
       afterTurns: (room) => this.turns.afterTurns(room),
     }
     this.posts = new Pacer({ widestMs: POST_WIDEST_MS, clock, timers, run: () => this.postAll() })
