@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { COMPILED_CODE } from '../packages/server/src/test/compiled-code.ts'
 import { until } from '../packages/server/src/test/relay-under-test.ts'
+import { patience } from '../packages/server/src/kernel/testing/patience.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const BOOTSTRAP = join(ROOT, 'scripts/bootstrap.mjs')
@@ -42,6 +44,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Start>
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
+      ...COMPILED_CODE,
       PATH: process.env['PATH'],
       npm_lifecycle_event: 'start',
       BOOTSTRAP,
@@ -80,11 +83,21 @@ function killIfThere(pid: number): void {
 
 /** Ids of processes whose environment contains this entry. Shells are left out, because they end with the command they run. */
 function processesWith(entry: string): readonly number[] {
-  const lines = execFileSync('ps', ['eww', '-eo', 'pid,stat,args'], { encoding: 'utf8', maxBuffer: 64 << 20 }).split('\n')
-  return lines
-    .filter((line) => line.includes(entry) && !/^ *\d+ +(Z\S*|\S+ +sh) /.test(line))
-    .map((line) => Number.parseInt(line, 10))
+  return readdirSync('/proc')
+    .filter(
+      (name) => /^\d+$/.test(name) && textOf(name, 'environ').split('\0').includes(entry) && textOf(name, 'comm') !== 'sh\n',
+    )
+    .map(Number)
     .toSorted((a, b) => a - b)
+}
+
+/** What the system tells of a process; nothing when it has ended or is another user's. */
+function textOf(pid: string, file: 'environ' | 'comm'): string {
+  try {
+    return readFileSync(join('/proc', pid, file), 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 const running = (it: Start) => until('the start', () => it.text().includes('Docrelay is running.'), 60_000)
@@ -94,7 +107,7 @@ describe.concurrent('npm start', () => {
     ['npm', 0],
     ['bootstrap.mjs', 1],
     ['start.ts', 2],
-  ])('the relay and the issuer end when %s is killed with SIGKILL', { timeout: 120_000 }, async (_, at) => {
+  ])('the relay and the issuer end when %s is killed with SIGKILL', { timeout: patience(120_000) }, async (_, at) => {
     await using started = await start()
     await running(started)
     expect(started.pids()).toHaveLength(4)
@@ -103,7 +116,7 @@ describe.concurrent('npm start', () => {
   })
 
   it('npm start prints on one screen what runs and the names of the token files, and no token', {
-    timeout: 120_000,
+    timeout: patience(120_000),
   }, async () => {
     await using started = await start()
     await running(started)
@@ -126,7 +139,7 @@ describe.concurrent('npm start', () => {
     expect(started.text()).toMatch(/Stopping: .*\nStopped\. .* keeps the documents and the tokens/)
   })
 
-  it('npm start names the variable whose value is not a port', { timeout: 60_000 }, async () => {
+  it('npm start names the variable whose value is not a port', { timeout: patience(60_000) }, async () => {
     await using started = await start({ RELAY_PORT: 'abc' })
     await until('the refusal', () => started.text() !== '')
     expect(started.text()).toBe('RELAY_PORT is not a port (got "abc", allowed 1 to 65535)\n')

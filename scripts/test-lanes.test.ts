@@ -33,6 +33,14 @@ describe('lanes of test files', () => {
     expect(lanesOf(file).map(({ name }) => name)).toEqual([lane])
   })
 
+  it('a limit that a test or hook has of its own stretches while the machine is busy', () => {
+    const fixed = /^\s*\}, \d\d+_000\)$|^\s*(?:\{ )?timeout: \d\d+_000,?(?: \},)?$|^(?:it|test)\b.*timeout: \d/m
+    expect(
+      ['  }, 30_000)', '    timeout: 60_000,', "it('x', { timeout: 5_000 }, () => {"].filter((line) => !fixed.test(line)),
+    ).toEqual([])
+    expect(FILES.filter((file) => fixed.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
+  })
+
   it('a file that starts the relay does not share modules, and one that opens PostgreSQL gets a server', () => {
     const misplaced = FILES.filter((file) => {
       const source = readFileSync(join(ROOT, file), 'utf8')

@@ -4,10 +4,10 @@
 // `N passed, N failed, N skipped`; a step that is not a test suite counts as one.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { processorSeconds } from './processor-seconds.ts'
 import { LANES } from './test-lanes.ts'
+import { openTestFolder } from './test-folder.ts'
 import { filesToRunAgain, NO_NOTES, type RunNotes, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -40,10 +40,12 @@ interface Outcome {
   readonly seconds: number
 }
 
+const testFolder = openTestFolder(process.env)
 const running = new Set<ChildProcess>()
 // A signal to this process alone is passed on to its children; Ctrl-C reaches all of them directly.
 process.once('SIGTERM', () => {
   for (const child of running) child.kill('SIGTERM')
+  testFolder.remove()
   process.exit(1)
 })
 
@@ -123,7 +125,7 @@ async function runSuites(
   { lanes, filters }: Pick<Wanted, 'lanes' | 'filters'>,
   options: readonly string[] = [],
 ): Promise<Suites> {
-  const folder = await mkdtemp(join(tmpdir(), 'docrelay-test-'))
+  const folder = await mkdtemp(join(testFolder.path, 'run-'))
   try {
     const reportFile = join(folder, 'report.json')
     const notesFile = join(folder, 'notes.json')
@@ -132,6 +134,7 @@ async function runSuites(
     const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...options, ...projects, ...filters]
     const env = {
       DOCRELAY_RUN_NOTES: notesFile,
+      TMPDIR: testFolder.path,
       NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/docrelay-tests'),
       ...(lanes.length === 0 ? { DOCRELAY_TEST_FULL: '1' } : {}),
     }
@@ -201,3 +204,4 @@ process.exitCode = await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error)
   return 1
 })
+testFolder.remove()

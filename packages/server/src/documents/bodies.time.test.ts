@@ -7,8 +7,9 @@ import { systemRandom } from '../kernel/ids.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { openBodies } from './bodies.ts'
 import { editBody } from './edit-body.ts'
+import { patience } from '../kernel/testing/patience.ts'
 
-it('[CONC-13] connectors of a short document are routed outside the main thread', { timeout: 120_000 }, async () => {
+it('[CONC-13] connectors of a short document are routed outside the main thread', { timeout: patience(120_000) }, async () => {
   const bytes = new TextEncoder().encode('{"name":"T","pages":[{"id":"c","name":"C","shapes":[]}]}')
   const boxes = Array.from({ length: 40 }, (_, i) => ({
     kind: 'rectangle',

@@ -53,7 +53,7 @@ it('[REST-7] [H1] a hundred peers that stop in the middle of their headers are a
   await Promise.all(peers.map(({ socket }) => new Promise((resolve) => socket.end('X-Half: ', () => resolve(null)))))
   await Promise.all(peers.map(({ ended }) => ended))
   expect(new Set(peers.map(({ received }) => received().slice(0, 12)))).toEqual(new Set(['HTTP/1.1 400']))
-  await expect.poll(() => held() - before, { timeout: 5_000 }).toBe(0)
+  await expect.poll(() => held() - before, { timeout: patience(5_000) }).toBe(0)
 })
 
 it('[REST-7] [H1] a peer that sends its headers endlessly slowly loses its socket', async () => {
@@ -105,7 +105,7 @@ it('[REST-7] [H1] the listener of a local MCP endpoint destroys sockets with unf
   peer.socket.once('close', () => (closed = true))
   const drip = setInterval(() => peer.socket.write('a'), 20)
   await expect
-    .poll(() => closed, { timeout: 15_000 })
+    .poll(() => closed, { timeout: patience(15_000) })
     .toBe(true)
     .finally(() => clearInterval(drip))
   expect(peer.received()).toMatch(/^HTTP\/1\.1 400 /)

@@ -5,6 +5,7 @@ import { bodyOf, change, creation, update, written } from '../../documents/testi
 import { BlobModel } from './testing/blob-model.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const WORKSPACES = ['w1', 'w2']
 const IDS = ['a', 'b', 'c']
@@ -226,7 +227,7 @@ async function runs(open: () => Promise<string>, ownsStore: boolean, numRuns: nu
 it(
   '[BLOB-14] [BLOB-15] [BLOB-16] SQLite: over random calls usage is exact, the quota holds, and orphans are exactly the unreferenced blobs',
   {
-    timeout: 60_000,
+    timeout: patience(60_000),
   },
   () =>
     runs(
@@ -271,7 +272,7 @@ if (typeof postgres !== 'string') await postgres[Symbol.asyncDispose]()
 
 it.skipIf(typeof postgres === 'string')(
   '[BLOB-14] [BLOB-15] [BLOB-16] PostgreSQL: over random calls usage is exact, the quota holds, and orphans are exactly the unreferenced blobs',
-  { timeout: 60_000 },
+  { timeout: patience(60_000) },
   () =>
     runs(
       async () => {

@@ -7,6 +7,7 @@ import { textOf } from '../../documents/testing/document-writes.ts'
 import type { StorageHost } from './storage-host.ts'
 import type { Confirmed } from './testing/crash-writer.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const WRITER = fileURLToPath(new URL('./testing/crash-writer.ts', import.meta.url))
 
@@ -71,7 +72,7 @@ async function killRounds(rounds: number, env: Record<string, string>): Promise<
 
 describe('kill -9 while edits are appended and bodies saved', () => {
   it('[LIFE-3] [LIFE-7] after each of ten kills, some of them during compaction, everything confirmed is there', {
-    timeout: 60_000,
+    timeout: patience(60_000),
   }, async () => {
     const { confirmed, lost } = await killRounds(10, {})
     expect(confirmed).toBeGreaterThan(100)
@@ -79,7 +80,7 @@ describe('kill -9 while edits are appended and bodies saved', () => {
   })
 
   it('[LIFE-2] a store that confirms before its commit loses confirmed writes in the kill test', {
-    timeout: 60_000,
+    timeout: patience(60_000),
   }, async () => {
     const sabotage = { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1', RELAY_TEST_COMMIT_HOLD_MS: '10' }
     const { lost } = await killRounds(4, sabotage)

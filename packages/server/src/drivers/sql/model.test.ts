@@ -5,6 +5,7 @@ import { bodyOf, update } from '../../documents/testing/document-writes.ts'
 import { openPostgresUnderTest } from './testing/postgres-under-test.ts'
 import { StoreModel } from './testing/store-model.ts'
 import { inProcess, reopenable, type StoreUnderTest, temporaryStore } from './testing/store-under-test.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const WORKSPACES = ['w1', 'w2']
 const IDS = ['a', 'b', 'c']
@@ -169,11 +170,14 @@ async function runs(open: () => Promise<StoreUnderTest>, numRuns: number): Promi
   )
 }
 
-it('[LIFE-1] [LIFE-3] SQLite behaves like a plain in-memory model over random calls and restarts', { timeout: 60_000 }, () =>
-  runs(async () => {
-    const { url, remove } = temporaryStore()
-    return reopenable(url, inProcess, remove)
-  }, 25),
+it(
+  '[LIFE-1] [LIFE-3] SQLite behaves like a plain in-memory model over random calls and restarts',
+  { timeout: patience(60_000) },
+  () =>
+    runs(async () => {
+      const { url, remove } = temporaryStore()
+      return reopenable(url, inProcess, remove)
+    }, 25),
 )
 
 const postgres = await openPostgresUnderTest()
@@ -181,7 +185,7 @@ if (typeof postgres !== 'string') await postgres[Symbol.asyncDispose]()
 
 it.skipIf(typeof postgres === 'string')(
   '[LIFE-1] [LIFE-3] PostgreSQL behaves like a plain in-memory model over random calls and restarts',
-  { timeout: 60_000 },
+  { timeout: patience(60_000) },
   () =>
     runs(async () => {
       const server = await openPostgresUnderTest()

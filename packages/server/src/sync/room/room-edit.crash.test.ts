@@ -8,6 +8,7 @@ import { temporaryStore } from '../../drivers/sql/testing/store-under-test.ts'
 import { silentLogger } from '../../kernel/log.ts'
 import type { Acknowledged } from '../testing/edit-writer.ts'
 import { createDocument, TestWorker } from '../testing/worker-harness.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const WRITER = fileURLToPath(new URL('../testing/edit-writer.ts', import.meta.url))
 const PAGES = [{ id: 'p1', name: 'Prose', order: 0, content: '<p id="blk-1">start</p>' }]
@@ -37,7 +38,7 @@ async function afterRestart(url: string, document: DocumentHead) {
 }
 
 it('[LIFE-2] [LIFE-12] [CONC-4] after kill -9 following an acknowledged edit, before its body was stored, version and content of the edit are there', {
-  timeout: 60_000,
+  timeout: patience(60_000),
 }, async () => {
   const { url, remove } = temporaryStore()
   let document: DocumentHead

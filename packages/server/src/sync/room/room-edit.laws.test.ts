@@ -19,6 +19,7 @@ import { TOOL_ROWS } from '../../mcp/tools/all-tools.ts'
 import { SAMPLE_DOCUMENT } from '../../mcp/tools/testing/sample-document.ts'
 import { variedExamples } from '../../mcp/tools/testing/varied-examples.ts'
 import { isLiveChange } from './room-edit-scope.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const NOW_MS = Date.UTC(2026, 6, 1)
 
@@ -76,7 +77,7 @@ const pages = fc.tuple(firstPage, anyTree.map(serialiseHtml))
 
 describe('laws of edits, cold and live', () => {
   it('[CONC-1] [CONC-2] the same edits on a cold and on a live document give equal results, equal HTML and equal fields', {
-    timeout: 300_000,
+    timeout: patience(300_000),
   }, () => {
     const seen = new Map<EditName, number>()
     let followed = 0
@@ -203,7 +204,9 @@ describe('people and agents on one page', () => {
   // To run all 10,000: SCHEDULES=10000 vitest run packages/server/src/sync/room/room-edit.laws.test.ts
   const schedules = Number(process.env['SCHEDULES'] ?? 1_000)
 
-  it(`[CONC-8] in ${schedules} random schedules a person who types beside an agent loses no letter`, { timeout: 300_000 }, () => {
+  it(`[CONC-8] in ${schedules} random schedules a person who types beside an agent loses no letter`, {
+    timeout: patience(300_000),
+  }, () => {
     let edited = 0
     for (let seed = 1; seed <= schedules; seed++) edited += runSchedule(seed).edited
     expect(edited).toBeGreaterThan(schedules)

@@ -2,6 +2,7 @@ import { threadTime } from '@docrelay/model/testing/thread-time'
 import { expect, it } from 'vitest'
 import { done, editIn, editRequest } from '../testing/room-editing.ts'
 import { createDocument, openTestStorage, TestWorker } from '../testing/worker-harness.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const EDITS = 60
 const WARM_UP = 20
@@ -33,7 +34,7 @@ async function medianMs(pages: number, blocksPerPage: number): Promise<number> {
 }
 
 it('[CONC-13] the time of an edit of one block grows with the change, not with the document', {
-  timeout: 60_000,
+  timeout: patience(60_000),
 }, async () => {
   const [one, many, long] = [await medianMs(1, 25), await medianMs(200, 25), await medianMs(1, 5_000)]
   const told = [`1 page: ${one.toFixed(1)} ms`, `200 pages: ${many.toFixed(1)} ms`, `one page of 1 MB: ${long.toFixed(1)} ms`]

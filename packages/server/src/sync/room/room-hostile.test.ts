@@ -55,8 +55,6 @@ describe('hostile clients of a room', () => {
       const bob = await joined(again)
       expect(bob.doc.getMap('keys').size).toBe(count)
     },
-    // Generous, because the clients of this test use plain Yjs documents, which look root names up slowly.
-    15_000,
   )
 
   it('[G12] Y19: 200 requests for the whole state encode it once per log sequence', async () => {

@@ -6,11 +6,10 @@ import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { openPostgresUnderTest } from '../../drivers/sql/testing/postgres-under-test.ts'
 import { rowsOf } from '../backup-files.ts'
 import { anyLost, describeLosses } from '../faults/losses.ts'
-import { createDocuments, findLosses, generator, OPEN_LIMITS, startMixedLoad } from '../faults/mixed-load.ts'
+import { type Acknowledged, createDocuments, findLosses, generator, OPEN_LIMITS, startMixedLoad } from '../faults/mixed-load.ts'
 import { relayCommand, relayCommandHere } from '../relay-command.ts'
-import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
+import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { storesUnderTest } from '../stores-under-test.ts'
-import { pause } from '../wire-client.ts'
 import { patience } from '../../kernel/testing/patience.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'relay-backup-'))
@@ -54,16 +53,26 @@ describe.each(stores)('a backup beside a relay under writes, on $name', ({ name,
     await relay.rest().putDocument('with-blob', { name: 'With blob', shape: { blobRef: blob } })
     writeFileSync(join(relay.dataDir, 'mcp_token'), 'secret-of-the-token-file', { mode: 0o600 })
     const load = await startMixedLoad(relay, { round: 1, random: generator(1) })
-    await pause(1_500)
+    const told = ({ marks, agents }: Acknowledged) => ({
+      typed: [...marks.values()].flat().length,
+      byTools: agents.flatMap(({ registers, created }) => [...registers, ...created]).length,
+    })
+    await until(
+      'enough to be acknowledged',
+      () => {
+        const { typed, byTools } = told(load.acknowledged())
+        return typed > 200 && byTools > 20
+      },
+      60_000,
+    )
     const before = load.acknowledged()
     const target = join(folder, `${name}-running`)
     const done = await relayCommand(relay.dataDir, ['backup', target], env)
     expect([done.code, done.err]).toEqual([0, expect.not.stringContaining('relay:')])
     const checked = await relayCommand(relay.dataDir, ['verify', '--json'], env)
-    await pause(200)
     await load.stop()
     expect(checked).toMatchObject({ code: 0, out: expect.stringMatching(/^\{"summary":/) })
-    expect([...before.marks.values()].flat().length).toBeGreaterThan(50)
+    expect(told(before).typed).toBeGreaterThan(200)
     expect(relay.logLines.filter((line) => line.includes('"level":"error"'))).toEqual([])
     await relay.kill()
 

@@ -245,7 +245,6 @@ describe('relay serve', () => {
       expect(statSync(join(cwd, 'store', 'mcp_token')).mode & 0o777).toBe(0o600)
       expect(statSync(join(cwd, 'store')).mode & 0o777).toBe(0o700)
     },
-    30_000,
   )
 
   it('[OPS-3] local metrics are served on their own loopback listener and not on the main one', async () => {

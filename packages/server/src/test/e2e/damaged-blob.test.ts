@@ -22,7 +22,7 @@ beforeAll(async () => {
   bytes[150_000] = (bytes[150_000] ?? 0) ^ 4
   writeFileSync(path(), bytes)
   expect(statSync(path()).size).toBe(BYTES.byteLength)
-}, 30_000)
+})
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 it('[BLOB-23] verify names a blob with damaged bytes and does not change them', async () => {
@@ -64,4 +64,4 @@ it('[BLOB-23] damage of a blob made while the relay was stopped is found at the 
   writeFileSync(path(), readFileSync(path()).subarray(0, 1_000))
   await relay.restart()
   expect((await get({}, { range: 'bytes=0-9' })).status).toBe(502)
-}, 30_000)
+})

@@ -27,7 +27,7 @@ describe('a document whose stored row or body was changed', () => {
     await relay.stop()
     for (const [part, life, statement] of DAMAGE) changeStored(relay, statement, `${part}-${life}`)
     await relay.restart()
-  }, 60_000)
+  })
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
   it.each(DAMAGE)(

@@ -91,7 +91,7 @@ describe('a store damaged while the relay is stopped', () => {
     )
     replaceSnapshot('undecodable', new Uint8Array([1, 1, 200, 200]))
     await relay.restart()
-  }, 60_000)
+  })
 
   /** With a checksum that holds, as a fault of the program itself would leave it. */
   function replaceSnapshot(id: string, bytes: Uint8Array): void {

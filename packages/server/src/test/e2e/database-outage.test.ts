@@ -126,7 +126,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
       expect(person.doc.getXmlFragment('prose:text').toString()).not.toContain('during')
       person.destroy()
     },
-    60_000,
+    patience(60_000),
   )
 
   it('[TOOL-8] [CONC-4] during repeated outages every edit that a tool reported as done is there once, and no refused one twice', {

@@ -276,7 +276,7 @@ describe.skipIf(!isRoot)('a disk without free space', () => {
 it(
   '[LIFE-17] a document without connections leaves memory after 30 s, and a client that joins later sees all edits',
   () => eviction,
-  50_000,
+  patience(50_000),
 )
 
 function fill(path: string): void {

@@ -11,7 +11,7 @@ describe.each(stores)('a log record that the store refuses, on $name', ({ env, r
   beforeAll(async () => {
     relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0', ...env } })
     faults = await openStoreFaults(relay, env['RELAY_STORAGE_URL'])
-  }, 30_000)
+  })
   afterAll(async () => {
     await faults?.[Symbol.asyncDispose]()
     await relay?.[Symbol.asyncDispose]()
@@ -43,5 +43,5 @@ describe.each(stores)('a log record that the store refuses, on $name', ({ env, r
     const reader = relay.sync('typed')
     await saved(reader)
     expect([...reader.doc.getMap('fields').keys()].sort()).toEqual(['refused', 'second', 'third'])
-  }, 30_000)
+  })
 })

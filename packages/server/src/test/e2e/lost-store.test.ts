@@ -44,7 +44,7 @@ beforeAll(async () => {
   client.destroy()
   await relay.kill()
   flipBit(file('-wal'), Math.floor(statSync(file('-wal')).size / 2))
-}, 30_000)
+})
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 describe('a store that lost acknowledged writes', () => {
@@ -55,13 +55,13 @@ describe('a store that lost acknowledged writes', () => {
     expect(line).toMatch(/damaged at frame \d+.*relay serve --accept-loss/)
     expect(JSON.parse(line as string)).toMatchObject({ remedy: expect.stringContaining('relay serve --accept-loss') })
     expect(readFileSync(file('-wal')).equals(before)).toBe(true)
-  }, 30_000)
+  })
 
   it('[OPS-11] verify reports the loss', async () => {
     const { code, out } = await relayCommandHere(relay.dataDir, ['verify'])
     expect(code).toBe(1)
     expect(out).toMatch(/damage: store: .*damaged at frame/)
-  }, 20_000)
+  })
 
   it('[OPS-9] backup copies what can be read, exits with 1 and says what is missing', async () => {
     const target = join(relay.dataDir, 'copy')
@@ -69,13 +69,13 @@ describe('a store that lost acknowledged writes', () => {
     expect(code).toBe(1)
     expect(err).toMatch(/lacks acknowledged writes.*damaged at frame/)
     expect(existsSync(join(target, 'manifest.json'))).toBe(true)
-  }, 20_000)
+  })
 
   it('[CFG-11] migrate refuses the store', async () => {
     const { code, err } = await relayCommandHere(relay.dataDir, ['migrate'])
     expect(code).toBe(1)
     expect(err).toContain('--accept-loss')
-  }, 20_000)
+  })
 
   it('[CFG-11] [OPS-4] serve with --accept-loss starts, and logs and counts the losses', async () => {
     await relay.restart(undefined, ['--accept-loss'])
@@ -83,13 +83,13 @@ describe('a store that lost acknowledged writes', () => {
     expect(await losses()).toEqual(['relay_store_losses_total{kind="log"} 1'])
     await logged(relay, 'storage.loss_accepted')
     expect(readdirSync(relay.dataDir)).toContain('relay.db-wal.damaged-1')
-  }, 30_000)
+  })
 
   it('[CFG-11] serve starts without --accept-loss once the loss was accepted', async () => {
     await relay.kill()
     await relay.restart()
     expect(await losses()).toEqual([])
-  }, 30_000)
+  })
 
   it('[OPS-9] [OPS-10] every later backup records the accepted loss, and restoring it prints the loss', async () => {
     const target = join(relay.dataDir, 'later')
@@ -99,5 +99,5 @@ describe('a store that lost acknowledged writes', () => {
     mkdirSync(place)
     const { code, err } = await relayCommandHere(place, ['restore', target])
     expect([code, err]).toEqual([0, expect.stringMatching(/had lost acknowledged writes: accepted at .*damaged at frame/)])
-  }, 30_000)
+  })
 })

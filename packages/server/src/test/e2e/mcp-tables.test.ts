@@ -4,6 +4,7 @@ import { openEditor, type Editor } from '../../sync/testing/editor.ts'
 import { readFragment } from '../../sync/prose/prose-fragment.ts'
 import { type McpAgent, mcpAgent } from '../mcp-agent.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest } from '../relay-under-test.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -104,7 +105,9 @@ it('[TABLE-5] [CONC-8] a person who types in a table cell loses no letter while 
   person.destroy()
 })
 
-it('[PROSE-23] [TABLE-2] the largest allowed table is read whole and changed, and cannot grow', { timeout: 60_000 }, async () => {
+it('[PROSE-23] [TABLE-2] the largest allowed table is read whole and changed, and cannot grow', {
+  timeout: patience(60_000),
+}, async () => {
   await put('largest', table(100, 200))
   const at = { docId: 'largest', pageId: 'one' }
   const grid = gridOf(await ann.call('get_table', at))

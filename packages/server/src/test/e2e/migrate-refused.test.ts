@@ -39,5 +39,5 @@ describe.each(stores)('commands beside a running relay, on $name', ({ env, remov
     expect(err).toContain('in use by another process')
     expect(readdirSync(relay.dataDir).filter((name) => name.startsWith('backup-'))).toEqual([])
     expect((await relay.rest().getDocument('only')).name).toBe('Only')
-  }, 30_000)
+  })
 })

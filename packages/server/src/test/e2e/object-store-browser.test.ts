@@ -28,7 +28,7 @@ beforeAll(async () => {
       RELAY_CORS_ORIGINS: editor.origin,
     },
   })
-}, 30_000)
+})
 afterAll(async () => {
   await relay?.[Symbol.asyncDispose]()
   await editor?.[Symbol.asyncDispose]()
@@ -87,7 +87,7 @@ describe('a browser and the CORS rules of the bucket', () => {
   it('[BLOB-22] with the CORS rule of the guide a browser can upload, download by link and use RelayClient', async () => {
     await setRules(guideRules())
     expect(await visit()).toMatchObject({ put: 200, finalize: 200, link: [200, 5_000], linkRange: [206, 10], client: 5_000 })
-  }, 60_000)
+  })
 
   it('[BLOB-22] a redirected GET works only with a rule for the origin null, which browsers send after a redirect', async () => {
     const rules = guideRules()
@@ -96,10 +96,10 @@ describe('a browser and the CORS rules of the bucket', () => {
     const withNull = rules.map((rule) => ({ ...rule, AllowedOrigins: [...(rule.AllowedOrigins ?? []), 'null'] }))
     await setRules(withNull)
     expect(await visit()).toMatchObject({ redirect: [200, 5_000], redirectRange: [206, 10] })
-  }, 60_000)
+  })
 
   it('[BLOB-22] a PUT is blocked when AllowedHeaders lacks the headers of the ticket', async () => {
     await setRules(guideRules().map((rule) => ({ ...rule, AllowedHeaders: ['content-type'] })))
     expect(await visit()).toMatchObject({ put: 'TypeError' })
-  }, 60_000)
+  })
 })

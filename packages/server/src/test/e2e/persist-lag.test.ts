@@ -22,4 +22,4 @@ it('[OPS-4] relay_persist_lag_seconds returns to 0 after a PUT on a joined docum
   await until('the lag to show', async () => (await lagSeconds()) > 0, 2_000).catch(() => undefined)
   await until('the lag to end', async () => (await lagSeconds()) === 0)
   expect(client.doc.getMap('metadata').get('title')).toBe('put over it')
-}, 30_000)
+})

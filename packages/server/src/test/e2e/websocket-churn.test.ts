@@ -5,6 +5,7 @@ import * as Y from 'yjs'
 import { dice } from '../../kernel/testing/dice.ts'
 import { startRelayUnderTest, type RelayUnderTest, until } from '../relay-under-test.ts'
 import { metric, openWire, pause, storedKeys, WireClient } from '../wire-client.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 const CLIENTS = 6
 const ROUNDS = 300
@@ -110,5 +111,5 @@ it.each([1, 2])(
     expect(await metric(relay, 'relay_handler_panics_total')).toBe(0)
     for (const person of people) person.client?.socket.terminate()
   },
-  60_000,
+  patience(60_000),
 )

@@ -134,7 +134,6 @@ describe('the write rate', () => {
       expect(await storedKeys(relay, 'd', workspace)).toEqual(cat.keys())
       close(ann, ben, cat)
     },
-    20_000,
   )
 
   it.concurrent('[WS-36] [WS-39] after 10 s without progress a chunked message closes a connection with `ack`, and gets a step1 without', async () => {

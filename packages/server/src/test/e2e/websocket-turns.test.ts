@@ -5,6 +5,7 @@ import type { TestClient } from '../../sync/testing/test-client.ts'
 import { acknowledged, attackersDocuments, costlyUpdate, joinAs } from '../faults/noisy-attacks.ts'
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { openWire, type WireClient } from '../wire-client.ts'
+import { patience } from '../../kernel/testing/patience.ts'
 
 let relay: RelayUnderTest
 beforeAll(async () => {
@@ -37,15 +38,19 @@ function flood(noise: readonly TestClient[], items: number): void {
 }
 
 describe('sharing processors between workspaces', () => {
-  it('[WS-12] edits of one workspace are acknowledged while costly updates of another one wait', async () => {
-    const target = { relay, workspace: 'noisy' }
-    const noise: TestClient[] = []
-    for (const id of await attackersDocuments(target, 12)) noise.push(await joinAs(target, id))
-    const typists = await quietTypists(4, 'quiet')
-    flood(noise, 8_000)
-    await Promise.all(typists.map((typist) => typeOne(typist, 'typed')))
-    expect(sum(noise.map(acknowledged))).toBeLessThanOrEqual(4)
-    await until('the costly updates to be acknowledged', () => sum(noise.map(acknowledged)) === 12, 60_000)
-    expect(noise.flatMap((client) => client.of(TAG.error))).toEqual([])
-  }, 90_000)
+  it(
+    '[WS-12] edits of one workspace are acknowledged while costly updates of another one wait',
+    async () => {
+      const target = { relay, workspace: 'noisy' }
+      const noise: TestClient[] = []
+      for (const id of await attackersDocuments(target, 12)) noise.push(await joinAs(target, id))
+      const typists = await quietTypists(4, 'quiet')
+      flood(noise, 8_000)
+      await Promise.all(typists.map((typist) => typeOne(typist, 'typed')))
+      expect(sum(noise.map(acknowledged))).toBeLessThanOrEqual(4)
+      await until('the costly updates to be acknowledged', () => sum(noise.map(acknowledged)) === 12, 60_000)
+      expect(noise.flatMap((client) => client.of(TAG.error))).toEqual([])
+    },
+    patience(90_000),
+  )
 })

@@ -48,7 +48,7 @@ describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) =
     if (engine === 'SQLite') expect(then['snapshots']?.length).toBeGreaterThan(0)
     await (await openHost(former.url))[Symbol.asyncDispose]()
     expect(asThen(await former.rows(), then)).toEqual(then)
-  }, 30_000)
+  })
 
   it('[LIFE-29] [LIFE-3] bodies, Y states, points, lists and blobs of the old store are served unchanged', async (context) => {
     const store = await open()
@@ -56,7 +56,7 @@ describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) =
     await using former = store
     await using relay = await startRelayUnderTest({ dataDir: former.dataDir, env: { ...ENV, ...former.env } })
     expect(await contentsOf(relay)).toEqual(former.contents)
-  }, 60_000)
+  })
 
   it('[LIFE-29] [OPS-10] this program backs up the old store and restores every row', async (context) => {
     const store = await open()
@@ -76,7 +76,7 @@ describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) =
     } finally {
       rmSync(folder, { recursive: true })
     }
-  }, 30_000)
+  })
 
   const pending = Object.keys(MIGRATIONS).slice(STEPS_THEN)
   it.each(pending.flatMap((name, i) => (['before', 'after'] as const).map((moment) => [moment, name, i + 1] as const)))(
@@ -93,7 +93,6 @@ describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) =
       await (await openHost(former.url))[Symbol.asyncDispose]()
       expect(asThen(await former.rows(), then)).toEqual(then)
     },
-    30_000,
   )
 })
 

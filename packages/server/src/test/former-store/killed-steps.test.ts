@@ -91,6 +91,5 @@ describe.each(engines)('a kill within one of the first migrations on %s', (_, op
       if (done.length > 0) expect(await contentsOf(store.url)).toBe(before)
       await store.remove()
     },
-    30_000,
   )
 })

@@ -232,7 +232,6 @@ describe('every client frame for every kind of caller', () => {
       const outcomes = await Promise.all(Object.keys(cells).map(async (column) => [column, await ask(label, column)]))
       expect(Object.fromEntries(outcomes)).toEqual(cells)
     },
-    20_000,
   )
 })
 
@@ -272,6 +271,5 @@ describe('another workspace', () => {
       expect(home.has('intruder')).toBe(false)
       expect(home.present()).toEqual([])
     },
-    20_000,
   )
 })
