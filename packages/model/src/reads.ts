@@ -9,8 +9,9 @@ import { isRefusal, type Refusal } from './edit.ts'
 import { listFields } from './fields/list-fields.ts'
 import { cursorFlaw, listingOf, pageOf, type Listing, type Members, type PageArgs } from './paging.ts'
 import { pageName } from './pages.ts'
+import type { Printed } from './prose/block-names.ts'
 import { pageOrder } from './prose/page.ts'
-import { getOutline, getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
+import { getOutline, type GetOutline, getProse, proseSelectionFlaw, type GetProse } from './prose/read-prose.ts'
 import { selectorFlaw } from './prose/tables/select.ts'
 import { getTable, type GetTable } from './prose/tables/table-edits.ts'
 import type { ShownPage, TellShown } from './seen/shown.ts'
@@ -46,7 +47,7 @@ export interface ReadArgs {
   readonly get_page: OnPage & PageArgs & { readonly lint?: boolean }
   readonly get_shape: OnPage & { readonly id: string }
   readonly get_prose: GetProse & PageArgs
-  readonly get_outline: OnPage
+  readonly get_outline: GetOutline
   readonly get_table: GetTable
   readonly list_references: PageArgs
   readonly list_fields: object
@@ -62,7 +63,7 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
   get_page: (body, _, { pageId, lint }) => canvasPage(body, pageId, lint === true),
   get_shape: (body, _, { pageId, id }) => answerOf(getShape(body, pageId, id)),
   get_prose: (body, _, args, tell) => getProse(body, args, tell),
-  get_outline: (body, _, { pageId }) => answerOf(getOutline(body, pageId)),
+  get_outline: (body, _, args) => answerOf(getOutline(body, args)),
   get_table: (body, _, args) => answerOf(getTable(body, args)),
   list_references: (body) => references(body),
   list_fields: (body) => {
@@ -88,10 +89,16 @@ export function readFlaw(name: ReadName, docId: string, args: unknown): Refusal 
   return flaw?.(args) ?? cursorFlaw(args as PageArgs, listed(name, docId, args as ReadArgs[ReadName]))
 }
 
+/** Arguments that change how items are shown, and not which. */
+interface Shown extends PageArgs, Printed {
+  readonly lint?: unknown
+  readonly image?: unknown
+}
+
 /** Names what a call lists: a cursor is good for the same list of the same document only. [TOOL-24] */
 function listed(name: ReadName, docId: string, args: ReadArgs[ReadName]): string {
   // What is wrong with a page and what it looks like are no part of the list, so the next answers may do without.
-  const { limit: _, cursor: __, lint: ___, image: ____, ...selection } = args as PageArgs & { lint?: unknown; image?: unknown }
+  const { limit: _, cursor: __, lint: ___, image: ____, naming: _____, ...selection } = args as Shown
   const named = Object.entries(selection).map(([argument, value]) => `${argument} ${String(value).slice(0, 1_000)}`)
   return JSON.stringify([name, docId, ...named.sort()])
 }

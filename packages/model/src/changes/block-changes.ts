@@ -1,4 +1,5 @@
-import { blockId, completeIds, handle, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { blockId, completeIds, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { handleOf } from '../prose/handles.ts'
 import { blockHash } from '../prose/block-stamp.ts'
 import { serialiseHtml } from '../prose/html.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
@@ -123,7 +124,7 @@ export function unitsOf(block: ProseElement, index: number): readonly Unit[] {
   const texts = idBearing([block]).map((located) => textUnit(located.block))
   if (isIdBearing(block)) return texts
   const kind = texts.length === 0 ? 'leaf' : 'container'
-  return [{ id: handle(index), text: kind === 'leaf' ? blockText(block) : '', kind }, ...texts]
+  return [{ id: handleOf([index]), text: kind === 'leaf' ? blockText(block) : '', kind }, ...texts]
 }
 
 function textUnit(block: ProseElement): Unit {

@@ -1,5 +1,6 @@
 import { blockHash } from '../prose/block-stamp.ts'
-import { blockId, handle, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { blockId, idBearing, idsOf, isIdBearing, mapIdBearing, withBlockId } from '../prose/blocks.ts'
+import { handleOf } from '../prose/handles.ts'
 import { parseHtml } from '../prose/html.ts'
 import type { ProseElement, ProseTree } from '../prose/node.ts'
 import { quote } from '../quote.ts'
@@ -56,14 +57,14 @@ export function planPage(tree: ProseTree, change: ProsePageChange): PagePlan {
     if (slot === undefined || block === undefined) {
       // A new block that has an id and is gone leaves nothing behind. Of others nobody can tell.
       if (!isCreated || (id === undefined && entry.ids === undefined))
-        kept.push({ id: id ?? entry.ids?.[0] ?? handle(entry.at ?? 0), text: '' })
+        kept.push({ id: id ?? entry.ids?.[0] ?? handleOf([entry.at ?? 0]), text: '' })
       continue
     }
     const isTop = slot.node === block
     const isAsLeft =
       blockHash(block) === after && (isTop || (!isCreated && from === undefined)) && isStillThere(slots, slot, entry)
     if (!isAsLeft) {
-      kept.push({ id: id ?? idsOf([block])[0] ?? handle(slot.index), text: quote(blockText(block)) })
+      kept.push({ id: id ?? idsOf([block])[0] ?? handleOf([slot.index]), text: quote(blockText(block)) })
       continue
     }
     if (isCreated) gone.add(slot)

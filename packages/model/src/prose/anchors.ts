@@ -1,24 +1,26 @@
 import { refused, type Refusal } from '../edit.ts'
 import { likeness, pairsOf } from '../nearest.ts'
 import { quote } from '../quote.ts'
-import { nameOf, type Located } from './blocks.ts'
+import { nameBeside, type Naming } from './block-names.ts'
+import type { Located } from './blocks.ts'
 import { parseDom, textOf } from './html-dom.ts'
 import type { NodeType, ProseElement } from './node.ts'
 import { blockText, collapse, unbrokenText } from './text.ts'
 
 /** A block as errors describe it. */
 export interface BlockFact {
-  readonly id: string | null
+  readonly id: string
   readonly type: NodeType
   readonly text: string
 }
 
-export function blockFact(located: Located): BlockFact {
-  return { id: nameOf(located), type: located.block.type, text: quote(blockText(located.block)) }
+export function blockFact(located: Located, naming: Naming): BlockFact {
+  const text = blockText(located.block)
+  return { id: nameBeside(located, text, naming), type: located.block.type, text: quote(text) }
 }
 
 export function told(facts: readonly BlockFact[]): string {
-  return facts.map((fact) => `${quote(fact.id ?? 'no id')} (${fact.type}) "${fact.text}"`).join('; ')
+  return facts.map((fact) => `${fact.id} (${fact.type}) "${fact.text}"`).join('; ')
 }
 
 /** The possible meanings of an anchor: read as HTML, and literally when the first reading matches no block. [PROSE-48] */
@@ -49,15 +51,19 @@ export function anchorFlaw(given: string | undefined, which: string): Refusal | 
 }
 
 /** Returns the one block whose whole text is the anchor; the anchor must not be blank. [PROSE-48, PROSE-53] */
-export function findAnchor(blocks: readonly Located[], given: string, which: string): Located | Refusal {
+export function findAnchor(
+  blocks: readonly Located[],
+  given: string,
+  { which, naming }: { readonly which: string; readonly naming: Naming },
+): Located | Refusal {
   const anchor = readAnchor(given)
   const withText = (text: string) => (text === '' ? [] : blocks.filter(({ block }) => hasText(block, text)))
   const plain = withText(anchor.plain)
   const matches = plain.length > 0 || anchor.plain === anchor.literal ? plain : withText(anchor.literal)
   const [only] = matches
-  if (only === undefined) return notFound(blocks, anchor.plain === '' ? anchor.literal : anchor.plain, which)
+  if (only === undefined) return notFound(blocks, anchor.plain === '' ? anchor.literal : anchor.plain, which, naming)
   if (matches.length === 1) return only
-  const shown = matches.slice(0, 5).map(blockFact)
+  const shown = matches.slice(0, 5).map((match) => blockFact(match, naming))
   return refused(
     'ERR_ANCHOR_AMBIGUOUS',
     `${matches.length} blocks have the text of ${which}; address one by its id: ${told(shown)}.`,
@@ -65,8 +71,8 @@ export function findAnchor(blocks: readonly Located[], given: string, which: str
   )
 }
 
-function notFound(blocks: readonly Located[], text: string, which: string): Refusal {
-  const nearest = nearestBlocks(blocks, text).map(blockFact)
+function notFound(blocks: readonly Located[], text: string, which: string, naming: Naming): Refusal {
+  const nearest = nearestBlocks(blocks, text).map((block) => blockFact(block, naming))
   const hint = nearest.length === 0 ? 'the page has no text' : `nearest: ${told(nearest)}`
   const anchor = quote(text)
   return refused('ERR_ANCHOR_NOT_FOUND', `No block has exactly the text "${anchor}" (${which}); ${hint}.`, { anchor, nearest })

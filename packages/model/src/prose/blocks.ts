@@ -1,9 +1,8 @@
 import type { DocumentBody } from '../body.ts'
 import type { EditEnvironment } from '../edit.ts'
-import { quote } from '../quote.ts'
 import { sameList, withContent } from './equal.ts'
-import type { NodeType, ProseElement, ProseNode, ProseTree } from './node.ts'
-import { blockText, titleText } from './text.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import { titleText } from './text.ts'
 import type { Path } from './tree-path.ts'
 
 /** A block with its place on the page. */
@@ -117,52 +116,4 @@ export function completeIds(tree: ProseTree, mint: Mint): ProseTree {
     owners.delete(id)
     return block
   })
-}
-
-export interface BlockEntry {
-  readonly id: string
-  readonly type: NodeType
-  readonly text: string
-}
-
-/** Blocks as results name them. [TOOL-16] */
-export interface BlockList {
-  readonly blocks: readonly BlockEntry[]
-  /** Present when there are more blocks than the list holds. */
-  readonly blocksTotal?: number
-}
-
-const maxEntries = 200
-
-/** Returns the handle of a top-level block that has no id. [PROSE-47] */
-export function handle(index: number): string {
-  return `@${index}`
-}
-
-/** Returns the name of a block in errors and results. `null`: a nested block that has no id yet. */
-export function nameOf(located: Located): string | null {
-  const id = blockId(located.block)
-  return id ?? (located.path.length === 1 ? handle(located.path[0] as number) : null)
-}
-
-/**
- * Returns those id-bearing blocks at any depth, and top-level blocks without id, for which `isListed` is true, in
- * document order.
- */
-export function listBlocks(tree: ProseTree, isListed: (block: ProseElement, path: Path) => boolean = () => true): BlockList {
-  const blocks: BlockEntry[] = []
-  let total = 0
-  const walk = (nodes: readonly ProseNode[], parent: Path): void =>
-    nodes.forEach((node, index) => {
-      if (node.type === 'text') return
-      const path = [...parent, index]
-      const name = isIdBearing(node) || path.length === 1 ? nameOf({ path, block: node }) : null
-      if (name !== null && isListed(node, path)) {
-        total++
-        if (blocks.length < maxEntries) blocks.push({ id: name, type: node.type, text: quote(blockText(node)) })
-      }
-      if (!isIdBearing(node) && node.content.length > 0) walk(node.content, path)
-    })
-  walk(tree, [])
-  return total > blocks.length ? { blocks, blocksTotal: total } : { blocks }
 }

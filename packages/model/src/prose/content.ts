@@ -1,3 +1,4 @@
+import type { Stamp } from '../stamps/stamp.ts'
 import { refused, type Fix, type Refusal, type Warning } from '../edit.ts'
 import { maxLabelLength, settleChips, type Libraries } from './chips.ts'
 import { isEmptyPage } from './equal.ts'
@@ -23,6 +24,8 @@ export interface Content {
   readonly warnings: readonly Warning[]
   /** Present when the call gave no format and the content was read as HTML. [AG-35] */
   readonly format?: 'html'
+  /** The stamps that its ids carried, by id: what the caller had seen of these blocks. [AG-16, AG-25] */
+  readonly stamps: ReadonlyMap<string, Stamp>
 }
 
 /** What an answer says of the format of its content. [AG-35] */
@@ -31,7 +34,7 @@ export function formatOf({ format }: Content): Pick<Content, 'format'> {
 }
 
 /** The content of a call that sent none. */
-export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [] }
+export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [], stamps: new Map() }
 
 export const maxContentBytes = 1_048_576
 
@@ -66,12 +69,13 @@ export function readContent(args: ContentArgs, libraries: Libraries, stored: Pro
   const isHtml = isOwn || args.format === 'html'
   const markdown = isHtml ? null : parseMarkdown(args.content)
   const read = markdown ?? parseHtml(args.content, { source: 'call' })
+  const { fixes, stamps = noContent.stamps } = read
   const { tree, labelLength, warnings: ofChips } = settleChips(read.tree, libraries)
   const ofText = isOwn ? markdownInHtml(tree) : markdown === null ? [] : literalMarkup(tree, stored, args.content, markdown.read)
   const warnings = [...ofChips, ...ofText]
   const tooLong = labelsTooLong(labelLength)
   if (tooLong !== null) return tooLong
-  const told = { fixes: read.fixes, warnings, ...(isOwn && { format: 'html' as const }) }
+  const told = { fixes, warnings, stamps, ...(isOwn && { format: 'html' as const }) }
   if (!isEmptyPage(tree)) return { tree, isBlank: false, ...told }
   // Content without a block gives the same tree as a written empty paragraph, which is a block.
   const isBlank = !/<p[\s/>]/i.test(args.content)

@@ -1,6 +1,8 @@
 import type { DocumentBody } from '../body.ts'
 import type { Edited, EditEnvironment, Fix, Warning } from '../edit.ts'
-import { blockId, blockIdMint, completeIds, elementsOf, idsOf, isIdBearing, listBlocks, type BlockList } from './blocks.ts'
+import { listBlocks, type BlockList } from './block-list.ts'
+import { namingOf, type Printed } from './block-names.ts'
+import { blockId, blockIdMint, completeIds, elementsOf, idsOf, isIdBearing } from './blocks.ts'
 import type { Libraries } from './chips.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { withPageTree, type PageTree } from './page.ts'
@@ -14,14 +16,14 @@ export function librariesOf(body: DocumentBody, environment: EditEnvironment): L
 /** A written page, for the result of an edit. */
 export interface WrittenPage {
   readonly tree: ProseTree
-  /** Returns the blocks that the operation wrote. */
-  written(): BlockList
-  /** Returns all blocks of the page. */
+  /** Returns the blocks that the operation wrote, from the call's own content or from blocks that were there. */
+  written(from: 'own' | 'stored'): BlockList
+  /** Returns all blocks of a page that the call wrote as a whole. */
   all(): BlockList
 }
 
 /** One prose page during an edit. */
-export interface PageWrite {
+export interface PageWrite extends Printed {
   readonly body: DocumentBody
   readonly pageId: string
   readonly stored: PageTree
@@ -36,13 +38,18 @@ export interface PageWrite {
  */
 export function writePage<R>(write: PageWrite, done: Applied, result: (page: WrittenPage) => R): Edited<R> {
   const { body, pageId, stored, environment, content } = write
+  const naming = namingOf(write)
   const isChanged = done.tree !== stored.tree
   const tree = isChanged ? completeIds(done.tree, blockIdMint(body, environment, idsOf(done.tree))) : done.tree
   const isWritten = (_: ProseElement, path: readonly number[]) => done.isWritten(nodeAt(done.tree, path))
   return {
     kind: 'edited',
     body: isChanged ? withPageTree(body, pageId, tree) : body,
-    result: result({ tree, written: () => listBlocks(tree, isWritten), all: () => listBlocks(tree) }),
+    result: result({
+      tree,
+      written: (from) => listBlocks(tree, { naming, isOwn: from === 'own', isListed: isWritten }),
+      all: () => listBlocks(tree, { naming, isOwn: true }),
+    }),
     fixes: [...(content?.fixes ?? []), ...done.fixes],
     warnings: [...(content?.warnings ?? []), ...(isChanged ? stored.warnings : [])],
     writtenPage: pageId,

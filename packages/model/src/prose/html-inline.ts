@@ -18,6 +18,10 @@ export class InlineRun {
     this.#keepSpace = keepSpace
   }
 
+  get isEmpty(): boolean {
+    return this.#nodes.length === 0
+  }
+
   text(raw: string, marks: readonly ProseMark[], keepSpace: boolean): void {
     const text = cleanText(raw)
     if (text === '') return

@@ -1,10 +1,12 @@
+import { isCallId, nameInComment, withCommentId } from './content-ids.ts'
 import type { FixList, Place } from './fixes.ts'
 import { readHtmlAttrs } from './html-attrs.ts'
 import { attrOf, isElement, textOf, type HtmlElement, type HtmlNode } from './html-dom.ts'
 import { plainText } from './heal-inline.ts'
 import { InlineRun } from './html-inline.ts'
 import { blockTags, chromeTags, nodeOfElement, removedTags, silentTags, type FoundNode } from './html-tags.ts'
-import { isCallId, markedNode, pushAll, withMark } from './marks.ts'
+import { handleAttr } from './html-writer.ts'
+import { markedNode, pushAll, withMark } from './marks.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseMark, ProseNode } from './node.ts'
 import { markOfTag, nodeSpec, type MarkSpec } from './schema.ts'
 
@@ -24,6 +26,8 @@ interface Sink {
   /** A text block takes inline content directly; elsewhere each run of it becomes a paragraph. [PROSE-16] */
   readonly isText: boolean
   readonly place: Place | undefined
+  /** What a comment says of the next block. [AG-16] */
+  named?: string | null | undefined
 }
 
 /** The context of a node: the marks around it, and its depth. */
@@ -90,7 +94,13 @@ class HtmlReader {
     const run = sink.run.take()
     if (run.length === 0) return
     if (sink.isText) pushAll(sink.out, run)
-    else sink.out.push({ type: 'paragraph', attrs: {}, content: run })
+    else this.#push(sink, { type: 'paragraph', attrs: {}, content: run })
+  }
+
+  /** Adds a block, which takes the id of a comment directly before it. */
+  #push(sink: Sink, block: ProseNode): void {
+    sink.out.push(withCommentId(block, sink.named))
+    sink.named = undefined
   }
 
   #children(sink: Sink, nodes: readonly HtmlNode[], around: Around): void {
@@ -98,7 +108,13 @@ class HtmlReader {
       if (node.nodeName === '#text')
         this.#text(sink, this.#textWithSlots((node as { value: string }).value), around.marks, around.inCode)
       else if (isElement(node)) this.#element(sink, node, around)
+      else if (node.nodeName === '#comment' && this.#source === 'call') this.#comment(sink, (node as { data: string }).data)
     }
+  }
+
+  #comment(sink: Sink, comment: string): void {
+    const named = sink.isText || !sink.run.isEmpty ? undefined : nameInComment(comment)
+    if (named !== undefined) sink.named = named
   }
 
   #text(sink: Sink, text: string, marks: readonly ProseMark[], isKept: boolean): void {
@@ -163,10 +179,7 @@ class HtmlReader {
       this.#flush(sink)
       if (slot.blocks.every((node) => node.type === 'image')) this.#others++
       else this.#texts++
-      pushAll(
-        sink.out,
-        slot.blocks.map((node) => markedNode(node, around.marks)),
-      )
+      for (const node of slot.blocks) this.#push(sink, markedNode(node, around.marks))
       return
     }
     for (const part of slot.parts) {
@@ -179,7 +192,7 @@ class HtmlReader {
       if (nodeSpec(part.node.type).group === 'inline') sink.run.atom(part.node)
       else {
         this.#flush(sink)
-        sink.out.push(part.node)
+        this.#push(sink, part.node)
       }
     }
   }
@@ -235,13 +248,15 @@ class HtmlReader {
     if (spec.content === 'none' || spec.content === 'code') this.#others++
     if (spec.group !== 'inline') this.#flush(sink)
     const place = placeIn(sink, type)
-    let attrs: ProseAttrs = readHtmlAttrs(element, spec.attrs, found.markers, { fixes: this.#fixes, place, nodeType: type })
+    const isNamed = this.#source === 'call' && attrOf(element, handleAttr) !== undefined
+    const markers = isNamed ? [...found.markers, handleAttr] : found.markers
+    let attrs: ProseAttrs = readHtmlAttrs(element, spec.attrs, markers, { fixes: this.#fixes, place, nodeType: type })
     if (this.#source === 'call' && attrs['id'] !== undefined && !isCallId(attrs['id'])) attrs = without(attrs, 'id')
     switch (spec.content) {
       case 'none':
         return this.#atom(sink, element, type, attrs, inner, place)
       case 'code':
-        sink.out.push(this.#code(element, attrs, place))
+        this.#push(sink, this.#code(element, attrs, place))
         return
       case 'inline': {
         const level = Number(element.tagName.slice(1))
@@ -251,13 +266,13 @@ class HtmlReader {
           element.childNodes,
           inner,
         )
-        sink.out.push({ type, attrs, content })
+        this.#push(sink, { type, attrs, content })
         return
       }
       default: {
         if (type === 'taskItem' && attrOf(element, 'data-checked') === '') attrs = { checked: true }
         const children = type === 'gallery' ? this.#galleryChildren(element) : element.childNodes
-        sink.out.push({ type, attrs, content: this.read(children, { ...inner, chrome: type === 'taskItem' }, place) })
+        this.#push(sink, { type, attrs, content: this.read(children, { ...inner, chrome: type === 'taskItem' }, place) })
       }
     }
   }
@@ -298,7 +313,7 @@ class HtmlReader {
     }
     const node: ProseElement = { type, attrs, content: [] }
     if (spec.group === 'inline') sink.run.atom(node)
-    else sink.out.push(node)
+    else this.#push(sink, node)
   }
 
   /** A code block contains the text of everything inside. [PROSE-H4] */

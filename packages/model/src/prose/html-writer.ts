@@ -66,8 +66,12 @@ function writeElement(node: ProseElement, inner: string = writeNodes(node.conten
   }
 }
 
+/** An attribute with the handle of a block, for HTML that shows names. No stored block has it. [AG-13] */
+export const handleAttr = 'data-handle'
+
 function writeAttrs(node: ProseElement, spec: NodeSpec): string {
-  let html = ''
+  const handle = node.attrs[handleAttr]
+  let html = handle === undefined ? '' : ` ${handleAttr}="${escapeAttr(String(handle))}"`
   let style = ''
   for (const attr of spec.attrs) {
     const value: AttrValue | undefined = node.attrs[attr.name] ?? (attr.always === true ? (attr.default ?? '') : undefined)

@@ -1,4 +1,5 @@
 import type { Fix } from '../edit.ts'
+import { plainIds, type PlainIds } from './content-ids.ts'
 import { boundUrls, maxUrlLength } from './url-budget.ts'
 import { FixList } from './fixes.ts'
 import { heal, healthy } from './heal.ts'
@@ -27,17 +28,20 @@ export function serialiseHtml(tree: ProseTree): string {
  * `fixes` lists what was adjusted, at most 1000 entries, each with the `path` and `nodeType` it concerns; it is empty for canonical input.
  * Never throws. The time is linear in the length of the input, which callers limit to 1 MiB. [PROSE-21]
  */
-export function parseHtml(
-  html: string,
-  options: { readonly source: HtmlSource },
-): { readonly tree: ProseTree; readonly fixes: readonly Fix[] } {
+export function parseHtml(html: string, options: { readonly source: HtmlSource }): ParsedPage {
   const canonical = options.source === 'stored' ? readCanonical(html) : null
   if (canonical !== null) return { tree: canonical, fixes: [] }
   const fixes = new FixList()
   const nodes = readHtml(parseDom(html.replaceAll('\0', '')), options.source, fixes)
   // URLs that a stored page itself contains are kept, so its own length is the limit.
   const most = options.source === 'stored' ? Math.max(maxUrlLength, html.length) : maxUrlLength
-  return { tree: heal(boundUrls(nodes, most, fixes), fixes), fixes: fixes.list }
+  const tree = heal(boundUrls(nodes, most, fixes), fixes)
+  return { ...(options.source === 'call' ? plainIds(tree) : { tree }), fixes: fixes.list }
+}
+
+/** A page as it was read. */
+export interface ParsedPage extends PlainIds {
+  readonly fixes: readonly Fix[]
 }
 
 /** Reads canonical HTML without the WHATWG parser; returns `null` for other HTML. The result is verified by writing it again. [PROSE-6] */

@@ -2,12 +2,13 @@ import type { Token } from 'markdown-it'
 import { maxUrlLength } from './url-budget.ts'
 import type { FixList, Place } from './fixes.ts'
 import { InlineRun } from './html-inline.ts'
+import { nameInComment, nameInCommentTag, withCommentId } from './content-ids.ts'
 import { pushAll } from './marks.ts'
 import type { ReadMarkup } from './literal-markup.ts'
 import { inlineNodes, inlineParts, type LinkBudget, noteFormulas } from './markdown-inline.ts'
 import type { MarkdownParser } from './markdown-parser.ts'
 import type { BlockPart, SlotReader } from './markdown-slots.ts'
-import type { NodeType, ProseAttrs, ProseElement, ProseNode } from './node.ts'
+import { emptyParagraph, type NodeType, type ProseAttrs, type ProseElement, type ProseNode } from './node.ts'
 import { language } from './values.ts'
 
 /** Maps block tokens to nodes. The result may violate the content model. [PROSE-26 to PROSE-36] */
@@ -33,15 +34,23 @@ export class BlockReader {
     const parts: BlockPart[] = []
     let index = 0
     let isHtml = false
+    let named: string | null | undefined
     for (let token = this.#next(); token !== undefined && token.type !== close; token = this.#next()) {
-      if (token.type === 'html_block') {
-        isHtml = true
-        parts.push({ html: token.content })
+      const name = token.type === 'html_block' ? nameInCommentTag(token.content) : undefined
+      if (name !== undefined) {
+        named = name
         continue
       }
-      const nodes = this.#block(token, { parent: place, index, name: nodeNames[token.type] ?? 'paragraph' })
-      index += nodes.length
-      parts.push({ nodes })
+      if (token.type === 'html_block') {
+        isHtml = true
+        parts.push({ html: token.content, named })
+      } else {
+        const [first, ...rest] = this.#block(token, { parent: place, index, name: nodeNames[token.type] ?? 'paragraph' })
+        if (first === undefined) continue
+        index += 1 + rest.length
+        parts.push({ nodes: [withCommentId(first, named), ...rest] })
+      }
+      named = undefined
     }
     if (isHtml) return this.#slots.blocks(parts, place)
     const nodes: ProseNode[] = []
@@ -160,6 +169,15 @@ export class BlockReader {
     return box[1] !== ' '
   }
 
+  /** Removes the comment with a name at the start of a cell. [AG-16] */
+  #takeName(): string | null | undefined {
+    const inline = this.#tokens[this.#at]
+    const comment = /^<!--(.*?)-->\s*/s.exec(inline?.content ?? '')
+    const name = comment === null ? undefined : nameInComment(comment[1] as string)
+    if (inline !== undefined && comment !== null && name !== undefined) inline.content = inline.content.slice(comment[0].length)
+    return name
+  }
+
   /** Reads a table. [PROSE-28] */
   #table(place: Place): ProseElement {
     const rows: ProseElement[] = []
@@ -172,8 +190,14 @@ export class BlockReader {
       const align = /^text-align:(left|center|right)$/.exec(String(token.attrGet('style') ?? ''))?.[1]
       const row: Place = { parent: place, index: rows.length, name: 'tableRow' }
       const at: Place = { parent: row, index: cells.length, name: type }
+      const named = this.#takeName()
       const content = this.#text('paragraph', {}, undefined, { parent: at, index: 0, name: 'paragraph' })
-      cells.push({ type, attrs: align === undefined ? {} : { align }, content })
+      const [first, ...rest] = content.length === 0 ? [emptyParagraph()] : content
+      cells.push({
+        type,
+        attrs: align === undefined ? {} : { align },
+        content: [withCommentId(first as ProseNode, named), ...rest],
+      })
     }
     return { type: 'table', attrs: {}, content: rows }
   }

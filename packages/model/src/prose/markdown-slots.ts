@@ -2,12 +2,19 @@ import { FixList, type Place } from './fixes.ts'
 import { readCanonical } from './html.ts'
 import { attrOf, isElement, parseDom, type HtmlNode } from './html-dom.ts'
 import { readHtml, type Slot, type Slots } from './html-reader.ts'
+import { withCommentId } from './content-ids.ts'
+import { handleAttr } from './html-writer.ts'
 import type { InlinePart } from './markdown-inline.ts'
 import { pushAll } from './marks.ts'
 import type { ProseNode } from './node.ts'
 
-/** A part of a sequence of blocks: nodes from Markdown, or a block of raw HTML. */
-export type BlockPart = { readonly nodes: readonly ProseNode[] } | { readonly html: string }
+/** A part of a sequence of blocks: nodes from Markdown, or a block of raw HTML, with what a comment before it says of its first block. [AG-16] */
+export type BlockPart = { readonly nodes: readonly ProseNode[] } | HtmlPart
+
+interface HtmlPart {
+  readonly html: string
+  readonly named?: string | null | undefined
+}
 
 /**
  * Reads raw HTML with Markdown between its tags. For the HTML parser each piece of Markdown is replaced by an empty element (a slot): a
@@ -31,7 +38,7 @@ export class SlotReader {
     if (parts.every((part) => 'nodes' in part)) return parts.flatMap((part) => part.nodes)
     const contents: Slot[] = []
     let html = ''
-    for (const part of parts) html += 'nodes' in part ? this.#slot('div', { blocks: part.nodes }, contents) : part.html
+    for (const part of parts) html += 'nodes' in part ? this.#slot('div', { blocks: part.nodes }, contents) : withComment(part)
     return this.#read(html, contents, place) ?? this.#oneByOne(parts, place)
   }
 
@@ -41,7 +48,9 @@ export class SlotReader {
    */
   #oneByOne(parts: readonly BlockPart[], place: Place | undefined): readonly ProseNode[] {
     this.#fixes.add('dropped_invalid', 'a tag is not closed in its block of HTML', place, 'html')
-    return parts.flatMap((part) => ('nodes' in part ? part.nodes : readHtml(parseDom(part.html), 'call', this.#fixes, { place })))
+    return parts.flatMap((part) =>
+      'nodes' in part ? part.nodes : readHtml(parseDom(withComment(part)), 'call', this.#fixes, { place }),
+    )
   }
 
   /**
@@ -112,10 +121,22 @@ export function referencedSpace(html: string): string {
  * Reads canonical HTML that the writer put between Markdown, where all white space counts. Other HTML is returned unchanged, and so is HTML
  * that reads the same either way. [PROSE-15, PROSE-38]
  */
-function canonicalPart(part: { readonly html: string }): BlockPart {
+function canonicalPart(part: HtmlPart): BlockPart {
   const line = part.html.endsWith('\n') ? part.html.slice(0, -1) : part.html
   if (line.includes('\n') || !line.includes('&#')) return part
-  const canonical = line.replace(/&#(9|10|12|32);/g, (_, code: string) => String.fromCharCode(Number(code)))
-  const nodes = referencedSpace(canonical) === line ? readCanonical(canonical) : null
-  return nodes === null ? part : { nodes }
+  const unnamed = withoutHandles(line)
+  const canonical = unnamed.replace(/&#(9|10|12|32);/g, (_, code: string) => String.fromCharCode(Number(code)))
+  const [first, ...rest] = (referencedSpace(canonical) === unnamed ? readCanonical(canonical) : null) ?? []
+  return first === undefined ? part : { nodes: [withCommentId(first, part.named), ...rest] }
+}
+
+/** Canonical HTML without the handles that stand for blocks in it. [AG-13] */
+function withoutHandles(html: string): string {
+  return html.includes(handleAttr) ? html.replace(/<[^<>]*>/g, (tag) => tag.replace(writtenHandle, '')) : html
+}
+
+const writtenHandle = new RegExp(` ${handleAttr}="@[0-9.]+(?:#[0-9a-z]{4})?"`)
+
+function withComment({ html, named }: HtmlPart): string {
+  return typeof named === 'string' ? `<!--${named}-->${html}` : html
 }

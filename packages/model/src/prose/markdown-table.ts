@@ -3,9 +3,12 @@ import type { ProseElement, ProseTree } from './node.ts'
 
 /**
  * Writes a table that Markdown can express: one row of header cells followed by rows of cells, one alignment per column, one paragraph per
- * cell. Returns `undefined` for any other table. [PROSE-28, PROSE-38]
+ * cell. Returns `undefined` for any other table. [PROSE-28, PROSE-38] `comment` is put before the text of a cell. [AG-12]
  */
-export function markdownTable(table: ProseElement): string | undefined {
+export function markdownTable(
+  table: ProseElement,
+  comment?: (text: ProseElement, row: number, column: number) => string,
+): string | undefined {
   const rows = table.content as ProseTree
   const aligns = ((rows[0]?.content ?? []) as ProseTree).map((cell) => cell.attrs['align'])
   const lines: string[] = []
@@ -17,7 +20,8 @@ export function markdownTable(table: ProseElement): string | undefined {
       const isPlaced = cell.type === (index === 0 ? 'tableHeader' : 'tableCell') && cell.attrs['align'] === aligns[column]
       const text = isPlaced ? cellText(cell) : undefined
       if (text === undefined) return undefined
-      line += text === '' ? '  |' : ` ${text} |`
+      const named = comment === undefined ? text : `${comment(cell.content[0] as ProseElement, index, column)} ${text}`.trimEnd()
+      line += named === '' ? '  |' : ` ${named} |`
     }
     lines.push(line)
     if (index === 0) lines.push(`|${aligns.map((align) => ` ${rules[String(align)] ?? '---'} |`).join('')}`)

@@ -8,29 +8,41 @@ import { isList, ListShapes, maxNumber } from './markdown-lists.ts'
 import { markdownTable } from './markdown-table.ts'
 import { withoutIds } from './marks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
-import { blockStamp } from './block-stamp.ts'
-import { stampedId } from '../stamps/stamp.ts'
+import { blockName, namedInside, type Naming } from './block-names.ts'
+import { isIdBearing, type Located } from './blocks.ts'
+import type { Path } from './tree-path.ts'
 
 /**
  * Writes a page as Markdown that `parseMarkdown` reads back as an equal page, except for ids and the labels of field chips. What Markdown
- * cannot express is written as canonical HTML, per block or per run. With `ids`, a comment names the id of each paragraph, heading and code
- * block at the top level and in list items, with the stamp of its content. [PROSE-38 to PROSE-41, AG-12]
+ * cannot express is written as canonical HTML, per block or per run. [PROSE-38 to PROSE-40]
  *
  * `tree` must satisfy the content model.
  */
-export function serialiseMarkdown(tree: ProseTree, { ids }: { readonly ids: boolean }): string {
-  if (isEmptyPage(tree)) return ''
-  const writer = new BlockWriter(ids)
-  writer.blocks(tree, { prefix: '', hasComments: true, isTight: false })
+export function serialiseMarkdown(tree: ProseTree): string {
+  return isEmptyPage(tree) ? '' : written(tree, null, (index) => [index])
+}
+
+/**
+ * Like `serialiseMarkdown`, with a comment before each text block at any depth and each block at the top level that says its name. [PROSE-41,
+ * AG-12]
+ */
+export function serialiseNamedMarkdown(blocks: readonly Located[], naming: Naming): string {
+  const tree = blocks.map(({ block }) => block)
+  return written(tree, naming, (index) => (blocks[index] as Located).path)
+}
+
+function written(tree: ProseTree, naming: Naming | null, pathOf: PathOf): string {
+  const writer = new BlockWriter(naming)
+  writer.blocks(tree, { prefix: '', pathOf, isTop: true, isTight: false })
   return `${writer.lines.join('\n')}\n`
 }
 
 /**
- * Like `serialiseMarkdown` without ids, for blocks that come one by one, up to `maxBytes`. Of a longer page it writes as many blocks from
+ * Like `serialiseMarkdown`, for blocks that come one by one, up to `maxBytes`. Of a longer page it writes as many blocks from
  * the start as fit together with `end`, which is appended. It reads no more blocks than that. [RES-8]
  */
 export function serialiseMarkdownWithin(blocks: Iterable<ProseElement>, maxBytes: number, end: string): string {
-  const writer = new BlockWriter(false)
+  const writer = new BlockWriter(null)
   const { lines } = writer
   const room = maxBytes - bytesOf(end)
   let [bytes, counted, fitting, isCut] = [0, 0, 0, false]
@@ -45,7 +57,7 @@ export function serialiseMarkdownWithin(blocks: Iterable<ProseElement>, maxBytes
       if (isCut) return
     }
   }
-  writer.blocks(untilFull(), { prefix: '', hasComments: true, isTight: false })
+  writer.blocks(untilFull(), { prefix: '', pathOf: (index) => [index], isTop: true, isTight: false })
   if (isEmptyPage(taken)) return ''
   return isCut ? lines.slice(0, fitting).join('\n').trimEnd() + end : `${lines.join('\n')}\n`
 }
@@ -54,34 +66,47 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
+/** The paths of the blocks of a sequence, by their index in it. */
+type PathOf = (index: number) => Path
+
 /** The position of a sequence of blocks. */
 interface Container {
   /** The beginning of each line. */
   readonly prefix: string
-  /** Whether ids are written as comments here. */
-  readonly hasComments: boolean
+  readonly pathOf: PathOf
+  readonly isTop: boolean
   readonly isTight: boolean
+}
+
+/** A block with its place among those around it. */
+interface Placed extends Container {
+  readonly index: number
+}
+
+function inside({ pathOf, index }: Placed, offset = 0): PathOf {
+  return (child) => [...pathOf(index), child + offset]
 }
 
 class BlockWriter {
   readonly lines: string[] = []
-  readonly #ids: boolean
+  /** Absent: no block is named. */
+  readonly #naming: Naming | null
   readonly #shapes = new ListShapes()
   /** The beginning of the next line, when it differs from the prefix. */
   #first: string | undefined
 
-  constructor(ids: boolean) {
-    this.#ids = ids
+  constructor(naming: Naming | null) {
+    this.#naming = naming
   }
 
   blocks(nodes: Iterable<ProseElement>, container: Container): void {
     let before: ProseElement | undefined
     let marker = ''
+    let index = 0
     for (const node of nodes) {
       if (before !== undefined) this.#separate(container)
       marker = isList(node) ? this.#shapes.marker(node, before !== undefined && isList(before) ? marker : '') : ''
-      this.#comment(node, container)
-      this.#block(node, container, marker)
+      this.#block(node, { ...container, index: index++ }, marker)
       before = node
     }
   }
@@ -100,89 +125,123 @@ class BlockWriter {
     for (const line of text.split('\n')) this.#line(prefix, line)
   }
 
-  /** Writes the comment with a block's id and stamp. [PROSE-41, AG-12] */
-  #comment(node: ProseElement, { prefix, hasComments }: Container): boolean {
-    const id = node.attrs['id']
-    if (!this.#ids || !hasComments || typeof id !== 'string' || !/^[^\s<>]+$/.test(id)) return false
-    this.#line(prefix, `<!-- ${stampedId(id, blockStamp(node))} -->`)
+  /** Writes the comment with a block's name. [PROSE-41, AG-12] */
+  #comment(block: ProseElement, { prefix, pathOf, isTop, index }: Placed): boolean {
+    if (this.#naming === null || !(isTop || isIdBearing(block))) return false
+    this.#line(prefix, commentOf({ path: pathOf(index), block }, this.#naming))
     return true
   }
 
-  #block(node: ProseElement, container: Container, marker: string): void {
-    const { prefix } = container
+  /** Writes a block with the comment before it. */
+  #block(node: ProseElement, placed: Placed, marker: string): void {
+    this.#comment(node, placed)
+    this.#bare(node, placed, marker)
+  }
+
+  #bare(node: ProseElement, placed: Placed, marker: string): void {
+    const { prefix } = placed
     switch (node.type) {
       case 'blockquote':
-        return this.#quote(node.content as ProseTree, prefix)
+        return this.#quote(node.content as ProseTree, placed)
       case 'callout':
-        return this.#callout(node, prefix)
+        return this.#callout(node, placed)
       case 'bulletList':
       case 'orderedList':
       case 'taskList':
         if (marker === '') break
-        return this.#list(node, container, marker)
+        return this.#list(node, placed, marker)
+      case 'table': {
+        const text = this.#table(node, placed)
+        if (text === undefined) break
+        return this.#text(prefix, text)
+      }
       default: {
         const text = markdownOf(node)
         if (text === undefined) break
         return this.#text(prefix, text)
       }
     }
-    this.#line(prefix, htmlOf(node, this.#ids))
+    this.#line(prefix, this.#html(node, placed))
   }
 
-  #quote(content: ProseTree, prefix: string): void {
-    this.#first = `${this.#first ?? prefix}> `
-    const inner = `${prefix}> `
-    if (isEmptyPage(content)) this.#line(inner, '')
-    else this.blocks(content, { prefix: inner, hasComments: false, isTight: false })
+  #html(node: ProseElement, placed: Placed): string {
+    if (this.#naming === null || isIdBearing(node)) return htmlOf(withoutIds(node))
+    return htmlOf(namedInside({ path: placed.pathOf(placed.index), block: node }, this.#naming))
   }
 
-  #callout(node: ProseElement, prefix: string): void {
-    const inner = `${prefix}> `
+  #table(table: ProseElement, placed: Placed): string | undefined {
+    const naming = this.#naming
+    if (naming === null) return markdownTable(table)
+    const path = placed.pathOf(placed.index)
+    return markdownTable(table, (block, row, column) => commentOf({ path: [...path, row, column, 0], block }, naming))
+  }
+
+  #quote(content: ProseTree, placed: Placed): void {
+    const { prefix } = placed
     this.#first = `${this.#first ?? prefix}> `
+    const inner = `${prefix}> `
+    if (isEmptyPage(content) && this.#naming === null) this.#line(inner, '')
+    else this.blocks(content, { prefix: inner, pathOf: inside(placed), isTop: false, isTight: false })
+  }
+
+  #callout(node: ProseElement, placed: Placed): void {
+    const inner = `${placed.prefix}> `
+    this.#first = `${this.#first ?? placed.prefix}> `
     this.#line(inner, `[!${words[String(node.attrs['variant'] ?? 'note')]}]`)
     const content = node.content as ProseTree
-    if (isEmptyPage(content)) return
     const [first, ...rest] = content
-    const text = first?.type === 'paragraph' ? markdownOf(first, true) : undefined
-    if (text === undefined || isHtmlLine(text)) {
-      this.#line(inner, '')
-      this.blocks(content, { prefix: inner, hasComments: false, isTight: false })
-      return
+    const container = { prefix: inner, isTop: false, isTight: false }
+    if (this.#naming === null) {
+      if (isEmptyPage(content)) return
+      const text = first?.type === 'paragraph' ? markdownOf(first, true) : undefined
+      if (text !== undefined && !isHtmlLine(text)) {
+        this.#text(inner, text)
+        if (rest.length > 0) this.#line(inner, '')
+        return this.blocks(rest, { ...container, pathOf: inside(placed, 1) })
+      }
     }
-    this.#text(inner, text)
-    if (rest.length > 0) this.#line(inner, '')
-    this.blocks(rest, { prefix: inner, hasComments: false, isTight: false })
+    // A comment ends the line with the word as a blank line does.
+    if (this.#naming === null || first === undefined || !isIdBearing(first)) this.#line(inner, '')
+    this.blocks(content, { ...container, pathOf: inside(placed) })
   }
 
-  #list(list: ProseElement, { prefix, isTight: isInTight }: Container, marker: string): void {
-    const isTight = isInTight || this.#shapes.isTight(list)
+  #list(list: ProseElement, placed: Placed, marker: string): void {
+    const { prefix } = placed
+    const isTight = placed.isTight || this.#shapes.isTight(list)
+    const pathOf = inside(placed)
     let number = Number(list.attrs['start'] ?? 1)
     ;(list.content as ProseTree).forEach((item, index) => {
       if (index > 0 && !isTight) this.#line(prefix, '')
       const bullet = list.type === 'orderedList' ? `${Math.min(number++, maxNumber)}${marker} ` : `${marker} `
       this.#first = (this.#first ?? prefix) + bullet
-      this.#item(item, { prefix: prefix + ' '.repeat(bullet.length), hasComments: true, isTight })
+      this.#item(item, { prefix: prefix + ' '.repeat(bullet.length), pathOf, index, isTop: false, isTight })
     })
   }
 
-  #item(item: ProseElement, container: Container): void {
+  #item(item: ProseElement, placed: Placed): void {
     const [first, ...rest] = item.content as ProseTree
     if (first === undefined) return
-    const { prefix } = container
-    const hasComment = this.#comment(first, container)
+    const { prefix } = placed
+    const firstPlaced: Placed = { ...placed, pathOf: inside(placed), index: 0 }
+    const restOf: Container = { ...placed, pathOf: inside(placed, 1) }
+    const hasComment = this.#comment(first, firstPlaced)
     if (item.type === 'taskItem') {
       const text = writeInline(first.content, { kind: 'boxed' }) ?? ''
       const box = item.attrs['checked'] === true ? '[x]' : '[ ]'
       this.#text(prefix, text === '' ? box : `${box} ${text}`)
-    } else if (!isBare(first)) this.#block(first, container, '')
-    else if (rest.length === 0 || (rest[0]?.type !== 'paragraph' && rest[0]?.type !== 'heading')) {
+    } else if (!isBare(first)) this.#bare(first, firstPlaced, '')
+    else if (!hasComment && (rest.length === 0 || (rest[0]?.type !== 'paragraph' && rest[0]?.type !== 'heading'))) {
       // An item that begins with another block reads back with an empty paragraph before it. [PROSE-H8]
-      if (!hasComment) this.#line(prefix, '')
-      return this.blocks(rest, container)
+      this.#line(prefix, '')
+      return this.blocks(rest, restOf)
     } else this.#line(prefix, '<p></p>')
-    if (rest.length > 0) this.#separate(container)
-    this.blocks(rest, container)
+    if (rest.length > 0) this.#separate(placed)
+    this.blocks(rest, restOf)
   }
+}
+
+function commentOf(located: Located, naming: Naming): string {
+  return `<!-- ${blockName(located, naming)} -->`
 }
 
 const words: { readonly [variant: string]: string } = { note: 'NOTE', tip: 'TIP', warning: 'WARNING', danger: 'CAUTION' }
@@ -205,8 +264,6 @@ function markdownOf(node: ProseElement, isContinuation = false): string | undefi
       return displayMath(String(node.attrs['latex']))
     case 'image':
       return image(node)
-    case 'table':
-      return markdownTable(node)
     default:
       return undefined
   }
@@ -250,8 +307,8 @@ function image({ attrs }: ProseElement): string | undefined {
   return `![${alt}](${writeDestination(String(attrs['src']))}${title})`
 }
 
-function htmlOf(node: ProseElement, hasIds: boolean): string {
-  return referencedSpace(writeTree([hasIds ? node : withoutIds(node)]))
+function htmlOf(node: ProseElement): string {
+  return referencedSpace(writeTree([node]))
 }
 
 /** Whether a paragraph has no content and no alignment; an id does not count. */

@@ -112,7 +112,7 @@ function expectHarmless(text: string): void {
   const { tree } = parseMarkdown(text)
   expect(violations(tree)).toEqual([])
   expect(dangers(serialiseHtml(tree))).toEqual([])
-  expect(serialiseHtml(parseMarkdown(serialiseMarkdown(tree, { ids: false })).tree)).toBe(serialiseHtml(tree))
+  expect(serialiseHtml(parseMarkdown(serialiseMarkdown(tree)).tree)).toBe(serialiseHtml(tree))
 }
 
 function convertWithin(text: string, limitMs: number): { tree: ProseTree; markdown: string } {
@@ -127,7 +127,7 @@ function convertWithin(text: string, limitMs: number): { tree: ProseTree; markdo
 function convert(text: string): { tree: ProseTree; markdown: string; usedMs: number } {
   const from = process.threadCpuUsage()
   const { tree } = parseMarkdown(text)
-  const markdown = serialiseMarkdown(tree, { ids: false })
+  const markdown = serialiseMarkdown(tree)
   const used = process.threadCpuUsage(from)
   return { tree, markdown, usedMs: (used.user + used.system) / 1000 }
 }

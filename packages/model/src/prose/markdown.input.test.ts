@@ -302,9 +302,9 @@ describe('reading Markdown', () => {
     ])
   })
 
-  it('[PROSE-25] [PROSE-46] a comment gives no block id, raw HTML does when the id has the form of the relay', () => {
-    expect(html('<!-- blk-1 -->\na\n\n<p id="blk-2">b</p>\n\n<p id="mine">&#32;c</p>')).toBe(
-      '<p>a</p><p id="blk-2">b</p><p> c</p>',
+  it('[PROSE-25] [PROSE-46] [AG-16] comments and raw HTML bring ids when they have the form of the relay', () => {
+    expect(html('<!-- blk-1 -->\na\n\n<p id="blk-2">b</p>\n\n<p id="mine">&#32;c</p>\n\n<!-- mine -->\nd')).toBe(
+      '<p id="blk-1">a</p><p id="blk-2">b</p><p> c</p><p>d</p>',
     )
   })
 

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { parseHtml, serialiseHtml } from './html.ts'
 import { parseMarkdown } from './markdown-read.ts'
-import { serialiseMarkdown, serialiseMarkdownWithin } from './markdown-write.ts'
+import type { Naming } from './block-names.ts'
+import { serialiseMarkdown, serialiseMarkdownWithin, serialiseNamedMarkdown } from './markdown-write.ts'
+import { placedOn } from './testing/placed.ts'
 
 /** The Markdown of a stored page; checks that it reads back as that page. */
-function markdown(html: string, ids = false): string {
+function markdown(html: string, naming?: Naming): string {
   const { tree } = parseHtml(html, { source: 'stored' })
-  const text = serialiseMarkdown(tree, { ids })
+  const text = naming === undefined ? serialiseMarkdown(tree) : serialiseNamedMarkdown(placedOn(tree), naming)
   const back = parseMarkdown(text)
   expect(withoutIdsAndLabels(serialiseHtml(back.tree))).toBe(withoutIdsAndLabels(serialiseHtml(tree)))
   expect(back.fixes).toEqual([])
@@ -211,39 +213,88 @@ Due {{due date}}, $x^2$
     markdown(html)
   })
 
-  it('[PROSE-41] [AG-12] ids with stamps are written as comments before top-level blocks and blocks in list items', () => {
+  it('[PROSE-41] [AG-12] a comment with its stamped name stands before each text block at any depth, and before each block at the top level', () => {
     const page =
       '<h2 id="blk-1">a</h2><p id="blk-2" style="text-align: center">b</p><pre id="blk-3"><code>c</code></pre><ul><li><p id="blk-4">d</p><p id="blk-5">e</p></li></ul>' +
       '<ul data-type="taskList"><li data-type="taskItem" data-checked="true"><p id="blk-6">f</p></li><li data-type="taskItem" data-checked="false"><p id="blk-7"></p></li></ul>' +
-      '<ul><li><p id="blk-8"></p></li></ul><blockquote><p id="blk-9">g</p></blockquote><p id="x -->">h</p>'
-    expect(markdown(page, true)).toBe(`<!-- blk-1#rp2z -->
+      '<ul><li><p id="blk-8"></p></li></ul><blockquote><p id="blk-9">g</p><p></p></blockquote><p id="x --> y">h</p><hr>' +
+      '<div data-callout data-variant="tip"><p id="blk-10">i</p><table><tr><th><p id="blk-11"></p></th><th><p>j</p></th></tr></table></div>'
+    expect(markdown(page, 'bare')).toBe(`<!-- blk-1 -->
 ## a
 
-<!-- blk-2#zfxy -->
-<p id="blk-2" style="text-align: center">b</p>
+<!-- blk-2 -->
+<p style="text-align: center">b</p>
 
-<!-- blk-3#jjcr -->
+<!-- blk-3 -->
 \`\`\`
 c
 \`\`\`
 
-- <!-- blk-4#k65f -->
+<!-- @3 -->
+- <!-- blk-4 -->
   d
 
-  <!-- blk-5#3ja0 -->
+  <!-- blk-5 -->
   e
 
-* <!-- blk-6#ppwe -->
+<!-- @4 -->
+* <!-- blk-6 -->
   [x] f
-* <!-- blk-7#bk6k -->
+* <!-- blk-7 -->
   [ ]
 
-- <!-- blk-8#bk6k -->
+<!-- @5 -->
+- <!-- blk-8 -->
+  <p></p>
 
+<!-- @6 -->
+> <!-- blk-9 -->
 > g
+>
+> <!-- @6.1 -->
+> <p></p>
 
+<!-- @7 -->
 h
+
+<!-- @8 -->
+---
+
+<!-- @9 -->
+> [!TIP]
+> <!-- blk-10 -->
+> i
+>
+> | <!-- blk-11 --> | <!-- @9.1.0.1.0 --> j |
+> | --- | --- |
 `)
+    expect(
+      markdown(page, 'stamped')
+        .split('\n')
+        .filter((line) => line.includes('<!--')),
+    ).toMatchInlineSnapshot(`
+      [
+        "<!-- blk-1#rp2z -->",
+        "<!-- blk-2#zfxy -->",
+        "<!-- blk-3#jjcr -->",
+        "<!-- @3#49sh -->",
+        "- <!-- blk-4#k65f -->",
+        "  <!-- blk-5#3ja0 -->",
+        "<!-- @4#edv8 -->",
+        "* <!-- blk-6#ppwe -->",
+        "* <!-- blk-7#bk6k -->",
+        "<!-- @5#k0r0 -->",
+        "- <!-- blk-8#bk6k -->",
+        "<!-- @6#ed64 -->",
+        "> <!-- blk-9#b8s0 -->",
+        "> <!-- @6.1#bk6k -->",
+        "<!-- @7#3me2 -->",
+        "<!-- @8#w5kg -->",
+        "<!-- @9#kgth -->",
+        "> <!-- blk-10#kxaj -->",
+        "> | <!-- blk-11#bk6k --> | <!-- @9.1.0.1.0#g7kg --> j |",
+      ]
+    `)
     expect(markdown(page)).not.toContain('blk-')
     expect(markdown('<table><tr><td><p id="blk-1">a</p></td></tr></table>')).not.toContain('blk-')
   })
@@ -257,8 +308,8 @@ describe('the first part of a page within a size limit', () => {
   const bytes = (text: string) => new TextEncoder().encode(text).length
 
   it('[RES-8] the first part of a Markdown page is its first blocks with an end note, or the whole page if it fits', () => {
-    const whole = serialiseMarkdown(blocks, { ids: false })
-    const prefixes = blocks.map((_, index) => serialiseMarkdown(blocks.slice(0, index), { ids: false }))
+    const whole = serialiseMarkdown(blocks)
+    const prefixes = blocks.map((_, index) => serialiseMarkdown(blocks.slice(0, index)))
     for (let most = 6; most <= bytes(whole); most++) {
       const fitting = prefixes.filter((prefix) => bytes(prefix) + 3 <= most).at(-1) as string
       const expected = most === bytes(whole) ? whole : `${fitting.trimEnd()}END`

@@ -35,11 +35,6 @@ export function markedNode(node: ProseNode, around: readonly ProseMark[]): Prose
   return { ...node, content: node.content.map((child) => markedNode(child, around)) }
 }
 
-/** Whether a call's content may bring this id. [PROSE-46] */
-export function isCallId(id: unknown): boolean {
-  return /^blk-[A-Za-z0-9_-]{1,64}$/.test(String(id).slice(0, 80))
-}
-
 /** Returns the node without the ids of all blocks in it, except those for which `keeps` is true. */
 export function withoutIds<T extends ProseNode>(node: T, keeps?: (id: unknown) => boolean): T
 export function withoutIds(node: ProseNode, keeps: (id: unknown) => boolean = () => false): ProseNode {

@@ -1,10 +1,9 @@
 import { refused, type Refusal } from '../edit.ts'
-import { quote } from '../quote.ts'
-import { idsOf, nameOf } from './blocks.ts'
+import { bareName } from './block-names.ts'
+import { idBearing, isIdBearing } from './blocks.ts'
 import { besides } from './insert.ts'
 import type { ProseTree } from './node.ts'
 import { isItem } from './targets.ts'
-import { blockText } from './text.ts'
 import { indexOf, nodeAt, parentOf, removeAt, samePath, splice, startsWith, type Path } from './tree-path.ts'
 import { applied, type Applied, type Side } from './applied.ts'
 
@@ -16,9 +15,8 @@ export interface Deleted extends Applied {
 /** Removes a unit, and the containers that become empty. [PROSE-57] */
 export function deleteUnit(tree: ProseTree, unit: Path): Deleted {
   const block = nodeAt(tree, unit)
-  const ids = idsOf([block])
-  const own = unit.length === 1 ? nameOf({ path: unit, block }) : null
-  const deleted = own === null || ids.includes(own) ? ids : [own, ...ids]
+  const inside = idBearing([block]).map((found) => bareName({ block: found.block, path: [...unit, ...found.path.slice(1)] }))
+  const deleted = unit.length > 1 || isIdBearing(block) ? inside : [bareName({ path: unit, block }), ...inside]
   return { ...applied(tree, removeAt(tree, unit), []), deleted }
 }
 
@@ -38,12 +36,12 @@ export function moveUnit(tree: ProseTree, source: Path, target: Path, side: Side
 
 function whyNot(tree: ProseTree, source: Path, target: Path): Refusal | null {
   const block = nodeAt(tree, source)
-  const id = idsOf([block])[0] ?? nameOf({ path: source, block })
-  const shown = id ?? `"${quote(blockText(block))}"`
+  const [first] = idBearing([block])
+  const id = bareName(first === undefined ? { path: source, block } : { ...first, path: [...source, ...first.path.slice(1)] })
   if (samePath(source, target))
-    return refused('ERR_MOVE_SELF', `${shown} and the target are one unit; name another block as target.`, { id })
+    return refused('ERR_MOVE_SELF', `${id} and the target are one unit; name another block as target.`, { id })
   if (startsWith(target, source))
-    return refused('ERR_MOVE_INTO_SELF', `The target lies inside ${shown}, which moves; name a block outside of it.`, { id })
+    return refused('ERR_MOVE_INTO_SELF', `The target lies inside ${id}, which moves; name a block outside of it.`, { id })
   const [from, to] = [source, target].map((path) => isItem(nodeAt(tree, path)))
   if (from === to) return null
   return from === true

@@ -1,4 +1,5 @@
-import { blockId } from './blocks.ts'
+import { blockName, type Naming } from './block-names.ts'
+import type { Located } from './blocks.ts'
 import type { ProseElement, ProseTree } from './node.ts'
 import { titleText } from './text.ts'
 
@@ -6,15 +7,20 @@ export interface OutlineEntry {
   readonly index: number
   readonly level: number
   readonly title: string
-  /** Null until the block gets an id. */
-  readonly id: string | null
+  /** The handle until the block gets an id. [AG-12] */
+  readonly id: string
 }
 
 /** The headings that are direct children of the page, in order. [PROSE-60] */
-export function outlineOf(tree: ProseTree): readonly OutlineEntry[] {
+export function outlineOf(tree: ProseTree, naming: Naming): readonly OutlineEntry[] {
   return tree
-    .filter((block) => block.type === 'heading')
-    .map((block, index) => ({ index, level: levelOf(block), title: titleText(block), id: blockId(block) }))
+    .flatMap((block, at): readonly Located[] => (block.type === 'heading' ? [{ path: [at], block }] : []))
+    .map((located, index) => ({
+      index,
+      level: levelOf(located.block),
+      title: titleText(located.block),
+      id: blockName(located, naming),
+    }))
 }
 
 export function levelOf(heading: ProseElement): number {

@@ -14,7 +14,7 @@ const three = bodyOf({ richTextPages: [named('a', 'A', 0), named('b', 'B', 1), n
 
 describe('prose page list', () => {
   it('[TOOL-add_prose_page] add_prose_page appends a page with its content and returns its blocks', () => {
-    const answer = done(addProsePage, three, { name: 'New', content: '<h1>T</h1><hr>', format: 'html' })
+    const answer = done(addProsePage, three, { naming: 'bare', name: 'New', content: '<h1>T</h1><hr>', format: 'html' })
     expect(answer.result).toEqual({
       id: 'page-000000000002',
       name: 'New',

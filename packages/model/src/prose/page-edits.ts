@@ -4,14 +4,16 @@ import { isRefusal, type Edit, type EditRow, type Refusal } from '../edit.ts'
 import { memberOf, setMember } from '../json.ts'
 import { cleanName, nameFlaw } from '../names.ts'
 import { freePageId, lastPage, nextPageName, notPermutation } from '../pages.ts'
-import { blockIdMint, completeIds, idsOf, listBlocks, type BlockList } from './blocks.ts'
+import { listBlocks, type BlockList } from './block-list.ts'
+import { namingOf, type Printed } from './block-names.ts'
+import { blockIdMint, completeIds, idsOf } from './blocks.ts'
 import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf } from './edit-page.ts'
 import { serialiseHtml } from './html.ts'
 import { findProsePage, pageOrder, withProsePage, withProsePages } from './page.ts'
 import { withOwnIds } from './applied.ts'
 
-export interface AddProsePage {
+export interface AddProsePage extends Printed {
   readonly name?: string | undefined
   readonly content?: string | undefined
   readonly format?: ContentArgs['format']
@@ -46,7 +48,7 @@ export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, env
   return {
     kind: 'edited',
     body: withProsePages(body, [...pages, page]),
-    result: { id, name: named.name, order, ...formatOf(content), ...listBlocks(tree) },
+    result: { id, name: named.name, order, ...formatOf(content), ...listBlocks(tree, { naming: namingOf(args), isOwn: true }) },
     fixes: [...named.fixes, ...content.fixes],
     warnings: content.warnings,
     writtenPage: id,

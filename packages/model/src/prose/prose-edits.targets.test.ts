@@ -60,11 +60,11 @@ describe('targets of prose edits', () => {
   })
 
   it('[PROSE-53] an error about a missing target names the nearest blocks', () => {
-    const missing = refusal(deleteBlock, proseBody(page), { pageId: 'p', anchor: 'Alpha bet' })
+    const missing = refusal(deleteBlock, proseBody(page), { pageId: 'p', anchor: 'Alpha bet', naming: 'bare' })
     expect(missing.facts['anchor']).toBe('Alpha bet')
     expect(missing.facts['nearest']).toEqual([{ id: 'blk-a', type: 'paragraph', text: 'Alpha beta' }])
     expect(missing.message).toContain('blk-a')
-    const unknown = refusal(deleteBlock, proseBody(page), { pageId: 'p', id: 'blk-hh' })
+    const unknown = refusal(deleteBlock, proseBody(page), { pageId: 'p', id: 'blk-hh', naming: 'bare' })
     expect(unknown).toMatchObject({ code: 'ERR_ID_NOT_FOUND', facts: { id: 'blk-hh' } })
     expect(unknown.message).toContain('blk-h (heading) "Intro"')
   })
@@ -76,7 +76,7 @@ describe('targets of prose edits', () => {
 
   it('[PROSE-53] an ambiguous anchor is refused with the number of matches and up to five of them', () => {
     const many = proseBody('<p id="blk-1">Same</p>'.repeat(2) + '<p>Same</p>'.repeat(5))
-    const byText = refusal(deleteBlock, many, { pageId: 'p', anchor: 'Same' })
+    const byText = refusal(deleteBlock, many, { pageId: 'p', anchor: 'Same', naming: 'bare' })
     expect(byText).toMatchObject({ code: 'ERR_ANCHOR_AMBIGUOUS', facts: { count: 7 } })
     expect(byText.facts['matches']).toHaveLength(5)
     expect(byText.facts['matches']).toContainEqual({ id: '@2', type: 'paragraph', text: 'Same' })

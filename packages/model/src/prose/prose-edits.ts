@@ -10,7 +10,8 @@ import {
   type Refusal,
   type Warning,
 } from '../edit.ts'
-import type { BlockList } from './blocks.ts'
+import type { BlockList } from './block-list.ts'
+import type { Printed } from './block-names.ts'
 import { contentTooLarge, formatOf, readContent, type Content, type ContentArgs } from './content.ts'
 import { librariesOf, writePage, type PageWrite } from './edit-page.ts'
 import { isEmptyPage } from './equal.ts'
@@ -35,7 +36,7 @@ import type { Side } from './applied.ts'
 import { nodeAt, type Path } from './tree-path.ts'
 
 /** Arguments that every edit of blocks has. */
-interface PageArgs {
+interface PageArgs extends Printed {
   readonly pageId: string
   /** Checked before the edit runs. Its presence permits the use of handles. [PROSE-47] */
   readonly expectedVersion?: number | undefined
@@ -56,7 +57,7 @@ export function openPage(body: DocumentBody, args: PageArgs, environment: EditEn
   if (isRefusal(page)) return page
   const stored = pageTree(page)
   const isVersionNamed = args.expectedVersion !== undefined
-  return { body, pageId: page.id, stored, tree: stored.tree, isVersionNamed, environment }
+  return { body, pageId: page.id, stored, tree: stored.tree, isVersionNamed, environment, naming: args.naming }
 }
 
 export interface SetProse extends PageArgs, ContentArgs, Address {
@@ -108,7 +109,7 @@ export const setProse: Edit<SetProse, PageDone & BlockList> = (body, args, envir
     pageId: page.pageId,
     ok: true,
     ...formatOf(content),
-    ...written.written(),
+    ...written.written('own'),
   }))
 }
 
@@ -120,7 +121,7 @@ function setBlock(page: OpenPage, path: Path, content: Content, format: SetProse
     pageId: page.pageId,
     ok: true,
     ...formatOf(content),
-    ...written.written(),
+    ...written.written('own'),
   }))
 }
 
@@ -184,7 +185,7 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
     pageId: page.pageId,
     ok: true,
     ...formatOf(content),
-    ...written.written(),
+    ...written.written('own'),
   }))
 }
 
@@ -247,7 +248,7 @@ export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, env
   return writePage(page, done, (written) => ({
     pageId: page.pageId,
     ok: true,
-    ...written.written(),
+    ...written.written('stored'),
   }))
 }
 

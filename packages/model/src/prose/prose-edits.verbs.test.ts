@@ -15,7 +15,7 @@ describe('set_prose of a page', () => {
   const stored = p('a', 'One') + p('b', 'Two') + p('c', 'Three')
 
   it('[PROSE-54] set_prose of a page keeps the ids of equal blocks at both ends and replaces the middle', () => {
-    const answer = done(setProse, proseBody(stored), { ...at, content: '<p>One</p><h1>2</h1><hr><p>Three</p>' })
+    const answer = done(setProse, proseBody(stored), { ...at, naming: 'bare', content: '<p>One</p><h1>2</h1><hr><p>Three</p>' })
     expect(contentOf(answer.body)).toBe(`${p('a', 'One')}<h1 id="blk-b">2</h1><hr>${p('c', 'Three')}`)
     expect(answer.result).toEqual({
       pageId: 'p',
@@ -210,9 +210,10 @@ describe('set_prose of a block', () => {
   it('[TOOL-16] set_prose names the blocks of its content, also unchanged ones', () => {
     const body = proseBody(p('a', 'A') + p('b', 'B'))
     const written = { pageId: 'p', ok: true, blocks: [{ id: 'blk-a', type: 'paragraph', text: 'A' }] }
-    expect(done(setProse, body, { ...at, id: 'blk-a', content: '<p>A</p>' })).toMatchObject({ body, result: written })
+    const bare = { ...at, id: 'blk-a', naming: 'bare' } as const
+    expect(done(setProse, body, { ...bare, content: '<p>A</p>' })).toMatchObject({ body, result: written })
     const quoted = proseBody(`<blockquote>${p('a', 'x')}${p('b', 'B')}</blockquote>`)
-    expect(done(setProse, quoted, { ...at, id: 'blk-a', content: '<p>A</p>' }).result).toEqual(written)
+    expect(done(setProse, quoted, { ...bare, content: '<p>A</p>' }).result).toEqual(written)
     const many = done(setProse, body, { ...at, content: '<p>x</p>'.repeat(300) }).result
     expect([many.blocks.length, many.blocksTotal]).toEqual([200, 300])
   })
@@ -286,7 +287,9 @@ describe('insert_block', () => {
 
   it('[TOOL-16] insert_block names only the new blocks, also when other blocks get their ids', () => {
     const body = proseBody(`<p>old</p>${p('a', 'A')}`)
-    expect(done(insertBlock, body, { ...at, id: 'blk-a', content: '<ul><li>B</li></ul><hr>' }).result.blocks).toEqual([
+    expect(
+      done(insertBlock, body, { ...at, naming: 'bare', id: 'blk-a', content: '<ul><li>B</li></ul><hr>' }).result.blocks,
+    ).toEqual([
       { id: '@2', type: 'bulletList', text: 'B' },
       { id: `blk-${minted(2)}`, type: 'paragraph', text: 'B' },
       { id: '@3', type: 'horizontalRule', text: '' },
@@ -328,7 +331,7 @@ describe('delete_block', () => {
 describe('move_block', () => {
   it('[PROSE-58] a block moves beside another one and keeps its id and attributes', () => {
     const body = proseBody(`${p('a', 'A')}<h2 id="blk-h" style="text-align: center">H</h2>${p('b', 'B')}`)
-    const after = done(moveBlock, body, { ...at, id: 'blk-h', targetId: 'blk-b' })
+    const after = done(moveBlock, body, { ...at, naming: 'bare', id: 'blk-h', targetId: 'blk-b' })
     expect(contentOf(after.body)).toBe(`${p('a', 'A')}${p('b', 'B')}<h2 id="blk-h" style="text-align: center">H</h2>`)
     expect(after.result.blocks).toEqual([{ id: 'blk-h', type: 'heading', text: 'H' }])
     expect(html(moveBlock, body, { ...at, anchor: 'B', targetAnchor: 'A', side: 'before' })).toBe(
@@ -351,7 +354,7 @@ describe('move_block', () => {
 
   it('[PROSE-58] items move beside items, also of another kind of list, and an emptied list is deleted', () => {
     const body = proseBody(`<ul><li>${p('a', 'A')}<ol>${li('n', 'N')}</ol></li></ul>${tasks(task('t', 'T', true))}`)
-    const after = done(moveBlock, body, { ...at, id: 'blk-a', targetId: 'blk-t', side: 'before' })
+    const after = done(moveBlock, body, { ...at, naming: 'bare', id: 'blk-a', targetId: 'blk-t', side: 'before' })
     expect(contentOf(after.body)).toBe(
       tasks(`<li data-type="taskItem" data-checked="false">${p('a', 'A')}<ol>${li('n', 'N')}</ol></li>`, task('t', 'T', true)),
     )

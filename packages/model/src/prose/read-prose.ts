@@ -3,16 +3,19 @@ import { isRefusal, refused, type Refusal } from '../edit.ts'
 import { jsonBytes, type ListedItem, type Listing, type Members } from '../paging.ts'
 import { pageName } from '../pages.ts'
 import { serialiseHtml } from './html.ts'
-import { serialiseMarkdown } from './markdown-write.ts'
-import type { ProseElement, ProseTree } from './node.ts'
+import { namingOf, type Naming, type Printed, withNames } from './block-names.ts'
+import type { Located } from './blocks.ts'
+import { serialiseMarkdown, serialiseNamedMarkdown } from './markdown-write.ts'
+import type { ProseTree } from './node.ts'
 import { shownBlocks, type TellShown } from '../seen/shown.ts'
 import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageOrder, pageTree } from './page.ts'
 import { noSection } from './sections.ts'
-import { type PlacedBlock, storedBlocks } from './stored-blocks.ts'
+import { indexAt, type PlacedBlock, storedBlocks } from './stored-blocks.ts'
+import type { Path } from './tree-path.ts'
 import { findTarget } from './targets.ts'
 
-export interface GetProse {
+export interface GetProse extends Printed {
   /** All prose pages when absent. */
   readonly pageId?: string | undefined
   /** When absent, HTML, or Markdown with `ids: true`. [AG-35] */
@@ -21,14 +24,14 @@ export interface GetProse {
   readonly id?: string | undefined
   /** Only this section; -1 is the part before the first heading. */
   readonly index?: number | undefined
-  /** Whether Markdown contains the ids of blocks. [PROSE-41] */
+  /** Whether the content names its blocks. [AG-12, AG-13] */
   readonly ids?: boolean | undefined
 }
 
 /** A top-level block to show; `null`: the page has nothing to show but is listed anyway. */
 interface ShownBlock {
   readonly page: ProsePage
-  readonly block: ProseElement | null
+  readonly block: Located | null
 }
 
 /**
@@ -40,21 +43,26 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
   if (contradiction !== null) return contradiction
   const asked = args.format ?? (args.ids === true ? 'markdown' : 'html')
   const format = asked === 'html' ? 'html' : 'markdown'
-  const write = (tree: ProseTree): string =>
-    format === 'html' ? serialiseHtml(tree) : serialiseMarkdown(tree, { ids: args.ids === true })
-  const content = (tree: ProseTree): string => (tree.length === 0 ? '' : write(tree))
+  const write = writers[args.ids === true ? 'named' : 'plain'][format]
+  const content = (blocks: readonly Located[]): string => (blocks.length === 0 ? '' : write(blocks, namingOf(args)))
   const numbers = new Map(body.prose.pages.map((page, index) => [page, pageOrder(page, index)]))
   const header = (page: ProsePage) => ({ id: page.id, name: pageName(page), order: numbers.get(page) as number })
   const isPart = args.id !== undefined || args.index !== undefined
   const shown = (items: readonly ShownBlock[]): readonly Members[] => {
     const pages = byPage(items)
-    tell(pages.map(({ page, blocks }) => ({ pageId: page.id, blocks: shownBlocks(blocks), ...(isPart && { isPart: true }) })))
+    tell(
+      pages.map(({ page, blocks }) => ({
+        pageId: page.id,
+        blocks: shownBlocks(treeOf(blocks)),
+        ...(isPart && { isPart: true }),
+      })),
+    )
     return pages.map(({ page, blocks }) => ({ ...header(page), content: content(blocks) }))
   }
 
   const { pageId } = args
   if (pageId === undefined) {
-    const items = blocksOf(body.prose.pages, (page, from) => storedBlocks(page.content, from), header, content)
+    const items = blocksOf(body.prose.pages, (page, from) => placed(page.content, from, args), header, content)
     return { kind: 'listing', maxLimit: MAX_LIMIT, from: items, show: (blocks) => ({ pages: shown(blocks), format }) }
   }
   const page = findProsePage(body, pageId)
@@ -70,6 +78,18 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
 }
 
 const MAX_LIMIT = 1000
+
+/** How blocks are written, by whether they are named and by format. */
+const writers: { readonly [N in 'named' | 'plain']: { readonly [F in 'html' | 'markdown']: Write } } = {
+  named: { html: (blocks, naming) => serialiseHtml(withNames(blocks, naming)), markdown: serialiseNamedMarkdown },
+  plain: { html: (blocks) => serialiseHtml(treeOf(blocks)), markdown: (blocks) => serialiseMarkdown(treeOf(blocks)) },
+}
+
+type Write = (blocks: readonly Located[], naming: Naming) => string
+
+function treeOf(blocks: readonly Located[]): ProseTree {
+  return blocks.map(({ block }) => block)
+}
 
 /** Checks that `id` and `index` come with a page and not both. [TOOL-get_prose] */
 export function proseSelectionFlaw({ pageId, id, index }: GetProse): Refusal | null {
@@ -87,20 +107,32 @@ export function proseSelectionFlaw({ pageId, id, index }: GetProse): Refusal | n
   return refused('ERR_BAD_ARGUMENT', `id selects a block and index a section; give ${expected}.`, { argument: 'index', expected })
 }
 
-/** Yields blocks, starting at a place. */
-type BlockSource = (from: number) => Iterable<PlacedBlock>
+/** A block, its path on the page, and the place at which a later reading continues with it. The path is right only where blocks are named. */
+interface Found extends PlacedBlock {
+  readonly path: Path
+}
 
-function select(body: DocumentBody, page: ProsePage, { id, index }: GetProse): BlockSource | Refusal {
-  if (id === undefined && index === undefined) return (from) => storedBlocks(page.content, from)
-  if (index !== undefined) return sectionOf(page.content, index)
+/** Yields blocks, starting at a place. */
+type BlockSource = (from: number) => Iterable<Found>
+
+/** The blocks of a page with their paths. Counting those before them takes a reading of all of these, so only names are worth it. */
+function* placed(content: string, from: number, { ids }: GetProse): Generator<Found> {
+  let index = ids === true ? indexAt(content, from) : 0
+  for (const found of storedBlocks(content, from)) yield { ...found, path: [index++] }
+}
+
+function select(body: DocumentBody, page: ProsePage, args: GetProse): BlockSource | Refusal {
+  const { id, index } = args
+  if (id === undefined && index === undefined) return (from) => placed(page.content, from, args)
+  if (index !== undefined) return sectionOf(page.content, index, args)
   const { tree } = pageTree(page)
-  const found = findTarget({ body, pageId: page.id, tree, isRead: true }, { id })
+  const found = findTarget({ body, pageId: page.id, tree, isRead: true, naming: args.naming }, { id })
   if (isRefusal(found)) return found
-  return (from) => (from === 0 ? [{ block: found.block, place: 0 }] : [])
+  return (from) => (from === 0 ? [{ ...found, place: 0 }] : [])
 }
 
 /** Reads the page up to the section, and then as far as the answer needs. [PROSE-61] */
-function sectionOf(content: string, index: number): BlockSource | Refusal {
+function sectionOf(content: string, index: number, args: GetProse): BlockSource | Refusal {
   let headings = 0
   let start: number | undefined = index === -1 ? 0 : undefined
   if (start === undefined)
@@ -111,32 +143,33 @@ function sectionOf(content: string, index: number): BlockSource | Refusal {
       }
   if (start === undefined) return noSection(index, headings)
   const [begin, own] = [start, index === -1 ? undefined : start]
-  return (from) => untilHeading(storedBlocks(content, from === 0 ? begin : from), own)
+  return (from) => untilHeading(placed(content, from === 0 ? begin : from, args), own)
 }
 
 /** Yields blocks up to the next heading. The heading at `own` belongs to the section. */
-function* untilHeading(blocks: Iterable<PlacedBlock>, own: number | undefined): Generator<PlacedBlock> {
-  for (const placed of blocks) {
-    if (placed.block.type === 'heading' && placed.place !== own) return
-    yield placed
+function* untilHeading(blocks: Iterable<Found>, own: number | undefined): Generator<Found> {
+  for (const found of blocks) {
+    if (found.block.type === 'heading' && found.place !== own) return
+    yield found
   }
 }
 
 /** Yields the blocks of pages one by one. No more of a page is read than the answer needs. */
 function blocksOf(
   pages: readonly ProsePage[],
-  blocksFrom: (page: ProsePage, from: number) => Iterable<PlacedBlock>,
+  blocksFrom: (page: ProsePage, from: number) => Iterable<Found>,
   header: (page: ProsePage) => Members,
-  content: (tree: ProseTree) => string,
+  content: (blocks: readonly Located[]) => string,
 ): Listing<ShownBlock>['from'] {
   return function* (start): Generator<ListedItem<ShownBlock>> {
     for (let part = start.part; part < pages.length; part++) {
       const page = pages[part] as ProsePage
       const first = part === start.part ? start.index : 0
       let opening = jsonBytes({ ...header(page), content: '' }) + 1
-      for (const { block, place } of blocksFrom(page, first)) {
-        const bytes = opening + Math.max(jsonBytes(content([block])) + separatorBytes, minBytes)
-        yield { item: { page, block }, bytes, at: { part, index: place } }
+      for (const { block, path, place } of blocksFrom(page, first)) {
+        const located: Located = { path, block }
+        const bytes = opening + Math.max(jsonBytes(content([located])) + separatorBytes, minBytes)
+        yield { item: { page, block: located }, bytes, at: { part, index: place } }
         opening = 0
       }
       if (opening > 0 && first === 0) yield { item: { page, block: null }, bytes: opening, at: { part, index: 0 } }
@@ -149,8 +182,8 @@ const separatorBytes = 4
 /** Least bytes counted for a block: an empty paragraph is empty text when alone, but an element between others. */
 const minBytes = 16
 
-function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePage; readonly blocks: ProseTree }[] {
-  const pages: { page: ProsePage; blocks: ProseElement[] }[] = []
+function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePage; readonly blocks: readonly Located[] }[] {
+  const pages: { page: ProsePage; blocks: Located[] }[] = []
   for (const { page, block } of items) {
     let last = pages.at(-1)
     if (last?.page !== page) pages.push((last = { page, blocks: [] }))
@@ -159,11 +192,15 @@ function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePa
   return pages
 }
 
+export interface GetOutline extends Printed {
+  readonly pageId: string
+}
+
 /** Returns the outline of a page, with the headings' stored ids. [TOOL-get_outline, PROSE-60] */
 export function getOutline(
   body: DocumentBody,
-  pageId: string,
+  args: GetOutline,
 ): { readonly pageId: string; readonly outline: readonly OutlineEntry[] } | Refusal {
-  const page = findProsePage(body, pageId)
-  return isRefusal(page) ? page : { pageId: page.id, outline: outlineOf(pageTree(page).tree) }
+  const page = findProsePage(body, args.pageId)
+  return isRefusal(page) ? page : { pageId: page.id, outline: outlineOf(pageTree(page).tree, namingOf(args)) }
 }

@@ -21,10 +21,10 @@ describe('outline', () => {
         '<blockquote><h1>no</h1></blockquote><ul><li><p>x</p><h1>no</h1></li></ul><h1><span data-citation data-ref-id="r" data-label="[1]">[1]</span></h1><h6></h6>',
       { source: 'stored' },
     )
-    expect(outlineOf(tree)).toEqual([
+    expect(outlineOf(tree, 'bare')).toEqual([
       { index: 0, level: 2, title: 'A b c V & w', id: 'blk-a' },
-      { index: 1, level: 1, title: '[1]', id: null },
-      { index: 2, level: 6, title: '', id: null },
+      { index: 1, level: 1, title: '[1]', id: '@4' },
+      { index: 2, level: 6, title: '', id: '@5' },
     ])
   })
 
@@ -58,6 +58,7 @@ describe('insert_section', () => {
   it('[PROSE-63] the level of a new section is clamped, its title is plain text, and headings of its body are kept', () => {
     const answer = done(insertSection, body, {
       ...at,
+      naming: 'bare',
       level: 9,
       title: ' <b>A</b>\n& B ',
       body: '<h1>Sub</h1><ul><li>x</li></ul>',
@@ -101,7 +102,7 @@ describe('restructure_outline', () => {
   const at = { pageId: 'p' }
 
   it('[PROSE-65] promote lowers and demote raises one level, and other sections and the id stay', () => {
-    const promoted = done(restructureOutline, body, { ...at, op: 'promote', index: 1 })
+    const promoted = done(restructureOutline, body, { ...at, naming: 'bare', op: 'promote', index: 1 })
     expect(contentOf(promoted.body)).toBe(prefix + one + two.replaceAll('h3', 'h2') + three)
     expect(promoted.result.outline.map((entry) => [entry.index, entry.level, entry.id])).toEqual([
       [0, 1, 'blk-1'],

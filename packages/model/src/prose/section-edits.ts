@@ -1,6 +1,7 @@
 import { isRefusal, refused, type Edit, type EditRow, type Refusal, type Warning } from '../edit.ts'
 import { quote } from '../quote.ts'
-import type { BlockList } from './blocks.ts'
+import type { BlockList } from './block-list.ts'
+import { namingOf, type Printed } from './block-names.ts'
 import { contentTooLarge, formatOf, noContent, readContent, type ContentArgs } from './content.ts'
 import { librariesOf, writePage } from './edit-page.ts'
 import type { ProseElement, ProseTree } from './node.ts'
@@ -10,7 +11,7 @@ import { findProsePage, pageTree } from './page.ts'
 import type { PageDone } from './prose-edits.ts'
 import { insertSection as insertInto, moveSection, sectionHeading, shiftLevel, type SectionPlace } from './sections.ts'
 
-export interface InsertSection extends SectionPlace {
+export interface InsertSection extends SectionPlace, Printed {
   readonly pageId: string
   readonly level: number
   readonly title: string
@@ -41,16 +42,16 @@ export const insertSection: Edit<InsertSection, PageDone & { readonly index: num
   const done = insertInto(stored.tree, [titled.heading, ...(content.isBlank ? [] : content.tree)], args)
   const warnings = [...plainTitle(args.title), ...content.warnings, ...sectionsUnderOthers(stored.tree, done.tree)]
   const told = { fixes: [...titled.fixes, ...content.fixes], warnings }
-  return writePage({ body, pageId: page.id, stored, environment, content: told }, done, (written) => ({
+  return writePage({ body, pageId: page.id, stored, environment, content: told, naming: args.naming }, done, (written) => ({
     pageId: page.id,
     ok: true,
     index: done.index,
     ...formatOf(content),
-    ...written.written(),
+    ...written.written('own'),
   }))
 }
 
-export interface RestructureOutline {
+export interface RestructureOutline extends Printed {
   readonly pageId: string
   readonly op: 'promote' | 'demote' | 'move'
   readonly index: number
@@ -84,7 +85,7 @@ export const restructureOutline: Edit<RestructureOutline, Restructured> = (body,
   const content = { fixes: [], warnings: sectionsUnderOthers(stored.tree, done.tree, named) }
   return writePage({ body, pageId: page.id, stored, environment, content }, done, ({ tree }) => ({
     pageId: page.id,
-    outline: outlineOf(tree),
+    outline: outlineOf(tree, namingOf(args)),
   }))
 }
 

@@ -1,7 +1,9 @@
 import { isRefusal, refused, type Edit, type EditRow, type Fix, type Refusal, type Warning } from '../edit.ts'
 import { quote } from '../quote.ts'
 import { applied } from './applied.ts'
-import { isIdBearing, type BlockList, type Located } from './blocks.ts'
+import type { BlockList } from './block-list.ts'
+import type { Printed } from './block-names.ts'
+import { isIdBearing, type Located } from './blocks.ts'
 import { writePage } from './edit-page.ts'
 import type { NodeType, ProseAttrs, ProseElement, ProseNode, ProseTree } from './node.ts'
 import { levelOf } from './outline.ts'
@@ -21,7 +23,7 @@ export const calloutKinds = ['note', 'tip', 'warning', 'danger'] as const
 type TextType = (typeof TEXT_TYPES)[number]
 type ListType = (typeof LIST_TYPES)[number]
 
-export interface SetBlock {
+export interface SetBlock extends Printed {
   readonly pageId: string
   readonly id: string
   readonly type?: TextType | ListType | undefined
@@ -68,7 +70,11 @@ export const setBlock: Edit<SetBlock, PageDone & BlockList> = (body, args, envir
   }
   const done = applied(page.tree, tree, [nodeAt(tree, target.path)], [target.block])
   if (done.tree === page.tree) told.warnings.push({ reason: 'the block already is so; nothing was changed' })
-  return writePage({ ...page, content: told }, done, (written) => ({ pageId: page.pageId, ok: true, ...written.written() }))
+  return writePage({ ...page, content: told }, done, (written) => ({
+    pageId: page.pageId,
+    ok: true,
+    ...written.written('stored'),
+  }))
 }
 
 interface Told {

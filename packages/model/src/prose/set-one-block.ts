@@ -1,7 +1,7 @@
 import type { Fix, Warning } from '../edit.ts'
 import { applied, withOwnIds, withPassedId, type Applied } from './applied.ts'
 import { blockId, idsOf, withBlockId } from './blocks.ts'
-import type { Content, ContentArgs } from './content.ts'
+import { noContent, type Content, type ContentArgs } from './content.ts'
 import { isOwnHtml } from './own-html.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 import { replaceSpan } from './replace.ts'
@@ -50,7 +50,8 @@ export function codeText({ content }: ContentArgs, block: ProseElement): Content
   const text = cleanText(content.replaceAll('\0', '').replace(/\r\n?/g, '\n')).replace(/\n$/, '')
   const { id: _, ...attrs } = block.attrs
   const code: ProseElement = { ...block, attrs, content: text === '' ? [] : [{ type: 'text', text, marks: [] }] }
-  return { tree: [code], isBlank: false, fixes: [unwrapped('the content was taken as the code')], warnings: [] }
+  const fixes = [unwrapped('the content was taken as the code')]
+  return { ...noContent, tree: [code], isBlank: false, fixes }
 }
 
 function isTitle(block: ProseElement, [only, ...others]: ProseTree): boolean {

@@ -1,9 +1,7 @@
 import { refused, type Refusal } from '../edit.ts'
 import { quote } from '../quote.ts'
-import { stampedId } from '../stamps/stamp.ts'
-import { blockStamp } from './block-stamp.ts'
-import { blockId, type Located } from './blocks.ts'
-import { handleOf } from './handles.ts'
+import { bareName, blockName, namingOf, type Naming, type Printed } from './block-names.ts'
+import type { Located } from './blocks.ts'
 import { serialiseMarkdown } from './markdown-write.ts'
 
 const MOST_BYTES = 4_000
@@ -19,11 +17,11 @@ export interface CurrentBlock {
   readonly cut?: true
 }
 
-export function currentBlock({ path, block }: Located): CurrentBlock {
-  const id = blockId(block) ?? handleOf(path)
-  const content = serialiseMarkdown([block], { ids: false }).trimEnd()
-  if (utf8.encode(content).length <= MOST_BYTES) return { id: stampedId(id, blockStamp(block)), type: block.type, content }
-  return { id, type: block.type, content: cutTo(content, MOST_BYTES), cut: true }
+export function currentBlock(located: Located, naming: Naming): CurrentBlock {
+  const { type } = located.block
+  const content = serialiseMarkdown([located.block]).trimEnd()
+  if (utf8.encode(content).length <= MOST_BYTES) return { id: blockName(located, naming), type, content }
+  return { id: bareName(located), type, content: cutTo(content, MOST_BYTES), cut: true }
 }
 
 function cutTo(text: string, bytes: number): string {
@@ -32,8 +30,8 @@ function cutTo(text: string, bytes: number): string {
 }
 
 /** The stamp of a call is not the one of the stored block: somebody changed it after the caller saw it. [AG-7] */
-export function blockChanged(id: string, located: Located): Refusal {
-  const current = currentBlock(located)
+export function blockChanged(page: Printed, id: string, located: Located): Refusal {
+  const current = currentBlock(located, namingOf(page))
   const repair = current.cut === true ? 'Read it again with ids, then repeat the call' : 'Repeat the call with that id'
   const now = `It is now ${current.id} (${current.type}) "${quote(current.content)}".`
   return refused('ERR_BLOCK_CHANGED', `The block ${quote(id)} was changed after you read it. ${now} ${repair}.`, {

@@ -36,3 +36,9 @@ function* blocksFrom(content: string, first: number): Generator<PlacedBlock> {
 function blocksBefore(content: string, at: number): number {
   return parseCanonicalDom(content.slice(0, at))?.length ?? Number.POSITIVE_INFINITY
 }
+
+/** The index of the block at a place, for which all of the page before it is read. */
+export function indexAt(content: string, place: number): number {
+  const at = place / 2
+  return Number.isInteger(at) ? blocksBefore(content, at) : (place - 1) / 2
+}

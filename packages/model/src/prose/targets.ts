@@ -5,7 +5,8 @@ import { pageName } from '../pages.ts'
 import { quote } from '../quote.ts'
 import { anchorFlaw, blockFact, findAnchor, isAnchoredBy, told } from './anchors.ts'
 import { blockStamp } from './block-stamp.ts'
-import { blockId, idBearing, idsOf, nameOf, type Located } from './blocks.ts'
+import { bareName, namingOf, type Printed } from './block-names.ts'
+import { blockId, idBearing, idsOf, type Located } from './blocks.ts'
 import { addressable, blockAt, readHandle } from './handles.ts'
 import { pageTree } from './page.ts'
 import type { ProseElement, ProseTree } from './node.ts'
@@ -15,7 +16,7 @@ import { blockText } from './text.ts'
 import { indexOf, parentNode, parentOf, samePath, type Path } from './tree-path.ts'
 
 /** A page whose blocks are addressed, with what is needed to explain why a block is not found. */
-export interface TargetPage {
+export interface TargetPage extends Printed {
   readonly body: DocumentBody
   readonly pageId: string
   readonly tree: ProseTree
@@ -82,7 +83,7 @@ export function targetFlaw(
 export function findTarget(page: TargetPage, address: Address, names: AddressNames = ownNames): Located | Refusal {
   const { id, anchor } = address
   const blocks = idBearing(page.tree)
-  if (id === undefined) return findAnchor(blocks, anchor as string, names.anchor)
+  if (id === undefined) return findAnchor(blocks, anchor as string, { which: names.anchor, naming: namingOf(page) })
   const found = findId(page, blocks, id)
   if (isRefusal(found) || anchor === undefined) return found
   if (isAnchoredBy(found.block, anchor)) return found
@@ -97,7 +98,7 @@ export function findTarget(page: TargetPage, address: Address, names: AddressNam
 function findId(page: TargetPage, blocks: readonly Located[], id: string): Located | Refusal {
   const matches = id === '' ? [] : withId(blocks, id)
   const [only] = matches
-  if (only !== undefined) return matches.length === 1 ? only : ambiguous(id, matches)
+  if (only !== undefined) return matches.length === 1 ? only : ambiguous(page, id, matches)
   const handle = readHandle(id)
   if (handle !== null) return blockAt(page.tree, handle) ?? noBlockAt(page, id)
   const stamped = readStampedId(id)
@@ -112,8 +113,8 @@ function withId(blocks: readonly Located[], id: string): readonly Located[] {
   return blocks.filter(({ block }) => blockId(block) === id)
 }
 
-function ambiguous(id: string, matches: readonly Located[]): Refusal {
-  const shown = matches.slice(0, 5).map(blockFact)
+function ambiguous(page: TargetPage, id: string, matches: readonly Located[]): Refusal {
+  const shown = matches.slice(0, 5).map((match) => blockFact(match, namingOf(page)))
   return refused(
     'ERR_ID_AMBIGUOUS',
     `${matches.length} blocks have the id ${quote(id)}; address one by its whole text: ${told(shown)}.`,
@@ -135,8 +136,8 @@ function findStamped(page: TargetPage, blocks: readonly Located[], { id, stamp }
   const [first] = matches
   if (first === undefined) return idNotFound(page, blocks, id)
   const same = matches.filter(({ block }) => blockStamp(block) === stamp)
-  if (same.length > 1 || (same.length === 0 && matches.length > 1)) return ambiguous(id, matches)
-  return same[0] ?? (page.isRead === true ? first : blockChanged(id, first))
+  if (same.length > 1 || (same.length === 0 && matches.length > 1)) return ambiguous(page, id, matches)
+  return same[0] ?? (page.isRead === true ? first : blockChanged(page, id, first))
 }
 
 /** A stamped handle finds its block also after it moved: what it says is its name. [AG-10] */
@@ -144,14 +145,14 @@ function findStampedHandle(page: TargetPage, path: Path, { id, stamp }: StampedI
   const there = blockAt(page.tree, path)
   const same = addressable(page.tree).filter(({ block }) => blockStamp(block) === stamp)
   const atPlace = same.find((located) => samePath(located.path, path))
-  if (same.length > 1) return atPlace !== undefined && page.isVersionNamed === true ? atPlace : ambiguousHandle(id, same)
+  if (same.length > 1) return atPlace !== undefined && page.isVersionNamed === true ? atPlace : ambiguousHandle(page, id, same)
   if (same[0] !== undefined) return same[0]
   if (there === null) return noBlockAt(page, id)
-  return page.isRead === true ? there : blockChanged(id, there)
+  return page.isRead === true ? there : blockChanged(page, id, there)
 }
 
-function ambiguousHandle(id: string, matches: readonly Located[]): Refusal {
-  const shown = matches.slice(0, 5).map(blockFact)
+function ambiguousHandle(page: TargetPage, id: string, matches: readonly Located[]): Refusal {
+  const shown = matches.slice(0, 5).map((match) => blockFact(match, namingOf(page)))
   const hint = 'name the block by its blk- id, or send the serverVersion that you read as expectedVersion'
   return refused('ERR_ID_AMBIGUOUS', `${matches.length} blocks of the page say the same as ${quote(id)}; ${hint}.`, {
     id: quote(id),
@@ -173,7 +174,9 @@ function idNotFound(page: TargetPage, blocks: readonly Located[], id: string): R
       otherPage: other.id,
     })
   const byId = new Map(blocks.flatMap((located) => (blockId(located.block) === null ? [] : [[blockId(located.block), located]])))
-  const nearest = nearestNames(id, byId.keys() as Iterable<string>).map((name) => blockFact(byId.get(name) as Located))
+  const nearest = nearestNames(id, byId.keys() as Iterable<string>).map((name) =>
+    blockFact(byId.get(name) as Located, namingOf(page)),
+  )
   const hint = nearest.length === 0 ? 'no block has an id yet; use an anchor' : `nearest: ${told(nearest)}`
   return refused('ERR_ID_NOT_FOUND', `The page has no block with the id "${shown}"; ${hint}.`, { id: shown, nearest })
 }
@@ -207,7 +210,7 @@ export function spanOf(from: Located, until: Located): Span | Refusal {
   const count = indexOf(until.path) - indexOf(from.path) + 1
   const areSiblings = samePath(parentOf(from.path), parentOf(until.path))
   if (areSiblings && count > 0) return { path: from.path, count }
-  const [start, end] = [from, until].map((end) => nameOf(end) ?? quote(blockText(end.block)))
+  const [start, end] = [from, until].map(bareName)
   const why = areSiblings
     ? `${end} stands before ${start}; name the first block first.`
     : `${start} and ${end} do not stand in one parent, such as the page or one list item; write each stretch in a call of its own.`

@@ -1,7 +1,8 @@
 import type { DocumentBody, ProsePage } from '../body.ts'
 import { refused, type Edit, type Refusal } from '../edit.ts'
 import { memberOf } from '../json.ts'
-import { isIdBearing, type Located, nameOf } from '../prose/blocks.ts'
+import { bareName } from '../prose/block-names.ts'
+import { isIdBearing, type Located } from '../prose/blocks.ts'
 import type { ProseNode, ProseTree } from '../prose/node.ts'
 import { pageTree } from '../prose/page.ts'
 import { titleText } from '../prose/text.ts'
@@ -86,7 +87,7 @@ function siteOf(page: ProsePage, holder: Located): Site {
   return {
     pageId: page.id,
     pageName: typeof name === 'string' ? quote(name) : '',
-    blockId: nameOf(holder),
+    blockId: bareName(holder),
     text: quote(titleText(holder.block)),
   }
 }

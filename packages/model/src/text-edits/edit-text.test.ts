@@ -197,7 +197,10 @@ describe('several edits', () => {
     ]
     const answer = done(editText, body, { edits })
     expect(contentOf(answer.body)).toContain('<p id="blk-i">Three cats</p>')
-    expect(answer.result).toMatchObject({ edits: [{ count: 1 }, { count: 1 }], blocks: [{ id: 'blk-i', text: 'Three cats' }] })
+    expect(answer.result).toMatchObject({
+      edits: [{ count: 1 }, { count: 1 }],
+      blocks: [{ id: 'blk-i#7ehh', text: 'Three cats' }],
+    })
     expect(refusal(editText, body, { edits: [...edits, { find: 'nothing like it', replace: '' }] }).code).toBe(
       'ERR_TEXT_NOT_FOUND',
     )

@@ -1,6 +1,7 @@
 import { labelOf, withLabel } from '../canvas/stored-shape.ts'
 import { type Edit, type EditRow, type Fix, isRefusal, refused, type Refusal } from '../edit.ts'
-import type { BlockList } from '../prose/blocks.ts'
+import type { BlockList } from '../prose/block-list.ts'
+import { namingOf, type Printed } from '../prose/block-names.ts'
 import { readHandle } from '../prose/handles.ts'
 import { addressFlaw } from '../prose/targets.ts'
 import { splicedBlock, type TextSplice, visibleText } from '../prose/text-splices.ts'
@@ -22,7 +23,7 @@ export interface TextEdit {
   readonly occurrence?: number | undefined
 }
 
-export interface EditText {
+export interface EditText extends Printed {
   readonly pageId?: string | undefined
   readonly edits: readonly TextEdit[]
   readonly scope?: TextScope | undefined
@@ -73,7 +74,7 @@ function oneEditFlaw({ pageId, scope, expectedVersion }: EditText, edit: TextEdi
 export const editText: Edit<EditText, EditedTexts> = (body, args, environment) => {
   const flaw = editTextFlaw(args)
   if (flaw !== null) return flaw
-  const texts = new OpenTexts(body)
+  const texts = new OpenTexts(body, namingOf(args))
   const fixes: Fix[] = []
   const written: (readonly TextHolder[])[] = []
   const counts: number[] = []
@@ -125,7 +126,7 @@ function chosen(i: number, edit: TextEdit, texts: OpenTexts, reach: TextReach, f
   const { count, first, wanted } = found
   if (count === 0) return textNotFound(i, find, texts, reach, searched)
   if (occurrence !== undefined) return wanted === null ? noOccurrence(i, occurrence, count) : [wanted]
-  if (count > 1 && all !== true) return ambiguousText(i, first, count)
+  if (count > 1 && all !== true) return ambiguousText(i, first, count, texts.naming)
   return count > MAX_REPLACEMENTS ? tooMany(count) : first
 }
 

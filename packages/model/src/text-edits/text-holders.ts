@@ -7,6 +7,7 @@ import { labelOf } from '../canvas/stored-shape.ts'
 import type { ProseElement, ProseNode } from '../prose/node.ts'
 import { findProsePage, pageTree, type PageTree } from '../prose/page.ts'
 import { noSection } from '../prose/sections.ts'
+import type { Naming } from '../prose/block-names.ts'
 import { findTarget } from '../prose/targets.ts'
 import { isTextBlock, type TextSplice, visibleText } from '../prose/text-splices.ts'
 import { startsWith, type Path } from '../prose/tree-path.ts'
@@ -50,12 +51,14 @@ export interface OpenProsePage {
 /** The texts of one document during a call. A page is read when it is first asked for. */
 export class OpenTexts {
   readonly body: DocumentBody
+  readonly naming: Naming
   readonly #prose = new Map<string, OpenProsePage>()
   readonly #canvas = new Map<string, readonly ShapeHolder[]>()
   readonly #folded = new WeakMap<TextHolder, { readonly of: string; readonly folded: FoldedText }>()
 
-  constructor(body: DocumentBody) {
+  constructor(body: DocumentBody, naming: Naming) {
     this.body = body
+    this.naming = naming
   }
 
   prose(page: ProsePage): OpenProsePage {
@@ -173,7 +176,7 @@ function textsUnder(texts: OpenTexts, reach: TextReach, id: string): readonly Te
   for (const page of prosePages) {
     const open = texts.prose(page)
     const { tree } = open.stored
-    const found = findTarget({ body, pageId: page.id, tree, isVersionNamed }, { id })
+    const found = findTarget({ body, pageId: page.id, tree, isVersionNamed, naming: texts.naming }, { id })
     if (!isRefusal(found)) return open.holders.filter(({ path }) => startsWith(path, found.path))
     // A page that has the id and refuses it all the same says more than one that has it not.
     if (refusal === null || refusal.code === 'ERR_ID_NOT_FOUND') refusal = found

@@ -1,13 +1,11 @@
 import { refused, type Refusal } from '../edit.ts'
 import { pageName } from '../pages.ts'
-import { blockStamp } from '../prose/block-stamp.ts'
-import { blockId, type Located } from '../prose/blocks.ts'
-import { handleOf } from '../prose/handles.ts'
+import { nameBeside, type Naming } from '../prose/block-names.ts'
+import type { Located } from '../prose/blocks.ts'
 import { plainText } from '../prose/heal-inline.ts'
 import { nodeAt, parentOf } from '../prose/tree-path.ts'
 import type { ProseTree } from '../prose/node.ts'
 import { quote } from '../quote.ts'
-import { stampedId } from '../stamps/stamp.ts'
 import { findExact, findFolded, foldText, type Match } from './find-text.ts'
 import type { BlockHolder, OpenTexts, TextHolder, TextReach } from './text-holders.ts'
 
@@ -24,16 +22,18 @@ interface TextPlace {
   readonly text: string
 }
 
-/** A block by its id, else by its place, with its stamp. A caption is named by its figure. [AG-11] */
-export function stampedName(tree: ProseTree, { path, block }: Located): string {
-  if (block.type === 'figcaption') return stampedName(tree, { path: parentOf(path), block: nodeAt(tree, parentOf(path)) })
-  return stampedId(blockId(block) ?? handleOf(path), blockStamp(block))
+/** The name of a block beside its text, with its stamp unless the text is cut. A caption is named by its figure. [AG-11, AG-14] */
+export function nameOfText(tree: ProseTree, { path, block }: Located, text: string, naming: Naming): string {
+  const located = block.type === 'figcaption' ? { path: parentOf(path), block: nodeAt(tree, parentOf(path)) } : { path, block }
+  return nameBeside(located, text, naming)
 }
 
 /** Blocks as they are before the call: an error changes nothing. */
-function placeOf(holder: TextHolder, match: Match): TextPlace {
+function placeOf(holder: TextHolder, match: Match, naming: Naming): TextPlace {
   const id =
-    holder.kind === 'shape' ? holder.id : stampedName(holder.page.stored.tree, { path: holder.path, block: holder.stored })
+    holder.kind === 'shape'
+      ? holder.id
+      : nameOfText(holder.page.stored.tree, { path: holder.path, block: holder.stored }, holder.text, naming)
   const pageId = holder.kind === 'shape' ? holder.page.id : holder.page.page.id
   return { id: quote(id), pageId, text: around(holder.text, match) }
 }
@@ -51,8 +51,8 @@ function around(text: string, { from, to }: Match): string {
 }
 
 /** Several places have the text, and the call does not say which is meant. [AG-46] */
-export function ambiguousText(edit: number, found: readonly FoundText[], count: number): Refusal {
-  const places = found.slice(0, 5).map(({ holder, match }, i) => ({ occurrence: i + 1, ...placeOf(holder, match) }))
+export function ambiguousText(edit: number, found: readonly FoundText[], count: number, naming: Naming): Refusal {
+  const places = found.slice(0, 5).map(({ holder, match }, i) => ({ occurrence: i + 1, ...placeOf(holder, match, naming) }))
   const told = places.map(({ occurrence, id, text }) => `${occurrence}: ${id} "${text}"`).join('; ')
   const repair = 'send occurrence, all: true or a longer find'
   return refused('ERR_TEXT_AMBIGUOUS', `edits[${edit}].find stands at ${count} places; ${repair}. ${told}.`, {
@@ -70,7 +70,7 @@ export function textNotFound(
   reach: TextReach,
   searched: readonly TextHolder[],
 ): Refusal {
-  const nearest = nearestTexts(find, searched)
+  const nearest = nearestTexts(find, searched, texts.naming)
   const hint = hintOf(find, texts, reach, searched)
   const shown = quote(find)
   const near = nearest.length === 0 ? '' : ` Nearest: ${nearest.map(({ id, text }) => `${id} "${text}"`).join('; ')}.`
@@ -90,7 +90,7 @@ export function textNotFound(
 const LEAST_LIKENESS = 0.4
 
 /** The places, at most 3, that share the most pairs of letters with the words. Case does not count. */
-function nearestTexts(find: string, searched: readonly TextHolder[]): readonly TextPlace[] {
+function nearestTexts(find: string, searched: readonly TextHolder[], naming: Naming): readonly TextPlace[] {
   const wanted = find.toLowerCase()
   const pairs = new Set(pairsOf(wanted))
   return searched
@@ -98,7 +98,7 @@ function nearestTexts(find: string, searched: readonly TextHolder[]): readonly T
     .filter(({ likeness }) => likeness >= LEAST_LIKENESS)
     .sort((a, b) => b.likeness - a.likeness)
     .slice(0, 3)
-    .map(({ holder, match }) => placeOf(holder, match))
+    .map(({ holder, match }) => placeOf(holder, match, naming))
 }
 
 function pairsOf(text: string): readonly number[] {

@@ -4,16 +4,18 @@ import { labelOverflows } from '../canvas/label-fit.ts'
 import { withValues } from '../canvas/write-page.ts'
 import type { Edited, EditEnvironment, Warning } from '../edit.ts'
 import { applied } from '../prose/applied.ts'
-import { blockId, blockIdMint, type BlockList, completeIds, idsOf, listBlocks, type Mint } from '../prose/blocks.ts'
+import { type BlockList, listBlocks } from '../prose/block-list.ts'
+import type { Naming } from '../prose/block-names.ts'
+import { blockId, blockIdMint, completeIds, idsOf, type Mint } from '../prose/blocks.ts'
 import { withContent } from '../prose/equal.ts'
 import { pushAll } from '../prose/marks.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../prose/node.ts'
 import { withPageTree } from '../prose/page.ts'
 import { isTextBlock, type TextChange } from '../prose/text-splices.ts'
-import { nodeAt } from '../prose/tree-path.ts'
+import { nodeAt, type Path } from '../prose/tree-path.ts'
 import { quote } from '../quote.ts'
 import type { BlockHolder, OpenProsePage, OpenTexts, ShapeHolder, TextHolder } from './text-holders.ts'
-import { stampedName } from './text-refusals.ts'
+import { nameOfText } from './text-refusals.ts'
 
 /** An answer lists at most this many blocks, and ids for each edit. [AG-49] */
 export const MAX_LISTED = 20
@@ -38,7 +40,7 @@ export function writeTexts(texts: OpenTexts, environment: EditEnvironment): Writ
     opened.flatMap(({ stored }) => idsOf(stored.tree)),
   )
   for (const page of opened) {
-    const tree = writtenTree(page, mint, lists)
+    const tree = writtenTree(page, { mint, lists, naming: texts.naming })
     if (tree === page.stored.tree) continue
     trees.set(page, tree)
     body = withPageTree(body, page.page.id, tree)
@@ -51,7 +53,7 @@ export function writeTexts(texts: OpenTexts, environment: EditEnvironment): Writ
   const nameOf = (holder: TextHolder): string => {
     if (holder.kind === 'shape') return holder.id
     const tree = trees.get(holder.page) ?? holder.page.stored.tree
-    return stampedName(tree, { path: holder.path, block: nodeAt(tree, holder.path) })
+    return nameOfText(tree, { path: holder.path, block: nodeAt(tree, holder.path) }, holder.text, texts.naming)
   }
   for (const { holders } of opened)
     for (const holder of holders)
@@ -85,7 +87,10 @@ function isChanged({ stored, block }: BlockHolder): boolean {
 }
 
 /** The page with its changed blocks and all ids; the tree before when the edits undid each other. Adds a list of its written blocks. */
-function writtenTree({ stored, holders }: OpenProsePage, mint: Mint, lists: BlockList[]): ProseTree {
+function writtenTree(
+  { stored, holders }: OpenProsePage,
+  { mint, lists, naming }: { readonly mint: Mint; readonly lists: BlockList[]; readonly naming: Naming },
+): ProseTree {
   let next = 0
   const exchanged = <T extends ProseNode>(nodes: readonly T[]): readonly T[] =>
     nodes.map((node): ProseNode => {
@@ -100,7 +105,8 @@ function writtenTree({ stored, holders }: OpenProsePage, mint: Mint, lists: Bloc
   )
   if (done.tree === stored.tree) return stored.tree
   const tree = completeIds(done.tree, mint)
-  lists.push(listBlocks(tree, (_, path) => done.isWritten(nodeAt(done.tree, path))))
+  const isListed = (_: ProseElement, path: Path): boolean => done.isWritten(nodeAt(done.tree, path))
+  lists.push(listBlocks(tree, { naming, isOwn: false, isListed }))
   return tree
 }
 

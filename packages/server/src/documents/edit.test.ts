@@ -91,7 +91,7 @@ describe('edits of cold documents', () => {
       kind: 'edited',
       changed: true,
       head: { version: 1 },
-      result: { blocks: [{ id: 'blk-2', text: '2' }] },
+      result: { blocks: [{ id: 'blk-2#hgyh', text: '2' }] },
     })
     expect([writes, relay.events]).toEqual([[], []])
   })

@@ -1,3 +1,4 @@
+import type { Naming } from '@docrelay/model/prose/block-names'
 import { quote } from '@docrelay/model/quote'
 import type { CompletionRequest, McpContent } from './content.ts'
 import { type Era, isObject, own, requiredText, RpcError } from './json-rpc.ts'
@@ -146,6 +147,11 @@ export function readView(query: URLSearchParams, header: string | undefined, pre
     throw new RpcError('params', `${problem}; those with tools are ${present.join(', ')}.`)
   }
   return { readonly, extra, toolsets: named.length === 0 ? null : (named as Toolset[]) }
+}
+
+/** Reads from `?ids=`, else `X-MCP-Ids`, how the answers of the request name blocks and shapes. [AG-15] */
+export function readNaming(query: URLSearchParams, header: string | undefined): Naming {
+  return (query.get('ids') ?? header ?? '').trim().toLowerCase() === 'bare' ? 'bare' : 'stamped'
 }
 
 /** Returns the sent text, cut to a length that an error may quote. */

@@ -2,7 +2,7 @@ import { newId, type Random } from '../kernel/ids.ts'
 import type { EndpointCaller } from './credentials.ts'
 import type { Exchange, RpcResponder } from './exchange.ts'
 import { type Era, isId, isObject, notificationMessage, own, type RpcAnswer, RpcError, type RpcRequest } from './json-rpc.ts'
-import { readView, type RequestContext } from './methods.ts'
+import { readNaming, readView, type RequestContext } from './methods.ts'
 import { clientOf, logLevelOf } from './modern.ts'
 import { callerOf } from './memory/callers.ts'
 import { LOG_LEVELS, type LogLevel, type Session } from './sessions.ts'
@@ -40,6 +40,7 @@ export function openCall(options: {
     access: caller.access,
     isStatic: caller.isStatic,
     view,
+    naming: readNaming(exchange.query, exchange.header('x-mcp-ids')),
     clientName,
     caller: callerOf({ meta: given, session, clientName, address: exchange.incoming.socket.remoteAddress ?? '' }),
     signal: controller.signal,

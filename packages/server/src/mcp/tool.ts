@@ -1,3 +1,4 @@
+import type { Naming } from '@docrelay/model/prose/block-names'
 import type { Access, Level } from '../access/access.ts'
 import type { Seen } from '@docrelay/model/seen/seen'
 import type { ShownPage } from '@docrelay/model/seen/shown'
@@ -73,6 +74,8 @@ export interface McpCaller {
 export interface CallContext extends McpCaller {
   /** The tools that this request may use. [TOOL-10, TOOL-11] */
   readonly view: ToolView
+  /** How answers name blocks and shapes. Absent: with stamps. [AG-15] */
+  readonly naming?: Naming
   /** Title or name that the client gave itself, at most 64 characters; `null` without one. [PRES-2] */
   readonly clientName: string | null
   /** Which of the callers of one principal this is; absent: nobody can tell. [AG-18] */

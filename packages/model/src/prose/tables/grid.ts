@@ -1,8 +1,11 @@
 import { quote } from '../../quote.ts'
-import { blockId, isIdBearing } from '../blocks.ts'
+import { blockName, nameBeside, type Naming } from '../block-names.ts'
+import { idBearing } from '../blocks.ts'
 import { withContent } from '../equal.ts'
-import { emptyParagraph, type ProseAttrs, type ProseElement, type ProseNode } from '../node.ts'
+import { emptyParagraph, type ProseAttrs, type ProseElement, type ProseTree } from '../node.ts'
 import { blockText, collapse } from '../text.ts'
+import type { Path } from '../tree-path.ts'
+import type { SelectedTable } from './select.ts'
 
 /** A cell, with the position of its top left slot and the slots it covers. */
 export interface PlacedCell {
@@ -116,6 +119,8 @@ export function linesOf(table: ProseElement): readonly ProseElement[] {
 
 /** A table as tools show it. [TABLE-2] */
 export interface Grid {
+  /** The handle of the table. [AG-11] */
+  readonly id: string
   readonly tableIndex: number
   readonly tableCount: number
   readonly rows: number
@@ -130,8 +135,10 @@ export interface GridCell {
   readonly colspan: number
   readonly rowspan: number
   readonly text: string
-  /** Id of the first id-bearing block in the cell, when that block has one. */
+  /** The name of the first text block in the cell. */
   readonly id?: string
+  /** The names of all, when there are several. [AG-11] */
+  readonly ids?: readonly string[]
   readonly colwidth?: readonly number[]
   readonly backgroundColor?: string
   readonly align?: string
@@ -139,17 +146,24 @@ export interface GridCell {
 }
 
 /** Describes one of a page's tables. [TABLE-2] */
-export function describeTable(table: ProseElement, tableIndex: number, tableCount: number): Grid {
+export function describeTable({ table, path, tableIndex, tableCount }: SelectedTable, naming: Naming): Grid {
   const { rows, cols, cells } = readGrid(table)
-  return { tableIndex, tableCount, rows, cols, cells: cells.map(describeCell) }
+  const places = new Map(linesOf(table).flatMap((line, row) => line.content.map((cell, index) => [cell, [...path, row, index]])))
+  const shown = cells.map((cell) => describeCell(cell, places.get(cell.node) as Path, naming))
+  // A stamp says that all of the table was seen. [AG-14]
+  const isWhole = cells.every(({ node }) => !isCut(textOf(node)))
+  const id = blockName({ path, block: table }, isWhole ? naming : 'bare')
+  return { id, tableIndex, tableCount, rows, cols, cells: shown }
 }
 
 const shownAttrs = ['colwidth', 'backgroundColor', 'align', 'scope'] as const
 
-function describeCell(cell: PlacedCell): GridCell {
-  const { node, row, col, colspan, rowspan } = cell
-  const first = firstIdBearing(node.content)
-  const id = first === undefined ? null : blockId(first)
+function describeCell({ node, row, col, colspan, rowspan }: PlacedCell, path: Path, naming: Naming): GridCell {
+  const text = textOf(node)
+  const ids = idBearing(node.content as ProseTree).map((found) =>
+    nameBeside({ block: found.block, path: [...path, ...found.path] }, text, naming),
+  )
+  const [id] = ids
   const shown = shownAttrs.filter((name) => node.attrs[name] !== undefined).map((name) => [name, node.attrs[name]] as const)
   return {
     row,
@@ -157,19 +171,19 @@ function describeCell(cell: PlacedCell): GridCell {
     tag: node.type === 'tableHeader' ? 'th' : 'td',
     colspan,
     rowspan,
-    text: quote(collapse(node.content.map(blockText).join(' '))),
-    ...(id === null ? {} : { id }),
+    text: quote(text),
+    ...(id === undefined ? {} : { id }),
+    ...(ids.length > 1 ? { ids } : {}),
     ...Object.fromEntries(shown),
   }
 }
 
-function firstIdBearing(nodes: readonly ProseNode[]): ProseElement | undefined {
-  for (const node of nodes) {
-    if (node.type === 'text') continue
-    const found = isIdBearing(node) ? node : firstIdBearing(node.content)
-    if (found !== undefined) return found
-  }
-  return undefined
+function textOf(cell: ProseElement): string {
+  return collapse(cell.content.map(blockText).join(' '))
+}
+
+function isCut(text: string): boolean {
+  return quote(text) !== text
 }
 
 function spanOf(node: ProseElement, name: 'colspan' | 'rowspan'): number {

@@ -20,14 +20,14 @@ function document(content: string) {
 
 function edit(content: string, args: Omit<EditTable, 'pageId'> & { pageId?: string }) {
   const given = document(content)
-  const edited = editTableOfPage(given, { pageId: 'p', ...args }, environment())
+  const edited = editTableOfPage(given, { pageId: 'p', naming: 'bare', ...args }, environment())
   if (edited.kind === 'refused') return { code: edited.code, facts: edited.facts }
   const { result, fixes, warnings } = edited
   return { html: edited.body.prose.pages[0]?.content, table: result.table, fixes, warnings, isSame: edited.body === given }
 }
 
 function get(content: string, args: Omit<GetTable, 'pageId'>) {
-  const read = getTable(document(content), { pageId: 'p', ...args })
+  const read = getTable(document(content), { pageId: 'p', naming: 'bare', ...args })
   return 'kind' in read ? { code: read.code, facts: read.facts } : read.table
 }
 
@@ -84,6 +84,7 @@ describe('grid of a table', () => {
       '<table><tr><th colspan="2" colwidth="80,0" scope="col" style="background-color: red; text-align: center"><p id="h">Head</p></th></tr>' +
       `<tr><td><p>${long}</p></td><td><hr><ul><li><p id="i">one</p></li><li><p>two</p></li></ul></td></tr></table>`
     expect(get(html, {})).toEqual({
+      id: '@0',
       tableIndex: 0,
       tableCount: 1,
       rows: 2,
@@ -102,8 +103,8 @@ describe('grid of a table', () => {
           align: 'center',
           scope: 'col',
         },
-        { row: 1, col: 0, tag: 'td', colspan: 1, rowspan: 1, text: `${long.slice(0, 120)}…` },
-        { row: 1, col: 1, tag: 'td', colspan: 1, rowspan: 1, text: 'one two', id: 'i' },
+        { row: 1, col: 0, tag: 'td', colspan: 1, rowspan: 1, text: `${long.slice(0, 120)}…`, id: '@0.1.0.0' },
+        { row: 1, col: 1, tag: 'td', colspan: 1, rowspan: 1, text: 'one two', id: 'i', ids: ['i', '@0.1.1.1.1.0'] },
       ],
     })
   })

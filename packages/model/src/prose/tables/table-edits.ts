@@ -3,6 +3,7 @@ import { isRefusal, type Edit, type EditRow, type Fix, type Refusal } from '../.
 import { writePage } from '../edit-page.ts'
 import { trail } from '../fixes.ts'
 import { placeBeforeHealing } from '../heal-table.ts'
+import { namingOf, type Printed } from '../block-names.ts'
 import { elementsOf } from '../blocks.ts'
 import type { ProseElement, ProseNode, ProseTree } from '../node.ts'
 import { findProsePage, healWarnings, pageTree } from '../page.ts'
@@ -15,7 +16,7 @@ import { readTableOp, type TableOp, type TableOpArgs } from './op-args.ts'
 import { editTable } from './ops.ts'
 import { selectorFlaw, selectTable, type TableSelector } from './select.ts'
 
-export interface EditTable extends TableOpArgs, TableSelector {
+export interface EditTable extends TableOpArgs, TableSelector, Printed {
   readonly pageId: string
   /** Checked before the edit runs. Its presence permits the use of handles. [PROSE-47] */
   readonly expectedVersion?: number | undefined
@@ -46,7 +47,10 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
   if (isRefusal(page)) return page
   const stored = pageTree(page)
   const { tree } = stored
-  const selected = selectTable({ body, pageId: page.id, tree, isVersionNamed: args.expectedVersion !== undefined }, args)
+  const selected = selectTable(
+    { body, pageId: page.id, tree, isVersionNamed: args.expectedVersion !== undefined, naming: args.naming },
+    args,
+  )
   if (isRefusal(selected)) return selected
   const edited = editTable(selected.table, op)
   if (isRefusal(edited)) return edited
@@ -67,7 +71,7 @@ export const editTableOfPage: Edit<EditTable, TableDone> = (body, args, environm
   return writePage(write, done, (written) => ({
     pageId: page.id,
     ok: true,
-    table: describeTable(nodeAt(written.tree, path), tableIndex, tableCount),
+    table: describeTable({ table: nodeAt(written.tree, path), path, tableIndex, tableCount }, namingOf(args)),
   }))
 }
 
@@ -78,7 +82,7 @@ function movedCells(table: ProseElement, op: TableOp): readonly ProseNode[] {
   return op.op === 'moveColumn' ? linesOf(table).flatMap((line) => line.content[op.from] ?? []) : []
 }
 
-export interface GetTable extends TableSelector {
+export interface GetTable extends TableSelector, Printed {
   readonly pageId: string
 }
 
@@ -88,9 +92,9 @@ export function getTable(body: DocumentBody, args: GetTable): { readonly pageId:
   if (flaw !== null) return flaw
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
-  const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree, isRead: true }, args)
+  const selected = selectTable({ body, pageId: page.id, tree: pageTree(page).tree, isRead: true, naming: args.naming }, args)
   if (isRefusal(selected)) return selected
-  return { pageId: page.id, table: describeTable(selected.table, selected.tableIndex, selected.tableCount) }
+  return { pageId: page.id, table: describeTable(selected, namingOf(args)) }
 }
 
 /** The heals of a page that concern a table or its content. */

@@ -101,7 +101,7 @@ async function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more
     id: docId as string,
     edit,
     // `expectedVersion` stays among the arguments: an edit that has it may accept positions. [PROSE-47]
-    args: { docId, ...args, ...more },
+    args: { docId, ...args, ...more, naming: call.naming },
     expectedVersion: typeof expectedVersion === 'number' ? expectedVersion : null,
     dryRun: dryRun === true,
     agent: agentOf(call),

@@ -47,7 +47,8 @@ export async function openDocument(call: ToolCall, deps: ReadingDeps): Promise<O
     bytes: body,
     async read(name, args, held) {
       call.signal.throwIfAborted()
-      const reading = await bodies.read({ bytes: body, read: name, args, facts: held ? { ...facts, held } : facts })
+      const named = { ...args, naming: call.naming }
+      const reading = await bodies.read({ bytes: body, read: name, args: named, facts: held ? { ...facts, held } : facts })
       if (isRefusal(reading)) return refusal(reading)
       call.glance?.showed(reading.shown ?? [])
       return reading

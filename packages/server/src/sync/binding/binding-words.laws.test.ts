@@ -21,7 +21,7 @@ const editing = fc
   )
   .map(([tree, picks]) => {
     const body = proseBody(serialiseHtml(tree))
-    const texts = new OpenTexts(body)
+    const texts = new OpenTexts(body, 'stamped')
       .all('prose')
       .map(({ text }) => text)
       .filter((text) => text !== '')

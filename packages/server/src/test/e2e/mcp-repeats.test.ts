@@ -82,7 +82,7 @@ describe('a call whose relay is killed after the commit and before the answer', 
       const { page: now, ...head } = (await ann.call('get_prose', page)) as { page: { content: string }; serverVersion?: number }
       expect(now.content.split('Said once.').length - 1).toBe(1)
       const [block] = repeat['blocks'] as readonly { readonly id: string }[]
-      expect(now.content).toContain(`id="${block?.id}"`)
+      expect(now.content).toContain(`id="${block?.id.split('#')[0]}"`)
       expect(head.serverVersion).toBe(repeat.serverVersion)
       expect(await ann.call('insert_block', args)).toEqual(repeat)
       expect(await ann.call('insert_block', { ...args, requestId: `${form} anew` })).not.toHaveProperty('replayed')

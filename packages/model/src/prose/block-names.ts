@@ -1,0 +1,72 @@
+import { quote } from '../quote.ts'
+import { stampedId } from '../stamps/stamp.ts'
+import { blockStamp } from './block-stamp.ts'
+import { blockId, isIdBearing, withBlockId, type Located } from './blocks.ts'
+import { withContent } from './equal.ts'
+import { handleOf } from './handles.ts'
+import { handleAttr } from './html-writer.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+import type { Path } from './tree-path.ts'
+
+/** How an answer names blocks: with their stamps, or without. [AG-11, AG-15] */
+export type Naming = 'stamped' | 'bare'
+
+/** A member that the server adds to the arguments of edits and reads. Absent: with stamps. */
+export interface Printed {
+  readonly naming?: Naming | undefined
+}
+
+export function namingOf({ naming = 'stamped' }: Printed): Naming {
+  return naming
+}
+
+/** Editors may store any string as an id. Only an id of this form is printed, so that none can speak to the agent. [AG-12] */
+const printable = /^[A-Za-z0-9_.:-]{1,64}$/
+
+/** The name of a block where its content is not shown: its id, or its handle. [AG-12, AG-14] */
+export function bareName({ path, block }: Located): string {
+  const id = isIdBearing(block) ? blockId(block) : null
+  return id !== null && printable.test(id) ? id : handleOf(path)
+}
+
+/** The name of a block whose whole content is shown beside it. Every argument that takes a block takes this name. [AG-11, AG-12] */
+export function blockName(located: Located, naming: Naming): string {
+  const name = bareName(located)
+  return naming === 'bare' ? name : stampedId(name, blockStamp(located.block))
+}
+
+/** The name of a block beside a text that may be cut: without a stamp when it is, since the rest was not seen. [AG-14] */
+export function nameBeside(located: Located, text: string, naming: Naming): string {
+  return blockName(located, quote(text) === text ? naming : 'bare')
+}
+
+/**
+ * The blocks of a page, each with its path, with their names in attributes that HTML shows: stamped ids of text blocks, and handles of text blocks
+ * without an id that can be printed and of other blocks at the top level. [AG-13]
+ */
+export function withNames(blocks: readonly Located[], naming: Naming): ProseTree {
+  return blocks.map((located) => {
+    const named = namedInside(located, naming)
+    return isIdBearing(named) ? named : withHandle(named, blockName(located, naming))
+  })
+}
+
+/** A block with the names of the text blocks in it. */
+export function namedInside({ path, block }: Located, naming: Naming): ProseElement {
+  return named(block, path, naming) as ProseElement
+}
+
+function named(node: ProseNode, path: Path, naming: Naming): ProseNode {
+  if (node.type === 'text') return node
+  if (!isIdBearing(node))
+    return withContent(
+      node,
+      node.content.map((child, index) => named(child, [...path, index], naming)),
+    )
+  const name = blockName({ path, block: node }, naming)
+  return name.startsWith('@') ? withHandle(withBlockId(node, null), name) : withBlockId(node, name)
+}
+
+function withHandle(node: ProseElement, handle: string): ProseElement {
+  return { ...node, attrs: { ...node.attrs, [handleAttr]: handle } }
+}

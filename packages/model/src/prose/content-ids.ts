@@ -1,0 +1,52 @@
+import { readStampedId, type Stamp } from '../stamps/stamp.ts'
+import { blockId, isIdBearing, mapIdBearing, withBlockId } from './blocks.ts'
+import { readHandle } from './handles.ts'
+import type { ProseElement, ProseNode, ProseTree } from './node.ts'
+
+/** Whether a call's content may bring this id: `blk-` and 1 to 64 characters, and a stamp if it likes. [PROSE-46, AG-16] */
+export function isCallId(id: unknown): boolean {
+  return /^blk-[A-Za-z0-9_-]{1,64}(#[0-9A-Za-z]{4})?$/.test(String(id).slice(0, 80))
+}
+
+/**
+ * What a comment says of the block behind it: its id, perhaps with a stamp; `null` for the name of a block that brings no id, such as a handle;
+ * `undefined` for any other comment. [AG-16]
+ */
+export function nameInComment(comment: string): string | null | undefined {
+  const name = /^\s*([^\s<>]{1,200})\s*$/.exec(comment)?.[1]
+  if (name === undefined) return undefined
+  if (isCallId(name)) return name
+  const bare = readStampedId(name)?.id ?? name
+  return readHandle(bare) !== null || bare !== name ? null : undefined
+}
+
+/** The same for an HTML comment that is all there is in a text. */
+export function nameInCommentTag(html: string): string | null | undefined {
+  const [, comment] = /^\s*<!--(.*?)-->\s*$/s.exec(html) ?? []
+  return comment === undefined ? undefined : nameInComment(comment)
+}
+
+/** Gives a block the id of the comment before it, unless it has one of its own. `name`: of `nameInComment`. [AG-16] */
+export function withCommentId(node: ProseNode, name: string | null | undefined): ProseNode {
+  if (typeof name !== 'string' || !isIdBearing(node) || blockId(node as ProseElement) !== null) return node
+  return withBlockId(node as ProseElement, name)
+}
+
+/** Content with plain ids, and the stamps that they had. */
+export interface PlainIds {
+  readonly tree: ProseTree
+  /** What the caller saw of a block before it wrote the content, by id. Nothing of it is stored. Absent: no id had one. [AG-16, AG-25] */
+  readonly stamps?: ReadonlyMap<string, Stamp>
+}
+
+/** Takes the stamps off the ids of content. [AG-16] */
+export function plainIds(tree: ProseTree): PlainIds {
+  const stamps = new Map<string, Stamp>()
+  const plain = mapIdBearing(tree, (block) => {
+    const stamped = readStampedId(blockId(block) ?? '')
+    if (stamped === null || !isCallId(stamped.id)) return block
+    if (!stamps.has(stamped.id)) stamps.set(stamped.id, stamped.stamp)
+    return withBlockId(block, stamped.id)
+  })
+  return stamps.size === 0 ? { tree } : { tree: plain, stamps }
+}
