@@ -134,6 +134,7 @@ function openTools(
     backend: config.blobs.url.startsWith('file:') ? 'filesystem' : 'object-storage',
     blobUrlTtlSecs: config.mcp.blobUrlTtlSecs,
     editorClient: config.compat.editorClient,
+    records,
     random,
     timers: systemTimers,
     localAccessEnabled: config.mcp.localDocumentsDir !== null,

@@ -123,6 +123,7 @@ async function run(arrived: Arrived, responder: RpcResponder, deps: MessageDeps)
     responder,
     random: deps.random,
     toolsets: deps.parts.tools.toolsets,
+    streams: deps.streams,
   })
   try {
     const result = await run(params, call.context, deps.parts)

@@ -6,6 +6,7 @@ import { readNaming, readView, type RequestContext } from './methods.ts'
 import { clientOf, logLevelOf } from './modern.ts'
 import { callerOf } from './memory/callers.ts'
 import { LOG_LEVELS, type LogLevel, type Session } from './sessions.ts'
+import type { Streams } from './streams.ts'
 import type { JsonObject, Toolset, ToolView } from './tool.ts'
 
 const WHOLE_VIEW: ToolView = { toolsets: null, readonly: false, extra: true }
@@ -24,6 +25,7 @@ export function openCall(options: {
   readonly responder: RpcResponder
   readonly random: Random
   readonly toolsets: readonly Toolset[]
+  readonly streams: Pick<Streams, 'wait'>
 }): OpenCall {
   const { request, exchange, caller, era, session, responder } = options
   const { method, params } = request
@@ -44,6 +46,7 @@ export function openCall(options: {
     clientName,
     caller: callerOf({ meta: given, session, clientName, address: exchange.incoming.socket.remoteAddress ?? '' }),
     signal: controller.signal,
+    wait: (end) => options.streams.wait(caller, end),
     era,
     session,
     params,

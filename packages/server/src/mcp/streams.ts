@@ -36,13 +36,21 @@ export interface Streams {
   /** Serves a GET: keeps the stream alive and, in a session, carries its subscriptions. */
   keepAlive(caller: EndpointCaller, session: Session | null, target: StreamTarget): boolean
   listen(caller: EndpointCaller, listening: Listening, target: StreamTarget): boolean
+  /**
+   * Counts a call that waits as one of the streams of its principal until the returned function is called; `null` when there are as many as
+   * there may be. `end` is called when the call is to end. [AG-76]
+   */
+  wait(caller: EndpointCaller, end: EndWait): (() => void) | null
   /** Ends all streams; a `listen` gets its answer. */
   drain(): void
   readonly size: number
 }
 
+/** Why a waiting call is to end. */
+export type EndWait = (why: 'credential' | 'shutdown') => void
+
 export function createStreams(resources: McpResources, timers: Timers): Streams {
-  const open = new Map<EventStream, OpenStream>()
+  const open = new Map<object, OpenStream>()
   const counts = new Map<string, number>()
   let drained = false
   let cancelLook: (() => void) | null = null
@@ -56,25 +64,41 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     })
   }
 
+  /** Counts one more of a principal; `false`: it has as many as it may have. */
+  const take = ({ principalKey }: EndpointCaller): boolean => {
+    const count = counts.get(principalKey) ?? 0
+    if (count >= MAX_STREAMS) return false
+    counts.set(principalKey, count + 1)
+    return true
+  }
+
+  const add = (one: object, entry: OpenStream): void => {
+    open.set(one, entry)
+    if (cancelLook === null) look()
+  }
+
+  /** `false`: it was given back before. */
+  const giveBack = ({ principalKey }: EndpointCaller, one: object): boolean => {
+    if (!open.delete(one)) return false
+    const left = (counts.get(principalKey) ?? 1) - 1
+    if (left === 0) counts.delete(principalKey)
+    else counts.set(principalKey, left)
+    if (open.size === 0) {
+      cancelLook?.()
+      cancelLook = null
+    }
+    return true
+  }
+
   /** Opens a stream with a heartbeat until the relay, the client or the credential ends it. */
   const hold = (caller: EndpointCaller, { outgoing, headers }: StreamTarget, answer?: JsonObject): HeldStream | null => {
-    const { principalKey } = caller
-    const count = counts.get(principalKey) ?? 0
-    if (count >= MAX_STREAMS) return null
-    counts.set(principalKey, count + 1)
+    if (!take(caller)) return null
     const stream = openEventStream(outgoing, headers)
     const atEnd: (() => void)[] = []
     let cancelBeat = (): void => undefined
     const release = (): void => {
-      if (!open.delete(stream)) return
+      if (!giveBack(caller, stream)) return
       cancelBeat()
-      const left = (counts.get(principalKey) ?? 1) - 1
-      if (left === 0) counts.delete(principalKey)
-      else counts.set(principalKey, left)
-      if (open.size === 0) {
-        cancelLook?.()
-        cancelLook = null
-      }
       for (const run of atEnd) run()
     }
     const end = (): void => {
@@ -87,9 +111,8 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
         beat()
       })
     }
-    open.set(stream, { answer, end, isGood: () => caller.isGood() })
+    add(stream, { end, drain: () => stream.end(answer), isGood: () => caller.isGood() })
     beat()
-    if (cancelLook === null) look()
     outgoing.once('close', release)
     if (outgoing.destroyed) release()
     // The relay was shut down between the request and the opening of its stream.
@@ -118,9 +141,16 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
       held.onEnd(() => watch.close())
       return true
     },
+    wait(caller, end) {
+      if (!take(caller)) return null
+      const call = {}
+      add(call, { end: () => end('credential'), drain: () => end('shutdown'), isGood: () => caller.isGood() })
+      if (drained) end('shutdown')
+      return () => void giveBack(caller, call)
+    },
     drain() {
       drained = true
-      for (const [stream, { answer }] of open) stream.end(answer)
+      for (const { drain } of [...open.values()]) drain()
     },
     get size() {
       return open.size
@@ -129,10 +159,11 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
 }
 
 interface OpenStream {
-  /** The last event, sent at a shutdown. */
-  readonly answer: JsonObject | undefined
   isGood(): boolean
+  /** The credential is not good any more. */
   end(): void
+  /** The relay shuts down. */
+  drain(): void
 }
 
 interface HeldStream {

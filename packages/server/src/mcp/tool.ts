@@ -4,6 +4,7 @@ import type { Seen } from '@docrelay/model/seen/seen'
 import type { ShownPage } from '@docrelay/model/seen/shown'
 import type { Author } from '../documents/change-record.ts'
 import type { Once } from '../documents/once.ts'
+import type { EndWait } from './streams.ts'
 import type { EditOutcome } from '../documents/residents.port.ts'
 
 /** Any JSON object. */
@@ -90,6 +91,11 @@ export interface CallContext extends McpCaller {
    */
   readonly signal: AbortSignal
   /**
+   * Asks to wait for long: counts as an open stream of the principal until the returned function is called. `null`: it has as many as it may
+   * have. `end` tells that the call is to end. Absent: the call may not wait. [AG-76]
+   */
+  wait?(end: EndWait): (() => void) | null
+  /**
    * Reports progress to the caller; does nothing when the caller cannot receive it. `progress` rises from call to call.
    * [MCP-16]
    */
@@ -104,6 +110,8 @@ export interface Glance {
   /** The call reads: the answer will show this. */
   showed(pages: readonly ShownPage[]): void
   wrote(outcome: EditOutcome): void
+  /** From where on the caller was not told of changes; `null`: it has no memory of the document. */
+  readonly told: { readonly version: number; readonly sequence: number; readonly partOf: number } | null
 }
 
 export interface ToolCall extends CallContext {

@@ -83,6 +83,11 @@ class CallGlance implements OpenGlance {
     }
   }
 
+  get told(): Glance['told'] {
+    const memory = this.#deps.memories.of(this.#caller.key, this.#ref)
+    return memory && { version: memory.version, sequence: memory.toldTo, partOf: memory.partOf }
+  }
+
   showed(pages: readonly ShownPage[]): void {
     this.#shown = pages
   }
@@ -128,7 +133,7 @@ class CallGlance implements OpenGlance {
 
   /** A failure says what is new only to who may read the document now. */
   async #failed(outcome: ToolFailure): Promise<ToolFailure> {
-    const news = this.#news(null)
+    const news = isRight(outcome) ? null : this.#news(null)
     if (news === null) return outcome
     try {
       await this.#deps.documents.require(this.#access, this.#ref.id, 'view')
@@ -144,6 +149,11 @@ class CallGlance implements OpenGlance {
     const memory = memories.of(this.#caller.key, this.#ref)
     return memory && newsFor(memory, records.of(this.#ref), this.#caller.key, version)
   }
+}
+
+/** Whether a call failed because its caller lacks a right, or because there is no document. */
+function isRight({ code }: ToolFailure): boolean {
+  return code === 'ERR_DOC_NOT_FOUND' || code.endsWith('_FORBIDDEN')
 }
 
 function cursorsOf({ cursor }: JsonObject, { nextCursor }: JsonObject): Cursors {

@@ -11,6 +11,7 @@ import type { ReadingDeps } from './reading.ts'
 import { referenceTools } from './references.ts'
 import type { ToolRow } from './tool-row.ts'
 import { type ShapeDeps, shapeTools } from './shapes.ts'
+import { type WaitDeps, waitTool } from './wait-for-change.ts'
 import { wordTools } from './words.ts'
 import { type WorkspaceDeps, workspaceTools } from './workspace.ts'
 
@@ -23,8 +24,9 @@ export interface ToolDeps
     WorkspaceDeps,
     KnowledgeDeps,
     DiagramDeps,
-    ShapeDeps {
-  readonly documents: WorkspaceDeps['documents'] & ReadingDeps['documents'] & DiagramDeps['documents']
+    ShapeDeps,
+    WaitDeps {
+  readonly documents: WaitDeps['documents'] & WorkspaceDeps['documents'] & ReadingDeps['documents'] & DiagramDeps['documents']
   readonly layouts: DiagramDeps['layouts'] & ShapeDeps['layouts']
   readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs'] & ShapeDeps['blobs']
 }
@@ -47,6 +49,7 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     ...fieldTools(deps.documents),
     ...referenceTools(deps.documents, deps.dois),
     ...wordTools(deps.documents),
+    waitTool(deps),
   ].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)

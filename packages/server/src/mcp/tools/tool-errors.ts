@@ -233,6 +233,7 @@ export const TOOL_ERRORS = {
     facts: ['index', 'name'],
   },
   ERR_SKILL_NOT_FOUND: { when: 'there is no such recipe', facts: ['skill', 'known'] },
+  ERR_STREAM_LIMIT: { when: 'as many streams and waiting calls of the principal are open as may be', facts: ['open', 'max'] },
 } as const satisfies Readonly<Record<string, ToolError>>
 
 export type ToolErrorCode = keyof typeof TOOL_ERRORS

@@ -142,6 +142,33 @@ describe.concurrent('what others changed since the last answer', () => {
   })
 })
 
+describe.concurrent('waiting for a change', () => {
+  it('[AG-74] [TOOL-wait_for_change] an agent that waits hears of a person who types, with the news of it, whether the document is live or cold', async () => {
+    const { ann, docId, at, agent, other, enter, rest } = await start()
+    await agent.call('get_prose', at)
+    const person = await enter()
+    const waiting = agent.call('wait_for_change', { docId })
+    await type(person, at, 'blk-2', ' typed')
+    expect(await waiting).toMatchObject({ edited: true, news: { by: [ann], blocks: 1, ids: ['blk-2'] } })
+    expect(await newsOf(agent, 'get_document', { docId })).toBeUndefined()
+    await left(person)
+    const [quiet, cold] = [agent.call('wait_for_change', { docId, timeoutSecs: 1 }), other.call('wait_for_change', { docId })]
+    expect((await quiet)['edited']).toBe(false)
+    const document = (await rest.getDocument(docId)) as { readonly richTextPages: readonly { readonly content: string }[] }
+    const [page] = document.richTextPages
+    await rest.putDocument(docId, { ...document, richTextPages: [{ ...page, content: '<p id="blk-9">new</p>' }] } as never)
+    expect(await cold).toMatchObject({ edited: true, news: { by: [ann] } })
+  })
+
+  it('[AG-75] a waiting call ends with the document', async () => {
+    const { docId, agent, rest } = await start()
+    const waiting = agent.refused('wait_for_change', { docId })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await rest.deleteDocument(docId)
+    expect(await waiting).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', deleted: true })
+  })
+})
+
 /** A session of the legacy leg. */
 async function session(bearer: string, title: string) {
   let id = 0
