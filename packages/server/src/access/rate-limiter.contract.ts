@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { Bucket, RateLimiter } from './rate-limiter.port.ts'
+import type { Bucket, RateLimiter, Taker } from './rate-limiter.port.ts'
 
 /** Registers what every driver of `RateLimiter` keeps to. Keys are new in every test, so a driver may keep its state. */
 export function describeRateLimiterContract(name: string, open: (clock: Clock) => RateLimiter): void {
@@ -82,6 +82,66 @@ export function describeRateLimiterContract(name: string, open: (clock: Clock) =
     it('[CFG-8] a bucket with rate null never refuses', () => {
       expect(takes(10_000, { ratePerSec: null, burst: 1 })).toBe(10_000)
       expect(takes(200)).toBe(80)
+    })
+
+    const person = { kind: 'person' } as const
+    const agent = { kind: 'agent', leaves: 50 } as const
+    const takesAs = (count: number, taker: Taker): number =>
+      Array.from({ length: count }, () => limiter.take(key, bucket, 1, taker)).filter(({ taken }) => taken).length
+
+    it('[AG-86] while a person writes, an agent leaves the share of the burst, and a person takes all of it', () => {
+      expect(takesAs(1, person)).toBe(1)
+      expect(takesAs(200, agent)).toBe(39)
+      expect(takesAs(200, person)).toBe(40)
+    })
+
+    it('[AG-86] while nobody writes, and with a share of 0, an agent takes the whole burst', async () => {
+      expect(takesAs(200, agent)).toBe(80)
+      await time.advance(60_000)
+      expect(takesAs(1, person)).toBe(1)
+      await time.advance(10_000)
+      expect(takesAs(200, agent)).toBe(80)
+      await time.advance(60_000)
+      expect(takesAs(1, person)).toBe(1)
+      expect(takesAs(200, { kind: 'agent', leaves: 0 })).toBe(79)
+    })
+
+    it('[AG-86] an eighth of the refill is for agents while people take everything else', async () => {
+      takesAs(80, person)
+      takesAs(1, agent)
+      let [people, agents] = [0, 0]
+      for (let i = 0; i < 100; i++) {
+        await time.advance(100)
+        people += takesAs(10, person)
+        agents += takesAs(3, agent)
+      }
+      expect(agents).toBeGreaterThanOrEqual(49)
+      expect(people + agents).toBeLessThanOrEqual(401)
+      expect(people).toBeGreaterThanOrEqual(340)
+    })
+
+    it('[AG-86] at least one token a second is for agents, also of a slow bucket', async () => {
+      const slow = { ratePerSec: 2, burst: 10 }
+      const at = `${key}-slow`
+      for (let i = 0; i < 10; i++) limiter.take(at, slow, 1, person)
+      limiter.take(at, slow, 1, agent)
+      let agents = 0
+      for (let i = 0; i < 20; i++) {
+        await time.advance(500)
+        while (limiter.take(at, slow, 1, person).taken);
+        if (limiter.take(at, slow, 1, agent).taken) agents++
+      }
+      expect(agents).toBeGreaterThanOrEqual(9)
+    })
+
+    it('[AG-86] a refused agent is told when it gets its token, and a call after that time succeeds', async () => {
+      takesAs(60, person)
+      for (let i = 0; i < 20; i++) {
+        const outcome = limiter.take(key, bucket, 1 + (i % 5), agent)
+        if (outcome.taken) continue
+        await time.advance(outcome.retryAfterMs)
+        expect(limiter.take(key, bucket, 1 + (i % 5), agent).taken).toBe(true)
+      }
     })
 
     it('[LIM-2] a changed rate and burst apply from the next call', async () => {

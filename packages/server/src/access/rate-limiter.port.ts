@@ -1,16 +1,24 @@
 /**
+ * Who takes: a person who writes, or an agent, which leaves people their share of the burst, in percent, while one of them writes. Of the
+ * refill an agent that finds no more than that share gets an eighth all the same, at least one token a second. [AG-86]
+ */
+export type Taker = { readonly kind: 'person' } | { readonly kind: 'agent'; readonly leaves: number }
+
+export type Taking = { readonly taken: true } | { readonly taken: false; readonly retryAfterMs: number }
+
+/** For so long after a token for a person's write a person counts as writing. [AG-86] */
+export const PERSON_WRITES_MS = 10_000
+
+/**
  * Token buckets by key. One key is one bucket; its rate and burst are given with every call, so a configured change takes effect at once.
  * `ratePerSec === null` is unlimited and takes nothing. The in-memory driver answers synchronously.
  */
 export interface RateLimiter {
   /**
    * Takes `tokens` (default 1, at most the burst) if the bucket has as many, else none. `retryAfterMs` is the time until it has, at least 1.
+   * Without `taker` nobody is preferred.
    */
-  take(
-    key: string,
-    bucket: Bucket,
-    tokens?: number,
-  ): { readonly taken: true } | { readonly taken: false; readonly retryAfterMs: number }
+  take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking
 }
 
 /** Makes a bucket of a configured rate and burst. When either is `null`, the bucket is unlimited. [CFG-8] */

@@ -65,6 +65,8 @@ export async function openMcp(
       read: bucketOf(limits.readsPerSec, limits.readsBurst),
       write: bucketOf(limits.writesPerSec, limits.writesBurst),
     },
+    peopleShare: limits.peopleShare,
+    timers: systemTimers,
     keyOf: (bucket, workspaceId) => (bucket === 'write' ? writeBucketKey(workspaceId) : `read:${workspaceId}`),
     refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
   })

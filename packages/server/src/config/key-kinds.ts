@@ -33,11 +33,11 @@ export interface TextKey extends KeyFacts {
 }
 
 /** The meaning of 0: no limit (the value becomes `null`), a value like any other, or an error. [CFG-8] */
-export type ZeroMeaning = 'unlimited' | 'free port' | 'at once' | 'none' | 'refused'
+export type ZeroMeaning = 'unlimited' | 'free port' | 'at once' | 'none' | 'off' | 'refused'
 
 export interface IntegerKey extends KeyFacts {
   readonly kind: 'integer'
-  readonly unit: 'port' | 's' | 'ms' | 'days' | 'bytes' | 'count' | '1/s'
+  readonly unit: 'port' | 's' | 'ms' | 'days' | 'bytes' | 'count' | '1/s' | 'percent'
   readonly default: number
   readonly zero: ZeroMeaning
   readonly min?: number

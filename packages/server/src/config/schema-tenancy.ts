@@ -169,6 +169,15 @@ export const TENANCY_KEYS = {
       env: 'RELAY_WRITES_BURST',
       doc: 'Size of the write bucket; 0 lifts the rate altogether.',
     },
+    people_share: {
+      kind: 'integer',
+      unit: 'percent',
+      default: 50,
+      zero: 'off',
+      max: 90,
+      env: 'RELAY_PEOPLE_SHARE',
+      doc: 'Part of the write burst that MCP writes leave while a person writes in the workspace.',
+    },
     reads_per_sec: {
       kind: 'integer',
       unit: '1/s',

@@ -1,13 +1,23 @@
-import type { Bucket, RateLimiter } from '../access/rate-limiter.port.ts'
+import { type Bucket, PERSON_WRITES_MS, type RateLimiter, type Taker } from '../access/rate-limiter.port.ts'
 import type { SeatLimits, SeatOutcome, Seats } from '../access/seats.port.ts'
 import type { Clock } from '../kernel/clock.ts'
 
 interface Level {
+  /** What anybody may take. */
   tokens: number
+  /** What is kept for agents while people write. [AG-86] */
+  kept: number
   atMs: number
   /** When the bucket is full again and may be forgotten. */
   fullAtMs: number
+  /** When a person last took a token, and when an agent last found too few; `null`: never. */
+  personAtMs: number | null
+  agentAtMs: number | null
 }
+
+/** The part of the refill that agents get while people write, and how much of it is kept for a call of several tokens. [AG-86] */
+const AGENT_PART = 1 / 8
+const KEPT_LEAST = 5
 
 const SWEEP_AT_LEAST = 1_024
 
@@ -32,20 +42,71 @@ export function memoryRateLimiter(clock: Clock, delayMs: () => number = () => 0)
 
   return {
     remembered: () => levels.size,
-    take(key: string, { ratePerSec, burst }: Bucket, asked = 1) {
+    take(key: string, { ratePerSec, burst }: Bucket, asked = 1, taker?: Taker) {
       if (ratePerSec === null) return { taken: true }
       const nowMs = clock.monotonicMs()
-      const before = levels.get(key)
       const most = burst + (delayMs() / 1000) * ratePerSec
-      const refilled = before ? before.tokens + ((nowMs - before.atMs) / 1000) * ratePerSec : most
-      const tokens = Math.min(most, refilled)
-      const taken = tokens >= asked
-      const left = taken ? tokens - asked : tokens
-      levels.set(key, { tokens: left, atMs: nowMs, fullAtMs: nowMs + ((burst - left) / ratePerSec) * 1000 })
+      const level = refilled(levels.get(key), { ratePerSec, most, nowMs })
+      const isPersonWriting = isRecent(level.personAtMs, nowMs)
+      const leaves = taker?.kind === 'agent' && isPersonWriting ? Math.floor((burst * taker.leaves) / 100) : 0
+      const fromAll = level.tokens - asked >= leaves
+      const fromKept = !fromAll && taker?.kind === 'agent' && level.kept >= asked
+      if (fromAll) level.tokens -= asked
+      if (fromKept) level.kept -= asked
+      if (taker?.kind === 'person' && fromAll) level.personAtMs = nowMs
+      if (taker?.kind === 'agent' && !fromAll && leaves > 0) level.agentAtMs = nowMs
+      const { tokens, kept } = level
+      const idleAtMs = Math.max(level.personAtMs ?? -Infinity, level.agentAtMs ?? -Infinity) + PERSON_WRITES_MS
+      level.fullAtMs = Math.max(nowMs + ((burst - tokens - kept) / ratePerSec) * 1000, idleAtMs)
+      levels.set(key, level)
       if (levels.size > sweepAtSize) sweep(nowMs)
-      return taken ? { taken } : { taken, retryAfterMs: Math.max(1, Math.ceil(((asked - tokens) / ratePerSec) * 1000)) }
+      if (fromAll || fromKept) return { taken: true }
+      const isShared = isSharing(level, nowMs)
+      const waits = [waitMs(asked + leaves - tokens, level.kept, isShared, ratePerSec)]
+      if (taker?.kind === 'agent' && isShared) waits.push(((asked - kept) / agentRate(ratePerSec)) * 1000)
+      return { taken: false, retryAfterMs: Math.max(1, Math.ceil(Math.min(...waits))) }
     },
   }
+}
+
+function isRecent(atMs: number | null, nowMs: number): boolean {
+  return atMs !== null && nowMs - atMs < PERSON_WRITES_MS
+}
+
+/** Whether a part of the refill is kept for agents: people write, and an agent found too few tokens. */
+function isSharing({ personAtMs, agentAtMs }: Level, nowMs: number): boolean {
+  return isRecent(personAtMs, nowMs) && isRecent(agentAtMs, nowMs)
+}
+
+function agentRate(ratePerSec: number): number {
+  return Math.min(ratePerSec, Math.max(1, ratePerSec * AGENT_PART))
+}
+
+function keptMost(ratePerSec: number): number {
+  return Math.max(KEPT_LEAST, agentRate(ratePerSec))
+}
+
+/** The level of a bucket now. What is kept for agents goes back to all when it is not kept any more. */
+function refilled(
+  before: Level | undefined,
+  { ratePerSec, most, nowMs }: { readonly ratePerSec: number; readonly most: number; readonly nowMs: number },
+): Level {
+  if (before === undefined) return { tokens: most, kept: 0, atMs: nowMs, fullAtMs: nowMs, personAtMs: null, agentAtMs: null }
+  const seconds = (nowMs - before.atMs) / 1000
+  const gain = seconds * ratePerSec
+  const isShared = isSharing(before, nowMs)
+  const kept = isShared ? Math.min(keptMost(ratePerSec), before.kept + seconds * agentRate(ratePerSec)) : 0
+  const tokens = Math.min(most, before.tokens + gain + before.kept - kept)
+  return { ...before, tokens, kept, atMs: nowMs }
+}
+
+/** How long it takes until the bucket has so many tokens more for all. */
+function waitMs(missing: number, kept: number, isShared: boolean, ratePerSec: number): number {
+  if (!isShared) return (missing / ratePerSec) * 1000
+  const untilKept = ((keptMost(ratePerSec) - kept) / agentRate(ratePerSec)) * 1000
+  const slow = ratePerSec - agentRate(ratePerSec)
+  const gained = (slow * untilKept) / 1000
+  return gained >= missing ? (missing / slow) * 1000 : untilKept + ((missing - gained) / ratePerSec) * 1000
 }
 
 /** Seats of one process. Each verb decides and counts in one synchronous step. */

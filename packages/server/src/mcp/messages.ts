@@ -4,13 +4,14 @@ import type { EndpointDeps } from './endpoint-deps.ts'
 import { answerEmpty, createResponder, type Exchange, type RpcResponder } from './exchange.ts'
 import { type Era, errorMessage, own, resultMessage, RPC_ERRORS, RpcError, type RpcMessage, type RpcRequest } from './json-rpc.ts'
 import { checkLegacyVersion, initialize, LEGACY_METHODS } from './legacy.ts'
-import { cacheHints, checkModern, honour, isModern, MODERN_METHODS, MODERN_VERSION, modernResult } from './modern.ts'
+import { cacheHints, checkModern, clientOf, honour, isModern, MODERN_METHODS, MODERN_VERSION, modernResult } from './modern.ts'
 import { openCall } from './open-call.ts'
 import { quoted } from './methods.ts'
+import type { Price, Taken } from './rate.ts'
 import { type Session, SessionClosed, type Sessions } from './sessions.ts'
 import { wantsEvents } from './sse.ts'
 import { MAX_STREAMS, type Streams } from './streams.ts'
-import type { JsonObject, RateBucket } from './tool.ts'
+import type { JsonObject } from './tool.ts'
 
 export interface MessageDeps extends EndpointDeps {
   readonly sessions: Sessions
@@ -67,8 +68,8 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
     else if (request.method !== 'initialize') checkLegacyVersion(exchange.header('mcp-protocol-version'))
     const session = sessionOf(era, exchange, caller, deps.sessions)
     const arrived = { request, exchange, caller, era, session } as const
-    takeToken(arrived, deps)
-    const outcome = await run(arrived, responder, deps)
+    const taken = takeToken(arrived, deps)
+    const outcome = await run(arrived, taken, responder, deps)
     if (outcome === null) return
     responder.answer(200, resultMessage(request.id, outcome.result), outcome.headers)
   } catch (thrown) {
@@ -79,7 +80,7 @@ async function answerRequest(request: RpcRequest, exchange: Exchange, caller: En
 }
 
 /** Takes the rate tokens of a request. [MCP-54, MCP-55] */
-function takeToken({ request, exchange, caller }: Arrived, deps: MessageDeps): void {
+function takeToken({ request, exchange, caller, era, session }: Arrived, deps: MessageDeps): Taken {
   const { method, params } = request
   const name = own(params, 'name')
   const tool =
@@ -87,20 +88,30 @@ function takeToken({ request, exchange, caller }: Arrived, deps: MessageDeps): v
   // A name or method that a caller made up goes neither into the log nor into a metric.
   exchange.note.method = LEGACY_METHODS.has(method) || MODERN_METHODS.has(method) || FREE.has(method) ? method : 'unknown'
   if (tool !== null) exchange.note.tool = tool.kind === 'known' ? String(name) : 'unknown'
-  if (FREE.has(method)) return
-  const price: { readonly bucket: RateBucket; readonly tokens: number } =
-    tool?.kind === 'known' ? tool : { bucket: 'read', tokens: 1 }
-  try {
-    deps.takeRate(caller.access.workspaceId, price.bucket, price.tokens)
-  } catch (error) {
+  if (FREE.has(method)) return { kind: 'taken' }
+  const price: Price = tool?.kind === 'known' ? tool : { bucket: 'read', tokens: 1 }
+  const mayWait = tool?.kind === 'known' && (session !== null || (era === 'modern' && clientOf(params) !== null))
+  const countLimited = (): void => {
     if (tool !== null) deps.metrics.add('relay_mcp_calls_total', 1, { tool: exchange.note.tool ?? 'unknown', outcome: 'limited' })
+  }
+  try {
+    const taken = deps.takeRate(caller.access.workspaceId, price, mayWait)
+    // The tools count the calls that they run.
+    if (tool?.kind === 'unknown') deps.metrics.add('relay_mcp_calls_total', 1, { tool: 'unknown', outcome: 'error' })
+    if (taken.kind === 'taken') return taken
+    const wait = (signal: AbortSignal): Promise<void> =>
+      taken.wait(signal).catch((error: unknown) => {
+        if (error instanceof RpcError) countLimited()
+        throw error
+      })
+    return { kind: 'wait', wait }
+  } catch (error) {
+    countLimited()
     throw error
   }
-  // The tools count the calls that they run.
-  if (tool?.kind === 'unknown') deps.metrics.add('relay_mcp_calls_total', 1, { tool: 'unknown', outcome: 'error' })
 }
 
-async function run(arrived: Arrived, responder: RpcResponder, deps: MessageDeps): Promise<Outcome> {
+async function run(arrived: Arrived, taken: Taken, responder: RpcResponder, deps: MessageDeps): Promise<Outcome> {
   const { request, exchange, caller, era, session } = arrived
   const { method, params } = request
   if (method === 'initialize' && era === 'legacy') {
@@ -126,6 +137,7 @@ async function run(arrived: Arrived, responder: RpcResponder, deps: MessageDeps)
     streams: deps.streams,
   })
   try {
+    if (taken.kind === 'wait') await taken.wait(call.context.signal)
     const result = await run(params, call.context, deps.parts)
     return { result: era === 'legacy' ? result : modernResult(result, cacheHints(request, deps.parts.content), deps.parts) }
   } catch (error) {

@@ -1,4 +1,5 @@
-import type { Bucket, RateLimiter } from '../access/rate-limiter.port.ts'
+import type { Bucket, RateLimiter, Taker, Taking } from '../access/rate-limiter.port.ts'
+import type { Timers } from '../kernel/timers.ts'
 import { RpcError } from './json-rpc.ts'
 import type { RateBucket } from './tool.ts'
 
@@ -7,23 +8,113 @@ export interface RateDeps {
   readonly buckets: Readonly<Record<RateBucket, Bucket>>
   /** The key of the write bucket is the same as for sockets, so that both take from one bucket. [MCP-54, WS-28] */
   readonly keyOf: (bucket: RateBucket, workspaceId: string) => string
+  /** Percent of the burst of the write bucket that calls leave while people write. [AG-86] */
+  readonly peopleShare: number
+  readonly timers: Timers
   /** Counts a refusal. [MCP-56] */
   readonly refused: (bucket: RateBucket) => void
 }
 
-/** `tokens`: the cost of the call. A bucket with a smaller burst gives all it can hold. */
-export type TakeRate = (workspaceId: string, bucket: RateBucket, tokens: number) => void
+/** What a call costs. A bucket with a smaller burst gives all it can hold. */
+export interface Price {
+  readonly bucket: RateBucket
+  readonly tokens: number
+}
 
-/** Takes the tokens of a call. Throws RATE_LIMITED when the bucket is empty, with the wait computed from the bucket. [MCP-55] */
-export function createRate({ limiter, buckets, keyOf, refused }: RateDeps): TakeRate {
-  return (workspaceId, bucket, tokens) => {
+/** The tokens of a call: taken, or to be waited for. `wait` rejects with RATE_LIMITED, or with the reason of the signal. */
+export type Taken = { readonly kind: 'taken' } | { readonly kind: 'wait'; wait(signal: AbortSignal): Promise<void> }
+
+/** `mayWait`: the caller is one that waits rather than gets an error that its client does not repeat. [AG-87] */
+export type TakeRate = (workspaceId: string, price: Price, mayWait: boolean) => Taken
+
+const MAX_WAIT_MS = 2_000
+const MAX_WAITING = 64
+
+interface Waiting {
+  /** Left to wait. */
+  leftMs: number
+  /** Tries to take the tokens. */
+  try(): Taking
+  settle(outcome: Taking): void
+}
+
+/**
+ * Takes the tokens of a call. When the bucket is empty, a call waits up to 2 s in the order of arrival, at most 64 of a workspace at a time;
+ * others throw RATE_LIMITED with the wait computed from the bucket. [MCP-55, AG-87]
+ */
+export function createRate({ limiter, buckets, keyOf, peopleShare, timers, refused }: RateDeps): TakeRate {
+  /** By key of a bucket, the calls that wait for it. */
+  const queues = new Map<string, Waiting[]>()
+  const counts = new Map<string, number>()
+  const agent: Taker = { kind: 'agent', leaves: peopleShare }
+
+  function limited(bucket: RateBucket, retryAfterMs: number): RpcError {
     const { ratePerSec, burst } = buckets[bucket]
-    const outcome = limiter.take(keyOf(bucket, workspaceId), buckets[bucket], Math.min(tokens, Math.max(1, burst)))
-    if (outcome.taken) return
     refused(bucket)
-    const retryAfter = Math.max(1, Math.ceil(outcome.retryAfterMs / 1000))
+    const retryAfter = Math.max(1, Math.ceil(retryAfterMs / 1000))
     const message = `ERR_RATE_LIMIT: the ${bucket} bucket of the workspace is empty (${ratePerSec} per second, burst ${burst}); try again in ${retryAfter} s.`
     const data = { code: 'ERR_RATE_LIMIT', bucket, retryAfter, perSecond: ratePerSec, burst }
-    throw new RpcError('limit', message, data, { 'Retry-After': String(retryAfter) })
+    return new RpcError('limit', message, data, { 'Retry-After': String(retryAfter) })
+  }
+
+  /** Gives the first waiting call its tokens, or lets it wait for them; the next ones follow. */
+  function serve(key: string, queue: Waiting[]): void {
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      const outcome = first.try()
+      if (!outcome.taken && outcome.retryAfterMs <= first.leftMs) {
+        const delayMs = outcome.retryAfterMs
+        timers.after(delayMs, () => {
+          for (const one of queue) one.leftMs -= delayMs
+          serve(key, queue)
+        })
+        return
+      }
+      queue.shift()
+      first.settle(outcome)
+    }
+    if (queues.get(key) === queue) queues.delete(key)
+  }
+
+  function waitIn(key: string, workspaceId: string, bucket: RateBucket, take: () => Taking, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1)
+      const left = (): void => {
+        signal.removeEventListener('abort', left)
+        const others = (counts.get(workspaceId) ?? 1) - 1
+        if (others === 0) counts.delete(workspaceId)
+        else counts.set(workspaceId, others)
+        if (signal.aborted) reject(signal.reason as Error)
+      }
+      const waiting: Waiting = {
+        leftMs: MAX_WAIT_MS,
+        // A caller that left takes nothing and holds up nobody.
+        try: () => (signal.aborted ? { taken: true } : take()),
+        settle(outcome) {
+          if (signal.aborted) return
+          left()
+          if (outcome.taken) resolve()
+          else reject(limited(bucket, outcome.retryAfterMs))
+        },
+      }
+      signal.addEventListener('abort', left)
+      if (signal.aborted) return left()
+      const queue = queues.get(key)
+      if (queue !== undefined) return void queue.push(waiting)
+      const started = [waiting]
+      queues.set(key, started)
+      serve(key, started)
+    })
+  }
+
+  return (workspaceId, { bucket, tokens }, mayWait) => {
+    const key = keyOf(bucket, workspaceId)
+    const asked = Math.min(tokens, Math.max(1, buckets[bucket].burst))
+    const take = (): Taking => limiter.take(key, buckets[bucket], asked, ...(bucket === 'write' ? [agent] : []))
+    const isQueued = mayWait && queues.has(key)
+    const outcome: Taking = isQueued ? { taken: false, retryAfterMs: 1 } : take()
+    if (outcome.taken) return { kind: 'taken' }
+    const canWait = mayWait && outcome.retryAfterMs <= MAX_WAIT_MS && (counts.get(workspaceId) ?? 0) < MAX_WAITING
+    if (!canWait) throw limited(bucket, isQueued ? MAX_WAIT_MS : outcome.retryAfterMs)
+    return { kind: 'wait', wait: (signal) => waitIn(key, workspaceId, bucket, take, signal) }
   }
 }

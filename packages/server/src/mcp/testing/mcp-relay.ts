@@ -146,6 +146,8 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
         limiter,
         buckets: { read: UNLIMITED, write: UNLIMITED, ...options.buckets },
         keyOf: (bucket, workspaceId) => `${bucket}:${workspaceId}`,
+        peopleShare: 50,
+        timers,
         refused: (bucket) => metrics.add('relay_rate_limit_rejections_total', 1, { surface: `mcp_${bucket}` }),
       }),
       parseJson: (bytes, maxBytes) => bodies.parse(bytes, maxBytes),

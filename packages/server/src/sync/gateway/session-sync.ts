@@ -192,7 +192,7 @@ function takeToken(
     connection.viewBucket = bucket
     return taken
   }
-  const take = context.rateLimiter.take(writeBucketKey(workspaceId), context.settings.writes)
+  const take = context.rateLimiter.take(writeBucketKey(workspaceId), context.settings.writes, 1, { kind: 'person' })
   return take.taken || resyncLater(context, connection, binding, kind, take.retryAfterMs)
 }
 

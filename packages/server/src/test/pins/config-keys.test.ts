@@ -46,6 +46,7 @@ tenancy.mode | RELAY_TENANCY_MODE | "dedicated" | dedicated/shared | --tenancy |
 tenancy.workspace_id | RELAY_TENANCY_WORKSPACE | null | text | --tenancy-workspace |
 tenancy.limits.writes_per_sec | RELAY_WRITES_PER_SEC | 40 | 1/s, 0 unlimited |  |
 tenancy.limits.writes_burst | RELAY_WRITES_BURST | 80 | count, 0 unlimited |  |
+tenancy.limits.people_share | RELAY_PEOPLE_SHARE | 50 | percent, 0 off, to 90 |  |
 tenancy.limits.reads_per_sec | RELAY_READS_PER_SEC | 100 | 1/s, 0 unlimited |  |
 tenancy.limits.reads_burst | RELAY_READS_BURST | 200 | count, 0 unlimited |  |
 tenancy.limits.max_ws_connections_per_workspace | RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE | 25 | count, 0 refused |  |

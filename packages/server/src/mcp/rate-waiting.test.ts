@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { memoryRateLimiter } from '../drivers/memory-limits.ts'
+import { manualTime } from '../kernel/testing/manual-time.ts'
+import { until } from '../test/relay-under-test.ts'
+import { createRate } from './rate.ts'
+import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
+import { legacy, META, modern } from './testing/requests.ts'
+
+const write = { bucket: 'write', tokens: 1 } as const
+
+/** A rate with its clock, whose calls tell in order what became of them. */
+function rateOf(bucket: { readonly ratePerSec: number; readonly burst: number }) {
+  const time = manualTime()
+  const limiter = memoryRateLimiter(time.clock)
+  const told: string[] = []
+  const take = createRate({
+    limiter,
+    buckets: { read: bucket, write: bucket },
+    keyOf: (kind, workspaceId) => `${kind}:${workspaceId}`,
+    peopleShare: 50,
+    timers: time.timers,
+    refused: () => told.push('counted'),
+  })
+  const call = (name: string, { mayWait = true, workspace = 'w', signal = new AbortController().signal } = {}): void => {
+    try {
+      const taken = take(workspace, write, mayWait)
+      if (taken.kind === 'taken') told.push(`${name} at once`)
+      else
+        void taken.wait(signal).then(
+          () => told.push(`${name} waited`),
+          (error: unknown) => told.push(`${name} ${error instanceof Error ? error.message.slice(0, 14) : String(error)}`),
+        )
+    } catch (error) {
+      told.push(`${name} ${(error as Error).message.slice(0, 14)}`)
+    }
+  }
+  return { time, limiter, told, call }
+}
+
+describe('calls that wait for their token', () => {
+  it('[AG-87] they get it in the order in which they came, and each after at most 2 s', async () => {
+    const { time, told, call } = rateOf({ ratePerSec: 2, burst: 1 })
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) call(name)
+    expect(told).toEqual(['a at once'])
+    await time.advance(500)
+    expect(told.at(-1)).toBe('b waited')
+    await time.advance(1_500)
+    const heard = told.filter((each) => each !== 'counted')
+    expect(heard).toEqual(['a at once', 'b waited', 'c waited', 'd waited', 'e waited', 'f ERR_RATE_LIMIT'])
+    await time.advance(1_000)
+    call('g')
+    expect(told.at(-1)).toBe('g at once')
+  })
+
+  it('[AG-87] a bare call, and one whose token comes later than in 2 s, is refused at once', () => {
+    const { told, call } = rateOf({ ratePerSec: 0.4, burst: 1 })
+    call('a')
+    call('b')
+    call('c', { mayWait: false })
+    expect(told).toEqual(['a at once', 'counted', 'b ERR_RATE_LIMIT', 'counted', 'c ERR_RATE_LIMIT'])
+  })
+
+  it('[AG-87] at most 64 calls of a workspace wait', async () => {
+    const { time, told, call } = rateOf({ ratePerSec: 40, burst: 1 })
+    for (let i = 0; i < 70; i++) call(String(i))
+    call('other', { workspace: 'v' })
+    expect(told.filter((each) => each.includes('ERR_RATE_LIMIT'))).toHaveLength(5)
+    expect(told.at(-1)).toBe('other at once')
+    await time.advance(2_000)
+    expect(told.filter((each) => each.endsWith('waited'))).toHaveLength(64)
+  })
+
+  it('[AG-87] a caller that leaves takes no token and holds up nobody', async () => {
+    const { time, told, call } = rateOf({ ratePerSec: 1, burst: 1 })
+    const controller = new AbortController()
+    call('a')
+    call('b', { signal: controller.signal })
+    call('c')
+    controller.abort('left')
+    await time.advance(1_000)
+    expect(told).toEqual(['a at once', 'b left', 'c waited'])
+  })
+
+  it('[AG-86] a call leaves people their share while they write, and waits for its part of the refill', async () => {
+    const { time, limiter, told, call } = rateOf({ ratePerSec: 40, burst: 80 })
+    limiter.take('write:w', { ratePerSec: 40, burst: 80 }, 40, { kind: 'person' })
+    call('a')
+    expect(told).toEqual([])
+    await time.advance(200)
+    expect(told).toEqual(['a waited'])
+  })
+})
+
+describe('who waits', () => {
+  let relay: McpRelay
+  afterEach(() => relay[Symbol.asyncDispose]())
+
+  it('[AG-87] a call in a session or with clientInfo waits, and a bare one is refused', async () => {
+    relay = await startMcpRelay({ buckets: { write: { ratePerSec: 1, burst: 1 } } })
+    const change = legacy('tools/call', { name: 'service_change' })
+    const opened = await relay.send(
+      legacy('initialize', { protocolVersion: '2025-11-25', clientInfo: { name: 'a', version: '1' } }),
+    )
+    const session = { ...change, headers: { 'mcp-session-id': String(opened.headers['mcp-session-id']) } }
+    const named = modern('tools/call', { name: 'service_change' })
+    const { 'io.modelcontextprotocol/clientInfo': _, ...bare } = META
+    expect((await relay.send(change)).status).toBe(200)
+    for (const request of [named, session]) {
+      const before = relay.time.waiting()
+      const answer = relay.send(request)
+      await until('the call to wait', () => relay.time.waiting() > before)
+      expect((await relay.send(change)).status).toBe(429)
+      expect((await relay.send(modern('tools/call', { name: 'service_change' }, { meta: bare }))).status).toBe(429)
+      await relay.time.advance(1_000)
+      expect((await answer).status).toBe(200)
+    }
+  })
+})
