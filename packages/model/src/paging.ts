@@ -1,4 +1,5 @@
-import { isRefusal, refused, type Refusal } from './edit.ts'
+import { fingerprint, type ItemName, type NamedItem, readCursor, relocate, writeCursor } from './cursors.ts'
+import { refused, type Refusal } from './edit.ts'
 import { quote } from './quote.ts'
 
 /** Bytes of one serialized result, about 20,000 tokens. [TOOL-23] */
@@ -17,6 +18,8 @@ export interface ListedItem<T> {
   /** Bytes that the item adds to the serialized result. */
   readonly bytes: number
   readonly at: Position
+  /** How a cursor names the item. [AG-82] */
+  named(): ItemName
 }
 
 /** The members of a result. */
@@ -28,6 +31,8 @@ export interface Listing<T> {
   readonly maxLimit: number
   /** Yields the items from a position on, each made when it is needed. */
   from(at: Position): Iterable<ListedItem<T>>
+  /** Yields all items by name, without what they show. A page without items yields one of the name `''`. [AG-82] */
+  named(): Iterable<NamedItem>
   /** Returns the members of a result with these items. */
   show(items: readonly T[]): Members
 }
@@ -43,6 +48,8 @@ export function listingOf<S, T>(list: {
   readonly maxLimit: number
   readonly items: readonly S[]
   read(item: S): T
+  /** What names an item while the document changes. */
+  nameOf(item: S): string
   show(items: readonly T[]): Members
 }): Listing<T> {
   const { maxLimit, items } = list
@@ -52,8 +59,13 @@ export function listingOf<S, T>(list: {
     *from({ part, index: first }) {
       for (let index = part === 0 ? first : items.length; index < items.length; index++) {
         const item = list.read(items[index] as S)
-        yield { item, bytes: jsonBytes(item) + 1, at: { part: 0, index } }
+        const name = list.nameOf(items[index] as S)
+        yield { item, bytes: jsonBytes(item) + 1, at: { part: 0, index }, named: () => ({ page: '', name }) }
       }
+    },
+    *named() {
+      for (const [index, item] of items.entries()) yield { page: '', name: list.nameOf(item), at: { part: 0, index } }
+      if (items.length === 0) yield { page: '', name: '', at: FIRST }
     },
     show: (shown) => list.show(shown),
   }
@@ -64,52 +76,76 @@ export function listingOf<S, T>(list: {
  * document. [MCP-3, TOOL-24]
  */
 export function cursorFlaw({ cursor }: PageArgs, of: string): Refusal | null {
-  if (cursor === undefined || cursorForm.exec(cursor)?.[4] === fingerprint(of)) return null
+  if (cursor === undefined || readCursor(cursor)?.key === fingerprint(of)) return null
   return badCursor(cursor)
 }
 
 /**
- * Returns one answer's part of a listing: everything, or as much as `limit` and the byte limit allow, at least one
- * item, and the cursor of the next part. `of` names the listing: a cursor of another one is refused. A position is
- * valid for one version of the document only. [TOOL-23, TOOL-24, TOOL-25]
+ * Returns one answer's part of a listing: everything, or as much as `limit` and the byte limit allow, at least one item, and the cursor of
+ * the next part. `of` names the listing: a cursor of another one is refused. In another version of the document a cursor goes on by the
+ * names of the items around it. [TOOL-23, TOOL-24, AG-82]
  */
 export function pageOf<T>(listing: Listing<T>, of: string, args: PageArgs, serverVersion: number): Members | Refusal {
   const flaw = cursorFlaw(args, of)
   if (flaw !== null) return flaw
-  const key = fingerprint(of)
-  const start = args.cursor === undefined ? FIRST : readCursor(args.cursor, serverVersion)
-  if (isRefusal(start)) return start
+  const cursor = args.cursor === undefined ? null : readCursor(args.cursor)
+  const isSame = cursor === null || cursor.version === serverVersion
+  const found = isSame ? { at: cursor?.at ?? FIRST, isGuess: false } : relocate(cursor, listing.named())
+  if (found === null) return expired(serverVersion)
   const limit = Math.min(args.limit ?? Number.POSITIVE_INFINITY, listing.maxLimit)
-  let room = MAX_RESULT_BYTES - RESERVED_BYTES - jsonBytes(listing.show([]))
+  const warnings = found.isGuess ? GUESSED : {}
+  let room = MAX_RESULT_BYTES - RESERVED_BYTES - jsonBytes({ ...listing.show([]), ...warnings })
   const items: T[] = []
-  for (const { item, bytes, at } of listing.from(start)) {
+  let [last, count]: [ItemName | null, number | null] = [null, isSame ? (cursor?.count ?? 0) : null]
+  for (const { item, bytes, at, named } of listing.from(found.at)) {
+    const name = named()
+    if (last !== null && last.page !== name.page) count = 0
     // Without `limit` in the call only the bytes decide. [TOOL-23]
     const isFull = items.length > 0 && (bytes > room || (args.limit !== undefined && items.length >= limit))
-    if (isFull) return { ...listing.show(items), nextCursor: writeCursor(at, key, serverVersion) }
+    if (isFull) {
+      const shown = last?.page === name.page ? fingerprint(last.name) : ''
+      const before = count ?? countBefore(listing, at, name.page)
+      const [key, page, next] = [fingerprint(of), fingerprint(name.page), fingerprint(name.name)]
+      const nextCursor = writeCursor({ version: serverVersion, at, key, page, next, last: shown, count: before })
+      return { ...listing.show(items), nextCursor, ...warnings }
+    }
     items.push(item)
+    last = name
+    if (count !== null) count++
     room -= bytes
   }
-  if (items.length === 0 && args.cursor !== undefined) return badCursor(args.cursor)
-  return listing.show(items)
+  if (items.length === 0 && isSame && args.cursor !== undefined) return badCursor(args.cursor)
+  return { ...listing.show(items), ...warnings }
 }
 
-const FIRST: Position = { part: 0, index: 0 }
-
-function writeCursor(at: Position, key: string, version: number): string {
-  return [version, at.part, at.index, key].join('.')
+/** Of a page that another version of the document brought here, the number of items before one. */
+function countBefore<T>(listing: Listing<T>, { part, index }: Position, page: string): number {
+  let count = 0
+  for (const { at, page: of } of listing.named()) {
+    if (at.part === part && at.index === index) break
+    if (of === page) count++
+  }
+  return count
 }
 
-const cursorForm = /^(\d{1,16})\.(\d{1,9})\.(\d{1,9})\.([0-9a-z]{1,8})$/
+const GUESSED = {
+  warnings: [
+    {
+      reason:
+        'the blocks around the place where this list went on are gone; it goes on at the same number, so some may be missing or shown twice',
+    },
+  ],
+}
 
-function readCursor(cursor: string, serverVersion: number): Position | Refusal {
-  const [, version, part, index] = cursorForm.exec(cursor) ?? []
-  if (Number(version) === serverVersion) return { part: Number(part), index: Number(index) }
+function expired(serverVersion: number): Refusal {
   return refused(
     'ERR_CURSOR_EXPIRED',
-    `The document changed since this cursor was given out; it is at version ${serverVersion}. Read again from the start.`,
+    `The page that this cursor stands on is gone; the document is at version ${serverVersion}. Read again from the start.`,
     { serverVersion },
   )
 }
+
+const FIRST: Position = { part: 0, index: 0 }
 
 function badCursor(cursor: string): Refusal {
   const expected = 'the nextCursor of the answer before, with the other arguments unchanged'
@@ -120,11 +156,4 @@ function badCursor(cursor: string): Refusal {
 /** UTF-8 bytes of a value as compact JSON. */
 export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length
-}
-
-/** Distinguishes listings; not secret. */
-function fingerprint(text: string): string {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return (hash >>> 0).toString(36)
 }

@@ -156,6 +156,7 @@ function canvasPage(body: DocumentBody, pageId: string, isLinted: boolean): List
     maxLimit: MAX_LIMIT,
     items,
     read: (shape) => readBack(shape, readable),
+    nameOf: (shape) => String(shape['id']),
     show: (shapes) => ({ pageId: page.id, shapes, shapeCount: items.length, ...found }),
   })
 }
@@ -167,6 +168,7 @@ function references(body: DocumentBody): Listing<unknown> {
     maxLimit: MAX_LIMIT,
     items,
     read: (item) => item,
+    nameOf: (item) => String(item['id']),
     show: (shown) => ({ references: shown, style, count: items.length }),
   })
 }
@@ -178,6 +180,7 @@ function files(body: DocumentBody, { held }: ReadFacts): Listing<unknown> {
     maxLimit: MAX_LIMIT,
     items,
     read: (reference) => fileEntry(reference, held?.get(reference.hash)),
+    nameOf: (reference) => reference.hash,
     show: (shown) => ({ files: shown, count: items.length }),
   })
 }

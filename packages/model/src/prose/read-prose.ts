@@ -4,9 +4,10 @@ import { jsonBytes, type ListedItem, type Listing, type Members } from '../pagin
 import { pageName } from '../pages.ts'
 import { serialiseHtml } from './html.ts'
 import { namingOf, type Naming, type Printed, withNames } from './block-names.ts'
-import type { Located } from './blocks.ts'
+import { blockStamp } from './block-stamp.ts'
+import { idsOf, type Located } from './blocks.ts'
 import { serialiseMarkdown, serialiseNamedMarkdown } from './markdown-write.ts'
-import type { ProseTree } from './node.ts'
+import type { ProseElement, ProseTree } from './node.ts'
 import { shownBlocks, type TellShown } from '../seen/shown.ts'
 import { outlineOf, type OutlineEntry } from './outline.ts'
 import { findProsePage, pageOrder, pageTree } from './page.ts'
@@ -63,7 +64,8 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
   const { pageId } = args
   if (pageId === undefined) {
     const items = blocksOf(body.prose.pages, (page, from) => placed(page.content, from, args), header, content)
-    return { kind: 'listing', maxLimit: MAX_LIMIT, from: items, show: (blocks) => ({ pages: shown(blocks), format }) }
+    const named = namesOf(body.prose.pages, (page) => placed(page.content, 0, args))
+    return { kind: 'listing', maxLimit: MAX_LIMIT, from: items, named, show: (blocks) => ({ pages: shown(blocks), format }) }
   }
   const page = findProsePage(body, pageId)
   if (isRefusal(page)) return page
@@ -73,6 +75,7 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
     kind: 'listing',
     maxLimit: MAX_LIMIT,
     from: blocksOf([page], (_, from) => blocks(from), header, content),
+    named: namesOf([page], () => blocks(0)),
     show: (items) => ({ page: shown(items)[0] ?? { ...header(page), content: '' }, format }),
   }
 }
@@ -169,12 +172,40 @@ function blocksOf(
       for (const { block, path, place } of blocksFrom(page, first)) {
         const located: Located = { path, block }
         const bytes = opening + Math.max(jsonBytes(content([located])) + separatorBytes, minBytes)
-        yield { item: { page, block: located }, bytes, at: { part, index: place } }
+        yield {
+          item: { page, block: located },
+          bytes,
+          at: { part, index: place },
+          named: () => ({ page: page.id, name: stableName(block) }),
+        }
         opening = 0
       }
-      if (opening > 0 && first === 0) yield { item: { page, block: null }, bytes: opening, at: { part, index: 0 } }
+      if (opening > 0 && first === 0) {
+        const named = () => ({ page: page.id, name: '' })
+        yield { item: { page, block: null }, bytes: opening, at: { part, index: 0 }, named }
+      }
     }
   }
+}
+
+/** Yields the names of all blocks of pages; a page without blocks yields an empty one. [AG-82] */
+function namesOf(pages: readonly ProsePage[], blocks: (page: ProsePage) => Iterable<Found>): Listing<ShownBlock>['named'] {
+  return function* () {
+    for (const [part, page] of pages.entries()) {
+      let isEmpty = true
+      for (const { block, place } of blocks(page)) {
+        isEmpty = false
+        yield { page: page.id, name: stableName(block), at: { part, index: place } }
+      }
+      if (isEmpty) yield { page: page.id, name: '', at: { part, index: 0 } }
+    }
+  }
+}
+
+/** What a block keeps while others change: its id or the first one inside it, else what it says. [AG-82] */
+function stableName(block: ProseElement): string {
+  const [id] = idsOf([block])
+  return id === undefined ? `#${blockStamp(block)}` : `${block.type} ${id}`
 }
 
 /** Between two blocks of Markdown there are two line breaks, each of two bytes in JSON. */

@@ -76,7 +76,7 @@ export const TOOL_ERRORS = {
     tools: 'writesOfDocuments',
     facts: ['expectedVersion?', 'serverVersion', 'attempts?'],
   },
-  ERR_CURSOR_EXPIRED: { when: 'the document changed between two pages', tools: 'paged', facts: ['serverVersion'] },
+  ERR_CURSOR_EXPIRED: { when: 'the page that a cursor stands on is gone', tools: 'paged', facts: ['serverVersion'] },
   ERR_REQUEST_ID_REUSED: { when: 'the `requestId` came before with other arguments', tools: 'repeatable', facts: ['requestId'] },
   ERR_NEEDS_REPAIR: {
     when: 'the log of the document lacks an edit: it can be read and not written',

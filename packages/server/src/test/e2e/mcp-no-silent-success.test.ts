@@ -98,4 +98,21 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
       { reason: 'a section lies under another heading now: "B" was under "A" and is under "**C**"' },
     ])
   })
+
+  it('[AG-82] a page is read to its end by cursor, each block once, while another one is written at its start', async () => {
+    const ids = Array.from({ length: 12 }, (_, i) => `blk-n${i}`)
+    using page = await opened(life, ids.map((id) => `<p id="${id}">${id}</p>`).join(''))
+    const seen: string[] = []
+    let cursor: unknown
+    for (let i = 0; i < 20; i++) {
+      const part = await agent.call('get_prose', { ...page.at, limit: 2, ...(cursor !== undefined && { cursor }) })
+      seen.push(
+        ...[...(part['page'] as { readonly content: string }).content.matchAll(/id="([^"]*)"/g)].map(([, id]) => id ?? ''),
+      )
+      cursor = part['nextCursor']
+      if (cursor === undefined) break
+      await agent.call('insert_block', { ...page.at, at: 'start', content: `new ${i}` })
+    }
+    expect(seen).toEqual(ids)
+  })
 })

@@ -71,7 +71,7 @@ const HASH = 'ab'.repeat(32)
 
 /** Of any document that holds the body. */
 const OF_DOCUMENTS: readonly Row[] = [
-  ['ERR_BAD_ARGUMENT', 'argument expected got', 'get_page', { pageId: 'c', limit: '1' }],
+  ['ERR_BAD_ARGUMENT', 'argument expected got', 'get_page', { pageId: 'c', limit: 'x' }],
   ['ERR_BAD_ARGUMENT', 'argument expected got', 'get_page', { pageId: 'c', limit: 0 }],
   ['ERR_BAD_ARGUMENT', 'argument expected got', 'insert_block', { ...text, id: 'blk-a', side: 'below' }],
   ['ERR_BAD_ARGUMENT', 'argument expected', 'get_page', {}],
@@ -100,7 +100,7 @@ const OF_DOCUMENTS: readonly Row[] = [
   ['ERR_TARGET_MISSING', '', 'delete_block', p],
   ['ERR_TARGET_MISSING', '', 'move_block', { ...p, id: 'blk-a' }],
   ['ERR_ANCHOR_EMPTY', 'which', 'set_prose', { ...text, anchor: ' ' }],
-  ['ERR_ANCHOR_EMPTY', 'which', 'get_table', { ...p, anchor: '' }],
+  ['ERR_ANCHOR_EMPTY', 'which', 'get_table', { ...p, anchor: ' ' }],
   ['ERR_ANCHOR_NOT_FOUND', 'anchor nearest', 'delete_block', { ...p, anchor: 'Alph' }],
   ['ERR_ANCHOR_NOT_FOUND', 'anchor nearest', 'get_table', { ...p, anchor: 'Alph' }],
   ['ERR_ANCHOR_AMBIGUOUS', 'count matches', 'set_prose', { ...text, anchor: 'Same' }],
@@ -196,11 +196,16 @@ describe('refused tool calls', () => {
 
   it('[TOOL-25] [TOOL-22] ERR_CURSOR_EXPIRED and ERR_REQUEST_ID_REUSED are answered after the calls that cause them', async () => {
     const at = { docId: 'one-page', pageId: 'p' }
-    const { nextCursor: cursor } = await agents.ann.call('get_prose', { ...at, limit: 1 })
     const insert = { ...at, content: 'x', id: 'blk-1', requestId: 'r1' }
-    const { serverVersion } = await agents.ann.call('insert_block', insert)
+    await agents.ann.call('insert_block', insert)
+    const docId = 'one-page'
+    const { id: added } = await agents.ann.call('add_prose_page', { docId, content: 'one\n\ntwo' })
+    const [first] = (await agents.ann.call('get_prose', { docId }))['pages'] as readonly { readonly content: string }[]
+    const blocks = first?.content.match(/<p/g)?.length ?? 0
+    const { nextCursor: cursor } = await agents.ann.call('get_prose', { docId, limit: blocks + 1 })
+    const { serverVersion } = await agents.ann.call('delete_prose_page', { docId, pageId: added })
     const expired = { code: 'ERR_CURSOR_EXPIRED', message: expect.stringContaining(String(serverVersion)), serverVersion }
-    expect(await agents.ann.refused('get_prose', { ...at, cursor })).toEqual(expired)
+    expect(await agents.ann.refused('get_prose', { docId, cursor })).toEqual(expired)
     const reused = { code: 'ERR_REQUEST_ID_REUSED', message: expect.stringContaining('r1'), requestId: 'r1' }
     expect(await agents.ann.refused('insert_block', { ...insert, content: 'y' })).toEqual(reused)
   })
