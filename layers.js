@@ -168,7 +168,13 @@ export const layers = [
   },
   {
     part: server('search'),
-    ours: [model],
+    ours: [model, server('kernel'), server('access'), server('documents')],
+    libraries: [],
+    node: false,
+  },
+  {
+    part: server('search/search.routes.ts'),
+    ours: [model, server('http'), server('http/route.ts'), server('kernel'), server('search')],
     libraries: [],
     node: false,
   },
@@ -212,7 +218,12 @@ export const layers = [
       ...['blobs/blobs.routes.ts', 'blobs/ingest.routes.ts'].map(server),
       ...['recovery/recovery.routes.ts', 'previews/previews.routes.ts'].map(server),
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts'].map(server),
-      ...['style-profiles/style-profiles.routes.ts', 'usage/usage.routes.ts', 'share-links/share-links.routes.ts'].map(server),
+      ...[
+        'style-profiles/style-profiles.routes.ts',
+        'usage/usage.routes.ts',
+        'share-links/share-links.routes.ts',
+        'search/search.routes.ts',
+      ].map(server),
       server('http/openapi'),
       server('mcp'),
       server('operation'),
@@ -300,7 +311,13 @@ export const layers = [
       protocol,
       ...['kernel', 'config', 'auth', 'auth/auth.routes.ts', 'access', 'documents', 'documents/documents.routes.ts'].map(server),
       ...['documents/purge-member.routes.ts', 'collections/collections.routes.ts', 'usage/usage.routes.ts'].map(server),
-      ...['style-profiles/style-profiles.routes.ts', 'share-links', 'share-links/share-links.routes.ts'].map(server),
+      ...[
+        'style-profiles/style-profiles.routes.ts',
+        'share-links',
+        'share-links/share-links.routes.ts',
+        'search',
+        'search/search.routes.ts',
+      ].map(server),
       ...['previews', 'previews/previews.routes.ts', 'sync/workers', 'sync/gateway', 'sync/gateway/gateway.ts'].map(server),
       ...['blobs', 'blobs/blobs.routes.ts', 'recovery', 'recovery/recovery.routes.ts', 'http', 'http/route.ts', 'operation'].map(
         server,

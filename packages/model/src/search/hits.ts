@@ -30,6 +30,7 @@ export interface WantedHits {
   readonly count: number
 }
 
+/** What to find in a body. */
 export interface SearchArgs {
   readonly query: SearchQuery
   readonly wanted: readonly WantedHits[]
@@ -38,17 +39,17 @@ export interface SearchArgs {
 }
 
 /**
- * Finds the wanted hits in a body, in the order of `wanted`. What the body no longer says is left out, since an index may be older than the
+ * Finds the wanted hits in a body, for each of `wanted`. What the body no longer says is left out, since an index may be older than the
  * body. [AG-62]
  */
-export function hitsOf(body: DocumentBody, { query, wanted, bareIds }: SearchArgs): readonly Hit[] {
+export function hitsOf(body: DocumentBody, { query, wanted, bareIds }: SearchArgs): readonly (readonly Hit[])[] {
   const { texts, cut } = textsOf(body)
   const ranked = texts.flatMap((text) => {
     const row = rowWords(text.text)
     const match = matchOf(row.words, query)
     return match.matched === 0 ? [] : [{ ...match, text, cut: cut || row.cut }]
   })
-  return wanted.flatMap(({ matched, placeClass, exact, from, count }) =>
+  return wanted.map(({ matched, placeClass, exact, from, count }) =>
     ranked
       .filter((one) => one.matched === matched && one.exact === exact && one.text.placeClass === placeClass)
       .slice(from, from + count)

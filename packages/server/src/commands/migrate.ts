@@ -5,13 +5,14 @@ import { onStore, STORE_OPTIONS } from './tool-options.ts'
 /** [LIFE-29] */
 export const migrateCommand: Command = {
   name: 'migrate',
-  usage: '[--plan] [--config <file>] [--data-dir <dir>]',
-  summary: 'backs the database up and applies pending store migrations; --plan only lists them',
-  options: { ...STORE_OPTIONS, plan: { type: 'boolean' } },
+  usage: '[--plan] [--reindex] [--config <file>] [--data-dir <dir>]',
+  summary:
+    'backs the database up and applies pending store migrations; --plan only lists them, --reindex has the search index built again',
+  options: { ...STORE_OPTIONS, plan: { type: 'boolean' }, reindex: { type: 'boolean' } },
   words: 0,
   run(call, io) {
     return onStore(call, io, async (options) => {
-      const { runMigrate, runPlan } = await import('../compose/tools.ts')
+      const { runMigrate, runPlan, runReindex } = await import('../compose/tools.ts')
       if (call.flag('plan')) {
         const { steps, storeBytes } = await runPlan(options)
         for (const step of steps) io.stdout(`pending ${lineOf(step)}\n`)
@@ -24,6 +25,9 @@ export const migrateCommand: Command = {
       if (steps.length === 0) io.stdout(UP_TO_DATE)
       if (backup !== null) io.stdout(`backup ${backup}\n`)
       for (const step of steps) io.stdout(`applied ${lineOf(step)}\n`)
+      if (!call.flag('reindex')) return 0
+      await runReindex(options)
+      io.stdout('the search index was removed; the relay builds it again in the background\n')
       return 0
     })
   },

@@ -12,9 +12,12 @@ import { openPreviews, type Previews } from '../previews/previews.ts'
 import { previewRoutes } from '../previews/previews.routes.ts'
 import { createRecovery } from '../recovery/recovery.ts'
 import { recoveryRoutes } from '../recovery/recovery.routes.ts'
+import type { Search } from '../search/search.ts'
+import { searchRoutes } from '../search/search.routes.ts'
 import type { Base } from './base.ts'
 import { type BlobBackend, openBlobs, openIngest } from './blobs.ts'
 import type { Live } from './live.ts'
+import { openSearch } from './search.ts'
 import { openWorkspace } from './workspace.ts'
 
 /** The routes of the services of a workspace. */
@@ -25,6 +28,7 @@ export interface Features {
   readonly blobs: Blobs
   readonly previews: Previews
   readonly ingest: Ingest
+  readonly search: Search
 }
 
 /** Opens documents and the services around them, each on its ports. */
@@ -45,6 +49,7 @@ export function openFeatures(
   const blobs = openBlobs(base, backend, storage, live)
   const previews = opened.use(openPreviews({ documents, clock, log }))
   const ingest = openIngest(base, blobs)
+  const search = openSearch(base, storage, live, { documents, bodies }, opened)
   const routes = [
     ...documentRoutes({ documents, editorClient: config.compat.editorClient }),
     ...blobRoutes(blobs),
@@ -52,6 +57,7 @@ export function openFeatures(
     ...recoveryRoutes({ recovery: createRecovery(points), editorClient: config.compat.editorClient }),
     ...openWorkspace(base, storage, live, documents),
     ...previewRoutes({ previews }),
+    ...searchRoutes({ search }),
   ]
-  return { routes, bodies, documents, blobs, ingest, previews }
+  return { routes, bodies, documents, blobs, ingest, previews, search }
 }

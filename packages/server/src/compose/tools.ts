@@ -5,6 +5,7 @@ import { backup, type BackupDone } from '../backup/backup.ts'
 import { restore, type RestoreDone } from '../backup/restore.ts'
 import type { BlobStore } from '../blobs/blob-store.port.ts'
 import type { Config } from '../config/config.ts'
+import { dropSearchIndex } from '../drivers/sql/search/drop-index.ts'
 import { openStoredContents } from '../drivers/sql/inspect-store.ts'
 import { migrateAll, type MigrationPlan, type PendingStep, planMigration } from '../drivers/sql/migrate-tool.ts'
 import { openRepairStore } from '../drivers/sql/repair-store.ts'
@@ -90,6 +91,11 @@ export async function runRepair(
   throw new Error(
     isDeleted ? `document ${name} was deleted; there is nothing to repair` : `there is no document ${name} in this store`,
   )
+}
+
+/** Removes the search index, which the relay builds again in the background. [AG-64] */
+export function runReindex({ config, log }: RelayOptions): Promise<void> {
+  return dropSearchIndex(config.storage.url, log)
 }
 
 export function runPlan({ config, log }: RelayOptions): Promise<MigrationPlan> {

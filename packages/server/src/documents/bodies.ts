@@ -11,6 +11,7 @@ import type { RestoredAs } from './point-body.ts'
 import { editRoutes } from '@docrelay/model/edits'
 import type { BodyEdit, EditedBody } from './edit-body.ts'
 import type { BodyRead, BodyReading } from './read-body.ts'
+import type { BodiesHits, BodiesSearch } from './search-bodies.ts'
 import { type BodyTask, type BodyTaskResult, runBodyTask } from './body-task.ts'
 
 const MIB = 1_048_576
@@ -25,6 +26,8 @@ const PAGE_OFF_MAIN_BYTES = 64 * 1024
 const ROUTES_OFF_MAIN_BYTES = 2 * 1024
 /** A page whose faults are asked for takes the square of its shapes and corners. [CONC-13, AG-109] */
 const LINT_OFF_MAIN_BYTES = 8 * 1024
+/** A search builds the trees of all pages of many documents. [AG-64] */
+const SEARCH_OFF_MAIN_BYTES = 8 * 1024
 const DEADLINE_MS = 10_000
 const THREADS = 2
 /** A longer body takes so long that shorter bodies must not wait for it. [C11] */
@@ -76,6 +79,8 @@ export interface BodyVerbs {
   edit(given: BodyEdit): Promise<EditedBody | Refusal>
   /** Reads from a stored body; its bytes stay with the caller. [CONC-13] */
   read(given: BodyRead): Promise<BodyReading>
+  /** Finds hits in stored bodies, which may be short and many. [AG-62] */
+  search(given: BodiesSearch): Promise<BodiesHits>
 }
 
 /** The inherited verbs are for the relay's own work; work for callers goes through `for`. */
@@ -182,6 +187,13 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
       const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, bytes))
       if (result.kind !== 'read') throw new Error('a read answers a reading')
       return result.outcome
+    },
+    async search(given) {
+      const task = { ...given, kind: 'search' } as const
+      const isShort = given.bytes.byteLength <= SEARCH_OFF_MAIN_BYTES
+      const result = accepted(isShort ? runBodyTask(task) : await runOffMain(task, given.bytes))
+      if (result.kind !== 'search') throw new Error('a search answers hits')
+      return result.hits
     },
   }
 }

@@ -12,6 +12,7 @@ import { type Random, systemRandom } from '../kernel/ids.ts'
 import type { StoredBody } from './document-store.port.ts'
 import { type BodyEdit, editBody, type EditedBody } from './edit-body.ts'
 import { type BodyRead, type BodyReading, readBody } from './read-body.ts'
+import { type BodiesHits, type BodiesSearch, searchBodies } from './search-bodies.ts'
 import { localBody, type LocalReading } from './local-body.ts'
 import { pointBody, type RestoredAs, restoredBody } from './point-body.ts'
 
@@ -40,6 +41,8 @@ export type BodyTask =
   | (BodyEdit & { readonly kind: 'edit' })
   /** Runs a read of a tool. [TOOL-23] */
   | (BodyRead & { readonly kind: 'read' })
+  /** Finds what a search shows. [AG-62] */
+  | (BodiesSearch & { readonly kind: 'search' })
 
 export type BodyTaskResult =
   | { readonly kind: 'prepared'; readonly body: PreparedBody }
@@ -50,6 +53,7 @@ export type BodyTaskResult =
   | { readonly kind: 'delta'; readonly delta: BodyDelta }
   | { readonly kind: 'edit'; readonly outcome: EditedBody | Refusal }
   | { readonly kind: 'read'; readonly outcome: BodyReading }
+  | { readonly kind: 'search'; readonly hits: BodiesHits }
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode
@@ -84,6 +88,8 @@ export function runBodyTask(task: BodyTask, random: Random = systemRandom): Body
       return { kind: 'edit', outcome: editBody(task, random) }
     case 'read':
       return { kind: 'read', outcome: readBody(task) }
+    case 'search':
+      return { kind: 'search', hits: searchBodies(task) }
   }
 }
 

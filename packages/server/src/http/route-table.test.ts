@@ -11,6 +11,7 @@ import { healthRoutes } from '../operation/health.routes.ts'
 import { metricsRoutes } from '../operation/metrics.routes.ts'
 import { previewRoutes } from '../previews/previews.routes.ts'
 import { recoveryRoutes } from '../recovery/recovery.routes.ts'
+import { searchRoutes } from '../search/search.routes.ts'
 import { shareLinkRoutes } from '../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../style-profiles/style-profiles.routes.ts'
 import { usageRoutes } from '../usage/usage.routes.ts'
@@ -48,6 +49,7 @@ describe('the route table', () => {
       'GET /api/collections/:id/documents bearer none',
       'GET /api/v1/style-profiles bearer none',
       'PUT /api/v1/style-profiles bearer json',
+      'GET /api/v1/search bearer none',
       'GET /api/v1/usage bearer none',
       'GET /api/v1/docs/:id/share-links bearer none',
       'POST /api/v1/docs/:id/share-links bearer json',
@@ -79,6 +81,7 @@ describe('the route table', () => {
       ...previewRoutes(unused),
       ...collectionRoutes(unused),
       ...styleProfileRoutes(unused),
+      ...searchRoutes(unused),
       ...usageRoutes(unused),
       ...shareLinkRoutes(unused),
       ...purgeMemberRoutes(unused),

@@ -10,6 +10,7 @@ import { FRONT_PAGE_ROUTES } from '../operation/front-page.routes.ts'
 import { METRICS_ROUTES } from '../operation/metrics.routes.ts'
 import { PREVIEW_ROUTES } from '../previews/previews.routes.ts'
 import { RECOVERY_ROUTES } from '../recovery/recovery.routes.ts'
+import { SEARCH_ROUTES } from '../search/search.routes.ts'
 import { SHARE_LINK_ROUTES } from '../share-links/share-links.routes.ts'
 import { STYLE_PROFILE_ROUTES } from '../style-profiles/style-profiles.routes.ts'
 import { USAGE_ROUTES } from '../usage/usage.routes.ts'
@@ -26,6 +27,7 @@ export function routeTable(): readonly RouteDeclaration[] {
     PREVIEW_ROUTES,
     COLLECTION_ROUTES,
     STYLE_PROFILE_ROUTES,
+    SEARCH_ROUTES,
     USAGE_ROUTES,
     SHARE_LINK_ROUTES,
     PURGE_MEMBER_ROUTES,

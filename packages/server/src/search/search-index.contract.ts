@@ -15,6 +15,8 @@ export interface OpenSearchIndex extends AsyncDisposable {
   readonly index: SearchIndex
   /** Closes and opens the index, as a restart does. */
   reopen(): Promise<void>
+  /** Removes the index beside its user, as an operator does. */
+  drop(): Promise<void>
   /** Damages what the index has stored, as a disk does; `null` where the engine looks after that. */
   readonly damage: ((workspaceId: string) => void) | null
 }
@@ -171,6 +173,19 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       await store.reopen()
       await filled(await write(randomUUID(), textOf('any')))
       await expect.poll(async () => counts(await find([earlier], 'words')), { timeout: 20_000 }).toEqual([[0, 'rest', 1]])
+    })
+
+    it('[AG-64] an index that an operator removed is built again while it is in use', async () => {
+      const workspaceId = randomUUID()
+      const documents = await filled(
+        await write(workspaceId, textOf('one', ...paragraphs('some words'))),
+        await write(workspaceId, textOf('two', ...paragraphs('more words'))),
+      )
+      const before = await find(documents, 'words')
+      await store.drop()
+      expect(await find(documents, 'words')).toMatchObject({ groups: [], stale: documents.map(({ head }) => head.key) })
+      await filled(await write(workspaceId, textOf('three')))
+      await expect.poll(() => find(documents, 'words'), { timeout: 20_000 }).toEqual(before)
     })
 
     it('[AG-64] a damaged index is built again', async (context) => {

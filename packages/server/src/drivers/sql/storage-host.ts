@@ -47,6 +47,13 @@ export interface StorageHostOptions {
   readonly random: Random
   readonly hooks: TestHooks
   readonly onFatal: (error: Error) => void
+  /** Called after the commit of each write and removal of a document. */
+  readonly onStored?: (document: StoredDocument) => void
+}
+
+export interface StoredDocument {
+  readonly workspaceId: string
+  readonly key: number
 }
 
 /** The storage ports on one database, in the thread that runs the SQL. */
@@ -117,7 +124,19 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   const shareLinks = sqlShareLinks(database, queue, log)
   return {
     losses: database.losses,
-    documents: { ...documents, remove: (...given) => withSpace(() => documents.remove(...given)) },
+    documents: {
+      ...documents,
+      async write(write) {
+        const outcome = await documents.write(write)
+        if (outcome.kind === 'written') options.onStored?.({ workspaceId: write.ref.workspaceId, key: outcome.head.key })
+        return outcome
+      },
+      async remove(ref, key, deletedAtMs) {
+        const outcome = await withSpace(() => documents.remove(ref, key, deletedAtMs))
+        options.onStored?.({ workspaceId: ref.workspaceId, key })
+        return outcome
+      },
+    },
     heads: sqlHeadLists(database.reader, lineageGiver(queue, random, log), log),
     updates: sqlUpdates(database, queue, log, random),
     revocations: { ...revocations, add: (...given) => withSpace(() => revocations.add(...given)) },

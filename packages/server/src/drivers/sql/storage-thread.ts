@@ -5,7 +5,7 @@ import type { Logger } from '../../kernel/log.ts'
 import { waitingTimers } from '../../kernel/timers.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
-import { openStorageHost, type StorageHost } from './storage-host.ts'
+import { openStorageHost, type StorageHost, type StoredDocument } from './storage-host.ts'
 import type { StoreLoss } from './store-loss.ts'
 import { createReadTurns, serveStorage } from './storage-server.ts'
 import type { ThreadEvent } from './storage-wire.ts'
@@ -39,6 +39,7 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
     random: systemRandom,
     hooks: testHooks(process.env),
     onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
+    ...(isRelay && { onStored: ({ workspaceId, key }: StoredDocument) => tell({ kind: 'stored', workspaceId, key }) }),
   }).catch((error: unknown) => {
     const remedy = error instanceof RefusedStart ? { remedy: error.remedy } : {}
     tell({ kind: 'failed-to-open', message: error instanceof Error ? error.message : String(error), ...remedy })

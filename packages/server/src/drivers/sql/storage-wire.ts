@@ -87,6 +87,8 @@ export type ThreadEvent =
   | { readonly kind: 'ready'; readonly losses: readonly StoreLoss[] }
   /** A loss that is noticed while the store is in use. */
   | { readonly kind: 'loss'; readonly loss: StoreLoss }
+  /** A document was written or removed. */
+  | { readonly kind: 'stored'; readonly workspaceId: string; readonly key: number }
   | { readonly kind: 'failed-to-open'; readonly message: string; readonly remedy?: string }
   | {
       readonly kind: 'log'

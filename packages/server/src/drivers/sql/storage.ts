@@ -4,6 +4,7 @@ import { RefusedStart } from '../../kernel/refused-start.ts'
 import type { CommitStats } from './commit-queue.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery-ring.ts'
 import { storageFromPort } from './storage-client.ts'
+import type { StoredDocument } from './storage-host.ts'
 import type { StorageThreadData } from './storage-thread.ts'
 import type { ThreadEvent } from './storage-wire.ts'
 import type { StoreLoss } from './store-loss.ts'
@@ -39,6 +40,8 @@ export interface Storage extends Stores, AsyncDisposable {
   stats(): Promise<CommitStats>
   /** Totals over all workspaces, read from indexes. Too slow for every metrics scrape. */
   totals(): Promise<StoreTotals>
+  /** Called after each write and removal of a document by the relay that claimed the store. */
+  onStored(listener: (document: StoredDocument) => void): void
   /** Called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
   onFatal(listener: (error: Error) => void): void
 }
@@ -63,7 +66,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   })
   const fatal = new FatalSignal()
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  await started(worker, log, fatal, options.onLoss ?? (() => undefined))
+  const stored: ((document: StoredDocument) => void)[] = []
+  await started(worker, log, fatal, options.onLoss ?? (() => undefined), stored)
   const ports = storageFromPort(port1)
   worker.unref()
   const close = async () => {
@@ -91,11 +95,18 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     stats: () => ports.control.stats(),
     totals: () => ports.control.totals(),
     onFatal: (listener) => fatal.listen(listener),
+    onStored: (listener) => void stored.push(listener),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   }
 }
 
-function started(worker: Worker, log: Logger, fatal: FatalSignal, onLoss: (loss: StoreLoss) => void): Promise<void> {
+function started(
+  worker: Worker,
+  log: Logger,
+  fatal: FatalSignal,
+  onLoss: (loss: StoreLoss) => void,
+  stored: readonly ((document: StoredDocument) => void)[],
+): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     worker.on('message', (event: ThreadEvent) => {
       switch (event.kind) {
@@ -104,6 +115,9 @@ function started(worker: Worker, log: Logger, fatal: FatalSignal, onLoss: (loss:
           return resolve()
         case 'loss':
           return onLoss(event.loss)
+        case 'stored':
+          for (const listener of stored) listener(event)
+          return
         case 'failed-to-open':
           return reject(event.remedy === undefined ? new Error(event.message) : new RefusedStart(event.message, event.remedy))
         case 'log':

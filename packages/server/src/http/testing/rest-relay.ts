@@ -41,6 +41,10 @@ import { previewRoutes } from '../../previews/previews.routes.ts'
 import { createRecovery } from '../../recovery/recovery.ts'
 import { recoveryRoutes } from '../../recovery/recovery.routes.ts'
 import type { RecoveryStore } from '../../recovery/recovery-store.port.ts'
+import { openSearchIndex } from '../../drivers/sql/search/search-index.ts'
+import { createIndexFeed } from '../../search/index-feed.ts'
+import { createSearch, type Search } from '../../search/search.ts'
+import { searchRoutes } from '../../search/search.routes.ts'
 import { createShareLinks } from '../../share-links/share-links.ts'
 import { shareLinkRoutes } from '../../share-links/share-links.routes.ts'
 import { styleProfileRoutes } from '../../style-profiles/style-profiles.routes.ts'
@@ -73,6 +77,7 @@ export interface RestRelayOptions {
   readonly store?: (real: DocumentStore) => DocumentStore
   readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
+  readonly search?: (real: Search) => Search
   readonly blobs?: RestBlobsOptions
   /** Without it ingest is switched off. */
   readonly ingest?: Pick<IngestDeps, 'allowedHosts' | 'network'>
@@ -193,6 +198,10 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   const points = options.recovery?.(storage.recovery) ?? storage.recovery
   const recovery = createRecovery({ ...shared, documents, store: points, random: systemRandom })
   const previews = openPreviews({ documents, clock: systemClock, log })
+  const index = openSearchIndex({ url: `sqlite:${join(directory, 'relay.db')}`, log })
+  const feed = createIndexFeed({ index, timers: systemTimers })
+  storage.onStored((document) => feed.stored(document))
+  const search = createSearch({ ...shared, documents, store: storage.documents, index, timers: systemTimers })
   const ok: Check = () => ({ ok: true })
   const checks = { ...(Object.fromEntries(CHECKS.map((name) => [name, ok])) as Record<CheckName, Check>), ...options.checks }
   const version = { server: 'docrelay', version: '0.0.0', commit: 'test', built: '', protocolVersion: 4, protocolMinor: 2 }
@@ -225,6 +234,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     ...documentRoutes({ documents, editorClient: options.editorClient ?? false }),
     ...recoveryRoutes({ recovery, editorClient: options.editorClient ?? false }),
     ...previewRoutes({ previews }),
+    ...searchRoutes({ search: options.search?.(search) ?? search }),
     ...blobRoutes(blobs),
     ...ingestRoutes(ingest),
     ...collectionRoutes({ registries, documents }),
@@ -303,6 +313,8 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await previews[Symbol.asyncDispose]()
+      feed[Symbol.dispose]()
+      await index[Symbol.asyncDispose]()
       await bodies[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
       await keySet[Symbol.asyncDispose]()

@@ -43,6 +43,8 @@ const RIGHTS = `
   GET /api/collections/:id/documents (shows it)     yes        yes          yes         yes         yes       no      yes            yes                 no      yes           yes           U          R        M          X        X               F
   GET /api/v1/style-profiles                        200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
   PUT /api/v1/style-profiles                        200        200          200         200         200       200     E              E                   E       200           E             U          R        M          X        X               F
+  GET /api/v1/search                                200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
+  GET /api/v1/search (in it)                        200        200          200         200         200       V       200            200                 V       200           200           U          R        M          X        X               F
   GET /api/v1/usage                                 200        200          200         200         200       200     200            200                 200     200           200           U          R        M          X        X               F
   GET /api/v1/docs/:id/share-links                  200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
   POST /api/v1/docs/:id/share-links                 200        200          O           O           200       V       E              E                   V       O             E             U          R        M          X        X               F
@@ -204,6 +206,10 @@ const REQUESTS: Readonly<Record<string, (within: World) => Promise<Asked>>> = {
   },
   'GET /api/v1/style-profiles': at('/api/v1/style-profiles'),
   'PUT /api/v1/style-profiles': at('/api/v1/style-profiles', { profiles: [] }),
+  'GET /api/v1/search': at('/api/v1/search?q=matrix'),
+  async 'GET /api/v1/search (in it)'({ document }) {
+    return { path: `/api/v1/search?q=matrix&docId=${await document()}` }
+  },
   'GET /api/v1/usage': at('/api/v1/usage'),
   'GET /api/v1/docs/:id/share-links': ofDocument('/share-links', undefined, '/api/v1/docs'),
   async 'POST /api/v1/docs/:id/share-links'({ document }) {

@@ -42,6 +42,7 @@ const TABLE = `
   GET /api/collections/:id/documents                 200    200     200
   GET /api/v1/style-profiles                         200    200     200
   PUT /api/v1/style-profiles                         200    200     403
+  GET /api/v1/search (in it)                         404    404     404
   GET /api/v1/usage                                  200    200     200
   GET /api/v1/docs/:id/share-links                   404    404     404
   POST /api/v1/docs/:id/share-links                  404    404     404
@@ -163,6 +164,7 @@ const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
   'GET /api/collections/:id/documents': ({ collectionId }) => ({ path: `/api/collections/${collectionId}/documents` }),
   'GET /api/v1/style-profiles': always('/api/v1/style-profiles'),
   'PUT /api/v1/style-profiles': always('/api/v1/style-profiles', { profiles: [], expectedVersion: 0 }),
+  'GET /api/v1/search (in it)': ({ docId }) => ({ path: `/api/v1/search?q=Theirs&docId=${docId}` }),
   'GET /api/v1/usage': always('/api/v1/usage'),
   'GET /api/v1/docs/:id/share-links': ({ docId }) => ({ path: `/api/v1/docs/${docId}/share-links` }),
   'POST /api/v1/docs/:id/share-links': ({ docId }) => ({

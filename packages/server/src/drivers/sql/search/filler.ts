@@ -41,11 +41,17 @@ export class Filler {
     return Promise.all(settled).then(() => undefined)
   }
 
+  /** Looks for what an empty index lacks: in one workspace, or in all. */
+  lookIn(workspaceId: string | null): void {
+    if (workspaceId === null) this.#hasBegun = false
+    else if (!this.#toLookIn.includes(workspaceId)) this.#toLookIn.push(workspaceId)
+  }
+
   /** Fills the index of a workspace anew, because it is damaged. */
   refill(workspaceId: string): Promise<void> {
     return this.#soon(async () => {
       await this.#deps.index.forget(workspaceId)
-      this.#toLookIn.push(workspaceId)
+      this.lookIn(workspaceId)
     })
   }
 

@@ -4,6 +4,9 @@ import type { IndexRow } from './index-rows.ts'
 /** Called between two batches, so that other work gets its turn. */
 export type Pause = () => Promise<void>
 
+/** Called when an index was made anew: of one workspace, or of all. It is empty then. */
+export type OnNew = (workspaceId: string | null) => void
+
 /** Longest time of one batch of changes of an index. [AG-64] */
 export const BATCH_MS = 5
 

@@ -3,10 +3,10 @@ import type { SearchQuery, Term } from '@docrelay/model/search/query'
 import { fewestTerms } from '@docrelay/model/search/query'
 import type { HitGroup } from '@docrelay/model/search/ranking'
 import type { FindRequest, IndexedState } from '../../../search/search-index.port.ts'
-import { storedText } from '../stored-text.ts'
+import { originalText, storedText } from '../stored-text.ts'
 import type { Connection } from '../tables.ts'
 import { foundOf, isAlwaysExact, positionsOf, RowCounts, staleOf } from './counting.ts'
-import { BATCH_MS, type IndexReader, type IndexWriter, type Pause } from './index-engine.ts'
+import { BATCH_MS, type IndexReader, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
 import { INDEX_FORMAT, type IndexRow, planRows, rowRange } from './index-rows.ts'
 
 /**
@@ -19,16 +19,36 @@ const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace(words,
 const FIRST_ROWS = 20
 const MOST_ROWS = 500
 
-export function openPostgresWriter(db: Connection, nowMs: () => number): IndexWriter {
+export function openPostgresWriter(db: Connection, nowMs: () => number, onNew: OnNew): IndexWriter {
   const workspaces = createWorkspaceNumbers(db)
   let isMade: Promise<void> | null = null
   let rowsAtOnce = FIRST_ROWS
 
-  const made = (): Promise<void> =>
-    (isMade ??= makeTables(db).catch((error: unknown) => {
+  async function made(): Promise<void> {
+    isMade ??= makeTables(db).then((isNew) => {
+      if (isNew) workspaces.forget()
+      if (isNew) onNew(null)
+    })
+    try {
+      await isMade
+    } catch (error) {
       isMade = null
       throw error
-    }))
+    }
+  }
+
+  /** Somebody may have dropped the tables, so that the index is built again. */
+  async function withTables<T>(work: () => Promise<T>): Promise<T> {
+    await made()
+    try {
+      return await work()
+    } catch (error) {
+      if (!isMissingTable(error)) throw error
+      isMade = null
+      await made()
+      return work()
+    }
+  }
 
   async function inBatches<T>(items: readonly T[], pause: Pause, run: (batch: readonly T[]) => Promise<unknown>): Promise<void> {
     for (let from = 0; from < items.length; ) {
@@ -53,39 +73,35 @@ export function openPostgresWriter(db: Connection, nowMs: () => number): IndexWr
   }
 
   return {
-    async states(workspaceId) {
-      await made()
-      return statesOf(db, await workspaces(workspaceId))
-    },
-    async workspaces() {
-      await made()
-      const { rows } = await sql<{ name: string }>`select name from search_workspaces order by number`.execute(db)
-      return rows.map(({ name }) => name)
-    },
-    async write(workspaceId, { key, version, updatedAtMs, coveredSeq }, rows, pause) {
-      await made()
-      const number = await workspaces(workspaceId)
-      const plan = planRows(key, await rowIds(key), rows)
-      await deleteRows(plan.remove, pause)
-      await inBatches(plan.add, pause, (batch) => insertRows(db, number, batch))
-      await sql`
+    states: (workspaceId) => withTables(async () => statesOf(db, await workspaces(workspaceId))),
+    workspaces: () =>
+      withTables(async () => {
+        const { rows } = await sql<{ name: string }>`select name from search_workspaces order by number`.execute(db)
+        return rows.map(({ name }) => originalText(name))
+      }),
+    write: (workspaceId, { key, version, updatedAtMs, coveredSeq }, rows, pause) =>
+      withTables(async () => {
+        const number = await workspaces(workspaceId)
+        const plan = planRows(key, await rowIds(key), rows)
+        await deleteRows(plan.remove, pause)
+        await inBatches(plan.add, pause, (batch) => insertRows(db, number, batch))
+        await sql`
         insert into search_documents (key, workspace, version, updated_at_ms, covered_seq)
         values (${key}, ${number}, ${version}, ${updatedAtMs}, ${coveredSeq})
         on conflict (key) do update set version = excluded.version, updated_at_ms = excluded.updated_at_ms,
           covered_seq = excluded.covered_seq`.execute(db)
-    },
-    async remove(_workspaceId, key, pause) {
-      await made()
-      await sql`delete from search_documents where key = ${key}`.execute(db)
-      const ids = (await rowIds(key)).map(({ id }) => id)
-      await deleteRows(ids, pause)
-    },
+      }),
+    remove: (_workspaceId, key, pause) =>
+      withTables(async () => {
+        await sql`delete from search_documents where key = ${key}`.execute(db)
+        const ids = (await rowIds(key)).map(({ id }) => id)
+        await deleteRows(ids, pause)
+      }),
     // The server looks after its own files.
     async forget() {},
     async clear() {
       await dropTables(db)
       isMade = null
-      workspaces.forget()
       await made()
     },
     async close() {},
@@ -100,8 +116,9 @@ function insertRows(db: Connection, workspace: string, rows: readonly (IndexRow 
     on conflict (id) do update set words = excluded.words`.execute(db)
 }
 
-async function makeTables(db: Connection): Promise<void> {
-  if ((await formatOf(db)) === INDEX_FORMAT) return
+/** Returns whether it made them. */
+async function makeTables(db: Connection): Promise<boolean> {
+  if ((await formatOf(db)) === INDEX_FORMAT) return false
   await dropTables(db)
   const statements: readonly RawBuilder<unknown>[] = [
     sql`create table search_workspaces (number bigint generated by default as identity primary key, name text collate "C" not null unique)`,
@@ -116,9 +133,10 @@ async function makeTables(db: Connection): Promise<void> {
   await db.transaction().execute(async (writer) => {
     for (const statement of statements) await statement.execute(writer)
   })
+  return true
 }
 
-async function dropTables(db: Connection): Promise<void> {
+export async function dropTables(db: Connection): Promise<void> {
   await sql`drop table if exists search_facts, search_rows, search_documents, search_workspaces`.execute(db)
 }
 
@@ -196,6 +214,11 @@ export function openPostgresIndexReader(db: Connection, nowMs: () => number): In
     },
     async close() {},
   }
+}
+
+/** The code of a table that does not exist. */
+function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42P01'
 }
 
 function isTimeout(error: unknown): boolean {

@@ -5,6 +5,7 @@ import { describeSearchIndexContract, type OpenSearchIndex } from '../../../sear
 import { emptyPostgres } from '../testing/emptied-postgres.ts'
 import { openPostgresUnderTest } from '../testing/postgres-under-test.ts'
 import { inProcess, temporaryStore } from '../testing/store-under-test.ts'
+import { dropSearchIndex } from './drop-index.ts'
 import { openSearchIndex } from './search-index.ts'
 import { indexFolder, indexPath } from './sqlite-index-file.ts'
 
@@ -20,6 +21,7 @@ async function opened(
     get index() {
       return index
     },
+    drop: () => dropSearchIndex(url, silentLogger),
     damage,
     async reopen() {
       await index[Symbol.asyncDispose]()

@@ -4,7 +4,7 @@ import type { Logger } from '../../../kernel/log.ts'
 import type { FindRequest, IndexedRef } from '../../../search/search-index.port.ts'
 import { bodySource } from './body-source.ts'
 import { Filler } from './filler.ts'
-import type { FoundInIndex, IndexReader, IndexWriter } from './index-engine.ts'
+import type { FoundInIndex, IndexReader, IndexWriter, OnNew } from './index-engine.ts'
 
 /** Entry of the two threads of an index: one searches, the other one fills it. */
 export interface SearchThreadData {
@@ -55,21 +55,23 @@ async function openReader(url: string, log: Logger): Promise<{ readonly reader: 
 }
 
 async function openFilling(url: string, log: Logger): Promise<Serve> {
-  const { source, index, close } = await openWriter(url, log)
-  const filler = new Filler({ source: bodySource(source), index, pause: () => new Promise(setImmediate), log })
+  // The index tells the filler when it is empty, and the filler writes to the index.
+  let filler: Filler | null = null
+  const { source, index, close } = await openWriter(url, log, (workspaceId) => filler?.lookIn(workspaceId))
+  const filling = (filler = new Filler({ source: bodySource(source), index, pause: () => new Promise(setImmediate), log }))
   return async (call) => {
     switch (call.kind) {
       case 'refresh':
-        await filler.refresh(call.refs)
+        await filling.refresh(call.refs)
         break
       case 'damaged':
-        await filler.refill(call.workspaceId)
+        await filling.refill(call.workspaceId)
         break
       case 'rebuild':
-        await filler.rebuild()
+        await filling.rebuild()
         break
       case 'close':
-        await filler.close()
+        await filling.close()
         await close()
         break
       case 'find':
@@ -85,7 +87,7 @@ interface OpenedWriter {
   close(): Promise<void>
 }
 
-async function openWriter(url: string, log: Logger): Promise<OpenedWriter> {
+async function openWriter(url: string, log: Logger, onNew: OnNew): Promise<OpenedWriter> {
   if (url.startsWith('sqlite:')) {
     const path = url.slice('sqlite:'.length)
     const [{ openSqliteReader }, { openSqliteWriter }] = await Promise.all([
@@ -93,12 +95,12 @@ async function openWriter(url: string, log: Logger): Promise<OpenedWriter> {
       import('./sqlite-writer.ts'),
     ])
     const source = openSqliteReader(path)
-    const index = openSqliteWriter(path, nowMs)
+    const index = openSqliteWriter(path, nowMs, onNew)
     return { source: source.db, index, close: () => Promise.all([index.close(), source.close()]).then(() => undefined) }
   }
   const [{ openPostgres }, { openPostgresWriter }] = await Promise.all([import('../postgres.ts'), import('./postgres-index.ts')])
   const database = await openPostgres(url, 0, log)
-  return { source: database.reader, index: openPostgresWriter(database.writer, nowMs), close: () => database.close() }
+  return { source: database.reader, index: openPostgresWriter(database.writer, nowMs, onNew), close: () => database.close() }
 }
 
 function serve(port: MessagePort, { role, url }: SearchThreadData): void {

@@ -45,11 +45,11 @@ export class IndexFile {
 }
 
 /** Opens an index for writing, and makes a new one where there is none, a damaged one or one of another format. */
-export function openToWrite(path: string, workspaceId: string): IndexFile {
+export function openToWrite(path: string, workspaceId: string): { readonly file: IndexFile; readonly isNew: boolean } {
   try {
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -8000')
-    if (formatOf(db) === INDEX_FORMAT) return new IndexFile(db)
+    if (formatOf(db) === INDEX_FORMAT) return { file: new IndexFile(db), isNew: false }
     db.close()
   } catch (error) {
     if (!isDamage(error)) throw error
@@ -62,7 +62,7 @@ export function openToWrite(path: string, workspaceId: string): IndexFile {
   insert.run('workspace', workspaceId)
   // Last, so that a file with half of its tables has no format.
   insert.run('format', INDEX_FORMAT)
-  return new IndexFile(db)
+  return { file: new IndexFile(db), isNew: true }
 }
 
 /** Opens an index for reading; `null` where there is none that can be read. */
@@ -83,6 +83,12 @@ function formatOf(db: DatabaseSync): string | null {
   const hasFacts = db.prepare("select 1 from sqlite_schema where name = 'facts'").get() !== undefined
   const row = hasFacts ? db.prepare("select value from facts where name = 'format'").get() : undefined
   return row === undefined ? null : String(row['value'])
+}
+
+/** Names the file at a path; `null` when there is none. An index that was made anew is another file. */
+export function identityOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined ? null : `${stat.ino} ${stat.birthtimeMs}`
 }
 
 export function workspaceOf(path: string): string | null {

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { SearchQuery, Term } from '@docrelay/model/search/query'
 import { fewestTerms } from '@docrelay/model/search/query'
 import type { HitGroup } from '@docrelay/model/search/ranking'
@@ -6,7 +5,7 @@ import type { FindRequest, Found, IndexedState } from '../../../search/search-in
 import { foundOf, isAlwaysExact, positionsOf, RowCounts, staleOf } from './counting.ts'
 import type { IndexReader } from './index-engine.ts'
 import { keyAndClass } from './index-rows.ts'
-import { type IndexFile, indexFolder, indexPath, isDamage, openToRead } from './sqlite-index-file.ts'
+import { identityOf, type IndexFile, indexFolder, indexPath, isDamage, openToRead } from './sqlite-index-file.ts'
 
 const OPEN_FILES = 16
 /** Rows between two looks at the time. */
@@ -18,7 +17,6 @@ type States = ReadonlyMap<number, IndexedState>
 
 interface Opened {
   readonly file: IndexFile
-  /** Names the file at the path when it was opened; an index that was made anew is another file. */
   readonly identity: string
   states: { readonly dataVersion: number; readonly held: States } | null
 }
@@ -34,9 +32,8 @@ export function openSqliteIndexReader(storePath: string, nowMs: () => number): I
 
   function openedOf(workspaceId: string): Opened | null {
     const path = indexPath(folder, workspaceId)
-    const stat = statSync(path, { throwIfNoEntry: false })
     const known = open.get(workspaceId)
-    const identity = stat === undefined ? null : `${stat.ino} ${stat.birthtimeMs}`
+    const identity = identityOf(path)
     if (known !== undefined && known.identity !== identity) close(workspaceId)
     if (identity === null) return null
     let opened = open.get(workspaceId)

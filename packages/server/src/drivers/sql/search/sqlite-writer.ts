@@ -1,33 +1,52 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IndexedState } from '../../../search/search-index.port.ts'
 import { makeFolder } from '../../../kernel/folders.ts'
-import { BATCH_MS, type IndexWriter, type Pause } from './index-engine.ts'
+import { BATCH_MS, type IndexWriter, type OnNew, type Pause } from './index-engine.ts'
 import { planRows, rowRange, type StoredRow } from './index-rows.ts'
-import { type IndexFile, indexFolder, indexPath, isDamage, openToWrite, removeIndex, workspaceOf } from './sqlite-index-file.ts'
+import {
+  identityOf,
+  type IndexFile,
+  indexFolder,
+  indexPath,
+  isDamage,
+  openToWrite,
+  removeIndex,
+  workspaceOf,
+} from './sqlite-index-file.ts'
 
 /** A commit takes time too. */
 const ROWS_MS = BATCH_MS / 2
 const OPEN_FILES = 16
 
-export function openSqliteWriter(storePath: string, nowMs: () => number): IndexWriter {
+export function openSqliteWriter(storePath: string, nowMs: () => number, onNew: OnNew): IndexWriter {
   const folder = indexFolder(storePath)
   makeFolder(folder, 0o700)
-  const open = new Map<string, IndexFile>()
+  const open = new Map<string, { readonly file: IndexFile; readonly identity: string | null }>()
 
   function close(workspaceId: string): void {
-    open.get(workspaceId)?.db.close()
+    open.get(workspaceId)?.file.db.close()
     open.delete(workspaceId)
   }
 
+  function opened(path: string, workspaceId: string): { readonly file: IndexFile; readonly identity: string | null } {
+    makeFolder(folder, 0o700)
+    const { file, isNew } = openToWrite(path, workspaceId)
+    if (isNew) onNew(workspaceId)
+    return { file, identity: identityOf(path) }
+  }
+
+  /** Somebody may have removed the file, so that the index is built again. */
   function fileOf(workspaceId: string): IndexFile {
+    const path = indexPath(folder, workspaceId)
     const known = open.get(workspaceId)
-    const file = known ?? openToWrite(indexPath(folder, workspaceId), workspaceId)
+    if (known !== undefined && known.identity !== identityOf(path)) close(workspaceId)
+    const entry = open.get(workspaceId) ?? opened(path, workspaceId)
     open.delete(workspaceId)
-    open.set(workspaceId, file)
+    open.set(workspaceId, entry)
     const [oldest] = open.keys()
     if (open.size > OPEN_FILES && oldest !== undefined) close(oldest)
-    return file
+    return entry.file
   }
 
   /** A damaged index is made anew, and the work is done again on the empty one. */
@@ -88,7 +107,7 @@ export function openSqliteWriter(storePath: string, nowMs: () => number): IndexW
       }),
     workspaces: () =>
       Promise.resolve(
-        readdirSync(folder)
+        namesIn(folder)
           .filter((name) => name.endsWith('.db'))
           .flatMap((name) => workspaceOf(join(folder, name)) ?? []),
       ),
@@ -126,10 +145,14 @@ export function openSqliteWriter(storePath: string, nowMs: () => number): IndexW
     },
     async clear() {
       for (const workspaceId of [...open.keys()]) close(workspaceId)
-      for (const name of readdirSync(folder)) if (name.endsWith('.db')) removeIndex(join(folder, name))
+      for (const name of namesIn(folder)) if (name.endsWith('.db')) removeIndex(join(folder, name))
     },
     async close() {
       for (const workspaceId of [...open.keys()]) close(workspaceId)
     },
   }
+}
+
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
 }

@@ -19,6 +19,7 @@ export async function openStorageHere({
   log,
 }: Pick<StorageOptions, 'url' | 'commitDelayMs' | 'log'>): Promise<Storage> {
   const fatal: ((error: Error) => void)[] = []
+  const stored: Parameters<Storage['onStored']>[0][] = []
   const host = await openStorageHost({
     url,
     commitDelayMs,
@@ -30,6 +31,9 @@ export async function openStorageHere({
     hooks: testHooks({}),
     onFatal: (error) => {
       for (const listener of fatal) listener(error)
+    },
+    onStored: (document) => {
+      for (const listener of stored) listener(document)
     },
   })
   const reads = createReadTurns()
@@ -61,6 +65,7 @@ export async function openStorageHere({
     stats: () => ports.control.stats(),
     totals: () => ports.control.totals(),
     onFatal: (listener) => void fatal.push(listener),
+    onStored: (listener) => void stored.push(listener),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   }
 }

@@ -1,0 +1,30 @@
+import type { Bodies } from '../documents/bodies.ts'
+import type { Documents } from '../documents/documents.ts'
+import { openSearchIndex } from '../drivers/sql/search/search-index.ts'
+import type { Storage } from '../drivers/sql/storage.ts'
+import { systemTimers } from '../kernel/timers.ts'
+import { createIndexFeed } from '../search/index-feed.ts'
+import { createSearch, type Search } from '../search/search.ts'
+import type { Base } from './base.ts'
+import type { Live } from './live.ts'
+
+/** Opens search: its index is told of every stored change, and its threads start with the first one. [AG-64] */
+export function openSearch(
+  { config, clock, log }: Base,
+  storage: Storage,
+  { rooms: residents, changes }: Live,
+  { documents, bodies }: { readonly documents: Documents; readonly bodies: Bodies },
+  opened: AsyncDisposableStack,
+): Search {
+  const timers = systemTimers
+  const index = opened.use(openSearchIndex({ url: config.storage.url, log }))
+  const feed = opened.use(createIndexFeed({ index, timers }))
+  storage.onStored((document) => feed.stored(document))
+  changes.listen({
+    edited() {},
+    // What is written beside the document's own verbs, as a restore, shows here only.
+    published: (event) => feed.stored(event.kind === 'deleted' ? event.before : event.head),
+  })
+  const { enforcePrivateDocs } = config.permissions
+  return createSearch({ documents, store: storage.documents, residents, bodies, index, enforcePrivateDocs, clock, timers })
+}
