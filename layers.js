@@ -245,7 +245,7 @@ export const layers = [
   // The tools, each over the services that it needs.
   {
     part: server('mcp/tools'),
-    ours: [model, ...['kernel', 'access', 'citations', 'documents', 'blobs', 'previews', 'mcp'].map(server)],
+    ours: [model, ...['kernel', 'access', 'citations', 'documents', 'blobs', 'previews', 'search', 'mcp'].map(server)],
     libraries: [],
     node: true,
   },

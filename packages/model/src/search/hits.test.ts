@@ -17,7 +17,7 @@ const everything = (matched: number): readonly WantedHits[] =>
   PLACE_CLASSES.flatMap((placeClass) => [true, false].map((exact) => ({ matched, placeClass, exact, from: 0, count: 100 })))
 
 const find = (given: DocumentBody, text: string, bareIds = false) =>
-  hitsOf(given, { query: query(text), wanted: everything(query(text).terms.length), bareIds })
+  hitsOf(given, { query: query(text), wanted: everything(query(text).terms.length), bareIds }).flat()
 
 const html = [
   '<p id="blk-0">Wale before the first heading</p>',

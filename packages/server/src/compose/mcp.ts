@@ -115,7 +115,7 @@ function openTools(
   knowledge: KnowledgeDeps,
   opened: AsyncDisposableStack,
 ): ToolServer {
-  const { documents, bodies, blobs, ingest, previews } = features
+  const { documents, bodies, blobs, ingest, previews, search } = features
   const tools = allTools({
     ...knowledge,
     layouts: opened.use(openDiagramLayouts(log)),
@@ -124,6 +124,7 @@ function openTools(
     blobs,
     pictures: previews,
     ingest,
+    search,
     wasDeleted: async (workspaceId, id) => (await storage.documents.state({ workspaceId, id })).kind === 'tombstone',
     async usage({ workspaceId }) {
       const [docBytes, blobBytes] = await Promise.all([

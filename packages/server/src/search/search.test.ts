@@ -91,7 +91,12 @@ describe('GET /api/v1/search', () => {
     const { ann, ben } = inWorkspace('default')
     await put(ann, 'own-1', prose('Notes', 'quince and medlar', 'quince'))
     await put(ann, 'own-2', prose('Notes', 'medlar', 'quince of quince medlar'))
-    const queries: readonly Readonly<Record<string, string>>[] = [{ q: 'quince medlar' }, { q: 'quince' }, { q: 'quince medlar rowan' }, { q: 'quince', limit: '1' }]
+    const queries: readonly Readonly<Record<string, string>>[] = [
+      { q: 'quince medlar' },
+      { q: 'quince' },
+      { q: 'quince medlar rowan' },
+      { q: 'quince', limit: '1' },
+    ]
     const answers = async () => Promise.all(queries.map(async (query) => (await search(ann, query)).text))
     const before = await answers()
     for (let n = 0; n < 30; n++) await put(ben, `ben-${n}`, prose('quince medlar rowan', 'quince medlar rowan'))

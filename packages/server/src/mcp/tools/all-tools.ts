@@ -10,6 +10,7 @@ import { readTools } from './reads.ts'
 import type { ReadingDeps } from './reading.ts'
 import { referenceTools } from './references.ts'
 import type { ToolRow } from './tool-row.ts'
+import { searchTool, type SearchToolDeps } from './search.ts'
 import { type ShapeDeps, shapeTools } from './shapes.ts'
 import { type WaitDeps, waitTool } from './wait-for-change.ts'
 import { wordTools } from './words.ts'
@@ -25,6 +26,7 @@ export interface ToolDeps
     KnowledgeDeps,
     DiagramDeps,
     ShapeDeps,
+    SearchToolDeps,
     WaitDeps {
   readonly documents: WaitDeps['documents'] & WorkspaceDeps['documents'] & ReadingDeps['documents'] & DiagramDeps['documents']
   readonly layouts: DiagramDeps['layouts'] & ShapeDeps['layouts']
@@ -50,6 +52,7 @@ export function allTools(deps: ToolDeps): readonly ToolRow[] {
     ...referenceTools(deps.documents, deps.dois),
     ...wordTools(deps.documents),
     waitTool(deps),
+    searchTool(deps),
   ].sort((a, b) => a.place - b.place)
   for (const [i, { name, place }] of tools.entries())
     if (tools[i + 1]?.place === place) throw new Error(`the tools ${name} and ${tools[i + 1]?.name} have one place`)

@@ -222,7 +222,8 @@ describe('request ids of tool calls', () => {
 describe('toolsets', () => {
   const READ = [
     ...['list_documents', 'get_document', 'get_page', 'get_shape', 'get_prose', 'get_outline', 'list_references', 'resolve_doi'],
-    ...['list_fields', 'get_skills', 'list_icons', 'list_files', 'get_file', 'get_table', 'get_storage', 'wait_for_change'],
+    ...['list_fields', 'get_skills', 'list_icons', 'list_files', 'get_file', 'get_table', 'get_storage'],
+    ...['search', 'wait_for_change'],
   ]
   const PROSE = [
     'add_prose_page',
@@ -239,7 +240,7 @@ describe('toolsets', () => {
   it.each([
     ['?toolsets=read', READ],
     ['?toolsets=%20prose%20,,prose', PROSE],
-    ['?toolsets=prose,read', [...READ.slice(0, -1), ...PROSE, 'wait_for_change']],
+    ['?toolsets=prose,read', [...READ.slice(0, -2), ...PROSE, 'search', 'wait_for_change']],
     ['?toolsets=author,fields', ['create_document', 'rename_document', 'set_fields']],
     ['?readonly=1', READ],
     ['?readonly=1&toolsets=prose,read', READ],
