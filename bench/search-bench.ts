@@ -1,13 +1,12 @@
 // `npm run bench:search [-- sqlite postgres]`: what words are found in 10,000 documents of 10 kB and how soon, how large the index is, and how soon edits
 // of other workspaces are acknowledged beside searches. Prints what bench/README.md publishes; exits 1 when a limit is missed.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { cpus, tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { openPostgresUnderTest } from '@docrelay/server/drivers/sql/testing/postgres-under-test'
+import { searchIndexBytes } from '@docrelay/server/drivers/sql/testing/search-index-bytes'
 import { SyncClient } from '@docrelay/protocol/client/sync-client'
-import pg from 'pg'
 import * as Y from 'yjs'
 import { type RunningRelay, startRelayServer } from './relay-server.ts'
 
@@ -210,19 +209,6 @@ function folderBytes(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(joinPath(folder, name)).size, 0)
 }
 
-async function postgresIndexBytes(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ bytes: string }>(
-      `select sum(pg_total_relation_size(oid)) as bytes from pg_class where relkind = 'r' and relname like 'search\\_%'`,
-    )
-    return Number(rows[0]?.bytes)
-  } finally {
-    await client.end()
-  }
-}
-
 const row = (...cells: readonly (string | number)[]): void => console.log(`| ${cells.join(' | ')} |`)
 
 async function measure(name: string, url: string | null, indexBytes: (dataDir: string) => Promise<number>): Promise<void> {
@@ -290,7 +276,7 @@ if (isAsked('postgres')) {
   const postgres = await openPostgresUnderTest()
   if (typeof postgres === 'string') console.log(`\nPostgreSQL was left out: ${postgres}`)
   else {
-    await measure('PostgreSQL', postgres.url, () => postgresIndexBytes(postgres.url))
+    await measure('PostgreSQL', postgres.url, () => searchIndexBytes(postgres.url))
     await postgres[Symbol.asyncDispose]()
   }
 }

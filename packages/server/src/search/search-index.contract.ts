@@ -107,6 +107,20 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       expect(counts(await find([], 'whale'))).toEqual([])
     })
 
+    it('[AG-61] 10,000 better matches in documents that the caller may not read change no byte of what is found', async () => {
+      const workspaceId = randomUUID()
+      const documents = await filled(
+        await write(workspaceId, textOf('notes', ...paragraphs('quince with medlar', 'quince'))),
+        await write(workspaceId, textOf('more', ...paragraphs('medlar', 'a quince and a medlar'))),
+      )
+      const asked = ['quince medlar', 'quince', '"quince medlar"', 'quince medlar rowan', 'medl']
+      const answers = async () => JSON.stringify(await Promise.all(asked.map((text) => find(documents, text, { most: 3 }))))
+      const before = await answers()
+      const better = '<h2>quince medlar rowan</h2>'.repeat(5_000)
+      await filled(await write(workspaceId, textOf('quince', better)), await write(workspaceId, textOf('medlar', better)))
+      expect(await answers()).toBe(before)
+    })
+
     it('[AG-61] documents rank in the order of the call, and no more hits than wanted are counted', async () => {
       const workspaceId = randomUUID()
       const text = textOf('x', ...paragraphs(...new Array<string>(5).fill('same words')))

@@ -22,6 +22,10 @@ const TABLES = `
   create virtual table texts using fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii')`
 
 const BUSY_TIMEOUT_MS = 2000
+/** A power failure may take the last changes, which are then seen as missing. The side file stays small. */
+const WRITING = `
+  pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -8000;
+  pragma wal_autocheckpoint = 256; pragma journal_size_limit = 1048576`
 
 /** One workspace's index, opened. */
 export class IndexFile {
@@ -48,7 +52,7 @@ export class IndexFile {
 export function openToWrite(path: string, workspaceId: string): { readonly file: IndexFile; readonly isNew: boolean } {
   try {
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-    db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -8000')
+    db.exec(WRITING)
     if (formatOf(db) === INDEX_FORMAT) return { file: new IndexFile(db), isNew: false }
     db.close()
   } catch (error) {
@@ -56,7 +60,7 @@ export function openToWrite(path: string, workspaceId: string): { readonly file:
   }
   removeIndex(path)
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-  db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -8000')
+  db.exec(WRITING)
   db.exec(`begin; ${TABLES}; commit`)
   const insert = db.prepare('insert into facts (name, value) values (?, ?)')
   insert.run('workspace', workspaceId)

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { temporaryStores } from '../testing/store-under-test.ts'
+import { BATCH_MS } from './index-engine.ts'
+import { hashOf } from './index-rows.ts'
+import { openSqliteIndexReader } from './sqlite-reader.ts'
+import { openSqliteWriter } from './sqlite-writer.ts'
+
+const fresh = temporaryStores()
+const STATE = { key: 1, version: 1, updatedAtMs: 1, coveredSeq: 0 }
+const rowsOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ placeClass: 3, words: `word row${n}`, hash: hashOf(`word row${n}`) }))
+
+it('[AG-64] a document is written in batches of at most 5 ms, and counts as held only when all of it is written', async () => {
+  const { path } = fresh()
+  let nowMs = 0
+  const writer = openSqliteWriter(
+    path,
+    // Every look at the time is a millisecond later.
+    () => nowMs++,
+    () => undefined,
+  )
+  const reader = openSqliteIndexReader(path, () => 0)
+  const query = { terms: [{ kind: 'word', word: 'word', alsoLonger: true }], sequence: ['word'] } as const
+  const find = () => reader.find({ workspaceId: 'w', documents: [STATE], query, most: 1_000, withinMs: 1_000 })
+  const seen: number[] = []
+  let lastMs = 0
+  await writer.write('w', STATE, rowsOf(100), async () => {
+    expect(nowMs - lastMs).toBeLessThanOrEqual(BATCH_MS)
+    const { groups, stale } = await find()
+    expect(stale).toEqual([1])
+    seen.push(groups[0]?.count ?? 0)
+    lastMs = nowMs
+  })
+  expect(seen.length).toBeGreaterThan(20)
+  expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+  expect(await find()).toMatchObject({ groups: [{ count: 100 }], stale: [], cutOff: false })
+  await reader.close()
+  await writer.close()
+})
+
+it('[AG-64] a text that stays is not written again when another one changes', async () => {
+  const { path } = fresh()
+  let steps = 0
+  const writer = openSqliteWriter(
+    path,
+    () => steps++,
+    () => undefined,
+  )
+  const pause = () => Promise.resolve()
+  await writer.write('w', STATE, rowsOf(100), pause)
+  const first = steps
+  await writer.write('w', { ...STATE, version: 2 }, [...rowsOf(99), { placeClass: 3, words: 'new', hash: hashOf('new') }], pause)
+  expect(first).toBeGreaterThan(100)
+  expect(steps - first).toBeLessThan(10)
+  await writer.close()
+})
