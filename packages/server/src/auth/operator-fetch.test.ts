@@ -2,15 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { patience } from '../kernel/testing/patience.ts'
-import { fetchChunks, fetchJson, headersAfterRedirect, isOperatorUrl } from './operator-fetch.ts'
+import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
+import { fetchChunks, fetchJson, type FetchLimits, headersAfterRedirect, isOperatorUrl } from './operator-fetch.ts'
 
 let server: Server
 let url: string
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let requests: IncomingMessage[]
+let time: ManualTime
+let limits: FetchLimits
 
 beforeEach(async () => {
+  time = manualTime()
+  limits = { timeoutMs: 300, maxBytes: 1_000, signal: new AbortController().signal, timers: time.timers }
   requests = []
   server = createServer((request, response) => {
     requests.push(request)
@@ -23,8 +27,6 @@ afterEach(async () => {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
 })
-
-const LIMITS = { timeoutMs: 300, maxBytes: 1_000, signal: new AbortController().signal }
 
 describe('addresses configured by the operator', () => {
   it.each([
@@ -43,7 +45,7 @@ describe('addresses configured by the operator', () => {
   })
 
   it('[AUTH-13] a plain http address elsewhere is refused without a request', async () => {
-    await expect(fetchJson('http://issuer.example/jwks', LIMITS)).rejects.toThrow('neither https nor loopback')
+    await expect(fetchJson('http://issuer.example/jwks', limits)).rejects.toThrow('neither https nor loopback')
   })
 
   it('[AUTH-13] a plain http key set in a private network is read where that is allowed', async () => {
@@ -51,15 +53,15 @@ describe('addresses configured by the operator', () => {
     const other = createServer((_, response) => response.end('{"keys":[2]}'))
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.2', resolve))
     const address = `http://127.0.0.2:${(other.address() as AddressInfo).port}/keys`
-    await expect(fetchJson(address, LIMITS)).rejects.toThrow('neither https nor loopback')
-    expect(await fetchJson(address, { ...LIMITS, privateHttp: true })).toEqual({ keys: [2] })
+    await expect(fetchJson(address, limits)).rejects.toThrow('neither https nor loopback')
+    expect(await fetchJson(address, { ...limits, privateHttp: true })).toEqual({ keys: [2] })
     other.closeAllConnections()
     await new Promise((resolve) => other.close(resolve))
   })
 
   it('[AUTH-9] a JSON answer with status 200 is read', async () => {
     answer = (_, response) => response.end('{"keys":[1]}')
-    expect(await fetchJson(url, LIMITS)).toEqual({ keys: [1] })
+    expect(await fetchJson(url, limits)).toEqual({ keys: [1] })
     expect(requests[0]?.headers['accept-encoding']).toBe('identity')
   })
 
@@ -73,7 +75,7 @@ describe('addresses configured by the operator', () => {
       (response: ServerResponse) => response.writeHead(200, { 'content-length': '50' }).end('{"a":'),
       /./,
     ],
-    ['no answer', () => {}, 'timeout'],
+    ['no answer', () => time.advance(300), 'timeout'],
     ['an answer that drips', (response: ServerResponse) => drip(response), 'timeout'],
     [
       'more bytes than allowed',
@@ -99,7 +101,7 @@ describe('addresses configured by the operator', () => {
     ],
   ])('[AUTH-9] an answer of a key server is a failure: %s', async (_, respond, message) => {
     answer = (__, response) => void respond(response)
-    await expect(fetchJson(url, LIMITS)).rejects.toThrow(message)
+    await expect(fetchJson(url, limits)).rejects.toThrow(message)
     expect(requests).toHaveLength(1)
   })
 
@@ -114,30 +116,46 @@ describe('addresses configured by the operator', () => {
   })
 
   it('[AUTH-14] chunks are delivered as they arrive, and the time limit applies to each', async () => {
-    const timeoutMs = patience(500)
+    let begun: ServerResponse | undefined
     answer = (_, response) => {
+      begun = response
       response.write('a')
-      setTimeout(() => response.write('b'), 0.6 * timeoutMs)
-      setTimeout(() => response.end('c'), 1.2 * timeoutMs)
     }
+    const rest = ['b', 'c']
     let text = ''
-    for await (const chunk of fetchChunks(url, { ...LIMITS, timeoutMs, headers: { authorization: 'Bearer x' } }))
+    for await (const chunk of fetchChunks(url, { ...limits, headers: { authorization: 'Bearer x' } })) {
       text += Buffer.from(chunk).toString()
+      // Three times this is more than the limit.
+      await time.advance(200)
+      const next = rest.shift()
+      if (next === undefined) begun?.end()
+      else begun?.write(next)
+    }
     expect([text, requests[0]?.headers.authorization]).toEqual(['abc', 'Bearer x'])
   })
 
   it('[AUTH-14] a stalled or silent answer ends with an error', async () => {
     for (const start of ['', 'a']) {
-      answer = (_, response) => void (start === '' ? undefined : response.write(start))
+      answer = (_, response) => void (start === '' ? time.advance(300) : response.write(start))
       const read = async (): Promise<void> => {
-        for await (const _ of fetchChunks(url, { ...LIMITS, timeoutMs: 100 }));
+        for await (const _ of fetchChunks(url, limits)) void time.advance(300)
       }
       await expect(read()).rejects.toThrow('timeout')
     }
   })
+
+  it('[AUTH-9] an exchange that has ended leaves no timer behind', async () => {
+    answer = (_, response) => response.end('{}')
+    await fetchJson(url, limits)
+    for await (const _ of fetchChunks(url, limits));
+    expect(time.waiting()).toBe(0)
+  })
 })
 
-function drip(response: ServerResponse): void {
-  const timer = setInterval(() => response.write(' '), 50)
-  response.on('close', () => clearInterval(timer))
+/** A byte before each third of the limit. */
+async function drip(response: ServerResponse): Promise<void> {
+  while (!response.destroyed) {
+    response.write(' ')
+    await time.advance(100)
+  }
 }

@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { systemTimers, type Timers } from '../kernel/timers.ts'
 import { isPublicAddress } from '../outbound/blocked-addresses.ts'
 
 export interface FetchLimits {
@@ -11,6 +12,8 @@ export interface FetchLimits {
   readonly privateHttp?: boolean
   /** Ends the exchange at shutdown. */
   readonly signal: AbortSignal
+  /** The real ones when absent. */
+  readonly timers?: Timers
 }
 
 const MAX_REDIRECTS = 5
@@ -28,7 +31,8 @@ export function isOperatorUrl(url: URL): boolean {
  * @throws Error with a short message that names no address.
  */
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
-  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeoutMs)])
+  const deadline = deadlineOf(limits)
+  const { signal } = deadline
   try {
     const address = new URL(url)
     const response = await open(address, { ...limits, signal }, MAX_REDIRECTS)
@@ -37,26 +41,48 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
   } catch (error) {
     throw plainError(error, signal)
+  } finally {
+    deadline.end()
   }
 }
 
 /** Reads an answer in chunks as it arrives, with the same rules as `fetchJson`. */
 export async function* fetchChunks(url: string, limits: FetchLimits): AsyncGenerator<Uint8Array> {
-  const abort = new AbortController()
-  const timer = setTimeout(() => abort.abort(new Error('timeout')), limits.timeoutMs)
-  const signal = AbortSignal.any([limits.signal, abort.signal])
+  const deadline = deadlineOf(limits)
+  const { signal } = deadline
   try {
     const response = await open(new URL(url), { ...limits, signal }, MAX_REDIRECTS)
     for await (const chunk of capped(response, limits.maxBytes)) {
       // Every chunk starts the timeout again, so that a stalled answer ends too.
-      timer.refresh()
+      deadline.restart()
       yield chunk
     }
   } catch (error) {
     throw plainError(error, signal)
   } finally {
-    clearTimeout(timer)
-    abort.abort()
+    deadline.end()
+  }
+}
+
+/** Aborts its signal when the time is over, at shutdown, and when the exchange has ended. */
+function deadlineOf({ timeoutMs, signal, timers = systemTimers }: FetchLimits): {
+  readonly signal: AbortSignal
+  restart(): void
+  end(): void
+} {
+  const abort = new AbortController()
+  const start = () => timers.after(timeoutMs, () => abort.abort(new Error('timeout')))
+  let cancel = start()
+  return {
+    signal: AbortSignal.any([signal, abort.signal]),
+    restart() {
+      cancel()
+      cancel = start()
+    },
+    end() {
+      cancel()
+      abort.abort()
+    },
   }
 }
 

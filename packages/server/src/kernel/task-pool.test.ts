@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTaskPool } from './task-pool.ts'
+import { manualTime } from './testing/manual-time.ts'
 
 type Task = {
   readonly do: 'echo' | 'spin' | 'sleep' | 'throw' | 'exit' | 'thread' | 'deaf' | 'count'
@@ -55,27 +56,41 @@ describe('task pool', () => {
   })
 
   it('[C4] a task over its deadline ends its worker, and the next task gets a new one', async () => {
-    await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
+    const time = manualTime()
+    await using pool = openTaskPool<Task, unknown>({ entry, size: 1, ...time })
     const before = await pool.run({ task: { do: 'thread' }, deadlineMs: DEADLINE_MS })
-    expect(await pool.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
+    const spinning = pool.run({ task: { do: 'spin' }, deadlineMs: 50 })
+    await time.advance(49)
+    expect(time.waiting()).toBe(1)
+    await time.advance(1)
+    expect(await spinning).toEqual({ kind: 'overdue' })
     const after = await pool.run({ task: { do: 'thread' }, deadlineMs: DEADLINE_MS })
     expect(after.kind).toBe('done')
     expect(after).not.toEqual(before)
   })
 
   it('[C4] with a deadline in processor time a starved thread gets more time, with one in wall time it does not', async () => {
-    const sleep = { task: { do: 'sleep', value: 900 }, deadlineMs: 300 } as const
-    await using byClock = openTaskPool<Task, unknown>({ entry, size: 1 })
-    expect(await byClock.run(sleep)).toEqual({ kind: 'overdue' })
-    await using byProcessor = openTaskPool<Task, unknown>({ entry, size: 1, deadline: 'processor' })
-    // The start of a thread takes long on a busy machine, and is no part of the claim.
+    const sleep = { task: { do: 'sleep', value: 60_000 }, deadlineMs: 300 } as const
+    const time = manualTime()
+    await using byClock = openTaskPool<Task, unknown>({ entry, size: 1, ...time })
+    const slept = byClock.run(sleep)
+    await time.advance(300)
+    expect(await slept).toEqual({ kind: 'overdue' })
+    await using byProcessor = openTaskPool<Task, unknown>({ entry, size: 1, deadline: 'processor', ...time })
+    // The thread tells what it used only when it is there.
     await byProcessor.run({ task: { do: 'echo' }, deadlineMs: DEADLINE_MS })
-    expect(await byProcessor.run(sleep)).toEqual({ kind: 'done', result: 'timed-out' })
-    expect(await byProcessor.run({ task: { do: 'sleep', value: 60_000 }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
-    expect(await byProcessor.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
+    const starved = byProcessor.run(sleep)
+    await time.advance(4 * 300)
+    expect(time.waiting()).toBe(1)
+    await time.advance(300)
+    expect(await starved).toEqual({ kind: 'overdue' })
+    await using real = openTaskPool<Task, unknown>({ entry, size: 1, deadline: 'processor' })
+    expect(await real.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
     // In native code a thread tells nothing, not even that it was busy: it is not waited for until it does.
     const value = new Uint8Array(new SharedArrayBuffer(1))
-    expect(await byProcessor.run({ task: { do: 'deaf', value }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
+    const deaf = byProcessor.run({ task: { do: 'deaf', value }, deadlineMs: 50 })
+    await time.advance(5 * 50)
+    expect(await deaf).toEqual({ kind: 'overdue' })
     expect(value[0]).toBe(0)
   })
 

@@ -1,6 +1,7 @@
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from './clock.ts'
 import { hadItsTime, SpentTime, threadCpuMs } from './processor-time.ts'
+import { type Timers, waitingTimers } from './timers.ts'
 
 /** A task for a worker of a pool. Buffers in `transfer` are moved and not copied. */
 export interface TaskCall<Task, Result = unknown> {
@@ -47,7 +48,8 @@ interface Running<Task, Result> {
   readonly startedMs: number
   /** `null`: only wall time counts. */
   readonly spent: SpentTime | null
-  timer: NodeJS.Timeout
+  /** Cancels the next look at the task. */
+  cancel: () => void
 }
 
 interface Thread<Task, Result> {
@@ -76,10 +78,11 @@ export function openTaskPool<Task, Result>(options: {
    */
   readonly deadline?: 'clock' | 'processor'
   readonly clock?: Clock
+  readonly timers?: Timers
 }): TaskPool<Task, Result> {
   const threads = new Set<Thread<Task, Result>>()
   const queue: Waiting<Task, Result>[] = []
-  const clock = options.clock ?? systemClock
+  const { clock = systemClock, timers = waitingTimers } = options
   const byProcessor = options.deadline === 'processor'
   let closed = false
 
@@ -87,7 +90,7 @@ export function openTaskPool<Task, Result>(options: {
     const running = thread.running
     thread.running = null
     if (running === null) return
-    clearTimeout(running.timer)
+    running.cancel()
     running.waiting.call.givenUp?.removeEventListener('abort', running.onGivenUp)
     running.waiting.settle(outcome)
   }
@@ -107,14 +110,14 @@ export function openTaskPool<Task, Result>(options: {
     const usedMs = spent && spent.usedMs
     if (hadItsTime(deadlineMs, { waitedMs, usedMs })) return endThread(thread, { kind: 'overdue' })
     void spent?.measure(() => threadCpuMs(thread.worker))
-    running.timer = setTimeout(() => due(thread, running), LOOK_AGAIN_MS)
+    running.cancel = timers.after(LOOK_AGAIN_MS, () => due(thread, running))
   }
 
   /** Ends a task that was given up, as soon as that saves more than a new thread costs. */
   function endSoon(thread: Thread<Task, Result>, running: Running<Task, Result>): void {
-    clearTimeout(running.timer)
+    running.cancel()
     const leftMs = WORTH_ENDING_MS - (clock.monotonicMs() - running.startedMs)
-    running.timer = setTimeout(() => endThread(thread, { kind: 'givenUp' }), Math.max(0, leftMs))
+    running.cancel = timers.after(Math.max(0, leftMs), () => endThread(thread, { kind: 'givenUp' }))
   }
 
   function openThread(): Thread<Task, Result> {
@@ -150,7 +153,7 @@ export function openTaskPool<Task, Result>(options: {
         onGivenUp: () => endSoon(thread, running),
         startedMs: clock.monotonicMs(),
         spent: byProcessor ? new SpentTime(idle === undefined ? 0 : null) : null,
-        timer: setTimeout(() => due(thread, running), waiting.call.deadlineMs),
+        cancel: timers.after(waiting.call.deadlineMs, () => due(thread, running)),
       }
       thread.running = running
       givenUp?.addEventListener('abort', running.onGivenUp, { once: true })

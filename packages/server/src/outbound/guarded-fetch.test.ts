@@ -4,17 +4,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { guardedFetch, type GuardedAnswer, type GuardedLimits } from './guarded-fetch.ts'
 import { startInternet, type Internet, PUBLIC, PUBLIC_V6 } from './testing/internet.ts'
 import { judgeUrl } from './url-rules.ts'
-import { patience, stopwatch } from '../kernel/testing/patience.ts'
+import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 
 const HOSTS = ['files.example', 'cdn.example']
 const ALLOWED = [...HOSTS, 'unnamed.example']
 
 let internet: Internet
+let time: ManualTime
 beforeAll(async () => {
   internet = await startInternet(HOSTS)
 })
 afterAll(() => internet[Symbol.asyncDispose]())
 beforeEach(() => {
+  time = manualTime()
   internet.requests.length = 0
   internet.connections.length = 0
 })
@@ -30,7 +32,7 @@ function fetched(url: string, authorization: string | null = null, limits: Parti
     judge,
     limits: { ...LIMITS, ...limits },
   }
-  return guardedFetch(request, internet.network)
+  return guardedFetch(request, { ...internet.network, timers: time.timers })
 }
 
 async function textOf(answer: Promise<GuardedAnswer>): Promise<string> {
@@ -227,24 +229,37 @@ describe('the answers that are accepted', () => {
       reason: 'timeout',
     })
     site('files.example', (response) => response.write('begin'))
-    expect(await failure(fetched('https://files.example/', null, { idleMs: 150 }))).toEqual({
-      code: 'FETCH_FAILED',
-      reason: 'timeout',
-    })
+    const stalled = (await fetched('https://files.example/', null, { idleMs: 150 })).body[Symbol.asyncIterator]()
+    expect((await stalled.next()).value).toEqual(Buffer.from('begin'))
+    const awaited = stalled.next()
+    await time.advance(149)
+    expect(time.waiting()).toBe(2)
+    await Promise.all([
+      expect(awaited).rejects.toMatchObject({ code: 'FETCH_FAILED', details: { reason: 'timeout' } }),
+      time.advance(1),
+    ])
+    expect(time.waiting()).toBe(0)
+
+    let drop = (): void => undefined
     site('files.example', (response) => {
-      const drip = setInterval(() => response.write('.'), 40)
-      response.on('close', () => clearInterval(drip))
+      drop = () => void response.write('.')
+      drop()
     })
-    const took = stopwatch()
-    expect(await failure(fetched('https://files.example/', null, { idleMs: 150, totalMs: 500 }))).toEqual({
-      code: 'FETCH_FAILED',
-      reason: 'timeout',
-    })
-    expect(took()).toBeLessThan(2_000)
+    const slow = (await fetched('https://files.example/', null, { idleMs: 150, totalMs: 500 })).body[Symbol.asyncIterator]()
+    const read = async (): Promise<number> => {
+      for (let pieces = 0; ; pieces++) {
+        const next = await slow.next().catch(({ details }: { readonly details: { readonly reason: string } }) => details.reason)
+        if (next === 'timeout') return pieces
+        await time.advance(40)
+        drop()
+      }
+    }
+    // The last piece may have been read before the time was over.
+    expect(await read()).toBeLessThanOrEqual(13)
   })
 
   it('[U4] a resolver that never answers ends the request after the silence limit', async () => {
-    const network = { ...internet.network, resolve: () => new Promise<readonly string[]>(() => {}) }
+    const network = { ...internet.network, timers: time.timers, resolve: () => new Promise<readonly string[]>(() => {}) }
     const request = {
       url: new URL('https://files.example/'),
       authorization: null,
@@ -252,15 +267,18 @@ describe('the answers that are accepted', () => {
       judge: (hop: URL) => judgeUrl(hop, ALLOWED),
       limits: { ...LIMITS, idleMs: 100 },
     }
-    await expect(guardedFetch(request, network)).rejects.toMatchObject({ code: 'FETCH_FAILED', details: { reason: 'timeout' } })
+    const fetching = guardedFetch(request, network)
+    await Promise.all([
+      expect(fetching).rejects.toMatchObject({ code: 'FETCH_FAILED', details: { reason: 'timeout' } }),
+      time.advance(100),
+    ])
   })
 
   it('[U4] a slow reader does not count as silence of the server', async () => {
     site('files.example', (response) => response.end(Buffer.alloc(90_000)))
     let read = 0
-    const idleMs = patience(500)
-    for await (const piece of (await fetched('https://files.example/', null, { idleMs })).body) {
-      if (read === 0) await new Promise((resolve) => setTimeout(resolve, 1.5 * idleMs))
+    for await (const piece of (await fetched('https://files.example/', null, { idleMs: 500 })).body) {
+      if (read === 0) await time.advance(1_000)
       read += piece.byteLength
     }
     expect(read).toBe(90_000)

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
 import { RelayError } from '../kernel/errors.ts'
+import { systemTimers, type Timers } from '../kernel/timers.ts'
 import { isPublicAddress } from './blocked-addresses.ts'
 import { type Connect, failed, isRedirect, openHop } from './guarded-hop.ts'
 import { addressesOf, type Resolve } from './resolver.ts'
@@ -21,6 +22,8 @@ export interface GuardedLimits {
 export interface GuardedNetwork {
   readonly resolve: Resolve
   readonly connect: Connect
+  /** The real ones when absent. */
+  readonly timers?: Timers
 }
 
 export interface GuardedRequest {
@@ -57,13 +60,14 @@ export interface GuardedAnswer {
  */
 export async function guardedFetch(request: GuardedRequest, network: GuardedNetwork): Promise<GuardedAnswer> {
   const { limits, givenUp } = request
+  const { timers = systemTimers } = network
   givenUp?.throwIfAborted()
   const abort = new AbortController()
   const halt = (): void => abort.abort()
-  const timer = setTimeout(halt, limits.totalMs)
+  const cancel = timers.after(limits.totalMs, halt)
   givenUp?.addEventListener('abort', halt)
   const settled = (): void => {
-    clearTimeout(timer)
+    cancel()
     givenUp?.removeEventListener('abort', halt)
   }
   try {
@@ -78,7 +82,7 @@ export async function guardedFetch(request: GuardedRequest, network: GuardedNetw
       throw failed('too large')
     }
     const mimeType = response.headers['content-type'] ?? null
-    return { sizeBytes, mimeType, discard, body: bodyOf(response, request, abort.signal, discard) }
+    return { sizeBytes, mimeType, discard, body: bodyOf(response, request, { signal: abort.signal, timers }, discard) }
   } catch (error) {
     settled()
     givenUp?.throwIfAborted()
@@ -94,7 +98,7 @@ async function follow(request: GuardedRequest, network: GuardedNetwork, signal: 
     const isTrusted = hop === 0 && request.trustsFirstHop === true && (url.protocol === 'https:' || isLoopbackHost(hostOf(url)))
     const verdict = isTrusted ? { kind: 'allowed' as const, host: hostOf(url) } : request.judge(url)
     if (verdict.kind === 'refused') throw urlNotAllowed(verdict.host, hop)
-    const addresses = await resolved(verdict.host, network.resolve, { signal, ...request.limits })
+    const addresses = await resolved(verdict.host, network, { signal, ...request.limits })
     if (!isTrusted && !addresses.every(isPublicAddress)) throw urlNotAllowed(verdict.host, hop)
     const authorized = authorityOf(url) === first && request.authorization !== null && request.authorization.trim() !== ''
     const headers = { ...request.headers, ...(authorized && { authorization: request.authorization }) }
@@ -114,11 +118,11 @@ async function follow(request: GuardedRequest, network: GuardedNetwork, signal: 
  */
 async function resolved(
   host: string,
-  resolve: Resolve,
+  { resolve, timers = systemTimers }: GuardedNetwork,
   { signal, idleMs }: { readonly signal: AbortSignal; readonly idleMs: number },
 ): Promise<readonly string[]> {
   const found = addressesOf(host, resolve).catch((): readonly string[] => [])
-  const addresses = await abortable(found, signal, idleMs)
+  const addresses = await abortable(found, { signal, timers }, idleMs)
   if (addresses.length === 0) throw failed('no address')
   return addresses
 }
@@ -167,13 +171,13 @@ function lengthOf({ headers }: IncomingMessage): number | null {
 function bodyOf(
   response: IncomingMessage,
   { limits, givenUp }: Pick<GuardedRequest, 'limits' | 'givenUp'>,
-  signal: AbortSignal,
+  until: Until,
   end: () => void,
 ): AsyncIterable<Uint8Array> {
   const pieces = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   let read = 0
   const next = async (): Promise<IteratorResult<Uint8Array>> => {
-    const piece = await abortable(pieces.next(), signal, limits.idleMs)
+    const piece = await abortable(pieces.next(), until, limits.idleMs)
     read += piece.done ? 0 : piece.value.byteLength
     if (limits.maxBytes !== null && read > limits.maxBytes) throw failed('too large')
     if (piece.done) end()
@@ -195,15 +199,20 @@ function bodyOf(
   }
 }
 
+interface Until {
+  readonly signal: AbortSignal
+  readonly timers: Timers
+}
+
 /** Rejects when the signal is aborted or the time is over, whether or not `work` ever ends. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal, withinMs: number): Promise<T> {
+function abortable<T>(work: Promise<T>, { signal, timers }: Until, withinMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(failed('timeout'))
     if (signal.aborted) stop()
-    const timer = setTimeout(stop, withinMs)
+    const cancel = timers.after(withinMs, stop)
     signal.addEventListener('abort', stop, { once: true })
     work.then(resolve, reject).finally(() => {
-      clearTimeout(timer)
+      cancel()
       signal.removeEventListener('abort', stop)
     })
   })

@@ -1,3 +1,4 @@
+import { systemTimers, type Timers } from '../../kernel/timers.ts'
 import { SILENCE_MS, storeError } from './s3-calls.ts'
 import type { S3Object } from './s3-bucket.ts'
 
@@ -5,7 +6,10 @@ import type { S3Object } from './s3-bucket.ts'
  * Yields the bytes of an object as they arrive. A broken connection, a silent store and a wrong length reject with
  * BLOB_STORE_ERROR. A reader may be slow; ending early, also before the first piece, frees the connection.
  */
-export function readPieces({ body, sizeBytes }: Pick<S3Object, 'body' | 'sizeBytes'>): AsyncIterable<Uint8Array> {
+export function readPieces(
+  { body, sizeBytes }: Pick<S3Object, 'body' | 'sizeBytes'>,
+  timers: Timers = systemTimers,
+): AsyncIterable<Uint8Array> {
   // Nothing arrives while nobody reads, so the silence of the store counts only while a piece is awaited.
   withoutIdleLimit(body)
   const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
@@ -17,7 +21,7 @@ export function readPieces({ body, sizeBytes }: Pick<S3Object, 'body' | 'sizeByt
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
-        const silence = setTimeout(() => body.destroy(new Error('timeout')), SILENCE_MS)
+        const cancel = timers.after(SILENCE_MS, () => body.destroy(new Error('timeout')))
         try {
           const piece = await pieces.next()
           read += piece.done ? 0 : piece.value.byteLength
@@ -26,7 +30,7 @@ export function readPieces({ body, sizeBytes }: Pick<S3Object, 'body' | 'sizeByt
         } catch (error) {
           return end(error)
         } finally {
-          clearTimeout(silence)
+          cancel()
         }
       },
       return() {
