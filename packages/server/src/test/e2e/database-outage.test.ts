@@ -158,9 +158,12 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
       }
     })()
     for (let cut = 0; cut < 4; cut++) {
-      await new Promise((resolve) => setTimeout(resolve, 400 + cut * 7))
+      const [done, failed] = [answered.length, refused.length]
+      await until('some edits', () => answered.length >= done + 5)
+      // Each outage begins at another moment of a call.
+      await new Promise((resolve) => setTimeout(resolve, cut * 7))
       await proxy.down()
-      await new Promise((resolve) => setTimeout(resolve, 150))
+      await until('an edit to be refused', () => refused.length > failed)
       await proxy.up()
       await until('readiness', async () => (await ready()) === 200)
     }

@@ -47,8 +47,9 @@ async function connect(mode: 'legacy' | 'auto', claims = ANN): Promise<Watching>
 async function subscribe({ client }: Watching, mode: 'legacy' | 'auto', uris: readonly string[]): Promise<void> {
   if (mode === 'auto') await client.listen({ resourceSubscriptions: [...uris], resourcesListChanged: true })
   else for (const uri of uris) await client.subscribeResource({ uri })
-  // What the pages are before the first change is read now.
-  await pause(300)
+  // What the pages and the list are before the first change is read now, before the same is answered here.
+  await client.listResources()
+  for (const uri of uris) await client.readResource({ uri })
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
